@@ -1,0 +1,219 @@
+//! A word to sleep on.
+
+use core::fmt;
+use core::ops::Deref;
+use std::time::Instant;
+
+use crate::seam::atomic::AtomicU32;
+
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(tamtam_loom)))]
+mod linux;
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(tamtam_loom)))]
+use linux as system;
+
+#[cfg(all(not(any(target_os = "linux", target_os = "android")), not(tamtam_loom)))]
+mod fallback;
+#[cfg(all(not(any(target_os = "linux", target_os = "android")), not(tamtam_loom)))]
+use fallback as system;
+
+#[cfg(all(test, any(target_os = "linux", target_os = "android"), not(tamtam_loom)))]
+#[allow(dead_code)]
+mod fallback;
+
+#[cfg(tamtam_loom)]
+mod model;
+#[cfg(tamtam_loom)]
+use model as system;
+
+/// Who may sleep on a [`Futex`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Threads of this process.
+    Private,
+    /// Threads of every process that maps the word. Outside of Linux this is the same as
+    /// `Private`: there, the fallback does not reach into other processes.
+    Shared,
+}
+
+/// The error of a wait whose deadline passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimedOut;
+
+impl fmt::Display for TimedOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the deadline passed before the wait was over")
+    }
+}
+
+impl std::error::Error for TimedOut {}
+
+/// A 32-bit atomic word on which threads can sleep until another one wakes them.
+///
+/// It is an [`AtomicU32`](std::sync::atomic::AtomicU32) (through `Deref`) with two more operations,
+/// and in production exactly four bytes, so it can live in shared memory. On Linux these are the
+/// kernel's futex operations (`futex(2)`; Franke, Russell and Kirkwood, *Fuss, Futexes and
+/// Furwocks*, 2002); elsewhere a table of parked threads (`std::thread::park_timeout`) does the
+/// same within one process.
+///
+/// # Blocking
+///
+/// [`wait`](Futex::wait) blocks. It may also return without a reason; look at the word and decide.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::atomic::Ordering::{Acquire, Release};
+/// use tamtam_wait::{Futex, Scope};
+///
+/// let door = Futex::new(0);
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         door.store(1, Release);
+///         door.wake_all(Scope::Private);
+///     });
+///     while door.load(Acquire) == 0 {
+///         let _ = door.wait(0, None, Scope::Private);
+///     }
+/// });
+/// ```
+#[cfg_attr(not(tamtam_loom), repr(transparent))]
+pub struct Futex {
+    word: AtomicU32,
+    #[cfg(tamtam_loom)]
+    sleepers: model::Sleepers,
+}
+
+impl Futex {
+    /// A word that holds `value`.
+    #[cfg(not(tamtam_loom))]
+    pub const fn new(value: u32) -> Self {
+        Self {
+            word: AtomicU32::new(value),
+        }
+    }
+
+    /// A word that holds `value`.
+    #[cfg(tamtam_loom)]
+    pub fn new(value: u32) -> Self {
+        Self {
+            word: AtomicU32::new(value),
+            sleepers: model::Sleepers::default(),
+        }
+    }
+
+    /// Sleeps while the word holds `expected`, until a wake-up, the deadline, or nothing at all
+    /// ends the sleep.
+    ///
+    /// The look at the word and falling asleep are one step to those who call
+    /// [`wake_one`](Futex::wake_one) after changing the word.
+    ///
+    /// # Errors
+    ///
+    /// [`TimedOut`] once the deadline has passed.
+    #[inline]
+    pub fn wait(
+        &self,
+        expected: u32,
+        deadline: Option<Instant>,
+        scope: Scope,
+    ) -> Result<(), TimedOut> {
+        system::wait(self, expected, deadline, scope)
+    }
+
+    /// Wakes one thread that sleeps on this word, if there is any.
+    ///
+    /// The word's memory may already be reused by the time this runs: waking strangers is harmless,
+    /// since every sleeper looks again.
+    #[inline]
+    pub fn wake_one(&self, scope: Scope) {
+        system::wake(self, 1, scope);
+    }
+
+    /// Wakes all threads that sleep on this word.
+    #[inline]
+    pub fn wake_all(&self, scope: Scope) {
+        system::wake(self, i32::MAX as u32, scope);
+    }
+}
+
+impl Deref for Futex {
+    type Target = AtomicU32;
+    #[inline(always)]
+    fn deref(&self) -> &AtomicU32 {
+        &self.word
+    }
+}
+
+impl fmt::Debug for Futex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Futex").field(&self.word).finish()
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering::{Acquire, Release};
+    use std::time::Duration;
+
+    type WaitFunction = fn(&Futex, u32, Option<Instant>, Scope) -> Result<(), TimedOut>;
+    type WakeFunction = fn(&Futex, u32, Scope);
+
+    /// One suite for the system's way and for the fallback that other systems use.
+    fn conforms(wait: WaitFunction, wake: WakeFunction) {
+        for scope in [Scope::Private, Scope::Shared] {
+            let word = Futex::new(7);
+            // Another value: no sleep.
+            assert_eq!(wait(&word, 8, None, scope), Ok(()));
+            // Nobody wakes: the deadline ends it, whether it lies ahead or behind.
+            let soon = Instant::now() + Duration::from_millis(5);
+            while wait(&word, 7, Some(soon), scope) != Err(TimedOut) {}
+            assert!(Instant::now() >= soon);
+            assert_eq!(wait(&word, 7, Some(soon), scope), Err(TimedOut));
+            // A turn for each of two threads, many times.
+            let turn = Futex::new(0);
+            let play = |mine: u32| {
+                for _ in 0..200 {
+                    while turn.load(Acquire) != mine {
+                        let _ = wait(&turn, 1 - mine, None, scope);
+                    }
+                    turn.store(1 - mine, Release);
+                    wake(&turn, 1, scope);
+                }
+            };
+            std::thread::scope(|threads| {
+                threads.spawn(|| play(1));
+                play(0);
+            });
+            // All sleepers are woken by one call.
+            let door = Futex::new(0);
+            std::thread::scope(|threads| {
+                for _ in 0..4 {
+                    threads.spawn(|| {
+                        while door.load(Acquire) == 0 {
+                            let _ = wait(&door, 0, None, scope);
+                        }
+                    });
+                }
+                door.store(1, Release);
+                wake(&door, i32::MAX as u32, scope);
+            });
+        }
+    }
+
+    #[test]
+    fn the_system_conforms() {
+        conforms(system::wait, system::wake);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_fallback_conforms() {
+        conforms(fallback::wait, fallback::wake);
+    }
+
+    #[test]
+    fn a_futex_is_four_bytes() {
+        assert_eq!(size_of::<Futex>(), 4);
+    }
+}

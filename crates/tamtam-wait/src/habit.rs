@@ -1,0 +1,453 @@
+//! Adaptive waiting: how long to look again before sleeping, learned from what waiting brought.
+
+use core::fmt;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use crate::Wait;
+use crate::seam;
+
+/// Looks that cost no clock reading: a peer on another core answers within them.
+const FREE_LOOKS: u32 = 12;
+/// Looks between two readings of the clock.
+const LOOKS_PER_READING: u32 = 8;
+/// Budget by level, in nanoseconds. The top is the order of a wake-up's price: by the ski-rental
+/// argument (Karlin, Li, Manasse and Owicki, *Empirical studies of competitive spinning for a
+/// shared-memory multiprocessor*, 1991) whoever spins at most that long before sleeping is never
+/// worse than twice the best.
+const BUDGET: [u32; 7] = [0, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000];
+const TOP: u32 = BUDGET.len() as u32 - 1;
+/// A yield that took longer than this let somebody else run.
+const SWITCHED: Duration = Duration::from_nanos(600);
+/// A yield that took longer than this lost the core to somebody with much to do.
+const LOST: Duration = Duration::from_micros(150);
+/// A sleep this short would have been cheaper awake.
+const SHORT_SLEEP: Duration = Duration::from_micros(90);
+/// The first spell between two offers of the core.
+const FIRST_SPELL: Duration = Duration::from_nanos(1_500);
+/// The most waits that are skipped after the core was lost, as a power of two.
+const MOST_SKIPS: u32 = 14;
+
+/// Where the peer was met last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// On another core: pausing lets it get on.
+    Apart,
+    /// On this core: only giving way lets it get on.
+    Together,
+}
+
+/// What was learned, in one word: level (8 bits), place (1), skip exponent (7), skips left (16).
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Lesson {
+    level: u32,
+    place: Place,
+    exponent: u32,
+    skips: u32,
+}
+
+impl Lesson {
+    const fn pack(self) -> u32 {
+        self.level | (self.place as u32) << 8 | self.exponent << 9 | self.skips << 16
+    }
+
+    const fn unpack(word: u32) -> Self {
+        Lesson {
+            level: word & 0xFF,
+            place: if word & 0x100 == 0 {
+                Place::Apart
+            } else {
+                Place::Together
+            },
+            exponent: word >> 9 & 0x7F,
+            skips: word >> 16,
+        }
+    }
+}
+
+/// What an endpoint has learned about the waits at it: how long looking again paid off, whether the
+/// peer shares the core, whether the cores are overcrowded.
+///
+/// One word, shared by all who wait at the endpoint; a guess, so relaxed reads and writes are good
+/// enough and a lost update costs nothing but a moment's misjudgement. It may live in shared memory.
+pub struct Habit {
+    word: AtomicU32,
+}
+
+impl Default for Habit {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Habit {
+    /// A fresh habit: ready to look again for a while.
+    pub const fn new() -> Self {
+        Self {
+            word: AtomicU32::new(
+                Lesson {
+                    level: TOP - 1,
+                    place: Place::Apart,
+                    exponent: 0,
+                    skips: 0,
+                }
+                .pack(),
+            ),
+        }
+    }
+
+    /// Starts a wait in the manner of `wait`, that ends at the deadline at the latest.
+    #[inline]
+    pub fn begin(&self, wait: Wait, deadline: Option<Instant>) -> Patience<'_> {
+        Patience {
+            habit: self,
+            wait,
+            deadline,
+            looks: 0,
+            stage: Stage::Free,
+            started: None,
+            read: None,
+            next_spell: FIRST_SPELL,
+            limit: Duration::ZERO,
+            place: Place::Apart,
+        }
+    }
+
+    fn lesson(&self) -> Lesson {
+        Lesson::unpack(self.word.load(Relaxed))
+    }
+
+    fn learn(&self, before: Lesson, after: Lesson) {
+        // Reading is free for a line that everybody shares; writing is not.
+        if before != after {
+            self.word.store(after.pack(), Relaxed);
+        }
+    }
+}
+
+impl fmt::Debug for Habit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lesson = self.lesson();
+        f.debug_struct("Habit")
+            .field("budget_ns", &BUDGET[lesson.level.min(TOP) as usize])
+            .field("peer_on_this_core", &(lesson.place == Place::Together))
+            .field("skips", &lesson.skips)
+            .finish()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The first looks, at no cost.
+    Free,
+    /// Looking again until the spell is over.
+    Spell,
+    /// The core was offered to others.
+    Offered,
+}
+
+/// One wait in progress: says after each look whether to look again or to sleep.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering::Acquire};
+/// use tamtam_wait::{Habit, Wait};
+///
+/// fn waited(mail: &AtomicU32, habit: &Habit) -> bool {
+///     let mut patience = habit.begin(Wait::Adaptive, None);
+///     loop {
+///         if mail.load(Acquire) != 0 {
+///             patience.rewarded();
+///             return true;
+///         }
+///         if !patience.look_again() {
+///             return false; // time to sleep
+///         }
+///     }
+/// }
+/// assert!(waited(&AtomicU32::new(1), &Habit::new()));
+/// assert!(!waited(&AtomicU32::new(0), &Habit::new()));
+/// ```
+pub struct Patience<'a> {
+    habit: &'a Habit,
+    wait: Wait,
+    deadline: Option<Instant>,
+    looks: u32,
+    stage: Stage,
+    started: Option<Instant>,
+    read: Option<Instant>,
+    next_spell: Duration,
+    limit: Duration,
+    place: Place,
+}
+
+impl fmt::Debug for Patience<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Patience")
+            .field("wait", &self.wait)
+            .field("stage", &self.stage)
+            .field("looks", &self.looks)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Patience<'_> {
+    /// Waits a moment after a look in vain. `true`: look again. `false`: sleep, or give up if the
+    /// deadline has passed.
+    #[inline]
+    pub fn look_again(&mut self) -> bool {
+        if cfg!(tamtam_loom) {
+            // Models sleep at once, unless they may not.
+            seam::yield_now();
+            return matches!(self.wait, Wait::Spin | Wait::Yield) && self.deadline.is_none();
+        }
+        self.looks += 1;
+        match self.wait {
+            Wait::Park => false,
+            Wait::Adaptive => {
+                if self.stage == Stage::Free && self.looks <= FREE_LOOKS && self.looks > 1 {
+                    seam::spin_loop();
+                    return true;
+                }
+                self.adapt()
+            }
+            Wait::Spin => {
+                seam::spin_loop();
+                if self.looks % 2048 == 0 {
+                    seam::yield_now();
+                    return !self.overdue();
+                }
+                !(self.looks % 64 == 0 && self.overdue())
+            }
+            Wait::Yield => {
+                seam::yield_now();
+                !self.overdue()
+            }
+        }
+    }
+
+    fn overdue(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| deadline <= Instant::now())
+    }
+
+    fn adapt(&mut self) -> bool {
+        match self.stage {
+            Stage::Free if self.looks == 1 => {
+                let lesson = self.habit.lesson();
+                if lesson.skips > 0 || lesson.level == 0 {
+                    return false;
+                }
+                self.place = lesson.place;
+                if lesson.place == Place::Together {
+                    self.open(lesson);
+                    return self.offer();
+                }
+                seam::spin_loop();
+                true
+            }
+            Stage::Free => {
+                let lesson = self.habit.lesson();
+                self.open(lesson);
+                self.stage = Stage::Spell;
+                true
+            }
+            Stage::Spell => {
+                seam::spin_loop();
+                if self.looks % LOOKS_PER_READING != 0 {
+                    return true;
+                }
+                let now = Instant::now();
+                let since_read = now - self.read.unwrap_or(now);
+                if since_read < self.next_spell {
+                    return true;
+                }
+                self.read = Some(now);
+                if self.spent(now) {
+                    return self.exhausted();
+                }
+                self.next_spell *= 2;
+                self.offer()
+            }
+            Stage::Offered => {
+                // The offer was made in vain: nobody who took the core brought the message.
+                let now = self.read.unwrap_or_else(Instant::now);
+                if self.spent(now) {
+                    return self.exhausted();
+                }
+                if self.place == Place::Together {
+                    return self.offer();
+                }
+                self.stage = Stage::Spell;
+                true
+            }
+        }
+    }
+
+    fn open(&mut self, lesson: Lesson) {
+        let now = Instant::now();
+        self.started = Some(now);
+        self.read = Some(now);
+        self.limit = Duration::from_nanos(u64::from(BUDGET[lesson.level.min(TOP) as usize]));
+        if let Some(deadline) = self.deadline {
+            self.limit = self.limit.min(deadline.saturating_duration_since(now));
+        }
+    }
+
+    fn spent(&self, now: Instant) -> bool {
+        self.started
+            .is_some_and(|started| now - started >= self.limit)
+    }
+
+    /// Offers the core to others and sees from the clock what became of the offer.
+    fn offer(&mut self) -> bool {
+        let before = self.read.unwrap_or_else(Instant::now);
+        seam::yield_now();
+        let after = Instant::now();
+        self.read = Some(after);
+        self.stage = Stage::Offered;
+        let away = after - before;
+        if away > LOST {
+            // Somebody with a lot to do took the core for its slice: on such a machine a sleeper
+            // is served sooner than one who gives way, since waking up pre-empts.
+            let before = self.habit.lesson();
+            let exponent = (before.exponent + 2).min(MOST_SKIPS);
+            self.habit.learn(
+                before,
+                Lesson {
+                    exponent,
+                    skips: 1 << exponent,
+                    ..before
+                },
+            );
+        }
+        self.place = if away > SWITCHED {
+            Place::Together
+        } else {
+            Place::Apart
+        };
+        true
+    }
+
+    fn exhausted(&self) -> bool {
+        let before = self.habit.lesson();
+        self.habit.learn(
+            before,
+            Lesson {
+                level: before.level.saturating_sub(1),
+                ..before
+            },
+        );
+        false
+    }
+
+    /// What was waited for came while awake.
+    #[inline]
+    pub fn rewarded(&self) {
+        if self.wait == Wait::Adaptive && self.looks > 0 && !cfg!(tamtam_loom) {
+            self.praise();
+        }
+    }
+
+    fn praise(&self) {
+        let before = self.habit.lesson();
+        let mut after = before;
+        if self.stage == Stage::Offered {
+            after.place = self.place;
+            if before.skips == 0 {
+                after.exponent = 0;
+            }
+        } else {
+            after.place = Place::Apart;
+        }
+        after.level = (before.level + 1).min(TOP);
+        self.habit.learn(before, after);
+    }
+
+    /// Notes when a sleep begins: call it just before sleeping.
+    #[inline]
+    pub fn sleeps(&mut self) {
+        if self.wait == Wait::Adaptive && self.started.is_none() && !cfg!(tamtam_loom) {
+            self.started = Some(Instant::now());
+        }
+    }
+
+    /// What was waited for came while asleep.
+    #[inline]
+    pub fn woken(&self) {
+        if self.wait != Wait::Adaptive || cfg!(tamtam_loom) {
+            return;
+        }
+        let before = self.habit.lesson();
+        let mut after = before;
+        if before.skips > 0 {
+            after.skips -= 1;
+        } else if self
+            .started
+            .is_some_and(|started| started.elapsed() < SHORT_SLEEP)
+        {
+            after.level = (before.level + 2).min(TOP);
+        }
+        self.habit.learn(before, after);
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lesson_survives_its_packing() {
+        for level in 0..=TOP {
+            for place in [Place::Apart, Place::Together] {
+                for exponent in 0..=MOST_SKIPS {
+                    let lesson = Lesson {
+                        level,
+                        place,
+                        exponent,
+                        skips: 1 << exponent,
+                    };
+                    assert!(Lesson::unpack(lesson.pack()) == lesson);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn waits_in_vain_shrink_the_budget_to_nothing() {
+        let habit = Habit::new();
+        for _ in 0..20 {
+            let mut patience = habit.begin(Wait::Adaptive, None);
+            while patience.look_again() {}
+        }
+        let lesson = habit.lesson();
+        assert!(lesson.level == 0 || lesson.skips > 0, "{habit:?}");
+        // From then on the very first look in vain leads to sleep.
+        assert!(!habit.begin(Wait::Adaptive, None).look_again());
+    }
+
+    #[test]
+    fn short_sleeps_bring_the_budget_back() {
+        let habit = Habit {
+            word: AtomicU32::new(0),
+        };
+        let mut patience = habit.begin(Wait::Adaptive, None);
+        assert!(!patience.look_again());
+        patience.sleeps();
+        patience.woken();
+        assert!(habit.lesson().level > 0);
+    }
+
+    #[test]
+    fn parking_never_looks_again_and_spinning_ends_at_the_deadline() {
+        let habit = Habit::new();
+        assert!(!habit.begin(Wait::Park, None).look_again());
+        let deadline = Instant::now() + Duration::from_millis(2);
+        for wait in [Wait::Spin, Wait::Yield, Wait::Adaptive] {
+            let mut patience = habit.begin(wait, Some(deadline));
+            while patience.look_again() {}
+        }
+        assert!(Instant::now() >= deadline);
+    }
+}

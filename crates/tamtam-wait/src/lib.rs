@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+
+mod backoff;
+mod context;
+mod futex;
+mod habit;
+mod list;
+mod source;
+mod strategy;
+
+#[doc(hidden)]
+pub mod fence;
+#[doc(hidden)]
+pub mod seam;
+
+pub use backoff::Backoff;
+pub use context::{Context, Outcome};
+pub use futex::{Futex, Scope, TimedOut};
+pub use habit::{Habit, Patience};
+pub use list::{Entry, Sleeper, WaitList, WaitQueue};
+#[doc(hidden)]
+pub use source::{Operation, Source, Token};
+pub use strategy::{ParseWaitError, Wait};

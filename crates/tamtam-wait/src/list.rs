@@ -1,0 +1,323 @@
+//! Who waits at an endpoint.
+
+use core::fmt;
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use crate::seam::atomic::{AtomicU32, Ordering};
+use crate::seam::{self, Mutex};
+use crate::{Context, Habit, Operation, Outcome, Wait};
+
+/// One thread that waits, with what it waits to do.
+pub struct Entry {
+    /// Which of the thread's operations this is.
+    pub operation: Operation,
+    /// The thread's side of the wait.
+    pub context: Context,
+    /// What the two sides exchange, for sources that hand over directly.
+    pub packet: *mut (),
+}
+
+// SAFETY: the packet is an address that only the source which put it here makes use of, under its
+// own rules; the rest is `Send` by itself.
+unsafe impl Send for Entry {}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("operation", &self.operation)
+            .field("context", &self.context)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Threads that wait, first come first served, without any synchronisation of its own: for sources
+/// that keep it under a lock.
+#[derive(Debug, Default)]
+pub struct WaitQueue {
+    /// Those who will take or give something: one of them is woken for one thing.
+    selectors: VecDeque<Entry>,
+    /// Those who only want to hear that there is something: all are woken.
+    watchers: Vec<Entry>,
+}
+
+/// A thread that was chosen while asleep; dropping this wakes it.
+///
+/// Wake-ups are system calls, so they come after the list's lock is released.
+#[must_use = "the thread must be woken after the lock is released"]
+#[derive(Debug)]
+pub struct Sleeper(Context);
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        self.0.wake();
+    }
+}
+
+impl WaitQueue {
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.selectors.len() + self.watchers.len()
+    }
+
+    /// Whether nobody waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds a thread that will take or give something.
+    pub fn register(&mut self, entry: Entry) {
+        self.selectors.push_back(entry);
+    }
+
+    /// Adds a thread that wants to hear of readiness.
+    pub fn watch(&mut self, entry: Entry) {
+        self.watchers.push(entry);
+    }
+
+    /// Removes a thread's entry, if it is still there.
+    pub fn unregister(&mut self, operation: Operation, context: &Context) -> Option<Entry> {
+        let position = self
+            .selectors
+            .iter()
+            .position(|entry| entry.operation == operation && entry.context.same(context))?;
+        self.selectors.remove(position)
+    }
+
+    /// Removes a watcher's entry, if it is still there.
+    pub fn unwatch(&mut self, operation: Operation, context: &Context) {
+        self.watchers
+            .retain(|entry| entry.operation != operation || !entry.context.same(context));
+    }
+
+    /// Chooses the first thread that nobody else has chosen yet and that is not `own`.
+    pub fn choose(&mut self, own: Option<&Context>) -> Option<(Entry, Option<Sleeper>)> {
+        let mut position = 0;
+        while let Some(entry) = self.selectors.get(position) {
+            if own.is_some_and(|own| own.same(&entry.context)) {
+                position += 1;
+                continue;
+            }
+            let chosen = entry.context.select(entry.operation);
+            // Chosen now or by another source earlier: either way it waits no more.
+            let entry = self.selectors.remove(position)?;
+            if let Some(asleep) = chosen {
+                let sleeper = asleep.then(|| Sleeper(entry.context.clone()));
+                return Some((entry, sleeper));
+            }
+        }
+        None
+    }
+
+    /// Whether a thread other than `own` waits that nobody has chosen yet.
+    pub fn has_other(&self, own: &Context) -> bool {
+        self.selectors
+            .iter()
+            .any(|entry| !entry.context.same(own) && entry.context.outcome().is_none())
+    }
+
+    /// Tells all watchers that there is something.
+    pub fn tell_watchers(&mut self, sleepers: &mut Vec<Sleeper>) {
+        for entry in self.watchers.drain(..) {
+            if entry.context.select(entry.operation) == Some(true) {
+                sleepers.push(Sleeper(entry.context));
+            }
+        }
+    }
+
+    /// Tells everybody to look again.
+    pub fn tell_all(&mut self, sleepers: &mut Vec<Sleeper>) {
+        for entry in self.selectors.drain(..) {
+            if entry.context.select(entry.operation) == Some(true) {
+                sleepers.push(Sleeper(entry.context));
+            }
+        }
+        self.tell_watchers(sleepers);
+    }
+
+    /// Tells everybody that the other side is gone. The selectors' entries stay, so that each
+    /// thread finds its own, with its packet, when it comes to remove it.
+    pub fn disconnect(&mut self, sleepers: &mut Vec<Sleeper>) {
+        for entry in &self.selectors {
+            if entry.context.disconnect() == Some(true) {
+                sleepers.push(Sleeper(entry.context.clone()));
+            }
+        }
+        self.tell_watchers(sleepers);
+    }
+}
+
+/// Threads that wait at an endpoint, and what was learned about waiting there.
+///
+/// Those who bring something call [`notify_one`](WaitList::notify_one) after every message: one
+/// load of a word that nobody writes while nobody sleeps. The protocol is in the crate's README.
+pub struct WaitList {
+    /// Entries in the queue; written under its lock.
+    pending: AtomicU32,
+    habit: Habit,
+    queue: Mutex<WaitQueue>,
+}
+
+impl Default for WaitList {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl WaitList {
+    /// An empty list.
+    pub fn new() -> Self {
+        Self {
+            pending: AtomicU32::new(0),
+            habit: Habit::new(),
+            queue: Mutex::new(WaitQueue::default()),
+        }
+    }
+
+    /// What was learned about waiting here.
+    #[inline]
+    pub fn habit(&self) -> &Habit {
+        &self.habit
+    }
+
+    /// Adds a thread that will take or give something.
+    ///
+    /// The thread must look once more *after* this and before it sleeps.
+    pub fn register(&self, operation: Operation, context: &Context) {
+        self.change(|queue| queue.register(Entry::new(operation, context)));
+    }
+
+    /// Adds a thread that wants to hear of readiness. It, too, must look once more.
+    pub fn watch(&self, operation: Operation, context: &Context) {
+        self.change(|queue| queue.watch(Entry::new(operation, context)));
+    }
+
+    /// Removes a thread's entry, if it is still there.
+    pub fn unregister(&self, operation: Operation, context: &Context) {
+        let entry = self.change(|queue| queue.unregister(operation, context));
+        drop(entry);
+    }
+
+    /// Removes a watcher's entry, if it is still there.
+    pub fn unwatch(&self, operation: Operation, context: &Context) {
+        self.change(|queue| queue.unwatch(operation, context));
+    }
+
+    /// Attempts something until it succeeds or the deadline passes; between two attempts it looks
+    /// again for a while and then sleeps here.
+    ///
+    /// `ready` is the second look: sequentially consistent, and true whenever an attempt might
+    /// succeed. At least one attempt is made after the deadline has passed.
+    pub fn wait_until<R>(
+        &self,
+        wait: Wait,
+        deadline: Option<Instant>,
+        mut attempt: impl FnMut() -> Option<R>,
+        ready: impl Fn() -> bool,
+    ) -> Option<R> {
+        loop {
+            let mut patience = self.habit.begin(wait, deadline);
+            loop {
+                if let Some(result) = attempt() {
+                    patience.rewarded();
+                    return Some(result);
+                }
+                if !patience.look_again() {
+                    break;
+                }
+            }
+            if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                return attempt();
+            }
+            patience.sleeps();
+            if self.sleep(deadline, &ready) {
+                patience.woken();
+            }
+        }
+    }
+
+    /// Sleeps until somebody notifies this thread (`true`), until it is ready by itself, or until
+    /// the deadline.
+    #[cold]
+    fn sleep(&self, deadline: Option<Instant>, ready: &dyn Fn() -> bool) -> bool {
+        const ONLY: Operation = Operation::new(0);
+        Context::with(|context| {
+            self.register(ONLY, context);
+            if ready() {
+                // Whoever has chosen us meanwhile meant a message that we are about to see.
+                context.abort();
+            }
+            let outcome = context.park(deadline);
+            if outcome == Outcome::Aborted {
+                self.unregister(ONLY, context);
+            }
+            outcome != Outcome::Aborted
+        })
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut WaitQueue) -> R) -> R {
+        let mut queue = self.queue.lock();
+        let result = change(&mut queue);
+        // SYNC pending: sequentially consistent, and so is the look that follows a registration.
+        self.pending.store(queue.len() as u32, Ordering::SeqCst);
+        drop(queue);
+        seam::model_fence();
+        result
+    }
+
+    /// Wakes one thread that waits to take or give, and all that watch.
+    ///
+    /// The caller has just made a sequentially consistent change that a registered thread's second
+    /// look would see.
+    #[inline]
+    pub fn notify_one(&self) {
+        seam::model_fence();
+        // SYNC pending
+        if self.pending.load(Ordering::SeqCst) != 0 {
+            self.wake_one();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_one(&self) {
+        let mut sleepers = Vec::new();
+        let chosen = self.change(|queue| {
+            queue.tell_watchers(&mut sleepers);
+            queue.choose(None)
+        });
+        drop(chosen);
+        drop(sleepers);
+    }
+
+    /// Tells every thread to look again: the endpoint was closed, or something came for all.
+    pub fn notify_all(&self) {
+        seam::model_fence();
+        // SYNC pending
+        if self.pending.load(Ordering::SeqCst) != 0 {
+            let mut sleepers = Vec::new();
+            self.change(|queue| queue.tell_all(&mut sleepers));
+            drop(sleepers);
+        }
+    }
+}
+
+impl Entry {
+    /// An entry without a packet.
+    pub fn new(operation: Operation, context: &Context) -> Self {
+        Entry {
+            operation,
+            context: context.clone(),
+            packet: core::ptr::null_mut(),
+        }
+    }
+}
+
+impl fmt::Debug for WaitList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitList")
+            .field("pending", &self.pending.load(Ordering::Relaxed))
+            .field("habit", &self.habit)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,71 @@
+//! The seam's production side: `std`, at no cost.
+
+use std::sync::PoisonError;
+
+pub use std::sync::MutexGuard;
+pub use std::sync::atomic;
+pub use std::thread;
+
+/// `std::cell::UnsafeCell` behind the access functions that loom needs in order to see each access.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
+
+impl<T> UnsafeCell<T> {
+    /// Wraps `value`.
+    #[inline(always)]
+    pub const fn new(value: T) -> Self {
+        Self(std::cell::UnsafeCell::new(value))
+    }
+
+    /// Unwraps the value.
+    #[inline(always)]
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
+    /// Shared access: `look` may only read through the pointer.
+    #[inline(always)]
+    pub fn with<R>(&self, look: impl FnOnce(*const T) -> R) -> R {
+        look(self.0.get())
+    }
+
+    /// Exclusive access: the caller makes sure that nobody else looks meanwhile.
+    #[inline(always)]
+    pub fn with_mut<R>(&self, change: impl FnOnce(*mut T) -> R) -> R {
+        change(self.0.get())
+    }
+}
+
+/// `std::sync::Mutex` without poisoning: no user code runs under the locks of this project, so a
+/// panic cannot leave their contents half changed.
+#[derive(Debug, Default)]
+pub struct Mutex<T>(std::sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    /// Wraps `value`.
+    #[inline]
+    pub const fn new(value: T) -> Self {
+        Self(std::sync::Mutex::new(value))
+    }
+
+    /// Waits for the lock.
+    #[inline]
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One pause of a busy wait.
+#[inline(always)]
+pub fn spin_loop() {
+    std::hint::spin_loop();
+}
+
+/// Gives the processor to another thread.
+#[inline]
+pub fn yield_now() {
+    std::thread::yield_now();
+}
