@@ -2,12 +2,13 @@
 
 use core::cell::Cell;
 use core::fmt;
+use core::ptr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::seam::atomic::Ordering;
+use crate::seam::atomic::{AtomicPtr, Ordering};
 use crate::source::Operation;
-use crate::{Futex, Patience, Scope};
+use crate::{Backoff, Futex, Patience, Scope};
 
 /// Nobody has chosen yet; the thread is awake.
 const WAITING: u32 = 0;
@@ -37,7 +38,13 @@ pub enum Outcome {
 /// The idea of one word per blocked thread that all its partners compete for is from
 /// crossbeam-channel's select.
 #[derive(Clone)]
-pub struct Context(Arc<Futex>);
+pub struct Context(Arc<Choice>);
+
+struct Choice {
+    word: Futex,
+    /// What the chooser and the chosen exchange; null until the chooser has stored it.
+    packet: AtomicPtr<()>,
+}
 
 #[cfg(not(tamtam_loom))]
 thread_local! {
@@ -70,12 +77,16 @@ impl Context {
     }
 
     fn fresh() -> Self {
-        Context(Arc::new(Futex::new(WAITING)))
+        Context(Arc::new(Choice {
+            word: Futex::new(WAITING),
+            packet: AtomicPtr::new(ptr::null_mut()),
+        }))
     }
 
     /// Makes the context ready for a new wait. No entry of an earlier wait may be listed any more.
     pub fn reset(&self) {
-        self.0.store(WAITING, Ordering::Relaxed);
+        self.0.word.store(WAITING, Ordering::Relaxed);
+        self.0.packet.store(ptr::null_mut(), Ordering::Relaxed);
     }
 
     /// Whether both are the same wait.
@@ -103,10 +114,10 @@ impl Context {
     }
 
     fn decide(&self, decision: u32) -> Option<bool> {
-        let mut current = self.0.load(Ordering::Relaxed);
+        let mut current = self.0.word.load(Ordering::Relaxed);
         while current == WAITING || current == PARKED {
             // SYNC context: what the chooser did before is seen by the thread that was chosen.
-            match self.0.compare_exchange_weak(
+            match self.0.word.compare_exchange_weak(
                 current,
                 decision,
                 Ordering::AcqRel,
@@ -121,14 +132,33 @@ impl Context {
 
     /// Ends the sleep of a thread that was chosen while it slept.
     pub fn wake(&self) {
-        self.0.wake_one(Scope::Private);
+        self.0.word.wake_one(Scope::Private);
+    }
+
+    /// Leaves the packet for the thread that this caller has chosen.
+    pub fn leave_packet(&self, packet: *mut ()) {
+        // SYNC packet
+        self.0.packet.store(packet, Ordering::Release);
+    }
+
+    /// Takes the packet that the chooser leaves; it is there or about to be.
+    pub fn packet(&self) -> *mut () {
+        let mut backoff = Backoff::new();
+        loop {
+            // SYNC packet
+            let packet = self.0.packet.load(Ordering::Acquire);
+            if !packet.is_null() {
+                return packet;
+            }
+            backoff.pause();
+        }
     }
 
     /// How the wait ended, if it has.
     #[inline]
     pub fn outcome(&self) -> Option<Outcome> {
         // SYNC context
-        match self.0.load(Ordering::Acquire) {
+        match self.0.word.load(Ordering::Acquire) {
             WAITING | PARKED => None,
             ABORTED => Some(Outcome::Aborted),
             DISCONNECTED => Some(Outcome::Disconnected),
@@ -139,7 +169,7 @@ impl Context {
     /// Sleeps until somebody decides, or until the deadline.
     pub fn park(&self, deadline: Option<Instant>) -> Outcome {
         // From here on a chooser must wake us. If this fails, somebody has chosen already.
-        let _ = self.0.compare_exchange(
+        let _ = self.0.word.compare_exchange(
             WAITING,
             PARKED,
             Ordering::Relaxed,
@@ -149,7 +179,7 @@ impl Context {
             if let Some(outcome) = self.outcome() {
                 return outcome;
             }
-            if self.0.wait(PARKED, deadline, Scope::Private).is_err() {
+            if self.0.word.wait(PARKED, deadline, Scope::Private).is_err() {
                 self.abort();
             }
         }

@@ -207,7 +207,9 @@ impl Patience<'_> {
             Wait::Park => false,
             Wait::Adaptive => {
                 if self.stage == Stage::Free && self.looks <= FREE_LOOKS && self.looks > 1 {
-                    seam::spin_loop();
+                    for _ in 0..6 {
+                        seam::spin_loop();
+                    }
                     return true;
                 }
                 self.adapt()

@@ -102,6 +102,9 @@ impl WaitQueue {
             // Chosen now or by another source earlier: either way it waits no more.
             let entry = self.selectors.remove(position)?;
             if let Some(asleep) = chosen {
+                if !entry.packet.is_null() {
+                    entry.context.leave_packet(entry.packet);
+                }
                 let sleeper = asleep.then(|| Sleeper(entry.context.clone()));
                 return Some((entry, sleeper));
             }
@@ -114,6 +117,13 @@ impl WaitQueue {
         self.selectors
             .iter()
             .any(|entry| !entry.context.same(own) && entry.context.outcome().is_none())
+    }
+
+    /// Whether any thread waits that nobody has chosen yet.
+    pub fn has_any(&self) -> bool {
+        self.selectors
+            .iter()
+            .any(|entry| entry.context.outcome().is_none())
     }
 
     /// Tells all watchers that there is something.

@@ -1,0 +1,284 @@
+//! The errors: one type for each operation, and a message that could not be sent comes back in it.
+
+use core::fmt;
+use std::error::Error;
+
+/// The error of [`Sender::send`](crate::Sender::send): all receivers are gone. Holds the message.
+#[derive(PartialEq, Eq, Clone, Copy)]
+pub struct SendError<T>(pub T);
+
+/// The error of [`Sender::try_send`](crate::Sender::try_send). Holds the message.
+#[derive(PartialEq, Eq, Clone, Copy)]
+pub enum TrySendError<T> {
+    /// The channel is full; or, if its capacity is zero, no receiver waits at this moment.
+    Full(T),
+    /// All receivers are gone.
+    Disconnected(T),
+}
+
+/// The error of [`Sender::send_timeout`](crate::Sender::send_timeout). Holds the message.
+#[derive(PartialEq, Eq, Clone, Copy)]
+pub enum SendTimeoutError<T> {
+    /// The channel stayed full until the time was over.
+    Timeout(T),
+    /// All receivers are gone.
+    Disconnected(T),
+}
+
+/// The error of [`Receiver::recv`](crate::Receiver::recv): the channel is empty and all senders are
+/// gone.
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
+pub struct RecvError;
+
+/// The error of [`Receiver::try_recv`](crate::Receiver::try_recv).
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
+pub enum TryRecvError {
+    /// The channel is empty; or, if its capacity is zero, no sender waits at this moment.
+    Empty,
+    /// The channel is empty and all senders are gone.
+    Disconnected,
+}
+
+/// The error of [`Receiver::recv_timeout`](crate::Receiver::recv_timeout).
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
+pub enum RecvTimeoutError {
+    /// The channel stayed empty until the time was over.
+    Timeout,
+    /// The channel is empty and all senders are gone.
+    Disconnected,
+}
+
+/// The error of [`Select::try_select`](crate::Select::try_select): no operation is ready.
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
+pub struct TrySelectError;
+
+/// The error of [`Select::select_timeout`](crate::Select::select_timeout): no operation became
+/// ready until the time was over.
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
+pub struct SelectTimeoutError;
+
+/// The error of [`Select::try_ready`](crate::Select::try_ready): no operation is ready.
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
+pub struct TryReadyError;
+
+/// The error of [`Select::ready_timeout`](crate::Select::ready_timeout): no operation became ready
+/// until the time was over.
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
+pub struct ReadyTimeoutError;
+
+/// The error of [`Slot::try_put`](crate::Slot::try_put): the slot is full. Holds the value.
+#[derive(PartialEq, Eq, Clone, Copy)]
+pub struct TryPutError<T>(pub T);
+
+/// The error of [`Slot::put_timeout`](crate::Slot::put_timeout): the slot stayed full until the
+/// time was over. Holds the value.
+#[derive(PartialEq, Eq, Clone, Copy)]
+pub struct PutTimeoutError<T>(pub T);
+
+/// The error of [`Slot::take_timeout`](crate::Slot::take_timeout): the slot stayed empty until the
+/// time was over.
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
+pub struct TakeTimeoutError;
+
+/// The error of `wait_timeout` of an [`Event`](crate::Event) or a [`Latch`](crate::Latch): it did
+/// not come until the time was over.
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
+pub struct WaitTimeoutError;
+
+/// `Debug`, `Display`, `Error` and `into_inner` of an error that holds one message.
+macro_rules! holds_message {
+    ($name:ident, $text:literal) => {
+        impl<T> fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(concat!(stringify!($name), "(..)"))
+            }
+        }
+
+        impl<T> fmt::Display for $name<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad($text)
+            }
+        }
+
+        impl<T: Send> Error for $name<T> {}
+
+        impl<T> $name<T> {
+            /// The message that was not passed on.
+            pub fn into_inner(self) -> T {
+                self.0
+            }
+        }
+    };
+}
+
+/// `Display` and `Error` of an error that holds nothing.
+macro_rules! holds_nothing {
+    ($name:ident, $text:literal) => {
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad($text)
+            }
+        }
+
+        impl Error for $name {}
+    };
+}
+
+holds_message!(SendError, "sending on a disconnected channel");
+holds_message!(TryPutError, "putting into a full slot");
+holds_message!(PutTimeoutError, "timed out waiting to put into a full slot");
+holds_nothing!(
+    RecvError,
+    "receiving on an empty and disconnected channel"
+);
+holds_nothing!(TrySelectError, "all operations in select would block");
+holds_nothing!(SelectTimeoutError, "timed out waiting on select");
+holds_nothing!(TryReadyError, "no operation is ready");
+holds_nothing!(ReadyTimeoutError, "timed out waiting on select");
+holds_nothing!(TakeTimeoutError, "timed out waiting to take from an empty slot");
+holds_nothing!(WaitTimeoutError, "timed out waiting");
+
+impl<T> fmt::Debug for TrySendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            TrySendError::Full(..) => "Full(..)",
+            TrySendError::Disconnected(..) => "Disconnected(..)",
+        })
+    }
+}
+
+impl<T> fmt::Display for TrySendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            TrySendError::Full(..) => "sending on a full channel",
+            TrySendError::Disconnected(..) => "sending on a disconnected channel",
+        })
+    }
+}
+
+impl<T: Send> Error for TrySendError<T> {}
+
+impl<T> From<SendError<T>> for TrySendError<T> {
+    fn from(error: SendError<T>) -> Self {
+        TrySendError::Disconnected(error.0)
+    }
+}
+
+impl<T> TrySendError<T> {
+    /// The message that was not sent.
+    pub fn into_inner(self) -> T {
+        match self {
+            TrySendError::Full(message) | TrySendError::Disconnected(message) => message,
+        }
+    }
+
+    /// Whether the channel was full.
+    pub fn is_full(&self) -> bool {
+        matches!(self, TrySendError::Full(_))
+    }
+
+    /// Whether all receivers are gone.
+    pub fn is_disconnected(&self) -> bool {
+        matches!(self, TrySendError::Disconnected(_))
+    }
+}
+
+impl<T> fmt::Debug for SendTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("SendTimeoutError(..)")
+    }
+}
+
+impl<T> fmt::Display for SendTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            SendTimeoutError::Timeout(..) => "timed out waiting on send operation",
+            SendTimeoutError::Disconnected(..) => "sending on a disconnected channel",
+        })
+    }
+}
+
+impl<T: Send> Error for SendTimeoutError<T> {}
+
+impl<T> From<SendError<T>> for SendTimeoutError<T> {
+    fn from(error: SendError<T>) -> Self {
+        SendTimeoutError::Disconnected(error.0)
+    }
+}
+
+impl<T> SendTimeoutError<T> {
+    /// The message that was not sent.
+    pub fn into_inner(self) -> T {
+        match self {
+            SendTimeoutError::Timeout(message) | SendTimeoutError::Disconnected(message) => message,
+        }
+    }
+
+    /// Whether the time was over.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self, SendTimeoutError::Timeout(_))
+    }
+
+    /// Whether all receivers are gone.
+    pub fn is_disconnected(&self) -> bool {
+        matches!(self, SendTimeoutError::Disconnected(_))
+    }
+}
+
+impl fmt::Display for TryRecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            TryRecvError::Empty => "receiving on an empty channel",
+            TryRecvError::Disconnected => "receiving on an empty and disconnected channel",
+        })
+    }
+}
+
+impl Error for TryRecvError {}
+
+impl From<RecvError> for TryRecvError {
+    fn from(_: RecvError) -> Self {
+        TryRecvError::Disconnected
+    }
+}
+
+impl TryRecvError {
+    /// Whether the channel was empty.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, TryRecvError::Empty)
+    }
+
+    /// Whether the channel is empty and all senders are gone.
+    pub fn is_disconnected(&self) -> bool {
+        matches!(self, TryRecvError::Disconnected)
+    }
+}
+
+impl fmt::Display for RecvTimeoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            RecvTimeoutError::Timeout => "timed out waiting on receive operation",
+            RecvTimeoutError::Disconnected => "channel is empty and disconnected",
+        })
+    }
+}
+
+impl Error for RecvTimeoutError {}
+
+impl From<RecvError> for RecvTimeoutError {
+    fn from(_: RecvError) -> Self {
+        RecvTimeoutError::Disconnected
+    }
+}
+
+impl RecvTimeoutError {
+    /// Whether the time was over.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self, RecvTimeoutError::Timeout)
+    }
+
+    /// Whether the channel is empty and all senders are gone.
+    pub fn is_disconnected(&self) -> bool {
+        matches!(self, RecvTimeoutError::Disconnected)
+    }
+}

@@ -1,0 +1,716 @@
+//! Unbounded channels: a list of blocks.
+//!
+//! A sender claims a cell by one compare-and-swap on the tail, a word that holds the block's address
+//! *and* the offset in it (blocks are aligned so that the low bits of the address are free). So the
+//! claim itself tells where to write: no second read that could meet a freed block, and a block that
+//! was recycled to the same place under a sender's eyes is still the right one. Receivers take turns
+//! by a lock bit in the head, and whoever takes a block's last message owns the block: no sender can
+//! have business in it any more, since all its cells are written. It is kept for the next time (a few
+//! are) or freed: no epochs, no hazard pointers.
+//!
+//! A cell is written when its stamp equals the block's generation, which grows with each recycling:
+//! recycling does not touch the cells, and a receiver never writes one.
+
+use core::mem::{MaybeUninit, size_of};
+use core::ptr::{self, NonNull};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::time::Instant;
+
+use tamtam_wait::seam::atomic::{AtomicPtr, AtomicU32, Ordering};
+use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
+use tamtam_wait::{Backoff, Context, Operation, Source, Token, Wait, WaitList};
+
+use super::Nothing;
+
+/// In the tail: one side is gone. In the head: a receiver is at work.
+const FLAG: usize = 1;
+/// One cell further.
+const STEP: usize = 2;
+/// Flag and offset: the low bits of a block's address, which are zero.
+const MASK: usize = 127;
+
+/// Blocks aim at this size, so that messages of any size are allocated in similar portions.
+const BLOCK_BYTES: usize = 2048;
+/// No more than this is kept in spare blocks.
+const SPARE_BYTES: usize = 8192;
+
+struct Cell<T> {
+    stamp: AtomicU32,
+    message: UnsafeCell<MaybeUninit<T>>,
+}
+
+#[repr(align(128))]
+struct Block<T> {
+    /// The block that follows; set by whoever claims this block's last cell, before it is written.
+    next: AtomicPtr<Block<T>>,
+    /// Cells whose stamp is this are written. Changed only by a block's owner.
+    generation: UnsafeCell<u32>,
+    /// How many cells lie before this block, since the channel's beginning. Changed only by a
+    /// block's owner.
+    start: UnsafeCell<usize>,
+    // The cells follow.
+    _cells: [Cell<T>; 0],
+}
+
+impl<T> Block<T> {
+    const CELLS: usize = if cfg!(tamtam_loom) {
+        2
+    } else {
+        let fit = BLOCK_BYTES / size_of::<Cell<T>>();
+        if fit < 4 {
+            4
+        } else if fit > 62 {
+            62
+        } else {
+            fit
+        }
+    };
+
+    const SPARES: usize = {
+        let fit = SPARE_BYTES / (Self::CELLS * size_of::<Cell<T>>());
+        if fit > 4 { 4 } else { fit }
+    };
+
+    const LAYOUT: (Layout, usize) = {
+        let Ok(cells) = Layout::array::<Cell<T>>(Self::CELLS) else {
+            panic!("a block of messages of this type is larger than the address space")
+        };
+        let Ok((layout, offset)) = Layout::new::<Self>().extend(cells) else {
+            panic!("a block of messages of this type is larger than the address space")
+        };
+        (layout.pad_to_align(), offset)
+    };
+
+    fn allocate() -> NonNull<Self> {
+        let (layout, offset) = Self::LAYOUT;
+        // SAFETY: the layout's size is not zero: the header has fields.
+        let block = unsafe { alloc(layout) };
+        let Some(block) = NonNull::new(block.cast::<Self>()) else {
+            handle_alloc_error(layout)
+        };
+        // SAFETY: freshly allocated for this very layout.
+        unsafe {
+            block.write(Block {
+                next: AtomicPtr::new(ptr::null_mut()),
+                generation: UnsafeCell::new(1),
+                start: UnsafeCell::new(0),
+                _cells: [],
+            });
+        }
+        for index in 0..Self::CELLS {
+            // SAFETY: the layout has room for so many cells behind the header.
+            unsafe {
+                block
+                    .cast::<u8>()
+                    .add(offset)
+                    .cast::<Cell<T>>()
+                    .add(index)
+                    .write(Cell {
+                        stamp: AtomicU32::new(0),
+                        message: UnsafeCell::new(MaybeUninit::uninit()),
+                    });
+            }
+        }
+        block
+    }
+
+    /// # Safety
+    ///
+    /// The caller owns the block: nobody else has its address. Its messages are out.
+    unsafe fn free(block: NonNull<Self>) {
+        #[cfg(tamtam_loom)]
+        {
+            for index in 0..Self::CELLS {
+                // SAFETY: by the caller's promise; loom counts the atomics that it tracks.
+                unsafe { ptr::drop_in_place(ptr::from_ref(Self::cell(block, index)).cast_mut()) };
+            }
+            // SAFETY: as above.
+            unsafe { ptr::drop_in_place(block.as_ptr()) };
+        }
+        // SAFETY: allocated with this layout, and by the caller's promise not in use.
+        unsafe { dealloc(block.as_ptr().cast(), Self::LAYOUT.0) };
+    }
+
+    /// # Safety
+    ///
+    /// The block lives as long as `'a`, and the index is below the number of cells.
+    #[inline(always)]
+    unsafe fn cell<'a>(block: NonNull<Self>, index: usize) -> &'a Cell<T> {
+        debug_assert!(index < Self::CELLS);
+        // SAFETY: by the caller's promise; the address is the one `allocate` wrote the cell to.
+        unsafe {
+            block
+                .cast::<u8>()
+                .add(Self::LAYOUT.1)
+                .cast::<Cell<T>>()
+                .add(index)
+                .as_ref()
+        }
+    }
+}
+
+/// A word of block address, offset and flag, taken apart.
+fn block_of<T>(word: *mut Block<T>) -> Option<NonNull<Block<T>>> {
+    NonNull::new(word.map_addr(|address| address & !MASK))
+}
+
+fn offset_of<T>(word: *mut Block<T>) -> usize {
+    (word.addr() & MASK) / STEP
+}
+
+fn has_flag<T>(word: *mut Block<T>) -> bool {
+    word.addr() & FLAG != 0
+}
+
+fn without_flag<T>(word: *mut Block<T>) -> *mut Block<T> {
+    word.map_addr(|address| address & !FLAG)
+}
+
+fn with_flag<T>(word: *mut Block<T>) -> *mut Block<T> {
+    word.map_addr(|address| address | FLAG)
+}
+
+fn place<T>(block: NonNull<Block<T>>, offset: usize) -> *mut Block<T> {
+    block.as_ptr().map_addr(|address| address | offset * STEP)
+}
+
+/// A cell that a sender has claimed and must write.
+#[must_use = "receivers wait for a claimed cell to be written"]
+pub(crate) struct Claim<T> {
+    block: NonNull<Block<T>>,
+    offset: usize,
+}
+
+/// A channel without a bound. The first block is allocated by the first message.
+pub(crate) struct BlockList<T> {
+    tail: CacheAligned<AtomicPtr<Block<T>>>,
+    head: CacheAligned<AtomicPtr<Block<T>>>,
+    receivers: WaitList,
+    /// The first block, for the first receiver.
+    first: AtomicPtr<Block<T>>,
+    /// Blocks to use again. Put in by the receiver that holds the lock, taken by swaps.
+    spares: [AtomicPtr<Block<T>>; 4],
+}
+
+// SAFETY: messages move through the list from one thread to another; a claimed cell belongs to one
+// sender, the head's lock bit to one receiver.
+unsafe impl<T: Send> Send for BlockList<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for BlockList<T> {}
+
+impl<T> BlockList<T> {
+    pub(crate) fn new() -> Self {
+        BlockList {
+            tail: CacheAligned(AtomicPtr::new(ptr::null_mut())),
+            head: CacheAligned(AtomicPtr::new(ptr::null_mut())),
+            receivers: WaitList::new(),
+            first: AtomicPtr::new(ptr::null_mut()),
+            spares: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+        }
+    }
+
+    /// Claims the next cell; `None` if no receiver is left.
+    #[inline]
+    pub(crate) fn claim(&self) -> Option<Claim<T>> {
+        // SYNC list-tail: the block that the word names is initialised.
+        let mut tail = self.tail.load(Ordering::Acquire);
+        loop {
+            if has_flag(tail) {
+                return None;
+            }
+            let offset = offset_of(tail);
+            let Some(block) = block_of(tail) else {
+                match self.claim_first() {
+                    Ok(claim) => return Some(claim),
+                    Err(now) => {
+                        tail = now;
+                        continue;
+                    }
+                }
+            };
+            if offset + 1 >= Block::<T>::CELLS {
+                match self.claim_last(tail, block, offset) {
+                    Ok(claim) => return Some(claim),
+                    Err(now) => {
+                        tail = now;
+                        continue;
+                    }
+                }
+            }
+            // Sequentially consistent: a receiver that registers and then looks at the tail must
+            // see this claim, or we see it among those who wait.
+            match self.tail.compare_exchange_weak(
+                tail,
+                place(block, offset + 1),
+                Ordering::SeqCst,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => return Some(Claim { block, offset }),
+                Err(now) => {
+                    tail = now;
+                    seam::spin_loop();
+                }
+            }
+        }
+    }
+
+    /// Claims the channel's very first cell, together with its block; else the tail's new value.
+    #[cold]
+    fn claim_first(&self) -> Result<Claim<T>, *mut Block<T>> {
+        let block = Block::<T>::allocate();
+        // SYNC list-tail
+        match self.tail.compare_exchange(
+            ptr::null_mut(),
+            place(block, 1),
+            Ordering::SeqCst,
+            Ordering::Acquire,
+        ) {
+            Ok(_) => {
+                // SYNC list-first
+                self.first.store(block.as_ptr(), Ordering::Release);
+                Ok(Claim { block, offset: 0 })
+            }
+            Err(now) => {
+                // SAFETY: nobody has seen this block.
+                unsafe { Block::free(block) };
+                Err(now)
+            }
+        }
+    }
+
+    /// Claims a block's last cell and links the next block; else the tail's new value.
+    #[cold]
+    #[inline(never)]
+    fn claim_last(
+        &self,
+        tail: *mut Block<T>,
+        block: NonNull<Block<T>>,
+        offset: usize,
+    ) -> Result<Claim<T>, *mut Block<T>> {
+        if offset == Block::<T>::CELLS {
+            // Somebody else is about to link the next block.
+            let mut backoff = Backoff::new();
+            loop {
+                backoff.pause();
+                // SYNC list-tail
+                let now = self.tail.load(Ordering::Acquire);
+                if now != tail {
+                    return Err(now);
+                }
+            }
+        }
+        // Whatever takes time comes before the claim: between the claim and the new tail, all other
+        // senders wait.
+        let next = self.take_spare().unwrap_or_else(Block::<T>::allocate);
+        let full = place(block, Block::<T>::CELLS);
+        if let Err(now) =
+            self.tail
+                .compare_exchange(tail, full, Ordering::SeqCst, Ordering::Acquire)
+        {
+            self.keep_or_free(next);
+            return Err(now);
+        }
+        // SAFETY: the block is not freed before its last cell, claimed here, is written and read.
+        let block_header = unsafe { block.as_ref() };
+        // SAFETY: nobody else has seen the next block yet.
+        let next_header = unsafe { next.as_ref() };
+        let start = block_header.start.with(|start| {
+            // SAFETY: written before the block was linked.
+            unsafe { *start }
+        });
+        next_header.start.with_mut(|next_start| {
+            // SAFETY: the block is ours until it is linked.
+            unsafe { *next_start = start.wrapping_add(Block::<T>::CELLS) }
+        });
+        next_header.next.store(ptr::null_mut(), Ordering::Relaxed);
+        // SYNC list-next
+        block_header.next.store(next.as_ptr(), Ordering::Release);
+        // Only a closing may come between.
+        let mut current = full;
+        loop {
+            let mut moved = place(next, 0);
+            if has_flag(current) {
+                moved = with_flag(moved);
+            }
+            // SYNC list-tail
+            match self.tail.compare_exchange(
+                current,
+                moved,
+                Ordering::SeqCst,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return Ok(Claim { block, offset }),
+                Err(now) => current = now,
+            }
+        }
+    }
+
+    /// Writes a claimed cell and wakes a receiver if one sleeps.
+    #[inline]
+    pub(crate) fn write(&self, claim: Claim<T>, message: T) {
+        // SAFETY: a block is not freed before all its cells are written and read.
+        let header = unsafe { claim.block.as_ref() };
+        // SAFETY: as above, and offsets that are claimed are below the number of cells.
+        let cell = unsafe { Block::cell(claim.block, claim.offset) };
+        cell.message.with_mut(|place| {
+            // SAFETY: the cell is claimed by this thread alone.
+            unsafe { (*place).write(message) };
+        });
+        let generation = header.generation.with(|generation| {
+            // SAFETY: changes only while nobody but its owner has the block.
+            unsafe { *generation }
+        });
+        // SYNC list-stamp: the message is written.
+        cell.stamp.store(generation, Ordering::Release);
+        self.receivers.notify_one();
+    }
+
+    /// Takes the receivers' lock; the head's value before.
+    #[inline]
+    fn lock(&self) -> Option<*mut Block<T>> {
+        let head = self.head.load(Ordering::Relaxed);
+        // SYNC list-head
+        (!has_flag(head)
+            && self
+                .head
+                .compare_exchange(
+                    head,
+                    with_flag(head),
+                    Ordering::Acquire,
+                    Ordering::Relaxed,
+                )
+                .is_ok())
+        .then_some(head)
+    }
+
+    /// Takes the oldest message, if it is there.
+    #[inline]
+    pub(crate) fn receive(&self) -> Result<T, Nothing> {
+        let Some(mut head) = self.lock() else {
+            return Err(Nothing::Busy);
+        };
+        let block = match block_of(head) {
+            Some(block) => block,
+            None => {
+                // SYNC list-first
+                head = self.first.load(Ordering::Acquire);
+                match NonNull::new(head) {
+                    Some(block) => block,
+                    None => {
+                        self.unlock(head);
+                        return Err(Nothing::Busy);
+                    }
+                }
+            }
+        };
+        let offset = offset_of(head);
+        // SAFETY: the head's block lives while the lock is held; offsets in the head are below the
+        // number of cells, since the head moves on to the next block at once.
+        let (header, cell) = unsafe { (block.as_ref(), Block::cell(block, offset)) };
+        let generation = header.generation.with(|generation| {
+            // SAFETY: changes only while nobody but its owner has the block.
+            unsafe { *generation }
+        });
+        // SYNC list-stamp
+        if cell.stamp.load(Ordering::Acquire) != generation {
+            self.unlock(head);
+            return Err(Nothing::Busy);
+        }
+        let message = cell.message.with_mut(|place| {
+            // SAFETY: the stamp says that it is written, and the lock that nobody else takes it.
+            unsafe { (*place).assume_init_read() }
+        });
+        if offset + 1 < Block::<T>::CELLS {
+            self.unlock(place(block, offset + 1));
+        } else {
+            self.leave(block);
+        }
+        Ok(message)
+    }
+
+    /// Gives the receivers' lock back with a new head.
+    #[inline(always)]
+    fn unlock(&self, head: *mut Block<T>) {
+        // SYNC list-head
+        self.head.store(head, Ordering::Release);
+    }
+
+    /// The block's last message is out: the head moves to the next one, and the block is recycled.
+    #[cold]
+    #[inline(never)]
+    fn leave(&self, block: NonNull<Block<T>>) {
+        // SAFETY: the lock is held, so nobody else leaves the block.
+        let header = unsafe { block.as_ref() };
+        // SYNC list-next. The next block was linked before the last cell was written.
+        let next = header.next.load(Ordering::Acquire);
+        header.generation.with_mut(|generation| {
+            // SAFETY: all cells are written and read: nobody else has business in this block.
+            unsafe { *generation = (*generation).wrapping_add(1) }
+        });
+        // SYNC list-first: the head will never be null again, and this word is not read any more.
+        self.unlock(next);
+        self.keep_or_free(block);
+    }
+
+    /// The caller owns the block: nobody else has its address.
+    fn keep_or_free(&self, block: NonNull<Block<T>>) {
+        for spare in &self.spares[..Block::<T>::SPARES] {
+            // SYNC list-spare: the block's new generation.
+            if spare.load(Ordering::Relaxed).is_null()
+                && spare
+                    .compare_exchange(
+                        ptr::null_mut(),
+                        block.as_ptr(),
+                        Ordering::Release,
+                        Ordering::Relaxed,
+                    )
+                    .is_ok()
+            {
+                return;
+            }
+        }
+        // SAFETY: the caller owns the block.
+        unsafe { Block::free(block) };
+    }
+
+    fn take_spare(&self) -> Option<NonNull<Block<T>>> {
+        self.spares[..Block::<T>::SPARES].iter().find_map(|spare| {
+            if spare.load(Ordering::Relaxed).is_null() {
+                return None;
+            }
+            // SYNC list-spare
+            NonNull::new(spare.swap(ptr::null_mut(), Ordering::Acquire))
+        })
+    }
+
+    /// As [`receive`](BlockList::receive), and tells emptiness from business.
+    #[inline]
+    pub(crate) fn receive_or_tell(&self) -> Result<T, Nothing> {
+        self.receive().or_else(|_| {
+            // Head first: if the tail is not ahead of it, the list was empty then.
+            let head = self.head.load(Ordering::SeqCst);
+            let tail = self.tail.load(Ordering::SeqCst);
+            if without_flag(tail) != head {
+                Err(Nothing::Busy)
+            } else if has_flag(tail) {
+                Err(Nothing::Closed)
+            } else {
+                Err(Nothing::Empty)
+            }
+        })
+    }
+
+    /// Closes the list for senders. Messages that are in it can still be received.
+    pub(crate) fn close(&self) {
+        let mut tail = self.tail.load(Ordering::Relaxed);
+        while let Err(now) = self.tail.compare_exchange_weak(
+            tail,
+            with_flag(tail),
+            Ordering::SeqCst,
+            Ordering::Relaxed,
+        ) {
+            tail = now;
+        }
+        self.receivers.notify_all();
+    }
+
+    /// Drops all messages of a closed list.
+    pub(crate) fn discard(&self) {
+        let mut backoff = Backoff::new();
+        loop {
+            match self.receive_or_tell() {
+                Ok(message) => drop(message),
+                Err(Nothing::Busy) => backoff.pause(),
+                Err(Nothing::Empty | Nothing::Closed) => return,
+            }
+        }
+    }
+
+    pub(crate) fn wait_to_receive(
+        &self,
+        wait: Wait,
+        deadline: Option<Instant>,
+    ) -> Result<T, Nothing> {
+        let mut looks = 0_u32;
+        self.receivers
+            .wait_until(
+                wait,
+                deadline,
+                || {
+                    // Most looks spare the tail, so that the senders keep its cache line.
+                    looks += 1;
+                    let result = if looks % 16 == 1 {
+                        self.receive_or_tell()
+                    } else {
+                        self.receive()
+                    };
+                    match result {
+                        Err(Nothing::Empty | Nothing::Busy) => None,
+                        decided => Some(decided),
+                    }
+                },
+                || self.has_mail(),
+            )
+            .unwrap_or(Err(Nothing::Empty))
+    }
+
+    /// A waiting receiver's second look.
+    fn has_mail(&self) -> bool {
+        seam::model_fence();
+        let head = self.head.load(Ordering::SeqCst);
+        self.tail.load(Ordering::SeqCst) != without_flag(head)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        let mut backoff = Backoff::new();
+        let head = loop {
+            match self.lock() {
+                Some(head) => break head,
+                None => backoff.pause(),
+            }
+        };
+        // SYNC list-tail. While the lock is held no block is freed, so both may be read.
+        let tail = self.tail.load(Ordering::Acquire);
+        let count = |word: *mut Block<T>| {
+            block_of(word).map_or(0, |block| {
+                // SAFETY: the block is the head's, the tail's or between; those live while the
+                // receivers' lock is held, and their start was written before they were linked.
+                let start = unsafe { block.as_ref() }.start.with(|start| unsafe { *start });
+                start.wrapping_add(offset_of(word))
+            })
+        };
+        let length = count(tail).wrapping_sub(count(head));
+        self.unlock(head);
+        length
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        let head = self.head.load(Ordering::SeqCst);
+        let tail = self.tail.load(Ordering::SeqCst);
+        without_flag(tail) == without_flag(head)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        has_flag(self.tail.load(Ordering::SeqCst))
+    }
+
+    pub(crate) fn sending(&self) -> Sending<'_, T> {
+        Sending(self)
+    }
+
+    pub(crate) fn receiving(&self) -> Receiving<'_, T> {
+        Receiving(self)
+    }
+}
+
+impl<T> Drop for BlockList<T> {
+    fn drop(&mut self) {
+        // Nobody else is left. A cell that was claimed and never written is passed over.
+        let tail = without_flag(self.tail.load(Ordering::Relaxed));
+        let mut head = without_flag(self.head.load(Ordering::Relaxed));
+        if head.is_null() {
+            head = self.first.load(Ordering::Relaxed);
+        }
+        while head != tail {
+            let Some(block) = block_of(head) else { break };
+            let offset = offset_of(head);
+            // SAFETY: the blocks from the head to the tail are ours alone now.
+            let (header, cell) = unsafe { (block.as_ref(), Block::cell(block, offset)) };
+            let generation = header.generation.with(|generation| unsafe { *generation });
+            let written = cell.stamp.load(Ordering::Relaxed) == generation;
+            let message = written.then(|| {
+                cell.message.with_mut(|place| {
+                    // SAFETY: the stamp says that it is written, and it was not received.
+                    unsafe { (*place).assume_init_read() }
+                })
+            });
+            if offset + 1 < Block::<T>::CELLS {
+                head = place(block, offset + 1);
+            } else {
+                head = header.next.load(Ordering::Relaxed);
+                // SAFETY: its last message is out.
+                unsafe { Block::free(block) };
+            }
+            // First the head, so that a panic in a message's drop leaves nothing to drop twice.
+            self.head.store(head, Ordering::Relaxed);
+            drop(message);
+        }
+        if let Some(block) = block_of(head) {
+            // SAFETY: the last block; its messages are out.
+            unsafe { Block::free(block) };
+        }
+        while let Some(block) = self.take_spare() {
+            // SAFETY: spare blocks have no messages.
+            unsafe { Block::free(block) };
+        }
+    }
+}
+
+/// Sending into a list, as something to wait for: always ready.
+pub(crate) struct Sending<'a, T>(&'a BlockList<T>);
+
+impl<T> Source for Sending<'_, T> {
+    fn try_begin(&self, token: &mut Token) -> bool {
+        token.put(self.0.claim());
+        true
+    }
+
+    fn register(&self, _: Operation, _: &Context) -> bool {
+        true
+    }
+
+    fn unregister(&self, _: Operation, _: &Context) {}
+
+    fn is_ready(&self) -> bool {
+        true
+    }
+
+    fn watch(&self, _: Operation, _: &Context) -> bool {
+        true
+    }
+
+    fn unwatch(&self, _: Operation, _: &Context) {}
+}
+
+/// Receiving from a list, as something to wait for.
+pub(crate) struct Receiving<'a, T>(&'a BlockList<T>);
+
+impl<T> Source for Receiving<'_, T> {
+    fn try_begin(&self, token: &mut Token) -> bool {
+        let mut backoff = Backoff::new();
+        loop {
+            match self.0.receive_or_tell() {
+                Ok(message) => token.put(Some(message)),
+                Err(Nothing::Closed) => token.put(None::<T>),
+                Err(Nothing::Empty) => return false,
+                Err(Nothing::Busy) => {
+                    backoff.pause();
+                    continue;
+                }
+            }
+            return true;
+        }
+    }
+
+    fn register(&self, operation: Operation, context: &Context) -> bool {
+        self.0.receivers.register(operation, context);
+        self.0.has_mail()
+    }
+
+    fn unregister(&self, operation: Operation, context: &Context) {
+        self.0.receivers.unregister(operation, context);
+    }
+
+    fn is_ready(&self) -> bool {
+        !self.0.is_empty() || self.0.is_closed()
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        self.0.receivers.watch(operation, context);
+        self.0.has_mail()
+    }
+
+    fn unwatch(&self, operation: Operation, context: &Context) {
+        self.0.receivers.unwatch(operation, context);
+    }
+}

@@ -1,0 +1,29 @@
+//! The kinds of channel. Each is one file and knows nothing of the others; the conformance suite
+//! runs on all of them.
+
+pub(crate) mod at;
+pub(crate) mod block_list;
+pub(crate) mod never;
+pub(crate) mod rendezvous;
+pub(crate) mod ring;
+pub(crate) mod tick;
+
+/// Why an attempt to receive brought nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nothing {
+    /// The channel is empty.
+    Empty,
+    /// Another thread is in the middle of a step that has to be finished first.
+    Busy,
+    /// The channel is empty and no sender is left.
+    Closed,
+}
+
+/// Why an attempt to send found no place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The channel is full.
+    Full,
+    /// No receiver is left.
+    Closed,
+}

@@ -1,0 +1,409 @@
+//! Channels of capacity zero: a message changes hands only when both sides are there.
+//!
+//! Both sides' wait queues are under one lock. Whoever comes second finds the partner there, chooses
+//! it, and exchanges the message through the *packet* of the one who came first: on its stack if it is
+//! blocked in `send` or `recv`, on the heap if it is in a select, where the exchange comes after the
+//! choice. The message itself moves outside of the lock.
+
+use core::ptr;
+use std::time::Instant;
+
+use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
+use tamtam_wait::seam::{Mutex, UnsafeCell};
+use tamtam_wait::{
+    Backoff, Context, Entry, Habit, Operation, Outcome, Sleeper, Source, Token, Wait, WaitQueue,
+};
+
+use super::{Nothing, Refusal};
+
+/// Where one message changes hands.
+pub(crate) struct Packet<T> {
+    /// Whether the owner is blocked until the exchange is over, so that the packet can be on its
+    /// stack.
+    blocked: bool,
+    /// From a sender's packet: the message is out. From a receiver's: the message is in. From the
+    /// packet of a sender in a select: the message is in.
+    done: AtomicBool,
+    message: UnsafeCell<Option<T>>,
+}
+
+impl<T> Packet<T> {
+    fn on_stack(message: Option<T>) -> Self {
+        Packet {
+            blocked: true,
+            done: AtomicBool::new(false),
+            message: UnsafeCell::new(message),
+        }
+    }
+
+    fn on_heap() -> *mut Self {
+        Box::into_raw(Box::new(Packet {
+            blocked: false,
+            done: AtomicBool::new(false),
+            message: UnsafeCell::new(None),
+        }))
+    }
+
+    fn address(&self) -> *mut () {
+        ptr::from_ref(self).cast_mut().cast()
+    }
+
+    fn wait_until_done(&self) {
+        let mut backoff = Backoff::new();
+        // SYNC packet-done
+        while !self.done.load(Ordering::Acquire) {
+            backoff.pause();
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Nobody else accesses the message.
+    unsafe fn take(&self) -> Option<T> {
+        self.message.with_mut(|message| {
+            // SAFETY: by the caller's promise.
+            unsafe { (*message).take() }
+        })
+    }
+
+    /// Puts the message in and says so; the owner may be gone right afterwards.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else accesses the message.
+    unsafe fn give(&self, message: T) {
+        self.message.with_mut(|place| {
+            // SAFETY: by the caller's promise.
+            unsafe { *place = Some(message) };
+        });
+        // SYNC packet-done
+        self.done.store(true, Ordering::Release);
+    }
+}
+
+struct Sides {
+    senders: WaitQueue,
+    receivers: WaitQueue,
+    closed: bool,
+}
+
+/// A channel of capacity zero.
+pub(crate) struct Rendezvous<T> {
+    sides: Mutex<Sides>,
+    sender_habit: Habit,
+    receiver_habit: Habit,
+    message: core::marker::PhantomData<Box<T>>,
+}
+
+// SAFETY: messages move from one thread to another through packets, each accessed by one side at a
+// time; everything else is under the lock.
+unsafe impl<T: Send> Send for Rendezvous<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Rendezvous<T> {}
+
+/// An exchange that has begun: the address of the packet, or `None` if the channel is closed.
+pub(crate) struct Exchange<T>(Option<*const Packet<T>>);
+
+const ONLY: Operation = Operation::new(0);
+
+impl<T> Rendezvous<T> {
+    pub(crate) fn new() -> Self {
+        Rendezvous {
+            sides: Mutex::new(Sides {
+                senders: WaitQueue::default(),
+                receivers: WaitQueue::default(),
+                closed: false,
+            }),
+            sender_habit: Habit::new(),
+            receiver_habit: Habit::new(),
+            message: core::marker::PhantomData,
+        }
+    }
+
+    /// Gives the message to the partner that was chosen.
+    ///
+    /// # Safety
+    ///
+    /// The exchange was begun by this thread as the sender.
+    unsafe fn give(exchange: *const Packet<T>, message: T) {
+        // SAFETY: the packet lives until it is done, and only the chooser accesses the message
+        // before.
+        unsafe { (*exchange).give(message) };
+    }
+
+    /// Takes the message of the partner that was chosen.
+    ///
+    /// # Safety
+    ///
+    /// The exchange was begun by this thread as the receiver.
+    unsafe fn take(exchange: *const Packet<T>) -> T {
+        // SAFETY: the packet lives until it is done or, on the heap, until it is freed here.
+        let packet = unsafe { &*exchange };
+        let message = if packet.blocked {
+            // SAFETY: the owner is blocked and waits for us.
+            let message = unsafe { packet.take() };
+            // SYNC packet-done
+            packet.done.store(true, Ordering::Release);
+            message
+        } else {
+            packet.wait_until_done();
+            // SAFETY: done: the sender is through with it, and has left the box to us.
+            unsafe { Box::from_raw(exchange.cast_mut()) }
+                .message
+                .into_inner()
+        };
+        match message {
+            Some(message) => message,
+            None => unreachable!("a packet that is done holds its message"),
+        }
+    }
+
+    /// The second to come: a receiver waits already.
+    fn meet_receiver(sides: &mut Sides) -> Option<(Entry, Option<Sleeper>)> {
+        sides.receivers.choose(None)
+    }
+
+    pub(crate) fn try_send(&self, message: T) -> Result<(), (T, Refusal)> {
+        let mut sides = self.sides.lock();
+        if let Some((entry, sleeper)) = Self::meet_receiver(&mut sides) {
+            drop(sides);
+            // SAFETY: begun just now; every entry of this channel has a packet of this type.
+            unsafe { Self::give(entry.packet.cast(), message) };
+            drop(sleeper);
+            return Ok(());
+        }
+        let refusal = if sides.closed {
+            Refusal::Closed
+        } else {
+            Refusal::Full
+        };
+        Err((message, refusal))
+    }
+
+    pub(crate) fn send(
+        &self,
+        message: T,
+        wait: Wait,
+        deadline: Option<Instant>,
+    ) -> Result<(), (T, Refusal)> {
+        Context::with(|context| {
+            let mut sides = self.sides.lock();
+            if let Some((entry, sleeper)) = Self::meet_receiver(&mut sides) {
+                drop(sides);
+                // SAFETY: begun just now; every entry of this channel has a packet of this type.
+                unsafe { Self::give(entry.packet.cast(), message) };
+                drop(sleeper);
+                return Ok(());
+            }
+            if sides.closed {
+                return Err((message, Refusal::Closed));
+            }
+            let packet = Packet::on_stack(Some(message));
+            let mut sleepers = Vec::new();
+            sides.senders.register(Entry {
+                packet: packet.address(),
+                ..Entry::new(ONLY, context)
+            });
+            sides.receivers.tell_watchers(&mut sleepers);
+            drop(sides);
+            drop(sleepers);
+            let mut patience = self.sender_habit.begin(wait, deadline);
+            let refusal = match context.wait(&mut patience, deadline) {
+                Outcome::Selected(_) => {
+                    packet.wait_until_done();
+                    return Ok(());
+                }
+                Outcome::Aborted => Refusal::Full,
+                Outcome::Disconnected => Refusal::Closed,
+            };
+            self.sides.lock().senders.unregister(ONLY, context);
+            // SAFETY: nobody has chosen us, and the entry is gone.
+            match unsafe { packet.take() } {
+                Some(message) => Err((message, refusal)),
+                None => unreachable!("nobody took a message that was not chosen"),
+            }
+        })
+    }
+
+    pub(crate) fn try_receive(&self) -> Result<T, Nothing> {
+        let mut sides = self.sides.lock();
+        if let Some((entry, sleeper)) = sides.senders.choose(None) {
+            drop(sides);
+            // A sender in a select has to wake up before it can give.
+            drop(sleeper);
+            // SAFETY: begun just now; every entry of this channel has a packet of this type.
+            return Ok(unsafe { Self::take(entry.packet.cast()) });
+        }
+        Err(if sides.closed {
+            Nothing::Closed
+        } else {
+            Nothing::Empty
+        })
+    }
+
+    pub(crate) fn receive(&self, wait: Wait, deadline: Option<Instant>) -> Result<T, Nothing> {
+        Context::with(|context| {
+            let mut sides = self.sides.lock();
+            if let Some((entry, sleeper)) = sides.senders.choose(None) {
+                drop(sides);
+                drop(sleeper);
+                // SAFETY: begun just now; every entry of this channel has a packet of this type.
+                return Ok(unsafe { Self::take(entry.packet.cast()) });
+            }
+            if sides.closed {
+                return Err(Nothing::Closed);
+            }
+            let packet = Packet::<T>::on_stack(None);
+            let mut sleepers = Vec::new();
+            sides.receivers.register(Entry {
+                packet: packet.address(),
+                ..Entry::new(ONLY, context)
+            });
+            sides.senders.tell_watchers(&mut sleepers);
+            drop(sides);
+            drop(sleepers);
+            let mut patience = self.receiver_habit.begin(wait, deadline);
+            let nothing = match context.wait(&mut patience, deadline) {
+                Outcome::Selected(_) => {
+                    packet.wait_until_done();
+                    // SAFETY: done: the sender is through with the packet.
+                    return unsafe { packet.take() }.ok_or(Nothing::Closed);
+                }
+                Outcome::Aborted => Nothing::Empty,
+                Outcome::Disconnected => Nothing::Closed,
+            };
+            self.sides.lock().receivers.unregister(ONLY, context);
+            Err(nothing)
+        })
+    }
+
+    pub(crate) fn close(&self) {
+        let mut sleepers = Vec::new();
+        let mut sides = self.sides.lock();
+        if !sides.closed {
+            sides.closed = true;
+            sides.senders.disconnect(&mut sleepers);
+            sides.receivers.disconnect(&mut sleepers);
+        }
+        drop(sides);
+        drop(sleepers);
+    }
+
+    pub(crate) fn sending(&self) -> Side<'_, T, true> {
+        Side(self)
+    }
+
+    pub(crate) fn receiving(&self) -> Side<'_, T, false> {
+        Side(self)
+    }
+}
+
+impl<T> Exchange<T> {
+    /// Finishes sending: gives the message, or gives it back if the channel is closed.
+    ///
+    /// # Safety
+    ///
+    /// Begun by this thread as the sender, and not finished yet.
+    pub(crate) unsafe fn give(self, message: T) -> Result<(), T> {
+        match self.0 {
+            Some(packet) => {
+                // SAFETY: by the caller's promise.
+                unsafe { Rendezvous::give(packet, message) };
+                Ok(())
+            }
+            None => Err(message),
+        }
+    }
+
+    /// Finishes receiving: takes the message, or nothing if the channel is closed.
+    ///
+    /// # Safety
+    ///
+    /// Begun by this thread as the receiver, and not finished yet.
+    pub(crate) unsafe fn take(self) -> Option<T> {
+        // SAFETY: by the caller's promise.
+        self.0.map(|packet| unsafe { Rendezvous::take(packet) })
+    }
+}
+
+/// One side of a rendezvous, as something to wait for.
+pub(crate) struct Side<'a, T, const SENDS: bool>(&'a Rendezvous<T>);
+
+impl<T, const SENDS: bool> Side<'_, T, SENDS> {
+    fn queues(sides: &mut Sides) -> (&mut WaitQueue, &mut WaitQueue) {
+        if SENDS {
+            (&mut sides.senders, &mut sides.receivers)
+        } else {
+            (&mut sides.receivers, &mut sides.senders)
+        }
+    }
+}
+
+impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
+    fn try_begin(&self, token: &mut Token) -> bool {
+        let mut sides = self.0.sides.lock();
+        let (_, others) = Self::queues(&mut sides);
+        if let Some((entry, sleeper)) = others.choose(None) {
+            drop(sides);
+            drop(sleeper);
+            token.put(Exchange::<T>(Some(entry.packet.cast())));
+            true
+        } else if sides.closed {
+            token.put(Exchange::<T>(None));
+            true
+        } else {
+            false
+        }
+    }
+
+    fn register(&self, operation: Operation, context: &Context) -> bool {
+        let packet = Packet::<T>::on_heap();
+        let mut sleepers = Vec::new();
+        let mut sides = self.0.sides.lock();
+        let closed = sides.closed;
+        let (own, others) = Self::queues(&mut sides);
+        own.register(Entry {
+            packet: packet.cast(),
+            ..Entry::new(operation, context)
+        });
+        others.tell_watchers(&mut sleepers);
+        let ready = closed || others.has_other(context);
+        drop(sides);
+        drop(sleepers);
+        ready
+    }
+
+    fn unregister(&self, operation: Operation, context: &Context) {
+        let mut sides = self.0.sides.lock();
+        let entry = Self::queues(&mut sides).0.unregister(operation, context);
+        drop(sides);
+        if let Some(entry) = entry {
+            // SAFETY: `register` boxed it, and it left the queue without being chosen.
+            drop(unsafe { Box::from_raw(entry.packet.cast::<Packet<T>>()) });
+        }
+    }
+
+    fn accept(&self, token: &mut Token, context: &Context) -> bool {
+        token.put(Exchange::<T>(Some(context.packet().cast())));
+        true
+    }
+
+    fn is_ready(&self) -> bool {
+        let mut sides = self.0.sides.lock();
+        let closed = sides.closed;
+        closed || Self::queues(&mut sides).1.has_any()
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        let mut sides = self.0.sides.lock();
+        let closed = sides.closed;
+        let (own, others) = Self::queues(&mut sides);
+        own.watch(Entry::new(operation, context));
+        closed || others.has_other(context)
+    }
+
+    fn unwatch(&self, operation: Operation, context: &Context) {
+        let mut sides = self.0.sides.lock();
+        Self::queues(&mut sides).0.unwatch(operation, context);
+    }
+}

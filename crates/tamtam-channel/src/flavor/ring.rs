@@ -1,0 +1,448 @@
+//! Bounded channels: a ring of cells.
+//!
+//! Senders claim a position by one compare-and-swap on the tail and then write the cell; the cell's
+//! stamp says that it is written (after Dmitry Vyukov's bounded MPMC queue). Receivers take turns by
+//! a lock bit in the head and publish the new head when the message is out. In contrast to the
+//! usual design a receiver never writes a cell: a sender learns from the head that cells are free, and
+//! looks at it only when the head it saw last says that the ring is full. So a cache line of cells
+//! crosses between cores twice a lap instead of three times, and the head a few times a lap.
+//!
+//! A message is in the channel from the moment its position is claimed; a receiver that meets a
+//! claimed and unwritten cell waits for its writer.
+
+use core::mem::MaybeUninit;
+use std::time::Instant;
+
+use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
+use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
+use tamtam_wait::{Backoff, Context, Operation, Source, Token, Wait, WaitList};
+
+use super::{Nothing, Refusal};
+
+/// In the tail: one side is gone. In the head: a receiver is at work. In a stamp: written.
+const FLAG: usize = 1;
+
+struct Cell<T> {
+    /// The position whose message is inside, with the flag; anything else: not yet written.
+    stamp: AtomicUsize,
+    message: UnsafeCell<MaybeUninit<T>>,
+}
+
+struct Tail {
+    position: AtomicUsize,
+    /// The head as a sender saw it last: not newer than the head itself.
+    head_seen: AtomicUsize,
+}
+
+/// A bounded channel of capacity one or more.
+///
+/// A *position* is lap and index in one word, above the flag: the index in the low bits, and the lap
+/// above it grows by one whenever the index goes back to zero.
+pub(crate) struct Ring<T> {
+    tail: CacheAligned<Tail>,
+    head: CacheAligned<AtomicUsize>,
+    cells: Box<[Cell<T>]>,
+    /// What a lap adds to a position.
+    lap: usize,
+    receivers: WaitList,
+    senders: WaitList,
+}
+
+// SAFETY: messages move through the ring from one thread to another; a claimed position gives its
+// cell to one sender, the head's lock bit to one receiver.
+unsafe impl<T: Send> Send for Ring<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Ring<T> {}
+
+/// A position that a sender has claimed and must fill.
+#[must_use = "receivers wait for a claimed cell to be written"]
+pub(crate) struct Claim(usize);
+
+impl<T> Ring<T> {
+    pub(crate) fn new(capacity: usize) -> Self {
+        assert!(capacity > 0, "a ring has room for one message at least");
+        // One bit is the flag and one more must be left for the lap.
+        assert!(
+            capacity <= usize::MAX >> 4,
+            "capacity overflow: a channel cannot be bounded by {capacity}"
+        );
+        let cells = (0..capacity)
+            .map(|_| Cell {
+                stamp: AtomicUsize::new(0),
+                message: UnsafeCell::new(MaybeUninit::uninit()),
+            })
+            .collect();
+        let lap = (capacity + 1).next_power_of_two() << 1;
+        // Positions begin in lap one, so that the head seen first can lie a lap behind.
+        Ring {
+            tail: CacheAligned(Tail {
+                position: AtomicUsize::new(lap),
+                head_seen: AtomicUsize::new(lap),
+            }),
+            head: CacheAligned(AtomicUsize::new(lap)),
+            cells,
+            lap,
+            receivers: WaitList::new(),
+            senders: WaitList::new(),
+        }
+    }
+
+    #[inline(always)]
+    fn cell(&self, position: usize) -> &Cell<T> {
+        let index = (position & (self.lap - 1)) >> 1;
+        debug_assert!(index < self.cells.len());
+        // SAFETY: positions are only made by `new` and `next`, whose indices are below the number of
+        // cells.
+        unsafe { self.cells.get_unchecked(index) }
+    }
+
+    #[inline(always)]
+    fn next(&self, position: usize) -> usize {
+        let index = (position & (self.lap - 1)) >> 1;
+        if index + 1 < self.cells.len() {
+            position + 2
+        } else {
+            (position & !(self.lap - 1)).wrapping_add(self.lap)
+        }
+    }
+
+    /// How many messages lie between a head and a tail that is at most a lap ahead.
+    fn distance(&self, head: usize, tail: usize) -> usize {
+        let mask = self.lap - 1;
+        let (head_index, tail_index) = ((head & mask) >> 1, (tail & mask) >> 1);
+        if tail == head {
+            0
+        } else if tail_index > head_index {
+            tail_index - head_index
+        } else {
+            self.cells.len() - head_index + tail_index
+        }
+    }
+
+    /// Claims the next position.
+    #[inline]
+    pub(crate) fn claim(&self) -> Result<Claim, Refusal> {
+        let mut tail = self.tail.position.load(Ordering::Relaxed);
+        loop {
+            if tail & FLAG != 0 {
+                return Err(Refusal::Closed);
+            }
+            // SYNC head-seen: the sender that stored it had acquired that head.
+            let seen = self.tail.head_seen.load(Ordering::Acquire);
+            if tail.wrapping_sub(seen) >= self.lap {
+                // SYNC ring-head: the receiver is done with the cells before it.
+                let head = self.head.load(Ordering::SeqCst) & !FLAG;
+                // SYNC head-seen
+                self.tail.head_seen.store(head, Ordering::Release);
+                let distance = tail.wrapping_sub(head);
+                if distance >= self.lap {
+                    // Full, if the tail is still the one that was compared with this head.
+                    let now = self.tail.position.load(Ordering::Relaxed);
+                    if now == tail && distance == self.lap {
+                        return Err(Refusal::Full);
+                    }
+                    tail = now;
+                    continue;
+                }
+            }
+            // Sequentially consistent: a receiver that registers and then looks at the tail must
+            // see this claim, or we see it among those who wait.
+            match self.tail.position.compare_exchange_weak(
+                tail,
+                self.next(tail),
+                Ordering::SeqCst,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return Ok(Claim(tail)),
+                Err(now) => {
+                    tail = now;
+                    seam::spin_loop();
+                }
+            }
+        }
+    }
+
+    /// Fills a claimed cell and wakes a receiver if one sleeps.
+    #[inline]
+    pub(crate) fn write(&self, claim: Claim, message: T) {
+        let cell = self.cell(claim.0);
+        cell.message.with_mut(|place| {
+            // SAFETY: the position was claimed by this thread alone, and the head that allowed the
+            // claim says that the cell's last message is out.
+            unsafe { (*place).write(message) };
+        });
+        // SYNC ring-stamp: the message is written.
+        cell.stamp.store(claim.0 | FLAG, Ordering::Release);
+        self.receivers.notify_one();
+    }
+
+    /// Takes the oldest message, if it is there.
+    #[inline]
+    pub(crate) fn receive(&self) -> Result<T, Nothing> {
+        let head = self.head.load(Ordering::Relaxed);
+        if head & FLAG != 0 {
+            return Err(Nothing::Busy);
+        }
+        let cell = self.cell(head);
+        // SYNC ring-stamp. Looking before locking keeps waiting receivers out of each other's way. A
+        // stamp that is right stays right until the head moves on, and then locking it fails.
+        if cell.stamp.load(Ordering::Acquire) != head | FLAG {
+            return Err(Nothing::Busy);
+        }
+        // Sequentially consistent: a sender that registers and then looks at the head must see the
+        // lock bit, or we see it among those who wait.
+        if self
+            .head
+            .compare_exchange(head, head | FLAG, Ordering::SeqCst, Ordering::Relaxed)
+            .is_err()
+        {
+            return Err(Nothing::Busy);
+        }
+        let message = cell.message.with_mut(|place| {
+            // SAFETY: the stamp says that the message of this very position is written, and the
+            // lock bit that nobody else takes it.
+            unsafe { (*place).assume_init_read() }
+        });
+        // SYNC ring-head: the cell may be written again.
+        self.head.store(self.next(head), Ordering::Release);
+        self.senders.notify_one();
+        Ok(message)
+    }
+
+    /// As [`receive`](Ring::receive), and tells emptiness from business.
+    #[inline]
+    pub(crate) fn receive_or_tell(&self) -> Result<T, Nothing> {
+        self.receive().or_else(|_| {
+            // Head first: if the tail is not ahead of it, the ring was empty then.
+            let head = self.head.load(Ordering::SeqCst);
+            let tail = self.tail.position.load(Ordering::SeqCst);
+            if tail & !FLAG != head {
+                Err(Nothing::Busy)
+            } else if tail & FLAG != 0 {
+                Err(Nothing::Closed)
+            } else {
+                Err(Nothing::Empty)
+            }
+        })
+    }
+
+    /// Closes the ring for senders. Messages that are in it can still be received.
+    pub(crate) fn close(&self) {
+        self.tail.position.fetch_or(FLAG, Ordering::SeqCst);
+        self.senders.notify_all();
+        self.receivers.notify_all();
+    }
+
+    /// Drops all messages of a closed ring.
+    pub(crate) fn discard(&self) {
+        let mut backoff = Backoff::new();
+        loop {
+            match self.receive_or_tell() {
+                Ok(message) => drop(message),
+                Err(Nothing::Busy) => backoff.pause(),
+                Err(Nothing::Empty | Nothing::Closed) => return,
+            }
+        }
+    }
+
+    pub(crate) fn wait_to_claim(
+        &self,
+        wait: Wait,
+        deadline: Option<Instant>,
+    ) -> Result<Claim, Refusal> {
+        self.senders
+            .wait_until(
+                wait,
+                deadline,
+                || match self.claim() {
+                    Err(Refusal::Full) => None,
+                    decided => Some(decided),
+                },
+                || self.has_room(),
+            )
+            .unwrap_or(Err(Refusal::Full))
+    }
+
+    pub(crate) fn wait_to_receive(
+        &self,
+        wait: Wait,
+        deadline: Option<Instant>,
+    ) -> Result<T, Nothing> {
+        let mut looks = 0_u32;
+        self.receivers
+            .wait_until(
+                wait,
+                deadline,
+                || {
+                    // Most looks spare the tail, so that the senders keep its cache line.
+                    looks += 1;
+                    let result = if looks % 16 == 1 {
+                        self.receive_or_tell()
+                    } else {
+                        self.receive()
+                    };
+                    match result {
+                        Err(Nothing::Empty | Nothing::Busy) => None,
+                        decided => Some(decided),
+                    }
+                },
+                || self.has_mail(),
+            )
+            .unwrap_or(Err(Nothing::Empty))
+    }
+
+    /// A waiting receiver's second look.
+    fn has_mail(&self) -> bool {
+        seam::model_fence();
+        let head = self.head.load(Ordering::SeqCst);
+        self.tail.position.load(Ordering::SeqCst) != head & !FLAG
+    }
+
+    /// A waiting sender's second look. A receiver at work counts: it may have looked for waiting
+    /// senders already.
+    fn has_room(&self) -> bool {
+        seam::model_fence();
+        let tail = self.tail.position.load(Ordering::SeqCst);
+        let head = self.head.load(Ordering::SeqCst);
+        (tail | head) & FLAG != 0 || tail.wrapping_sub(head) != self.lap
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        loop {
+            let tail = self.tail.position.load(Ordering::SeqCst);
+            let head = self.head.load(Ordering::SeqCst) & !FLAG;
+            if self.tail.position.load(Ordering::SeqCst) == tail {
+                return self.distance(head, tail & !FLAG);
+            }
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        let head = self.head.load(Ordering::SeqCst) & !FLAG;
+        let tail = self.tail.position.load(Ordering::SeqCst) & !FLAG;
+        head == tail
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        let tail = self.tail.position.load(Ordering::SeqCst) & !FLAG;
+        let head = self.head.load(Ordering::SeqCst) & !FLAG;
+        tail.wrapping_sub(head) == self.lap
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.tail.position.load(Ordering::SeqCst) & FLAG != 0
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.cells.len()
+    }
+
+    pub(crate) fn sending(&self) -> Sending<'_, T> {
+        Sending(self)
+    }
+
+    pub(crate) fn receiving(&self) -> Receiving<'_, T> {
+        Receiving(self)
+    }
+}
+
+impl<T> Drop for Ring<T> {
+    fn drop(&mut self) {
+        // Nobody else is left. A cell that was claimed and never written is passed over.
+        let tail = self.tail.position.load(Ordering::Relaxed) & !FLAG;
+        let mut head = self.head.load(Ordering::Relaxed) & !FLAG;
+        while head != tail {
+            let cell = self.cell(head);
+            let next = self.next(head);
+            // First the head, so that a panic in a message's drop does not make us drop it twice.
+            self.head.store(next, Ordering::Relaxed);
+            if cell.stamp.load(Ordering::Relaxed) == head | FLAG {
+                drop(cell.message.with_mut(|place| {
+                    // SAFETY: the stamp says that it is written, and it was not received.
+                    unsafe { (*place).assume_init_read() }
+                }));
+            }
+            head = next;
+        }
+    }
+}
+
+/// Sending into a ring, as something to wait for.
+pub(crate) struct Sending<'a, T>(&'a Ring<T>);
+
+impl<T> Source for Sending<'_, T> {
+    fn try_begin(&self, token: &mut Token) -> bool {
+        match self.0.claim() {
+            Err(Refusal::Full) => false,
+            decided => {
+                token.put(decided);
+                true
+            }
+        }
+    }
+
+    fn register(&self, operation: Operation, context: &Context) -> bool {
+        self.0.senders.register(operation, context);
+        self.0.has_room()
+    }
+
+    fn unregister(&self, operation: Operation, context: &Context) {
+        self.0.senders.unregister(operation, context);
+    }
+
+    fn is_ready(&self) -> bool {
+        !self.0.is_full() || self.0.is_closed()
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        self.0.senders.watch(operation, context);
+        self.0.has_room()
+    }
+
+    fn unwatch(&self, operation: Operation, context: &Context) {
+        self.0.senders.unwatch(operation, context);
+    }
+}
+
+/// Receiving from a ring, as something to wait for.
+pub(crate) struct Receiving<'a, T>(&'a Ring<T>);
+
+impl<T> Source for Receiving<'_, T> {
+    fn try_begin(&self, token: &mut Token) -> bool {
+        let mut backoff = Backoff::new();
+        loop {
+            match self.0.receive_or_tell() {
+                Ok(message) => token.put(Some(message)),
+                Err(Nothing::Closed) => token.put(None::<T>),
+                Err(Nothing::Empty) => return false,
+                Err(Nothing::Busy) => {
+                    backoff.pause();
+                    continue;
+                }
+            }
+            return true;
+        }
+    }
+
+    fn register(&self, operation: Operation, context: &Context) -> bool {
+        self.0.receivers.register(operation, context);
+        self.0.has_mail()
+    }
+
+    fn unregister(&self, operation: Operation, context: &Context) {
+        self.0.receivers.unregister(operation, context);
+    }
+
+    fn is_ready(&self) -> bool {
+        !self.0.is_empty() || self.0.is_closed()
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        self.0.receivers.watch(operation, context);
+        self.0.has_mail()
+    }
+
+    fn unwatch(&self, operation: Operation, context: &Context) {
+        self.0.receivers.unwatch(operation, context);
+    }
+}

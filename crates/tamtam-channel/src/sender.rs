@@ -1,0 +1,489 @@
+use core::fmt;
+use core::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tamtam_wait::{Context, Operation, Source, Token, Wait};
+
+use crate::ends::Ends;
+use crate::error::{SendError, SendTimeoutError, TrySendError};
+use crate::flavor::Refusal;
+use crate::flavor::block_list::{self, BlockList};
+use crate::flavor::rendezvous::{Exchange, Rendezvous};
+use crate::flavor::ring::{self, Ring};
+
+pub(crate) enum SenderFlavor<T> {
+    Bounded(Arc<Ends<Ring<T>>>),
+    Unbounded(Arc<Ends<BlockList<T>>>),
+    Rendezvous(Arc<Ends<Rendezvous<T>>>),
+}
+
+/// The sending end of a channel.
+///
+/// Clone it for more senders; any number of threads may send at once, also through one and the same
+/// end. When the last clone is dropped, the receivers get what is left and then an error.
+///
+/// # Ordering
+///
+/// Messages are received in the order in which they were sent, over all senders: a `send` that
+/// returned before another one began is received before it. What a thread did before it sent is
+/// visible to whoever received the message.
+///
+/// # Examples
+///
+/// ```
+/// let (sender, receiver) = tamtam_channel::unbounded();
+/// let other = sender.clone();
+/// let one = std::thread::spawn(move || sender.send(1));
+/// let two = std::thread::spawn(move || other.send(2));
+/// assert_eq!(receiver.recv()? + receiver.recv()?, 3);
+/// # one.join().unwrap().unwrap();
+/// # two.join().unwrap().unwrap();
+/// # Ok::<(), tamtam_channel::RecvError>(())
+/// ```
+pub struct Sender<T> {
+    flavor: SenderFlavor<T>,
+    wait: Wait,
+}
+
+// SAFETY: the flavors are, for messages that may go to another thread.
+unsafe impl<T: Send> Send for Sender<T> {}
+// SAFETY: as above: sending through a shared end only moves messages.
+unsafe impl<T: Send> Sync for Sender<T> {}
+
+// No user code runs while a channel is half changed.
+impl<T> UnwindSafe for Sender<T> {}
+impl<T> RefUnwindSafe for Sender<T> {}
+
+impl<T> Sender<T> {
+    pub(crate) fn new(flavor: SenderFlavor<T>) -> Self {
+        Sender {
+            flavor,
+            wait: Wait::Adaptive,
+        }
+    }
+
+    /// The same end, waiting in another way while the channel is full. Clones inherit it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::{Wait, bounded};
+    ///
+    /// let (sender, receiver) = bounded(8);
+    /// let sender = sender.with_wait(Wait::Park);
+    /// sender.send("hello").unwrap();
+    /// # assert_eq!(receiver.recv(), Ok("hello"));
+    /// ```
+    #[must_use]
+    pub fn with_wait(mut self, wait: Wait) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// Sends a message if there is room for it now; never waits for room.
+    ///
+    /// With capacity zero there is room if a receiver waits at this moment.
+    ///
+    /// # Errors
+    ///
+    /// [`TrySendError::Full`] or [`TrySendError::Disconnected`], with the message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::{TrySendError, bounded};
+    ///
+    /// let (sender, receiver) = bounded(1);
+    /// assert_eq!(sender.try_send(1), Ok(()));
+    /// assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));
+    /// drop(receiver);
+    /// assert_eq!(sender.try_send(3), Err(TrySendError::Disconnected(3)));
+    /// ```
+    #[inline]
+    pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => match ring.claim() {
+                Ok(claim) => {
+                    ring.write(claim, message);
+                    Ok(())
+                }
+                Err(refusal) => Err(refuse(message, refusal)),
+            },
+            SenderFlavor::Unbounded(list) => match list.claim() {
+                Some(claim) => {
+                    list.write(claim, message);
+                    Ok(())
+                }
+                None => Err(TrySendError::Disconnected(message)),
+            },
+            SenderFlavor::Rendezvous(rendezvous) => rendezvous
+                .try_send(message)
+                .map_err(|(message, refusal)| refuse(message, refusal)),
+        }
+    }
+
+    /// Sends a message, after waiting for room.
+    ///
+    /// # Blocking
+    ///
+    /// While the channel is full; with capacity zero, until a receiver takes the message.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] with the message if all receivers are gone, also if they go while it waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::{SendError, bounded};
+    ///
+    /// let (sender, receiver) = bounded(1);
+    /// assert_eq!(sender.send(1), Ok(()));
+    /// drop(receiver);
+    /// assert_eq!(sender.send(2), Err(SendError(2)));
+    /// ```
+    #[inline]
+    pub fn send(&self, message: T) -> Result<(), SendError<T>> {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => {
+                let claim = match ring.claim() {
+                    Err(Refusal::Full) => ring.wait_to_claim(self.wait, None),
+                    decided => decided,
+                };
+                match claim {
+                    Ok(claim) => {
+                        ring.write(claim, message);
+                        Ok(())
+                    }
+                    Err(_) => Err(SendError(message)),
+                }
+            }
+            SenderFlavor::Unbounded(list) => match list.claim() {
+                Some(claim) => {
+                    list.write(claim, message);
+                    Ok(())
+                }
+                None => Err(SendError(message)),
+            },
+            SenderFlavor::Rendezvous(rendezvous) => rendezvous
+                .send(message, self.wait, None)
+                .map_err(|(message, _)| SendError(message)),
+        }
+    }
+
+    /// As [`send`](Sender::send), but waits at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// [`SendTimeoutError::Timeout`] or [`SendTimeoutError::Disconnected`], with the message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tamtam_channel::{SendTimeoutError, bounded};
+    ///
+    /// let (sender, _receiver) = bounded(0);
+    /// assert_eq!(
+    ///     sender.send_timeout("nobody takes it", Duration::from_millis(10)),
+    ///     Err(SendTimeoutError::Timeout("nobody takes it"))
+    /// );
+    /// ```
+    pub fn send_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
+        self.send_until(message, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`send`](Sender::send), but waits until `deadline` at the latest.
+    ///
+    /// # Errors
+    ///
+    /// [`SendTimeoutError::Timeout`] or [`SendTimeoutError::Disconnected`], with the message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use tamtam_channel::{SendTimeoutError, bounded};
+    ///
+    /// let (sender, receiver) = bounded(1);
+    /// let deadline = Instant::now() + Duration::from_millis(10);
+    /// assert_eq!(sender.send_deadline(1, deadline), Ok(()));
+    /// assert_eq!(sender.send_deadline(2, deadline), Err(SendTimeoutError::Timeout(2)));
+    /// # drop(receiver);
+    /// ```
+    pub fn send_deadline(&self, message: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
+        self.send_until(message, Some(deadline))
+    }
+
+    fn send_until(
+        &self,
+        message: T,
+        deadline: Option<Instant>,
+    ) -> Result<(), SendTimeoutError<T>> {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => {
+                let claim = match ring.claim() {
+                    Err(Refusal::Full) => ring.wait_to_claim(self.wait, deadline),
+                    decided => decided,
+                };
+                match claim {
+                    Ok(claim) => {
+                        ring.write(claim, message);
+                        Ok(())
+                    }
+                    Err(refusal) => Err(give_up(message, refusal)),
+                }
+            }
+            SenderFlavor::Unbounded(_) => Ok(self.send(message)?),
+            SenderFlavor::Rendezvous(rendezvous) => rendezvous
+                .send(message, self.wait, deadline)
+                .map_err(|(message, refusal)| give_up(message, refusal)),
+        }
+    }
+
+    /// Whether the channel holds no message. With capacity zero: always.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = tamtam_channel::unbounded();
+    /// assert!(sender.is_empty());
+    /// sender.send(1).unwrap();
+    /// assert!(!sender.is_empty());
+    /// # drop(receiver);
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => ring.is_empty(),
+            SenderFlavor::Unbounded(list) => list.is_empty(),
+            SenderFlavor::Rendezvous(_) => true,
+        }
+    }
+
+    /// Whether the channel holds as many messages as it can. With capacity zero: always; without a
+    /// bound: never.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = tamtam_channel::bounded(1);
+    /// assert!(!sender.is_full());
+    /// sender.send(1).unwrap();
+    /// assert!(sender.is_full());
+    /// # drop(receiver);
+    /// ```
+    pub fn is_full(&self) -> bool {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => ring.is_full(),
+            SenderFlavor::Unbounded(_) => false,
+            SenderFlavor::Rendezvous(_) => true,
+        }
+    }
+
+    /// How many messages the channel holds, those counted that are just being sent.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = tamtam_channel::unbounded();
+    /// sender.send(1).unwrap();
+    /// sender.send(2).unwrap();
+    /// assert_eq!(sender.len(), 2);
+    /// # drop(receiver);
+    /// ```
+    pub fn len(&self) -> usize {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => ring.len(),
+            SenderFlavor::Unbounded(list) => list.len(),
+            SenderFlavor::Rendezvous(_) => 0,
+        }
+    }
+
+    /// How many messages the channel can hold; `None` if there is no bound.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::{bounded, unbounded};
+    ///
+    /// assert_eq!(bounded::<i32>(5).0.capacity(), Some(5));
+    /// assert_eq!(bounded::<i32>(0).0.capacity(), Some(0));
+    /// assert_eq!(unbounded::<i32>().0.capacity(), None);
+    /// ```
+    pub fn capacity(&self) -> Option<usize> {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => Some(ring.capacity()),
+            SenderFlavor::Unbounded(_) => None,
+            SenderFlavor::Rendezvous(_) => Some(0),
+        }
+    }
+
+    /// Whether both ends belong to the same channel.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::unbounded;
+    ///
+    /// let (one, _receiver) = unbounded::<i32>();
+    /// let (two, _receiver) = unbounded::<i32>();
+    /// assert!(one.same_channel(&one.clone()));
+    /// assert!(!one.same_channel(&two));
+    /// ```
+    pub fn same_channel(&self, other: &Sender<T>) -> bool {
+        match (&self.flavor, &other.flavor) {
+            (SenderFlavor::Bounded(a), SenderFlavor::Bounded(b)) => Arc::ptr_eq(a, b),
+            (SenderFlavor::Unbounded(a), SenderFlavor::Unbounded(b)) => Arc::ptr_eq(a, b),
+            (SenderFlavor::Rendezvous(a), SenderFlavor::Rendezvous(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// An address that is the same for all ends of the channel, and for no other channel.
+    pub(crate) fn address(&self) -> usize {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => Arc::as_ptr(ring).addr(),
+            SenderFlavor::Unbounded(list) => Arc::as_ptr(list).addr(),
+            SenderFlavor::Rendezvous(rendezvous) => Arc::as_ptr(rendezvous).addr(),
+        }
+    }
+
+    /// Finishes an operation that was begun by this sender's [`Source`].
+    ///
+    /// # Safety
+    ///
+    /// The token was filled by this channel's sending source, and not used since.
+    pub(crate) unsafe fn finish(&self, token: &mut Token, message: T) -> Result<(), SendError<T>> {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => {
+                // SAFETY: this is what the ring's sending source puts into a token.
+                match unsafe { token.take::<Result<ring::Claim, Refusal>>() } {
+                    Ok(claim) => {
+                        ring.write(claim, message);
+                        Ok(())
+                    }
+                    Err(_) => Err(SendError(message)),
+                }
+            }
+            SenderFlavor::Unbounded(list) => {
+                // SAFETY: this is what the list's sending source puts into a token.
+                match unsafe { token.take::<Option<block_list::Claim<T>>>() } {
+                    Some(claim) => {
+                        list.write(claim, message);
+                        Ok(())
+                    }
+                    None => Err(SendError(message)),
+                }
+            }
+            SenderFlavor::Rendezvous(_) => {
+                // SAFETY: this is what the rendezvous' sending source puts into a token, and it
+                // was begun by this thread.
+                unsafe { token.take::<Exchange<T>>().give(message) }.map_err(SendError)
+            }
+        }
+    }
+
+    fn source<R>(&self, use_source: impl FnOnce(&dyn Source) -> R) -> R {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => use_source(&ring.sending()),
+            SenderFlavor::Unbounded(list) => use_source(&list.sending()),
+            SenderFlavor::Rendezvous(rendezvous) => use_source(&rendezvous.sending()),
+        }
+    }
+}
+
+fn refuse<T>(message: T, refusal: Refusal) -> TrySendError<T> {
+    match refusal {
+        Refusal::Full => TrySendError::Full(message),
+        Refusal::Closed => TrySendError::Disconnected(message),
+    }
+}
+
+fn give_up<T>(message: T, refusal: Refusal) -> SendTimeoutError<T> {
+    match refusal {
+        Refusal::Full => SendTimeoutError::Timeout(message),
+        Refusal::Closed => SendTimeoutError::Disconnected(message),
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        let flavor = match &self.flavor {
+            SenderFlavor::Bounded(ring) => {
+                ring.add_sender();
+                SenderFlavor::Bounded(Arc::clone(ring))
+            }
+            SenderFlavor::Unbounded(list) => {
+                list.add_sender();
+                SenderFlavor::Unbounded(Arc::clone(list))
+            }
+            SenderFlavor::Rendezvous(rendezvous) => {
+                rendezvous.add_sender();
+                SenderFlavor::Rendezvous(Arc::clone(rendezvous))
+            }
+        };
+        Sender {
+            flavor,
+            wait: self.wait,
+        }
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => {
+                if ring.remove_sender() {
+                    ring.close();
+                }
+            }
+            SenderFlavor::Unbounded(list) => {
+                if list.remove_sender() {
+                    list.close();
+                }
+            }
+            SenderFlavor::Rendezvous(rendezvous) => {
+                if rendezvous.remove_sender() {
+                    rendezvous.close();
+                }
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("Sender { .. }")
+    }
+}
+
+impl<T> Source for Sender<T> {
+    fn try_begin(&self, token: &mut Token) -> bool {
+        self.source(|source| source.try_begin(token))
+    }
+
+    fn register(&self, operation: Operation, context: &Context) -> bool {
+        self.source(|source| source.register(operation, context))
+    }
+
+    fn unregister(&self, operation: Operation, context: &Context) {
+        self.source(|source| source.unregister(operation, context));
+    }
+
+    fn accept(&self, token: &mut Token, context: &Context) -> bool {
+        self.source(|source| source.accept(token, context))
+    }
+
+    fn is_ready(&self) -> bool {
+        self.source(|source| source.is_ready())
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        self.source(|source| source.watch(operation, context))
+    }
+
+    fn unwatch(&self, operation: Operation, context: &Context) {
+        self.source(|source| source.unwatch(operation, context));
+    }
+}
