@@ -144,7 +144,7 @@ pub fn at(moment: Instant) -> Receiver<Instant> {
 /// );
 /// ```
 #[must_use]
-pub fn never<T>() -> Receiver<T> {
+pub const fn never<T>() -> Receiver<T> {
     Receiver::new(ReceiverFlavor::Never)
 }
 

@@ -127,15 +127,15 @@ macro_rules! holds_nothing {
 holds_message!(SendError, "sending on a disconnected channel");
 holds_message!(TryPutError, "putting into a full slot");
 holds_message!(PutTimeoutError, "timed out waiting to put into a full slot");
-holds_nothing!(
-    RecvError,
-    "receiving on an empty and disconnected channel"
-);
+holds_nothing!(RecvError, "receiving on an empty and disconnected channel");
 holds_nothing!(TrySelectError, "all operations in select would block");
 holds_nothing!(SelectTimeoutError, "timed out waiting on select");
 holds_nothing!(TryReadyError, "no operation is ready");
 holds_nothing!(ReadyTimeoutError, "timed out waiting on select");
-holds_nothing!(TakeTimeoutError, "timed out waiting to take from an empty slot");
+holds_nothing!(
+    TakeTimeoutError,
+    "timed out waiting to take from an empty slot"
+);
 holds_nothing!(WaitTimeoutError, "timed out waiting");
 
 impl<T> fmt::Debug for TrySendError<T> {

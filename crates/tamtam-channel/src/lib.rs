@@ -1,17 +1,28 @@
-//! Channels.
+#![doc = include_str!("../README.md")]
+
 mod channel;
 mod ends;
 mod error;
+mod event;
 mod flavor;
 mod iter;
 mod receiver;
+mod select;
+#[doc(hidden)]
+pub mod select_macro;
 mod sender;
 mod slot;
 
 pub use channel::{after, at, bounded, never, tick, unbounded};
-pub use error::*;
+pub use error::{
+    PutTimeoutError, ReadyTimeoutError, RecvError, RecvTimeoutError, SelectTimeoutError, SendError,
+    SendTimeoutError, TakeTimeoutError, TryPutError, TryReadyError, TryRecvError, TrySelectError,
+    TrySendError, WaitTimeoutError,
+};
+pub use event::Event;
 pub use iter::{IntoIter, Iter, TryIter};
 pub use receiver::Receiver;
+pub use select::{Select, SelectedOperation, Waitable};
 pub use sender::Sender;
 pub use slot::Slot;
-pub use tamtam_wait::Wait;
+pub use tamtam_wait::{ParseWaitError, Wait};

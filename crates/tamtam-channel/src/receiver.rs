@@ -71,7 +71,7 @@ fn moment<T>(moment: Instant) -> T {
 }
 
 impl<T> Receiver<T> {
-    pub(crate) fn new(flavor: ReceiverFlavor<T>) -> Self {
+    pub(crate) const fn new(flavor: ReceiverFlavor<T>) -> Self {
         Receiver {
             flavor,
             wait: Wait::Adaptive,
@@ -125,9 +125,10 @@ impl<T> Receiver<T> {
             ReceiverFlavor::Unbounded(list) => settle(|| list.receive_or_tell()),
             ReceiverFlavor::Rendezvous(rendezvous) => settle(|| rendezvous.try_receive()),
             ReceiverFlavor::At(at) => settle(|| at.try_receive().map(moment)),
-            ReceiverFlavor::Tick(tick) => {
-                tick.try_receive().map(moment).map_err(|_| TryRecvError::Empty)
-            }
+            ReceiverFlavor::Tick(tick) => tick
+                .try_receive()
+                .map(moment)
+                .map_err(|_| TryRecvError::Empty),
             ReceiverFlavor::Never => Err(TryRecvError::Empty),
         }
     }
@@ -363,19 +364,6 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// An address that is the same for all ends of the channel, and for no other channel; but all
-    /// receivers from [`never`](crate::never) share one.
-    pub(crate) fn address(&self) -> usize {
-        match &self.flavor {
-            ReceiverFlavor::Bounded(ring) => Arc::as_ptr(ring).addr(),
-            ReceiverFlavor::Unbounded(list) => Arc::as_ptr(list).addr(),
-            ReceiverFlavor::Rendezvous(rendezvous) => Arc::as_ptr(rendezvous).addr(),
-            ReceiverFlavor::At(at) => Arc::as_ptr(at).addr(),
-            ReceiverFlavor::Tick(tick) => Arc::as_ptr(tick).addr(),
-            ReceiverFlavor::Never => 0,
-        }
-    }
-
     /// Finishes an operation that was begun by this receiver's [`Source`].
     ///
     /// # Safety
@@ -390,7 +378,12 @@ impl<T> Receiver<T> {
             ReceiverFlavor::Rendezvous(_) => {
                 // SAFETY: this is what the rendezvous' receiving source puts into a token, and it
                 // was begun by this thread.
-                unsafe { token.take::<Exchange<T>>().take() }.ok_or(RecvError)
+                match unsafe { token.take::<Exchange<T>>().take() }? {
+                    Some(message) => Ok(message),
+                    // The sender dropped its selected operation, which is an error of that program;
+                    // the next sender's message is as good.
+                    None => self.recv(),
+                }
             }
             ReceiverFlavor::At(_) | ReceiverFlavor::Tick(_) => {
                 // SAFETY: this is what the timers put into a token.
@@ -519,6 +512,11 @@ impl<T> Source for Receiver<T> {
 
     fn accept(&self, token: &mut Token, context: &Context) -> bool {
         self.source(|source| source.accept(token, context))
+    }
+
+    unsafe fn abandon(&self, token: &mut Token) {
+        // SAFETY: by the caller's promise.
+        self.source(|source| unsafe { source.abandon(token) });
     }
 
     fn is_ready(&self) -> bool {

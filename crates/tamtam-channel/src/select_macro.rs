@@ -40,10 +40,7 @@ pub fn try_recv<T>(receiver: &Receiver<T>) -> Option<Result<T, RecvError>> {
 }
 
 /// A lone `recv` arm beside `default(timeout)`: `None` if nothing could be received in time.
-pub fn recv_timeout<T>(
-    receiver: &Receiver<T>,
-    timeout: Duration,
-) -> Option<Result<T, RecvError>> {
+pub fn recv_timeout<T>(receiver: &Receiver<T>, timeout: Duration) -> Option<Result<T, RecvError>> {
     match receiver.recv_timeout(timeout) {
         Ok(message) => Some(Ok(message)),
         Err(RecvTimeoutError::Disconnected) => Some(Err(RecvError)),
@@ -82,7 +79,8 @@ pub fn no_such_arm() -> ! {
 /// - The `value` of `send` and `put` is evaluated only if that arm is chosen, and at that moment: the other arms may still
 ///   use the variables that it moves. It must not leave the arm by `?`, `break` or `return`: the other side is waiting for
 ///   the value, so this panics.
-/// - After `->` comes a pattern that always matches: a name, `mut name`, `_`.
+/// - After `->` comes a pattern that always matches: a name, `mut name`, `_`. What was received lives until the body has
+///   ended, also under `_`.
 /// - A body is an expression followed by a comma, or a block with or without one. Only one body runs, so each may move the
 ///   same variables, and replace or drop the endpoints. `break`, `continue`, `return` and `?` work as outside the macro. The
 ///   macro is an expression: its value is that of the body that ran.
@@ -222,6 +220,81 @@ macro_rules! select_biased {
 /// The common work of `select!` and `select_biased!`; the comment at the top of this file explains it.
 ///
 /// The local names are long because a constant of the caller's with the same name would be taken for a pattern.
+///
+/// # Misuse
+///
+/// Each of these is refused with a message that says what was expected. This is right:
+///
+/// ```
+/// # use tamtam_channel::{Event, Slot, never, select};
+/// # let (receiver, slot, event) = (never::<u32>(), Slot::<u32>::new(), Event::manual());
+/// select! {
+///     recv(receiver) -> _ => if true { 1 } else { 2 },
+///     take(slot) -> _ => { 3 }
+///     wait(event) => { 4 }
+///     default => 5,
+/// };
+/// ```
+///
+/// and these are not: no arm at all, an unknown kind of arm,
+///
+/// ```compile_fail
+/// tamtam_channel::select! {}
+/// ```
+///
+/// ```compile_fail
+/// # use tamtam_channel::{Event, Slot, never, select};
+/// # let (receiver, slot, event) = (never::<u32>(), Slot::<u32>::new(), Event::manual());
+/// select! { receive(receiver) -> _ => {} default => {} }
+/// ```
+///
+/// no `->` where something is received, `->` where nothing is,
+///
+/// ```compile_fail
+/// # use tamtam_channel::{Event, Slot, never, select};
+/// # let (receiver, slot, event) = (never::<u32>(), Slot::<u32>::new(), Event::manual());
+/// select! { take(slot) => {} default => {} }
+/// ```
+///
+/// ```compile_fail
+/// # use tamtam_channel::{Event, Slot, never, select};
+/// # let (receiver, slot, event) = (never::<u32>(), Slot::<u32>::new(), Event::manual());
+/// select! { wait(event) -> _ => {} default => {} }
+/// ```
+///
+/// no body, no comma after a body that is not a block, a semicolon,
+///
+/// ```compile_fail
+/// # use tamtam_channel::{Event, Slot, never, select};
+/// # let (receiver, slot, event) = (never::<u32>(), Slot::<u32>::new(), Event::manual());
+/// select! { recv(receiver) -> _, default => {} }
+/// ```
+///
+/// ```compile_fail
+/// # use tamtam_channel::{Event, Slot, never, select};
+/// # let (receiver, slot, event) = (never::<u32>(), Slot::<u32>::new(), Event::manual());
+/// select! { recv(receiver) -> _ => if true { 1 } else { 2 } default => 5 };
+/// ```
+///
+/// ```compile_fail
+/// # use tamtam_channel::{Event, Slot, never, select};
+/// # let (receiver, slot, event) = (never::<u32>(), Slot::<u32>::new(), Event::manual());
+/// select! { recv(receiver) -> _ => {}; default => {} }
+/// ```
+///
+/// two defaults, or a pattern that may not match.
+///
+/// ```compile_fail
+/// # use tamtam_channel::{Event, Slot, never, select};
+/// # let (receiver, slot, event) = (never::<u32>(), Slot::<u32>::new(), Event::manual());
+/// select! { default => {} recv(receiver) -> _ => {} default => {} }
+/// ```
+///
+/// ```compile_fail
+/// # use tamtam_channel::{Event, Slot, never, select};
+/// # let (receiver, slot, event) = (never::<u32>(), Slot::<u32>::new(), Event::manual());
+/// select! { recv(receiver) -> Ok(_) => {} default => {} }
+/// ```
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select {
@@ -378,7 +451,8 @@ macro_rules! __select {
         ))
     };
 
-    // The parentheses around a body keep the compiler from warning that the caller's braces are unnecessary.
+    // The outcome gets a name before it meets the pattern, so that it lives until the body has ended even under `_`. The
+    // parentheses around a body keep the compiler from warning that the caller's braces are unnecessary.
 
     // One arm that needs no value (recv, take, wait) is the method of that name. `send` and `put` are not: their value must
     // not be evaluated before its turn.
@@ -388,7 +462,8 @@ macro_rules! __select {
         match &$place {
             $endpoint => {
                 let $endpoint: $kind_of = $borrow;
-                let $pattern = $endpoint.$kind();
+                let tamtam_outcome = $endpoint.$kind();
+                let $pattern = tamtam_outcome;
                 ($body)
             }
         }
@@ -398,8 +473,8 @@ macro_rules! __select {
     }] [{ () ($otherwise:expr) }]) => {{
         match &$place {
             $endpoint => match $crate::select_macro::try_recv($endpoint) {
-                $crate::select_macro::Some(tamtam_message) => {
-                    let $pattern = tamtam_message;
+                $crate::select_macro::Some(tamtam_outcome) => {
+                    let $pattern = tamtam_outcome;
                     ($body)
                 }
                 $crate::select_macro::None => ($otherwise),
@@ -411,8 +486,8 @@ macro_rules! __select {
     }] [{ ($timeout:expr) ($otherwise:expr) }]) => {{
         match &$place {
             $endpoint => match $crate::select_macro::recv_timeout($endpoint, $timeout) {
-                $crate::select_macro::Some(tamtam_message) => {
-                    let $pattern = tamtam_message;
+                $crate::select_macro::Some(tamtam_outcome) => {
+                    let $pattern = tamtam_outcome;
                     ($body)
                 }
                 $crate::select_macro::None => ($otherwise),
@@ -436,7 +511,8 @@ macro_rules! __select {
                 };
                 let tamtam_chosen = tamtam_operation.index();
                 $(if tamtam_chosen == $index {
-                    let $pattern = tamtam_operation.$kind($endpoint $(, $value)?);
+                    let tamtam_outcome = tamtam_operation.$kind($endpoint $(, $value)?);
+                    let $pattern = tamtam_outcome;
                     ($body)
                 } else)* {
                     $crate::select_macro::no_such_arm()
@@ -463,7 +539,8 @@ macro_rules! __select {
                     let tamtam_operation = tamtam_attempt.unwrap();
                     let tamtam_chosen = tamtam_operation.index();
                     $(if tamtam_chosen == $index {
-                        let $pattern = tamtam_operation.$kind($endpoint $(, $value)?);
+                        let tamtam_outcome = tamtam_operation.$kind($endpoint $(, $value)?);
+                        let $pattern = tamtam_outcome;
                         ($body)
                     } else)* {
                         $crate::select_macro::no_such_arm()

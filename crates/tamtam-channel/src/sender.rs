@@ -216,11 +216,7 @@ impl<T> Sender<T> {
         self.send_until(message, Some(deadline))
     }
 
-    fn send_until(
-        &self,
-        message: T,
-        deadline: Option<Instant>,
-    ) -> Result<(), SendTimeoutError<T>> {
+    fn send_until(&self, message: T, deadline: Option<Instant>) -> Result<(), SendTimeoutError<T>> {
         match &self.flavor {
             SenderFlavor::Bounded(ring) => {
                 let claim = match ring.claim() {
@@ -337,15 +333,6 @@ impl<T> Sender<T> {
             (SenderFlavor::Unbounded(a), SenderFlavor::Unbounded(b)) => Arc::ptr_eq(a, b),
             (SenderFlavor::Rendezvous(a), SenderFlavor::Rendezvous(b)) => Arc::ptr_eq(a, b),
             _ => false,
-        }
-    }
-
-    /// An address that is the same for all ends of the channel, and for no other channel.
-    pub(crate) fn address(&self) -> usize {
-        match &self.flavor {
-            SenderFlavor::Bounded(ring) => Arc::as_ptr(ring).addr(),
-            SenderFlavor::Unbounded(list) => Arc::as_ptr(list).addr(),
-            SenderFlavor::Rendezvous(rendezvous) => Arc::as_ptr(rendezvous).addr(),
         }
     }
 
@@ -473,6 +460,11 @@ impl<T> Source for Sender<T> {
 
     fn accept(&self, token: &mut Token, context: &Context) -> bool {
         self.source(|source| source.accept(token, context))
+    }
+
+    unsafe fn abandon(&self, token: &mut Token) {
+        // SAFETY: by the caller's promise.
+        self.source(|source| unsafe { source.abandon(token) });
     }
 
     fn is_ready(&self) -> bool {

@@ -413,6 +413,13 @@ impl<T, const WANTED: u32> Source for Direction<T, WANTED> {
         self.0.list_for(WANTED).unregister(operation, context);
     }
 
+    unsafe fn abandon(&self, _: &mut Token) {
+        // The place was claimed in this state, and nothing was done to it.
+        // SYNC slot-state
+        self.0.place.state.store(WANTED, Ordering::Release);
+        self.0.list_for(WANTED).notify_one();
+    }
+
     fn is_ready(&self) -> bool {
         self.0.settled() == WANTED
     }

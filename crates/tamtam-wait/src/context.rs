@@ -169,12 +169,10 @@ impl Context {
     /// Sleeps until somebody decides, or until the deadline.
     pub fn park(&self, deadline: Option<Instant>) -> Outcome {
         // From here on a chooser must wake us. If this fails, somebody has chosen already.
-        let _ = self.0.word.compare_exchange(
-            WAITING,
-            PARKED,
-            Ordering::Relaxed,
-            Ordering::Relaxed,
-        );
+        let _ = self
+            .0
+            .word
+            .compare_exchange(WAITING, PARKED, Ordering::Relaxed, Ordering::Relaxed);
         loop {
             if let Some(outcome) = self.outcome() {
                 return outcome;

@@ -93,8 +93,8 @@ impl fmt::Debug for Token {
 /// 2. [`register`](Source::register) with each; if one says that it is ready meanwhile, abort.
 /// 3. Sleep until one of them selects the context, or until the earliest
 ///    [`deadline`](Source::deadline).
-/// 4. [`unregister`](Source::unregister) from each.
-/// 5. [`accept`](Source::accept) the selected one; if that fails (somebody was faster), start over.
+/// 4. [`unregister`](Source::unregister) from each but the one that selected the context.
+/// 5. [`accept`](Source::accept) that one; if that fails (somebody was faster), start over.
 pub trait Source {
     /// Begins the operation if it can be finished without waiting; what it needs for that goes into
     /// the token. A closed source can always be begun: finishing reports the error.
@@ -107,10 +107,20 @@ pub trait Source {
     /// Removes the thread from the wait list.
     fn unregister(&self, operation: Operation, context: &Context);
 
-    /// Begins the operation for which this source has selected the thread.
+    /// Begins the operation for which this source has selected the thread, which is not in its wait
+    /// list any more. Called exactly once for each time that this source selects a thread.
     fn accept(&self, token: &mut Token, context: &Context) -> bool {
         let _ = context;
         self.try_begin(token)
+    }
+
+    /// Gives up an operation that was begun, so that nobody waits for its end.
+    ///
+    /// # Safety
+    ///
+    /// The token was filled by this source, and not used since.
+    unsafe fn abandon(&self, token: &mut Token) {
+        let _ = token;
     }
 
     /// Whether [`try_begin`](Source::try_begin) would succeed now.

@@ -69,9 +69,7 @@ pub(crate) fn sleep_until(moment: Option<Instant>) {
 
 impl Source for At {
     fn try_begin(&self, token: &mut Token) -> bool {
-        self.try_receive()
-            .map(|moment| token.put(moment))
-            .is_ok()
+        self.try_receive().map(|moment| token.put(moment)).is_ok()
     }
 
     fn register(&self, _: Operation, _: &Context) -> bool {
@@ -79,6 +77,10 @@ impl Source for At {
     }
 
     fn unregister(&self, _: Operation, _: &Context) {}
+
+    unsafe fn abandon(&self, _: &mut Token) {
+        self.delivered.store(false, Ordering::SeqCst);
+    }
 
     fn is_ready(&self) -> bool {
         !self.is_empty()

@@ -16,11 +16,11 @@ use core::ptr::{self, NonNull};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::time::Instant;
 
-use tamtam_wait::seam::atomic::{AtomicPtr, AtomicU32, Ordering};
+use tamtam_wait::seam::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
 use tamtam_wait::{Backoff, Context, Operation, Source, Token, Wait, WaitList};
 
-use super::Nothing;
+use super::{Nothing, Unfinished};
 
 /// In the tail: one side is gone. In the head: a receiver is at work.
 const FLAG: usize = 1;
@@ -149,6 +149,12 @@ impl<T> Block<T> {
     }
 }
 
+/// The stamp of a cell that was claimed and then given up. A block would have to be recycled two
+/// billion times for a cell to keep it from an earlier generation, and each of them rewrites it.
+fn skipped(generation: u32) -> u32 {
+    !generation
+}
+
 /// A word of block address, offset and flag, taken apart.
 fn block_of<T>(word: *mut Block<T>) -> Option<NonNull<Block<T>>> {
     NonNull::new(word.map_addr(|address| address & !MASK))
@@ -171,7 +177,7 @@ fn with_flag<T>(word: *mut Block<T>) -> *mut Block<T> {
 }
 
 fn place<T>(block: NonNull<Block<T>>, offset: usize) -> *mut Block<T> {
-    block.as_ptr().map_addr(|address| address | offset * STEP)
+    block.as_ptr().map_addr(|address| address | (offset * STEP))
 }
 
 /// A cell that a sender has claimed and must write.
@@ -185,6 +191,8 @@ pub(crate) struct Claim<T> {
 pub(crate) struct BlockList<T> {
     tail: CacheAligned<AtomicPtr<Block<T>>>,
     head: CacheAligned<AtomicPtr<Block<T>>>,
+    /// Discarding was cut short by a panic.
+    abandoned: AtomicBool,
     receivers: WaitList,
     /// The first block, for the first receiver.
     first: AtomicPtr<Block<T>>,
@@ -203,6 +211,7 @@ impl<T> BlockList<T> {
         BlockList {
             tail: CacheAligned(AtomicPtr::new(ptr::null_mut())),
             head: CacheAligned(AtomicPtr::new(ptr::null_mut())),
+            abandoned: AtomicBool::new(false),
             receivers: WaitList::new(),
             first: AtomicPtr::new(ptr::null_mut()),
             spares: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
@@ -333,12 +342,10 @@ impl<T> BlockList<T> {
                 moved = with_flag(moved);
             }
             // SYNC list-tail
-            match self.tail.compare_exchange(
-                current,
-                moved,
-                Ordering::SeqCst,
-                Ordering::Relaxed,
-            ) {
+            match self
+                .tail
+                .compare_exchange(current, moved, Ordering::SeqCst, Ordering::Relaxed)
+            {
                 Ok(_) => return Ok(Claim { block, offset }),
                 Err(now) => current = now,
             }
@@ -373,12 +380,7 @@ impl<T> BlockList<T> {
         (!has_flag(head)
             && self
                 .head
-                .compare_exchange(
-                    head,
-                    with_flag(head),
-                    Ordering::Acquire,
-                    Ordering::Relaxed,
-                )
+                .compare_exchange(head, with_flag(head), Ordering::Acquire, Ordering::Relaxed)
                 .is_ok())
         .then_some(head)
     }
@@ -412,20 +414,44 @@ impl<T> BlockList<T> {
             unsafe { *generation }
         });
         // SYNC list-stamp
-        if cell.stamp.load(Ordering::Acquire) != generation {
-            self.unlock(head);
+        let stamp = cell.stamp.load(Ordering::Acquire);
+        if stamp != generation {
+            if stamp == skipped(generation) {
+                self.advance(block, offset);
+            } else {
+                self.unlock(head);
+            }
             return Err(Nothing::Busy);
         }
         let message = cell.message.with_mut(|place| {
             // SAFETY: the stamp says that it is written, and the lock that nobody else takes it.
             unsafe { (*place).assume_init_read() }
         });
+        self.advance(block, offset);
+        Ok(message)
+    }
+
+    /// Gives the receivers' lock back with the head behind this cell.
+    #[inline(always)]
+    fn advance(&self, block: NonNull<Block<T>>, offset: usize) {
         if offset + 1 < Block::<T>::CELLS {
             self.unlock(place(block, offset + 1));
         } else {
             self.leave(block);
         }
-        Ok(message)
+    }
+
+    /// Gives a claimed cell up: receivers will pass over it.
+    fn abandon(&self, claim: Claim<T>) {
+        // SAFETY: a block is not freed before all its cells are written or given up, and passed.
+        let (header, cell) =
+            unsafe { (claim.block.as_ref(), Block::cell(claim.block, claim.offset)) };
+        // SAFETY: changes only while nobody but its owner has the block.
+        let generation = header.generation.with(|generation| unsafe { *generation });
+        // SYNC list-stamp
+        cell.stamp.store(skipped(generation), Ordering::Release);
+        // Whoever waits has to look again: what comes behind it may be there already.
+        self.receivers.notify_all();
     }
 
     /// Gives the receivers' lock back with a new head.
@@ -486,16 +512,16 @@ impl<T> BlockList<T> {
     /// As [`receive`](BlockList::receive), and tells emptiness from business.
     #[inline]
     pub(crate) fn receive_or_tell(&self) -> Result<T, Nothing> {
-        self.receive().or_else(|_| {
+        self.receive().map_err(|_| {
             // Head first: if the tail is not ahead of it, the list was empty then.
             let head = self.head.load(Ordering::SeqCst);
             let tail = self.tail.load(Ordering::SeqCst);
             if without_flag(tail) != head {
-                Err(Nothing::Busy)
+                Nothing::Busy
             } else if has_flag(tail) {
-                Err(Nothing::Closed)
+                Nothing::Closed
             } else {
-                Err(Nothing::Empty)
+                Nothing::Empty
             }
         })
     }
@@ -515,15 +541,20 @@ impl<T> BlockList<T> {
     }
 
     /// Drops all messages of a closed list.
+    ///
+    /// If a message panics when it is dropped, those after it are leaked: dropping them while the
+    /// panic unwinds could end the program.
     pub(crate) fn discard(&self) {
+        let unfinished = Unfinished(&self.abandoned);
         let mut backoff = Backoff::new();
         loop {
             match self.receive_or_tell() {
                 Ok(message) => drop(message),
                 Err(Nothing::Busy) => backoff.pause(),
-                Err(Nothing::Empty | Nothing::Closed) => return,
+                Err(Nothing::Empty | Nothing::Closed) => break,
             }
         }
+        core::mem::forget(unfinished);
     }
 
     pub(crate) fn wait_to_receive(
@@ -575,7 +606,9 @@ impl<T> BlockList<T> {
             block_of(word).map_or(0, |block| {
                 // SAFETY: the block is the head's, the tail's or between; those live while the
                 // receivers' lock is held, and their start was written before they were linked.
-                let start = unsafe { block.as_ref() }.start.with(|start| unsafe { *start });
+                let start = unsafe { block.as_ref() }
+                    .start
+                    .with(|start| unsafe { *start });
                 start.wrapping_add(offset_of(word))
             })
         };
@@ -606,6 +639,7 @@ impl<T> BlockList<T> {
 impl<T> Drop for BlockList<T> {
     fn drop(&mut self) {
         // Nobody else is left. A cell that was claimed and never written is passed over.
+        let abandoned = self.abandoned.load(Ordering::Relaxed);
         let tail = without_flag(self.tail.load(Ordering::Relaxed));
         let mut head = without_flag(self.head.load(Ordering::Relaxed));
         if head.is_null() {
@@ -616,8 +650,9 @@ impl<T> Drop for BlockList<T> {
             let offset = offset_of(head);
             // SAFETY: the blocks from the head to the tail are ours alone now.
             let (header, cell) = unsafe { (block.as_ref(), Block::cell(block, offset)) };
+            // SAFETY: as above.
             let generation = header.generation.with(|generation| unsafe { *generation });
-            let written = cell.stamp.load(Ordering::Relaxed) == generation;
+            let written = !abandoned && cell.stamp.load(Ordering::Relaxed) == generation;
             let message = written.then(|| {
                 cell.message.with_mut(|place| {
                     // SAFETY: the stamp says that it is written, and it was not received.
@@ -661,6 +696,13 @@ impl<T> Source for Sending<'_, T> {
 
     fn unregister(&self, _: Operation, _: &Context) {}
 
+    unsafe fn abandon(&self, token: &mut Token) {
+        // SAFETY: this is what `try_begin` puts into a token.
+        if let Some(claim) = unsafe { token.take::<Option<Claim<T>>>() } {
+            self.0.abandon(claim);
+        }
+    }
+
     fn is_ready(&self) -> bool {
         true
     }
@@ -699,6 +741,12 @@ impl<T> Source for Receiving<'_, T> {
 
     fn unregister(&self, operation: Operation, context: &Context) {
         self.0.receivers.unregister(operation, context);
+    }
+
+    unsafe fn abandon(&self, token: &mut Token) {
+        // SAFETY: this is what `try_begin` puts into a token. The message is out of the channel and
+        // has nobody to go to.
+        drop(unsafe { token.take::<Option<T>>() });
     }
 
     fn is_ready(&self) -> bool {

@@ -15,6 +15,7 @@ use tamtam_wait::{
 };
 
 use super::{Nothing, Refusal};
+use crate::error::RecvError;
 
 /// Where one message changes hands.
 pub(crate) struct Packet<T> {
@@ -136,10 +137,12 @@ impl<T> Rendezvous<T> {
     /// # Safety
     ///
     /// The exchange was begun by this thread as the receiver.
-    unsafe fn take(exchange: *const Packet<T>) -> T {
+    ///
+    /// Nothing if the sender, in a select, gave the exchange up.
+    unsafe fn take(exchange: *const Packet<T>) -> Option<T> {
         // SAFETY: the packet lives until it is done or, on the heap, until it is freed here.
         let packet = unsafe { &*exchange };
-        let message = if packet.blocked {
+        if packet.blocked {
             // SAFETY: the owner is blocked and waits for us.
             let message = unsafe { packet.take() };
             // SYNC packet-done
@@ -151,10 +154,22 @@ impl<T> Rendezvous<T> {
             unsafe { Box::from_raw(exchange.cast_mut()) }
                 .message
                 .into_inner()
-        };
-        match message {
-            Some(message) => message,
-            None => unreachable!("a packet that is done holds its message"),
+        }
+    }
+
+    /// Ends an exchange without a message, so that the partner does not wait for it.
+    ///
+    /// # Safety
+    ///
+    /// The exchange was begun by this thread and not finished yet.
+    unsafe fn abandon(exchange: *const Packet<T>, sends: bool) {
+        if sends {
+            // SAFETY: the packet lives until it is done, and this is the last access.
+            // SYNC packet-done
+            unsafe { (*exchange).done.store(true, Ordering::Release) };
+        } else {
+            // SAFETY: by the caller's promise. The message has nobody to go to.
+            drop(unsafe { Self::take(exchange) });
         }
     }
 
@@ -226,32 +241,50 @@ impl<T> Rendezvous<T> {
     }
 
     pub(crate) fn try_receive(&self) -> Result<T, Nothing> {
+        loop {
+            if let Some(result) = self.try_meet_sender() {
+                return result;
+            }
+        }
+    }
+
+    /// `None` if a sender was met that then gave up.
+    fn try_meet_sender(&self) -> Option<Result<T, Nothing>> {
         let mut sides = self.sides.lock();
         if let Some((entry, sleeper)) = sides.senders.choose(None) {
             drop(sides);
             // A sender in a select has to wake up before it can give.
             drop(sleeper);
             // SAFETY: begun just now; every entry of this channel has a packet of this type.
-            return Ok(unsafe { Self::take(entry.packet.cast()) });
+            return unsafe { Self::take(entry.packet.cast()) }.map(Ok);
         }
-        Err(if sides.closed {
+        Some(Err(if sides.closed {
             Nothing::Closed
         } else {
             Nothing::Empty
-        })
+        }))
     }
 
     pub(crate) fn receive(&self, wait: Wait, deadline: Option<Instant>) -> Result<T, Nothing> {
+        loop {
+            if let Some(result) = self.wait_for_sender(wait, deadline) {
+                return result;
+            }
+        }
+    }
+
+    /// `None` if a sender was met that then gave up.
+    fn wait_for_sender(&self, wait: Wait, deadline: Option<Instant>) -> Option<Result<T, Nothing>> {
         Context::with(|context| {
             let mut sides = self.sides.lock();
             if let Some((entry, sleeper)) = sides.senders.choose(None) {
                 drop(sides);
                 drop(sleeper);
                 // SAFETY: begun just now; every entry of this channel has a packet of this type.
-                return Ok(unsafe { Self::take(entry.packet.cast()) });
+                return unsafe { Self::take(entry.packet.cast()) }.map(Ok);
             }
             if sides.closed {
-                return Err(Nothing::Closed);
+                return Some(Err(Nothing::Closed));
             }
             let packet = Packet::<T>::on_stack(None);
             let mut sleepers = Vec::new();
@@ -267,13 +300,13 @@ impl<T> Rendezvous<T> {
                 Outcome::Selected(_) => {
                     packet.wait_until_done();
                     // SAFETY: done: the sender is through with the packet.
-                    return unsafe { packet.take() }.ok_or(Nothing::Closed);
+                    return unsafe { packet.take() }.map(Ok);
                 }
                 Outcome::Aborted => Nothing::Empty,
                 Outcome::Disconnected => Nothing::Closed,
             };
             self.sides.lock().receivers.unregister(ONLY, context);
-            Err(nothing)
+            Some(Err(nothing))
         })
     }
 
@@ -315,14 +348,17 @@ impl<T> Exchange<T> {
         }
     }
 
-    /// Finishes receiving: takes the message, or nothing if the channel is closed.
+    /// Finishes receiving: takes the message. `Err` if the channel is closed, `Ok(None)` if the
+    /// sender gave up.
     ///
     /// # Safety
     ///
     /// Begun by this thread as the receiver, and not finished yet.
-    pub(crate) unsafe fn take(self) -> Option<T> {
+    pub(crate) unsafe fn take(self) -> Result<Option<T>, RecvError> {
         // SAFETY: by the caller's promise.
-        self.0.map(|packet| unsafe { Rendezvous::take(packet) })
+        self.0
+            .map(|packet| unsafe { Rendezvous::take(packet) })
+            .ok_or(RecvError)
     }
 }
 
@@ -386,6 +422,14 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
     fn accept(&self, token: &mut Token, context: &Context) -> bool {
         token.put(Exchange::<T>(Some(context.packet().cast())));
         true
+    }
+
+    unsafe fn abandon(&self, token: &mut Token) {
+        // SAFETY: this is what `try_begin` and `accept` put into a token.
+        if let Exchange(Some(packet)) = unsafe { token.take::<Exchange<T>>() } {
+            // SAFETY: begun by this thread.
+            unsafe { Rendezvous::abandon(packet, SENDS) };
+        }
     }
 
     fn is_ready(&self) -> bool {

@@ -13,11 +13,11 @@
 use core::mem::MaybeUninit;
 use std::time::Instant;
 
-use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
+use tamtam_wait::seam::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
 use tamtam_wait::{Backoff, Context, Operation, Source, Token, Wait, WaitList};
 
-use super::{Nothing, Refusal};
+use super::{Nothing, Refusal, Unfinished};
 
 /// In the tail: one side is gone. In the head: a receiver is at work. In a stamp: written.
 const FLAG: usize = 1;
@@ -44,6 +44,8 @@ pub(crate) struct Ring<T> {
     cells: Box<[Cell<T>]>,
     /// What a lap adds to a position.
     lap: usize,
+    /// Discarding was cut short by a panic.
+    abandoned: AtomicBool,
     receivers: WaitList,
     senders: WaitList,
 }
@@ -53,6 +55,12 @@ pub(crate) struct Ring<T> {
 unsafe impl<T: Send> Send for Ring<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Ring<T> {}
+
+/// The stamp of a position that was claimed and then given up; no position's own stamp is its
+/// complement.
+fn skipped(position: usize) -> usize {
+    !position
+}
 
 /// A position that a sender has claimed and must fill.
 #[must_use = "receivers wait for a claimed cell to be written"]
@@ -82,6 +90,7 @@ impl<T> Ring<T> {
             head: CacheAligned(AtomicUsize::new(lap)),
             cells,
             lap,
+            abandoned: AtomicBool::new(false),
             receivers: WaitList::new(),
             senders: WaitList::new(),
         }
@@ -186,7 +195,11 @@ impl<T> Ring<T> {
         let cell = self.cell(head);
         // SYNC ring-stamp. Looking before locking keeps waiting receivers out of each other's way. A
         // stamp that is right stays right until the head moves on, and then locking it fails.
-        if cell.stamp.load(Ordering::Acquire) != head | FLAG {
+        let stamp = cell.stamp.load(Ordering::Acquire);
+        if stamp != head | FLAG {
+            if stamp == skipped(head) {
+                self.skip(head);
+            }
             return Err(Nothing::Busy);
         }
         // Sequentially consistent: a sender that registers and then looks at the head must see the
@@ -209,19 +222,44 @@ impl<T> Ring<T> {
         Ok(message)
     }
 
+    /// Gives a claimed position up: receivers will pass over it.
+    fn abandon(&self, claim: Claim) {
+        // SYNC ring-stamp
+        self.cell(claim.0)
+            .stamp
+            .store(skipped(claim.0), Ordering::Release);
+        // Whoever waits has to look again: what comes behind it may be there already.
+        self.receivers.notify_all();
+    }
+
+    /// Passes over a position that was given up, unless another receiver does.
+    #[cold]
+    fn skip(&self, head: usize) {
+        // As in `receive`.
+        if self
+            .head
+            .compare_exchange(head, head | FLAG, Ordering::SeqCst, Ordering::Relaxed)
+            .is_ok()
+        {
+            // SYNC ring-head
+            self.head.store(self.next(head), Ordering::Release);
+            self.senders.notify_one();
+        }
+    }
+
     /// As [`receive`](Ring::receive), and tells emptiness from business.
     #[inline]
     pub(crate) fn receive_or_tell(&self) -> Result<T, Nothing> {
-        self.receive().or_else(|_| {
+        self.receive().map_err(|_| {
             // Head first: if the tail is not ahead of it, the ring was empty then.
             let head = self.head.load(Ordering::SeqCst);
             let tail = self.tail.position.load(Ordering::SeqCst);
             if tail & !FLAG != head {
-                Err(Nothing::Busy)
+                Nothing::Busy
             } else if tail & FLAG != 0 {
-                Err(Nothing::Closed)
+                Nothing::Closed
             } else {
-                Err(Nothing::Empty)
+                Nothing::Empty
             }
         })
     }
@@ -234,15 +272,20 @@ impl<T> Ring<T> {
     }
 
     /// Drops all messages of a closed ring.
+    ///
+    /// If a message panics when it is dropped, those after it are leaked: dropping them while the
+    /// panic unwinds could end the program.
     pub(crate) fn discard(&self) {
+        let unfinished = Unfinished(&self.abandoned);
         let mut backoff = Backoff::new();
         loop {
             match self.receive_or_tell() {
                 Ok(message) => drop(message),
                 Err(Nothing::Busy) => backoff.pause(),
-                Err(Nothing::Empty | Nothing::Closed) => return,
+                Err(Nothing::Empty | Nothing::Closed) => break,
             }
         }
+        core::mem::forget(unfinished);
     }
 
     pub(crate) fn wait_to_claim(
@@ -349,6 +392,7 @@ impl<T> Ring<T> {
 impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
         // Nobody else is left. A cell that was claimed and never written is passed over.
+        let abandoned = self.abandoned.load(Ordering::Relaxed);
         let tail = self.tail.position.load(Ordering::Relaxed) & !FLAG;
         let mut head = self.head.load(Ordering::Relaxed) & !FLAG;
         while head != tail {
@@ -356,7 +400,7 @@ impl<T> Drop for Ring<T> {
             let next = self.next(head);
             // First the head, so that a panic in a message's drop does not make us drop it twice.
             self.head.store(next, Ordering::Relaxed);
-            if cell.stamp.load(Ordering::Relaxed) == head | FLAG {
+            if !abandoned && cell.stamp.load(Ordering::Relaxed) == head | FLAG {
                 drop(cell.message.with_mut(|place| {
                     // SAFETY: the stamp says that it is written, and it was not received.
                     unsafe { (*place).assume_init_read() }
@@ -388,6 +432,13 @@ impl<T> Source for Sending<'_, T> {
 
     fn unregister(&self, operation: Operation, context: &Context) {
         self.0.senders.unregister(operation, context);
+    }
+
+    unsafe fn abandon(&self, token: &mut Token) {
+        // SAFETY: this is what `try_begin` puts into a token.
+        if let Ok(claim) = unsafe { token.take::<Result<Claim, Refusal>>() } {
+            self.0.abandon(claim);
+        }
     }
 
     fn is_ready(&self) -> bool {
@@ -431,6 +482,12 @@ impl<T> Source for Receiving<'_, T> {
 
     fn unregister(&self, operation: Operation, context: &Context) {
         self.0.receivers.unregister(operation, context);
+    }
+
+    unsafe fn abandon(&self, token: &mut Token) {
+        // SAFETY: this is what `try_begin` puts into a token. The message is out of the channel and
+        // has nobody to go to.
+        drop(unsafe { token.take::<Option<T>>() });
     }
 
     fn is_ready(&self) -> bool {

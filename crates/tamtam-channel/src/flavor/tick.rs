@@ -33,7 +33,10 @@ impl Tick {
             return Err(due);
         }
         // A period that leads out of the clock's range means that there is no next tick.
-        *next = now.max(due).checked_add(self.period).unwrap_or(far_future(now));
+        *next = now
+            .max(due)
+            .checked_add(self.period)
+            .unwrap_or(far_future(now));
         Ok(due)
     }
 

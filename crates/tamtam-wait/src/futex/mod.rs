@@ -16,7 +16,11 @@ mod fallback;
 #[cfg(all(not(any(target_os = "linux", target_os = "android")), not(tamtam_loom)))]
 use fallback as system;
 
-#[cfg(all(test, any(target_os = "linux", target_os = "android"), not(tamtam_loom)))]
+#[cfg(all(
+    test,
+    any(target_os = "linux", target_os = "android"),
+    not(tamtam_loom)
+))]
 #[allow(dead_code)]
 mod fallback;
 

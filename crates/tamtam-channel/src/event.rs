@@ -1,0 +1,324 @@
+use core::fmt;
+use core::panic::{RefUnwindSafe, UnwindSafe};
+use std::time::{Duration, Instant};
+
+use tamtam_wait::seam::atomic::{AtomicU64, Ordering};
+use tamtam_wait::seam::{self};
+use tamtam_wait::{Context, Operation, Source, Token, Wait, WaitList};
+
+use crate::error::WaitTimeoutError;
+
+/// In a manual event's state: it is set. The generation stands above.
+const SET: u64 = 1;
+/// In an auto event's state: one thread that waits. The permits stand below.
+const WAITING: u64 = 1 << 32;
+/// The permits of an auto event.
+const PERMITS: u64 = WAITING - 1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Manual,
+    Auto,
+}
+
+/// Something that threads wait for until it happens.
+///
+/// - [`Event::manual`] stays set until it is [reset](Event::reset) and lets everybody pass meanwhile.
+///   Whoever waits when it is set gets past, even if it is reset right afterwards.
+/// - [`Event::auto`] lets one thread pass for each [`set`](Event::set) and resets itself. If nobody
+///   waits, it stays set for the next one; setting it again before that changes nothing.
+///
+/// An event is 104 bytes and allocates nothing while nobody sleeps at it.
+///
+/// # Ordering
+///
+/// What a thread did before `set` is visible to the thread that got past by it.
+///
+/// # Examples
+///
+/// A gate for several threads:
+///
+/// ```
+/// use tamtam_channel::Event;
+///
+/// let gate = Event::manual();
+/// std::thread::scope(|threads| {
+///     for _ in 0..3 {
+///         threads.spawn(|| gate.wait());
+///     }
+///     gate.set();
+/// });
+/// ```
+///
+/// One at a time:
+///
+/// ```
+/// use tamtam_channel::Event;
+///
+/// let turn = Event::auto();
+/// turn.set();
+/// assert!(turn.try_wait());
+/// assert!(!turn.try_wait());
+/// ```
+pub struct Event {
+    state: AtomicU64,
+    waiters: WaitList,
+    kind: Kind,
+    wait: Wait,
+}
+
+// No user code runs while an event is half changed.
+impl UnwindSafe for Event {}
+impl RefUnwindSafe for Event {}
+
+impl Event {
+    fn new(kind: Kind) -> Self {
+        Event {
+            state: AtomicU64::new(0),
+            waiters: WaitList::new(),
+            kind,
+            wait: Wait::Adaptive,
+        }
+    }
+
+    /// An event that stays set until it is reset. Not set at first.
+    #[must_use]
+    pub fn manual() -> Self {
+        Self::new(Kind::Manual)
+    }
+
+    /// An event that resets itself when one thread has got past. Not set at first.
+    #[must_use]
+    pub fn auto() -> Self {
+        Self::new(Kind::Auto)
+    }
+
+    /// The same event, waiting in another way.
+    #[must_use]
+    pub fn with_wait(mut self, wait: Wait) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// Sets the event: lets everybody pass (manual), or one thread (auto).
+    pub fn set(&self) {
+        match self.kind {
+            Kind::Manual => {
+                if self.change(|state| (state & SET == 0).then(|| (state | SET).wrapping_add(2))) {
+                    self.waiters.notify_all();
+                }
+            }
+            Kind::Auto => {
+                // No more permits than threads that wait, but one for the next to come.
+                if self.change(|state| {
+                    let most = (state / WAITING).max(1);
+                    (state & PERMITS < most).then_some(state + 1)
+                }) {
+                    self.waiters.notify_one();
+                }
+            }
+        }
+    }
+
+    /// Resets the event: whoever comes from now on has to wait until it is set again.
+    pub fn reset(&self) {
+        match self.kind {
+            Kind::Manual => self.change(|state| (state & SET != 0).then_some(state & !SET)),
+            // Permits that are on their way to threads that wait already stay theirs.
+            Kind::Auto => self.change(|state| (state == 1).then_some(0)),
+        };
+    }
+
+    /// Changes the state until it succeeds or there is nothing to change.
+    #[inline]
+    fn change(&self, next: impl Fn(u64) -> Option<u64>) -> bool {
+        // SYNC event: sequentially consistent for the sake of those who register and then look;
+        // acquire and release for what threads did before and do after.
+        self.state
+            .fetch_update(Ordering::SeqCst, Ordering::Acquire, next)
+            .is_ok()
+    }
+
+    /// Whether a thread that came now would get past.
+    pub fn is_set(&self) -> bool {
+        seam::model_fence();
+        // SYNC event
+        let state = self.state.load(Ordering::SeqCst);
+        match self.kind {
+            Kind::Manual => state & SET != 0,
+            Kind::Auto => state & PERMITS != 0,
+        }
+    }
+
+    /// Gets past if the event is set (and resets it, if it is an auto event); never waits.
+    #[must_use = "an auto event may have been reset by this"]
+    pub fn try_wait(&self) -> bool {
+        match self.kind {
+            Kind::Manual => self.is_set(),
+            Kind::Auto => {
+                // SYNC event
+                self.state.load(Ordering::Relaxed) & PERMITS != 0
+                    && self.change(|state| (state & PERMITS != 0).then(|| state - 1))
+            }
+        }
+    }
+
+    /// Waits until the event is set.
+    ///
+    /// # Blocking
+    ///
+    /// For as long as nobody sets it.
+    pub fn wait(&self) {
+        self.wait_until(None);
+    }
+
+    /// As [`wait`](Event::wait), but waits at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// [`WaitTimeoutError`] if the event was not set in time.
+    pub fn wait_timeout(&self, timeout: Duration) -> Result<(), WaitTimeoutError> {
+        match self.wait_until(Instant::now().checked_add(timeout)) {
+            true => Ok(()),
+            false => Err(WaitTimeoutError),
+        }
+    }
+
+    /// As [`wait`](Event::wait), but waits until `deadline` at the latest.
+    ///
+    /// # Errors
+    ///
+    /// [`WaitTimeoutError`] if the event was not set in time.
+    pub fn wait_deadline(&self, deadline: Instant) -> Result<(), WaitTimeoutError> {
+        match self.wait_until(Some(deadline)) {
+            true => Ok(()),
+            false => Err(WaitTimeoutError),
+        }
+    }
+
+    fn wait_until(&self, deadline: Option<Instant>) -> bool {
+        match self.kind {
+            Kind::Manual => {
+                // SYNC event
+                let before = self.state.load(Ordering::Acquire);
+                // Set now, or set since: a later reset does not hold up who waited already.
+                let passed = || {
+                    seam::model_fence();
+                    let now = self.state.load(Ordering::SeqCst);
+                    now & SET != 0 || now >> 1 != before >> 1
+                };
+                before & SET != 0
+                    || self
+                        .waiters
+                        .wait_until(self.wait, deadline, || passed().then_some(()), passed)
+                        .is_some()
+            }
+            Kind::Auto => {
+                if self.try_wait() {
+                    return true;
+                }
+                // Counted as waiting from now on, so that a permit is kept for this thread.
+                // SYNC event
+                self.state.fetch_add(WAITING, Ordering::SeqCst);
+                let passed = self
+                    .waiters
+                    .wait_until(
+                        self.wait,
+                        deadline,
+                        || self.pass_as_waiter().then_some(()),
+                        || self.is_set(),
+                    )
+                    .is_some();
+                if !passed {
+                    self.stop_waiting();
+                }
+                passed
+            }
+        }
+    }
+
+    /// An auto event: a thread that is counted as waiting takes a permit.
+    fn pass_as_waiter(&self) -> bool {
+        // SYNC event
+        self.state.load(Ordering::Relaxed) & PERMITS != 0
+            && self.change(|state| (state & PERMITS != 0).then(|| state - 1 - WAITING))
+    }
+
+    /// An auto event: a thread that is counted as waiting gives up. A permit that was kept for it
+    /// and that nobody else waits for is gone, except the one for the next to come.
+    fn stop_waiting(&self) {
+        self.change(|state| {
+            let waiting = state / WAITING - 1;
+            let permits = (state & PERMITS).min(waiting.max(1));
+            Some(waiting * WAITING + permits)
+        });
+    }
+
+    fn counts_waiters(&self) -> bool {
+        self.kind == Kind::Auto
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Event")
+            .field("kind", &self.kind)
+            .field("set", &self.is_set())
+            .field("wait", &self.wait)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Source for Event {
+    fn try_begin(&self, _: &mut Token) -> bool {
+        self.try_wait()
+    }
+
+    fn register(&self, operation: Operation, context: &Context) -> bool {
+        if self.counts_waiters() {
+            // SYNC event
+            self.state.fetch_add(WAITING, Ordering::SeqCst);
+        }
+        self.waiters.register(operation, context);
+        self.is_set()
+    }
+
+    fn unregister(&self, operation: Operation, context: &Context) {
+        self.waiters.unregister(operation, context);
+        if self.counts_waiters() {
+            self.stop_waiting();
+        }
+    }
+
+    fn accept(&self, _: &mut Token, _: &Context) -> bool {
+        // A manual event selects threads only by being set; it may have been reset since.
+        if self.kind == Kind::Manual {
+            return true;
+        }
+        let passed = self.pass_as_waiter();
+        if !passed {
+            self.stop_waiting();
+        }
+        passed
+    }
+
+    unsafe fn abandon(&self, _: &mut Token) {
+        // The permit that was taken goes to the next one.
+        if self.kind == Kind::Auto {
+            self.set();
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.is_set()
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        self.waiters.watch(operation, context);
+        self.is_set()
+    }
+
+    fn unwatch(&self, operation: Operation, context: &Context) {
+        self.waiters.unwatch(operation, context);
+    }
+}
