@@ -1,5 +1,6 @@
-use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use tamtam_wait::seam::Arc;
 
 use crate::ends::Ends;
 use crate::flavor::at::At;

@@ -210,7 +210,7 @@ impl Event {
                 before & SET != 0
                     || self
                         .waiters
-                        .wait_until(self.wait, deadline, || passed().then_some(()), passed)
+                        .wait_until(self.wait, deadline, |_| passed().then_some(()), passed)
                         .is_some()
             }
             Kind::Auto => {
@@ -225,7 +225,7 @@ impl Event {
                     .wait_until(
                         self.wait,
                         deadline,
-                        || self.pass_as_waiter().then_some(()),
+                        |_| self.pass_as_waiter().then_some(()),
                         || self.is_set(),
                     )
                     .is_some();

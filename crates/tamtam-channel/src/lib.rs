@@ -6,6 +6,7 @@ mod error;
 mod event;
 mod flavor;
 mod iter;
+mod latch;
 mod receiver;
 mod select;
 #[doc(hidden)]
@@ -21,8 +22,12 @@ pub use error::{
 };
 pub use event::Event;
 pub use iter::{IntoIter, Iter, TryIter};
+pub use latch::Latch;
 pub use receiver::Receiver;
 pub use select::{Select, SelectedOperation, Waitable};
 pub use sender::Sender;
 pub use slot::Slot;
 pub use tamtam_wait::{ParseWaitError, Wait};
+
+#[cfg(all(test, tamtam_loom))]
+mod models;

@@ -1,9 +1,9 @@
 use core::fmt;
 use core::mem::{ManuallyDrop, size_of};
 use core::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tamtam_wait::seam::Arc;
 use tamtam_wait::{Backoff, Context, Operation, Source, Token, Wait};
 
 use crate::ends::Ends;

@@ -1,8 +1,8 @@
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tamtam_wait::seam::Arc;
 use tamtam_wait::{Context, Operation, Source, Token, Wait};
 
 use crate::ends::Ends;

@@ -290,7 +290,7 @@ impl<T> Slot<T> {
             .wait_until(
                 self.wait,
                 deadline,
-                || self.claim_at_once(wanted).then_some(()),
+                |_| self.claim_at_once(wanted).then_some(()),
                 || self.may_become(wanted),
             )
             .is_some()

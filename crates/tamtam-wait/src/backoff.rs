@@ -25,6 +25,7 @@ pub struct Backoff {
 }
 
 const PAUSE_ROUNDS: u32 = 5;
+#[cfg(not(tamtam_loom))]
 const YIELD_ROUNDS: u32 = 64;
 
 impl Backoff {

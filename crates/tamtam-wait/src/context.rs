@@ -3,9 +3,9 @@
 use core::cell::Cell;
 use core::fmt;
 use core::ptr;
-use std::sync::Arc;
 use std::time::Instant;
 
+use crate::seam::Arc;
 use crate::seam::atomic::{AtomicPtr, Ordering};
 use crate::source::Operation;
 use crate::{Backoff, Futex, Patience, Scope};

@@ -21,3 +21,6 @@ pub use list::{Entry, Sleeper, WaitList, WaitQueue};
 #[doc(hidden)]
 pub use source::{Operation, Source, Token};
 pub use strategy::{ParseWaitError, Wait};
+
+#[cfg(all(test, tamtam_loom))]
+mod models;

@@ -216,28 +216,33 @@ impl WaitList {
     /// Attempts something until it succeeds or the deadline passes; between two attempts it looks
     /// again for a while and then sleeps here.
     ///
-    /// `ready` is the second look: sequentially consistent, and true whenever an attempt might
-    /// succeed. At least one attempt is made after the deadline has passed.
+    /// An attempt is told whether to be *thorough*: the first one of each spell of looking is, and one
+    /// of sixteen after that; the others may leave out what costs other threads' cache lines.
+    ///
+    /// `ready` is the second look: sequentially consistent, and true whenever a thorough attempt
+    /// might succeed. At least one attempt is made after the deadline has passed.
     pub fn wait_until<R>(
         &self,
         wait: Wait,
         deadline: Option<Instant>,
-        mut attempt: impl FnMut() -> Option<R>,
+        mut attempt: impl FnMut(bool) -> Option<R>,
         ready: impl Fn() -> bool,
     ) -> Option<R> {
         loop {
             let mut patience = self.habit.begin(wait, deadline);
+            let mut looks = 0_u32;
             loop {
-                if let Some(result) = attempt() {
+                if let Some(result) = attempt(looks.is_multiple_of(16)) {
                     patience.rewarded();
                     return Some(result);
                 }
+                looks = looks.wrapping_add(1);
                 if !patience.look_again() {
                     break;
                 }
             }
             if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-                return attempt();
+                return attempt(true);
             }
             patience.sleeps();
             if self.sleep(deadline, &ready) {

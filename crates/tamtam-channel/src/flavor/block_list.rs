@@ -562,15 +562,13 @@ impl<T> BlockList<T> {
         wait: Wait,
         deadline: Option<Instant>,
     ) -> Result<T, Nothing> {
-        let mut looks = 0_u32;
         self.receivers
             .wait_until(
                 wait,
                 deadline,
-                || {
+                |thorough| {
                     // Most looks spare the tail, so that the senders keep its cache line.
-                    looks += 1;
-                    let result = if looks % 16 == 1 {
+                    let result = if thorough {
                         self.receive_or_tell()
                     } else {
                         self.receive()

@@ -297,7 +297,7 @@ impl<T> Ring<T> {
             .wait_until(
                 wait,
                 deadline,
-                || match self.claim() {
+                |_| match self.claim() {
                     Err(Refusal::Full) => None,
                     decided => Some(decided),
                 },
@@ -311,15 +311,13 @@ impl<T> Ring<T> {
         wait: Wait,
         deadline: Option<Instant>,
     ) -> Result<T, Nothing> {
-        let mut looks = 0_u32;
         self.receivers
             .wait_until(
                 wait,
                 deadline,
-                || {
+                |thorough| {
                     // Most looks spare the tail, so that the senders keep its cache line.
-                    looks += 1;
-                    let result = if looks % 16 == 1 {
+                    let result = if thorough {
                         self.receive_or_tell()
                     } else {
                         self.receive()

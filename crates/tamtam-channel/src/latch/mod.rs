@@ -156,12 +156,10 @@ impl Latch {
             // SYNC latch: each count acquires what those before it released, so that the last one
             // releases everything that was done before any of them. Sequentially consistent,
             // because zero must be seen by whoever registers as a waiter and looks once more.
-            match self.left.compare_exchange_weak(
-                left,
-                after,
-                Ordering::SeqCst,
-                Ordering::Relaxed,
-            ) {
+            match self
+                .left
+                .compare_exchange_weak(left, after, Ordering::SeqCst, Ordering::Relaxed)
+            {
                 Ok(_) => {
                     if after == 0 {
                         self.waiters.notify_all();
@@ -240,7 +238,7 @@ impl Latch {
             .wait_until(
                 self.wait,
                 deadline,
-                || self.is_open().then_some(()),
+                |_| self.is_open().then_some(()),
                 || self.has_opened(),
             )
             .is_some()

@@ -168,9 +168,7 @@ impl Stripes {
             thread = number::assign();
         }
         let stripe = self.claim(thread);
-        // A thread without a stripe leaves something in the pool, too: whoever takes the rest of it
-        // has to know of the leases.
-        if stripe.is_none() && draw(pool, |left| left > by, by) {
+        if stripe.is_none() && count_in_pool(pool, by) {
             return true;
         }
         let guard = self.lock.lock();
@@ -232,15 +230,28 @@ impl Stripes {
                 // fall while they are read: the sum is what was left at the beginning, at the end
                 // or in between.
                 // SYNC latch, SYNC stripe-done
-                return self.stripes.iter().fold(pool.load(Ordering::Acquire), |left, stripe| {
-                    let leased = stripe.leased.load(Ordering::Relaxed);
-                    left + (leased - stripe.done.load(Ordering::Acquire))
-                });
+                return self
+                    .stripes
+                    .iter()
+                    .fold(pool.load(Ordering::Acquire), |left, stripe| {
+                        let leased = stripe.leased.load(Ordering::Relaxed);
+                        left + (leased - stripe.done.load(Ordering::Acquire))
+                    });
             }
         }
         // SYNC latch
         pool.load(Ordering::Acquire)
     }
+}
+
+/// Counts for a thread without a stripe. `false` if that would empty the pool, which may only happen
+/// after a settlement.
+fn count_in_pool(pool: &AtomicU64, by: u64) -> bool {
+    // SYNC latch
+    pool.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |left| {
+        left.checked_sub(by).filter(|&after| after > 0)
+    })
+    .is_ok()
 }
 
 /// Extends the stripe's lease so far that the count fits and something is left for the next ones,

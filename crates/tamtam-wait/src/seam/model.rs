@@ -1,6 +1,7 @@
 //! The seam's model side: loom, which runs every interleaving of a small program.
 
 pub use loom::cell::UnsafeCell;
+pub use loom::sync::Arc;
 pub use loom::sync::MutexGuard;
 pub use loom::sync::atomic;
 pub use loom::thread;

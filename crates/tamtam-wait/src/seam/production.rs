@@ -2,6 +2,7 @@
 
 use std::sync::PoisonError;
 
+pub use std::sync::Arc;
 pub use std::sync::MutexGuard;
 pub use std::sync::atomic;
 pub use std::thread;

@@ -1,0 +1,403 @@
+//! loom models: every interleaving of small programs over the channels.
+//!
+//! loom finds the data race where a cell is read before it is written, the message that is lost,
+//! doubled or out of order, and the thread that is never woken.
+
+use std::time::Instant;
+
+use tamtam_wait::seam::{Arc, thread};
+
+use crate::{Event, Receiver, RecvError, Select, Sender, Slot, TrySendError, bounded, unbounded};
+
+type Ends<T> = (Sender<T>, Receiver<T>);
+
+/// Bounds the search where a program has many steps: two switches away from a thread that could go
+/// on are enough for every bug that these protocols had while they were written.
+fn model(program: impl Fn() + Sync + Send + 'static) {
+    bounded_model(2, program);
+}
+
+/// For programs of three threads that all may sleep: one such switch, so that they end in seconds.
+fn wide_model(program: impl Fn() + Sync + Send + 'static) {
+    bounded_model(1, program);
+}
+
+fn bounded_model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
+    builder.check(program);
+}
+
+fn sends_in_order(ends: fn() -> Ends<Box<u32>>) {
+    model(move || {
+        let (sender, receiver) = ends();
+        let giver = thread::spawn(move || {
+            for number in 0..3 {
+                sender.send(Box::new(number)).unwrap();
+            }
+        });
+        for number in 0..3 {
+            assert_eq!(receiver.recv(), Ok(Box::new(number)));
+        }
+        assert_eq!(receiver.recv(), Err(RecvError));
+        giver.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_ring_of_one_sends_in_order() {
+    sends_in_order(|| bounded(1));
+}
+
+#[test]
+fn loom_ring_of_two_sends_in_order() {
+    sends_in_order(|| bounded(2));
+}
+
+#[test]
+fn loom_list_sends_in_order_across_blocks() {
+    sends_in_order(unbounded);
+}
+
+#[test]
+fn loom_rendezvous_sends_in_order() {
+    sends_in_order(|| bounded(0));
+}
+
+fn two_senders_lose_nothing(ends: fn() -> Ends<Box<u32>>) {
+    wide_model(move || {
+        let (sender, receiver) = ends();
+        let givers = [sender.clone(), sender]
+            .map(|sender| thread::spawn(move || sender.send(Box::new(1)).unwrap()));
+        let sum = *receiver.recv().unwrap() + *receiver.recv().unwrap();
+        assert_eq!(sum, 2);
+        for giver in givers {
+            giver.join().unwrap();
+        }
+        assert_eq!(receiver.recv(), Err(RecvError));
+    });
+}
+
+#[test]
+fn loom_ring_two_senders() {
+    two_senders_lose_nothing(|| bounded(1));
+}
+
+#[test]
+fn loom_list_two_senders() {
+    two_senders_lose_nothing(unbounded);
+}
+
+#[test]
+fn loom_rendezvous_two_senders() {
+    two_senders_lose_nothing(|| bounded(0));
+}
+
+fn two_receivers_double_nothing(ends: fn() -> Ends<Box<u32>>, messages: u32) {
+    wide_model(move || {
+        let (sender, receiver) = ends();
+        let takers = [receiver.clone(), receiver].map(|receiver| {
+            thread::spawn(move || receiver.iter().map(|message| *message).sum::<u32>())
+        });
+        for _ in 0..messages {
+            sender.send(Box::new(1)).unwrap();
+        }
+        drop(sender);
+        let sum = takers
+            .map(|taker| taker.join().unwrap())
+            .iter()
+            .sum::<u32>();
+        assert_eq!(sum, messages);
+    });
+}
+
+#[test]
+fn loom_ring_two_receivers() {
+    two_receivers_double_nothing(|| bounded(2), 2);
+}
+
+/// The two take a block's messages between them, so one of them leaves the block and recycles it.
+#[test]
+fn loom_list_two_receivers_recycle_a_block() {
+    wide_model(|| {
+        let (sender, receiver) = unbounded();
+        for _ in 0..2 {
+            sender.send(Box::new(1)).unwrap();
+        }
+        let other = receiver.clone();
+        let taker = thread::spawn(move || *other.recv().unwrap());
+        let giver = thread::spawn(move || {
+            for _ in 0..2 {
+                sender.send(Box::new(1)).unwrap();
+            }
+        });
+        let sum = *receiver.recv().unwrap() + *receiver.recv().unwrap();
+        assert_eq!(sum + taker.join().unwrap(), 3);
+        giver.join().unwrap();
+        assert_eq!(receiver.recv(), Ok(Box::new(1)));
+        assert_eq!(receiver.recv(), Err(RecvError));
+    });
+}
+
+#[test]
+fn loom_rendezvous_two_receivers() {
+    two_receivers_double_nothing(|| bounded(0), 1);
+}
+
+/// The receiver goes while a message is being sent: it is either refused or dropped, once.
+fn closing_meets_sending(ends: fn() -> Ends<Arc<()>>) {
+    model(move || {
+        let (sender, receiver) = ends();
+        let message = Arc::new(());
+        let giver = {
+            let message = Arc::clone(&message);
+            thread::spawn(move || drop(sender.send(message)))
+        };
+        drop(receiver);
+        giver.join().unwrap();
+        // loom's `Arc` checks for leaks at the end; this checks that nothing is left in the channel.
+        assert!(Arc::try_unwrap(message).is_ok());
+    });
+}
+
+#[test]
+fn loom_ring_closing_meets_sending() {
+    closing_meets_sending(|| bounded(1));
+}
+
+#[test]
+fn loom_list_closing_meets_sending() {
+    closing_meets_sending(unbounded);
+}
+
+#[test]
+fn loom_rendezvous_closing_meets_sending() {
+    closing_meets_sending(|| bounded(0));
+}
+
+/// A sender that gives up and a receiver that comes: the message is with exactly one of them.
+#[test]
+fn loom_rendezvous_timeout_meets_receiver() {
+    model(|| {
+        let (sender, receiver) = bounded(0);
+        let past = Instant::now();
+        let giver = thread::spawn(move || sender.send_deadline(7, past).is_ok());
+        let received = receiver.try_recv().is_ok();
+        assert_eq!(giver.join().unwrap(), received);
+    });
+}
+
+#[test]
+fn loom_ring_a_full_ring_wakes_its_sender() {
+    model(|| {
+        let (sender, receiver) = bounded(1);
+        sender.send(1).unwrap();
+        let giver = thread::spawn(move || sender.send(2).unwrap());
+        assert_eq!(receiver.recv(), Ok(1));
+        assert_eq!(receiver.recv(), Ok(2));
+        giver.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_ring_full_is_never_overwritten() {
+    model(|| {
+        let (sender, receiver) = bounded(1);
+        let other = sender.clone();
+        let giver = thread::spawn(move || other.try_send(Box::new(1)).is_ok());
+        let mine = match sender.try_send(Box::new(1)) {
+            Ok(()) => true,
+            Err(TrySendError::Full(_)) => false,
+            Err(TrySendError::Disconnected(_)) => unreachable!(),
+        };
+        let theirs = giver.join().unwrap();
+        assert!(mine ^ theirs);
+        assert_eq!(receiver.len(), 1);
+        drop((sender, receiver));
+    });
+}
+
+/// A selecting thread is woken by either channel and takes what it was woken for.
+fn select_takes_from_both(ends: fn() -> Ends<u32>) {
+    model(move || {
+        let (one, first) = ends();
+        let (two, second) = ends();
+        let givers = [one, two].map(|sender| thread::spawn(move || sender.send(1).unwrap()));
+        let mut got = [0; 2];
+        for _ in 0..2 {
+            let mut select = Select::new_biased();
+            if got[0] == 0 {
+                select.recv(&first);
+            }
+            if got[1] == 0 {
+                select.recv(&second);
+            }
+            let operation = select.select();
+            if got[0] == 0 && operation.index() == 0 {
+                got[0] += operation.recv(&first).unwrap();
+            } else {
+                got[1] += operation.recv(&second).unwrap();
+            }
+        }
+        assert_eq!(got, [1, 1]);
+        for giver in givers {
+            giver.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn loom_select_on_rings() {
+    select_takes_from_both(|| bounded(1));
+}
+
+#[test]
+fn loom_select_on_lists() {
+    select_takes_from_both(unbounded);
+}
+
+#[test]
+fn loom_select_on_rendezvous() {
+    select_takes_from_both(|| bounded(0));
+}
+
+/// Two selects meet on a channel of capacity zero.
+#[test]
+fn loom_select_meets_select() {
+    model(|| {
+        let (sender, receiver) = bounded(0);
+        let giver = thread::spawn(move || {
+            let mut select = Select::new();
+            select.send(&sender);
+            select.select().send(&sender, Box::new(5)).unwrap();
+        });
+        let mut select = Select::new();
+        select.recv(&receiver);
+        assert_eq!(select.select().recv(&receiver), Ok(Box::new(5)));
+        giver.join().unwrap();
+    });
+}
+
+/// A thread that waits for two things is told by one and leaves the other to whoever waits there.
+#[test]
+fn loom_select_does_not_keep_what_it_did_not_take() {
+    wide_model(|| {
+        let (one, first) = bounded(1);
+        let (two, second) = bounded(1);
+        let rival = second.clone();
+        let waiter = thread::spawn(move || rival.recv().is_ok());
+        let selector = thread::spawn(move || {
+            let mut select = Select::new_biased();
+            select.recv(&first);
+            select.recv(&second);
+            let operation = select.select();
+            match operation.index() {
+                0 => operation.recv(&first).map(|()| true),
+                _ => operation.recv(&second).map(|()| false),
+            }
+        });
+        one.send(()).unwrap();
+        two.send(()).unwrap();
+        if let Ok(false) = selector.join().unwrap() {
+            // The selector took the rival's message: this one is the rival's.
+            two.send(()).unwrap();
+        }
+        assert!(waiter.join().unwrap());
+    });
+}
+
+#[test]
+fn loom_slot_hands_over_in_turns() {
+    model(|| {
+        let slot = Arc::new(Slot::<Box<u32>>::new());
+        let giver = {
+            let slot = Arc::clone(&slot);
+            thread::spawn(move || {
+                slot.put(Box::new(1));
+                slot.put(Box::new(2));
+            })
+        };
+        assert_eq!(*slot.take(), 1);
+        assert_eq!(*slot.take(), 2);
+        giver.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_slot_two_takers() {
+    wide_model(|| {
+        let slot = Arc::new(Slot::<Box<u32>>::new());
+        let takers = [(); 2].map(|()| {
+            let slot = Arc::clone(&slot);
+            thread::spawn(move || *slot.take())
+        });
+        slot.put(Box::new(1));
+        slot.put(Box::new(1));
+        for taker in takers {
+            assert_eq!(taker.join().unwrap(), 1);
+        }
+    });
+}
+
+#[test]
+fn loom_slot_replace_meets_take() {
+    model(|| {
+        let slot = Arc::new(Slot::<Box<u32>>::new());
+        let taker = {
+            let slot = Arc::clone(&slot);
+            thread::spawn(move || *slot.take())
+        };
+        slot.put(Box::new(1));
+        let unread = slot.replace(Box::new(2));
+        let taken = taker.join().unwrap();
+        match unread {
+            Some(unread) => assert_eq!((*unread, taken), (1, 2)),
+            None => assert_eq!((taken, slot.try_take().map(|left| *left)), (1, Some(2))),
+        }
+    });
+}
+
+/// One that gives up and one that does not: a permit is never lost between them.
+#[test]
+fn loom_auto_event_releases_one_for_each_set() {
+    model(|| {
+        let event = Arc::new(Event::auto());
+        let past = Instant::now();
+        let hasty = {
+            let event = Arc::clone(&event);
+            thread::spawn(move || event.wait_deadline(past).is_ok())
+        };
+        let patient = {
+            let event = Arc::clone(&event);
+            thread::spawn(move || event.wait())
+        };
+        event.set();
+        if hasty.join().unwrap() {
+            event.set();
+        }
+        patient.join().unwrap();
+        assert!(!event.try_wait());
+    });
+}
+
+/// A select that is registered when the event is set gets past, though it is reset at once.
+#[test]
+fn loom_manual_event_releases_who_waits() {
+    model(|| {
+        let event = Arc::new(Event::manual());
+        let waiter = {
+            let event = Arc::clone(&event);
+            thread::spawn(move || {
+                let mut select = Select::new();
+                select.wait(&*event);
+                select.select().wait(&*event);
+            })
+        };
+        event.set();
+        event.reset();
+        event.set();
+        waiter.join().unwrap();
+        assert!(event.is_set());
+    });
+}
