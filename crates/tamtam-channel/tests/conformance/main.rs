@@ -1,0 +1,17 @@
+//! One suite for every flavour of channel: what is documented holds for `bounded(0)`, `bounded(1)`, `bounded(2)`,
+//! `bounded(100)` and `unbounded` alike.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod disconnect;
+mod drops;
+mod errors;
+mod iteration;
+mod order;
+mod payloads;
+mod queries;
+mod send_receive;
+mod thread_locals;
+mod traits;
+mod waiters;

@@ -1,0 +1,312 @@
+//! What channels cost: the bytes of an empty one, and that the memory of a burst is given back.
+//!
+//! `cargo test --test memory -- --nocapture` prints the figures.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use tamtam_channel::{Receiver, Select, Sender, bounded, unbounded};
+
+/// Counts the live bytes of the process and, beside it, what each thread allocated less what it freed.
+struct Counting;
+
+static LIVE: AtomicI64 = AtomicI64::new(0);
+
+thread_local! {
+    static OF_THIS_THREAD: Cell<i64> = const { Cell::new(0) };
+}
+
+fn count(bytes: i64) {
+    LIVE.fetch_add(bytes, Ordering::Relaxed);
+    // Threads allocate until their very end, after their thread-locals.
+    let _ = OF_THIS_THREAD.try_with(|own| own.set(own.get() + bytes));
+}
+
+// SAFETY: every call is passed on to the system's allocator as it came; counting allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller keeps the contract of `alloc`, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        count(-(layout.size() as i64));
+        // SAFETY: `place` came from `System` with this layout, as every allocation here does.
+        unsafe { System.dealloc(place, layout) }
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size as i64 - layout.size() as i64);
+        // SAFETY: as for `dealloc`; the caller vouches for `size`.
+        unsafe { System.realloc(place, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The live bytes of the whole process can only be measured by one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn live() -> i64 {
+    LIVE.load(Ordering::SeqCst)
+}
+
+/// What this thread allocated and did not free while `action` ran; what `action` returns is still alive.
+fn allocated_by<R>(action: impl FnOnce() -> R) -> (i64, R) {
+    let before = OF_THIS_THREAD.get();
+    let result = action();
+    (OF_THIS_THREAD.get() - before, result)
+}
+
+/// What a burst may leave behind, beyond what was there before it.
+const MAY_STAY: i64 = 64 * 1024;
+
+const BURST: u64 = 1_000_000;
+
+/// The stated bytes of an empty channel of `u64` messages on a 64-bit system, as the allocator counts them.
+/// Whoever changes the layout changes these figures, here and in the documentation.
+const UNBOUNDED: i64 = 640;
+const RENDEZVOUS: i64 = 168;
+/// Without its places for messages.
+const BOUNDED: i64 = 768;
+/// Each place for a message of a bounded channel.
+const PLACE: i64 = 16;
+
+#[test]
+#[cfg(all(target_pointer_width = "64", target_arch = "x86_64"))]
+fn the_bytes_of_an_empty_channel_are_as_stated() {
+    let _alone = alone();
+    let (of_unbounded, _unbounded) = allocated_by(unbounded::<u64>);
+    let (of_rendezvous, _rendezvous) = allocated_by(|| bounded::<u64>(0));
+    let (of_one, _one) = allocated_by(|| bounded::<u64>(1));
+    let (of_many, _many) = allocated_by(|| bounded::<u64>(1_024));
+    println!(
+        "empty: unbounded {of_unbounded} bytes, bounded(0) {of_rendezvous}, bounded(1) {of_one}, \
+         bounded(1024) {of_many}"
+    );
+    assert_eq!(
+        (of_unbounded, of_rendezvous, of_one, of_many),
+        (
+            UNBOUNDED,
+            RENDEZVOUS,
+            BOUNDED + PLACE,
+            BOUNDED + 1_024 * PLACE
+        )
+    );
+}
+
+#[test]
+fn an_end_is_cloned_without_allocating() {
+    let _alone = alone();
+    for (sender, receiver) in [unbounded::<u64>(), bounded(0), bounded(5)] {
+        let (bytes, _clones) = allocated_by(|| (sender.clone(), receiver.clone()));
+        assert_eq!(bytes, 0);
+    }
+}
+
+#[test]
+fn a_bounded_channel_allocates_nothing_for_messages() {
+    let _alone = alone();
+    let (sender, receiver) = bounded(100);
+    let (bytes, ()) = allocated_by(|| {
+        for round in 0..50 {
+            (0..100).for_each(|number| sender.send(round * number).unwrap());
+            assert_eq!(receiver.try_iter().count(), 100);
+        }
+        (0..100).for_each(|number| sender.send(number).unwrap());
+    });
+    assert_eq!(bytes, 0);
+}
+
+#[test]
+fn nothing_leaks_when_a_channel_ends() {
+    let _alone = alone();
+    fn live_and_die<T>(
+        make: impl Fn() -> (Sender<T>, Receiver<T>),
+        message: impl Fn() -> T,
+        count: usize,
+    ) -> i64 {
+        allocated_by(|| {
+            let (sender, receiver) = make();
+            (0..count).for_each(|_| sender.try_send(message()).unwrap());
+            receiver.try_iter().take(count / 2).for_each(drop);
+            let mut select = Select::new();
+            select.recv(&receiver);
+            if let Ok(selected) = select.select_timeout(std::time::Duration::from_micros(10)) {
+                selected.recv(&receiver).unwrap();
+            }
+            assert!(
+                receiver
+                    .recv_timeout(std::time::Duration::from_micros(10))
+                    .is_ok()
+                    == (count > 2)
+            );
+        })
+        .0
+    }
+    let text = || String::from("a text on the heap");
+    // The first rounds wait and do not wait: they make what a thread keeps until its end.
+    live_and_die(unbounded, text, 0);
+    live_and_die(unbounded, text, 10);
+    for count in [0, 4, 31, 32, 33, 100, 1_000] {
+        assert_eq!(
+            live_and_die(unbounded, text, count),
+            0,
+            "unbounded, {count}"
+        );
+        assert_eq!(
+            live_and_die(|| bounded(1_000), text, count),
+            0,
+            "bounded(1000), {count}"
+        );
+        assert_eq!(
+            live_and_die(unbounded, || [7_u8; 300], count),
+            0,
+            "unbounded, large messages, {count}"
+        );
+        assert_eq!(
+            live_and_die(unbounded, || (), count),
+            0,
+            "unbounded, messages of no size, {count}"
+        );
+    }
+    assert_eq!(live_and_die(|| bounded(0), text, 0), 0, "bounded(0)");
+}
+
+#[test]
+fn tokio_4321_the_memory_of_a_burst_is_given_back() {
+    let _alone = alone();
+    let (sender, receiver) = unbounded();
+    let before = live();
+    for round in 0..5 {
+        (0..BURST).for_each(|number| sender.send(number).unwrap());
+        let at_the_top = live() - before;
+        assert!(at_the_top >= BURST as i64 * 8, "the counter does not count");
+        assert!(receiver.try_iter().eq(0..BURST));
+        let kept = live() - before;
+        println!("burst {round}: {at_the_top} bytes at the top, {kept} kept");
+        assert!(
+            kept <= MAY_STAY,
+            "round {round}: {kept} bytes kept after a burst and a drain"
+        );
+    }
+}
+
+#[test]
+fn the_memory_of_a_burst_of_many_senders_is_given_back() {
+    let _alone = alone();
+    let (sender, receiver) = unbounded();
+    let before = live();
+    for round in 0..3 {
+        thread::scope(|scope| {
+            let senders: Vec<_> = (0..4)
+                .map(|_| {
+                    let sender = sender.clone();
+                    scope.spawn(move || {
+                        (0..BURST / 4).for_each(|number| sender.send(number).unwrap())
+                    })
+                })
+                .collect();
+            senders
+                .into_iter()
+                .for_each(|sender| sender.join().unwrap());
+        });
+        assert_eq!(receiver.len() as u64, BURST);
+        let received: u64 = thread::scope(|scope| {
+            let receivers: Vec<_> = (0..2)
+                .map(|_| {
+                    let receiver = receiver.clone();
+                    scope.spawn(move || receiver.try_iter().count() as u64)
+                })
+                .collect();
+            receivers
+                .into_iter()
+                .map(|receiver| receiver.join().unwrap())
+                .sum()
+        });
+        assert_eq!(received, BURST);
+        let kept = live() - before;
+        println!("burst {round} of four senders: {kept} bytes kept");
+        assert!(
+            kept <= MAY_STAY,
+            "round {round}: {kept} bytes kept after a burst and a drain"
+        );
+    }
+}
+
+#[test]
+fn a_long_stream_needs_no_more_memory_than_what_is_on_its_way() {
+    let _alone = alone();
+    let (sender, receiver) = unbounded();
+    let before = live();
+    let mut most = 0;
+    for round in 0..BURST / 10 {
+        (0..10).for_each(|number| sender.send(round * 10 + number).unwrap());
+        assert_eq!(receiver.try_iter().count(), 10);
+        most = most.max(live() - before);
+    }
+    println!("a million messages, ten at a time: at most {most} bytes");
+    assert!(
+        most <= MAY_STAY,
+        "{most} bytes for ten messages on their way"
+    );
+}
+
+#[test]
+fn many_drained_channels_keep_little() {
+    let _alone = alone();
+    let channels: Vec<_> = (0..200).map(|_| unbounded()).collect();
+    let before = live();
+    for (sender, receiver) in &channels {
+        (0..5_000_u64).for_each(|number| sender.send(number).unwrap());
+        assert_eq!(receiver.try_iter().count(), 5_000);
+    }
+    let kept = (live() - before) / 200;
+    println!("each of 200 drained channels keeps {kept} bytes");
+    // Far below the 40,000 bytes of its burst.
+    assert!(kept <= 8_192, "each drained channel keeps {kept} bytes");
+}
+
+#[test]
+fn what_waiting_allocates_is_given_back() {
+    let _alone = alone();
+    let round = || {
+        let (sender, receiver) = bounded(1);
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..16)
+                .map(|number| {
+                    let (sender, receiver) = (sender.clone(), receiver.clone());
+                    scope.spawn(move || {
+                        for round in 0..50 {
+                            if number % 2 == 0 {
+                                sender.send(round).unwrap();
+                            } else {
+                                receiver.recv().unwrap();
+                            }
+                        }
+                    })
+                })
+                .collect();
+            threads
+                .into_iter()
+                .for_each(|thread| thread.join().unwrap());
+        });
+    };
+    round();
+    let before = live();
+    (0..20).for_each(|_| round());
+    let kept = live() - before;
+    println!("20 rounds of 16 waiting threads: {kept} bytes kept");
+    assert!(
+        kept <= MAY_STAY,
+        "{kept} bytes kept by threads that have ended"
+    );
+}

@@ -1,0 +1,9 @@
+//! `Select`: one wait for several operations, dynamically listed.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod fairness;
+mod flavours;
+mod many;
+mod misuse;
