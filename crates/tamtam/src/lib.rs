@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+/// Channels, slots, events and latches between threads: the whole of the crate `tamtam-channel`,
+/// its error types included.
+///
+/// The names that most programs use are at the root of this crate, too. Whoever comes from
+/// `crossbeam-channel` can write `use tamtam::channel as crossbeam_channel;` and change nothing else.
+#[cfg(feature = "channel")]
+pub use tamtam_channel as channel;
+
+#[cfg(feature = "channel")]
+#[doc(inline)]
+pub use tamtam_channel::{
+    Event, Latch, Receiver, Select, SelectedOperation, Sender, Slot, Wait, after, at, bounded,
+    never, select, select_biased, tick, unbounded,
+};
