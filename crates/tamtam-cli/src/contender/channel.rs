@@ -1,0 +1,129 @@
+use tamtam_channel::{Event, Receiver, Sender, bounded, unbounded};
+
+use super::VERSION;
+use crate::drive::{
+    Card, Contender, Gate, Measure, Post, Queue, QueuePair, Retrieve, crowd, idle, post, sparse,
+    stream, turns,
+};
+
+/// The bounded channel: in a handover one of capacity 1 each way.
+pub(super) const CHANNEL: Channel = Channel {
+    kind: Kind::Bounded,
+};
+/// The unbounded channel.
+pub(super) const CHANNEL_UNBOUNDED: Channel = Channel {
+    kind: Kind::Unbounded,
+};
+/// The channel without room: a send waits for its receive.
+pub(super) const CHANNEL_RENDEZVOUS: Channel = Channel {
+    kind: Kind::Rendezvous,
+};
+
+/// Our channel, in one of its kinds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Channel {
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Bounded,
+    Unbounded,
+    Rendezvous,
+}
+
+impl Contender for Channel {
+    fn card(&self) -> Card {
+        let (name, about) = match self.kind {
+            Kind::Bounded => (
+                "channel",
+                "bounded channel: capacity 1 each way in turns, COUNT in post, 10,000 in streams",
+            ),
+            Kind::Unbounded => ("channel-unbounded", "unbounded channel"),
+            Kind::Rendezvous => (
+                "channel-rendezvous",
+                "channel of capacity 0: a send waits for its receive",
+            ),
+        };
+        Card {
+            name,
+            version: VERSION,
+            ours: true,
+            about,
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        let pair = QueuePair {
+            queue: *self,
+            capacity: 1,
+        };
+        let mut measures = turns::measures(pair);
+        measures.push(turns::string(pair));
+        measures.extend(sparse::measures(pair));
+        measures.push(crowd::measure(pair));
+        measures.push(idle::measure(pair));
+        if self.kind != Kind::Rendezvous {
+            measures.extend(post::measures::<_, EventGate>(*self));
+            measures.extend(stream::measures(*self));
+            measures.extend(stream::fan_in(*self));
+        }
+        if self.kind == Kind::Bounded {
+            measures.push(post::limit::<_, EventGate>(*self));
+        }
+        measures
+    }
+}
+
+impl<M: Send + 'static> Queue<M> for Channel {
+    type Sender = Sender<M>;
+    type Receiver = Receiver<M>;
+
+    fn open(&self, capacity: usize) -> (Sender<M>, Receiver<M>) {
+        match self.kind {
+            Kind::Bounded => bounded(capacity),
+            Kind::Unbounded => unbounded(),
+            Kind::Rendezvous => bounded(0),
+        }
+    }
+}
+
+impl<M: Send + 'static> Post<M> for Sender<M> {
+    fn send(&mut self, message: M) {
+        Sender::send(self, message).expect("the receiver is there");
+    }
+
+    fn try_send(&mut self, message: M) -> Result<(), M> {
+        Sender::try_send(self, message).map_err(tamtam_channel::TrySendError::into_inner)
+    }
+}
+
+impl<M: Send + 'static> Retrieve<M> for Receiver<M> {
+    fn receive(&mut self) -> M {
+        self.recv().expect("the sender is there")
+    }
+
+    fn try_receive(&mut self) -> Option<M> {
+        self.try_recv().ok()
+    }
+}
+
+/// What the worker of `post` is blocked on: our event.
+#[derive(Debug)]
+struct EventGate(Event);
+
+impl Default for EventGate {
+    fn default() -> Self {
+        EventGate(Event::auto())
+    }
+}
+
+impl Gate for EventGate {
+    fn open(&self) {
+        self.0.set();
+    }
+
+    fn pass(&self) {
+        self.0.wait();
+    }
+}

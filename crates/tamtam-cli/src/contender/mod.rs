@@ -1,0 +1,103 @@
+//! Tamtam's own ways of passing messages, as contenders of the lab: one small file each.
+//!
+//! A new one needs its file and a line in [`all`].
+
+mod channel;
+mod event;
+mod latch;
+mod mutex_published;
+mod per_frame;
+mod polled_value;
+mod sliced;
+mod slot;
+mod try_recv;
+
+use crate::drive::Contender;
+
+/// All of them, in the order in which lists show them.
+#[must_use]
+pub fn all() -> &'static [&'static dyn Contender] {
+    &[
+        &slot::SLOT,
+        &slot::SLOT_SPIN,
+        &slot::SLOT_YIELD,
+        &slot::SLOT_PARK,
+        &channel::CHANNEL,
+        &channel::CHANNEL_UNBOUNDED,
+        &channel::CHANNEL_RENDEZVOUS,
+        &event::EventPair,
+        &polled_value::PolledValue,
+        &try_recv::TryRecv,
+        &sliced::Sliced,
+        &per_frame::PerFrame,
+        &mutex_published::MutexPublished,
+        &latch::LatchCountdown,
+    ]
+}
+
+/// Ours are released together, under one version.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::drive::Failure;
+
+    #[test]
+    fn names_are_unique_and_everyone_takes_part_in_something() {
+        let mut names = HashSet::new();
+        for contender in all() {
+            let card = contender.card();
+            assert!(card.ours);
+            assert!(names.insert(card.name), "{} is there twice", card.name);
+            assert!(!card.about.is_empty() && !card.about.contains('\n'));
+            let mut variants = HashSet::new();
+            for measure in contender.measures() {
+                let variant = (measure.experiment(), measure.variant().to_string());
+                assert!(
+                    variants.insert(variant.clone()),
+                    "{} has {variant:?} twice",
+                    card.name
+                );
+            }
+            assert!(!variants.is_empty(), "{} takes part in nothing", card.name);
+        }
+    }
+
+    /// Every contender delivers in its cheapest variant of every experiment.
+    #[test]
+    fn everyone_delivers() {
+        for contender in all() {
+            let mut done = HashSet::new();
+            for measure in contender.measures() {
+                if !done.insert(measure.experiment()) {
+                    continue;
+                }
+                // In a thread of its own: a variant may pin the thread that runs it, for good.
+                let name = contender.card().name;
+                let variant = measure.variant().to_string();
+                let outcome = std::thread::scope(|scope| {
+                    let index = contender
+                        .measures()
+                        .iter()
+                        .position(|other| other.variant() == measure.variant());
+                    scope
+                        .spawn(move || {
+                            contender.measures()[index.expect("it is one of them")]
+                                .run(Duration::from_millis(10))
+                        })
+                        .join()
+                        .expect("no contender panics")
+                });
+                match outcome {
+                    // A machine with one processor, or one where threads cannot be pinned.
+                    Err(Failure::Impossible(_)) => {}
+                    outcome => assert!(outcome.is_ok(), "{name} {variant}: {outcome:?}"),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The measuring side of the lab: the body of every experiment, and the small traits through which a way of passing
+//! messages (a *contender*) plugs into it.
+//!
+//! Our own contenders (module `contender`) and the peers (the separate programs in `peers/`) run this very code, so
+//! that only the way of passing messages differs. One process runs one contender in one variant of one experiment and
+//! prints one line of raw figures; the lab's front end starts the processes, interleaves them and takes the medians.
+//!
+//! Two rules hold for every body here. A figure is printed only if each message was seen to arrive, once and in order.
+//! And the clock is read seldom enough to cost less than one part in a hundred of what is measured.
+//!
+//! | module | experiment |
+//! |---|---|
+//! | [`turns`] | `handover`: strict turns between two workers |
+//! | [`sparse`] | `handover`: a message now and then |
+//! | [`crowd`] | `handover`: many pairs at once |
+//! | [`idle`] | `handover`: waiting without mail |
+//! | [`frames`] | `handover`: mail looked at once per frame |
+//! | [`lock_loop`] | `handover`: a mutex locked and unlocked, as once published |
+//! | [`post`] | `post`: many messages for a blocked worker, then all are retrieved |
+//! | [`stream`] | `post`: one or four senders and one receiver, all running |
+//! | [`latch`] | `latch`: a countdown shared by two threads |
+
+mod command;
+mod contender;
+mod cpu_clock;
+pub mod crowd;
+mod failure;
+pub mod frames;
+mod gate;
+mod handover;
+pub mod idle;
+pub mod latch;
+pub mod lock_loop;
+mod measure;
+mod message;
+mod outcome;
+mod packet;
+mod placement;
+pub mod post;
+mod queue;
+mod seats;
+pub mod sparse;
+mod statistics;
+pub mod stream;
+pub mod turns;
+mod usage;
+mod variant;
+mod watchdog;
+
+#[cfg(test)]
+mod broken;
+
+pub use command::run_command;
+pub use contender::{Card, Contender};
+pub use failure::Failure;
+pub use gate::{Gate, StdGate};
+pub use handover::{End, Handover, QueueEnd, QueuePair};
+pub use measure::{Conditions, Measure, Measurement};
+pub use message::{Message, Stamp, Text, Turn};
+pub use outcome::{Listing, Metric, Outcome};
+pub use packet::{Packet, Packet16, Packet64};
+pub use placement::Placement;
+pub use queue::{Post, Queue, Retrieve};
+pub use variant::Variant;

@@ -1,0 +1,395 @@
+//! `handover`, extras `sparse-1`, `sparse-8` and `sparse-20ms`: a message now and then.
+//!
+//! A pacing sender on the first processor sends each receiver one message a millisecond (or one per 20 ms); the
+//! receivers are on the second processor, and the messages for eight receivers are spread evenly over the millisecond,
+//! so that each finds a receiver that has waited. COUNT is the number of messages for each receiver.
+//!
+//! `latency_ns` (the median) and `p99_ns` are one way: from the moment before the send to the moment after the receive.
+//!
+//! `cpu_ns_per_op` is what the messages cost, without the pacing, which belongs to the experiment: the CPU time of the
+//! whole process, less that of the sending thread, plus that of its send calls alone. Each send call is timed with the
+//! thread's CPU clock, and the cost of the clock itself, measured beforehand, is taken off. In this way a contender that
+//! works in a thread of its own is charged for it too. Context switches are those of all threads but the sender.
+
+use std::hint::black_box;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::cpu_clock::{process_cpu_time, thread_cpu_time};
+use super::seats::Seats;
+use super::statistics::{median, percentile};
+use super::turns::EXPERIMENT;
+use super::usage::Usage;
+use super::{
+    Conditions, End, Failure, Handover, Measure, Measurement, Metric, Placement, Stamp, Variant,
+};
+
+/// The number that tells a receiver to stop.
+const STOP: u64 = u64::MAX;
+
+/// How often the cost of reading the CPU clock is measured; the median is taken.
+const CLOCK_TRIALS: usize = 1001;
+
+/// How many receivers there are and how often each gets a message.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    receivers: u32,
+    period: Duration,
+}
+
+/// One receiver with one message a millisecond: `1000/2cores/sparse-1`.
+pub fn one<H: Handover<Stamp>>(handover: H) -> Measure {
+    measure(
+        handover,
+        1000,
+        "sparse-1",
+        Pace {
+            receivers: 1,
+            period: Duration::from_millis(1),
+        },
+    )
+}
+
+/// Eight receivers with one message a millisecond each: `1000/2cores/sparse-8`.
+pub fn eight<H: Handover<Stamp>>(handover: H) -> Measure {
+    measure(
+        handover,
+        1000,
+        "sparse-8",
+        Pace {
+            receivers: 8,
+            period: Duration::from_millis(1),
+        },
+    )
+}
+
+/// One receiver with one message per 20 ms: `50/2cores/sparse-20ms`.
+pub fn seldom<H: Handover<Stamp>>(handover: H) -> Measure {
+    measure(
+        handover,
+        50,
+        "sparse-20ms",
+        Pace {
+            receivers: 1,
+            period: Duration::from_millis(20),
+        },
+    )
+}
+
+/// All three.
+pub fn measures<H: Handover<Stamp>>(handover: H) -> Vec<Measure> {
+    vec![one(handover), eight(handover), seldom(handover)]
+}
+
+fn measure<H: Handover<Stamp>>(handover: H, count: u64, extra: &str, pace: Pace) -> Measure {
+    let variant = Variant::new(count, Placement::TwoCores).with_extra(extra);
+    Measure::new(EXPERIMENT, variant, move |conditions| {
+        run(handover, pace, conditions)
+    })
+}
+
+/// What a receiver reports.
+enum Report {
+    /// It has taken its seat, or could not.
+    Seated(Result<(), Failure>),
+    /// It has ended, with the latency of each message in nanoseconds.
+    Ended(Result<Vec<u32>, Failure>),
+}
+
+fn run<H: Handover<Stamp>>(
+    handover: H,
+    pace: Pace,
+    conditions: &Conditions,
+) -> Result<Measurement, Failure> {
+    let seats = Seats::of(conditions.variant.placement)?;
+    let epoch = Instant::now();
+    // Enough for a wait that learns to have learnt.
+    let warm_up = (conditions.variant.count / 50).clamp(3, 20);
+    let expected = usize::try_from(warm_up + conditions.variant.count).expect("a moderate count");
+    let (report, reports) = mpsc::channel();
+    let mut ends = Vec::new();
+    for _ in 0..pace.receivers {
+        let (near, far) = handover.connect();
+        let report = report.clone();
+        thread::spawn(move || {
+            let seat = seats.far.take();
+            let failed = seat.is_err();
+            // The main thread ends at the first failure, and listens no more.
+            let _ = report.send(Report::Seated(seat));
+            if !failed {
+                let _ = report.send(Report::Ended(receive_all(far, epoch, expected)));
+            }
+        });
+        ends.push(near);
+    }
+    drop(report);
+    for _ in 0..pace.receivers {
+        if let Ok(Report::Seated(seat)) = reports.recv() {
+            seat?;
+        }
+    }
+    seats.near.take()?;
+
+    let mut sender = Sender {
+        ends,
+        pace,
+        epoch,
+        number: 0,
+        next: Instant::now(),
+        sending: Duration::ZERO,
+    };
+    let warm_up = sender.rounds(warm_up, Instant::now() + conditions.limit);
+    sender.rest();
+    sender.sending = Duration::ZERO;
+    let before = Spent::now();
+    let start = Instant::now();
+    let rounds = sender.rounds(conditions.variant.count, start + conditions.limit);
+    // Up to the end of the last period, as each period before was observed to its end.
+    sender.rest();
+    let elapsed = start.elapsed();
+    let after = Spent::now();
+    let sending = sender.sending;
+    sender.stop();
+
+    let mut latencies = Vec::new();
+    for report in reports {
+        if let Report::Ended(outcome) = report {
+            let received = outcome?;
+            if received.len() as u64 != warm_up + rounds {
+                let sent = warm_up + rounds;
+                return Err(Failure::Unverified(format!(
+                    "{sent} messages were sent and {} came",
+                    received.len()
+                )));
+            }
+            latencies.extend_from_slice(&received[warm_up as usize..]);
+        }
+    }
+    let operations = rounds * u64::from(pace.receivers);
+    if latencies.len() as u64 != operations {
+        return Err(Failure::Unverified(format!(
+            "{operations} messages were sent and {} came",
+            latencies.len()
+        )));
+    }
+    let mut metrics = Vec::new();
+    if let (Some(middle), Some(p99)) = (
+        percentile(&mut latencies, 0.5),
+        percentile(&mut latencies, 0.99),
+    ) {
+        metrics.push(Metric::new("latency_ns", "ns", f64::from(middle)));
+        metrics.push(Metric::new("p99_ns", "ns", f64::from(p99)));
+    }
+    if let (Some(before), Some(after)) = (before, after) {
+        let clock = cost_of_the_cpu_clock().unwrap_or_default()
+            * u32::try_from(operations).unwrap_or(u32::MAX);
+        let others = after.others.saturating_sub(before.others);
+        let used = Usage {
+            cpu: others + sending.saturating_sub(clock),
+            ..after.switches - before.switches
+        };
+        metrics.extend(used.metrics(operations));
+    }
+    Ok(Measurement {
+        operations,
+        elapsed,
+        metrics,
+        note: None,
+    })
+}
+
+/// The sending thread with its timetable.
+struct Sender<E> {
+    ends: Vec<E>,
+    pace: Pace,
+    epoch: Instant,
+    number: u64,
+    next: Instant,
+    // The CPU time of the send calls, with that of the clock around them.
+    sending: Duration,
+}
+
+impl<E: End<Stamp>> Sender<E> {
+    /// Sends `rounds` messages to every receiver, or fewer if `deadline` passes; returns how many.
+    fn rounds(&mut self, rounds: u64, deadline: Instant) -> u64 {
+        let step = self.pace.period / self.pace.receivers;
+        for round in 0..rounds {
+            if Instant::now() >= deadline {
+                return round;
+            }
+            for receiver in 0..self.ends.len() {
+                self.sleep_until_next();
+                self.next += step;
+                let before = thread_cpu_time();
+                self.ends[receiver].send(Stamp {
+                    number: self.number,
+                    sent: nanoseconds_since(self.epoch),
+                });
+                if let (Some(before), Some(after)) = (before, thread_cpu_time()) {
+                    self.sending += after.saturating_sub(before);
+                }
+            }
+            self.number += 1;
+        }
+        rounds
+    }
+
+    /// Sleeps until the next message is due, and sends none.
+    fn rest(&mut self) {
+        self.sleep_until_next();
+    }
+
+    fn sleep_until_next(&self) {
+        let now = Instant::now();
+        // A sender that is late sends at once and keeps to the timetable.
+        if now < self.next {
+            thread::sleep(self.next - now);
+        }
+    }
+
+    fn stop(mut self) {
+        for end in &mut self.ends {
+            end.send(Stamp {
+                number: STOP,
+                sent: 0,
+            });
+        }
+    }
+}
+
+/// A receiver's loop: returns the latency of each message. After a wrong message it goes on receiving, so that the
+/// sender is never stuck at a full queue, and returns what was wrong with the first.
+fn receive_all(
+    mut end: impl End<Stamp>,
+    epoch: Instant,
+    expected: usize,
+) -> Result<Vec<u32>, Failure> {
+    let mut latencies = Vec::with_capacity(expected);
+    let mut failure = None;
+    loop {
+        let stamp = end.receive();
+        let now = nanoseconds_since(epoch);
+        let due = latencies.len() as u64;
+        match stamp.number {
+            STOP => return failure.map_or(Ok(latencies), Err),
+            number if number == due => {
+                latencies.push(u32::try_from(now.saturating_sub(stamp.sent)).unwrap_or(u32::MAX));
+            }
+            number => {
+                failure.get_or_insert_with(|| {
+                    Failure::Unverified(format!("message {number} came where {due} was due"))
+                });
+            }
+        }
+    }
+}
+
+fn nanoseconds_since(epoch: Instant) -> u64 {
+    u64::try_from(epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// What all threads but the calling one have used so far.
+#[derive(Debug, Clone, Copy)]
+struct Spent {
+    others: Duration,
+    switches: Usage,
+}
+
+impl Spent {
+    fn now() -> Option<Spent> {
+        let others = process_cpu_time()?.saturating_sub(thread_cpu_time()?);
+        Some(Spent {
+            others,
+            switches: Usage::of_process()? - Usage::of_thread()?,
+        })
+    }
+}
+
+/// What a measured send call would cost if sending cost nothing.
+fn cost_of_the_cpu_clock() -> Option<Duration> {
+    let epoch = Instant::now();
+    let mut trials = Vec::with_capacity(CLOCK_TRIALS);
+    for _ in 0..CLOCK_TRIALS {
+        let before = thread_cpu_time()?;
+        black_box(nanoseconds_since(epoch));
+        trials.push(thread_cpu_time()?.saturating_sub(before).as_nanos() as f64);
+    }
+    median(&mut trials).map(|nanoseconds| Duration::from_nanos(nanoseconds as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive::QueuePair;
+    use crate::drive::broken::{Fault, Faulty, Sound};
+
+    fn conditions() -> Conditions {
+        Conditions {
+            variant: Variant::new(10, Placement::Free),
+            limit: Duration::from_secs(5),
+        }
+    }
+
+    const PACE: Pace = Pace {
+        receivers: 3,
+        period: Duration::from_millis(1),
+    };
+
+    #[test]
+    fn every_message_to_every_receiver_is_counted() {
+        let measurement = run(
+            QueuePair {
+                queue: Sound,
+                capacity: 1,
+            },
+            PACE,
+            &conditions(),
+        )
+        .unwrap();
+        assert_eq!(measurement.operations, 30);
+        assert!(measurement.value("latency_ns").unwrap() > 0.0);
+        assert!(measurement.value("p99_ns") >= measurement.value("latency_ns"));
+        if cfg!(target_os = "linux") {
+            assert!(measurement.value("cpu_ns_per_op").unwrap() > 0.0);
+        }
+    }
+
+    #[test]
+    fn lost_and_doubled_messages_are_noticed() {
+        for fault in [
+            Fault::Lose(5),
+            Fault::Double(5),
+            Fault::Swap(5),
+            Fault::Lose(12),
+        ] {
+            let pair = QueuePair {
+                queue: Faulty(fault),
+                capacity: 4,
+            };
+            let outcome = run(pair, PACE, &conditions());
+            assert!(
+                matches!(outcome, Err(Failure::Unverified(_))),
+                "{fault:?}: {outcome:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_time_limit_ends_it_early() {
+        let conditions = Conditions {
+            variant: Variant::new(100_000, Placement::Free),
+            limit: Duration::from_millis(20),
+        };
+        let measurement = run(
+            QueuePair {
+                queue: Sound,
+                capacity: 1,
+            },
+            PACE,
+            &conditions,
+        )
+        .unwrap();
+        assert!(measurement.operations < 300_000);
+    }
+}

@@ -1,0 +1,79 @@
+//! The options of `tamtam lab`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// `tamtam lab`.
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct LabArguments {
+    /// What to do; without it, `run`.
+    #[command(subcommand)]
+    pub action: Option<Action>,
+    /// The options of `run`.
+    #[command(flatten)]
+    pub run: RunArguments,
+}
+
+/// The commands of the lab.
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// Show the experiments, what each measures, and who takes part
+    List(PeersArguments),
+    /// Measure, here and now
+    Run(RunArguments),
+}
+
+/// Which peers to measure against.
+#[derive(Args, Clone, Debug)]
+pub struct PeersArguments {
+    /// Whom to compare with
+    #[arg(long, value_enum, default_value_t = Against::Rust)]
+    pub against: Against,
+    /// The folder of the peers' programs [default: `peers` of the checkout]
+    #[arg(long, value_name = "DIR")]
+    pub peers: Option<PathBuf>,
+}
+
+/// Whom to compare with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Against {
+    /// Other crates and the standard library, where they are built
+    Rust,
+    /// Nobody: our own ways only
+    None,
+}
+
+/// `tamtam lab run`.
+#[derive(Args, Debug)]
+pub struct RunArguments {
+    /// Which experiments, such as `handover`, or one variant of one: `handover/1000/hog`.
+    ///
+    /// An experiment's name means its main variants (with --quick or --full, all of them); a variant's name means that
+    /// one, and the beginning of a name, such as `handover/1000/2cores/`, all that begin so. Without any, a first look
+    /// at each experiment, in less than a minute.
+    #[arg(value_name = "EXPERIMENT")]
+    pub experiments: Vec<String>,
+    /// Every variant, at 0.3 s a contender, in less than five minutes: as many rounds as fit, at most 3
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+    /// Every variant, at 1 s a contender, 5 rounds
+    #[arg(long)]
+    pub full: bool,
+    /// How often each contender runs, however long that takes [default: 5; with --quick at most 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: Option<u32>,
+    /// Only the contender of this name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub only: Vec<String>,
+    /// Write the figures to FILE, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write the figures to FILE as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Whom to compare with.
+    #[command(flatten)]
+    pub peers: PeersArguments,
+}

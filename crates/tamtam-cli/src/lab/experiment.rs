@@ -1,0 +1,325 @@
+//! What the lab knows of each experiment beside how to run it: the question, the article it comes from, and the
+//! article's own figures, which stand beside ours in every table.
+
+/// An experiment of the articles.
+#[derive(Debug)]
+pub(super) struct Experiment {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it measures, in one line.
+    pub about: &'static str,
+    /// What one operation is.
+    pub operation: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// The variants that a run without `--quick` or `--full` measures.
+    pub main_variants: &'static [&'static str],
+    /// The contenders of ours for which verdicts are given: what a user gets without turning a knob.
+    pub flagships: &'static [&'static str],
+    /// Whether contenders with a limit and those without are compared apart.
+    pub kinds_apart: bool,
+    /// The article's own figures.
+    pub published: &'static [Published],
+    /// The article's own conclusion, for the verdict.
+    pub claim: Option<&'static str>,
+}
+
+/// A figure that an article gives.
+#[derive(Debug)]
+pub(super) struct Published {
+    /// The row's name in a table.
+    pub name: &'static str,
+    /// Which variants it may stand beside, by the beginning of their names.
+    pub variants: &'static [&'static str],
+    /// The metrics and their values, in nanoseconds.
+    pub metrics: &'static [(&'static str, f64)],
+    /// What must be known to read it rightly.
+    pub note: Option<&'static str>,
+}
+
+/// Every experiment, in the order in which it is listed and shown.
+pub(super) const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        name: "handover",
+        about: "strict turns between two workers: what a message there and its answer cost",
+        operation: "a round trip",
+        source: "articles A and B, 2013",
+        main_variants: &["1000/2cores", "1000/1core", "1000/free", "1000/hog"],
+        flagships: &["slot", "channel"],
+        kinds_apart: false,
+        published: &[
+            Published {
+                name: "A: MessageChannel",
+                variants: ROUND_TRIPS,
+                metrics: &[("ns_per_op", 153_000.0)],
+                note: None,
+            },
+            Published {
+                name: "A: shared property",
+                variants: ROUND_TRIPS,
+                metrics: &[("ns_per_op", 62_000.0)],
+                note: None,
+            },
+            Published {
+                name: "B: mutex",
+                variants: ROUND_TRIPS,
+                metrics: &[("ns_per_op", 25_000.0)],
+                note: Some(
+                    "B: mutex is article B's figure (\"6 times faster\"), but it handed nothing over: the thread that unlocked \
+                     took the lock again at once. mutex-published is that very loop, with its hand-overs counted.",
+                ),
+            },
+        ],
+        claim: Some("the article's best was 2.5"),
+    },
+    Experiment {
+        name: "post",
+        about: "post messages to a blocked worker, then let it retrieve them; then streams and fan-in",
+        operation: "a message posted and retrieved",
+        source: "article E, 2013",
+        main_variants: &[
+            "5000/2cores/16B-warm",
+            "1000000/2cores/16B-warm",
+            "10000000/2cores/stream-16B",
+            "10000000/free/fanin-16B",
+        ],
+        flagships: &["channel", "channel-unbounded"],
+        kinds_apart: true,
+        published: &[
+            Published {
+                name: "E: Windows, 32-bit",
+                variants: &["5000/"],
+                metrics: &[
+                    ("ns_per_op", 1600.0),
+                    ("post_ns_per_op", 700.0),
+                    ("retrieve_ns_per_op", 900.0),
+                ],
+                note: None,
+            },
+            Published {
+                name: "E: Windows, 64-bit",
+                variants: &["5000/"],
+                metrics: &[
+                    ("ns_per_op", 1300.0),
+                    ("post_ns_per_op", 600.0),
+                    ("retrieve_ns_per_op", 700.0),
+                ],
+                note: None,
+            },
+        ],
+        claim: None,
+    },
+    Experiment {
+        name: "latch",
+        about: "two threads count one latch down, as article D's ring does for every message that it handles",
+        operation: "a count",
+        source: "article D, about 2010",
+        main_variants: &["4875250/2cores", "4875250/1core"],
+        flagships: &["latch"],
+        kinds_apart: false,
+        published: &[],
+        claim: None,
+    },
+];
+
+/// The variants in which an operation is what the articles timed: a plain round trip, one after the other.
+const ROUND_TRIPS: &[&str] = &["1000/free", "1000/1core", "1000/2cores", "1000/hog"];
+
+/// What a run without arguments measures: a variant, what stands in for it where only one core is to be had, and its
+/// contenders. At one second each, five rounds of it stay under a minute.
+pub(super) const FIRST_LOOK: &[FirstLook] = &[
+    FirstLook {
+        experiment: "handover",
+        variant: "1000/2cores",
+        on_one_core: "1000/1core",
+        contenders: &[
+            "slot",
+            "channel",
+            "std::sync::mpsc",
+            "crossbeam-channel",
+            "kanal",
+        ],
+    },
+    FirstLook {
+        experiment: "post",
+        variant: "5000/2cores/16B-warm",
+        on_one_core: "10000000/free/fanin-16B",
+        contenders: &["channel", "std::sync::mpsc", "crossbeam-channel"],
+    },
+    FirstLook {
+        experiment: "latch",
+        variant: "4875250/2cores",
+        on_one_core: "4875250/1core",
+        contenders: &["latch"],
+    },
+];
+
+/// One line of [`FIRST_LOOK`].
+#[derive(Debug)]
+pub(super) struct FirstLook {
+    /// The experiment.
+    pub experiment: &'static str,
+    /// The variant where two cores are to be had.
+    pub variant: &'static str,
+    /// The variant where there is only one.
+    pub on_one_core: &'static str,
+    /// The contenders; those that are not to be had are left out.
+    pub contenders: &'static [&'static str],
+}
+
+impl Experiment {
+    /// What the lab knows of the experiment `name`, if it is one of the articles'.
+    #[must_use]
+    pub(super) fn find(name: &str) -> Option<&'static Self> {
+        EXPERIMENTS
+            .iter()
+            .find(|experiment| experiment.name == name)
+    }
+
+    /// The article's figures that may stand beside `variant`.
+    pub(super) fn published_beside<'a>(
+        &'a self,
+        variant: &'a str,
+    ) -> impl Iterator<Item = &'static Published> + use<'a> {
+        self.published
+            .iter()
+            .filter(move |published| published.stands_beside(variant))
+    }
+}
+
+impl Published {
+    /// Whether this figure may stand beside `variant`: a name that ends in `/` covers all that begin with it.
+    fn stands_beside(&self, variant: &str) -> bool {
+        self.variants.iter().any(|name| {
+            if name.ends_with('/') {
+                variant.starts_with(name)
+            } else {
+                variant == *name
+            }
+        })
+    }
+}
+
+/// A contender that shows what the hardware can do rather than a way that one would program in: a verdict does not rank
+/// against it.
+pub(super) const LIMITS: &[&str] = &["bare-spin"];
+
+/// The words for a variant: `1000/2cores/string` is "pinned to two cores, a one-character string in the message".
+#[must_use]
+pub(super) fn describe(variant: &str) -> String {
+    let mut parts = variant.splitn(3, '/');
+    let _count = parts.next();
+    let placement = match parts.next() {
+        Some("free") => "on any core",
+        Some("1core") => "both threads on one core",
+        Some("2cores") => "on two cores",
+        Some("hog") => "on any core, with a busy process on each",
+        Some(other) => other,
+        None => "",
+    };
+    let extra = match parts.next() {
+        None => return placement.to_owned(),
+        Some("string") => "a one-character string in each message",
+        Some("sparse-1") => "1 receiver, one message a millisecond",
+        Some("sparse-8") => "8 receivers, one message a millisecond each",
+        Some("sparse-20ms") => "1 receiver, one message in 20 ms",
+        Some("crowd") => "8 pairs at once",
+        Some("idle") => "8 threads waiting for a message that does not come",
+        Some("frames-60") => "looked at once a frame, 60 frames a second",
+        Some("frames-1000") => "looked at once a frame, 1,000 frames a second",
+        Some("limit") => "the message over the limit is refused",
+        Some(words) => {
+            let words: Vec<&str> = words.split('-').map(describe_word).collect();
+            return format!("{placement}, {}", words.join(", "));
+        }
+    };
+    format!("{placement}, {extra}")
+}
+
+/// One word of an extra that is put together, such as `16B-warm`.
+fn describe_word(word: &str) -> &str {
+    match word {
+        "16B" => "16-byte messages",
+        "64B" => "64-byte messages",
+        "first" => "the first round",
+        "warm" => "warmed up",
+        "stream" => "from one sender, all at work",
+        "fanin" => "from four senders, all at work",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EXPERIMENTS, Experiment, FIRST_LOOK, describe};
+
+    #[test]
+    fn the_articles_ratio_follows_from_its_figures() {
+        let handover = Experiment::find("handover").unwrap();
+        let value = |name: &str| {
+            handover
+                .published
+                .iter()
+                .find(|row| row.name == name)
+                .unwrap()
+                .metrics[0]
+                .1
+        };
+        let ratio = value("A: MessageChannel") / value("A: shared property");
+        assert!(handover.claim.unwrap().ends_with(&format!("{ratio:.1}")));
+        assert!((6.0..6.2).contains(&(value("A: MessageChannel") / value("B: mutex"))));
+    }
+
+    #[test]
+    fn a_post_and_its_retrieve_add_up() {
+        for row in Experiment::find("post").unwrap().published {
+            assert_eq!(
+                row.metrics[0].1,
+                row.metrics[1].1 + row.metrics[2].1,
+                "{}",
+                row.name
+            );
+        }
+    }
+
+    #[test]
+    fn an_articles_figure_stands_only_beside_what_it_timed() {
+        let handover = Experiment::find("handover").unwrap();
+        assert_eq!(handover.published_beside("1000/1core").count(), 3);
+        assert_eq!(handover.published_beside("1000/2cores/crowd").count(), 0);
+        let post = Experiment::find("post").unwrap();
+        assert_eq!(post.published_beside("5000/2cores/64B-warm").count(), 2);
+        assert_eq!(post.published_beside("1000000/2cores/16B-warm").count(), 0);
+    }
+
+    #[test]
+    fn a_first_look_at_one_second_a_contender_stays_under_a_minute() {
+        let contenders: usize = FIRST_LOOK.iter().map(|look| look.contenders.len()).sum();
+        assert!(contenders * 5 <= 50);
+    }
+
+    #[test]
+    fn names_are_unique() {
+        for (place, experiment) in EXPERIMENTS.iter().enumerate() {
+            assert!(
+                EXPERIMENTS[..place]
+                    .iter()
+                    .all(|other| other.name != experiment.name)
+            );
+        }
+    }
+
+    #[test]
+    fn variants_have_words() {
+        assert_eq!(describe("1000/1core"), "both threads on one core");
+        assert_eq!(
+            describe("1000/2cores/sparse-1"),
+            "on two cores, 1 receiver, one message a millisecond"
+        );
+        assert_eq!(
+            describe("5000/2cores/16B-warm"),
+            "on two cores, 16-byte messages, warmed up"
+        );
+        assert_eq!(describe("odd"), "");
+    }
+}

@@ -1,0 +1,187 @@
+//! What a metric is called in a table, how its figures are written, and which of two is the better.
+
+use super::number;
+
+/// What the lab knows of a metric.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Metric {
+    /// Its name in the results, such as `ns_per_op`.
+    pub name: &'static str,
+    /// Its heading in a table; `None` for one that is written to the results only.
+    pub heading: Option<&'static str>,
+    /// How its figures are written in a column.
+    pub column: fn(f64) -> String,
+    /// How the least and the greatest are written together; `None`: each as in a column.
+    pub range: Option<fn(f64, f64) -> String>,
+    /// How a figure is written in a sentence.
+    pub sentence: fn(f64) -> String,
+    /// Whether the larger figure is the better.
+    pub more_is_better: bool,
+    /// "… {times} {better} X"; empty for a metric whose ratios say nothing, such as nothing used against next to nothing.
+    pub better: &'static str,
+    /// "… {times} {worse} X".
+    pub worse: &'static str,
+}
+
+/// A metric of time: less is better.
+const fn time(name: &'static str, heading: &'static str, column: fn(f64) -> String) -> Metric {
+    Metric {
+        name,
+        heading: Some(heading),
+        column,
+        range: Some(number::duration_range),
+        sentence: number::duration,
+        more_is_better: false,
+        better: "times faster than",
+        worse: "times slower than",
+    }
+}
+
+/// A metric that is not compared in sentences.
+const fn plain(
+    name: &'static str,
+    heading: Option<&'static str>,
+    column: fn(f64) -> String,
+) -> Metric {
+    Metric {
+        name,
+        heading,
+        column,
+        range: None,
+        sentence: column,
+        more_is_better: false,
+        better: "",
+        worse: "",
+    }
+}
+
+/// The metrics that are known, in the order of their columns.
+const METRICS: &[Metric] = &[
+    time("ns_per_op", "ns/op", number::grouped),
+    Metric {
+        better: "times less than",
+        worse: "times more than",
+        sentence: one_way,
+        ..time("latency_ns", "latency", number::duration)
+    },
+    Metric {
+        more_is_better: true,
+        better: "times as many as",
+        worse: "times fewer than",
+        sentence: per_second,
+        ..plain("ops_per_s", Some("ops/s"), number::count)
+    },
+    Metric {
+        sentence: cpu_per_second,
+        ..plain("idle_cpu_us_per_s", Some("CPU µs/s"), number::grouped)
+    },
+    Metric {
+        range: Some(|min, max| number::duration_range(min * 1e3, max * 1e3)),
+        sentence: microseconds,
+        ..time("total_us", "total", microseconds)
+    },
+    plain("cpu_ns_per_op", Some("CPU/op"), number::duration),
+    plain("switches_per_op", Some("switches"), number::grouped),
+    plain("idle_switches_per_s", Some("switches/s"), number::grouped),
+    time("post_ns_per_op", "post", number::grouped),
+    time("retrieve_ns_per_op", "retrieve", number::grouped),
+    time("p99_ns", "p99", number::duration),
+    time("p999_ns", "p99.9", number::duration),
+    time("max_ns", "longest", number::duration),
+    plain("slowest_to_median", Some("slowest pair"), number::grouped),
+    plain("frames_per_op", Some("frames/op"), number::grouped),
+    // Its contender says it in a sentence, with what it means.
+    plain("handovers_per_op", None, number::grouped),
+    plain("mean_ns_per_op", None, number::grouped),
+    plain("voluntary_switches_per_op", None, number::grouped),
+    plain("involuntary_switches_per_op", None, number::grouped),
+    plain("peak_rss_kib", None, number::grouped),
+];
+
+impl Metric {
+    /// The metric `name`, if it is known.
+    #[must_use]
+    pub(super) fn find(name: &str) -> Option<&'static Self> {
+        METRICS.iter().find(|metric| metric.name == name)
+    }
+
+    /// The place of `name` among the columns: known metrics in our order, others behind them.
+    #[must_use]
+    pub(super) fn place(name: &str) -> usize {
+        METRICS
+            .iter()
+            .position(|metric| metric.name == name)
+            .unwrap_or(METRICS.len())
+    }
+}
+
+/// The heading of the metric `name`; `None` if it is not shown in tables.
+#[must_use]
+pub(super) fn heading(name: &str) -> Option<String> {
+    match Metric::find(name) {
+        Some(metric) => metric.heading.map(str::to_owned),
+        None => Some(name.replace('_', " ")),
+    }
+}
+
+/// A figure of the metric `name` as a column shows it.
+#[must_use]
+pub(super) fn column(name: &str, value: f64) -> String {
+    Metric::find(name).map_or(number::grouped as fn(f64) -> String, |metric| metric.column)(value)
+}
+
+fn microseconds(value: f64) -> String {
+    number::duration(value * 1e3)
+}
+
+/// The least and the greatest figure of the metric `name`, for a column.
+#[must_use]
+pub(super) fn range(name: &str, min: f64, max: f64) -> String {
+    match Metric::find(name).and_then(|metric| metric.range) {
+        Some(range) => range(min, max),
+        None => format!("[{} .. {}]", column(name, min), column(name, max)),
+    }
+}
+
+fn one_way(value: f64) -> String {
+    format!("{} from send to receive", number::duration(value))
+}
+
+fn per_second(value: f64) -> String {
+    format!("{} operations a second", number::count(value))
+}
+
+fn cpu_per_second(value: f64) -> String {
+    format!("{} of CPU a second", microseconds(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{METRICS, Metric, column, heading, range};
+
+    #[test]
+    fn names_are_unique() {
+        for (place, metric) in METRICS.iter().enumerate() {
+            assert_eq!(Metric::place(metric.name), place);
+        }
+    }
+
+    #[test]
+    fn an_unknown_metric_is_shown_by_its_name() {
+        assert_eq!(heading("bytes_per_row").as_deref(), Some("bytes per row"));
+        assert_eq!(column("bytes_per_row", 20_581.0), "20,581");
+        assert_eq!(heading("peak_rss_kib"), None);
+    }
+
+    #[test]
+    fn ranges_have_one_unit() {
+        assert_eq!(range("ns_per_op", 171.0, 201.4), "[171 .. 201]");
+        assert_eq!(range("total_us", 9_100.0, 14_200.0), "[9.10 .. 14.2 ms]");
+        assert_eq!(range("ops_per_s", 1e6, 2.5e6), "[1.00 M .. 2.50 M]");
+    }
+
+    #[test]
+    fn times_in_microseconds_choose_their_unit() {
+        assert_eq!(column("total_us", 14_200.0), "14.2 ms");
+    }
+}

@@ -1,0 +1,28 @@
+//! The front end of the lab: `tamtam lab`.
+//!
+//! It chooses what to measure ([`plan`]), starts one fresh process for every measurement ([`runner`]), summarises what
+//! they answer ([`standings`]) and shows it ([`table`], [`verdict`], [`results`]). It never measures anything itself:
+//! that is the work of the module `drive`, in the processes that it starts.
+
+mod answer;
+pub mod arguments;
+mod catalog;
+mod child;
+mod experiment;
+pub mod hog;
+mod interrupt;
+mod list;
+mod machine;
+mod metric;
+mod number;
+mod plan;
+mod progress;
+mod results;
+mod runner;
+mod session;
+mod standings;
+mod statistics;
+mod table;
+mod verdict;
+
+pub use session::command;

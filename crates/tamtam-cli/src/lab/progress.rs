@@ -1,0 +1,113 @@
+//! What a person sees while the lab measures: a bar on a terminal, a line for each round elsewhere.
+//!
+//! It is drawn between two runs only: a bar that redraws by itself would take time from what is measured.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::number;
+use super::plan::{Plan, Task};
+use super::table::wrapped;
+
+/// The progress of one session, on standard error.
+#[derive(Debug)]
+pub(super) struct Progress {
+    bar: Option<ProgressBar>,
+    start: Instant,
+    done: usize,
+    total: usize,
+    runs: usize,
+    budget: Option<Duration>,
+}
+
+impl Progress {
+    /// Begins to show the progress of `plan`; with `terminal` as a bar, otherwise as plain lines.
+    #[must_use]
+    pub(super) fn begin(plan: &Plan, terminal: bool) -> Self {
+        let total = plan.tasks.len() * plan.runs;
+        let bar = terminal.then(|| {
+            let bar =
+                ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
+            let template = "{bar:24} {pos}/{len}  {wide_msg}";
+            // The template is ours: it is right, or the bar shows its default.
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style.progress_chars("━╸─"));
+            }
+            bar
+        });
+        Self {
+            bar,
+            start: Instant::now(),
+            done: 0,
+            total,
+            runs: plan.runs,
+            budget: plan.budget,
+        }
+    }
+
+    /// `task` is about to run in round `round`, counted from 1.
+    pub(super) fn running(&self, round: usize, task: &Task) {
+        let Some(bar) = &self.bar else { return };
+        let rest = match self.rest() {
+            Some(rest) => format!(", {} left", number::wait(rest.as_secs_f64())),
+            None => String::new(),
+        };
+        bar.set_message(format!(
+            "round {round} of {}{rest}  {} {} {}",
+            self.runs, task.experiment, task.variant, task.contender
+        ));
+    }
+
+    /// One run is done, or needs no doing.
+    pub(super) fn ran(&mut self) {
+        self.done += 1;
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.done as u64);
+        }
+    }
+
+    /// Round `round` is done.
+    pub(super) fn round_ended(&self, round: usize) {
+        if self.bar.is_none() {
+            let rest = match self.rest() {
+                Some(rest) if self.done < self.total => {
+                    format!(", {} left", number::wait(rest.as_secs_f64()))
+                }
+                _ => String::new(),
+            };
+            tell(&format!(
+                "round {round} of {}: {} of {} runs done{rest}",
+                self.runs, self.done, self.total
+            ));
+        }
+    }
+
+    /// Takes the bar away.
+    pub(super) fn end(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// How long the rest will take if it goes on as it began.
+    fn rest(&self) -> Option<Duration> {
+        if self.done == 0 {
+            return None;
+        }
+        let share = (self.total - self.done) as f64 / self.done as f64;
+        let elapsed = self.start.elapsed();
+        let rest = elapsed.mul_f64(share);
+        Some(
+            self.budget
+                .map_or(rest, |budget| rest.min(budget.saturating_sub(elapsed))),
+        )
+    }
+}
+
+/// Prints lines of words to standard error, broken between words; a closed one is no reason to stop.
+pub(super) fn tell(text: &str) {
+    let lines: String = text.lines().map(|line| wrapped(line, "")).collect();
+    let _ = std::io::stderr().write_all(lines.as_bytes());
+}

@@ -1,0 +1,251 @@
+//! One invocation of the lab, from its arguments to its exit code.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+
+use super::arguments::{Action, Against, LabArguments, PeersArguments, RunArguments};
+use super::catalog::{Catalog, Peers};
+use super::experiment::{Experiment, LIMITS};
+use super::interrupt::Interrupt;
+use super::plan::Plan;
+use super::progress::{Progress, tell};
+use super::results::{Format, ResultsFile};
+use super::runner::Session;
+use super::standings::{Standings, State};
+use super::table::{bold, wrapped};
+use super::{list, machine, number, table, verdict};
+
+/// The exit code of a program that a person stopped.
+const STOPPED: u8 = 130;
+
+/// Carries out `tamtam lab`.
+///
+/// The exit code is 1 if a contender failed, 130 if the user stopped the run.
+///
+/// # Errors
+///
+/// If an argument is wrong, a file cannot be written, or nothing can be measured.
+pub fn command(arguments: LabArguments) -> Result<ExitCode> {
+    match arguments.action {
+        Some(Action::List(peers)) => show_list(&peers),
+        Some(Action::Run(run)) => measure(&run),
+        None => measure(&arguments.run),
+    }
+}
+
+fn show_list(arguments: &PeersArguments) -> Result<ExitCode> {
+    let interrupt = Interrupt::on_signals()?;
+    let catalog = gather(arguments, &interrupt)?;
+    for notice in &catalog.notices {
+        tell(notice);
+    }
+    print(&list::render(&catalog, colour()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn measure(arguments: &RunArguments) -> Result<ExitCode> {
+    // Files first: a wrong name is to be heard of before a long measurement, not after it.
+    let open = |path: &Option<PathBuf>, format| {
+        path.as_deref()
+            .map(|path| ResultsFile::open(path, format))
+            .transpose()
+    };
+    let files = [
+        open(&arguments.json, Format::Json)?,
+        open(&arguments.csv, Format::Csv)?,
+    ];
+
+    let interrupt = Interrupt::on_signals()?;
+    let catalog = gather(&arguments.peers, &interrupt)?;
+    let plan = Plan::make(&catalog, arguments, machine::usable_cores())?;
+    for notice in &plan.notices {
+        tell(notice);
+    }
+    tell(&format!(
+        "{} of {}, {} s each: at most about {}. Ctrl-C ends it early and shows what there is.",
+        number::counted(plan.runs, "round"),
+        number::counted(plan.tasks.len(), "measurement"),
+        plan.limit.as_secs_f64(),
+        number::wait(plan.estimate().as_secs_f64())
+    ));
+    let progress = Progress::begin(&plan, std::io::stderr().is_terminal());
+    let session = Session::run(&plan, &own_program()?, &interrupt, progress);
+    let standings = Standings::all(&plan, &session);
+
+    let machine = machine::describe();
+    // Files before the terminal, which may have gone; and the terminal also where a disk is full.
+    let written = files
+        .into_iter()
+        .flatten()
+        .try_for_each(|file| file.write(&standings, &machine));
+    print(&report(&plan, &session, &standings, &machine, colour()))?;
+    written?;
+    Ok(if session.interrupted {
+        ExitCode::from(STOPPED)
+    } else if session.failures() > 0 {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Everything that a run prints when it has ended.
+fn report(
+    plan: &Plan,
+    session: &Session,
+    standings: &[Standings],
+    machine: &str,
+    colour: bool,
+) -> String {
+    let mut text = format!("{machine}\n");
+    text.push_str(&wrapped(
+        &format!(
+            "{} in {}: {} s each, interleaved, a fresh process for each run, the order within a round shuffled (the \
+             same way every time). Medians of the runs; CPU time and context switches are of the whole process. * marks ours, – what is not ranked.",
+            number::counted(session.rounds, "round"),
+            number::wait(session.elapsed.as_secs_f64()),
+            plan.limit.as_secs_f64(),
+        ),
+        "",
+    ));
+    text.push('\n');
+    for standings in standings
+        .iter()
+        .filter(|standings| standings.rows.iter().any(|row| row.state != State::NotRun))
+    {
+        text.push_str(&table::render(standings, colour));
+        text.push('\n');
+    }
+    for note in notes(standings) {
+        text.push_str(&wrapped(&note, ""));
+    }
+    text.push_str(&wrapped(&format!("Versions: {}.", versions(standings)), ""));
+    text.push('\n');
+
+    let verdicts: Vec<(String, Vec<String>)> = standings
+        .iter()
+        .map(|standings| {
+            let name = format!("{} {}", standings.experiment, standings.variant);
+            (name, verdict::verdicts(standings))
+        })
+        .filter(|(_, verdicts)| !verdicts.is_empty())
+        .collect();
+    for (name, verdicts) in &verdicts {
+        text.push_str(&bold(name, colour));
+        text.push('\n');
+        for verdict in verdicts {
+            text.push_str(&wrapped(verdict, "  "));
+        }
+    }
+    text.push_str(&closing(plan, session));
+    text
+}
+
+/// What must be known to read more than one of the tables rightly.
+fn notes(standings: &[Standings]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    let mut add = |note: String| {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    };
+    for standings in standings {
+        let experiment = Experiment::find(&standings.experiment);
+        for published in experiment
+            .iter()
+            .flat_map(|experiment| experiment.published_beside(&standings.variant))
+        {
+            published
+                .note
+                .into_iter()
+                .for_each(|note| add(note.to_owned()));
+        }
+        for row in standings
+            .ranked()
+            .filter(|row| LIMITS.contains(&row.contender.as_str()))
+        {
+            add(format!(
+                "{} shows the limit of the hardware; it is not a way to program.",
+                row.contender
+            ));
+        }
+    }
+    notes
+}
+
+/// What the reader must know of the run as a whole.
+fn closing(plan: &Plan, session: &Session) -> String {
+    let mut text = String::new();
+    if session.interrupted {
+        text.push_str("Stopped early: the figures are of the runs that were made.\n");
+    } else if session.rounds < plan.runs {
+        text.push_str(&format!(
+            "{} of {} rounds fitted into the time; --runs {} makes them all.\n",
+            session.rounds, plan.runs, plan.runs
+        ));
+    }
+    if session.rounds < 5 && !session.interrupted {
+        text.push_str("Fewer than 5 rounds are a look, not a comparison to quote: --runs 5.\n");
+    }
+    if session.failures() > 0 {
+        text.push_str(&format!(
+            "{} failed; see above.\n",
+            number::counted(session.failures(), "contender")
+        ));
+    }
+    text
+}
+
+/// The contenders' versions, those of ours as one.
+fn versions(standings: &[Standings]) -> String {
+    let mut versions: Vec<String> = Vec::new();
+    for row in standings.iter().flat_map(|standings| &standings.rows) {
+        let version = if row.ours {
+            format!("ours {}", row.version)
+        } else {
+            // The two kinds of one crate's channel have one version.
+            let name = row.contender.trim_end_matches("-unbounded");
+            format!("{name} {}", row.version)
+        };
+        if !versions.contains(&version) {
+            versions.push(version);
+        }
+    }
+    versions.join(", ")
+}
+
+fn gather(arguments: &PeersArguments, interrupt: &Interrupt) -> Result<Catalog> {
+    let own_program = own_program()?;
+    let peers = match arguments.against {
+        Against::None => Peers::NotWanted,
+        Against::Rust => {
+            let starts: Vec<PathBuf> = std::env::current_dir()
+                .into_iter()
+                .chain([own_program.clone()])
+                .collect();
+            Peers::find(arguments.peers.as_deref(), &starts)?
+        }
+    };
+    Catalog::gather(&own_program, &peers, interrupt)
+}
+
+fn own_program() -> Result<PathBuf> {
+    std::env::current_exe().context("this program cannot find itself")
+}
+
+/// Whether the output is for the eyes of a person who did not say no.
+fn colour() -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    std::io::stdout().is_terminal() && !set("NO_COLOR") && !dumb
+}
+
+fn print(text: &str) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()?;
+    Ok(())
+}

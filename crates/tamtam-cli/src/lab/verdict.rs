@@ -1,0 +1,274 @@
+//! What it comes to, in a sentence for each variant: our way, how it compares with the standard library and with the
+//! best peer, and what the article had.
+
+use super::experiment::{Experiment, LIMITS};
+use super::metric::Metric;
+use super::number;
+use super::standings::{Row, Standings};
+
+/// The peer that everyone has: the one to compare with first.
+const BASELINE: &str = "std::sync::mpsc";
+
+/// Two figures this close are the same: runs differ by more.
+const LEVEL: f64 = 1.03;
+
+/// The end of the names of contenders without a limit.
+const UNBOUNDED: &str = "-unbounded";
+
+/// The verdicts on one variant: one for each kind of contender where kinds are kept apart, otherwise one.
+///
+/// There is none where ours has no figure, where the metric is not known, or where there is nothing to compare with and
+/// the variant is not a main one.
+#[must_use]
+pub(super) fn verdicts(standings: &Standings) -> Vec<String> {
+    let experiment = Experiment::find(&standings.experiment);
+    if experiment.is_some_and(|experiment| experiment.kinds_apart) {
+        let of_kind = |unbounded| move |name: &str| name.ends_with(UNBOUNDED) == unbounded;
+        [
+            verdict(standings, experiment, of_kind(false), BASELINE),
+            verdict(
+                standings,
+                experiment,
+                of_kind(true),
+                &format!("{BASELINE}{UNBOUNDED}"),
+            ),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    } else {
+        verdict(standings, experiment, |_| true, BASELINE)
+            .into_iter()
+            .collect()
+    }
+}
+
+/// The verdict on the contenders whose names are `wanted`, against the peer `baseline` and the best one.
+fn verdict(
+    standings: &Standings,
+    experiment: Option<&Experiment>,
+    wanted: impl Fn(&str) -> bool,
+    baseline: &str,
+) -> Option<String> {
+    let metric = Metric::find(standings.primary.as_deref()?)?;
+    let variant = standings.variant.as_str();
+    let flagships: Vec<&str> = experiment
+        .map_or(&[][..], |experiment| experiment.flagships)
+        .iter()
+        .copied()
+        .filter(|name| wanted(name))
+        .collect();
+    let champion = standings
+        .champion(&flagships)
+        .filter(|row| wanted(&row.contender))?;
+    let own = champion.summary(metric.name)?.median;
+
+    let peers: Vec<&Row> = standings
+        .ranked()
+        .filter(|row| {
+            !row.ours && wanted(&row.contender) && !LIMITS.contains(&row.contender.as_str())
+        })
+        .collect();
+    let base = peers.iter().copied().find(|row| row.contender == baseline);
+    let best = peers
+        .first()
+        .copied()
+        .filter(|best| best.contender != baseline);
+
+    let mut clauses = Vec::new();
+    clauses.extend(base.map(|row| format!("{} here", compare(metric, own, row))));
+    clauses.extend(best.map(|row| format!("{}, the best peer", compare(metric, own, row))));
+    if let Some(experiment) = experiment.filter(|_| metric.name == "ns_per_op") {
+        match experiment.claim {
+            // The article's ratio is one between plain round trips, as its figures are.
+            Some(claim)
+                if base.is_some() && experiment.published_beside(variant).next().is_some() =>
+            {
+                clauses.push(claim.to_owned());
+            }
+            _ => clauses.extend(beside_the_article(experiment, variant)),
+        }
+    }
+    let is_main = experiment.is_none_or(|experiment| experiment.main_variants.contains(&variant));
+    if clauses.is_empty() && !is_main {
+        return None;
+    }
+    let mut text = format!("{}: {}", champion.contender, (metric.sentence)(own));
+    if let Some(experiment) = experiment.filter(|_| metric.name == "ns_per_op") {
+        text.push(' ');
+        text.push_str(experiment.operation);
+    }
+    for (place, clause) in clauses.iter().enumerate() {
+        text.push_str(if place == 0 { ", " } else { "; " });
+        text.push_str(clause);
+    }
+    text.push('.');
+    Some(text)
+}
+
+/// "131 times faster than std::sync::mpsc".
+fn compare(metric: &Metric, own: f64, row: &Row) -> String {
+    let name = &row.contender;
+    let Some(other) = row.summary(metric.name).map(|summary| summary.median) else {
+        return format!("not compared with {name}");
+    };
+    if metric.better.is_empty() || own <= 0.0 || other <= 0.0 {
+        return format!("{} with {name}", (metric.sentence)(other));
+    }
+    let gain = if metric.more_is_better {
+        own / other
+    } else {
+        other / own
+    };
+    if (1.0 / LEVEL..LEVEL).contains(&gain) {
+        format!("level with {name}")
+    } else if gain > 1.0 {
+        format!("{} {} {name}", number::times(gain), metric.better)
+    } else {
+        format!("{} {} {name}", number::times(1.0 / gain), metric.worse)
+    }
+}
+
+/// "the article: 62.0 µs (A: shared property)": without the standard library's figure there is nothing to set the
+/// article's ratio against, so its fastest way stands there as it is.
+fn beside_the_article(experiment: &Experiment, variant: &str) -> Option<String> {
+    // A figure with a note is one that does not mean what the article says it means.
+    let published = experiment
+        .published_beside(variant)
+        .filter(|published| published.note.is_none())
+        .min_by(|a, b| a.metrics[0].1.total_cmp(&b.metrics[0].1))?;
+    Some(format!(
+        "the article's best was {} ({})",
+        number::duration(published.metrics[0].1),
+        published.name
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::verdicts;
+    use crate::lab::standings::Standings;
+    use crate::lab::standings::samples::{Sample, standings};
+
+    fn verdict(standings: &Standings) -> Option<String> {
+        let mut verdicts = verdicts(standings);
+        assert!(verdicts.len() < 2, "{verdicts:?}");
+        verdicts.pop()
+    }
+
+    const SLOT: Sample<'_> = ("+slot", Ok(&[&[("ns_per_op", 440.0)]]), None);
+    const STD: Sample<'_> = ("std::sync::mpsc", Ok(&[&[("ns_per_op", 57_640.0)]]), None);
+
+    #[test]
+    fn ours_is_compared_with_the_standard_library_and_the_best_peer() {
+        let kanal: Sample<'_> = ("kanal", Ok(&[&[("ns_per_op", 750.0)]]), None);
+        let limit: Sample<'_> = ("bare-spin", Ok(&[&[("ns_per_op", 110.0)]]), None);
+        assert_eq!(
+            verdict(&standings(
+                "handover",
+                "1000/2cores",
+                &[SLOT, STD, kanal, limit]
+            ))
+            .unwrap(),
+            "slot: 440 ns a round trip, 131 times faster than std::sync::mpsc here; 1.70 times faster than kanal, the \
+             best peer; the article's best was 2.5."
+        );
+    }
+
+    #[test]
+    fn a_better_peer_is_said_to_be_better() {
+        let kanal: Sample<'_> = ("kanal", Ok(&[&[("ns_per_op", 220.0)]]), None);
+        let text = verdict(&standings("handover", "1000/free", &[SLOT, STD, kanal])).unwrap();
+        assert!(
+            text.contains("2.0 times slower than kanal, the best peer"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn figures_that_hardly_differ_are_level() {
+        let kanal: Sample<'_> = ("kanal", Ok(&[&[("ns_per_op", 431.0)]]), None);
+        let text = verdict(&standings("handover", "1000/free", &[SLOT, kanal])).unwrap();
+        assert!(text.contains("level with kanal, the best peer"), "{text}");
+    }
+
+    #[test]
+    fn without_peers_the_articles_figure_stands_beside() {
+        assert_eq!(
+            verdict(&standings("handover", "1000/1core", &[SLOT])).unwrap(),
+            "slot: 440 ns a round trip, the article's best was 62.0 µs (A: shared property)."
+        );
+    }
+
+    #[test]
+    fn more_a_second_is_better() {
+        let text = verdict(&standings(
+            "handover",
+            "1000/2cores/crowd",
+            &[
+                ("+slot", Ok(&[&[("ops_per_s", 3_000_000.0)]]), None),
+                ("kanal", Ok(&[&[("ops_per_s", 1_500_000.0)]]), None),
+            ],
+        ));
+        assert_eq!(
+            text.unwrap(),
+            "slot: 3.00 M operations a second, 2.0 times as many as kanal, the best peer."
+        );
+    }
+
+    #[test]
+    fn bounded_and_unbounded_are_compared_with_their_like() {
+        let verdicts = verdicts(&standings(
+            "post",
+            "10000000/2cores/stream-16B",
+            &[
+                ("+channel-unbounded", Ok(&[&[("ns_per_op", 10.0)]]), None),
+                ("+channel", Ok(&[&[("ns_per_op", 20.0)]]), None),
+                ("std::sync::mpsc", Ok(&[&[("ns_per_op", 60.0)]]), None),
+                (
+                    "std::sync::mpsc-unbounded",
+                    Ok(&[&[("ns_per_op", 40.0)]]),
+                    None,
+                ),
+                ("kanal-unbounded", Ok(&[&[("ns_per_op", 5.0)]]), None),
+            ],
+        ));
+        assert_eq!(
+            verdicts,
+            [
+                "channel: 20.0 ns a message posted and retrieved, 3.0 times faster than std::sync::mpsc here.",
+                "channel-unbounded: 10.0 ns a message posted and retrieved, 4.0 times faster than \
+             std::sync::mpsc-unbounded here; 2.0 times slower than kanal-unbounded, the best peer.",
+            ]
+        );
+    }
+
+    #[test]
+    fn next_to_nothing_has_no_ratio() {
+        let text = verdict(&standings(
+            "handover",
+            "8/free/idle",
+            &[
+                ("+slot", Ok(&[&[("idle_cpu_us_per_s", 124.0)]]), None),
+                ("kanal", Ok(&[&[("idle_cpu_us_per_s", 135.0)]]), None),
+            ],
+        ));
+        assert_eq!(
+            text.unwrap(),
+            "slot: 124 µs of CPU a second, 135 µs of CPU a second with kanal, the best peer."
+        );
+    }
+
+    #[test]
+    fn without_a_figure_of_ours_there_is_no_verdict() {
+        assert_eq!(verdict(&standings("handover", "1000/free", &[STD])), None);
+        assert_eq!(
+            verdict(&standings(
+                "handover",
+                "1000/free",
+                &[("+slot", Err("broken"), None), STD]
+            )),
+            None
+        );
+    }
+}

@@ -1,0 +1,15 @@
+//! The library behind the program `tamtam`: a lab that measures, on your machine, what each way of passing a message
+//! costs.
+//!
+//! - `lab` is the front end: it chooses what to measure, starts one fresh process for every measurement, and prints
+//!   tables and verdicts.
+//! - [`drive`] is the measuring side: the bodies of the experiments, which the separate programs in `peers/` run too.
+//! - `contender` are Tamtam's own ways of passing messages, as they take part in the experiments.
+
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "program")]
+pub mod contender;
+pub mod drive;
+#[cfg(feature = "program")]
+pub mod lab;

@@ -1,0 +1,501 @@
+//! The program as a person runs it: the real binary, its output and its exit code.
+//!
+//! Peers are played by `stand-in-peers.sh`, which breaks the contract in ways that real ones should not.
+#![cfg(target_os = "linux")]
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The fields of a result, in order.
+const FIELDS: [&str; 13] = [
+    "experiment",
+    "variant",
+    "contender",
+    "version",
+    "ours",
+    "metric",
+    "unit",
+    "median",
+    "min",
+    "max",
+    "runs",
+    "verified",
+    "machine",
+];
+
+/// A folder of its own for a test, with the stand-in peers in it.
+struct Place {
+    folder: TempDir,
+}
+
+/// How a command ended.
+struct Ended {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let programs = folder.path().join("peers/rust/target/release");
+        fs::create_dir_all(&programs).unwrap();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stand-in-peers.sh");
+        symlink(script, programs.join("tamtam-peers-rust")).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// `tamtam` with `words`, in this folder.
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tamtam"));
+        command
+            .args(words)
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .env_remove("NO_COLOR");
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Ended {
+        let output = self.command(words).output().unwrap();
+        Ended {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// `tamtam lab run` of the stand-ins named in `only`.
+    fn drum(&self, only: &[&str], words: &[&str]) -> Ended {
+        let mut all = vec!["lab", "run", "drumming/10/free", "--peers", "peers"];
+        all.extend(only.iter().flat_map(|name| ["--only", name]));
+        all.extend(words);
+        self.run(&all)
+    }
+
+    /// What the stand-ins wrote down: contender, variant, process, hogs beside it.
+    fn log(&self) -> Vec<(String, String, u32, usize)> {
+        let text =
+            fs::read_to_string(self.path("peers/rust/target/release/log")).unwrap_or_default();
+        text.lines()
+            .map(|line| {
+                let words: Vec<&str> = line.split(' ').collect();
+                (
+                    words[0].to_owned(),
+                    words[1].to_owned(),
+                    words[2].parse().unwrap(),
+                    words[3].parse().unwrap(),
+                )
+            })
+            .collect()
+    }
+
+    fn json(&self, name: &str) -> Vec<Value> {
+        let text = fs::read_to_string(self.path(name)).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+#[test]
+fn the_list_shows_experiments_contenders_and_variants() {
+    let ended = Place::new().run(&["lab", "list", "--peers", "peers"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for words in [
+        "handover  (articles A and B, 2013)",
+        "* slot",
+        "1000/2cores",
+        "drumming",
+        "steady",
+        "a stand-in (7.0)",
+    ] {
+        assert!(
+            ended.stdout.contains(words),
+            "{words} is missing in\n{}",
+            ended.stdout
+        );
+    }
+    assert!(
+        ended.stdout.lines().all(|line| line.chars().count() <= 100),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
+fn our_slot_is_measured_and_every_figure_has_every_field() {
+    let place = Place::new();
+    let ended = place.run(&[
+        "lab",
+        "run",
+        "handover",
+        "--only",
+        "slot",
+        "--quick",
+        "--runs",
+        "1",
+        "--json",
+        "out.json",
+        "--against",
+        "none",
+    ]);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    let lines = place.json("out.json");
+    let text = fs::read_to_string(place.path("out.json")).unwrap();
+    for (line, text) in lines.iter().zip(text.lines()) {
+        let places: Vec<usize> = FIELDS
+            .iter()
+            .map(|field| text.find(&format!("\"{field}\":")).unwrap())
+            .collect();
+        assert!(
+            places.is_sorted() && line.as_object().unwrap().len() == FIELDS.len(),
+            "{text}"
+        );
+        assert_eq!(
+            (&line["contender"], &line["ours"], &line["verified"]),
+            (&"slot".into(), &true.into(), &true.into())
+        );
+        assert!(
+            line["min"].as_f64() <= line["median"].as_f64()
+                && line["median"].as_f64() <= line["max"].as_f64()
+        );
+        assert_eq!(line["runs"], 1);
+    }
+    let plain = lines
+        .iter()
+        .find(|line| line["variant"] == "1000/free" && line["metric"] == "ns_per_op")
+        .unwrap();
+    assert!(plain["median"].as_f64().unwrap() > 1.0, "{plain}");
+    for words in [
+        "* slot",
+        "A: shared property",
+        "handover 1000/free\n  slot: ",
+    ] {
+        assert!(
+            ended.stdout.contains(words),
+            "{words} is missing in\n{}",
+            ended.stdout
+        );
+    }
+    assert!(
+        !ended.stdout.contains('\u{1b}'),
+        "colour without a terminal"
+    );
+}
+
+#[test]
+fn runs_are_interleaved_each_in_a_fresh_process() {
+    let place = Place::new();
+    let ended = place.drum(
+        &["steady", "quick"],
+        &["--runs", "4", "--json", "out.json", "--csv", "out.csv"],
+    );
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    let log = place.log();
+    assert_eq!(log.len(), 8);
+    for round in log.chunks(2) {
+        assert_ne!(
+            round[0].0, round[1].0,
+            "a round runs each contender once: {log:?}"
+        );
+    }
+    assert_eq!(
+        log.iter()
+            .map(|(_, _, process, _)| process)
+            .collect::<HashSet<_>>()
+            .len(),
+        8
+    );
+    assert!(log.iter().all(|(_, _, _, hogs)| *hogs == 0));
+
+    let lines = place.json("out.json");
+    let steady = lines
+        .iter()
+        .find(|line| line["contender"] == "steady")
+        .unwrap();
+    assert_eq!(
+        [&steady["median"], &steady["min"], &steady["max"]],
+        [1015.0, 1000.0, 1030.0]
+    );
+    assert_eq!(
+        (&steady["runs"], &steady["version"], &steady["unit"]),
+        (&4.into(), &"7.0".into(), &"ns".into())
+    );
+    let csv = fs::read_to_string(place.path("out.csv")).unwrap();
+    assert_eq!(csv.lines().next().unwrap(), FIELDS.join(","));
+    assert_eq!(csv.lines().count(), 3);
+    assert!(
+        ended.stdout.contains("[1.00 .. 1.03 µs]"),
+        "{}",
+        ended.stdout
+    );
+    let (quick, steady) = (
+        ended.stdout.find("  quick").unwrap(),
+        ended.stdout.find("  steady").unwrap(),
+    );
+    assert!(quick < steady, "the fastest comes first");
+}
+
+#[test]
+fn a_contender_that_fails_is_shown_and_the_run_goes_on() {
+    let place = Place::new();
+    let names = ["steady", "broken", "unverified", "silent"];
+    let ended = place.drum(&names, &["--runs", "2", "--json", "out.json"]);
+    assert_eq!(ended.code, Some(1), "{}\n{}", ended.stdout, ended.stderr);
+    for words in [
+        "broken failed: message 17 came twice",
+        "unverified failed: its deliveries were not verified",
+        "silent failed: it ended without printing a result",
+        "3 contenders failed",
+    ] {
+        assert!(
+            ended.stdout.contains(words),
+            "{words} is missing in\n{}",
+            ended.stdout
+        );
+    }
+    assert!(
+        place
+            .json("out.json")
+            .iter()
+            .all(|line| line["contender"] == "steady")
+    );
+    let runs = |name: &str| {
+        place
+            .log()
+            .iter()
+            .filter(|(contender, ..)| contender == name)
+            .count()
+    };
+    assert_eq!(
+        (runs("steady"), runs("broken")),
+        (2, 1),
+        "who has failed is not run again"
+    );
+}
+
+#[test]
+fn busy_neighbours_run_beside_a_hog_variant_and_end_with_it() {
+    let place = Place::new();
+    let words = [
+        "lab",
+        "run",
+        "drumming/10/hog",
+        "--peers",
+        "peers",
+        "--only",
+        "quick",
+        "--runs",
+        "2",
+    ];
+    let ended = place.run(&words);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let hogs: Vec<usize> = place.log().iter().map(|(_, _, _, hogs)| *hogs).collect();
+    assert_eq!(hogs, [cores, cores]);
+}
+
+#[test]
+fn a_hog_ends_when_its_parent_has_gone() {
+    let mut hog = Place::new()
+        .command(&["hog"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(hog.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert_eq!(line, "busy\n");
+    assert!(hog.try_wait().unwrap().is_none());
+    drop(hog.stdin.take());
+    assert!(hog.wait().unwrap().success());
+}
+
+/// Waits until `child` has told that it begins, so that its handler for signals is there, and a stuck stand-in runs.
+fn wait_until_stuck(place: &Place, child: &mut Child) -> Pid {
+    let mut first = String::new();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    while !first.contains("of 2 measurements") {
+        first.clear();
+        assert_ne!(
+            stderr.read_line(&mut first).unwrap(),
+            0,
+            "it ended before it measured"
+        );
+    }
+    // Only a file can tell: the stand-in's output belongs to the lab.
+    loop {
+        if let Some((_, _, process, _)) = place.log().iter().find(|(name, ..)| name == "stuck") {
+            return Pid::from_raw(i32::try_from(*process).unwrap()).unwrap();
+        }
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "it ended before it measured"
+        );
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn ctrl_c_ends_the_children_and_shows_what_there_is() {
+    let place = Place::new();
+    let words = [
+        "lab",
+        "run",
+        "drumming/10/free",
+        "--peers",
+        "peers",
+        "--only",
+        "quick",
+        "--only",
+        "stuck",
+        "--runs",
+        "1",
+    ];
+    let mut child = place
+        .command(&words)
+        .args(["--json", "out.json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let stuck = wait_until_stuck(&place, &mut child);
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let mut stdout = String::new();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut stdout)
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{stdout}");
+    assert!(stdout.contains("Stopped early"), "{stdout}");
+    assert!(
+        test_kill_process(stuck).is_err(),
+        "the contender is still there"
+    );
+    // Whether `quick` came first is the shuffle's affair; if so, its figure is kept.
+    let ran = place.log().iter().any(|(name, ..)| name == "quick");
+    assert_eq!(place.json("out.json").len(), usize::from(ran));
+}
+
+#[test]
+fn wrong_names_are_answered_with_the_known_ones() {
+    let place = Place::new();
+    let ended = place.run(&["lab", "run", "handovr"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended
+            .stderr
+            .contains("there is no experiment handovr; known are handover, post, latch"),
+        "{}",
+        ended.stderr
+    );
+    let ended = place.run(&["lab", "run", "handover/1000/moon"]);
+    assert!(
+        ended
+            .stderr
+            .contains("handover has no variant 1000/moon; known are 1000/free"),
+        "{}",
+        ended.stderr
+    );
+    let ended = place.run(&["lab", "run", "--only", "nobody", "--against", "none"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended
+            .stderr
+            .contains("there is no contender nobody; known are "),
+        "{}",
+        ended.stderr
+    );
+    for words in [
+        &["lab", "run", "--runs", "0"][..],
+        &["lab", "run", "--quick", "--full"],
+        &["lab", "fly", "--high"],
+    ] {
+        let ended = place.run(words);
+        assert_eq!(
+            (ended.code, ended.stdout.as_str()),
+            (Some(2), ""),
+            "{words:?}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
+    let place = Place::new();
+    for option in ["--json", "--csv"] {
+        let ended = place.drum(&["quick"], &[option, "no/such/folder/out"]);
+        assert_eq!(ended.code, Some(2));
+        assert!(
+            ended
+                .stderr
+                .contains("no/such/folder/out cannot be written"),
+            "{}",
+            ended.stderr
+        );
+    }
+    assert_eq!(place.log(), []);
+}
+
+#[test]
+fn peers_that_are_not_built_are_left_out_with_a_word_how_to_build_them() {
+    let place = Place::new();
+    fs::remove_dir_all(place.path("peers/rust/target")).unwrap();
+    let ended = place.run(&["lab", "list", "--peers", "peers"]);
+    assert_eq!(ended.code, Some(0));
+    assert!(
+        ended.stderr.contains("./scripts/lab --peers"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stdout.contains("* slot"), "{}", ended.stdout);
+    let ended = place.run(&["lab", "list", "--peers", "nowhere"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.contains("--peers: nowhere is not a folder"),
+        "{}",
+        ended.stderr
+    );
+    let ended = place.run(&["lab", "list", "--against", "none"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = Place::new()
+        .command(&["lab", "list"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut stderr = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut stderr)
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{stderr}");
+    assert!(
+        !stderr.contains("Broken pipe") && !stderr.contains("panicked"),
+        "{stderr}"
+    );
+}

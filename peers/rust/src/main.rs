@@ -1,0 +1,52 @@
+//! The Rust systems that Tamtam's lab measures itself against, each in a small file.
+//!
+//! The program understands what `tamtam contender` understands (`contender list`, `contender run ...`), and runs the
+//! same bodies. A new peer needs its file and a line in [`PEERS`].
+
+#[cfg(target_os = "linux")]
+mod bare_futex;
+mod bare_spin;
+mod crossbeam;
+mod flume;
+mod kanal;
+mod mutex_condvar;
+mod offer;
+mod plain;
+mod rtrb;
+mod shared_atomic;
+mod std_mpsc;
+
+use std::env;
+use std::process::ExitCode;
+
+use tamtam_cli::drive::{self, Contender};
+
+/// All peers, in the order in which lists show them.
+const PEERS: &[&dyn Contender] = &[
+    &std_mpsc::BOUNDED,
+    &std_mpsc::UNBOUNDED,
+    &crossbeam::BOUNDED,
+    &crossbeam::UNBOUNDED,
+    &kanal::BOUNDED,
+    &kanal::UNBOUNDED,
+    &flume::BOUNDED,
+    &flume::UNBOUNDED,
+    &rtrb::Rtrb,
+    &mutex_condvar::MutexCondvar,
+    #[cfg(target_os = "linux")]
+    &bare_futex::BareFutex,
+    &bare_spin::BareSpin,
+    &shared_atomic::SharedAtomic,
+];
+
+fn main() -> ExitCode {
+    let mut words = env::args().skip(1);
+    if words.next().as_deref() == Some("contender") {
+        drive::run_command(PEERS, words)
+    } else {
+        eprintln!(
+            "usage: tamtam-peers-rust contender list\n       tamtam-peers-rust contender run EXPERIMENT CONTENDER VARIANT --limit-ms N"
+        );
+        ExitCode::from(2)
+    }
+}

@@ -1,0 +1,36 @@
+//! What a channel of a peer takes part in: the same for all of them.
+
+use tamtam_cli::drive::{
+    Measure, Packet16, Packet64, Queue, QueuePair, Stamp, StdGate, Text, Turn, crowd, idle, post,
+    sparse, stream, turns,
+};
+
+/// Whether a channel holds a limited number of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// As many as it is opened for: 1 each way in turns, COUNT in `post`, 10,000 in streams.
+    Bounded,
+    /// Any number.
+    Unbounded,
+}
+
+/// Everything that a channel whose ends wait and whose sender can be cloned takes part in.
+pub(crate) fn channel<Q>(queue: Q, kind: Kind) -> Vec<Measure>
+where
+    Q: Queue<Turn> + Queue<Text> + Queue<Stamp>,
+    Q: Queue<Packet16, Sender: Clone> + Queue<Packet64, Sender: Clone>,
+{
+    let pair = QueuePair { queue, capacity: 1 };
+    let mut measures = turns::measures(pair);
+    measures.push(turns::string(pair));
+    measures.extend(sparse::measures(pair));
+    measures.push(crowd::measure(pair));
+    measures.push(idle::measure(pair));
+    measures.extend(post::measures::<_, StdGate>(queue));
+    measures.extend(stream::measures(queue));
+    measures.extend(stream::fan_in(queue));
+    if kind == Kind::Bounded {
+        measures.push(post::limit::<_, StdGate>(queue));
+    }
+    measures
+}

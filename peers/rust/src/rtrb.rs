@@ -1,0 +1,97 @@
+use std::hint::spin_loop;
+use std::thread;
+
+use ::rtrb::{Consumer, Producer, PushError, RingBuffer};
+use tamtam_cli::drive::{
+    Card, Contender, Measure, Post, Queue, QueuePair, Retrieve, StdGate, post, stream, turns,
+};
+
+/// How often it looks again before it gives its processor away: about a microsecond.
+const SPINS: u32 = 32;
+
+/// The ring buffer of the crate `rtrb`, for one sender and one receiver. It cannot wait; here it spins for a moment and
+/// then yields, for as long as it takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rtrb;
+
+impl Contender for Rtrb {
+    fn card(&self) -> Card {
+        Card {
+            name: "rtrb",
+            version: env!("VERSION_OF_RTRB"),
+            ours: false,
+            about: "rtrb's ring for one sender and one receiver; it cannot wait: spins 32 times, then yields for ever",
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        let pair = QueuePair {
+            queue: *self,
+            capacity: 1,
+        };
+        let mut measures = turns::measures(pair);
+        measures.push(turns::string(pair));
+        measures.extend(post::measures::<_, StdGate>(*self));
+        measures.extend(stream::measures(*self));
+        measures.push(post::limit::<_, StdGate>(*self));
+        measures
+    }
+}
+
+impl<M: Send + 'static> Queue<M> for Rtrb {
+    type Sender = Sending<M>;
+    type Receiver = Receiving<M>;
+
+    fn open(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
+        let (producer, consumer) = RingBuffer::new(capacity);
+        (Sending(producer), Receiving(consumer))
+    }
+}
+
+/// Calls `attempt` until it has something.
+fn insist<R>(mut attempt: impl FnMut() -> Option<R>) -> R {
+    for _ in 0..SPINS {
+        if let Some(result) = attempt() {
+            return result;
+        }
+        spin_loop();
+    }
+    loop {
+        if let Some(result) = attempt() {
+            return result;
+        }
+        thread::yield_now();
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Sending<M>(Producer<M>);
+
+impl<M: Send + 'static> Post<M> for Sending<M> {
+    fn send(&mut self, message: M) {
+        let mut refused = Some(message);
+        insist(|| {
+            refused = self.try_send(refused.take()?).err();
+            refused.is_none().then_some(())
+        });
+    }
+
+    fn try_send(&mut self, message: M) -> Result<(), M> {
+        self.0
+            .push(message)
+            .map_err(|PushError::Full(message)| message)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Receiving<M>(Consumer<M>);
+
+impl<M: Send + 'static> Retrieve<M> for Receiving<M> {
+    fn receive(&mut self) -> M {
+        insist(|| self.0.pop().ok())
+    }
+
+    fn try_receive(&mut self) -> Option<M> {
+        self.0.pop().ok()
+    }
+}
