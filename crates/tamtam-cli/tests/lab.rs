@@ -402,7 +402,7 @@ fn wrong_names_are_answered_with_the_known_ones() {
     assert!(
         ended
             .stderr
-            .contains("there is no experiment handovr; known are handover, post, latch"),
+            .contains("there is no experiment handovr; known are handover, post"),
         "{}",
         ended.stderr
     );

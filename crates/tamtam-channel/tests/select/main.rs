@@ -7,3 +7,4 @@ mod fairness;
 mod flavours;
 mod many;
 mod misuse;
+mod threads;

@@ -1,7 +1,7 @@
 //! The front end of the lab: `tamtam lab`.
 //!
-//! It chooses what to measure ([`plan`]), starts one fresh process for every measurement ([`runner`]), summarises what
-//! they answer ([`standings`]) and shows it ([`table`], [`verdict`], [`results`]). It never measures anything itself:
+//! It chooses what to measure (`plan`), starts one fresh process for every measurement (`runner`), summarises what
+//! they answer (`standings`) and shows it (`table`, `verdict`, `results`). It never measures anything itself:
 //! that is the work of the module `drive`, in the processes that it starts.
 
 mod answer;
