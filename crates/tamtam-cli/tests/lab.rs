@@ -237,11 +237,7 @@ fn runs_are_interleaved_each_in_a_fresh_process() {
     let csv = fs::read_to_string(place.path("out.csv")).unwrap();
     assert_eq!(csv.lines().next().unwrap(), FIELDS.join(","));
     assert_eq!(csv.lines().count(), 3);
-    assert!(
-        ended.stdout.contains("[1.00 .. 1.03 µs]"),
-        "{}",
-        ended.stdout
-    );
+    assert!(ended.stdout.contains("[1.00..1.03 µs]"), "{}", ended.stdout);
     let (quick, steady) = (
         ended.stdout.find("  quick").unwrap(),
         ended.stdout.find("  steady").unwrap(),

@@ -77,7 +77,7 @@ const METRICS: &[Metric] = &[
     },
     Metric {
         range: Some(|min, max| number::duration_range(min * 1e3, max * 1e3)),
-        sentence: microseconds,
+        sentence: |value| format!("{} in all", microseconds(value)),
         ..time("total_us", "total", microseconds)
     },
     plain("cpu_ns_per_op", Some("CPU/op"), number::duration),
@@ -88,7 +88,7 @@ const METRICS: &[Metric] = &[
     time("p99_ns", "p99", number::duration),
     time("p999_ns", "p99.9", number::duration),
     time("max_ns", "longest", number::duration),
-    plain("slowest_to_median", Some("slowest pair"), number::grouped),
+    plain("slowest_to_median", Some("slowest"), number::grouped),
     plain("frames_per_op", Some("frames/op"), number::grouped),
     // Its contender says it in a sentence, with what it means.
     plain("handovers_per_op", None, number::grouped),
@@ -139,7 +139,7 @@ fn microseconds(value: f64) -> String {
 pub(super) fn range(name: &str, min: f64, max: f64) -> String {
     match Metric::find(name).and_then(|metric| metric.range) {
         Some(range) => range(min, max),
-        None => format!("[{} .. {}]", column(name, min), column(name, max)),
+        None => format!("[{}..{}]", column(name, min), column(name, max)),
     }
 }
 
@@ -175,9 +175,9 @@ mod tests {
 
     #[test]
     fn ranges_have_one_unit() {
-        assert_eq!(range("ns_per_op", 171.0, 201.4), "[171 .. 201]");
-        assert_eq!(range("total_us", 9_100.0, 14_200.0), "[9.10 .. 14.2 ms]");
-        assert_eq!(range("ops_per_s", 1e6, 2.5e6), "[1.00 M .. 2.50 M]");
+        assert_eq!(range("ns_per_op", 171.0, 201.4), "[171..201]");
+        assert_eq!(range("total_us", 9_100.0, 14_200.0), "[9.10..14.2 ms]");
+        assert_eq!(range("ops_per_s", 1e6, 2.5e6), "[1.00 M..2.50 M]");
     }
 
     #[test]

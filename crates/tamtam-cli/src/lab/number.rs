@@ -67,15 +67,15 @@ pub(super) fn duration(nanoseconds: f64) -> String {
 }
 
 /// Two spans of time given in nanoseconds, in the unit that suits the longer one, nanoseconds without a word:
-/// `[171 .. 201]`, `[1.28 .. 1.32 µs]`.
+/// `[171..201]`, `[1.28..1.32 µs]`.
 #[must_use]
 pub(super) fn duration_range(min: f64, max: f64) -> String {
     let (size, unit) = unit(max);
     let (min, max) = (grouped(min / size), grouped(max / size));
     if unit == "ns" {
-        format!("[{min} .. {max}]")
+        format!("[{min}..{max}]")
     } else {
-        format!("[{min} .. {max} {unit}]")
+        format!("[{min}..{max} {unit}]")
     }
 }
 
@@ -104,8 +104,10 @@ pub(super) fn times(ratio: f64) -> String {
         grouped(ratio.round()).trim_end_matches(".0").to_owned()
     } else if ratio >= 1.995 {
         format!("{ratio:.1}")
-    } else {
+    } else if ratio >= 0.095 {
         format!("{ratio:.2}")
+    } else {
+        grouped(ratio)
     }
 }
 
@@ -186,9 +188,9 @@ mod tests {
 
     #[test]
     fn a_range_has_the_unit_of_its_end() {
-        assert_eq!(duration_range(171.0, 201.0), "[171 .. 201]");
-        assert_eq!(duration_range(1282.0, 1318.0), "[1.28 .. 1.32 µs]");
-        assert_eq!(duration_range(311.0, 281_150.0), "[0.31 .. 281 µs]");
+        assert_eq!(duration_range(171.0, 201.0), "[171..201]");
+        assert_eq!(duration_range(1282.0, 1318.0), "[1.28..1.32 µs]");
+        assert_eq!(duration_range(311.0, 281_150.0), "[0.31..281 µs]");
     }
 
     #[test]
@@ -201,6 +203,10 @@ mod tests {
 
     #[test]
     fn ratios_are_short() {
+        assert_eq!(
+            [0.0001, 0.0032, 0.014, 0.5].map(times),
+            ["<0.001", "0.003", "0.01", "0.50"]
+        );
         assert_eq!(
             [1.0, 1.04, 2.47, 9.94, 9.96, 131.2, 1340.0].map(times),
             ["1.00", "1.04", "2.5", "9.9", "10", "131", "1,340"]

@@ -221,7 +221,7 @@ fn columns(
         },
     ));
     columns.push(column(
-        "[min .. max]".to_owned(),
+        "[min..max]".to_owned(),
         &|row| match row.summary(primary) {
             Some(summary) if summary.runs > 1 => metric::range(primary, summary.min, summary.max),
             _ => String::new(),
@@ -409,14 +409,14 @@ mod tests {
         let text = render(&standings("handover", "1000/2cores", &samples()), false);
         let expected = "\
 handover 1000/2cores  on two cores; an operation is a round trip
-    contender             ns/op  [min .. max]  to ours   CPU/op  switches  longest
-  * slot                    180  [171 .. 201]    1.00×   362 ns         0  2.00 ms
-    std::sync::mpsc      57,312                   318×  31.2 µs      2.00
-  * mutex-published        25.0                      –
+    contender             ns/op  [min..max]  to ours   CPU/op  switches  longest
+  * slot                    180  [171..201]    1.00×   362 ns         0  2.00 ms
+    std::sync::mpsc      57,312                 318×  31.2 µs      2.00
+  * mutex-published        25.0                    –
     flume                failed
-    A: MessageChannel   153,000                   850×
-    A: shared property   62,000                   344×
-    B: mutex             25,000                      –
+    A: MessageChannel   153,000                 850×
+    A: shared property   62,000                 344×
+    B: mutex             25,000                    –
   mutex-published: the same thread takes the lock again
   flume failed: message 17 came twice
 ";
