@@ -8,7 +8,7 @@ use tamtam_wait::{Context, Habit, Operation, Outcome, Source, Token, Wait};
 use crate::error::{
     ReadyTimeoutError, RecvError, SelectTimeoutError, SendError, TryReadyError, TrySelectError,
 };
-use crate::{Event, Receiver, Sender, Slot};
+use crate::{Event, Latch, Receiver, Sender, Slot};
 
 /// One operation of a select.
 #[derive(Clone, Copy)]
@@ -748,3 +748,5 @@ mod sealed {
 
 impl sealed::Sealed for Event {}
 impl Waitable for Event {}
+impl sealed::Sealed for Latch {}
+impl Waitable for Latch {}

@@ -140,6 +140,7 @@ impl<T> Slot<T> {
         });
         // SYNC slot-state
         self.place.state.store(FULL, Ordering::Release);
+        self.takers.habit().meet();
         self.takers.notify_one();
     }
 
@@ -152,6 +153,7 @@ impl<T> Slot<T> {
         });
         // SYNC slot-state
         self.place.state.store(EMPTY, Ordering::Release);
+        self.putters.habit().meet();
         self.putters.notify_one();
         value
     }

@@ -5,12 +5,11 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use crate::Wait;
+use crate::activity::{Activity, processor};
 use crate::seam;
 
-/// Looks that cost no clock reading: a peer on another core answers within them.
-const FREE_LOOKS: u32 = 12;
-/// Looks between two readings of the clock.
-const LOOKS_PER_READING: u32 = 8;
+/// Pauses that cost no clock reading: a peer on another core answers within them.
+const FREE_PAUSES: u32 = 72;
 /// Budget by level, in nanoseconds. The top is the order of a wake-up's price: by the ski-rental
 /// argument (Karlin, Li, Manasse and Owicki, *Empirical studies of competitive spinning for a
 /// shared-memory multiprocessor*, 1991) whoever spins at most that long before sleeping is never
@@ -25,8 +24,16 @@ const LOST: Duration = Duration::from_micros(150);
 const SHORT_SLEEP: Duration = Duration::from_micros(90);
 /// The first spell between two offers of the core.
 const FIRST_SPELL: Duration = Duration::from_nanos(1_500);
-/// The most waits that are skipped after the core was lost, as a power of two.
-const MOST_SKIPS: u32 = 14;
+/// So many waits sleep at once after the core was lost, as powers of two: the first time, how much
+/// faster it grows with each further time, and the most. A loss costs milliseconds, a thousand times a
+/// sleep on a busy core.
+const FIRST_SKIPS: u32 = 10;
+const MORE_SKIPS: u32 = 6;
+const MOST_SKIPS: u32 = 16;
+/// A sleep this long, and still short, ended on a core that had been idle: nobody crowds it any more.
+const IDLE_WAKE: Duration = Duration::from_micros(20);
+/// One of so many skipped waits is timed, and such a sleep is worth the square of it.
+const IDLE_WORTH: u32 = 64;
 
 /// Where the peer was met last.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,6 +87,8 @@ impl Lesson {
 /// enough and a lost update costs nothing but a moment's misjudgement. It may live in shared memory.
 pub struct Habit {
     word: AtomicU32,
+    /// The processor on which somebody brought something last, plus one; zero if nobody said.
+    peer: AtomicU32,
 }
 
 impl Default for Habit {
@@ -102,6 +111,26 @@ impl Habit {
                 }
                 .pack(),
             ),
+            peer: AtomicU32::new(0),
+        }
+    }
+
+    /// Tells those who wait here on which processor this thread runs; for those who bring something,
+    /// now and then. A store only if it is news.
+    #[inline]
+    pub fn meet(&self) {
+        let here = processor();
+        if self.peer.load(Relaxed) != here {
+            self.peer.store(here, Relaxed);
+        }
+    }
+
+    /// Where the peer is, as far as it said; else where it was met.
+    fn place(&self, lesson: Lesson) -> Place {
+        match self.peer.load(Relaxed) {
+            0 => lesson.place,
+            peer if peer == processor() => Place::Together,
+            _ => Place::Apart,
         }
     }
 
@@ -113,6 +142,7 @@ impl Habit {
             wait,
             deadline,
             looks: 0,
+            rest: Patience::REST,
             stage: Stage::Free,
             started: None,
             read: None,
@@ -183,6 +213,7 @@ pub struct Patience<'a> {
     wait: Wait,
     deadline: Option<Instant>,
     looks: u32,
+    rest: u32,
     stage: Stage,
     started: Option<Instant>,
     read: Option<Instant>,
@@ -202,6 +233,24 @@ impl fmt::Debug for Patience<'_> {
 }
 
 impl Patience<'_> {
+    /// Pauses between two looks, unless told otherwise: about 0.1 µs. More often takes the cache line
+    /// from the one who is about to write it, and makes the answer later instead of sooner.
+    pub const REST: u32 = 6;
+
+    /// The same wait with another number of pauses between two looks.
+    #[must_use]
+    pub fn resting(mut self, pauses: u32) -> Self {
+        self.rest = pauses;
+        self
+    }
+
+    #[inline]
+    fn pause(&self) {
+        for _ in 0..self.rest {
+            seam::spin_loop();
+        }
+    }
+
     /// Waits a moment after a look in vain. `true`: look again. `false`: sleep, or give up if the
     /// deadline has passed.
     #[inline]
@@ -215,10 +264,11 @@ impl Patience<'_> {
         match self.wait {
             Wait::Park => false,
             Wait::Adaptive => {
-                if self.stage == Stage::Free && self.looks <= FREE_LOOKS && self.looks > 1 {
-                    for _ in 0..6 {
-                        seam::spin_loop();
-                    }
+                if self.stage == Stage::Free
+                    && self.looks > 1
+                    && self.looks * self.rest <= FREE_PAUSES
+                {
+                    self.pause();
                     return true;
                 }
                 self.adapt()
@@ -250,8 +300,9 @@ impl Patience<'_> {
                 if lesson.skips > 0 || lesson.level == 0 {
                     return false;
                 }
-                self.place = lesson.place;
-                if lesson.place == Place::Together {
+                self.place = self.habit.place(lesson);
+                Activity::note();
+                if self.place == Place::Together {
                     // Two who take turns on one core need no clock, as long as nobody else comes
                     // between: a look at the clock now and then tells.
                     if lesson.exponent == 0 && lesson.turn != 0 {
@@ -262,7 +313,7 @@ impl Patience<'_> {
                     self.open(lesson);
                     return self.offer();
                 }
-                seam::spin_loop();
+                self.pause();
                 true
             }
             Stage::Free => {
@@ -272,13 +323,9 @@ impl Patience<'_> {
                 true
             }
             Stage::Spell => {
-                seam::spin_loop();
-                if !self.looks.is_multiple_of(LOOKS_PER_READING) {
-                    return true;
-                }
+                self.pause();
                 let now = Instant::now();
-                let since_read = now - self.read.unwrap_or(now);
-                if since_read < self.next_spell {
+                if now - self.read.unwrap_or(now) < self.next_spell {
                     return true;
                 }
                 self.read = Some(now);
@@ -307,6 +354,14 @@ impl Patience<'_> {
         }
     }
 
+    /// The time since the last reading was spent by others of this program on this core: it does not
+    /// count as waiting.
+    fn forgive(&mut self, away: Duration) {
+        if let Some(started) = &mut self.started {
+            *started += away;
+        }
+    }
+
     fn open(&mut self, lesson: Lesson) {
         let now = Instant::now();
         self.started = Some(now);
@@ -325,30 +380,38 @@ impl Patience<'_> {
     /// Offers the core to others and sees from the clock what became of the offer.
     fn offer(&mut self) -> bool {
         let before = self.read.unwrap_or_else(Instant::now);
+        let here = Activity::here();
         seam::yield_now();
         let after = Instant::now();
         self.read = Some(after);
         self.stage = Stage::Offered;
         let away = after - before;
-        if away > LOST {
-            // Somebody with a lot to do took the core for its slice: on such a machine a sleeper
-            // is served sooner than one who gives way, since waking up pre-empts.
+        if away <= SWITCHED {
+            // Nobody else wanted the core, so the peer is on another one.
+            self.place = Place::Apart;
+        } else if away <= LOST {
+            // Somebody ran here. Unless the peer has said where it is, it was the peer.
+            if self.habit.peer.load(Relaxed) == 0 {
+                self.place = Place::Together;
+            }
+        } else if here.was_ours(away) {
+            // Many of this program's own threads share the core, and they got on with their work.
+            // Nothing is learned about the peer from that.
+            self.forgive(away);
+        } else {
+            // A stranger with a lot to do took the core for its slice: on such a machine a sleeper is
+            // served sooner than one who gives way, since waking up pre-empts.
             let before = self.habit.lesson();
-            let exponent = (before.exponent + 2).min(MOST_SKIPS);
+            let exponent = (before.exponent + MORE_SKIPS).clamp(FIRST_SKIPS, MOST_SKIPS);
             self.habit.learn(
                 before,
                 Lesson {
                     exponent,
-                    skips: 1 << exponent,
+                    skips: (1 << exponent) - 1,
                     ..before
                 },
             );
         }
-        self.place = if away > SWITCHED {
-            Place::Together
-        } else {
-            Place::Apart
-        };
         true
     }
 
@@ -379,7 +442,8 @@ impl Patience<'_> {
             after.place = self.place;
             after.turn = (before.turn + 1) & 0xF;
             if before.skips == 0 {
-                after.exponent = 0;
+                // Giving way pays again, for all one knows; it takes a while to be sure.
+                after.exponent = before.exponent.saturating_sub(1);
             }
         } else {
             after.place = Place::Apart;
@@ -392,7 +456,10 @@ impl Patience<'_> {
     #[inline]
     pub fn sleeps(&mut self) {
         if self.wait == Wait::Adaptive && self.started.is_none() && !cfg!(tamtam_loom) {
-            self.started = Some(Instant::now());
+            // While sleeping at once is the rule, a look at the clock now and then is enough.
+            if self.habit.lesson().skips.is_multiple_of(IDLE_WORTH) {
+                self.started = Some(Instant::now());
+            }
         }
     }
 
@@ -404,12 +471,15 @@ impl Patience<'_> {
         }
         let before = self.habit.lesson();
         let mut after = before;
+        let slept = self.started.map(|started| started.elapsed());
+        let short = slept.is_some_and(|slept| slept < SHORT_SLEEP);
         if before.skips > 0 {
-            after.skips -= 1;
-        } else if self
-            .started
-            .is_some_and(|started| started.elapsed() < SHORT_SLEEP)
-        {
+            let idle = short && slept.is_some_and(|slept| slept > IDLE_WAKE);
+            after.skips =
+                before
+                    .skips
+                    .saturating_sub(if idle { IDLE_WORTH * IDLE_WORTH } else { 1 });
+        } else if short {
             after.level = (before.level + 2).min(TOP);
         }
         self.habit.learn(before, after);
@@ -427,10 +497,10 @@ mod tests {
                 for exponent in 0..=MOST_SKIPS {
                     let lesson = Lesson {
                         level,
-                        turn: exponent,
+                        turn: exponent & 0xF,
                         place,
                         exponent,
-                        skips: 1 << exponent,
+                        skips: (1 << exponent) - 1,
                     };
                     assert!(Lesson::unpack(lesson.pack()) == lesson);
                 }
@@ -456,6 +526,7 @@ mod tests {
     fn short_sleeps_bring_the_budget_back() {
         let habit = Habit {
             word: AtomicU32::new(0),
+            peer: AtomicU32::new(0),
         };
         let mut patience = habit.begin(Wait::Adaptive, None);
         assert!(!patience.look_again());

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::seam::atomic::{AtomicU32, Ordering};
 use crate::seam::{self, Mutex};
-use crate::{Context, Habit, Operation, Outcome, Wait};
+use crate::{Context, Habit, Operation, Outcome, Patience, Wait};
 
 /// One thread that waits, with what it waits to do.
 pub struct Entry {
@@ -126,6 +126,11 @@ impl WaitQueue {
             .any(|entry| entry.context.outcome().is_none())
     }
 
+    /// Whether any thread only wants to hear of readiness.
+    pub fn has_watchers(&self) -> bool {
+        !self.watchers.is_empty()
+    }
+
     /// Tells all watchers that there is something.
     pub fn tell_watchers(&mut self, sleepers: &mut Vec<Sleeper>) {
         for entry in self.watchers.drain(..) {
@@ -162,10 +167,22 @@ impl WaitQueue {
 /// Those who bring something call [`notify_one`](WaitList::notify_one) after every message: one
 /// load of a word that nobody writes while nobody sleeps. The protocol is in the crate's README.
 pub struct WaitList {
-    /// Entries in the queue; written under its lock.
+    /// Twice the entries in the queue, and [`ENOUGH`]; written under the queue's lock.
     pending: AtomicU32,
     habit: Habit,
-    queue: Mutex<WaitQueue>,
+    /// Whether one wake-up at a time is enough.
+    chained: bool,
+    queue: Mutex<Waiters>,
+}
+
+/// In `pending`: there are entries, and yet nobody is to be woken now.
+const ENOUGH: u32 = 1;
+
+#[derive(Debug, Default)]
+struct Waiters {
+    queue: WaitQueue,
+    /// In a chained list: a thread was chosen and has not arrived yet.
+    on_its_way: bool,
 }
 
 impl Default for WaitList {
@@ -180,7 +197,22 @@ impl WaitList {
         Self {
             pending: AtomicU32::new(0),
             habit: Habit::new(),
-            queue: Mutex::new(WaitQueue::default()),
+            chained: false,
+            queue: Mutex::new(Waiters::default()),
+        }
+    }
+
+    /// An empty list in which one thread at a time is on its way: while a chosen thread has not
+    /// arrived, nobody else is chosen; when it has got what it came for and there is more, it chooses
+    /// the next one.
+    ///
+    /// For those who wait for room. Room comes one place at a time from somebody who has better things
+    /// to do than to wake a thread for each of them; and whoever is late only finds more of it. Not for
+    /// those who wait for messages: each of them should be on its way to a thread at once.
+    pub fn chained() -> Self {
+        Self {
+            chained: true,
+            ..Self::new()
         }
     }
 
@@ -194,23 +226,23 @@ impl WaitList {
     ///
     /// The thread must look once more *after* this and before it sleeps.
     pub fn register(&self, operation: Operation, context: &Context) {
-        self.change(|queue| queue.register(Entry::new(operation, context)));
+        self.change(|waiters| waiters.queue.register(Entry::new(operation, context)));
     }
 
     /// Adds a thread that wants to hear of readiness. It, too, must look once more.
     pub fn watch(&self, operation: Operation, context: &Context) {
-        self.change(|queue| queue.watch(Entry::new(operation, context)));
+        self.change(|waiters| waiters.queue.watch(Entry::new(operation, context)));
     }
 
     /// Removes a thread's entry, if it is still there.
     pub fn unregister(&self, operation: Operation, context: &Context) {
-        let entry = self.change(|queue| queue.unregister(operation, context));
+        let entry = self.change(|waiters| waiters.queue.unregister(operation, context));
         drop(entry);
     }
 
     /// Removes a watcher's entry, if it is still there.
     pub fn unwatch(&self, operation: Operation, context: &Context) {
-        self.change(|queue| queue.unwatch(operation, context));
+        self.change(|waiters| waiters.queue.unwatch(operation, context));
     }
 
     /// Attempts something until it succeeds or the deadline passes; between two attempts it looks
@@ -225,11 +257,23 @@ impl WaitList {
         &self,
         wait: Wait,
         deadline: Option<Instant>,
+        attempt: impl FnMut(bool) -> Option<R>,
+        ready: impl Fn() -> bool,
+    ) -> Option<R> {
+        self.wait_resting_until(Patience::REST, wait, deadline, attempt, ready)
+    }
+
+    /// As [`wait_until`](WaitList::wait_until), with another number of pauses between two looks.
+    pub fn wait_resting_until<R>(
+        &self,
+        rest: u32,
+        wait: Wait,
+        deadline: Option<Instant>,
         mut attempt: impl FnMut(bool) -> Option<R>,
         ready: impl Fn() -> bool,
     ) -> Option<R> {
         loop {
-            let mut patience = self.habit.begin(wait, deadline);
+            let mut patience = self.habit.begin(wait, deadline).resting(rest);
             let mut looks = 0_u32;
             loop {
                 if let Some(result) = attempt(looks.is_multiple_of(16)) {
@@ -247,7 +291,30 @@ impl WaitList {
             patience.sleeps();
             if self.sleep(deadline, &ready) {
                 patience.woken();
+                if self.chained {
+                    self.arrive();
+                    if let Some(result) = attempt(true) {
+                        self.pass_on(&ready);
+                        return Some(result);
+                    }
+                }
             }
+        }
+    }
+
+    /// A chosen thread has arrived: the next one may be chosen. To be called before it attempts what
+    /// it was chosen for.
+    pub fn arrive(&self) {
+        if self.chained {
+            self.change(|waiters| waiters.on_its_way = false);
+        }
+    }
+
+    /// A chosen thread has got what it came for: if there is more, the next one is chosen, since those
+    /// who brought it may have seen that somebody was on the way.
+    pub fn pass_on(&self, ready: impl Fn() -> bool) {
+        if self.chained && ready() {
+            self.notify_one();
         }
     }
 
@@ -270,12 +337,16 @@ impl WaitList {
         })
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut WaitQueue) -> R) -> R {
-        let mut queue = self.queue.lock();
-        let result = change(&mut queue);
+    fn change<R>(&self, change: impl FnOnce(&mut Waiters) -> R) -> R {
+        let mut waiters = self.queue.lock();
+        let result = change(&mut waiters);
+        let mut pending = waiters.queue.len() as u32 * 2;
+        if pending != 0 && waiters.on_its_way && !waiters.queue.has_watchers() {
+            pending |= ENOUGH;
+        }
         // SYNC pending: sequentially consistent, and so is the look that follows a registration.
-        self.pending.store(queue.len() as u32, Ordering::SeqCst);
-        drop(queue);
+        self.pending.store(pending, Ordering::SeqCst);
+        drop(waiters);
         seam::model_fence();
         result
     }
@@ -288,7 +359,8 @@ impl WaitList {
     pub fn notify_one(&self) {
         seam::model_fence();
         // SYNC pending
-        if self.pending.load(Ordering::SeqCst) != 0 {
+        let pending = self.pending.load(Ordering::SeqCst);
+        if pending != 0 && pending & ENOUGH == 0 {
             self.wake_one();
         }
     }
@@ -297,9 +369,14 @@ impl WaitList {
     #[inline(never)]
     fn wake_one(&self) {
         let mut sleepers = Vec::new();
-        let chosen = self.change(|queue| {
-            queue.tell_watchers(&mut sleepers);
-            queue.choose(None)
+        let chosen = self.change(|waiters| {
+            waiters.queue.tell_watchers(&mut sleepers);
+            if waiters.on_its_way {
+                return None;
+            }
+            let chosen = waiters.queue.choose(None);
+            waiters.on_its_way = self.chained && chosen.is_some();
+            chosen
         });
         drop(chosen);
         drop(sleepers);
@@ -311,7 +388,7 @@ impl WaitList {
         // SYNC pending
         if self.pending.load(Ordering::SeqCst) != 0 {
             let mut sleepers = Vec::new();
-            self.change(|queue| queue.tell_all(&mut sleepers));
+            self.change(|waiters| waiters.queue.tell_all(&mut sleepers));
             drop(sleepers);
         }
     }

@@ -20,6 +20,7 @@ use tamtam_wait::seam::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
 use tamtam_wait::{Backoff, Context, Operation, Source, Token, Wait, WaitList};
 
+use super::pace::Pace;
 use super::{Nothing, Unfinished};
 
 /// In the tail: one side is gone. In the head: a receiver is at work.
@@ -187,10 +188,15 @@ pub(crate) struct Claim<T> {
     offset: usize,
 }
 
+struct Head<T> {
+    place: AtomicPtr<Block<T>>,
+    pace: Pace,
+}
+
 /// A channel without a bound. The first block is allocated by the first message.
 pub(crate) struct BlockList<T> {
     tail: CacheAligned<AtomicPtr<Block<T>>>,
-    head: CacheAligned<AtomicPtr<Block<T>>>,
+    head: CacheAligned<Head<T>>,
     /// Discarding was cut short by a panic.
     abandoned: AtomicBool,
     receivers: WaitList,
@@ -210,7 +216,10 @@ impl<T> BlockList<T> {
     pub(crate) fn new() -> Self {
         BlockList {
             tail: CacheAligned(AtomicPtr::new(ptr::null_mut())),
-            head: CacheAligned(AtomicPtr::new(ptr::null_mut())),
+            head: CacheAligned(Head {
+                place: AtomicPtr::new(ptr::null_mut()),
+                pace: Pace::default(),
+            }),
             abandoned: AtomicBool::new(false),
             receivers: WaitList::new(),
             first: AtomicPtr::new(ptr::null_mut()),
@@ -369,17 +378,21 @@ impl<T> BlockList<T> {
         });
         // SYNC list-stamp: the message is written.
         cell.stamp.store(generation, Ordering::Release);
+        if claim.offset.is_multiple_of(16) {
+            self.receivers.habit().meet();
+        }
         self.receivers.notify_one();
     }
 
     /// Takes the receivers' lock; the head's value before.
     #[inline]
     fn lock(&self) -> Option<*mut Block<T>> {
-        let head = self.head.load(Ordering::Relaxed);
+        let head = self.head.place.load(Ordering::Relaxed);
         // SYNC list-head
         (!has_flag(head)
             && self
                 .head
+                .place
                 .compare_exchange(head, with_flag(head), Ordering::Acquire, Ordering::Relaxed)
                 .is_ok())
         .then_some(head)
@@ -427,6 +440,7 @@ impl<T> BlockList<T> {
             // SAFETY: the stamp says that it is written, and the lock that nobody else takes it.
             unsafe { (*place).assume_init_read() }
         });
+        self.head.pace.count();
         self.advance(block, offset);
         Ok(message)
     }
@@ -458,7 +472,7 @@ impl<T> BlockList<T> {
     #[inline(always)]
     fn unlock(&self, head: *mut Block<T>) {
         // SYNC list-head
-        self.head.store(head, Ordering::Release);
+        self.head.place.store(head, Ordering::Release);
     }
 
     /// The block's last message is out: the head moves to the next one, and the block is recycled.
@@ -514,7 +528,7 @@ impl<T> BlockList<T> {
     pub(crate) fn receive_or_tell(&self) -> Result<T, Nothing> {
         self.receive().map_err(|_| {
             // Head first: if the tail is not ahead of it, the list was empty then.
-            let head = self.head.load(Ordering::SeqCst);
+            let head = self.head.place.load(Ordering::SeqCst);
             let tail = self.tail.load(Ordering::SeqCst);
             if without_flag(tail) != head {
                 Nothing::Busy
@@ -563,7 +577,8 @@ impl<T> BlockList<T> {
         deadline: Option<Instant>,
     ) -> Result<T, Nothing> {
         self.receivers
-            .wait_until(
+            .wait_resting_until(
+                self.head.pace.rest(),
                 wait,
                 deadline,
                 |thorough| {
@@ -586,7 +601,7 @@ impl<T> BlockList<T> {
     /// A waiting receiver's second look.
     fn has_mail(&self) -> bool {
         seam::model_fence();
-        let head = self.head.load(Ordering::SeqCst);
+        let head = self.head.place.load(Ordering::SeqCst);
         self.tail.load(Ordering::SeqCst) != without_flag(head)
     }
 
@@ -616,7 +631,7 @@ impl<T> BlockList<T> {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        let head = self.head.load(Ordering::SeqCst);
+        let head = self.head.place.load(Ordering::SeqCst);
         let tail = self.tail.load(Ordering::SeqCst);
         without_flag(tail) == without_flag(head)
     }
@@ -639,7 +654,7 @@ impl<T> Drop for BlockList<T> {
         // Nobody else is left. A cell that was claimed and never written is passed over.
         let abandoned = self.abandoned.load(Ordering::Relaxed);
         let tail = without_flag(self.tail.load(Ordering::Relaxed));
-        let mut head = without_flag(self.head.load(Ordering::Relaxed));
+        let mut head = without_flag(self.head.place.load(Ordering::Relaxed));
         if head.is_null() {
             head = self.first.load(Ordering::Relaxed);
         }
@@ -665,7 +680,7 @@ impl<T> Drop for BlockList<T> {
                 unsafe { Block::free(block) };
             }
             // First the head, so that a panic in a message's drop leaves nothing to drop twice.
-            self.head.store(head, Ordering::Relaxed);
+            self.head.place.store(head, Ordering::Relaxed);
             drop(message);
         }
         if let Some(block) = block_of(head) {

@@ -15,12 +15,16 @@ use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
-use tamtam_wait::{Backoff, Context, Operation, Source, Token, Wait, WaitList};
+use tamtam_wait::{Backoff, Context, Operation, Patience, Source, Token, Wait, WaitList};
 
+use super::pace::Pace;
 use super::{Nothing, Refusal, Unfinished};
 
 /// In the tail: one side is gone. In the head: a receiver is at work. In a stamp: written.
 const FLAG: usize = 1;
+
+/// Who sends or receives at a position without these bits says on which processor.
+const MEETING: usize = 0x1E;
 
 struct Cell<T> {
     /// The position whose message is inside, with the flag; anything else: not yet written.
@@ -34,13 +38,18 @@ struct Tail {
     head_seen: AtomicUsize,
 }
 
+struct Head {
+    position: AtomicUsize,
+    pace: Pace,
+}
+
 /// A bounded channel of capacity one or more.
 ///
 /// A *position* is lap and index in one word, above the flag: the index in the low bits, and the lap
 /// above it grows by one whenever the index goes back to zero.
 pub(crate) struct Ring<T> {
     tail: CacheAligned<Tail>,
-    head: CacheAligned<AtomicUsize>,
+    head: CacheAligned<Head>,
     cells: Box<[Cell<T>]>,
     /// What a lap adds to a position.
     lap: usize,
@@ -87,12 +96,15 @@ impl<T> Ring<T> {
                 position: AtomicUsize::new(lap),
                 head_seen: AtomicUsize::new(lap),
             }),
-            head: CacheAligned(AtomicUsize::new(lap)),
+            head: CacheAligned(Head {
+                position: AtomicUsize::new(lap),
+                pace: Pace::default(),
+            }),
             cells,
             lap,
             abandoned: AtomicBool::new(false),
             receivers: WaitList::new(),
-            senders: WaitList::new(),
+            senders: WaitList::chained(),
         }
     }
 
@@ -140,9 +152,11 @@ impl<T> Ring<T> {
             let seen = self.tail.head_seen.load(Ordering::Acquire);
             if tail.wrapping_sub(seen) >= self.lap {
                 // SYNC ring-head: the receiver is done with the cells before it.
-                let head = self.head.load(Ordering::SeqCst) & !FLAG;
-                // SYNC head-seen
-                self.tail.head_seen.store(head, Ordering::Release);
+                let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
+                if head != seen {
+                    // SYNC head-seen
+                    self.tail.head_seen.store(head, Ordering::Release);
+                }
                 let distance = tail.wrapping_sub(head);
                 if distance >= self.lap {
                     // Full, if the tail is still the one that was compared with this head.
@@ -182,13 +196,16 @@ impl<T> Ring<T> {
         });
         // SYNC ring-stamp: the message is written.
         cell.stamp.store(claim.0 | FLAG, Ordering::Release);
+        if claim.0 & MEETING == 0 {
+            self.receivers.habit().meet();
+        }
         self.receivers.notify_one();
     }
 
     /// Takes the oldest message, if it is there.
     #[inline]
     pub(crate) fn receive(&self) -> Result<T, Nothing> {
-        let head = self.head.load(Ordering::Relaxed);
+        let head = self.head.position.load(Ordering::Relaxed);
         if head & FLAG != 0 {
             return Err(Nothing::Busy);
         }
@@ -206,6 +223,7 @@ impl<T> Ring<T> {
         // lock bit, or we see it among those who wait.
         if self
             .head
+            .position
             .compare_exchange(head, head | FLAG, Ordering::SeqCst, Ordering::Relaxed)
             .is_err()
         {
@@ -216,8 +234,12 @@ impl<T> Ring<T> {
             // lock bit that nobody else takes it.
             unsafe { (*place).assume_init_read() }
         });
+        self.head.pace.count();
         // SYNC ring-head: the cell may be written again.
-        self.head.store(self.next(head), Ordering::Release);
+        self.head.position.store(self.next(head), Ordering::Release);
+        if head & MEETING == 0 {
+            self.senders.habit().meet();
+        }
         self.senders.notify_one();
         Ok(message)
     }
@@ -238,11 +260,12 @@ impl<T> Ring<T> {
         // As in `receive`.
         if self
             .head
+            .position
             .compare_exchange(head, head | FLAG, Ordering::SeqCst, Ordering::Relaxed)
             .is_ok()
         {
             // SYNC ring-head
-            self.head.store(self.next(head), Ordering::Release);
+            self.head.position.store(self.next(head), Ordering::Release);
             self.senders.notify_one();
         }
     }
@@ -252,7 +275,7 @@ impl<T> Ring<T> {
     pub(crate) fn receive_or_tell(&self) -> Result<T, Nothing> {
         self.receive().map_err(|_| {
             // Head first: if the tail is not ahead of it, the ring was empty then.
-            let head = self.head.load(Ordering::SeqCst);
+            let head = self.head.position.load(Ordering::SeqCst);
             let tail = self.tail.position.load(Ordering::SeqCst);
             if tail & !FLAG != head {
                 Nothing::Busy
@@ -293,8 +316,12 @@ impl<T> Ring<T> {
         wait: Wait,
         deadline: Option<Instant>,
     ) -> Result<Claim, Refusal> {
+        // Where many messages fit, a sender that finds it full may as well leave the receivers alone for
+        // a while: its message has to wait for all of those anyway.
+        let rest = Patience::REST * (self.cells.len() / 16).clamp(1, 8) as u32;
         self.senders
-            .wait_until(
+            .wait_resting_until(
+                rest,
                 wait,
                 deadline,
                 |_| match self.claim() {
@@ -312,7 +339,8 @@ impl<T> Ring<T> {
         deadline: Option<Instant>,
     ) -> Result<T, Nothing> {
         self.receivers
-            .wait_until(
+            .wait_resting_until(
+                self.head.pace.rest(),
                 wait,
                 deadline,
                 |thorough| {
@@ -335,7 +363,7 @@ impl<T> Ring<T> {
     /// A waiting receiver's second look.
     fn has_mail(&self) -> bool {
         seam::model_fence();
-        let head = self.head.load(Ordering::SeqCst);
+        let head = self.head.position.load(Ordering::SeqCst);
         self.tail.position.load(Ordering::SeqCst) != head & !FLAG
     }
 
@@ -344,14 +372,14 @@ impl<T> Ring<T> {
     fn has_room(&self) -> bool {
         seam::model_fence();
         let tail = self.tail.position.load(Ordering::SeqCst);
-        let head = self.head.load(Ordering::SeqCst);
+        let head = self.head.position.load(Ordering::SeqCst);
         (tail | head) & FLAG != 0 || tail.wrapping_sub(head) != self.lap
     }
 
     pub(crate) fn len(&self) -> usize {
         loop {
             let tail = self.tail.position.load(Ordering::SeqCst);
-            let head = self.head.load(Ordering::SeqCst) & !FLAG;
+            let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
             if self.tail.position.load(Ordering::SeqCst) == tail {
                 return self.distance(head, tail & !FLAG);
             }
@@ -359,14 +387,14 @@ impl<T> Ring<T> {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        let head = self.head.load(Ordering::SeqCst) & !FLAG;
+        let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
         let tail = self.tail.position.load(Ordering::SeqCst) & !FLAG;
         head == tail
     }
 
     pub(crate) fn is_full(&self) -> bool {
         let tail = self.tail.position.load(Ordering::SeqCst) & !FLAG;
-        let head = self.head.load(Ordering::SeqCst) & !FLAG;
+        let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
         tail.wrapping_sub(head) == self.lap
     }
 
@@ -392,12 +420,12 @@ impl<T> Drop for Ring<T> {
         // Nobody else is left. A cell that was claimed and never written is passed over.
         let abandoned = self.abandoned.load(Ordering::Relaxed);
         let tail = self.tail.position.load(Ordering::Relaxed) & !FLAG;
-        let mut head = self.head.load(Ordering::Relaxed) & !FLAG;
+        let mut head = self.head.position.load(Ordering::Relaxed) & !FLAG;
         while head != tail {
             let cell = self.cell(head);
             let next = self.next(head);
             // First the head, so that a panic in a message's drop does not make us drop it twice.
-            self.head.store(next, Ordering::Relaxed);
+            self.head.position.store(next, Ordering::Relaxed);
             if !abandoned && cell.stamp.load(Ordering::Relaxed) == head | FLAG {
                 drop(cell.message.with_mut(|place| {
                     // SAFETY: the stamp says that it is written, and it was not received.
@@ -430,6 +458,15 @@ impl<T> Source for Sending<'_, T> {
 
     fn unregister(&self, operation: Operation, context: &Context) {
         self.0.senders.unregister(operation, context);
+    }
+
+    fn accept(&self, token: &mut Token, _: &Context) -> bool {
+        self.0.senders.arrive();
+        let begun = self.try_begin(token);
+        if begun {
+            self.0.senders.pass_on(|| self.0.has_room());
+        }
+        begun
     }
 
     unsafe fn abandon(&self, token: &mut Token) {

@@ -125,7 +125,7 @@ impl Stripes {
         if stripe.owner.load(Ordering::Relaxed) == thread {
             let done = stripe.done.load(Ordering::Relaxed);
             let leased = stripe.leased.load(Ordering::Relaxed);
-            if by <= leased.saturating_sub(done) {
+            if by <= leased - done {
                 // SYNC stripe-done
                 stripe.done.store(done + by, Ordering::Release);
                 // SYNC settling
@@ -160,8 +160,8 @@ impl Stripes {
     /// The thread has no stripe yet, or none at all, or its lease is too short.
     #[cold]
     fn count_beyond_lease(&self, pool: &AtomicU64, mut thread: u32, by: u64) -> bool {
-        // SYNC settled
-        if self.head.phase.load(Ordering::Acquire) == EXACT {
+        // Relaxed: the pool is counted by read-modify-writes, which never see an old value.
+        if self.head.phase.load(Ordering::Relaxed) == EXACT {
             return false;
         }
         if thread == number::NONE {
@@ -262,8 +262,9 @@ fn count_on_new_lease(pool: &AtomicU64, stripe: &Stripe, by: u64) -> bool {
     let leased = stripe.leased.load(Ordering::Relaxed);
     let missing = by.saturating_sub(leased - done);
     let mut drawn = 0;
-    // SYNC latch: threads without a stripe count in the pool.
-    let enough = pool.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |left| {
+    // Relaxed: to take a lease tells nobody anything, and what others released by counting in the
+    // pool passes through.
+    let enough = pool.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
         let spare = left.checked_sub(missing)?;
         let lease = (spare / PART_OF_POOL).min(LARGEST_LEASE);
         drawn = missing + lease;
@@ -273,7 +274,7 @@ fn count_on_new_lease(pool: &AtomicU64, stripe: &Stripe, by: u64) -> bool {
         return false;
     }
     stripe.leased.store(leased + drawn, Ordering::Relaxed);
-    // SYNC stripe-done
-    stripe.done.store(done + by, Ordering::Release);
+    // Relaxed: whoever reads it holds the lock, and acquired with it what this thread did.
+    stripe.done.store(done + by, Ordering::Relaxed);
     true
 }

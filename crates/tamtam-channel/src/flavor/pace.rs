@@ -1,0 +1,84 @@
+//! How long the receivers of a stream leave its senders alone.
+//!
+//! A receiver that looks at an empty channel takes the cache line from the sender that is about to write
+//! it. Where messages come singly that is the price of low latency. In a stream it makes sender and
+//! receiver crawl along one line, a message at a time; a receiver that stays away for a moment finds
+//! many messages then, and both run at full speed (as network drivers do with interrupts). So the rest
+//! between two looks grows while it brings messages in proportion, up to 0.8 µs, and shrinks as soon as
+//! it does not: where one message answers another it is never more than the shortest.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use tamtam_wait::Patience;
+
+const MOST_UNITS: u32 = 8;
+
+/// Kept by the receivers beside their head. Guesses: relaxed, and not part of any protocol, so they are
+/// no business of the models either.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    /// Messages received, ever; wraps. Written under the receivers' lock.
+    received: AtomicU32,
+    /// As many had been received when the last wait began.
+    waited: AtomicU32,
+    /// The rest, in units of the shortest one, less one.
+    more_units: AtomicU32,
+}
+
+impl Pace {
+    /// Counts a message; the caller holds the receivers' lock.
+    #[inline(always)]
+    pub(super) fn count(&self) {
+        let received = self.received.load(Relaxed);
+        self.received.store(received.wrapping_add(1), Relaxed);
+    }
+
+    /// How many pauses to make between two looks in the wait that begins.
+    pub(super) fn rest(&self) -> u32 {
+        let received = self.received.load(Relaxed);
+        let run = received.wrapping_sub(self.waited.load(Relaxed));
+        let units = self.more_units.load(Relaxed) + 1;
+        let next = if run >= 2 * units {
+            (2 * units).min(MOST_UNITS)
+        } else if run < units {
+            (units / 2).max(1)
+        } else {
+            units
+        };
+        self.waited.store(received, Relaxed);
+        self.more_units.store(next - 1, Relaxed);
+        next * Patience::REST
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    fn rest_after(pace: &Pace, run: u32) -> u32 {
+        (0..run).for_each(|_| pace.count());
+        pace.rest() / Patience::REST
+    }
+
+    #[test]
+    fn single_messages_are_looked_for_at_the_shortest_interval() {
+        let pace = Pace::default();
+        for _ in 0..100 {
+            assert_eq!(rest_after(&pace, 1), 1);
+        }
+    }
+
+    #[test]
+    fn a_stream_is_left_alone_longer_and_its_end_is_noticed() {
+        let pace = Pace::default();
+        assert_eq!(rest_after(&pace, 2), 2);
+        assert_eq!(rest_after(&pace, 5), 4);
+        assert_eq!(rest_after(&pace, 20), 8);
+        assert_eq!(rest_after(&pace, 1000), 8);
+        // Messages keep coming, but no more than the rest is worth.
+        assert_eq!(rest_after(&pace, 8), 8);
+        assert_eq!(rest_after(&pace, 1), 4);
+        assert_eq!(rest_after(&pace, 1), 2);
+        assert_eq!(rest_after(&pace, 1), 1);
+    }
+}
