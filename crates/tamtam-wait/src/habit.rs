@@ -24,7 +24,7 @@ const LOST: Duration = Duration::from_micros(150);
 const SHORT_SLEEP: Duration = Duration::from_micros(90);
 /// The first spell between two offers of the core.
 const FIRST_SPELL: Duration = Duration::from_nanos(1_500);
-/// So many waits sleep at once after the core was lost, as powers of two: the first time, how much
+/// So many offers are left out after the core was lost, as powers of two: the first time, how much
 /// faster it grows with each further time, and the most. A loss costs milliseconds, a thousand times a
 /// sleep on a busy core.
 const FIRST_SKIPS: u32 = 10;
@@ -149,6 +149,7 @@ impl Habit {
             next_spell: FIRST_SPELL,
             limit: Duration::ZERO,
             place: Place::Apart,
+            contended: false,
         }
     }
 
@@ -220,6 +221,8 @@ pub struct Patience<'a> {
     next_spell: Duration,
     limit: Duration,
     place: Place,
+    /// The last offer of the core was taken.
+    contended: bool,
 }
 
 impl fmt::Debug for Patience<'_> {
@@ -297,12 +300,15 @@ impl Patience<'_> {
         match self.stage {
             Stage::Free if self.looks == 1 => {
                 let lesson = self.habit.lesson();
-                if lesson.skips > 0 || lesson.level == 0 {
+                if lesson.level == 0 {
                     return false;
                 }
                 self.place = self.habit.place(lesson);
                 Activity::note();
                 if self.place == Place::Together {
+                    if lesson.skips > 0 {
+                        return false;
+                    }
                     // Two who take turns on one core need no clock, as long as nobody else comes
                     // between: a look at the clock now and then tells.
                     if lesson.exponent == 0 && lesson.turn != 0 {
@@ -332,7 +338,16 @@ impl Patience<'_> {
                 if self.spent(now) {
                     return self.exhausted();
                 }
-                self.next_spell *= 2;
+                if !self.contended {
+                    self.next_spell *= 2;
+                }
+                let lesson = self.habit.lesson();
+                if lesson.skips > 0 {
+                    // No offers for now: they go to a stranger.
+                    let skips = lesson.skips - 1;
+                    self.habit.learn(lesson, Lesson { skips, ..lesson });
+                    return true;
+                }
                 self.offer()
             }
             Stage::Offered => {
@@ -386,10 +401,12 @@ impl Patience<'_> {
         self.read = Some(after);
         self.stage = Stage::Offered;
         let away = after - before;
+        self.contended = away > SWITCHED;
         if away <= SWITCHED {
             // Nobody else wanted the core, so the peer is on another one.
             self.place = Place::Apart;
         } else if away <= LOST {
+            self.forgive(away);
             // Somebody ran here. Unless the peer has said where it is, it was the peer.
             if self.habit.peer.load(Relaxed) == 0 {
                 self.place = Place::Together;
@@ -416,6 +433,10 @@ impl Patience<'_> {
     }
 
     fn exhausted(&self) -> bool {
+        if self.contended {
+            // The peer may not have had a core to answer on: that says nothing about its speed.
+            return false;
+        }
         let before = self.habit.lesson();
         self.habit.learn(
             before,
