@@ -4,8 +4,8 @@
 //! should do next depends on it: among threads of its own program that pass messages all the time it
 //! should go on yielding, since waking costs more; beside a stranger's busy loop it should sleep, since a
 //! woken thread pre-empts and a yielding one waits for the stranger's whole slice. So every wait that
-//! begins counts itself in a word of the processor that it runs on, and the one who comes back reads how
-//! many there were.
+//! begins, and every sixteenth message, counts itself in a word of the processor that it runs on, and the
+//! one who comes back reads how many there were.
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
@@ -20,7 +20,7 @@ const PROCESSORS: usize = 64;
 static WAITS: [CacheAligned<AtomicU32>; PROCESSORS] =
     [const { CacheAligned(AtomicU32::new(0)) }; PROCESSORS];
 
-/// Our own threads begin a wait at least this often on a core that they keep busy with messages.
+/// Our own threads are counted at least this often on a core that they keep busy with messages.
 const BUSY: Duration = Duration::from_micros(20);
 
 /// What a thread saw on its processor before it gave it away.
@@ -29,10 +29,10 @@ pub(crate) struct Activity {
 }
 
 impl Activity {
-    /// Counts a wait that begins on this processor.
+    /// Counts a wait that begins, or some messages, on this processor.
     #[inline]
-    pub(crate) fn note() {
-        if let Some(word) = word() {
+    pub(crate) fn note_on(processor: u32) {
+        if let Some(word) = word(processor) {
             word.store(word.load(Relaxed).wrapping_add(1), Relaxed);
         }
     }
@@ -40,7 +40,7 @@ impl Activity {
     /// The state of this processor.
     pub(crate) fn here() -> Self {
         Activity {
-            word: word().map(|word| (word, word.load(Relaxed))),
+            word: word(processor()).map(|word| (word, word.load(Relaxed))),
         }
     }
 
@@ -53,8 +53,8 @@ impl Activity {
     }
 }
 
-fn word() -> Option<&'static AtomicU32> {
-    processor()
+fn word(processor: u32) -> Option<&'static AtomicU32> {
+    processor
         .checked_sub(1)
         .map(|processor| &*WAITS[processor as usize % PROCESSORS])
 }
@@ -86,7 +86,7 @@ mod tests {
         let seen = (0..1000).any(|_| {
             let here = Activity::here();
             let before = here.was_ours(Duration::from_micros(15));
-            Activity::note();
+            Activity::note_on(processor());
             !before && here.was_ours(Duration::from_micros(15))
         });
         assert!(seen);

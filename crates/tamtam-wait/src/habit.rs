@@ -115,11 +115,12 @@ impl Habit {
         }
     }
 
-    /// Tells those who wait here on which processor this thread runs; for those who bring something,
-    /// now and then. A store only if it is news.
+    /// Tells those who wait here on which processor this thread runs, if that is news, and counts as
+    /// activity of this program there; for those who bring something, now and then.
     #[inline]
     pub fn meet(&self) {
         let here = processor();
+        Activity::note_on(here);
         if self.peer.load(Relaxed) != here {
             self.peer.store(here, Relaxed);
         }
@@ -277,12 +278,12 @@ impl Patience<'_> {
                 self.adapt()
             }
             Wait::Spin => {
-                seam::spin_loop();
-                if self.looks.is_multiple_of(2048) {
+                self.pause();
+                if self.looks.is_multiple_of(512) {
                     seam::yield_now();
                     return !self.overdue();
                 }
-                !(self.looks.is_multiple_of(64) && self.overdue())
+                !(self.looks.is_multiple_of(16) && self.overdue())
             }
             Wait::Yield => {
                 seam::yield_now();
@@ -303,8 +304,8 @@ impl Patience<'_> {
                 if lesson.level == 0 {
                     return false;
                 }
+                Activity::note_on(processor());
                 self.place = self.habit.place(lesson);
-                Activity::note();
                 if self.place == Place::Together {
                     if lesson.skips > 0 {
                         return false;
