@@ -13,9 +13,9 @@ use crate::sender::{Sender, SenderFlavor};
 
 /// A channel that holds any number of messages.
 ///
-/// Sending never waits. Memory is taken in blocks as messages pile up and given back as they are
-/// received; an empty channel that was never used has no block, and one that was drained keeps one
-/// block and up to 8 KiB of spare ones.
+/// Sending never waits. Memory is taken in blocks of 2 KiB (more for large messages) as messages pile up
+/// and given back as they are received. An empty channel is 768 bytes on a 64-bit system; one that was
+/// used keeps one block and up to 8 KiB of spare ones.
 ///
 /// # Examples
 ///
@@ -41,6 +41,9 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 ///
 /// A sender that finds it full waits. With capacity zero the channel holds nothing at all: a sender
 /// waits until a receiver takes the message from its hands, and the other way round.
+///
+/// The memory for all messages is taken at once: 768 bytes and, for each message, its size and 8 bytes,
+/// on a 64-bit system; 176 bytes with capacity zero.
 ///
 /// # Panics
 ///
