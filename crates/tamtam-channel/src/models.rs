@@ -200,25 +200,6 @@ fn loom_ring_a_full_ring_wakes_its_sender() {
     });
 }
 
-/// Two senders sleep at a full ring; the receiver makes room twice, perhaps while the first of them is
-/// on its way. Neither sleeps on.
-#[test]
-fn loom_ring_two_senders_wait_for_room() {
-    wide_model(|| {
-        let (sender, receiver) = bounded(2);
-        sender.send(1).unwrap();
-        sender.send(1).unwrap();
-        let givers =
-            [sender.clone(), sender].map(|sender| thread::spawn(move || sender.send(1).unwrap()));
-        assert_eq!(receiver.recv(), Ok(1));
-        assert_eq!(receiver.recv(), Ok(1));
-        for giver in givers {
-            giver.join().unwrap();
-        }
-        assert_eq!(receiver.len(), 2);
-    });
-}
-
 #[test]
 fn loom_ring_full_is_never_overwritten() {
     model(|| {

@@ -24,9 +24,13 @@ struct Pile {
 
 impl Pile {
     fn new() -> Arc<Self> {
+        Self::with(WaitList::new())
+    }
+
+    fn with(list: WaitList) -> Arc<Self> {
         Arc::new(Pile {
             items: AtomicUsize::new(0),
-            list: WaitList::new(),
+            list,
         })
     }
 
@@ -83,6 +87,44 @@ fn loom_two_waiters_are_woken_by_two_messages() {
         for taker in takers {
             assert!(taker.join().unwrap().is_some());
         }
+    });
+}
+
+/// The second item may come while the first waiter is on its way: then that one wakes the other.
+#[test]
+fn loom_a_chained_list_wakes_one_after_the_other() {
+    model(|| {
+        let pile = Pile::with(WaitList::chained());
+        let takers = [(); 2].map(|()| {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.take(Wait::Park, None))
+        });
+        pile.put();
+        pile.put();
+        for taker in takers {
+            assert!(taker.join().unwrap().is_some());
+        }
+    });
+}
+
+/// Two items at once, and somebody who takes one of them without having waited.
+#[test]
+fn loom_a_chained_list_meets_a_rival() {
+    model(|| {
+        let pile = Pile::with(WaitList::chained());
+        let taker = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.take(Wait::Park, None))
+        };
+        let rival = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.try_take().is_some())
+        };
+        pile.put();
+        if rival.join().unwrap() {
+            pile.put();
+        }
+        assert!(taker.join().unwrap().is_some());
     });
 }
 
