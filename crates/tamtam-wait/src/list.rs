@@ -99,6 +99,11 @@ impl WaitQueue {
                 continue;
             }
             let chosen = entry.context.select(entry.operation);
+            if chosen.is_none() && !entry.packet.is_null() {
+                // Decided elsewhere. The packet is the thread's own: it will come to fetch it.
+                position += 1;
+                continue;
+            }
             // Chosen now or by another source earlier: either way it waits no more.
             let entry = self.selectors.remove(position)?;
             if let Some(asleep) = chosen {
@@ -411,5 +416,36 @@ impl fmt::Debug for WaitList {
             .field("pending", &self.pending.load(Ordering::Relaxed))
             .field("habit", &self.habit)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    /// A thread that gave up while another one looked for a partner did not find its entry any more,
+    /// and so never freed the packet in it.
+    #[test]
+    fn a_packet_stays_for_its_owner_when_the_wait_was_decided_elsewhere() {
+        let mut queue = WaitQueue::default();
+        let mut packet = 0_u64;
+        let only = Operation::new(0);
+        Context::with(|context| {
+            queue.register(Entry {
+                packet: (&raw mut packet).cast(),
+                ..Entry::new(only, context)
+            });
+            assert!(context.abort());
+            assert!(queue.choose(None).is_none());
+            let entry = queue.unregister(only, context);
+            assert_eq!(
+                entry.map(|entry| entry.packet),
+                Some((&raw mut packet).cast())
+            );
+            // Without a packet there is nothing to fetch, and the entry is in the way.
+            queue.register(Entry::new(only, context));
+            assert!(queue.choose(None).is_none());
+            assert!(queue.is_empty());
+        });
     }
 }
