@@ -95,10 +95,15 @@ impl Head {
 
 impl Stripes {
     pub(super) fn new() -> Self {
+        Self::with_fences(fence::is_asymmetric())
+    }
+
+    /// With an asymmetric pair of fences, which the system must offer, or two full ones.
+    pub(super) fn with_fences(asymmetric: bool) -> Self {
         Stripes {
             head: CacheAligned(Head {
                 phase: AtomicU32::new(LEASED),
-                asymmetric: fence::is_asymmetric(),
+                asymmetric,
             }),
             stripes: core::array::from_fn(|_| {
                 CacheAligned(Stripe {

@@ -32,9 +32,15 @@ const fn rounds(usually: u64) -> u64 {
     }
 }
 
-/// Both kinds of latch with the same count.
-fn both(count: u64) -> [Latch; 2] {
-    [Latch::with_stripes(count, None), Latch::striped(count)]
+/// Every kind of latch with the same count: without stripes, with them, and with them as they are
+/// where the system has no barrier for all threads.
+fn kinds(count: u64) -> [Latch; 3] {
+    let full_fences = Stripes::with_fences(false);
+    [
+        Latch::with_stripes(count, None),
+        Latch::striped(count),
+        Latch::with_stripes(count, Some(Box::new(full_fences))),
+    ]
 }
 
 #[test]
@@ -52,7 +58,7 @@ fn one_thread_counts_every_count() {
         .chain([4095, 4096, 4097, 10_000, 100_000])
         .filter(|&n| n <= rounds(100_000))
     {
-        for latch in both(count) {
+        for latch in kinds(count) {
             for left in (1..=count).rev() {
                 if left % 17 == 0 || left < 300 {
                     assert_eq!(latch.remaining(), left);
@@ -71,8 +77,8 @@ fn one_thread_counts_every_count() {
 fn counts_by_amounts_are_counted_exactly() {
     let mut random = Random(7);
     for _ in 0..rounds(500) {
-        let count = 1 + random.below(200_000);
-        for latch in both(count) {
+        let count = 1 + random.below(rounds(200_000));
+        for latch in kinds(count) {
             let mut left = count;
             while left > 0 {
                 assert_eq!(latch.remaining(), left);
@@ -89,7 +95,7 @@ fn counts_by_amounts_are_counted_exactly() {
 
 #[test]
 fn counting_beyond_zero_does_nothing() {
-    for latch in both(70_000).into_iter().chain(both(u64::MAX)) {
+    for latch in kinds(70_000).into_iter().chain(kinds(u64::MAX)) {
         latch.count_down();
         latch.count_down_by(u64::MAX);
         for by in [0, 1, 2, 1 << 63, u64::MAX] {
@@ -104,7 +110,7 @@ fn counting_beyond_zero_does_nothing() {
 
 #[test]
 fn the_largest_count_is_exact() {
-    for latch in both(u64::MAX) {
+    for latch in kinds(u64::MAX) {
         latch.count_down();
         latch.count_down_by(u64::MAX - 3);
         assert_eq!((latch.remaining(), latch.is_open()), (2, false));
@@ -131,7 +137,7 @@ fn count_together(threads: u64, rounds: u64, limit: u64, seed: u64) {
         })
         .collect();
     let total: u64 = amounts.iter().flatten().sum();
-    for latch in both(total) {
+    for latch in kinds(total) {
         let start = Barrier::new(threads as usize);
         let (begun, done) = (AtomicU64::new(0), AtomicU64::new(0));
         let watching = AtomicBool::new(true);
@@ -202,7 +208,7 @@ fn opens_exactly_for_one_to_eight_threads() {
 fn opens_exactly_when_the_end_is_all_there_is() {
     // The settlement races with counts most of all where leases are short.
     for seed in 0..rounds(300) {
-        count_together(2 + seed % 3, 400, 3, seed);
+        count_together(2 + seed % 3, rounds(400) + 50, 3, seed);
     }
 }
 
@@ -215,7 +221,7 @@ fn more_threads_than_stripes() {
 fn a_dead_threads_lease_is_returned() {
     for round in 0..rounds(200) {
         let mut random = Random(round);
-        let count = 1_000 + random.below(200_000);
+        let count = 1_000 + random.below(rounds(200_000));
         let latch = Latch::striped(count);
         let mut left = count;
         while left > 0 {
@@ -240,7 +246,8 @@ fn a_dead_threads_lease_is_returned() {
 
 #[test]
 fn a_sleeping_threads_lease_is_returned() {
-    let latch = Latch::striped(100_000);
+    let total = 1_000 + rounds(100_000);
+    let latch = Latch::striped(total);
     let (leased, end) = (Barrier::new(9), Barrier::new(9));
     thread::scope(|scope| {
         for _ in 0..8 {
@@ -253,7 +260,7 @@ fn a_sleeping_threads_lease_is_returned() {
             });
         }
         leased.wait();
-        for left in (0..100_000 - 8).rev() {
+        for left in (0..total - 8).rev() {
             assert!(!latch.is_open());
             latch.count_down();
             if left % 1_000 == 0 {
@@ -322,7 +329,7 @@ fn writes_before_a_count_are_seen_after_the_wait() {
 
 #[test]
 fn timeouts_end_after_their_time_and_not_before() {
-    for latch in both(5) {
+    for latch in kinds(5) {
         latch.count_down_by(4);
         let start = Instant::now();
         let time = Duration::from_millis(10);
@@ -342,7 +349,7 @@ fn timeouts_end_after_their_time_and_not_before() {
 fn it_can_be_sent_shared_and_printed() {
     fn shared<T: Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe + Unpin>() {}
     shared::<Latch>();
-    for latch in both(12) {
+    for latch in kinds(12) {
         latch.count_down_by(2);
         assert!(format!("{latch:?}").contains("remaining: 10"));
     }
