@@ -32,8 +32,8 @@ const LARGE: u64 = if cfg!(tamtam_loom) { 1 << 32 } else { 1 << 16 };
 ///
 /// It is meant to be counted often. Where the count is large, each thread counts at a place of its
 /// own, without a locked instruction and without touching what other threads write: 1 to 2 ns a
-/// count and thread, where an atomic counter takes 5 alone and more in company. A thread that ends takes nothing along: what it
-/// counted is counted, and what it did not is left to the others.
+/// count and thread, where an atomic counter takes 5 alone and more in company. A thread that ends
+/// takes nothing along: what it counted is counted, and what it did not is left to the others.
 ///
 /// A latch is 128 bytes. One of at least 65,536 counts allocates 4,352 bytes more when it is made;
 /// a smaller one allocates nothing while nobody sleeps at it.
