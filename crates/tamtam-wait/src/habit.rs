@@ -22,6 +22,9 @@ const SWITCHED: Duration = Duration::from_nanos(600);
 const LOST: Duration = Duration::from_micros(150);
 /// A sleep this short would have been cheaper awake.
 const SHORT_SLEEP: Duration = Duration::from_micros(90);
+/// The most offers of the core in one wait: threads that wait would otherwise pass it around among
+/// themselves without end, each of them forgiven the others' time.
+const MOST_OFFERS: u32 = 64;
 /// The first spell between two offers of the core.
 const FIRST_SPELL: Duration = Duration::from_nanos(1_500);
 /// So many offers are left out after the core was lost, as powers of two: the first time, how much
@@ -151,6 +154,7 @@ impl Habit {
             limit: Duration::ZERO,
             place: Place::Apart,
             contended: false,
+            offers: 0,
         }
     }
 
@@ -224,6 +228,7 @@ pub struct Patience<'a> {
     place: Place,
     /// The last offer of the core was taken.
     contended: bool,
+    offers: u32,
 }
 
 impl fmt::Debug for Patience<'_> {
@@ -389,14 +394,17 @@ impl Patience<'_> {
     }
 
     fn spent(&self, now: Instant) -> bool {
-        self.started
-            .is_some_and(|started| now - started >= self.limit)
+        self.offers >= MOST_OFFERS
+            || self
+                .started
+                .is_some_and(|started| now.saturating_duration_since(started) >= self.limit)
     }
 
     /// Offers the core to others and sees from the clock what became of the offer.
     fn offer(&mut self) -> bool {
         let before = self.read.unwrap_or_else(Instant::now);
         let here = Activity::here();
+        self.offers += 1;
         seam::yield_now();
         let after = Instant::now();
         self.read = Some(after);
@@ -555,6 +563,27 @@ mod tests {
         patience.sleeps();
         patience.woken();
         assert!(habit.lesson().level > 0);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "needs the time that Miri does not have")]
+    fn threads_that_wait_in_vain_do_not_pass_the_core_around_for_ever() {
+        // More than there are cores, so that every offer is taken by another one that waits.
+        let habit = Habit::new();
+        std::thread::scope(|threads| {
+            for _ in 0..16 {
+                threads.spawn(|| {
+                    for _ in 0..20 {
+                        let mut patience = habit.begin(Wait::Adaptive, None);
+                        let mut looks = 0_u32;
+                        while patience.look_again() {
+                            looks += 1;
+                            assert!(looks < 100_000, "{patience:?}");
+                        }
+                    }
+                });
+            }
+        });
     }
 
     #[test]
