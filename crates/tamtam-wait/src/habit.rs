@@ -130,10 +130,10 @@ impl Habit {
     }
 
     /// Where the peer is, as far as it said; else where it was met.
-    fn place(&self, lesson: Lesson) -> Place {
+    fn place(&self, lesson: Lesson, here: u32) -> Place {
         match self.peer.load(Relaxed) {
             0 => lesson.place,
-            peer if peer == processor() => Place::Together,
+            peer if peer == here => Place::Together,
             _ => Place::Apart,
         }
     }
@@ -304,13 +304,15 @@ impl Patience<'_> {
 
     fn adapt(&mut self) -> bool {
         match self.stage {
+            // The first look in vain.
             Stage::Free if self.looks == 1 => {
                 let lesson = self.habit.lesson();
                 if lesson.level == 0 {
                     return false;
                 }
-                Activity::note_on(processor());
-                self.place = self.habit.place(lesson);
+                let here = processor();
+                Activity::note_on(here);
+                self.place = self.habit.place(lesson, here);
                 if self.place == Place::Together {
                     if lesson.skips > 0 {
                         return false;
