@@ -90,14 +90,10 @@ impl WaitQueue {
             .retain(|entry| entry.operation != operation || !entry.context.same(context));
     }
 
-    /// Chooses the first thread that nobody else has chosen yet and that is not `own`.
-    pub fn choose(&mut self, own: Option<&Context>) -> Option<(Entry, Option<Sleeper>)> {
+    /// Chooses the first thread that nobody else has chosen yet.
+    pub fn choose(&mut self) -> Option<(Entry, Option<Sleeper>)> {
         let mut position = 0;
         while let Some(entry) = self.selectors.get(position) {
-            if own.is_some_and(|own| own.same(&entry.context)) {
-                position += 1;
-                continue;
-            }
             let chosen = entry.context.select(entry.operation);
             if chosen.is_none() && !entry.packet.is_null() {
                 // Decided elsewhere. The packet is the thread's own: it will come to fetch it.
@@ -379,7 +375,7 @@ impl WaitList {
             if waiters.on_its_way {
                 return None;
             }
-            let chosen = waiters.queue.choose(None);
+            let chosen = waiters.queue.choose();
             waiters.on_its_way = self.chained && chosen.is_some();
             chosen
         });
@@ -436,7 +432,7 @@ mod tests {
                 ..Entry::new(only, context)
             });
             assert!(context.abort());
-            assert!(queue.choose(None).is_none());
+            assert!(queue.choose().is_none());
             let entry = queue.unregister(only, context);
             assert_eq!(
                 entry.map(|entry| entry.packet),
@@ -444,7 +440,7 @@ mod tests {
             );
             // Without a packet there is nothing to fetch, and the entry is in the way.
             queue.register(Entry::new(only, context));
-            assert!(queue.choose(None).is_none());
+            assert!(queue.choose().is_none());
             assert!(queue.is_empty());
         });
     }

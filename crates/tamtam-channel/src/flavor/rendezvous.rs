@@ -175,7 +175,7 @@ impl<T> Rendezvous<T> {
 
     /// The second to come: a receiver waits already.
     fn meet_receiver(sides: &mut Sides) -> Option<(Entry, Option<Sleeper>)> {
-        sides.receivers.choose(None)
+        sides.receivers.choose()
     }
 
     pub(crate) fn try_send(&self, message: T) -> Result<(), (T, Refusal)> {
@@ -251,7 +251,7 @@ impl<T> Rendezvous<T> {
     /// `None` if a sender was met that then gave up.
     fn try_meet_sender(&self) -> Option<Result<T, Nothing>> {
         let mut sides = self.sides.lock();
-        if let Some((entry, sleeper)) = sides.senders.choose(None) {
+        if let Some((entry, sleeper)) = sides.senders.choose() {
             drop(sides);
             // A sender in a select has to wake up before it can give.
             drop(sleeper);
@@ -277,7 +277,7 @@ impl<T> Rendezvous<T> {
     fn wait_for_sender(&self, wait: Wait, deadline: Option<Instant>) -> Option<Result<T, Nothing>> {
         Context::with(|context| {
             let mut sides = self.sides.lock();
-            if let Some((entry, sleeper)) = sides.senders.choose(None) {
+            if let Some((entry, sleeper)) = sides.senders.choose() {
                 drop(sides);
                 drop(sleeper);
                 // SAFETY: begun just now; every entry of this channel has a packet of this type.
@@ -379,7 +379,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
     fn try_begin(&self, token: &mut Token) -> bool {
         let mut sides = self.0.sides.lock();
         let (_, others) = Self::queues(&mut sides);
-        if let Some((entry, sleeper)) = others.choose(None) {
+        if let Some((entry, sleeper)) = others.choose() {
             drop(sides);
             drop(sleeper);
             token.put(Exchange::<T>(Some(entry.packet.cast())));
