@@ -12,6 +12,7 @@ use crate::flavor::Nothing;
 use crate::flavor::at::{At, sleep_until};
 use crate::flavor::block_list::BlockList;
 use crate::flavor::never::Never;
+use crate::flavor::queue::Queue;
 use crate::flavor::rendezvous::{Exchange, Rendezvous};
 use crate::flavor::ring::Ring;
 use crate::flavor::tick::Tick;

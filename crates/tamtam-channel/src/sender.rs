@@ -9,6 +9,7 @@ use crate::ends::Ends;
 use crate::error::{SendError, SendTimeoutError, TrySendError};
 use crate::flavor::Refusal;
 use crate::flavor::block_list::{self, BlockList};
+use crate::flavor::queue::Queue;
 use crate::flavor::rendezvous::{Exchange, Rendezvous};
 use crate::flavor::ring::{self, Ring};
 

@@ -14,14 +14,14 @@
 use core::mem::{MaybeUninit, size_of};
 use core::ptr::{self, NonNull};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
-use tamtam_wait::{Backoff, Context, Operation, Source, Token, Wait, WaitList};
+use tamtam_wait::{Backoff, Context, Operation, Source, Token, WaitList};
 
+use super::Nothing;
 use super::pace::Pace;
-use super::{Nothing, Unfinished};
+use super::queue::Queue;
 
 /// In the tail: one side is gone. In the head: a receiver is at work.
 const FLAG: usize = 1;
@@ -398,53 +398,6 @@ impl<T> BlockList<T> {
         .then_some(head)
     }
 
-    /// Takes the oldest message, if it is there.
-    #[inline]
-    pub(crate) fn receive(&self) -> Result<T, Nothing> {
-        let Some(mut head) = self.lock() else {
-            return Err(Nothing::Busy);
-        };
-        let block = match block_of(head) {
-            Some(block) => block,
-            None => {
-                // SYNC list-first
-                head = self.first.load(Ordering::Acquire);
-                match NonNull::new(head) {
-                    Some(block) => block,
-                    None => {
-                        self.unlock(head);
-                        return Err(Nothing::Busy);
-                    }
-                }
-            }
-        };
-        let offset = offset_of(head);
-        // SAFETY: the head's block lives while the lock is held; offsets in the head are below the
-        // number of cells, since the head moves on to the next block at once.
-        let (header, cell) = unsafe { (block.as_ref(), Block::cell(block, offset)) };
-        let generation = header.generation.with(|generation| {
-            // SAFETY: changes only while nobody but its owner has the block.
-            unsafe { *generation }
-        });
-        // SYNC list-stamp
-        let stamp = cell.stamp.load(Ordering::Acquire);
-        if stamp != generation {
-            if stamp == skipped(generation) {
-                self.advance(block, offset);
-            } else {
-                self.unlock(head);
-            }
-            return Err(Nothing::Busy);
-        }
-        let message = cell.message.with_mut(|place| {
-            // SAFETY: the stamp says that it is written, and the lock that nobody else takes it.
-            unsafe { (*place).assume_init_read() }
-        });
-        self.head.pace.count();
-        self.advance(block, offset);
-        Ok(message)
-    }
-
     /// Gives the receivers' lock back with the head behind this cell.
     #[inline(always)]
     fn advance(&self, block: NonNull<Block<T>>, offset: usize) {
@@ -523,23 +476,6 @@ impl<T> BlockList<T> {
         })
     }
 
-    /// As [`receive`](BlockList::receive), and tells emptiness from business.
-    #[inline]
-    pub(crate) fn receive_or_tell(&self) -> Result<T, Nothing> {
-        self.receive().map_err(|_| {
-            // Head first: if the tail is not ahead of it, the list was empty then.
-            let head = self.head.place.load(Ordering::SeqCst);
-            let tail = self.tail.load(Ordering::SeqCst);
-            if without_flag(tail) != head {
-                Nothing::Busy
-            } else if has_flag(tail) {
-                Nothing::Closed
-            } else {
-                Nothing::Empty
-            }
-        })
-    }
-
     /// Closes the list for senders. Messages that are in it can still be received.
     pub(crate) fn close(&self) {
         let mut tail = self.tail.load(Ordering::Relaxed);
@@ -552,57 +488,6 @@ impl<T> BlockList<T> {
             tail = now;
         }
         self.receivers.notify_all();
-    }
-
-    /// Drops all messages of a closed list.
-    ///
-    /// If a message panics when it is dropped, those after it are leaked: dropping them while the
-    /// panic unwinds could end the program.
-    pub(crate) fn discard(&self) {
-        let unfinished = Unfinished(&self.abandoned);
-        let mut backoff = Backoff::new();
-        loop {
-            match self.receive_or_tell() {
-                Ok(message) => drop(message),
-                Err(Nothing::Busy) => backoff.pause(),
-                Err(Nothing::Empty | Nothing::Closed) => break,
-            }
-        }
-        core::mem::forget(unfinished);
-    }
-
-    pub(crate) fn wait_to_receive(
-        &self,
-        wait: Wait,
-        deadline: Option<Instant>,
-    ) -> Result<T, Nothing> {
-        self.receivers
-            .wait_resting_until(
-                self.head.pace.rest(),
-                wait,
-                deadline,
-                |thorough| {
-                    // Most looks spare the tail, so that the senders keep its cache line.
-                    let result = if thorough {
-                        self.receive_or_tell()
-                    } else {
-                        self.receive()
-                    };
-                    match result {
-                        Err(Nothing::Empty | Nothing::Busy) => None,
-                        decided => Some(decided),
-                    }
-                },
-                || self.has_mail(),
-            )
-            .unwrap_or(Err(Nothing::Empty))
-    }
-
-    /// A waiting receiver's second look.
-    fn has_mail(&self) -> bool {
-        seam::model_fence();
-        let head = self.head.place.load(Ordering::SeqCst);
-        self.tail.load(Ordering::SeqCst) != without_flag(head)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -630,22 +515,102 @@ impl<T> BlockList<T> {
         length
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(crate) fn sending(&self) -> Sending<'_, T> {
+        Sending(self)
+    }
+}
+
+impl<T> Queue for BlockList<T> {
+    type Message = T;
+
+    #[inline]
+    fn receive(&self) -> Result<T, Nothing> {
+        let Some(mut head) = self.lock() else {
+            return Err(Nothing::Busy);
+        };
+        let block = match block_of(head) {
+            Some(block) => block,
+            None => {
+                // SYNC list-first
+                head = self.first.load(Ordering::Acquire);
+                match NonNull::new(head) {
+                    Some(block) => block,
+                    None => {
+                        self.unlock(head);
+                        return Err(Nothing::Busy);
+                    }
+                }
+            }
+        };
+        let offset = offset_of(head);
+        // SAFETY: the head's block lives while the lock is held; offsets in the head are below the
+        // number of cells, since the head moves on to the next block at once.
+        let (header, cell) = unsafe { (block.as_ref(), Block::cell(block, offset)) };
+        let generation = header.generation.with(|generation| {
+            // SAFETY: changes only while nobody but its owner has the block.
+            unsafe { *generation }
+        });
+        // SYNC list-stamp
+        let stamp = cell.stamp.load(Ordering::Acquire);
+        if stamp != generation {
+            if stamp == skipped(generation) {
+                self.advance(block, offset);
+            } else {
+                self.unlock(head);
+            }
+            return Err(Nothing::Busy);
+        }
+        let message = cell.message.with_mut(|place| {
+            // SAFETY: the stamp says that it is written, and the lock that nobody else takes it.
+            unsafe { (*place).assume_init_read() }
+        });
+        self.head.pace.count();
+        self.advance(block, offset);
+        Ok(message)
+    }
+
+    #[inline]
+    fn receive_or_tell(&self) -> Result<T, Nothing> {
+        self.receive().map_err(|_| {
+            // Head first: if the tail is not ahead of it, the list was empty then.
+            let head = self.head.place.load(Ordering::SeqCst);
+            let tail = self.tail.load(Ordering::SeqCst);
+            if without_flag(tail) != head {
+                Nothing::Busy
+            } else if has_flag(tail) {
+                Nothing::Closed
+            } else {
+                Nothing::Empty
+            }
+        })
+    }
+
+    fn has_mail(&self) -> bool {
+        seam::model_fence();
+        let head = self.head.place.load(Ordering::SeqCst);
+        self.tail.load(Ordering::SeqCst) != without_flag(head)
+    }
+
+    fn is_empty(&self) -> bool {
         let head = self.head.place.load(Ordering::SeqCst);
         let tail = self.tail.load(Ordering::SeqCst);
         without_flag(tail) == without_flag(head)
     }
 
-    pub(crate) fn is_closed(&self) -> bool {
+    fn is_closed(&self) -> bool {
         has_flag(self.tail.load(Ordering::SeqCst))
     }
 
-    pub(crate) fn sending(&self) -> Sending<'_, T> {
-        Sending(self)
+    fn receivers(&self) -> &WaitList {
+        &self.receivers
     }
 
-    pub(crate) fn receiving(&self) -> Receiving<'_, T> {
-        Receiving(self)
+    fn pace(&self) -> &Pace {
+        &self.head.pace
+    }
+
+    fn abandoned(&self) -> &AtomicBool {
+        &self.abandoned
     }
 }
 
@@ -725,53 +690,4 @@ impl<T> Source for Sending<'_, T> {
     }
 
     fn unwatch(&self, _: Operation, _: &Context) {}
-}
-
-/// Receiving from a list, as something to wait for.
-pub(crate) struct Receiving<'a, T>(&'a BlockList<T>);
-
-impl<T> Source for Receiving<'_, T> {
-    fn try_begin(&self, token: &mut Token) -> bool {
-        let mut backoff = Backoff::new();
-        loop {
-            match self.0.receive_or_tell() {
-                Ok(message) => token.put(Some(message)),
-                Err(Nothing::Closed) => token.put(None::<T>),
-                Err(Nothing::Empty) => return false,
-                Err(Nothing::Busy) => {
-                    backoff.pause();
-                    continue;
-                }
-            }
-            return true;
-        }
-    }
-
-    fn register(&self, operation: Operation, context: &Context) -> bool {
-        self.0.receivers.register(operation, context);
-        self.0.has_mail()
-    }
-
-    fn unregister(&self, operation: Operation, context: &Context) {
-        self.0.receivers.unregister(operation, context);
-    }
-
-    unsafe fn abandon(&self, token: &mut Token) {
-        // SAFETY: this is what `try_begin` puts into a token. The message is out of the channel and
-        // has nobody to go to.
-        drop(unsafe { token.take::<Option<T>>() });
-    }
-
-    fn is_ready(&self) -> bool {
-        !self.0.is_empty() || self.0.is_closed()
-    }
-
-    fn watch(&self, operation: Operation, context: &Context) -> bool {
-        self.0.receivers.watch(operation, context);
-        self.0.has_mail()
-    }
-
-    fn unwatch(&self, operation: Operation, context: &Context) {
-        self.0.receivers.unwatch(operation, context);
-    }
 }

@@ -5,20 +5,10 @@ pub(crate) mod at;
 pub(crate) mod block_list;
 pub(crate) mod never;
 mod pace;
+pub(crate) mod queue;
 pub(crate) mod rendezvous;
 pub(crate) mod ring;
 pub(crate) mod tick;
-
-use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
-
-/// Dropped only when a panic cuts the discarding of messages short: then it says so.
-pub(crate) struct Unfinished<'a>(&'a AtomicBool);
-
-impl Drop for Unfinished<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
 
 /// Why an attempt to receive brought nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ const MOST_UNITS: u32 = 16;
 /// Kept by the receivers beside their head. Guesses: relaxed, and not part of any protocol, so they are
 /// no business of the models either.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     /// Messages received, ever; wraps. Written under the receivers' lock.
     received: AtomicU32,
     /// As many had been received when the last wait began.
@@ -28,13 +28,13 @@ pub(super) struct Pace {
 impl Pace {
     /// Counts a message; the caller holds the receivers' lock.
     #[inline(always)]
-    pub(super) fn count(&self) {
+    pub(crate) fn count(&self) {
         let received = self.received.load(Relaxed);
         self.received.store(received.wrapping_add(1), Relaxed);
     }
 
     /// How many pauses to make between two looks in the wait that begins.
-    pub(super) fn rest(&self) -> u32 {
+    pub(crate) fn rest(&self) -> u32 {
         let received = self.received.load(Relaxed);
         let run = received.wrapping_sub(self.waited.load(Relaxed));
         let units = self.more_units.load(Relaxed) + 1;

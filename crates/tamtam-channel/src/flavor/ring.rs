@@ -15,10 +15,11 @@ use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
-use tamtam_wait::{Backoff, Context, Operation, Patience, Source, Token, Wait, WaitList};
+use tamtam_wait::{Context, Operation, Patience, Source, Token, Wait, WaitList};
 
 use super::pace::Pace;
-use super::{Nothing, Refusal, Unfinished};
+use super::queue::Queue;
+use super::{Nothing, Refusal};
 
 /// In the tail: one side is gone. In the head: a receiver is at work. In a stamp: written.
 const FLAG: usize = 1;
@@ -202,9 +203,100 @@ impl<T> Ring<T> {
         self.receivers.notify_one();
     }
 
-    /// Takes the oldest message, if it is there.
+    /// Gives a claimed position up: receivers will pass over it.
+    fn abandon(&self, claim: Claim) {
+        // SYNC ring-stamp
+        self.cell(claim.0)
+            .stamp
+            .store(skipped(claim.0), Ordering::Release);
+        // Whoever waits has to look again: what comes behind it may be there already.
+        self.receivers.notify_all();
+    }
+
+    /// Passes over a position that was given up, unless another receiver does.
+    #[cold]
+    fn skip(&self, head: usize) {
+        // As in `receive`.
+        if self
+            .head
+            .position
+            .compare_exchange(head, head | FLAG, Ordering::SeqCst, Ordering::Relaxed)
+            .is_ok()
+        {
+            // SYNC ring-head
+            self.head.position.store(self.next(head), Ordering::Release);
+            self.senders.notify_one();
+        }
+    }
+
+    /// Closes the ring for senders. Messages that are in it can still be received.
+    pub(crate) fn close(&self) {
+        self.tail.position.fetch_or(FLAG, Ordering::SeqCst);
+        self.senders.notify_all();
+        self.receivers.notify_all();
+    }
+
+    pub(crate) fn wait_to_claim(
+        &self,
+        wait: Wait,
+        deadline: Option<Instant>,
+    ) -> Result<Claim, Refusal> {
+        // Where many messages fit, a sender that finds it full may as well leave the receivers alone for
+        // a while: its message has to wait for all of those anyway.
+        let rest = Patience::REST * (self.cells.len() / 16).clamp(1, 8) as u32;
+        self.senders
+            .wait_resting_until(
+                rest,
+                wait,
+                deadline,
+                |_| match self.claim() {
+                    Err(Refusal::Full) => None,
+                    decided => Some(decided),
+                },
+                || self.has_room(),
+            )
+            .unwrap_or(Err(Refusal::Full))
+    }
+
+    /// A waiting sender's second look. A receiver at work counts: it may have looked for waiting
+    /// senders already.
+    fn has_room(&self) -> bool {
+        seam::model_fence();
+        let tail = self.tail.position.load(Ordering::SeqCst);
+        let head = self.head.position.load(Ordering::SeqCst);
+        (tail | head) & FLAG != 0 || tail.wrapping_sub(head) != self.lap
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        loop {
+            let tail = self.tail.position.load(Ordering::SeqCst);
+            let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
+            if self.tail.position.load(Ordering::SeqCst) == tail {
+                return self.distance(head, tail & !FLAG);
+            }
+        }
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        let tail = self.tail.position.load(Ordering::SeqCst) & !FLAG;
+        let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
+        tail.wrapping_sub(head) == self.lap
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.cells.len()
+    }
+
+    pub(crate) fn sending(&self) -> Sending<'_, T> {
+        Sending(self)
+    }
+}
+
+impl<T> Queue for Ring<T> {
+    type Message = T;
+
     #[inline]
-    pub(crate) fn receive(&self) -> Result<T, Nothing> {
+    fn receive(&self) -> Result<T, Nothing> {
         let head = self.head.position.load(Ordering::Relaxed);
         if head & FLAG != 0 {
             return Err(Nothing::Busy);
@@ -244,35 +336,8 @@ impl<T> Ring<T> {
         Ok(message)
     }
 
-    /// Gives a claimed position up: receivers will pass over it.
-    fn abandon(&self, claim: Claim) {
-        // SYNC ring-stamp
-        self.cell(claim.0)
-            .stamp
-            .store(skipped(claim.0), Ordering::Release);
-        // Whoever waits has to look again: what comes behind it may be there already.
-        self.receivers.notify_all();
-    }
-
-    /// Passes over a position that was given up, unless another receiver does.
-    #[cold]
-    fn skip(&self, head: usize) {
-        // As in `receive`.
-        if self
-            .head
-            .position
-            .compare_exchange(head, head | FLAG, Ordering::SeqCst, Ordering::Relaxed)
-            .is_ok()
-        {
-            // SYNC ring-head
-            self.head.position.store(self.next(head), Ordering::Release);
-            self.senders.notify_one();
-        }
-    }
-
-    /// As [`receive`](Ring::receive), and tells emptiness from business.
     #[inline]
-    pub(crate) fn receive_or_tell(&self) -> Result<T, Nothing> {
+    fn receive_or_tell(&self) -> Result<T, Nothing> {
         self.receive().map_err(|_| {
             // Head first: if the tail is not ahead of it, the ring was empty then.
             let head = self.head.position.load(Ordering::SeqCst);
@@ -287,131 +352,32 @@ impl<T> Ring<T> {
         })
     }
 
-    /// Closes the ring for senders. Messages that are in it can still be received.
-    pub(crate) fn close(&self) {
-        self.tail.position.fetch_or(FLAG, Ordering::SeqCst);
-        self.senders.notify_all();
-        self.receivers.notify_all();
-    }
-
-    /// Drops all messages of a closed ring.
-    ///
-    /// If a message panics when it is dropped, those after it are leaked: dropping them while the
-    /// panic unwinds could end the program.
-    pub(crate) fn discard(&self) {
-        let unfinished = Unfinished(&self.abandoned);
-        let mut backoff = Backoff::new();
-        loop {
-            match self.receive_or_tell() {
-                Ok(message) => drop(message),
-                Err(Nothing::Busy) => backoff.pause(),
-                Err(Nothing::Empty | Nothing::Closed) => break,
-            }
-        }
-        core::mem::forget(unfinished);
-    }
-
-    pub(crate) fn wait_to_claim(
-        &self,
-        wait: Wait,
-        deadline: Option<Instant>,
-    ) -> Result<Claim, Refusal> {
-        // Where many messages fit, a sender that finds it full may as well leave the receivers alone for
-        // a while: its message has to wait for all of those anyway.
-        let rest = Patience::REST * (self.cells.len() / 16).clamp(1, 8) as u32;
-        self.senders
-            .wait_resting_until(
-                rest,
-                wait,
-                deadline,
-                |_| match self.claim() {
-                    Err(Refusal::Full) => None,
-                    decided => Some(decided),
-                },
-                || self.has_room(),
-            )
-            .unwrap_or(Err(Refusal::Full))
-    }
-
-    pub(crate) fn wait_to_receive(
-        &self,
-        wait: Wait,
-        deadline: Option<Instant>,
-    ) -> Result<T, Nothing> {
-        self.receivers
-            .wait_resting_until(
-                self.head.pace.rest(),
-                wait,
-                deadline,
-                |thorough| {
-                    // Most looks spare the tail, so that the senders keep its cache line.
-                    let result = if thorough {
-                        self.receive_or_tell()
-                    } else {
-                        self.receive()
-                    };
-                    match result {
-                        Err(Nothing::Empty | Nothing::Busy) => None,
-                        decided => Some(decided),
-                    }
-                },
-                || self.has_mail(),
-            )
-            .unwrap_or(Err(Nothing::Empty))
-    }
-
-    /// A waiting receiver's second look.
     fn has_mail(&self) -> bool {
         seam::model_fence();
         let head = self.head.position.load(Ordering::SeqCst);
         self.tail.position.load(Ordering::SeqCst) != head & !FLAG
     }
 
-    /// A waiting sender's second look. A receiver at work counts: it may have looked for waiting
-    /// senders already.
-    fn has_room(&self) -> bool {
-        seam::model_fence();
-        let tail = self.tail.position.load(Ordering::SeqCst);
-        let head = self.head.position.load(Ordering::SeqCst);
-        (tail | head) & FLAG != 0 || tail.wrapping_sub(head) != self.lap
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        loop {
-            let tail = self.tail.position.load(Ordering::SeqCst);
-            let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
-            if self.tail.position.load(Ordering::SeqCst) == tail {
-                return self.distance(head, tail & !FLAG);
-            }
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
         let tail = self.tail.position.load(Ordering::SeqCst) & !FLAG;
         head == tail
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        let tail = self.tail.position.load(Ordering::SeqCst) & !FLAG;
-        let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
-        tail.wrapping_sub(head) == self.lap
-    }
-
-    pub(crate) fn is_closed(&self) -> bool {
+    fn is_closed(&self) -> bool {
         self.tail.position.load(Ordering::SeqCst) & FLAG != 0
     }
 
-    pub(crate) fn capacity(&self) -> usize {
-        self.cells.len()
+    fn receivers(&self) -> &WaitList {
+        &self.receivers
     }
 
-    pub(crate) fn sending(&self) -> Sending<'_, T> {
-        Sending(self)
+    fn pace(&self) -> &Pace {
+        &self.head.pace
     }
 
-    pub(crate) fn receiving(&self) -> Receiving<'_, T> {
-        Receiving(self)
+    fn abandoned(&self) -> &AtomicBool {
+        &self.abandoned
     }
 }
 
@@ -487,54 +453,5 @@ impl<T> Source for Sending<'_, T> {
 
     fn unwatch(&self, operation: Operation, context: &Context) {
         self.0.senders.unwatch(operation, context);
-    }
-}
-
-/// Receiving from a ring, as something to wait for.
-pub(crate) struct Receiving<'a, T>(&'a Ring<T>);
-
-impl<T> Source for Receiving<'_, T> {
-    fn try_begin(&self, token: &mut Token) -> bool {
-        let mut backoff = Backoff::new();
-        loop {
-            match self.0.receive_or_tell() {
-                Ok(message) => token.put(Some(message)),
-                Err(Nothing::Closed) => token.put(None::<T>),
-                Err(Nothing::Empty) => return false,
-                Err(Nothing::Busy) => {
-                    backoff.pause();
-                    continue;
-                }
-            }
-            return true;
-        }
-    }
-
-    fn register(&self, operation: Operation, context: &Context) -> bool {
-        self.0.receivers.register(operation, context);
-        self.0.has_mail()
-    }
-
-    fn unregister(&self, operation: Operation, context: &Context) {
-        self.0.receivers.unregister(operation, context);
-    }
-
-    unsafe fn abandon(&self, token: &mut Token) {
-        // SAFETY: this is what `try_begin` puts into a token. The message is out of the channel and
-        // has nobody to go to.
-        drop(unsafe { token.take::<Option<T>>() });
-    }
-
-    fn is_ready(&self) -> bool {
-        !self.0.is_empty() || self.0.is_closed()
-    }
-
-    fn watch(&self, operation: Operation, context: &Context) -> bool {
-        self.0.receivers.watch(operation, context);
-        self.0.has_mail()
-    }
-
-    fn unwatch(&self, operation: Operation, context: &Context) {
-        self.0.receivers.unwatch(operation, context);
     }
 }

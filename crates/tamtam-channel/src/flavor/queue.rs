@@ -1,0 +1,140 @@
+//! What the receiving sides of all flavours that hold messages have in common.
+
+use std::time::Instant;
+
+use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
+use tamtam_wait::{Backoff, Context, Operation, Source, Token, Wait, WaitList};
+
+use super::Nothing;
+use super::pace::Pace;
+
+/// A channel that holds messages, seen from its receivers.
+pub(crate) trait Queue {
+    type Message;
+
+    /// Takes the oldest message, if it is there.
+    fn receive(&self) -> Result<Self::Message, Nothing>;
+
+    /// As [`receive`](Queue::receive), and tells emptiness from business.
+    fn receive_or_tell(&self) -> Result<Self::Message, Nothing>;
+
+    /// A waiting receiver's second look.
+    fn has_mail(&self) -> bool;
+
+    fn is_empty(&self) -> bool;
+
+    fn is_closed(&self) -> bool;
+
+    fn receivers(&self) -> &WaitList;
+
+    fn pace(&self) -> &Pace;
+
+    /// Set if discarding was cut short by a panic.
+    fn abandoned(&self) -> &AtomicBool;
+
+    /// Drops all messages of a closed queue.
+    ///
+    /// If a message panics when it is dropped, those after it are leaked: dropping them while the
+    /// panic unwinds could end the program.
+    fn discard(&self) {
+        let unfinished = Unfinished(self.abandoned());
+        let mut backoff = Backoff::new();
+        loop {
+            match self.receive_or_tell() {
+                Ok(message) => drop(message),
+                Err(Nothing::Busy) => backoff.pause(),
+                Err(Nothing::Empty | Nothing::Closed) => break,
+            }
+        }
+        core::mem::forget(unfinished);
+    }
+
+    fn wait_to_receive(
+        &self,
+        wait: Wait,
+        deadline: Option<Instant>,
+    ) -> Result<Self::Message, Nothing> {
+        self.receivers()
+            .wait_resting_until(
+                self.pace().rest(),
+                wait,
+                deadline,
+                |thorough| {
+                    // Most looks spare the tail, so that the senders keep its cache line.
+                    let result = if thorough {
+                        self.receive_or_tell()
+                    } else {
+                        self.receive()
+                    };
+                    match result {
+                        Err(Nothing::Empty | Nothing::Busy) => None,
+                        decided => Some(decided),
+                    }
+                },
+                || self.has_mail(),
+            )
+            .unwrap_or(Err(Nothing::Empty))
+    }
+
+    fn receiving(&self) -> Receiving<'_, Self> {
+        Receiving(self)
+    }
+}
+
+/// Dropped only when a panic cuts the discarding of messages short: then it says so.
+struct Unfinished<'a>(&'a AtomicBool);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Receiving from a queue, as something to wait for.
+pub(crate) struct Receiving<'a, Q: ?Sized>(&'a Q);
+
+impl<Q: Queue + ?Sized> Source for Receiving<'_, Q> {
+    fn try_begin(&self, token: &mut Token) -> bool {
+        let mut backoff = Backoff::new();
+        loop {
+            match self.0.receive_or_tell() {
+                Ok(message) => token.put(Some(message)),
+                Err(Nothing::Closed) => token.put(None::<Q::Message>),
+                Err(Nothing::Empty) => return false,
+                Err(Nothing::Busy) => {
+                    backoff.pause();
+                    continue;
+                }
+            }
+            return true;
+        }
+    }
+
+    fn register(&self, operation: Operation, context: &Context) -> bool {
+        self.0.receivers().register(operation, context);
+        self.0.has_mail()
+    }
+
+    fn unregister(&self, operation: Operation, context: &Context) {
+        self.0.receivers().unregister(operation, context);
+    }
+
+    unsafe fn abandon(&self, token: &mut Token) {
+        // SAFETY: this is what `try_begin` puts into a token. The message is out of the channel and
+        // has nobody to go to.
+        drop(unsafe { token.take::<Option<Q::Message>>() });
+    }
+
+    fn is_ready(&self) -> bool {
+        !self.0.is_empty() || self.0.is_closed()
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        self.0.receivers().watch(operation, context);
+        self.0.has_mail()
+    }
+
+    fn unwatch(&self, operation: Operation, context: &Context) {
+        self.0.receivers().unwatch(operation, context);
+    }
+}
