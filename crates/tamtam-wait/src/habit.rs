@@ -543,12 +543,14 @@ mod tests {
     #[test]
     fn waits_in_vain_shrink_the_budget_to_nothing() {
         let habit = Habit::new();
-        for _ in 0..20 {
+        // A wait whose last offer of the core was taken by somebody teaches nothing, so on a busy
+        // machine this takes more waits than the budget has levels.
+        let patient_until = Instant::now() + Duration::from_secs(60);
+        while habit.lesson().level > 0 {
+            assert!(Instant::now() < patient_until, "{habit:?}");
             let mut patience = habit.begin(Wait::Adaptive, None);
             while patience.look_again() {}
         }
-        let lesson = habit.lesson();
-        assert!(lesson.level == 0 || lesson.skips > 0, "{habit:?}");
         // From then on the very first look in vain leads to sleep.
         assert!(!habit.begin(Wait::Adaptive, None).look_again());
     }
