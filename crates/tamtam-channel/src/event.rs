@@ -303,6 +303,13 @@ impl Source for Event {
         passed
     }
 
+    fn decline(&self, _: &Context) {
+        if self.counts_waiters() {
+            self.stop_waiting();
+            self.waiters.decline(|| self.is_set());
+        }
+    }
+
     unsafe fn abandon(&self, _: &mut Token) {
         // The permit that was taken goes to the next one.
         if self.kind == Kind::Auto {

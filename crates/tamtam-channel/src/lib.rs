@@ -5,6 +5,7 @@ mod ends;
 mod error;
 mod event;
 mod flavor;
+mod future;
 mod iter;
 mod latch;
 mod receiver;
@@ -21,6 +22,10 @@ pub use error::{
     TrySendError, WaitTimeoutError,
 };
 pub use event::Event;
+pub use future::{
+    PutFuture, RecvFuture, RecvStream, RecvTimeoutFuture, SendFuture, SendSink, SendTimeoutFuture,
+    TakeFuture, WaitFuture, WaitTimeoutFuture,
+};
 pub use iter::{IntoIter, Iter, TryIter};
 pub use latch::Latch;
 pub use receiver::Receiver;

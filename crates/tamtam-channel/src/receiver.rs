@@ -79,6 +79,10 @@ impl<T> Receiver<T> {
         }
     }
 
+    pub(crate) fn flavor(&self) -> &ReceiverFlavor<T> {
+        &self.flavor
+    }
+
     /// The same end, waiting in another way while the channel is empty. Clones inherit it.
     ///
     /// Timers ([`after`](crate::after), [`at`](crate::at), [`tick`](crate::tick)) always sleep.

@@ -64,6 +64,10 @@ impl<T> Sender<T> {
         }
     }
 
+    pub(crate) fn flavor(&self) -> &SenderFlavor<T> {
+        &self.flavor
+    }
+
     /// The same end, waiting in another way while the channel is full. Clones inherit it.
     ///
     /// # Examples

@@ -415,6 +415,12 @@ impl<T, const WANTED: u32> Source for Direction<T, WANTED> {
         self.0.list_for(WANTED).unregister(operation, context);
     }
 
+    fn decline(&self, _: &Context) {
+        self.0
+            .list_for(WANTED)
+            .decline(|| self.0.may_become(WANTED));
+    }
+
     unsafe fn abandon(&self, _: &mut Token) {
         // The place was claimed in this state, and nothing was done to it.
         // SYNC slot-state

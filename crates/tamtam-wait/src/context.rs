@@ -1,12 +1,14 @@
 //! A thread's side of a wait: the one word that decides which of several wakers wins.
 
-use core::cell::Cell;
+#[cfg(not(tamtam_loom))]
+use core::cell::{Cell, RefCell};
 use core::fmt;
 use core::ptr;
+use core::task::Waker;
 use std::time::Instant;
 
-use crate::seam::Arc;
 use crate::seam::atomic::{AtomicPtr, Ordering};
+use crate::seam::{Arc, UnsafeCell};
 use crate::source::Operation;
 use crate::{Backoff, Futex, Patience, Scope};
 
@@ -44,12 +46,29 @@ struct Choice {
     word: Futex,
     /// What the chooser and the chosen exchange; null until the chooser has stored it.
     packet: AtomicPtr<()>,
+    /// What wakes the task, if a task waits and not a thread.
+    ///
+    /// Whoever moves the word from `PARKED` to a decision may take it; the task itself may change it
+    /// while the word is `WAITING`, and while nobody else has the context.
+    waker: UnsafeCell<Option<Waker>>,
 }
+
+// SAFETY: the waker is accessed by one thread at a time, as its comment says; a waker may be sent and
+// shared. The rest is `Send` and `Sync` by itself.
+unsafe impl Send for Choice {}
+// SAFETY: as above.
+unsafe impl Sync for Choice {}
 
 #[cfg(not(tamtam_loom))]
 thread_local! {
     static SPARE: Cell<Option<Context>> = const { Cell::new(None) };
+    /// Contexts for the tasks of this thread; see [`Context::recycle`].
+    static SPARE_FOR_TASKS: RefCell<Vec<Context>> = const { RefCell::new(Vec::new()) };
 }
+
+/// A thread keeps at most so many contexts for its tasks: 96 bytes each.
+#[cfg(not(tamtam_loom))]
+const MOST_SPARE: usize = 64;
 
 impl Context {
     /// Runs `wait` with a context that is ready for a new wait.
@@ -71,7 +90,6 @@ impl Context {
         }
         #[cfg(tamtam_loom)]
         {
-            let _ = Cell::new(());
             wait(&Context::fresh())
         }
     }
@@ -80,7 +98,105 @@ impl Context {
         Context(Arc::new(Choice {
             word: Futex::new(WAITING),
             packet: AtomicPtr::new(ptr::null_mut()),
+            waker: UnsafeCell::new(None),
         }))
+    }
+
+    /// A context for a task, which counts as asleep from the beginning: whoever chooses it wakes it
+    /// by `waker`.
+    #[must_use]
+    pub fn for_task(waker: &Waker) -> Self {
+        #[cfg(not(tamtam_loom))]
+        let context = SPARE_FOR_TASKS
+            .try_with(|spare| spare.try_borrow_mut().ok()?.pop())
+            .ok()
+            .flatten()
+            .unwrap_or_else(Context::fresh);
+        #[cfg(tamtam_loom)]
+        let context = Context::fresh();
+        // A waker's clone is user code: it runs before anything depends on it.
+        let waker = waker.clone();
+        context.0.waker.with_mut(|place| {
+            // SAFETY: nobody else has this context.
+            unsafe { *place = Some(waker) }
+        });
+        context.0.word.store(PARKED, Ordering::Relaxed);
+        context
+    }
+
+    /// Keeps the context of a task's wait that is over for another one, if nobody else has it.
+    ///
+    /// No entry of it may be listed any more.
+    pub fn recycle(self) {
+        #[cfg(not(tamtam_loom))]
+        {
+            let mut context = self;
+            // Somebody who has chosen us may still be about to wake us: then it is theirs.
+            let Some(choice) = Arc::get_mut(&mut context.0) else {
+                return;
+            };
+            choice.packet = AtomicPtr::new(ptr::null_mut());
+            let waker = choice.waker.with_mut(|place| {
+                // SAFETY: nobody else has this context.
+                unsafe { (*place).take() }
+            });
+            let _ = SPARE_FOR_TASKS.try_with(|spare| {
+                if let Ok(mut spare) = spare.try_borrow_mut() {
+                    if spare.len() < MOST_SPARE {
+                        spare.push(context);
+                    }
+                }
+            });
+            drop(waker);
+        }
+    }
+
+    /// A task was polled while it waits: how the wait has ended, if it has; else whoever chooses it
+    /// from now on wakes `waker`.
+    pub fn renew(&self, waker: &Waker) -> Option<Outcome> {
+        if let Some(outcome) = self.outcome() {
+            return Some(outcome);
+        }
+        // While the word says that we are awake nobody wakes us, so the waker is ours.
+        // SYNC waker
+        if self
+            .0
+            .word
+            .compare_exchange(PARKED, WAITING, Ordering::Acquire, Ordering::Relaxed)
+            .is_err()
+        {
+            return self.outcome();
+        }
+        let same = self.0.waker.with(|place| {
+            // SAFETY: the word is `WAITING`, and only the task itself moves it on to `PARKED`.
+            unsafe { (*place).as_ref() }.is_some_and(|current| current.will_wake(waker))
+        });
+        let replaced = if same {
+            None
+        } else {
+            let waker = waker.clone();
+            self.0.waker.with_mut(|place| {
+                // SAFETY: as above.
+                unsafe { (*place).replace(waker) }
+            })
+        };
+        // SYNC waker
+        let parked =
+            self.0
+                .word
+                .compare_exchange(WAITING, PARKED, Ordering::Release, Ordering::Relaxed);
+        drop(replaced);
+        match parked {
+            Ok(_) => None,
+            Err(_) => self.outcome(),
+        }
+    }
+
+    /// The wait's deadline has passed: gives it up for the one who waits, and wakes it.
+    pub fn expire(&self) {
+        if self.decide(ABORTED) == Some(true) {
+            self.wake();
+        }
     }
 
     /// Makes the context ready for a new wait. No entry of an earlier wait may be listed any more.
@@ -117,6 +233,7 @@ impl Context {
         let mut current = self.0.word.load(Ordering::Relaxed);
         while current == WAITING || current == PARKED {
             // SYNC context: what the chooser did before is seen by the thread that was chosen.
+            // SYNC waker: the waker that a task has left is seen by the chooser.
             match self.0.word.compare_exchange_weak(
                 current,
                 decision,
@@ -130,9 +247,25 @@ impl Context {
         None
     }
 
-    /// Ends the sleep of a thread that was chosen while it slept.
+    /// Ends the sleep of a thread or task that was chosen while it slept.
+    ///
+    /// Only for the one who has chosen it, and once.
     pub fn wake(&self) {
-        self.0.word.wake_one(Scope::Private);
+        let waits_as_task = self.0.waker.with(|place| {
+            // SAFETY: whoever chose it asleep is the only one to access the waker.
+            unsafe { (*place).is_some() }
+        });
+        if waits_as_task {
+            let waker = self.0.waker.with_mut(|place| {
+                // SAFETY: as above. Taking it leaves nothing that would outlive the task.
+                unsafe { (*place).take() }
+            });
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        } else {
+            self.0.word.wake_one(Scope::Private);
+        }
     }
 
     /// Leaves the packet for the thread that this caller has chosen.

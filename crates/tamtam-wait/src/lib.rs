@@ -8,6 +8,8 @@ mod habit;
 mod list;
 mod source;
 mod strategy;
+mod task;
+mod timer;
 
 #[doc(hidden)]
 pub mod fence;
@@ -22,6 +24,10 @@ pub use list::{Entry, Sleeper, WaitList, WaitQueue};
 #[doc(hidden)]
 pub use source::{Operation, Source, Token};
 pub use strategy::{ParseWaitError, Wait};
+#[doc(hidden)]
+pub use task::{Polled, TaskWait};
+#[doc(hidden)]
+pub use timer::TaskDeadline;
 
 #[cfg(all(test, tamtam_loom))]
 mod models;

@@ -319,6 +319,14 @@ impl WaitList {
         }
     }
 
+    /// A chosen waiter does not come: the next one is chosen if there is something to come for.
+    pub fn decline(&self, ready: impl Fn() -> bool) {
+        self.arrive();
+        if ready() {
+            self.notify_one();
+        }
+    }
+
     /// Sleeps until somebody notifies this thread (`true`), until it is ready by itself, or until
     /// the deadline.
     #[cold]

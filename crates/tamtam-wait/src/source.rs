@@ -114,6 +114,14 @@ pub trait Source {
         self.try_begin(token)
     }
 
+    /// This source has selected a waiter that does not want the operation any more: a task that was
+    /// cancelled. Another waiter gets its chance. Takes the place of [`accept`](Source::accept).
+    ///
+    /// By default nothing has to be done: for sources that select all who wait.
+    fn decline(&self, context: &Context) {
+        let _ = context;
+    }
+
     /// Gives up an operation that was begun, so that nobody waits for its end.
     ///
     /// # Safety

@@ -119,6 +119,10 @@ impl<Q: Queue + ?Sized> Source for Receiving<'_, Q> {
         self.0.receivers().unregister(operation, context);
     }
 
+    fn decline(&self, _: &Context) {
+        self.0.receivers().decline(|| self.0.has_mail());
+    }
+
     unsafe fn abandon(&self, token: &mut Token) {
         // SAFETY: this is what `try_begin` puts into a token. The message is out of the channel and
         // has nobody to go to.

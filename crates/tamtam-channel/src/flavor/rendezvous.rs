@@ -5,13 +5,15 @@
 //! blocked in `send` or `recv`, on the heap if it is in a select, where the exchange comes after the
 //! choice. The message itself moves outside of the lock.
 
-use core::ptr;
+use core::ptr::{self, NonNull};
+use core::task::Waker;
 use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tamtam_wait::seam::{Mutex, UnsafeCell};
 use tamtam_wait::{
-    Backoff, Context, Entry, Habit, Operation, Outcome, Sleeper, Source, Token, Wait, WaitQueue,
+    Backoff, Context, Entry, Habit, Operation, Outcome, Sleeper, Source, TaskDeadline, Token, Wait,
+    WaitQueue,
 };
 
 use super::{Nothing, Refusal};
@@ -322,12 +324,170 @@ impl<T> Rendezvous<T> {
         drop(sleepers);
     }
 
+    /// Receiving as a task does it: not by being chosen, but by choosing a sender.
+    ///
+    /// A task that is cancelled after a sender has given it a message would lose the message, or the
+    /// sender would have returned before anybody had it. So a task is only told that a sender has come,
+    /// and the exchange takes place while it is polled.
+    pub(crate) fn meeting(&self) -> Meeting<'_, T> {
+        Meeting(self)
+    }
+
     pub(crate) fn sending(&self) -> Side<'_, T, true> {
         Side(self)
     }
 
     pub(crate) fn receiving(&self) -> Side<'_, T, false> {
         Side(self)
+    }
+}
+
+/// A task's receiving from a rendezvous, as something to wait for.
+pub(crate) struct Meeting<'a, T>(&'a Rendezvous<T>);
+
+impl<T> Source for Meeting<'_, T> {
+    fn try_begin(&self, token: &mut Token) -> bool {
+        match self.0.try_receive() {
+            Ok(message) => token.put(Some(message)),
+            Err(Nothing::Closed) => token.put(None::<T>),
+            Err(Nothing::Empty | Nothing::Busy) => return false,
+        }
+        true
+    }
+
+    fn register(&self, operation: Operation, context: &Context) -> bool {
+        let mut sleepers = Vec::new();
+        let mut sides = self.0.sides.lock();
+        sides.receivers.watch(Entry::new(operation, context));
+        sides.senders.tell_watchers(&mut sleepers);
+        let ready = sides.closed || sides.senders.has_any();
+        drop(sides);
+        drop(sleepers);
+        ready
+    }
+
+    fn unregister(&self, operation: Operation, context: &Context) {
+        self.0.sides.lock().receivers.unwatch(operation, context);
+    }
+
+    unsafe fn abandon(&self, token: &mut Token) {
+        // SAFETY: this is what `try_begin` puts into a token.
+        drop(unsafe { token.take::<Option<T>>() });
+    }
+
+    fn is_ready(&self) -> bool {
+        let sides = self.0.sides.lock();
+        sides.closed || sides.senders.has_any()
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        self.register(operation, context)
+    }
+
+    fn unwatch(&self, operation: Operation, context: &Context) {
+        self.unregister(operation, context);
+    }
+}
+
+/// A task's sending into a rendezvous. The message waits in a packet until a receiver takes it, which
+/// may be while the task does not run; so a sender never has to be polled for a receiver to get on.
+pub(crate) struct Offer<T> {
+    /// Owned by this offer; a receiver that has chosen us uses it until it is done.
+    packet: NonNull<Packet<T>>,
+    context: Context,
+    deadline: Option<TaskDeadline>,
+}
+
+// SAFETY: an offer is a message on its way, and the receiver that takes it synchronises through the
+// packet's flag.
+unsafe impl<T: Send> Send for Offer<T> {}
+
+impl<T> Rendezvous<T> {
+    /// Gives the message to a receiver that waits, or enters an offer of it.
+    pub(crate) fn offer(
+        &self,
+        message: T,
+        waker: &Waker,
+        deadline: Option<Instant>,
+    ) -> Result<Option<Offer<T>>, (T, Refusal)> {
+        let late = deadline.is_some_and(|deadline| deadline <= Instant::now());
+        let context = Context::for_task(waker);
+        let mut sides = self.sides.lock();
+        let met = Self::meet_receiver(&mut sides);
+        let closed = sides.closed;
+        if met.is_some() || closed || late {
+            drop(sides);
+            context.recycle();
+            let Some((entry, sleeper)) = met else {
+                let refusal = if closed {
+                    Refusal::Closed
+                } else {
+                    Refusal::Full
+                };
+                return Err((message, refusal));
+            };
+            // SAFETY: begun just now; every entry of this channel has a packet of this type.
+            unsafe { Self::give(entry.packet.cast(), message) };
+            drop(sleeper);
+            return Ok(None);
+        }
+        let packet = Box::leak(Box::new(Packet::on_stack(Some(message))));
+        let mut sleepers = Vec::new();
+        sides.senders.register(Entry {
+            packet: packet.address(),
+            ..Entry::new(ONLY, &context)
+        });
+        sides.receivers.tell_watchers(&mut sleepers);
+        drop(sides);
+        drop(sleepers);
+        Ok(Some(Offer {
+            packet: NonNull::from(packet),
+            deadline: deadline.map(|due| TaskDeadline::new(due, &context)),
+            context,
+        }))
+    }
+
+    /// How the offer has ended, if it has; else `waker` is woken when it does.
+    ///
+    /// Once it has ended, [`end_offer`](Rendezvous::end_offer) tells what became of the message.
+    pub(crate) fn poll_offer(offer: &Offer<T>, waker: &Waker) -> bool {
+        offer.context.renew(waker).is_some()
+    }
+
+    /// Ends an offer: sent, or the message and why nobody has taken it.
+    pub(crate) fn end_offer(&self, offer: Offer<T>) -> Result<(), (T, Refusal)> {
+        let Offer {
+            packet,
+            context,
+            deadline,
+        } = offer;
+        drop(deadline);
+        context.abort();
+        // SAFETY: the offer owns the packet.
+        let shared = unsafe { packet.as_ref() };
+        let refusal = match context.outcome() {
+            Some(Outcome::Selected(_)) => {
+                shared.wait_until_done();
+                None
+            }
+            outcome => {
+                self.sides.lock().senders.unregister(ONLY, &context);
+                Some(match outcome {
+                    Some(Outcome::Disconnected) => Refusal::Closed,
+                    _ => Refusal::Full,
+                })
+            }
+        };
+        context.recycle();
+        // SAFETY: either the receiver that chose us is done with it, or nobody has chosen us and the
+        // entry is gone.
+        let message = unsafe { Box::from_raw(packet.as_ptr()) }
+            .message
+            .into_inner();
+        match (message, refusal) {
+            (Some(message), Some(refusal)) => Err((message, refusal)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -422,6 +582,14 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
     fn accept(&self, token: &mut Token, context: &Context) -> bool {
         token.put(Exchange::<T>(Some(context.packet().cast())));
         true
+    }
+
+    fn decline(&self, context: &Context) {
+        let mut token = Token::default();
+        if self.accept(&mut token, context) {
+            // SAFETY: filled just now.
+            unsafe { self.abandon(&mut token) };
+        }
     }
 
     unsafe fn abandon(&self, token: &mut Token) {

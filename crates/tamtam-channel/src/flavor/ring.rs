@@ -435,6 +435,10 @@ impl<T> Source for Sending<'_, T> {
         begun
     }
 
+    fn decline(&self, _: &Context) {
+        self.0.senders.decline(|| self.0.has_room());
+    }
+
     unsafe fn abandon(&self, token: &mut Token) {
         // SAFETY: this is what `try_begin` puts into a token.
         if let Ok(claim) = unsafe { token.take::<Result<Claim, Refusal>>() } {

@@ -1,0 +1,294 @@
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use tamtam_wait::{Polled, TaskWait, Token};
+
+use crate::error::WaitTimeoutError;
+use crate::select::Waitable;
+use crate::{Event, Latch, Slot};
+
+/// What [`Event::wait_async`] and [`Latch::wait_async`] return: ready when one may pass.
+///
+/// # Cancel safety
+///
+/// Dropping it takes nothing: an auto event that was set for it lets another one pass.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct WaitFuture<'a, W: Waitable> {
+    waited: &'a W,
+    wait: TaskWait,
+}
+
+/// What `wait_timeout_async` and `wait_deadline_async` return.
+///
+/// # Cancel safety
+///
+/// As for [`WaitFuture`].
+#[must_use = "a future does nothing until it is awaited"]
+pub struct WaitTimeoutFuture<'a, W: Waitable> {
+    waited: &'a W,
+    wait: TaskWait,
+    deadline: Option<Instant>,
+}
+
+impl<'a, W: Waitable> WaitFuture<'a, W> {
+    pub(crate) fn new(waited: &'a W) -> Self {
+        WaitFuture {
+            waited,
+            wait: TaskWait::new(),
+        }
+    }
+}
+
+impl<'a, W: Waitable> WaitTimeoutFuture<'a, W> {
+    pub(crate) fn new(waited: &'a W, deadline: Option<Instant>) -> Self {
+        WaitTimeoutFuture {
+            waited,
+            wait: TaskWait::new(),
+            deadline,
+        }
+    }
+}
+
+impl Event {
+    /// Waits until the event is set, as a task.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future takes nothing: see [`WaitFuture`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::task::{Context, Poll, Waker};
+    /// # fn run<F: Future>(future: F) -> F::Output {
+    /// #     let mut future = std::pin::pin!(future);
+    /// #     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    /// #         Poll::Ready(output) => output,
+    /// #         Poll::Pending => panic!("it was to be ready"),
+    /// #     }
+    /// # }
+    /// # run(async {
+    /// let event = tamtam_channel::Event::auto();
+    /// event.set();
+    /// event.wait_async().await;
+    /// assert!(!event.is_set());
+    /// # });
+    /// ```
+    pub fn wait_async(&self) -> WaitFuture<'_, Event> {
+        WaitFuture::new(self)
+    }
+
+    /// As [`wait_async`](Event::wait_async), but waits at most `timeout` from now.
+    ///
+    /// # Errors
+    ///
+    /// [`WaitTimeoutError`] if the event was not set in time.
+    pub fn wait_timeout_async(&self, timeout: Duration) -> WaitTimeoutFuture<'_, Event> {
+        WaitTimeoutFuture::new(self, Instant::now().checked_add(timeout))
+    }
+}
+
+impl Latch {
+    /// Waits until the latch is open, as a task.
+    ///
+    /// # Cancel safety
+    ///
+    /// Waiting changes nothing.
+    pub fn wait_async(&self) -> WaitFuture<'_, Latch> {
+        WaitFuture::new(self)
+    }
+
+    /// As [`wait_async`](Latch::wait_async), but waits at most `timeout` from now.
+    ///
+    /// # Errors
+    ///
+    /// [`WaitTimeoutError`] if counts were still missing then.
+    pub fn wait_timeout_async(&self, timeout: Duration) -> WaitTimeoutFuture<'_, Latch> {
+        WaitTimeoutFuture::new(self, Instant::now().checked_add(timeout))
+    }
+}
+
+impl<W: Waitable> Future for WaitFuture<'_, W> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let waited = self.waited;
+        let mut token = Token::default();
+        self.wait
+            .poll(waited, &mut token, context.waker(), None)
+            .map(|_| ())
+    }
+}
+
+impl<W: Waitable> Future for WaitTimeoutFuture<'_, W> {
+    type Output = Result<(), WaitTimeoutError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let (waited, deadline) = (self.waited, self.deadline);
+        let mut token = Token::default();
+        self.wait
+            .poll(waited, &mut token, context.waker(), deadline)
+            .map(|polled| match polled {
+                Polled::Begun => Ok(()),
+                Polled::TimedOut => Err(WaitTimeoutError),
+            })
+    }
+}
+
+impl<W: Waitable> Drop for WaitFuture<'_, W> {
+    fn drop(&mut self) {
+        self.wait.cancel(self.waited);
+    }
+}
+
+impl<W: Waitable> Drop for WaitTimeoutFuture<'_, W> {
+    fn drop(&mut self) {
+        self.wait.cancel(self.waited);
+    }
+}
+
+impl<W: Waitable> fmt::Debug for WaitFuture<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("WaitFuture { .. }")
+    }
+}
+
+impl<W: Waitable> fmt::Debug for WaitTimeoutFuture<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("WaitTimeoutFuture { .. }")
+    }
+}
+
+/// What [`Slot::take_async`] returns: ready when a value is there.
+///
+/// # Cancel safety
+///
+/// Dropping it takes no value.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct TakeFuture<'a, T> {
+    slot: &'a Slot<T>,
+    wait: TaskWait,
+}
+
+/// What [`Slot::put_async`] returns: ready when the value is in the slot.
+///
+/// # Cancel safety
+///
+/// Dropping it drops the value, which was not put. [`into_value`](PutFuture::into_value) gives it back.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct PutFuture<'a, T> {
+    slot: &'a Slot<T>,
+    value: Option<T>,
+    wait: TaskWait,
+}
+
+impl<T> Slot<T> {
+    /// Takes the value out, awaiting one.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future takes no value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::task::{Context, Poll, Waker};
+    /// # fn run<F: Future>(future: F) -> F::Output {
+    /// #     let mut future = std::pin::pin!(future);
+    /// #     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    /// #         Poll::Ready(output) => output,
+    /// #         Poll::Pending => panic!("it was to be ready"),
+    /// #     }
+    /// # }
+    /// # run(async {
+    /// let slot = tamtam_channel::Slot::new();
+    /// slot.put_async("here").await;
+    /// assert_eq!(slot.take_async().await, "here");
+    /// # });
+    /// ```
+    pub fn take_async(&self) -> TakeFuture<'_, T> {
+        TakeFuture {
+            slot: self,
+            wait: TaskWait::new(),
+        }
+    }
+
+    /// Puts a value in, awaiting an empty slot.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future before it is ready drops the value unput; see [`PutFuture`].
+    pub fn put_async(&self, value: T) -> PutFuture<'_, T> {
+        PutFuture {
+            slot: self,
+            value: Some(value),
+            wait: TaskWait::new(),
+        }
+    }
+}
+
+impl<T> Future for TakeFuture<'_, T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let taking = self.slot.taking();
+        let mut token = Token::default();
+        self.wait
+            .poll(taking, &mut token, context.waker(), None)
+            .map(|_| taking.finish())
+    }
+}
+
+impl<T> Drop for TakeFuture<'_, T> {
+    fn drop(&mut self) {
+        self.wait.cancel(self.slot.taking());
+    }
+}
+
+impl<T> fmt::Debug for TakeFuture<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("TakeFuture { .. }")
+    }
+}
+
+impl<T> PutFuture<'_, T> {
+    /// Gives the putting up; the value, unless it was put.
+    #[must_use = "the value is dropped with this"]
+    pub fn into_value(mut self) -> Option<T> {
+        self.value.take()
+    }
+}
+
+// The value is moved by value and never pinned.
+impl<T> Unpin for PutFuture<'_, T> {}
+
+impl<T> Future for PutFuture<'_, T> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        assert!(self.value.is_some(), "a put was polled after it had ended");
+        let putting = self.slot.putting();
+        let mut token = Token::default();
+        let polled = self.wait.poll(putting, &mut token, context.waker(), None);
+        polled.map(|_| {
+            if let Some(value) = self.value.take() {
+                putting.finish(value);
+            }
+        })
+    }
+}
+
+impl<T> Drop for PutFuture<'_, T> {
+    fn drop(&mut self) {
+        self.wait.cancel(self.slot.putting());
+    }
+}
+
+impl<T> fmt::Debug for PutFuture<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("PutFuture { .. }")
+    }
+}

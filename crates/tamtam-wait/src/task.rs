@@ -1,0 +1,145 @@
+//! A task's side of a wait: what a future does instead of sleeping.
+
+use core::fmt;
+use core::task::{Poll, Waker};
+use std::time::Instant;
+
+use crate::{Context, Operation, Outcome, Source, TaskDeadline, Token};
+
+const ONLY: Operation = Operation::new(0);
+
+/// How a task's wait for a source ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Polled {
+    /// The operation has begun: finish it with the token.
+    Begun,
+    /// The deadline passed before it could begin.
+    TimedOut,
+}
+
+/// One task's wait for one source, between two polls.
+///
+/// Whoever owns one must [`cancel`](TaskWait::cancel) it before it is dropped, with the same source:
+/// the source's list holds an entry of it, and may have chosen it already.
+#[derive(Default)]
+pub struct TaskWait {
+    listed: Option<Listed>,
+}
+
+struct Listed {
+    context: Context,
+    deadline: Option<TaskDeadline>,
+}
+
+impl TaskWait {
+    /// A wait that has not begun.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { listed: None }
+    }
+
+    /// Begins the operation if that is possible now; else sees to it that `waker` is woken when it is
+    /// worth another poll, or when the deadline has passed.
+    #[inline]
+    pub fn poll<S: Source + ?Sized>(
+        &mut self,
+        source: &S,
+        token: &mut Token,
+        waker: &Waker,
+        deadline: Option<Instant>,
+    ) -> Poll<Polled> {
+        if let Some(listed) = &self.listed {
+            let Some(outcome) = listed.context.renew(waker) else {
+                return Poll::Pending;
+            };
+            if self.leave(source, outcome, token) {
+                return Poll::Ready(Polled::Begun);
+            }
+        }
+        loop {
+            if source.try_begin(token) {
+                return Poll::Ready(Polled::Begun);
+            }
+            if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                return Poll::Ready(Polled::TimedOut);
+            }
+            let context = Context::for_task(waker);
+            let ready = source.register(ONLY, &context);
+            if !ready {
+                let due = match (deadline, source.deadline()) {
+                    (Some(one), Some(other)) => Some(one.min(other)),
+                    (one, other) => one.or(other),
+                };
+                let deadline = due.map(|due| TaskDeadline::new(due, &context));
+                self.listed = Some(Listed { context, deadline });
+                return Poll::Pending;
+            }
+            context.abort();
+            let Some(outcome) = context.outcome() else {
+                unreachable!("an aborted wait is over")
+            };
+            self.listed = Some(Listed {
+                context,
+                deadline: None,
+            });
+            if self.leave(source, outcome, token) {
+                return Poll::Ready(Polled::Begun);
+            }
+        }
+    }
+
+    /// Leaves the list after a wait that has ended; `true` if the operation has begun.
+    fn leave<S: Source + ?Sized>(
+        &mut self,
+        source: &S,
+        outcome: Outcome,
+        token: &mut Token,
+    ) -> bool {
+        let Some(listed) = self.listed.take() else {
+            return false;
+        };
+        // The deadline first: the clock has a share of the context.
+        let Listed { context, deadline } = listed;
+        drop(deadline);
+        let begun = match outcome {
+            Outcome::Selected(_) => source.accept(token, &context),
+            Outcome::Aborted | Outcome::Disconnected => {
+                source.unregister(ONLY, &context);
+                false
+            }
+        };
+        context.recycle();
+        begun
+    }
+
+    /// Ends the wait: nothing was begun, and nothing will be. A wake-up that was meant for this task
+    /// goes to another waiter.
+    pub fn cancel<S: Source + ?Sized>(&mut self, source: &S) {
+        let Some(listed) = self.listed.take() else {
+            return;
+        };
+        // The deadline first: the clock has a share of the context.
+        let Listed { context, deadline } = listed;
+        drop(deadline);
+        context.abort();
+        match context.outcome() {
+            Some(Outcome::Selected(_)) => source.decline(&context),
+            _ => source.unregister(ONLY, &context),
+        }
+        context.recycle();
+    }
+
+    /// Whether the task is entered in a list.
+    #[must_use]
+    pub fn is_listed(&self) -> bool {
+        self.listed.is_some()
+    }
+}
+
+impl fmt::Debug for TaskWait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskWait")
+            .field("listed", &self.listed.is_some())
+            .finish()
+    }
+}
