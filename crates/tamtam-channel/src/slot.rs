@@ -440,4 +440,12 @@ impl<T, const WANTED: u32> Source for Direction<T, WANTED> {
     fn unwatch(&self, operation: Operation, context: &Context) {
         self.0.list_for(WANTED).unwatch(operation, context);
     }
+
+    fn list(&self) -> Option<&WaitList> {
+        Some(self.0.list_for(WANTED))
+    }
+
+    fn looks_ready(&self) -> bool {
+        self.0.may_become(WANTED)
+    }
 }

@@ -6,6 +6,7 @@ mod context;
 mod futex;
 mod habit;
 mod list;
+mod lone;
 mod source;
 mod strategy;
 mod task;

@@ -4,7 +4,7 @@ use core::fmt;
 use core::mem::{MaybeUninit, align_of, size_of};
 use std::time::Instant;
 
-use crate::Context;
+use crate::{Context, WaitList};
 
 /// The index of one operation among those that a thread waits for at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +139,18 @@ pub trait Source {
 
     /// As [`unregister`](Source::unregister), for a thread that only wanted to hear of readiness.
     fn unwatch(&self, operation: Operation, context: &Context);
+
+    /// The list in which waiters stand, if entering it is all that registering does before the second
+    /// look, and [`accept`](Source::accept) is [`try_begin`](Source::try_begin). Then a task that is
+    /// the only one to wait need not be registered.
+    fn list(&self) -> Option<&WaitList> {
+        None
+    }
+
+    /// The second look alone, for sources that have a [`list`](Source::list).
+    fn looks_ready(&self) -> bool {
+        true
+    }
 
     /// The moment at which the source becomes ready by itself, if there is one.
     fn deadline(&self) -> Option<Instant> {

@@ -4,6 +4,7 @@ use core::fmt;
 use core::task::{Poll, Waker};
 use std::time::Instant;
 
+use crate::lone::Ticket;
 use crate::{Context, Operation, Outcome, Source, TaskDeadline, Token};
 
 const ONLY: Operation = Operation::new(0);
@@ -23,7 +24,17 @@ pub enum Polled {
 /// the source's list holds an entry of it, and may have chosen it already.
 #[derive(Default)]
 pub struct TaskWait {
-    listed: Option<Listed>,
+    state: State,
+}
+
+#[derive(Default)]
+enum State {
+    #[default]
+    Idle,
+    /// In the place for one task of the source's list.
+    Alone(Ticket),
+    /// In the list.
+    Listed(Listed),
 }
 
 struct Listed {
@@ -35,7 +46,7 @@ impl TaskWait {
     /// A wait that has not begun.
     #[must_use]
     pub const fn new() -> Self {
-        Self { listed: None }
+        Self { state: State::Idle }
     }
 
     /// Begins the operation if that is possible now; else sees to it that `waker` is woken when it is
@@ -48,19 +59,37 @@ impl TaskWait {
         waker: &Waker,
         deadline: Option<Instant>,
     ) -> Poll<Polled> {
-        if let Some(listed) = &self.listed {
-            let Some(outcome) = listed.context.renew(waker) else {
-                return Poll::Pending;
-            };
-            if self.leave(source, outcome, token) {
-                return Poll::Ready(Polled::Begun);
+        match &self.state {
+            State::Idle => {}
+            State::Alone(ticket) => {
+                if self.still_alone(*ticket, source, waker) {
+                    return Poll::Pending;
+                }
+                self.state = State::Idle;
+            }
+            State::Listed(listed) => {
+                let Some(outcome) = listed.context.renew(waker) else {
+                    return Poll::Pending;
+                };
+                if self.leave(source, outcome, token) {
+                    return Poll::Ready(Polled::Begun);
+                }
             }
         }
         loop {
             if source.try_begin(token) {
                 return Poll::Ready(Polled::Begun);
             }
-            if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            if deadline.is_none() {
+                if let Some(ticket) = list_alone(source, waker) {
+                    if !source.looks_ready() {
+                        self.state = State::Alone(ticket);
+                        return Poll::Pending;
+                    }
+                    give_up_place(source, ticket);
+                    continue;
+                }
+            } else if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
                 return Poll::Ready(Polled::TimedOut);
             }
             let context = Context::for_task(waker);
@@ -71,14 +100,14 @@ impl TaskWait {
                     (one, other) => one.or(other),
                 };
                 let deadline = due.map(|due| TaskDeadline::new(due, &context));
-                self.listed = Some(Listed { context, deadline });
+                self.state = State::Listed(Listed { context, deadline });
                 return Poll::Pending;
             }
             context.abort();
             let Some(outcome) = context.outcome() else {
                 unreachable!("an aborted wait is over")
             };
-            self.listed = Some(Listed {
+            self.state = State::Listed(Listed {
                 context,
                 deadline: None,
             });
@@ -88,6 +117,28 @@ impl TaskWait {
         }
     }
 
+    /// Polled while it stands in the place for one: whether it goes on waiting there.
+    #[inline]
+    fn still_alone<S: Source + ?Sized>(
+        &mut self,
+        ticket: Ticket,
+        source: &S,
+        waker: &Waker,
+    ) -> bool {
+        let Some(list) = source.list() else {
+            return false;
+        };
+        if !list.lone.waits(ticket) || !list.lone.renew(ticket, waker) {
+            return false;
+        }
+        // Renewing overlooks who comes meanwhile, so it takes another look.
+        if source.looks_ready() {
+            give_up_place(source, ticket);
+            return false;
+        }
+        true
+    }
+
     /// Leaves the list after a wait that has ended; `true` if the operation has begun.
     fn leave<S: Source + ?Sized>(
         &mut self,
@@ -95,7 +146,7 @@ impl TaskWait {
         outcome: Outcome,
         token: &mut Token,
     ) -> bool {
-        let Some(listed) = self.listed.take() else {
+        let State::Listed(listed) = core::mem::take(&mut self.state) else {
             return false;
         };
         // The deadline first: the clock has a share of the context.
@@ -115,8 +166,10 @@ impl TaskWait {
     /// Ends the wait: nothing was begun, and nothing will be. A wake-up that was meant for this task
     /// goes to another waiter.
     pub fn cancel<S: Source + ?Sized>(&mut self, source: &S) {
-        let Some(listed) = self.listed.take() else {
-            return;
+        let listed = match core::mem::take(&mut self.state) {
+            State::Idle => return,
+            State::Alone(ticket) => return give_up_place(source, ticket),
+            State::Listed(listed) => listed,
         };
         // The deadline first: the clock has a share of the context.
         let Listed { context, deadline } = listed;
@@ -132,14 +185,34 @@ impl TaskWait {
     /// Whether the task is entered in a list.
     #[must_use]
     pub fn is_listed(&self) -> bool {
-        self.listed.is_some()
+        !matches!(self.state, State::Idle)
+    }
+}
+
+/// Takes the place for one task, if the source has one and nobody waits there.
+#[inline]
+fn list_alone<S: Source + ?Sized>(source: &S, waker: &Waker) -> Option<Ticket> {
+    let list = source.list()?;
+    if !list.has_place_for_one() {
+        return None;
+    }
+    list.lone.list(waker)
+}
+
+/// Leaves the place for one task. A wake-up that was meant for it goes to another waiter.
+#[cold]
+fn give_up_place<S: Source + ?Sized>(source: &S, ticket: Ticket) {
+    if let Some(list) = source.list() {
+        if !list.lone.cancel(ticket) {
+            list.decline(|| source.looks_ready());
+        }
     }
 }
 
 impl fmt::Debug for TaskWait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TaskWait")
-            .field("listed", &self.listed.is_some())
+            .field("listed", &self.is_listed())
             .finish()
     }
 }

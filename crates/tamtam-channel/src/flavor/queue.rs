@@ -141,4 +141,12 @@ impl<Q: Queue + ?Sized> Source for Receiving<'_, Q> {
     fn unwatch(&self, operation: Operation, context: &Context) {
         self.0.receivers().unwatch(operation, context);
     }
+
+    fn list(&self) -> Option<&WaitList> {
+        Some(self.0.receivers())
+    }
+
+    fn looks_ready(&self) -> bool {
+        self.0.has_mail()
+    }
 }

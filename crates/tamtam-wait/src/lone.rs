@@ -1,0 +1,193 @@
+//! The place of a task that waits alone.
+//!
+//! Most endpoints have one waiter. Where that is a task, entering a list (a lock, an entry, a context)
+//! costs several times what the message costs; so each list has one place that is taken by one
+//! compare-and-swap. Whoever comes while it is taken stands in the list behind it.
+//!
+//! ```text
+//!          list                     list                    notify
+//!  FREE ─────────▶ CLAIMED (writes ──────▶ LISTED (sleeps) ────────▶ WAKING (the waker is
+//!   ▲  ▲            the waker)               │                         called) ──────────┐
+//!   │  └─────────────────────────────────────┘ cancel                                    │
+//!   └────────────────────────────────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! The word above the state counts how often the place became free, so that a task that was chosen long
+//! ago does not take another one's listing for its own. A task keeps the word that it was listed with;
+//! it was chosen when the word is another one.
+
+use core::task::Waker;
+
+use crate::seam::UnsafeCell;
+use crate::seam::atomic::{AtomicU64, Ordering};
+
+const FREE: u64 = 0;
+const CLAIMED: u64 = 1;
+const LISTED: u64 = 2;
+const WAKING: u64 = 3;
+const STATE: u64 = 3;
+const NEXT: u64 = 4;
+
+/// The place of one task.
+pub(crate) struct Lone {
+    word: AtomicU64,
+    /// Written in the state `CLAIMED` by the one who claimed it; read in `WAKING` by the one who wakes.
+    waker: UnsafeCell<Option<Waker>>,
+}
+
+/// What a task keeps of its listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ticket(u64);
+
+// SAFETY: the state gives the waker to one thread at a time, and wakers may be sent and shared.
+unsafe impl Send for Lone {}
+// SAFETY: as above.
+unsafe impl Sync for Lone {}
+
+/// Frees the place, also if a waker panics.
+struct Freeing<'a> {
+    lone: &'a Lone,
+    word: u64,
+}
+
+impl Drop for Freeing<'_> {
+    fn drop(&mut self) {
+        // SYNC lone-free
+        self.lone.word.store(self.word, Ordering::Release);
+    }
+}
+
+fn freed(word: u64) -> u64 {
+    (word & !STATE).wrapping_add(NEXT) | FREE
+}
+
+impl Lone {
+    pub(crate) fn new() -> Self {
+        Lone {
+            word: AtomicU64::new(FREE),
+            waker: UnsafeCell::new(None),
+        }
+    }
+
+    /// Lists the task, if the place is free. It must look once more before it relies on being woken.
+    #[inline]
+    pub(crate) fn list(&self, waker: &Waker) -> Option<Ticket> {
+        let word = self.word.load(Ordering::Relaxed);
+        if word & STATE != FREE
+            || self
+                .word
+                // SYNC lone-free: whoever had the place before is done with the waker.
+                .compare_exchange(word, word | CLAIMED, Ordering::Acquire, Ordering::Relaxed)
+                .is_err()
+        {
+            return None;
+        }
+        let ticket = Ticket(word | LISTED);
+        self.enter(ticket, waker);
+        Some(ticket)
+    }
+
+    /// The place is claimed: writes the waker and lists the task.
+    #[inline]
+    fn enter(&self, ticket: Ticket, waker: &Waker) {
+        let same = self.waker.with(|place| {
+            // SAFETY: the place is claimed by this thread.
+            unsafe { (*place).as_ref() }.is_some_and(|current| current.will_wake(waker))
+        });
+        let replaced = if same {
+            None
+        } else {
+            // A clone is user code, which may panic.
+            let undo = Freeing {
+                lone: self,
+                word: freed(ticket.0),
+            };
+            let waker = waker.clone();
+            core::mem::forget(undo);
+            self.waker.with_mut(|place| {
+                // SAFETY: the place is claimed by this thread.
+                unsafe { (*place).replace(waker) }
+            })
+        };
+        // SYNC lone-waker. Sequentially consistent, and so is the look that follows; a swap, because on
+        // x86-64 a store of that order is one anyway.
+        self.word.swap(ticket.0, Ordering::SeqCst);
+        drop(replaced);
+    }
+
+    /// Whether the task still waits to be chosen.
+    #[inline]
+    pub(crate) fn waits(&self, ticket: Ticket) -> bool {
+        // SYNC lone-free: what the chooser did before is seen by the task that was chosen.
+        // Being woken is as good as having been: the chooser's change came before.
+        self.word.load(Ordering::Acquire) == ticket.0
+    }
+
+    /// The task was polled while it waits: whoever chooses it from now on wakes `waker`. `false` if it
+    /// was chosen meanwhile. It must look once more.
+    pub(crate) fn renew(&self, ticket: Ticket, waker: &Waker) -> bool {
+        let claimed = (ticket.0 & !STATE) | CLAIMED;
+        if self
+            .word
+            .compare_exchange(ticket.0, claimed, Ordering::Acquire, Ordering::Acquire)
+            .is_err()
+        {
+            return false;
+        }
+        self.enter(ticket, waker);
+        true
+    }
+
+    /// The task waits no more; `false` if it was chosen before.
+    pub(crate) fn cancel(&self, ticket: Ticket) -> bool {
+        let claimed = (ticket.0 & !STATE) | CLAIMED;
+        if self
+            .word
+            .compare_exchange(ticket.0, claimed, Ordering::Acquire, Ordering::Acquire)
+            .is_err()
+        {
+            return false;
+        }
+        let waker = self.waker.with_mut(|place| {
+            // SAFETY: the place is claimed by this thread.
+            unsafe { (*place).take() }
+        });
+        // SYNC lone-free
+        self.word.store(freed(ticket.0), Ordering::Release);
+        drop(waker);
+        true
+    }
+
+    /// Whether a task waits here. Sequentially consistent.
+    #[inline]
+    pub(crate) fn is_listed(&self) -> bool {
+        self.word.load(Ordering::SeqCst) & STATE == LISTED
+    }
+
+    /// Wakes the task that waits here, if there is one.
+    #[inline]
+    pub(crate) fn notify(&self) -> bool {
+        let word = self.word.load(Ordering::SeqCst);
+        if word & STATE != LISTED
+            || self
+                .word
+                // SYNC lone-waker
+                .compare_exchange(word, word | WAKING, Ordering::AcqRel, Ordering::Relaxed)
+                .is_err()
+        {
+            return false;
+        }
+        let freeing = Freeing {
+            lone: self,
+            word: freed(word),
+        };
+        self.waker.with(|place| {
+            // SAFETY: the place is ours until it is freed.
+            if let Some(waker) = unsafe { &*place } {
+                waker.wake_by_ref();
+            }
+        });
+        drop(freeing);
+        true
+    }
+}
