@@ -29,6 +29,23 @@ impl<C> Ends<C> {
         add(&self.senders);
     }
 
+    /// One more sender, unless the last one is gone: then `false`.
+    pub(crate) fn add_sender_if_any(&self) -> bool {
+        let mut senders = self.senders.load(Ordering::Relaxed);
+        while senders != 0 {
+            match self.senders.compare_exchange_weak(
+                senders,
+                senders + 1,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return true,
+                Err(now) => senders = now,
+            }
+        }
+        false
+    }
+
     pub(crate) fn add_receiver(&self) {
         add(&self.receivers);
     }

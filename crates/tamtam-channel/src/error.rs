@@ -3,7 +3,8 @@
 use core::fmt;
 use std::error::Error;
 
-/// The error of [`Sender::send`](crate::Sender::send): all receivers are gone. Holds the message.
+/// The error of [`Sender::send`](crate::Sender::send): all receivers are gone, or the channel is closed.
+/// Holds the message.
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub struct SendError<T>(pub T);
 
@@ -12,7 +13,7 @@ pub struct SendError<T>(pub T);
 pub enum TrySendError<T> {
     /// The channel is full; or, if its capacity is zero, no receiver waits at this moment.
     Full(T),
-    /// All receivers are gone.
+    /// All receivers are gone, or the channel is closed.
     Disconnected(T),
 }
 
@@ -21,12 +22,12 @@ pub enum TrySendError<T> {
 pub enum SendTimeoutError<T> {
     /// The channel stayed full until the time was over.
     Timeout(T),
-    /// All receivers are gone.
+    /// All receivers are gone, or the channel is closed.
     Disconnected(T),
 }
 
-/// The error of [`Receiver::recv`](crate::Receiver::recv): the channel is empty and all senders are
-/// gone.
+/// The error of [`Receiver::recv`](crate::Receiver::recv): the channel is empty, and all senders are
+/// gone or it is closed.
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub struct RecvError;
 
@@ -35,7 +36,7 @@ pub struct RecvError;
 pub enum TryRecvError {
     /// The channel is empty; or, if its capacity is zero, no sender waits at this moment.
     Empty,
-    /// The channel is empty and all senders are gone.
+    /// The channel is empty, and all senders are gone or it is closed.
     Disconnected,
 }
 
@@ -44,7 +45,7 @@ pub enum TryRecvError {
 pub enum RecvTimeoutError {
     /// The channel stayed empty until the time was over.
     Timeout,
-    /// The channel is empty and all senders are gone.
+    /// The channel is empty, and all senders are gone or it is closed.
     Disconnected,
 }
 
@@ -177,7 +178,7 @@ impl<T> TrySendError<T> {
         matches!(self, TrySendError::Full(_))
     }
 
-    /// Whether all receivers are gone.
+    /// Whether all receivers are gone, or the channel is closed.
     pub fn is_disconnected(&self) -> bool {
         matches!(self, TrySendError::Disconnected(_))
     }
@@ -219,7 +220,7 @@ impl<T> SendTimeoutError<T> {
         matches!(self, SendTimeoutError::Timeout(_))
     }
 
-    /// Whether all receivers are gone.
+    /// Whether all receivers are gone, or the channel is closed.
     pub fn is_disconnected(&self) -> bool {
         matches!(self, SendTimeoutError::Disconnected(_))
     }
@@ -248,7 +249,7 @@ impl TryRecvError {
         matches!(self, TryRecvError::Empty)
     }
 
-    /// Whether the channel is empty and all senders are gone.
+    /// Whether the channel is empty, and all senders are gone or it is closed.
     pub fn is_disconnected(&self) -> bool {
         matches!(self, TryRecvError::Disconnected)
     }
@@ -277,7 +278,7 @@ impl RecvTimeoutError {
         matches!(self, RecvTimeoutError::Timeout)
     }
 
-    /// Whether the channel is empty and all senders are gone.
+    /// Whether the channel is empty, and all senders are gone or it is closed.
     pub fn is_disconnected(&self) -> bool {
         matches!(self, RecvTimeoutError::Disconnected)
     }

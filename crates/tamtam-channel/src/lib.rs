@@ -14,6 +14,7 @@ mod select;
 pub mod select_macro;
 mod sender;
 mod slot;
+mod weak_sender;
 
 pub use channel::{after, at, bounded, never, tick, unbounded};
 pub use error::{
@@ -33,6 +34,7 @@ pub use select::{Select, SelectedOperation, Waitable};
 pub use sender::Sender;
 pub use slot::Slot;
 pub use tamtam_wait::{ParseWaitError, Wait};
+pub use weak_sender::WeakSender;
 
 #[cfg(all(test, tamtam_loom))]
 mod models;

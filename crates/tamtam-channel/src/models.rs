@@ -176,6 +176,49 @@ fn loom_rendezvous_closing_meets_sending() {
     closing_meets_sending(|| bounded(0));
 }
 
+/// Somebody closes while a message is being sent: it comes back, or it is received.
+fn close_meets_send(ends: fn() -> Ends<Box<u32>>) {
+    model(move || {
+        let (sender, receiver) = ends();
+        let giver = thread::spawn(move || {
+            (0..2)
+                .take_while(|number| sender.send(Box::new(*number)).is_ok())
+                .count()
+        });
+        let closer = receiver.clone();
+        let taker = thread::spawn(move || receiver.iter().count());
+        closer.close();
+        assert_eq!(giver.join().unwrap(), taker.join().unwrap());
+    });
+}
+
+#[test]
+fn loom_ring_close_meets_send() {
+    close_meets_send(|| bounded(1));
+}
+
+#[test]
+fn loom_list_close_meets_send() {
+    close_meets_send(unbounded);
+}
+
+#[test]
+fn loom_rendezvous_close_meets_send() {
+    close_meets_send(|| bounded(0));
+}
+
+/// A sender is made of a weak one while the last one goes: the receiver gets its message or the end.
+#[test]
+fn loom_weak_sender_meets_the_end() {
+    model(|| {
+        let (sender, receiver) = bounded(1);
+        let weak = sender.downgrade();
+        let maker = thread::spawn(move || weak.upgrade().is_some_and(|made| made.send(1).is_ok()));
+        drop(sender);
+        assert_eq!(receiver.recv().is_ok(), maker.join().unwrap());
+    });
+}
+
 /// A sender that gives up and a receiver that comes: the message is with exactly one of them.
 #[test]
 fn loom_rendezvous_timeout_meets_receiver() {

@@ -50,8 +50,8 @@ pub(crate) enum ReceiverFlavor<T> {
 /// assert_eq!(worker.join().unwrap(), 14);
 /// ```
 pub struct Receiver<T> {
-    flavor: ReceiverFlavor<T>,
-    wait: Wait,
+    pub(crate) flavor: ReceiverFlavor<T>,
+    pub(crate) wait: Wait,
 }
 
 // SAFETY: the flavors are, for messages that may go to another thread.
@@ -109,7 +109,8 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`TryRecvError::Empty`], or [`TryRecvError::Disconnected`] if moreover no sender is left.
+    /// [`TryRecvError::Empty`], or [`TryRecvError::Disconnected`] if moreover no sender is left or the
+    /// channel is closed.
     ///
     /// # Examples
     ///
@@ -146,8 +147,8 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`RecvError`] if the channel is empty and no sender is left, also if the last one goes while
-    /// it waits.
+    /// [`RecvError`] if the channel is empty, and no sender is left or it is closed, also if that
+    /// happens while it waits.
     ///
     /// # Examples
     ///
@@ -233,6 +234,59 @@ impl<T> Receiver<T> {
                 sleep_until(deadline);
                 Err(Nothing::Empty)
             }
+        }
+    }
+
+    /// Closes the channel for all senders, while both sides still exist: `true` if this call did it,
+    /// `false` if it was closed before or if the other side is gone.
+    ///
+    /// From now on every send fails and gives its message back; senders that wait for room wake up
+    /// with that error. What is in the channel can still be received; after that, receiving fails, too.
+    /// A send that was under way already may still be accepted, and is then received.
+    ///
+    /// Timers ([`after`](crate::after), [`at`](crate::at), [`tick`](crate::tick)) and
+    /// [`never`](crate::never) have no senders: closing them does nothing and returns `false`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::{RecvError, SendError, unbounded};
+    ///
+    /// let (sender, receiver) = unbounded();
+    /// sender.send(1).unwrap();
+    /// assert!(receiver.close());
+    /// assert_eq!(sender.send(2), Err(SendError(2)));
+    /// assert_eq!(receiver.recv(), Ok(1));
+    /// assert_eq!(receiver.recv(), Err(RecvError));
+    /// ```
+    pub fn close(&self) -> bool {
+        match &self.flavor {
+            ReceiverFlavor::Bounded(ring) => ring.close(),
+            ReceiverFlavor::Unbounded(list) => list.close(),
+            ReceiverFlavor::Rendezvous(rendezvous) => rendezvous.close(),
+            ReceiverFlavor::At(_) | ReceiverFlavor::Tick(_) | ReceiverFlavor::Never => false,
+        }
+    }
+
+    /// Whether nothing more can be sent: the channel was [closed](Receiver::close), or all senders are
+    /// gone. Messages may be left in it. Never for timers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = tamtam_channel::unbounded();
+    /// sender.send(1).unwrap();
+    /// assert!(!receiver.is_closed());
+    /// drop(sender);
+    /// assert!(receiver.is_closed());
+    /// assert_eq!(receiver.recv(), Ok(1));
+    /// ```
+    pub fn is_closed(&self) -> bool {
+        match &self.flavor {
+            ReceiverFlavor::Bounded(ring) => ring.is_closed(),
+            ReceiverFlavor::Unbounded(list) => list.is_closed(),
+            ReceiverFlavor::Rendezvous(rendezvous) => rendezvous.is_closed(),
+            ReceiverFlavor::At(_) | ReceiverFlavor::Tick(_) | ReceiverFlavor::Never => false,
         }
     }
 

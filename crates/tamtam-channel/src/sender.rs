@@ -12,11 +12,25 @@ use crate::flavor::block_list::{self, BlockList};
 use crate::flavor::queue::Queue;
 use crate::flavor::rendezvous::{Exchange, Rendezvous};
 use crate::flavor::ring::{self, Ring};
+use crate::weak_sender::WeakSender;
 
 pub(crate) enum SenderFlavor<T> {
     Bounded(Arc<Ends<Ring<T>>>),
     Unbounded(Arc<Ends<BlockList<T>>>),
     Rendezvous(Arc<Ends<Rendezvous<T>>>),
+}
+
+impl<T> SenderFlavor<T> {
+    /// The same channel once more, without counting a sender.
+    pub(crate) fn share(&self) -> Self {
+        match self {
+            SenderFlavor::Bounded(ring) => SenderFlavor::Bounded(Arc::clone(ring)),
+            SenderFlavor::Unbounded(list) => SenderFlavor::Unbounded(Arc::clone(list)),
+            SenderFlavor::Rendezvous(rendezvous) => {
+                SenderFlavor::Rendezvous(Arc::clone(rendezvous))
+            }
+        }
+    }
 }
 
 /// The sending end of a channel.
@@ -43,8 +57,8 @@ pub(crate) enum SenderFlavor<T> {
 /// # Ok::<(), tamtam_channel::RecvError>(())
 /// ```
 pub struct Sender<T> {
-    flavor: SenderFlavor<T>,
-    wait: Wait,
+    pub(crate) flavor: SenderFlavor<T>,
+    pub(crate) wait: Wait,
 }
 
 // SAFETY: the flavors are, for messages that may go to another thread.
@@ -92,7 +106,8 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// [`TrySendError::Full`] or [`TrySendError::Disconnected`], with the message.
+    /// [`TrySendError::Full`], or [`TrySendError::Disconnected`] if all receivers are gone or the channel
+    /// is closed, with the message.
     ///
     /// # Examples
     ///
@@ -136,7 +151,8 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] with the message if all receivers are gone, also if they go while it waits.
+    /// [`SendError`] with the message if all receivers are gone or the channel is closed, also if that
+    /// happens while it waits.
     ///
     /// # Examples
     ///
@@ -243,6 +259,53 @@ impl<T> Sender<T> {
         }
     }
 
+    /// Closes the channel for all senders, while both sides still exist: `true` if this call did it,
+    /// `false` if it was closed before or if the other side is gone.
+    ///
+    /// From now on every send fails and gives its message back; senders that wait for room wake up
+    /// with that error. What is in the channel can still be received; after that, receiving fails, too.
+    /// A send that was under way already may still be accepted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::{RecvError, SendError, unbounded};
+    ///
+    /// let (sender, receiver) = unbounded();
+    /// let other = sender.clone();
+    /// sender.send("the last one").unwrap();
+    /// assert!(sender.close());
+    /// assert!(!receiver.close()); // it is closed
+    /// assert_eq!(other.send("too late"), Err(SendError("too late")));
+    /// assert_eq!(receiver.recv(), Ok("the last one"));
+    /// assert_eq!(receiver.recv(), Err(RecvError));
+    /// ```
+    pub fn close(&self) -> bool {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => ring.close(),
+            SenderFlavor::Unbounded(list) => list.close(),
+            SenderFlavor::Rendezvous(rendezvous) => rendezvous.close(),
+        }
+    }
+
+    /// Whether sending is over: the channel was [closed](Sender::close), or all receivers are gone.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = tamtam_channel::bounded::<i32>(1);
+    /// assert!(!sender.is_closed());
+    /// drop(receiver);
+    /// assert!(sender.is_closed());
+    /// ```
+    pub fn is_closed(&self) -> bool {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => ring.is_closed(),
+            SenderFlavor::Unbounded(list) => list.is_closed(),
+            SenderFlavor::Rendezvous(rendezvous) => rendezvous.is_closed(),
+        }
+    }
+
     /// Whether the channel holds no message. With capacity zero: always.
     ///
     /// # Examples
@@ -318,6 +381,22 @@ impl<T> Sender<T> {
             SenderFlavor::Unbounded(_) => None,
             SenderFlavor::Rendezvous(_) => Some(0),
         }
+    }
+
+    /// A sender that does not keep the channel open.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = tamtam_channel::unbounded();
+    /// let weak = sender.downgrade();
+    /// weak.upgrade().unwrap().send(1).unwrap();
+    /// drop(sender);
+    /// assert_eq!(receiver.iter().collect::<Vec<_>>(), [1]); // the weak one did not keep it open
+    /// assert!(weak.upgrade().is_none());
+    /// ```
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender::new(self)
     }
 
     /// Whether both ends belong to the same channel.
@@ -401,22 +480,13 @@ fn give_up<T>(message: T, refusal: Refusal) -> SendTimeoutError<T> {
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        let flavor = match &self.flavor {
-            SenderFlavor::Bounded(ring) => {
-                ring.add_sender();
-                SenderFlavor::Bounded(Arc::clone(ring))
-            }
-            SenderFlavor::Unbounded(list) => {
-                list.add_sender();
-                SenderFlavor::Unbounded(Arc::clone(list))
-            }
-            SenderFlavor::Rendezvous(rendezvous) => {
-                rendezvous.add_sender();
-                SenderFlavor::Rendezvous(Arc::clone(rendezvous))
-            }
-        };
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => ring.add_sender(),
+            SenderFlavor::Unbounded(list) => list.add_sender(),
+            SenderFlavor::Rendezvous(rendezvous) => rendezvous.add_sender(),
+        }
         Sender {
-            flavor,
+            flavor: self.flavor.share(),
             wait: self.wait,
         }
     }

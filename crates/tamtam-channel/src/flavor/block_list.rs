@@ -23,7 +23,7 @@ use super::Nothing;
 use super::pace::Pace;
 use super::queue::Queue;
 
-/// In the tail: one side is gone. In the head: a receiver is at work.
+/// In the tail: closed. In the head: a receiver is at work.
 const FLAG: usize = 1;
 /// One cell further.
 const STEP: usize = 2;
@@ -227,7 +227,7 @@ impl<T> BlockList<T> {
         }
     }
 
-    /// Claims the next cell; `None` if no receiver is left.
+    /// Claims the next cell; `None` if the list is closed.
     #[inline]
     pub(crate) fn claim(&self) -> Option<Claim<T>> {
         // SYNC list-tail: the block that the word names is initialised.
@@ -476,8 +476,9 @@ impl<T> BlockList<T> {
         })
     }
 
-    /// Closes the list for senders. Messages that are in it can still be received.
-    pub(crate) fn close(&self) {
+    /// Closes the list for senders; `false` if it was closed. Messages that are in it can still be
+    /// received.
+    pub(crate) fn close(&self) -> bool {
         let mut tail = self.tail.load(Ordering::Relaxed);
         while let Err(now) = self.tail.compare_exchange_weak(
             tail,
@@ -488,6 +489,7 @@ impl<T> BlockList<T> {
             tail = now;
         }
         self.receivers.notify_all();
+        !has_flag(tail)
     }
 
     pub(crate) fn len(&self) -> usize {

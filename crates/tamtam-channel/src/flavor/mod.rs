@@ -17,7 +17,7 @@ pub(crate) enum Nothing {
     Empty,
     /// Another thread is in the middle of a step that has to be finished first.
     Busy,
-    /// The channel is empty and no sender is left.
+    /// The channel is empty, and no sender is left or it was closed.
     Closed,
 }
 
@@ -26,6 +26,6 @@ pub(crate) enum Nothing {
 pub(crate) enum Refusal {
     /// The channel is full.
     Full,
-    /// No receiver is left.
+    /// No receiver is left, or the channel was closed.
     Closed,
 }

@@ -87,7 +87,25 @@ impl<T> Packet<T> {
 struct Sides {
     senders: WaitQueue,
     receivers: WaitQueue,
+    /// One side is gone, or somebody closed the channel while both were there. Then nobody is chosen
+    /// any more: a select may enter its queue before it learns of the end.
     closed: bool,
+}
+
+impl Sides {
+    fn choose_receiver(&mut self) -> Option<(Entry, Option<Sleeper>)> {
+        if self.closed {
+            return None;
+        }
+        self.receivers.choose()
+    }
+
+    fn choose_sender(&mut self) -> Option<(Entry, Option<Sleeper>)> {
+        if self.closed {
+            return None;
+        }
+        self.senders.choose()
+    }
 }
 
 /// A channel of capacity zero.
@@ -175,14 +193,9 @@ impl<T> Rendezvous<T> {
         }
     }
 
-    /// The second to come: a receiver waits already.
-    fn meet_receiver(sides: &mut Sides) -> Option<(Entry, Option<Sleeper>)> {
-        sides.receivers.choose()
-    }
-
     pub(crate) fn try_send(&self, message: T) -> Result<(), (T, Refusal)> {
         let mut sides = self.sides.lock();
-        if let Some((entry, sleeper)) = Self::meet_receiver(&mut sides) {
+        if let Some((entry, sleeper)) = sides.choose_receiver() {
             drop(sides);
             // SAFETY: begun just now; every entry of this channel has a packet of this type.
             unsafe { Self::give(entry.packet.cast(), message) };
@@ -205,7 +218,7 @@ impl<T> Rendezvous<T> {
     ) -> Result<(), (T, Refusal)> {
         Context::with(|context| {
             let mut sides = self.sides.lock();
-            if let Some((entry, sleeper)) = Self::meet_receiver(&mut sides) {
+            if let Some((entry, sleeper)) = sides.choose_receiver() {
                 drop(sides);
                 // SAFETY: begun just now; every entry of this channel has a packet of this type.
                 unsafe { Self::give(entry.packet.cast(), message) };
@@ -253,7 +266,7 @@ impl<T> Rendezvous<T> {
     /// `None` if a sender was met that then gave up.
     fn try_meet_sender(&self) -> Option<Result<T, Nothing>> {
         let mut sides = self.sides.lock();
-        if let Some((entry, sleeper)) = sides.senders.choose() {
+        if let Some((entry, sleeper)) = sides.choose_sender() {
             drop(sides);
             // A sender in a select has to wake up before it can give.
             drop(sleeper);
@@ -279,7 +292,7 @@ impl<T> Rendezvous<T> {
     fn wait_for_sender(&self, wait: Wait, deadline: Option<Instant>) -> Option<Result<T, Nothing>> {
         Context::with(|context| {
             let mut sides = self.sides.lock();
-            if let Some((entry, sleeper)) = sides.senders.choose() {
+            if let Some((entry, sleeper)) = sides.choose_sender() {
                 drop(sides);
                 drop(sleeper);
                 // SAFETY: begun just now; every entry of this channel has a packet of this type.
@@ -312,16 +325,23 @@ impl<T> Rendezvous<T> {
         })
     }
 
-    pub(crate) fn close(&self) {
+    /// Closes the channel for both sides; `false` if it was closed.
+    pub(crate) fn close(&self) -> bool {
         let mut sleepers = Vec::new();
         let mut sides = self.sides.lock();
-        if !sides.closed {
+        let closes = !sides.closed;
+        if closes {
             sides.closed = true;
             sides.senders.disconnect(&mut sleepers);
             sides.receivers.disconnect(&mut sleepers);
         }
         drop(sides);
         drop(sleepers);
+        closes
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.sides.lock().closed
     }
 
     /// Receiving as a task does it: not by being chosen, but by choosing a sender.
@@ -538,8 +558,12 @@ impl<T, const SENDS: bool> Side<'_, T, SENDS> {
 impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
     fn try_begin(&self, token: &mut Token) -> bool {
         let mut sides = self.0.sides.lock();
-        let (_, others) = Self::queues(&mut sides);
-        if let Some((entry, sleeper)) = others.choose() {
+        let chosen = if SENDS {
+            sides.choose_receiver()
+        } else {
+            sides.choose_sender()
+        };
+        if let Some((entry, sleeper)) = chosen {
             drop(sides);
             drop(sleeper);
             token.put(Exchange::<T>(Some(entry.packet.cast())));

@@ -21,7 +21,7 @@ use super::pace::Pace;
 use super::queue::Queue;
 use super::{Nothing, Refusal};
 
-/// In the tail: one side is gone. In the head: a receiver is at work. In a stamp: written.
+/// In the tail: closed. In the head: a receiver is at work. In a stamp: written.
 const FLAG: usize = 1;
 
 /// Who sends or receives at a position without these bits says on which processor.
@@ -229,11 +229,13 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Closes the ring for senders. Messages that are in it can still be received.
-    pub(crate) fn close(&self) {
-        self.tail.position.fetch_or(FLAG, Ordering::SeqCst);
+    /// Closes the ring for senders; `false` if it was closed. Messages that are in it can still be
+    /// received.
+    pub(crate) fn close(&self) -> bool {
+        let before = self.tail.position.fetch_or(FLAG, Ordering::SeqCst);
         self.senders.notify_all();
         self.receivers.notify_all();
+        before & FLAG == 0
     }
 
     pub(crate) fn wait_to_claim(

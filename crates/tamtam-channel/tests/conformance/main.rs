@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod closing;
 mod disconnect;
 mod drops;
 mod errors;

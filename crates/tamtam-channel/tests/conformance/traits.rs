@@ -6,7 +6,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use tamtam_channel::{
     IntoIter, Iter, ReadyTimeoutError, Receiver, RecvError, RecvTimeoutError, Select,
     SelectTimeoutError, SelectedOperation, SendError, SendTimeoutError, Sender, TryIter,
-    TryReadyError, TryRecvError, TrySelectError, TrySendError,
+    TryReadyError, TryRecvError, TrySelectError, TrySendError, WeakSender,
 };
 
 fn send<T: Send>() {}
@@ -50,6 +50,12 @@ fn ends_can_be_sent_and_shared_when_the_message_can_be_sent() {
     sync::<TryIter<'static, OnlySend>>();
     send::<IntoIter<OnlySend>>();
     sync::<IntoIter<OnlySend>>();
+    send::<WeakSender<OnlySend>>();
+    sync::<WeakSender<OnlySend>>();
+    clone::<WeakSender<OnlySend>>();
+    unwind_safe::<WeakSender<OnlySend>>();
+    ref_unwind_safe::<WeakSender<OnlySend>>();
+    lacks!(WeakSender<*mut u8>: Send);
     lacks!(Sender<*mut u8>: Send);
     lacks!(Sender<*mut u8>: Sync);
     lacks!(Receiver<*mut u8>: Send);
