@@ -26,6 +26,16 @@ pub enum SendTimeoutError<T> {
     Disconnected(T),
 }
 
+/// The error of [`Sender::send_many`](crate::Sender::send_many): all receivers are gone, or the channel
+/// is closed. Holds the messages that were taken out of the iterator and not sent.
+#[derive(PartialEq, Eq, Clone)]
+pub struct SendManyError<T> {
+    /// How many messages were sent before.
+    pub sent: usize,
+    /// Those that were not, in their order.
+    pub unsent: Vec<T>,
+}
+
 /// The error of [`Receiver::recv`](crate::Receiver::recv): the channel is empty, and all senders are
 /// gone or it is closed.
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
@@ -138,6 +148,30 @@ holds_nothing!(
     "timed out waiting to take from an empty slot"
 );
 holds_nothing!(WaitTimeoutError, "timed out waiting");
+
+impl<T> fmt::Debug for SendManyError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SendManyError")
+            .field("sent", &self.sent)
+            .field("unsent", &self.unsent.len())
+            .finish()
+    }
+}
+
+impl<T> fmt::Display for SendManyError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("sending on a disconnected channel")
+    }
+}
+
+impl<T: Send> Error for SendManyError<T> {}
+
+impl<T> SendManyError<T> {
+    /// The messages that were not sent.
+    pub fn into_inner(self) -> Vec<T> {
+        self.unsent
+    }
+}
 
 impl<T> fmt::Debug for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

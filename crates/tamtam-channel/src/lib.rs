@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod batch;
 mod channel;
 mod ends;
 mod error;
@@ -19,15 +20,15 @@ mod weak_sender;
 pub use channel::{after, at, bounded, never, tick, unbounded};
 pub use error::{
     PutTimeoutError, ReadyTimeoutError, RecvError, RecvTimeoutError, SelectTimeoutError, SendError,
-    SendTimeoutError, TakeTimeoutError, TryPutError, TryReadyError, TryRecvError, TrySelectError,
-    TrySendError, WaitTimeoutError,
+    SendManyError, SendTimeoutError, TakeTimeoutError, TryPutError, TryReadyError, TryRecvError,
+    TrySelectError, TrySendError, WaitTimeoutError,
 };
 pub use event::Event;
 pub use future::{
     PutFuture, RecvFuture, RecvStream, RecvTimeoutFuture, SendFuture, SendSink, SendTimeoutFuture,
     TakeFuture, WaitFuture, WaitTimeoutFuture,
 };
-pub use iter::{IntoIter, Iter, TryIter};
+pub use iter::{Drain, IntoIter, Iter, TryIter};
 pub use latch::Latch;
 pub use receiver::Receiver;
 pub use select::{Select, SelectedOperation, Waitable};

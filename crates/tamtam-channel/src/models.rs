@@ -207,6 +207,70 @@ fn loom_rendezvous_close_meets_send() {
     close_meets_send(|| bounded(0));
 }
 
+/// A batch of two for two receivers that may sleep: none of them is left asleep.
+fn batch_meets_receivers(ends: fn() -> Ends<Box<u32>>) {
+    wide_model(move || {
+        let (sender, receiver) = ends();
+        let takers = [receiver.clone(), receiver]
+            .map(|receiver| thread::spawn(move || *receiver.recv().unwrap()));
+        assert_eq!(sender.send_many([1, 1].map(Box::new)), Ok(2));
+        for taker in takers {
+            assert_eq!(taker.join().unwrap(), 1);
+        }
+    });
+}
+
+#[test]
+fn loom_ring_batch_meets_receivers() {
+    batch_meets_receivers(|| bounded(2));
+}
+
+#[test]
+fn loom_list_batch_meets_receivers() {
+    batch_meets_receivers(unbounded);
+}
+
+/// Batches through a ring that is smaller than they are, or across blocks.
+fn batches_in_order(ends: fn() -> Ends<Box<u32>>) {
+    model(move || {
+        let (sender, receiver) = ends();
+        let giver = thread::spawn(move || {
+            assert_eq!(sender.send_many((0..3).map(Box::new)), Ok(3));
+        });
+        let mut got = Vec::new();
+        while receiver.recv_many(&mut got, 4).is_ok() {}
+        assert!(got.into_iter().map(|number| *number).eq(0..3));
+        giver.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_ring_batches_in_order() {
+    batches_in_order(|| bounded(2));
+}
+
+#[test]
+fn loom_list_batches_in_order() {
+    batches_in_order(unbounded);
+}
+
+/// One batch makes room for two senders that may sleep; two batches are claimed at once.
+#[test]
+fn loom_ring_batch_makes_room_for_two() {
+    wide_model(|| {
+        let (sender, receiver) = bounded(2);
+        sender.send_many([1, 1]).unwrap();
+        let givers = [sender.clone(), sender]
+            .map(|sender| thread::spawn(move || sender.send_many([1]).unwrap()));
+        let mut got = Vec::new();
+        while receiver.recv_many(&mut got, 2).is_ok() {}
+        assert_eq!(got, [1; 4]);
+        for giver in givers {
+            assert_eq!(giver.join().unwrap(), 1);
+        }
+    });
+}
+
 /// A sender is made of a weak one while the last one goes: the receiver gets its message or the end.
 #[test]
 fn loom_weak_sender_meets_the_end() {

@@ -223,7 +223,7 @@ impl<T> Receiver<T> {
     }
 
     #[inline(never)]
-    fn wait_to_receive(&self, deadline: Option<Instant>) -> Result<T, Nothing> {
+    pub(crate) fn wait_to_receive(&self, deadline: Option<Instant>) -> Result<T, Nothing> {
         match &self.flavor {
             ReceiverFlavor::Bounded(ring) => ring.wait_to_receive(self.wait, deadline),
             ReceiverFlavor::Unbounded(list) => list.wait_to_receive(self.wait, deadline),
@@ -466,7 +466,9 @@ impl<T> Receiver<T> {
 
 /// Attempts until nobody is in the middle of a step that decides the result.
 #[inline]
-fn settle<T>(attempt: impl Fn() -> Result<T, Nothing>) -> Result<T, TryRecvError> {
+pub(crate) fn settle<T>(
+    mut attempt: impl FnMut() -> Result<T, Nothing>,
+) -> Result<T, TryRecvError> {
     let mut backoff = Backoff::new();
     loop {
         return match attempt() {

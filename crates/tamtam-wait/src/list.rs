@@ -114,6 +114,12 @@ impl WaitQueue {
         None
     }
 
+    /// How many threads wait to take or give something and were not chosen yet.
+    pub fn waiting(&self) -> usize {
+        let undecided = |entry: &&Entry| entry.context.outcome().is_none();
+        self.selectors.iter().filter(undecided).count()
+    }
+
     /// Whether a thread other than `own` waits that nobody has chosen yet.
     pub fn has_other(&self, own: &Context) -> bool {
         self.selectors
@@ -389,6 +395,40 @@ impl WaitList {
         } else if pending != 0 && pending & ENOUGH == 0 {
             self.wake_one();
         }
+    }
+
+    /// As [`notify_one`](WaitList::notify_one), for so many things that were brought at once: wakes
+    /// as many threads. In a chained list one is enough, as ever.
+    #[inline]
+    pub fn notify_many(&self, count: usize) {
+        seam::model_fence();
+        // SYNC pending
+        let pending = self.pending.load(Ordering::SeqCst);
+        if pending != 0 && pending & ENOUGH == 0 {
+            if self.chained || count == 1 {
+                self.wake_one();
+            } else {
+                self.wake_many(count);
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_many(&self, count: usize) {
+        let mut sleepers = Vec::new();
+        let mut chosen = Vec::new();
+        self.change(|waiters| {
+            waiters.queue.tell_watchers(&mut sleepers);
+            while chosen.len() < count {
+                match waiters.queue.choose() {
+                    Some(one) => chosen.push(one),
+                    None => break,
+                }
+            }
+        });
+        drop(chosen);
+        drop(sleepers);
     }
 
     #[cold]

@@ -26,11 +26,12 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Counts a message; the caller holds the receivers' lock.
+    /// Counts messages; the caller holds the receivers' lock.
     #[inline(always)]
-    pub(crate) fn count(&self) {
+    pub(crate) fn count(&self, messages: u32) {
         let received = self.received.load(Relaxed);
-        self.received.store(received.wrapping_add(1), Relaxed);
+        self.received
+            .store(received.wrapping_add(messages), Relaxed);
     }
 
     /// How many pauses to make between two looks in the wait that begins.
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     fn rest_after(pace: &Pace, run: u32) -> u32 {
-        (0..run).for_each(|_| pace.count());
+        (0..run).for_each(|_| pace.count(1));
         pace.rest() / Patience::REST
     }
 

@@ -15,8 +15,27 @@ pub(crate) trait Queue {
     /// Takes the oldest message, if it is there.
     fn receive(&self) -> Result<Self::Message, Nothing>;
 
+    /// Takes messages, oldest first, under one taking of the receivers' lock: at least one, at most
+    /// `room`, and no more than that lock should be held for.
+    ///
+    /// The vector has room for so many already.
+    fn receive_many(
+        &self,
+        messages: &mut Vec<Self::Message>,
+        room: usize,
+    ) -> Result<usize, Nothing>;
+
+    /// After an attempt that brought nothing: tells emptiness from business.
+    fn why_nothing(&self) -> Nothing;
+
     /// As [`receive`](Queue::receive), and tells emptiness from business.
-    fn receive_or_tell(&self) -> Result<Self::Message, Nothing>;
+    #[inline]
+    fn receive_or_tell(&self) -> Result<Self::Message, Nothing> {
+        self.receive().map_err(|_| self.why_nothing())
+    }
+
+    /// How many messages there are, those counted that are just being sent.
+    fn len(&self) -> usize;
 
     /// A waiting receiver's second look.
     fn has_mail(&self) -> bool;
@@ -54,22 +73,29 @@ pub(crate) trait Queue {
         wait: Wait,
         deadline: Option<Instant>,
     ) -> Result<Self::Message, Nothing> {
+        self.wait_for_mail(wait, deadline, || self.receive())
+    }
+
+    /// Attempts to take something until there is something to take, or until the deadline.
+    fn wait_for_mail<R>(
+        &self,
+        wait: Wait,
+        deadline: Option<Instant>,
+        mut attempt: impl FnMut() -> Result<R, Nothing>,
+    ) -> Result<R, Nothing> {
         self.receivers()
             .wait_resting_until(
                 self.pace().rest(),
                 wait,
                 deadline,
-                |thorough| {
+                |thorough| match attempt() {
+                    Ok(result) => Some(Ok(result)),
                     // Most looks spare the tail, so that the senders keep its cache line.
-                    let result = if thorough {
-                        self.receive_or_tell()
-                    } else {
-                        self.receive()
-                    };
-                    match result {
-                        Err(Nothing::Empty | Nothing::Busy) => None,
-                        decided => Some(decided),
-                    }
+                    Err(_) if thorough => match self.why_nothing() {
+                        Nothing::Closed => Some(Err(Nothing::Closed)),
+                        Nothing::Empty | Nothing::Busy => None,
+                    },
+                    Err(_) => None,
                 },
                 || self.has_mail(),
             )

@@ -255,6 +255,15 @@ impl<T> Rendezvous<T> {
         })
     }
 
+    /// How many senders wait for a receiver.
+    pub(crate) fn waiting_senders(&self) -> usize {
+        let sides = self.sides.lock();
+        if sides.closed {
+            return 0;
+        }
+        sides.senders.waiting()
+    }
+
     pub(crate) fn try_receive(&self) -> Result<T, Nothing> {
         loop {
             if let Some(result) = self.try_meet_sender() {

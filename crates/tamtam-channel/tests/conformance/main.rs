@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod batches;
 mod closing;
 mod disconnect;
 mod drops;

@@ -10,6 +10,8 @@
 //! A message is in the channel from the moment its position is claimed; a receiver that meets a
 //! claimed and unwritten cell waits for its writer.
 
+mod batch;
+
 use core::mem::MaybeUninit;
 use std::time::Instant;
 
@@ -243,6 +245,16 @@ impl<T> Ring<T> {
         wait: Wait,
         deadline: Option<Instant>,
     ) -> Result<Claim, Refusal> {
+        self.wait_for_room(wait, deadline, || self.claim())
+    }
+
+    /// Attempts something until it is not refused for want of room, or until the deadline.
+    fn wait_for_room<R>(
+        &self,
+        wait: Wait,
+        deadline: Option<Instant>,
+        mut attempt: impl FnMut() -> Result<R, Refusal>,
+    ) -> Result<R, Refusal> {
         // Where many messages fit, a sender that finds it full may as well leave the receivers alone for
         // a while: its message has to wait for all of those anyway.
         let rest = Patience::REST * (self.cells.len() / 16).clamp(1, 8) as u32;
@@ -251,7 +263,7 @@ impl<T> Ring<T> {
                 rest,
                 wait,
                 deadline,
-                |_| match self.claim() {
+                |_| match attempt() {
                     Err(Refusal::Full) => None,
                     decided => Some(decided),
                 },
@@ -267,16 +279,6 @@ impl<T> Ring<T> {
         let tail = self.tail.position.load(Ordering::SeqCst);
         let head = self.head.position.load(Ordering::SeqCst);
         (tail | head) & FLAG != 0 || tail.wrapping_sub(head) != self.lap
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        loop {
-            let tail = self.tail.position.load(Ordering::SeqCst);
-            let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
-            if self.tail.position.load(Ordering::SeqCst) == tail {
-                return self.distance(head, tail & !FLAG);
-            }
-        }
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -328,7 +330,7 @@ impl<T> Queue for Ring<T> {
             // lock bit that nobody else takes it.
             unsafe { (*place).assume_init_read() }
         });
-        self.head.pace.count();
+        self.head.pace.count(1);
         // SYNC ring-head: the cell may be written again.
         self.head.position.store(self.next(head), Ordering::Release);
         if head & MEETING == 0 {
@@ -338,20 +340,31 @@ impl<T> Queue for Ring<T> {
         Ok(message)
     }
 
-    #[inline]
-    fn receive_or_tell(&self) -> Result<T, Nothing> {
-        self.receive().map_err(|_| {
-            // Head first: if the tail is not ahead of it, the ring was empty then.
-            let head = self.head.position.load(Ordering::SeqCst);
+    fn receive_many(&self, messages: &mut Vec<T>, room: usize) -> Result<usize, Nothing> {
+        self.take_batch(messages, room)
+    }
+
+    fn why_nothing(&self) -> Nothing {
+        // Head first: if the tail is not ahead of it, the ring was empty then.
+        let head = self.head.position.load(Ordering::SeqCst);
+        let tail = self.tail.position.load(Ordering::SeqCst);
+        if tail & !FLAG != head {
+            Nothing::Busy
+        } else if tail & FLAG != 0 {
+            Nothing::Closed
+        } else {
+            Nothing::Empty
+        }
+    }
+
+    fn len(&self) -> usize {
+        loop {
             let tail = self.tail.position.load(Ordering::SeqCst);
-            if tail & !FLAG != head {
-                Nothing::Busy
-            } else if tail & FLAG != 0 {
-                Nothing::Closed
-            } else {
-                Nothing::Empty
+            let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
+            if self.tail.position.load(Ordering::SeqCst) == tail {
+                return self.distance(head, tail & !FLAG);
             }
-        })
+        }
     }
 
     fn has_mail(&self) -> bool {

@@ -11,6 +11,8 @@
 //! A cell is written when its stamp equals the block's generation, which grows with each recycling:
 //! recycling does not touch the cells, and a receiver never writes one.
 
+mod batch;
+
 use core::mem::{MaybeUninit, size_of};
 use core::ptr::{self, NonNull};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -238,7 +240,7 @@ impl<T> BlockList<T> {
             }
             let offset = offset_of(tail);
             let Some(block) = block_of(tail) else {
-                match self.claim_first() {
+                match self.claim_first(1) {
                     Ok(claim) => return Some(claim),
                     Err(now) => {
                         tail = now;
@@ -272,14 +274,15 @@ impl<T> BlockList<T> {
         }
     }
 
-    /// Claims the channel's very first cell, together with its block; else the tail's new value.
+    /// Claims the channel's very first cells, fewer than a block has, together with their block; else
+    /// the tail's new value.
     #[cold]
-    fn claim_first(&self) -> Result<Claim<T>, *mut Block<T>> {
+    fn claim_first(&self, count: usize) -> Result<Claim<T>, *mut Block<T>> {
         let block = Block::<T>::allocate();
         // SYNC list-tail
         match self.tail.compare_exchange(
             ptr::null_mut(),
-            place(block, 1),
+            place(block, count),
             Ordering::SeqCst,
             Ordering::Acquire,
         ) {
@@ -296,7 +299,8 @@ impl<T> BlockList<T> {
         }
     }
 
-    /// Claims a block's last cell and links the next block; else the tail's new value.
+    /// Claims the rest of a block, from this offset to its last cell, and links the next block; else the
+    /// tail's new value.
     #[cold]
     #[inline(never)]
     fn claim_last(
@@ -398,6 +402,22 @@ impl<T> BlockList<T> {
         .then_some(head)
     }
 
+    /// Takes the receivers' lock, if there is a block: the head, and the block that it is in.
+    #[inline(always)]
+    fn lock_block(&self) -> Option<(*mut Block<T>, NonNull<Block<T>>)> {
+        let head = self.lock()?;
+        if let Some(block) = block_of(head) {
+            return Some((head, block));
+        }
+        // SYNC list-first
+        let first = self.first.load(Ordering::Acquire);
+        let block = NonNull::new(first);
+        if block.is_none() {
+            self.unlock(first);
+        }
+        Some((first, block?))
+    }
+
     /// Gives the receivers' lock back with the head behind this cell.
     #[inline(always)]
     fn advance(&self, block: NonNull<Block<T>>, offset: usize) {
@@ -492,31 +512,6 @@ impl<T> BlockList<T> {
         !has_flag(tail)
     }
 
-    pub(crate) fn len(&self) -> usize {
-        let mut backoff = Backoff::new();
-        let head = loop {
-            match self.lock() {
-                Some(head) => break head,
-                None => backoff.pause(),
-            }
-        };
-        // SYNC list-tail. While the lock is held no block is freed, so both may be read.
-        let tail = self.tail.load(Ordering::Acquire);
-        let count = |word: *mut Block<T>| {
-            block_of(word).map_or(0, |block| {
-                // SAFETY: the block is the head's, the tail's or between; those live while the
-                // receivers' lock is held, and their start was written before they were linked.
-                let start = unsafe { block.as_ref() }
-                    .start
-                    .with(|start| unsafe { *start });
-                start.wrapping_add(offset_of(word))
-            })
-        };
-        let length = count(tail).wrapping_sub(count(head));
-        self.unlock(head);
-        length
-    }
-
     pub(crate) fn sending(&self) -> Sending<'_, T> {
         Sending(self)
     }
@@ -527,23 +522,7 @@ impl<T> Queue for BlockList<T> {
 
     #[inline]
     fn receive(&self) -> Result<T, Nothing> {
-        let Some(mut head) = self.lock() else {
-            return Err(Nothing::Busy);
-        };
-        let block = match block_of(head) {
-            Some(block) => block,
-            None => {
-                // SYNC list-first
-                head = self.first.load(Ordering::Acquire);
-                match NonNull::new(head) {
-                    Some(block) => block,
-                    None => {
-                        self.unlock(head);
-                        return Err(Nothing::Busy);
-                    }
-                }
-            }
-        };
+        let (head, block) = self.lock_block().ok_or(Nothing::Busy)?;
         let offset = offset_of(head);
         // SAFETY: the head's block lives while the lock is held; offsets in the head are below the
         // number of cells, since the head moves on to the next block at once.
@@ -566,25 +545,51 @@ impl<T> Queue for BlockList<T> {
             // SAFETY: the stamp says that it is written, and the lock that nobody else takes it.
             unsafe { (*place).assume_init_read() }
         });
-        self.head.pace.count();
+        self.head.pace.count(1);
         self.advance(block, offset);
         Ok(message)
     }
 
-    #[inline]
-    fn receive_or_tell(&self) -> Result<T, Nothing> {
-        self.receive().map_err(|_| {
-            // Head first: if the tail is not ahead of it, the list was empty then.
-            let head = self.head.place.load(Ordering::SeqCst);
-            let tail = self.tail.load(Ordering::SeqCst);
-            if without_flag(tail) != head {
-                Nothing::Busy
-            } else if has_flag(tail) {
-                Nothing::Closed
-            } else {
-                Nothing::Empty
+    fn receive_many(&self, messages: &mut Vec<T>, room: usize) -> Result<usize, Nothing> {
+        self.take_batch(messages, room)
+    }
+
+    fn why_nothing(&self) -> Nothing {
+        // Head first: if the tail is not ahead of it, the list was empty then.
+        let head = self.head.place.load(Ordering::SeqCst);
+        let tail = self.tail.load(Ordering::SeqCst);
+        if without_flag(tail) != head {
+            Nothing::Busy
+        } else if has_flag(tail) {
+            Nothing::Closed
+        } else {
+            Nothing::Empty
+        }
+    }
+
+    fn len(&self) -> usize {
+        let mut backoff = Backoff::new();
+        let head = loop {
+            match self.lock() {
+                Some(head) => break head,
+                None => backoff.pause(),
             }
-        })
+        };
+        // SYNC list-tail. While the lock is held no block is freed, so both may be read.
+        let tail = self.tail.load(Ordering::Acquire);
+        let count = |word: *mut Block<T>| {
+            block_of(word).map_or(0, |block| {
+                // SAFETY: the block is the head's, the tail's or between; those live while the
+                // receivers' lock is held, and their start was written before they were linked.
+                let start = unsafe { block.as_ref() }
+                    .start
+                    .with(|start| unsafe { *start });
+                start.wrapping_add(offset_of(word))
+            })
+        };
+        let length = count(tail).wrapping_sub(count(head));
+        self.unlock(head);
+        length
     }
 
     fn has_mail(&self) -> bool {

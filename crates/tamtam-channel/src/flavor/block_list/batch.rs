@@ -1,0 +1,149 @@
+//! Many messages at a time through a list of blocks: one compare-and-swap claims cells up to the end of a
+//! block, and one taking of the receivers' lock takes what is there up to the end of a block.
+
+use core::ptr::NonNull;
+
+use tamtam_wait::seam::{self, atomic::Ordering};
+
+use super::{Block, BlockList, Claim, Nothing, block_of, has_flag, offset_of, place, skipped};
+
+/// Cells, one after the other, that a sender has claimed and must write.
+#[must_use = "receivers wait for claimed cells to be written"]
+pub(crate) struct Claims<T> {
+    block: NonNull<Block<T>>,
+    offset: usize,
+    count: usize,
+}
+
+impl<T> Claims<T> {
+    fn new(first: Claim<T>, count: usize) -> Self {
+        Claims {
+            block: first.block,
+            offset: first.offset,
+            count,
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+}
+
+impl<T> BlockList<T> {
+    /// Claims cells, at most `wanted` and at least one; `None` if the list is closed.
+    pub(crate) fn claim_many(&self, wanted: usize) -> Option<Claims<T>> {
+        let cells = Block::<T>::CELLS;
+        // SYNC list-tail
+        let mut tail = self.tail.load(Ordering::Acquire);
+        loop {
+            if has_flag(tail) {
+                return None;
+            }
+            let offset = offset_of(tail);
+            let now = if let Some(block) = block_of(tail) {
+                if offset + wanted >= cells {
+                    match self.claim_last(tail, block, offset) {
+                        Ok(claim) => return Some(Claims::new(claim, cells - offset)),
+                        Err(now) => now,
+                    }
+                } else {
+                    // Sequentially consistent, as in `claim`.
+                    match self.tail.compare_exchange_weak(
+                        tail,
+                        place(block, offset + wanted),
+                        Ordering::SeqCst,
+                        Ordering::Acquire,
+                    ) {
+                        Ok(_) => return Some(Claims::new(Claim { block, offset }, wanted)),
+                        Err(now) => {
+                            seam::spin_loop();
+                            now
+                        }
+                    }
+                }
+            } else {
+                let count = wanted.min(cells - 1);
+                match self.claim_first(count) {
+                    Ok(claim) => return Some(Claims::new(claim, count)),
+                    Err(now) => now,
+                }
+            };
+            tail = now;
+        }
+    }
+
+    /// Writes claimed cells and wakes as many receivers, if they sleep. No user code may run in
+    /// `message`.
+    pub(crate) fn write_many(&self, claims: Claims<T>, mut message: impl FnMut() -> T) {
+        let Claims {
+            block,
+            offset,
+            count,
+        } = claims;
+        // SAFETY: a block is not freed before all its cells are written and read.
+        let header = unsafe { block.as_ref() };
+        let generation = header.generation.with(|generation| {
+            // SAFETY: changes only while nobody but its owner has the block.
+            unsafe { *generation }
+        });
+        for offset in offset..offset + count {
+            // SAFETY: as above: at least this cell is not written yet. Offsets that are claimed are
+            // below the number of cells.
+            let cell = unsafe { Block::cell(block, offset) };
+            cell.message.with_mut(|place| {
+                // SAFETY: the cell is claimed by this thread alone.
+                unsafe { (*place).write(message()) };
+            });
+            // SYNC list-stamp: the message is written.
+            cell.stamp.store(generation, Ordering::Release);
+        }
+        // As often as each sixteenth message would.
+        if offset % 16 == 0 || offset / 16 != (offset + count - 1) / 16 {
+            self.receivers.habit().meet();
+        }
+        self.receivers.notify_many(count);
+    }
+
+    /// Takes messages under one taking of the receivers' lock.
+    pub(super) fn take_batch(&self, messages: &mut Vec<T>, room: usize) -> Result<usize, Nothing> {
+        debug_assert!(messages.capacity() - messages.len() >= room);
+        let (head, block) = self.lock_block().ok_or(Nothing::Busy)?;
+        // SAFETY: the head's block lives while the lock is held.
+        let header = unsafe { block.as_ref() };
+        let generation = header.generation.with(|generation| {
+            // SAFETY: changes only while nobody but its owner has the block.
+            unsafe { *generation }
+        });
+        let places = messages.spare_capacity_mut();
+        let mut count = 0;
+        let mut offset = offset_of(head);
+        while count < room && offset < Block::<T>::CELLS {
+            // SAFETY: as above, and the offset is below the number of cells.
+            let cell = unsafe { Block::cell(block, offset) };
+            // SYNC list-stamp
+            let stamp = cell.stamp.load(Ordering::Acquire);
+            if stamp == generation {
+                places[count].write(cell.message.with_mut(|place| {
+                    // SAFETY: the stamp says that it is written, and the lock that nobody else takes it.
+                    unsafe { (*place).assume_init_read() }
+                }));
+                count += 1;
+            } else if stamp != skipped(generation) {
+                break;
+            }
+            offset += 1;
+        }
+        self.head.pace.count(count as u32);
+        if offset < Block::<T>::CELLS {
+            self.unlock(place(block, offset));
+        } else {
+            self.leave(block);
+        }
+        // SAFETY: so many were written behind the vector's end just now.
+        unsafe { messages.set_len(messages.len() + count) };
+        if count == 0 {
+            return Err(Nothing::Busy);
+        }
+        Ok(count)
+    }
+}
