@@ -8,13 +8,16 @@ mod event;
 mod flavor;
 mod future;
 mod iter;
+mod lane;
 mod latch;
+pub mod mpsc;
 mod receiver;
 mod select;
 #[doc(hidden)]
 pub mod select_macro;
 mod sender;
 mod slot;
+pub mod spsc;
 mod weak_sender;
 
 pub use channel::{after, at, bounded, never, tick, unbounded};

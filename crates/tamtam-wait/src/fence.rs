@@ -20,6 +20,8 @@ mod system {
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
     }
 
+    const QUERY: libc::c_int = 0;
+    const GLOBAL: libc::c_int = 1 << 0;
     const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
     const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
 
@@ -28,16 +30,34 @@ mod system {
         *REGISTERED.get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED) == 0)
     }
 
+    pub(super) fn can_be_asymmetric() -> bool {
+        static SUPPORTED: OnceLock<bool> = OnceLock::new();
+        *SUPPORTED.get_or_init(|| {
+            let needed = libc::c_long::from(GLOBAL | PRIVATE_EXPEDITED);
+            let commands = membarrier(QUERY);
+            commands > 0 && commands & needed == needed
+        })
+    }
+
     pub(super) fn heavy() {
-        let result = membarrier(PRIVATE_EXPEDITED);
-        // It can only fail for a process that is not registered, and every caller has asked
-        // `is_asymmetric` first; going on without the barrier would be a data race.
-        assert_eq!(result, 0, "membarrier failed after it was registered");
+        if is_asymmetric() && membarrier(PRIVATE_EXPEDITED) == 0 {
+            return;
+        }
+        // Slower, and needs no registration. Going on without a barrier would be a data race.
+        assert_eq!(
+            membarrier(GLOBAL),
+            0,
+            "membarrier failed after it was offered"
+        );
     }
 }
 
 #[cfg(not(all(target_os = "linux", not(tamtam_loom), not(miri))))]
 mod system {
+    pub(super) fn can_be_asymmetric() -> bool {
+        is_asymmetric()
+    }
+
     pub(super) fn is_asymmetric() -> bool {
         // In the models both fences are full ones, so the asymmetric protocol can be checked.
         cfg!(tamtam_loom)
@@ -52,6 +72,13 @@ mod system {
 #[must_use]
 pub fn is_asymmetric() -> bool {
     system::is_asymmetric()
+}
+
+/// Whether [`light`] and [`heavy`] work as a pair here, without registering the process: for those who
+/// may never need it. [`heavy`] will do it then.
+#[must_use]
+pub fn can_be_asymmetric() -> bool {
+    system::can_be_asymmetric()
 }
 
 /// The free side: orders what stands before it against what stands after it, towards threads that

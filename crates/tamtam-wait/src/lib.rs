@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod activity;
+mod attention;
 mod backoff;
 mod context;
 mod futex;
@@ -17,6 +18,7 @@ pub mod fence;
 #[doc(hidden)]
 pub mod seam;
 
+pub use attention::Attention;
 pub use backoff::Backoff;
 pub use context::{Context, Outcome};
 pub use futex::{Futex, Scope, TimedOut};

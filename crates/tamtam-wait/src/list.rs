@@ -1,13 +1,14 @@
 //! Who waits at an endpoint.
 
 use core::fmt;
+use core::task::Waker;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use crate::lone::Lone;
+use crate::lone::{Lone, Ticket};
 use crate::seam::atomic::{AtomicU32, Ordering};
 use crate::seam::{self, Mutex};
-use crate::{Context, Habit, Operation, Outcome, Patience, Wait, fence};
+use crate::{Attention, Context, Habit, Operation, Outcome, Patience, Wait};
 
 /// One thread that waits, with what it waits to do.
 pub struct Entry {
@@ -175,9 +176,6 @@ impl WaitQueue {
 /// Those who bring something call [`notify_one`](WaitList::notify_one) after every message: one
 /// load of a word that nobody writes while nobody sleeps. The protocol is in the crate's README.
 pub struct WaitList {
-    /// Whether those who bring something by a plain store must put a fence behind it; see
-    /// [`notify_after_store`](WaitList::notify_after_store).
-    attention: AtomicU32,
     /// Twice the entries in the queue, and [`ENOUGH`]; written under the queue's lock.
     pending: AtomicU32,
     /// A task that waits alone. It came before those in the queue. Not in a chained list.
@@ -185,13 +183,10 @@ pub struct WaitList {
     habit: Habit,
     /// Whether one wake-up at a time is enough.
     chained: bool,
+    /// Whether only one thread or task ever waits here.
+    single: bool,
     queue: Mutex<Waiters>,
 }
-
-/// In `attention`: put a fence behind the store and look for waiters.
-const ATTENTIVE: u32 = 1;
-/// In `attention`: the endpoint was closed.
-const CLOSED: u32 = 2;
 
 /// In `pending`: there are entries, and yet nobody is to be woken now.
 const ENOUGH: u32 = 1;
@@ -213,11 +208,11 @@ impl WaitList {
     /// An empty list.
     pub fn new() -> Self {
         Self {
-            attention: AtomicU32::new(0),
             pending: AtomicU32::new(0),
             lone: Lone::new(),
             habit: Habit::new(),
             chained: false,
+            single: false,
             queue: Mutex::new(Waiters::default()),
         }
     }
@@ -232,6 +227,14 @@ impl WaitList {
     pub fn chained() -> Self {
         Self {
             chained: true,
+            ..Self::new()
+        }
+    }
+
+    /// An empty list for an end that has one owner: never do two wait here at once.
+    pub fn single() -> Self {
+        Self {
+            single: true,
             ..Self::new()
         }
     }
@@ -440,24 +443,15 @@ impl WaitList {
     }
 
     /// As [`notify_one`](WaitList::notify_one), for those whose change was a plain release store: `true`
-    /// if the endpoint is [closed](WaitList::close_to_stores).
-    ///
-    /// A plain store may still be on its way when the loads behind it are done, so a waiter could
-    /// register and look in between, and neither would see the other. Two ways out, and the waiter
-    /// chooses. While it comes and goes it wants *attention*: the bringer puts a fence behind each store
-    /// (5 ns). Once it has received thousands of messages without waiting it wants none, and the
-    /// bringer's store costs nothing; then, before it relies on being woken again, it makes every other
-    /// running thread execute a barrier ([`fence`]), once, and wants attention from then on.
+    /// if the endpoint is [closed](Attention::close). See [`Attention`].
     #[inline(always)]
     #[must_use = "a message that was stored after the end was closed must be taken back"]
-    pub fn notify_after_store(&self) -> bool {
-        fence::light();
-        // SYNC attention
-        self.attention.load(Ordering::Relaxed) != 0 && self.attend()
+    pub fn notify_after_store(&self, attention: &Attention) -> bool {
+        attention.is_wanted() && self.attend(attention)
     }
 
     #[inline(never)]
-    fn attend(&self) -> bool {
+    fn attend(&self, attention: &Attention) -> bool {
         // A task that is seen to wait needs no fence: choosing it is one.
         if self.lone.is_listed() && self.lone.notify() {
             if self.pending.load(Ordering::SeqCst) != 0 {
@@ -467,53 +461,20 @@ impl WaitList {
             seam::atomic::fence(Ordering::SeqCst);
             self.notify_one();
         }
-        self.attention.load(Ordering::SeqCst) & CLOSED != 0
+        attention.is_closed()
     }
 
-    /// For the one who waits, after registering and before the second look, where bringers use
-    /// [`notify_after_store`](WaitList::notify_after_store): from now on they see who waits.
+    /// Lists a task in the place for one, if nobody waits here.
     #[inline]
-    pub fn want_attention(&self) {
-        // SYNC attention
-        if self.attention.load(Ordering::Relaxed) & ATTENTIVE == 0 {
-            self.ask_for_attention();
+    pub(crate) fn list_alone(&self, waker: &Waker) -> Option<Ticket> {
+        if self.chained || self.pending.load(Ordering::Relaxed) != 0 {
+            return None;
         }
-        seam::model_fence();
-    }
-
-    #[cold]
-    fn ask_for_attention(&self) {
-        // Asked before the store: where the pair of fences does not work, attention stays wanted.
-        let asymmetric = fence::is_asymmetric();
-        self.attention.fetch_or(ATTENTIVE, Ordering::SeqCst);
-        if asymmetric {
-            fence::heavy();
+        if self.single {
+            self.lone.list_only(waker)
+        } else {
+            self.lone.list(waker)
         }
-    }
-
-    /// For the one who waits, and only if nobody else waits here: bringers need not look for now.
-    #[inline]
-    pub fn want_no_attention(&self) {
-        if self.attention.load(Ordering::Relaxed) & ATTENTIVE != 0 && fence::is_asymmetric() {
-            self.attention.fetch_and(!ATTENTIVE, Ordering::SeqCst);
-        }
-    }
-
-    /// Sees to it that whoever stores something from now on learns that it is too late; what was stored
-    /// by those who do not learn it is visible to this thread afterwards.
-    pub fn close_to_stores(&self) {
-        let asymmetric = fence::is_asymmetric();
-        self.attention
-            .fetch_or(ATTENTIVE | CLOSED, Ordering::SeqCst);
-        if asymmetric {
-            fence::heavy();
-        }
-    }
-
-    /// Whether a task may wait in the place for one.
-    #[inline]
-    pub(crate) fn has_place_for_one(&self) -> bool {
-        !self.chained && self.pending.load(Ordering::Relaxed) == 0
     }
 
     #[cold]

@@ -87,6 +87,19 @@ impl Lone {
         Some(ticket)
     }
 
+    /// As [`list`](Lone::list), where nobody else ever lists: then no claim is needed.
+    #[inline]
+    pub(crate) fn list_only(&self, waker: &Waker) -> Option<Ticket> {
+        // SYNC lone-free
+        let word = self.word.load(Ordering::Acquire);
+        if word & STATE != FREE {
+            return None;
+        }
+        let ticket = Ticket(word | LISTED);
+        self.enter(ticket, waker);
+        Some(ticket)
+    }
+
     /// The place is claimed: writes the waker and lists the task.
     #[inline]
     fn enter(&self, ticket: Ticket, waker: &Waker) {

@@ -81,7 +81,7 @@ impl TaskWait {
                 return Poll::Ready(Polled::Begun);
             }
             if deadline.is_none() {
-                if let Some(ticket) = list_alone(source, waker) {
+                if let Some(ticket) = source.list().and_then(|list| list.list_alone(waker)) {
                     if !source.looks_ready() {
                         self.state = State::Alone(ticket);
                         return Poll::Pending;
@@ -187,16 +187,6 @@ impl TaskWait {
     pub fn is_listed(&self) -> bool {
         !matches!(self.state, State::Idle)
     }
-}
-
-/// Takes the place for one task, if the source has one and nobody waits there.
-#[inline]
-fn list_alone<S: Source + ?Sized>(source: &S, waker: &Waker) -> Option<Ticket> {
-    let list = source.list()?;
-    if !list.has_place_for_one() {
-        return None;
-    }
-    list.lone.list(waker)
 }
 
 /// Leaves the place for one task. A wake-up that was meant for it goes to another waiter.

@@ -4,7 +4,7 @@
 pub(crate) mod at;
 pub(crate) mod block_list;
 pub(crate) mod never;
-mod pace;
+pub(crate) mod pace;
 pub(crate) mod queue;
 pub(crate) mod rendezvous;
 pub(crate) mod ring;

@@ -36,7 +36,11 @@ impl Pace {
 
     /// How many pauses to make between two looks in the wait that begins.
     pub(crate) fn rest(&self) -> u32 {
-        let received = self.received.load(Relaxed);
+        self.rest_after(self.received.load(Relaxed))
+    }
+
+    /// As [`rest`](Pace::rest), for a receiver that counts its messages itself.
+    pub(crate) fn rest_after(&self, received: u32) -> u32 {
         let run = received.wrapping_sub(self.waited.load(Relaxed));
         let units = self.more_units.load(Relaxed) + 1;
         let next = if run >= 2 * units {

@@ -442,7 +442,7 @@ impl<T> Rendezvous<T> {
         let late = deadline.is_some_and(|deadline| deadline <= Instant::now());
         let context = Context::for_task(waker);
         let mut sides = self.sides.lock();
-        let met = Self::meet_receiver(&mut sides);
+        let met = sides.choose_receiver();
         let closed = sides.closed;
         if met.is_some() || closed || late {
             drop(sides);

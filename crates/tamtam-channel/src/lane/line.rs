@@ -1,0 +1,85 @@
+use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
+use tamtam_wait::seam::{Arc, CacheAligned, Mutex};
+use tamtam_wait::{Attention, Wait, WaitList};
+
+use super::queue::Lane;
+use super::{Receiver, Sender};
+
+/// What all senders of one receiver have in common.
+pub(super) struct Line<T> {
+    /// Whether the receiver wants to be looked for. Closed when it takes no more messages. Every sender
+    /// reads it with each message.
+    pub(super) attention: CacheAligned<Attention>,
+    /// The receiver, while it waits for messages.
+    pub(super) receivers: WaitList,
+    senders: AtomicUsize,
+    /// How many lanes were opened, ever; tells the receiver to look into `opened`.
+    version: AtomicUsize,
+    /// Lanes that the receiver has not seen yet.
+    opened: Mutex<Vec<Arc<Lane<T>>>>,
+    /// Held by whoever takes a message out of a lane after the receiver has closed the line.
+    pub(super) closing: Mutex<()>,
+    pub(super) capacity: usize,
+}
+
+/// A channel with one sender, which has room for `capacity` messages.
+pub(crate) fn open<T, K>(capacity: usize) -> (Sender<T, K>, Receiver<T>) {
+    let line = Arc::new(Line {
+        attention: CacheAligned(Attention::new()),
+        receivers: WaitList::single(),
+        senders: AtomicUsize::new(1),
+        version: AtomicUsize::new(0),
+        opened: Mutex::new(Vec::new()),
+        closing: Mutex::new(()),
+        capacity,
+    });
+    let lane = Arc::new(Lane::new(capacity));
+    (
+        Sender::new(Arc::clone(&line), Arc::clone(&lane), Wait::Adaptive),
+        Receiver::new(line, lane),
+    )
+}
+
+impl<T> Line<T> {
+    /// Opens a lane for another sender.
+    pub(super) fn open_lane(&self) -> Arc<Lane<T>> {
+        if self.senders.fetch_add(1, Ordering::Relaxed) > isize::MAX as usize {
+            // Only by leaking clones can one get here, and a panic could be caught and repeated.
+            std::process::abort();
+        }
+        let lane = Arc::new(Lane::new(self.capacity));
+        self.opened.lock().push(Arc::clone(&lane));
+        // SYNC line-version
+        self.version.fetch_add(1, Ordering::Release);
+        lane
+    }
+
+    /// A sender goes; `true` if it was the last one.
+    pub(super) fn remove_sender(&self) -> bool {
+        // SYNC line-senders: what the others have sent. Sequentially consistent for the sake of a
+        // receiver that registers and then looks.
+        self.senders.fetch_sub(1, Ordering::SeqCst) == 1
+    }
+
+    pub(super) fn has_senders(&self) -> bool {
+        // SYNC line-senders
+        self.senders.load(Ordering::SeqCst) != 0
+    }
+
+    pub(super) fn version(&self) -> usize {
+        // SYNC line-version
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// The lanes that were opened since this was asked last, and the version that this is.
+    pub(super) fn take_opened(&self) -> (Vec<Arc<Lane<T>>>, usize) {
+        let mut opened = self.opened.lock();
+        let version = self.version();
+        (core::mem::take(&mut *opened), version)
+    }
+
+    /// The lanes that the receiver has not seen yet.
+    pub(super) fn opened(&self) -> Vec<Arc<Lane<T>>> {
+        self.opened.lock().clone()
+    }
+}

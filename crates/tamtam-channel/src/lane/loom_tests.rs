@@ -1,0 +1,154 @@
+//! Models of lanes: two or three threads, blocks of two cells.
+
+use tamtam_wait::seam::thread;
+
+use crate::{TryRecvError, mpsc, spsc};
+
+fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(program);
+}
+
+#[test]
+fn loom_messages_cross_blocks_in_order() {
+    model(2, || {
+        let (sender, receiver) = spsc::unbounded();
+        let sends = thread::spawn(move || {
+            for number in 0..3 {
+                sender.send(Box::new(number)).unwrap();
+            }
+        });
+        let receives = thread::spawn(move || {
+            for number in 0..3 {
+                assert_eq!(receiver.recv().map(|number| *number), Ok(number));
+            }
+            assert!(receiver.recv().is_err());
+        });
+        sends.join().unwrap();
+        receives.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_a_sleeping_receiver_hears_of_a_plain_store() {
+    model(3, || {
+        let (sender, receiver) = spsc::unbounded();
+        let sends = thread::spawn(move || {
+            sender.send(1).unwrap();
+            // The sender stays: only the message may wake the receiver.
+            sender
+        });
+        let receives = thread::spawn(move || assert_eq!(receiver.recv(), Ok(1)));
+        receives.join().unwrap();
+        drop(sends.join().unwrap());
+    });
+}
+
+#[test]
+fn loom_a_sleeping_sender_hears_of_room() {
+    model(3, || {
+        let (sender, receiver) = spsc::bounded(1);
+        let sends = thread::spawn(move || {
+            sender.send(1).unwrap();
+            sender.send(2).unwrap();
+        });
+        let receives = thread::spawn(move || {
+            assert_eq!(receiver.recv(), Ok(1));
+            receiver
+        });
+        sends.join().unwrap();
+        let receiver = receives.join().unwrap();
+        assert_eq!(receiver.try_recv(), Ok(2));
+    });
+}
+
+#[test]
+fn loom_the_last_message_is_found_before_the_end() {
+    model(3, || {
+        let (sender, receiver) = spsc::unbounded();
+        let sends = thread::spawn(move || sender.send(1).unwrap());
+        let receives = thread::spawn(move || {
+            assert_eq!(receiver.recv(), Ok(1));
+            assert!(receiver.recv().is_err());
+            assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+        });
+        sends.join().unwrap();
+        receives.join().unwrap();
+    });
+}
+
+/// A message that was accepted is received; one that was refused comes back: never both, never neither.
+#[test]
+fn loom_close_against_send() {
+    model(3, || {
+        let (sender, receiver) = spsc::unbounded();
+        let sends = thread::spawn(move || match sender.send(Box::new(1)) {
+            Ok(()) => 1,
+            Err(refused) => {
+                assert_eq!(*refused.into_inner(), 1);
+                0
+            }
+        });
+        let receives = thread::spawn(move || {
+            receiver.close();
+            let mut received = 0;
+            while let Ok(message) = receiver.try_recv() {
+                assert_eq!(*message, 1);
+                received += 1;
+            }
+            (received, receiver)
+        });
+        let accepted = sends.join().unwrap();
+        let (mut received, receiver) = receives.join().unwrap();
+        // What was accepted while the receiver looked is still there.
+        while receiver.try_recv().is_ok() {
+            received += 1;
+        }
+        assert_eq!(received, accepted);
+    });
+}
+
+/// The receiver goes in the middle: nothing is dropped twice, nothing is leaked (loom counts).
+#[test]
+fn loom_drop_against_send() {
+    model(3, || {
+        let (sender, receiver) = spsc::unbounded();
+        let message = tamtam_wait::seam::Arc::new(());
+        let sent = message.clone();
+        let sends = thread::spawn(move || drop(sender.send(sent)));
+        let receives = thread::spawn(move || drop(receiver));
+        sends.join().unwrap();
+        receives.join().unwrap();
+        assert_eq!(tamtam_wait::seam::Arc::strong_count(&message), 1);
+    });
+}
+
+#[test]
+fn loom_two_lanes_and_a_sleeping_receiver() {
+    model(1, || {
+        let (sender, receiver) = mpsc::unbounded();
+        let other = sender.clone();
+        let one = thread::spawn(move || sender.send(1).unwrap());
+        let two = thread::spawn(move || other.send(2).unwrap());
+        assert_eq!(receiver.recv().unwrap() + receiver.recv().unwrap(), 3);
+        assert!(receiver.recv().is_err());
+        one.join().unwrap();
+        two.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_a_lane_that_is_opened_while_the_receiver_goes_to_sleep() {
+    model(3, || {
+        let (sender, receiver) = mpsc::unbounded();
+        let sends = thread::spawn(move || {
+            let other = sender.clone();
+            other.send(1).unwrap();
+            (sender, other)
+        });
+        let receives = thread::spawn(move || assert_eq!(receiver.recv(), Ok(1)));
+        receives.join().unwrap();
+        drop(sends.join().unwrap());
+    });
+}

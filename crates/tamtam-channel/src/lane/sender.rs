@@ -1,0 +1,483 @@
+use core::cell::Cell;
+use core::fmt;
+use core::marker::PhantomData;
+use core::panic::{RefUnwindSafe, UnwindSafe};
+use std::time::{Duration, Instant};
+
+use tamtam_wait::seam::Arc;
+use tamtam_wait::{Context, Operation, Patience, Source, Token, Wait, WaitList};
+
+use super::line::Line;
+use super::queue::{Cursor, Lane};
+use crate::error::{SendError, SendManyError, SendTimeoutError, TrySendError};
+
+use super::UNATTENDED;
+
+/// So many messages of a batch are announced at once.
+const ANNOUNCED: usize = 64;
+
+/// Says of a sender that it is the only one of its channel.
+#[derive(Debug)]
+pub enum Single {}
+
+/// Says of a sender that it can be cloned.
+#[derive(Debug)]
+pub enum Many {}
+
+/// The sending end of an [`spsc`](crate::spsc) or [`mpsc`](crate::mpsc) channel.
+///
+/// It may be moved to another thread, but not shared by several: each clone (of an `mpsc` sender) has a
+/// lane of its own, in which it is alone with the receiver, and so a message costs a plain store.
+///
+/// # Ordering
+///
+/// The messages of one sender are received in the order sent. Between two senders there is no order at
+/// all: a message may be received before one that another sender had sent earlier. What a thread did
+/// before it sent is visible to whoever received the message.
+pub struct Sender<T, K> {
+    line: Arc<Line<T>>,
+    lane: Arc<Lane<T>>,
+    tail: Cursor<T>,
+    state: Cell<State>,
+    /// How many messages had been sent when the receiver was asked for attention last.
+    waited: Cell<usize>,
+    wait: Wait,
+    kind: PhantomData<fn() -> K>,
+}
+
+// SAFETY: one thread at a time has the sender, since it cannot be shared, and with it this side of the
+// lane.
+unsafe impl<T: Send, K> Send for Sender<T, K> {}
+
+// No user code runs while the sender is half changed.
+impl<T, K> UnwindSafe for Sender<T, K> {}
+impl<T, K> RefUnwindSafe for Sender<T, K> {}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    /// In the middle of [`Sender::send_many`].
+    InBatch,
+    Closed,
+}
+
+/// Why a message was not written.
+enum Unwritten {
+    Full,
+    Closed,
+}
+
+impl<T, K> Sender<T, K> {
+    pub(super) fn new(line: Arc<Line<T>>, lane: Arc<Lane<T>>, wait: Wait) -> Self {
+        Sender {
+            line,
+            lane,
+            tail: Cursor::default(),
+            state: Cell::new(State::Open),
+            waited: Cell::new(0),
+            wait,
+            kind: PhantomData,
+        }
+    }
+
+    /// The same end, waiting in another way while its lane is full. Clones inherit it.
+    #[must_use]
+    pub fn with_wait(mut self, wait: Wait) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// Whether a message may be written now.
+    #[inline(always)]
+    fn may_write(&self) -> Result<(), Unwritten> {
+        if self.tail.is_at_limit() {
+            return self.look_for_room();
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn look_for_room(&self) -> Result<(), Unwritten> {
+        match self.state.get() {
+            State::Closed => Err(Unwritten::Closed),
+            State::InBatch => panic!("a sender was used by the iterator whose messages it sends"),
+            State::Open if self.lane.look_for_room(&self.tail) => {
+                if self.tail.count().wrapping_sub(self.waited.get()) > UNATTENDED {
+                    self.lane.attention().want_none();
+                }
+                Ok(())
+            }
+            State::Open if self.line.attention.is_closed() => Err(Unwritten::Closed),
+            State::Open => Err(Unwritten::Full),
+        }
+    }
+
+    /// Writes and announces a message for which there is room; gives it back if it came too late.
+    #[inline(always)]
+    pub(super) fn put(&self, message: T) -> Result<(), SendError<T>> {
+        self.lane.write(&self.tail, message);
+        self.lane.announce(&self.tail);
+        if self.tail.count() & 15 == 0 {
+            self.line.receivers.habit().meet();
+        }
+        if self.line.receivers.notify_after_store(&self.line.attention) {
+            return self.take_back();
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn take_back(&self) -> Result<(), SendError<T>> {
+        let closing = self.line.closing.lock();
+        let message = self.lane.take_back(&self.tail);
+        drop(closing);
+        match message {
+            Some(message) => Err(SendError(message)),
+            // The receiver has closed the channel and then received it.
+            None => Ok(()),
+        }
+    }
+
+    /// Sends a message if there is room for it now; never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`TrySendError::Full`] or [`TrySendError::Disconnected`], with the message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::{TrySendError, spsc};
+    ///
+    /// let (sender, receiver) = spsc::bounded(1);
+    /// assert_eq!(sender.try_send(1), Ok(()));
+    /// assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));
+    /// drop(receiver);
+    /// assert_eq!(sender.try_send(3), Err(TrySendError::Disconnected(3)));
+    /// ```
+    #[inline]
+    pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
+        match self.may_write() {
+            Ok(()) => Ok(self.put(message)?),
+            Err(Unwritten::Full) => Err(TrySendError::Full(message)),
+            Err(Unwritten::Closed) => Err(TrySendError::Disconnected(message)),
+        }
+    }
+
+    /// Sends a message, after waiting for room.
+    ///
+    /// # Blocking
+    ///
+    /// While this sender's lane is full. Never on an unbounded channel.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] with the message if the channel is closed or the receiver is gone, also if that
+    /// happens while it waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = tamtam_channel::spsc::bounded(1);
+    /// std::thread::spawn(move || (1..=3).for_each(|number| sender.send(number).unwrap()));
+    /// assert_eq!(receiver.iter().sum::<i32>(), 6);
+    /// ```
+    #[inline]
+    pub fn send(&self, message: T) -> Result<(), SendError<T>> {
+        match self.may_write() {
+            Ok(()) => self.put(message),
+            Err(_) => match self.wait_for_room(None) {
+                Ok(()) => self.put(message),
+                Err(_) => Err(SendError(message)),
+            },
+        }
+    }
+
+    /// As [`send`](Sender::send), but waits at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// [`SendTimeoutError::Timeout`] or [`SendTimeoutError::Disconnected`], with the message.
+    pub fn send_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
+        self.send_until(message, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`send`](Sender::send), but waits until `deadline` at the latest.
+    ///
+    /// # Errors
+    ///
+    /// [`SendTimeoutError::Timeout`] or [`SendTimeoutError::Disconnected`], with the message.
+    pub fn send_deadline(&self, message: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
+        self.send_until(message, Some(deadline))
+    }
+
+    fn send_until(&self, message: T, deadline: Option<Instant>) -> Result<(), SendTimeoutError<T>> {
+        match self.wait_for_room(deadline) {
+            Ok(()) => Ok(self.put(message)?),
+            Err(Unwritten::Full) => Err(SendTimeoutError::Timeout(message)),
+            Err(Unwritten::Closed) => Err(SendTimeoutError::Disconnected(message)),
+        }
+    }
+
+    /// Sends many messages, after waiting for room whenever there is none. How many.
+    ///
+    /// The receiver sees them in portions of up to 64, each for the price of one message.
+    ///
+    /// # Blocking
+    ///
+    /// While this sender's lane is full. Never on an unbounded channel.
+    ///
+    /// # Panics
+    ///
+    /// If the iterator does; what it has yielded by then is sent.
+    ///
+    /// # Errors
+    ///
+    /// [`SendManyError`] if the channel is closed or the receiver is gone, with those messages that were
+    /// taken from the iterator and not received. What the iterator has not yielded yet stays in it: pass
+    /// it by reference to go on with it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = tamtam_channel::spsc::unbounded();
+    /// assert_eq!(sender.send_many(0..100), Ok(100));
+    /// assert_eq!(receiver.drain().sum::<i32>(), 4950);
+    /// ```
+    pub fn send_many(
+        &self,
+        messages: impl IntoIterator<Item = T>,
+    ) -> Result<usize, SendManyError<T>> {
+        let mut messages = messages.into_iter();
+        let mut sent = 0;
+        loop {
+            if self.may_write().is_err() {
+                // Room is waited for only if there is a message for it.
+                let Some(message) = messages.next() else {
+                    return Ok(sent);
+                };
+                if let Err(SendError(message)) = self.send(message) {
+                    return Err(SendManyError {
+                        sent,
+                        unsent: vec![message],
+                    });
+                }
+                sent += 1;
+                continue;
+            }
+            let batch = Batch::begin(self);
+            let written = self.lane.write_many(&batch.tail, &mut messages, ANNOUNCED);
+            drop(batch);
+            if written == 0 {
+                return Ok(sent);
+            }
+            sent += written;
+            self.lane.announce(&self.tail);
+            self.line.receivers.habit().meet();
+            if self.line.receivers.notify_after_store(&self.line.attention) {
+                let unsent = self.take_back_many(written);
+                if !unsent.is_empty() {
+                    sent -= unsent.len();
+                    return Err(SendManyError { sent, unsent });
+                }
+            }
+        }
+    }
+
+    /// Takes back those of the last messages that the receiver has not got.
+    #[cold]
+    fn take_back_many(&self, most: usize) -> Vec<T> {
+        let mut unsent = Vec::new();
+        let closing = self.line.closing.lock();
+        while unsent.len() < most {
+            match self.lane.take_back(&self.tail) {
+                Some(message) => unsent.push(message),
+                None => break,
+            }
+        }
+        drop(closing);
+        unsent.reverse();
+        unsent
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_for_room(&self, deadline: Option<Instant>) -> Result<(), Unwritten> {
+        // Where many messages fit, a sender that finds it full may as well leave the receiver alone for a
+        // while: its message has to wait for all of those anyway.
+        let rest = Patience::REST * (self.line.capacity / 16).clamp(1, 8) as u32;
+        self.lane
+            .senders
+            .wait_resting_until(
+                rest,
+                self.wait,
+                deadline,
+                |_| match self.may_write() {
+                    Err(Unwritten::Full) => None,
+                    decided => Some(decided),
+                },
+                || self.looks_ready(),
+            )
+            .unwrap_or(Err(Unwritten::Full))
+    }
+
+    fn looks_ready(&self) -> bool {
+        self.lane.attention().want();
+        self.waited.set(self.tail.count());
+        self.state.get() != State::Open
+            || self.lane.look_for_room(&self.tail)
+            || self.line.attention.is_closed()
+    }
+
+    /// Closes this sender: it sends no more. The receiver gets what was sent; once all senders are closed
+    /// or gone, it hears of that.
+    ///
+    /// `true` if this call closed it.
+    pub fn close(&self) -> bool {
+        if self.state.replace(State::Closed) == State::Closed {
+            return false;
+        }
+        // What a batch that was cut short has left.
+        self.lane.announce(&self.tail);
+        self.tail.forget();
+        self.lane.finish();
+        if self.line.remove_sender() {
+            self.line.receivers.notify_all();
+        }
+        true
+    }
+
+    /// Whether a message would be refused: this sender was closed, the receiver has closed the channel, or
+    /// it is gone.
+    pub fn is_closed(&self) -> bool {
+        self.state.get() == State::Closed || self.line.attention.is_closed()
+    }
+
+    /// Whether this sender's lane holds no message.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether this sender's lane holds as many messages as it can.
+    pub fn is_full(&self) -> bool {
+        self.len() == self.line.capacity
+    }
+
+    /// How many messages of this sender have not been received.
+    pub fn len(&self) -> usize {
+        self.lane.len()
+    }
+
+    /// How many messages this sender's lane can hold; `None` if there is no bound.
+    pub fn capacity(&self) -> Option<usize> {
+        (self.line.capacity != usize::MAX).then_some(self.line.capacity)
+    }
+
+    /// Whether the receiver of both is the same.
+    pub fn same_channel(&self, other: &Sender<T, K>) -> bool {
+        Arc::ptr_eq(&self.line, &other.line)
+    }
+
+    /// Finishes an operation that was begun by this sender's [`Source`].
+    ///
+    /// # Safety
+    ///
+    /// The token was filled by this sender's source, and not used since.
+    pub(crate) unsafe fn finish(&self, token: &mut Token, message: T) -> Result<(), SendError<T>> {
+        // SAFETY: this is what the source puts into a token.
+        if unsafe { token.take::<bool>() } {
+            self.put(message)
+        } else {
+            Err(SendError(message))
+        }
+    }
+}
+
+/// While the user's iterator is asked for messages: the sender's cursor is here, so that an iterator that
+/// has the sender, too, finds no room in it.
+struct Batch<'a, T, K> {
+    sender: &'a Sender<T, K>,
+    tail: Cursor<T>,
+}
+
+impl<'a, T, K> Batch<'a, T, K> {
+    #[inline(always)]
+    fn begin(sender: &'a Sender<T, K>) -> Self {
+        sender.state.set(State::InBatch);
+        let tail = Cursor::default();
+        tail.swap(&sender.tail);
+        Batch { sender, tail }
+    }
+}
+
+impl<T, K> Drop for Batch<'_, T, K> {
+    /// Also if the iterator panics; then what it has yielded by then is announced with the next message, or
+    /// when the sender goes.
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.tail.swap(&self.sender.tail);
+        self.sender.state.set(State::Open);
+    }
+}
+
+impl<T> Clone for Sender<T, Many> {
+    /// Another sender, with a lane of its own. It is open, also if this one was closed.
+    fn clone(&self) -> Self {
+        let lane = self.line.open_lane();
+        Sender::new(Arc::clone(&self.line), lane, self.wait)
+    }
+}
+
+impl<T, K> Drop for Sender<T, K> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl<T, K> fmt::Debug for Sender<T, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("Sender { .. }")
+    }
+}
+
+impl<T, K> Source for Sender<T, K> {
+    fn try_begin(&self, token: &mut Token) -> bool {
+        match self.may_write() {
+            // Nobody else takes the room away.
+            Ok(()) => token.put(true),
+            Err(Unwritten::Closed) => token.put(false),
+            Err(Unwritten::Full) => return false,
+        }
+        true
+    }
+
+    fn register(&self, operation: Operation, context: &Context) -> bool {
+        self.lane.senders.register(operation, context);
+        self.looks_ready()
+    }
+
+    fn unregister(&self, operation: Operation, context: &Context) {
+        self.lane.senders.unregister(operation, context);
+    }
+
+    fn is_ready(&self) -> bool {
+        !matches!(self.may_write(), Err(Unwritten::Full))
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        self.lane.senders.watch(operation, context);
+        self.looks_ready()
+    }
+
+    fn unwatch(&self, operation: Operation, context: &Context) {
+        self.lane.senders.unwatch(operation, context);
+    }
+
+    fn list(&self) -> Option<&WaitList> {
+        Some(&self.lane.senders)
+    }
+
+    fn looks_ready(&self) -> bool {
+        Sender::looks_ready(self)
+    }
+}

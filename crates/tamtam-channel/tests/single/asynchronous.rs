@@ -1,0 +1,163 @@
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use tamtam_channel::{RecvTimeoutError, mpsc, spsc};
+
+use super::for_each_kind;
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        thread::park();
+    }
+}
+
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+fn assert_send<T: Send>(_: &T) {}
+
+for_each_kind! {
+    fn blocking_and_awaiting_ends_mix(open) {
+        let (mut sender, receiver) = open!(3);
+        let sends = thread::spawn(move || {
+            block_on(async {
+                for number in 0..5000 {
+                    sender.send_async(number).await.unwrap();
+                }
+            });
+        });
+        for number in 0..5000 {
+            assert_eq!(receiver.recv(), Ok(number));
+        }
+        sends.join().unwrap();
+        let (sender, mut receiver) = open!(3);
+        let sends = thread::spawn(move || (0..5000).for_each(|number| sender.send(number).unwrap()));
+        block_on(async {
+            for number in 0..5000 {
+                assert_eq!(receiver.recv_async().await, Ok(number));
+            }
+            assert!(receiver.recv_async().await.is_err());
+        });
+        sends.join().unwrap();
+    }
+
+    fn futures_may_be_sent_to_other_threads(open) {
+        let (mut sender, mut receiver) = open!(3);
+        assert_send(&sender.send_async(Box::new(1)));
+        assert_send(&receiver.recv_async());
+        assert_send(&receiver.recv_timeout_async(Duration::ZERO));
+    }
+
+    fn one_message_wakes_the_task_once(open) {
+        let (sender, mut receiver) = open!(10);
+        let count = Arc::new(Count::default());
+        let waker = Waker::from(Arc::clone(&count));
+        let mut context = Context::from_waker(&waker);
+        let mut future = Box::pin(receiver.recv_async());
+        assert!(future.as_mut().poll(&mut context).is_pending());
+        assert_eq!(count.0.load(Ordering::SeqCst), 0);
+        sender.send(1).unwrap();
+        sender.send(2).unwrap();
+        assert_eq!(count.0.load(Ordering::SeqCst), 1);
+        assert_eq!(future.as_mut().poll(&mut context), Poll::Ready(Ok(1)));
+        drop(future);
+        // Nobody waits, nobody is woken; and a cancelled receive takes nothing.
+        let mut future = Box::pin(receiver.recv_async());
+        assert_eq!(future.as_mut().poll(&mut context), Poll::Ready(Ok(2)));
+        drop(future);
+        let mut future = Box::pin(receiver.recv_async());
+        assert!(future.as_mut().poll(&mut context).is_pending());
+        sender.send(3).unwrap();
+        drop(future);
+        assert_eq!(receiver.try_recv(), Ok(3));
+    }
+
+    fn an_awaited_timeout_needs_no_runtime(open) {
+        let (sender, mut receiver) = open!(1);
+        let start = Instant::now();
+        let patience = Duration::from_millis(10);
+        assert_eq!(
+            block_on(receiver.recv_timeout_async(patience)),
+            Err(RecvTimeoutError::Timeout)
+        );
+        assert!(start.elapsed() >= patience);
+        sender.send(1).unwrap();
+        assert_eq!(block_on(receiver.recv_timeout_async(patience)), Ok(1));
+        drop(sender);
+        assert_eq!(
+            block_on(receiver.recv_timeout_async(patience)),
+            Err(RecvTimeoutError::Disconnected)
+        );
+    }
+
+    fn a_stream_ends_with_the_senders(open) {
+        let (sender, receiver) = open!(3);
+        let sends = thread::spawn(move || (0..1000).for_each(|number| sender.send(number).unwrap()));
+        let mut stream = receiver.into_stream();
+        let sum = block_on(async {
+            let mut sum = 0;
+            while let Some(number) = std::future::poll_fn(|context| stream.poll_next(context)).await {
+                sum += number;
+            }
+            sum
+        });
+        assert_eq!(sum, 499_500);
+        sends.join().unwrap();
+    }
+}
+
+#[test]
+fn a_cancelled_send_gives_its_message_back() {
+    let (mut sender, receiver) = spsc::bounded(1);
+    sender.send(1).unwrap();
+    let mut context = Context::from_waker(Waker::noop());
+    let mut future = sender.send_async(2);
+    assert!(
+        std::pin::Pin::new(&mut future)
+            .poll(&mut context)
+            .is_pending()
+    );
+    assert_eq!(future.into_message(), Some(2));
+    assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn an_awaiting_receiver_hears_of_a_lane_opened_later() {
+    let (sender, mut receiver) = mpsc::unbounded();
+    let sends = thread::spawn(move || {
+        for number in 0..500 {
+            sender.clone().send(number).unwrap();
+        }
+    });
+    let mut sum = 0;
+    block_on(async {
+        while let Ok(number) = receiver.recv_async().await {
+            sum += number;
+        }
+    });
+    assert_eq!(sum, 124_750);
+    sends.join().unwrap();
+}

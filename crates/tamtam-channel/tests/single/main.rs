@@ -1,0 +1,67 @@
+//! The ends that belong to one owner: `spsc` and `mpsc`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+mod asynchronous;
+mod batches;
+mod closing;
+mod delivery;
+mod drops;
+mod stress;
+
+/// Counts how many of its kind were dropped.
+#[derive(Debug)]
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+fn counter() -> (Arc<AtomicUsize>, impl Fn() -> Counted) {
+    let count = Arc::new(AtomicUsize::new(0));
+    let make = {
+        let count = Arc::clone(&count);
+        move || Counted(Arc::clone(&count))
+    };
+    (count, make)
+}
+
+/// Runs a test body for every way to open such a channel. The name of the way is `open`; it is given the
+/// number of messages that the body leaves in the channel at most.
+macro_rules! for_each_kind {
+    ($($(#[$attribute:meta])* fn $name:ident($open:ident) $body:block)+) => { $(
+        $(#[$attribute])*
+        mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            fn spsc_bounded() {
+                macro_rules! $open { ($room:expr) => { tamtam_channel::spsc::bounded($room) } }
+                $body
+            }
+
+            #[test]
+            fn spsc_unbounded() {
+                macro_rules! $open { ($room:expr) => { { let _: usize = $room; tamtam_channel::spsc::unbounded() } } }
+                $body
+            }
+
+            #[test]
+            fn mpsc_bounded() {
+                macro_rules! $open { ($room:expr) => { tamtam_channel::mpsc::bounded($room) } }
+                $body
+            }
+
+            #[test]
+            fn mpsc_unbounded() {
+                macro_rules! $open { ($room:expr) => { { let _: usize = $room; tamtam_channel::mpsc::unbounded() } } }
+                $body
+            }
+        }
+    )+ };
+}
+pub(crate) use for_each_kind;

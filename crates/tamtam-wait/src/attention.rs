@@ -1,0 +1,105 @@
+//! Who pays for the fence between a plain store and the look for waiters.
+
+use core::fmt;
+
+use crate::fence;
+use crate::seam::{
+    self,
+    atomic::{AtomicU32, Ordering},
+};
+
+/// Put a fence behind the store and look for waiters.
+const WANTED: u32 = 1;
+/// The endpoint was closed.
+const CLOSED: u32 = 2;
+
+/// Whether those who bring something by a plain store must look for waiters.
+///
+/// A plain store may still be on its way when the loads behind it are done; so a waiter could register and
+/// look in between, and neither would see the other. A full fence behind each store prevents that, and
+/// costs more than the message (5 ns). Here the one who waits chooses. While it comes and goes it *wants
+/// attention*: bringers put a fence behind each store and look for it. Once it has received thousands of
+/// messages without waiting it wants none, and a message costs one load of a word that nobody writes; then,
+/// before it relies on being woken again, it makes every other running thread execute a barrier
+/// ([`fence::heavy`], up to 13 µs), once, and wants attention from then on.
+///
+/// Where there is no such barrier attention is wanted always.
+///
+/// The word should lie where bringers only read.
+pub struct Attention(AtomicU32);
+
+impl Default for Attention {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Attention {
+    /// Attention is not wanted, unless it always is.
+    pub fn new() -> Self {
+        Attention(AtomicU32::new(if fence::can_be_asymmetric() {
+            0
+        } else {
+            WANTED
+        }))
+    }
+
+    /// For the bringer, behind its store: whether somebody wants to be looked for, or the end is closed.
+    #[inline(always)]
+    pub fn is_wanted(&self) -> bool {
+        fence::light();
+        // SYNC attention
+        self.0.load(Ordering::Relaxed) != 0
+    }
+
+    /// For the one who waits, after registering and before the second look: from now on bringers see who
+    /// waits.
+    #[inline]
+    pub fn want(&self) {
+        // SYNC attention
+        if self.0.load(Ordering::Relaxed) & WANTED == 0 {
+            self.ask(WANTED);
+        }
+        seam::model_fence();
+    }
+
+    #[cold]
+    fn ask(&self, what: u32) {
+        self.0.fetch_or(what, Ordering::SeqCst);
+        // Where the pair of fences does not work, attention is wanted always, and bringers put a full fence
+        // behind each store.
+        if fence::can_be_asymmetric() {
+            fence::heavy();
+        }
+    }
+
+    /// For the one who waits, and only if nobody else waits at the same end: bringers need not look for now.
+    #[inline]
+    pub fn want_none(&self) {
+        if self.0.load(Ordering::Relaxed) & WANTED != 0 && fence::can_be_asymmetric() {
+            self.0.fetch_and(!WANTED, Ordering::SeqCst);
+        }
+    }
+
+    /// Sees to it that whoever stores something from now on learns that it is too late. What was stored by
+    /// those who do not learn it is visible to this thread afterwards.
+    pub fn close(&self) {
+        self.ask(WANTED | CLOSED);
+    }
+
+    /// Whether [`close`](Attention::close) was called. Sequentially consistent.
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        self.0.load(Ordering::SeqCst) & CLOSED != 0
+    }
+}
+
+impl fmt::Debug for Attention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = self.0.load(Ordering::Relaxed);
+        f.debug_struct("Attention")
+            .field("wanted", &(word & WANTED != 0))
+            .field("closed", &(word & CLOSED != 0))
+            .finish()
+    }
+}
