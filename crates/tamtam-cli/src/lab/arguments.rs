@@ -1,5 +1,6 @@
 //! The options of `tamtam lab`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -23,6 +24,8 @@ pub enum Action {
     List(PeersArguments),
     /// Measure, here and now
     Run(RunArguments),
+    /// Make a page with charts out of results, and compare those of several days
+    Report(ReportArguments),
 }
 
 /// Which peers to measure against.
@@ -73,7 +76,31 @@ pub struct RunArguments {
     /// Write the figures to FILE as CSV
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// Keep the figures as lab/results/YYYY-MM-DD.jsonl, for `tamtam lab report` to compare
+    ///
+    /// The folder is that of the checkout around the current folder, or else in the current folder. A second run of a
+    /// day becomes YYYY-MM-DD-2.jsonl, and so on: nothing is overwritten.
+    #[arg(long)]
+    pub keep: bool,
     /// Whom to compare with.
     #[command(flatten)]
     pub peers: PeersArguments,
+}
+
+/// `tamtam lab report`.
+#[derive(Args, Debug)]
+pub struct ReportArguments {
+    /// Results that `--json` or `--keep` wrote [default: all of lab/results/*.jsonl]
+    ///
+    /// Files whose names begin with a date (2026-11-21.jsonl) are put in the order of their dates. If one has none, the
+    /// order is the one given here, the newest last. LABEL=FILE says what a file is to be called: before=a.json
+    /// after=b.json.
+    #[arg(value_name = "[LABEL=]FILE")]
+    pub files: Vec<OsString>,
+    /// Where to write the page; - for standard output
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    pub out: PathBuf,
+    /// Leave out files with errors instead of stopping; the page names them, and the exit code is 1
+    #[arg(long)]
+    pub keep_going: bool,
 }

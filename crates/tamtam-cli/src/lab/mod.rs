@@ -2,7 +2,8 @@
 //!
 //! It chooses what to measure (`plan`), starts one fresh process for every measurement (`runner`), summarises what
 //! they answer (`standings`) and shows it (`table`, `verdict`, `results`). It never measures anything itself:
-//! that is the work of the module `drive`, in the processes that it starts.
+//! that is the work of the module `drive`, in the processes that it starts. What was written earlier it shows and
+//! compares as a page (`report`).
 
 mod answer;
 pub mod arguments;
@@ -11,12 +12,14 @@ mod child;
 mod experiment;
 pub mod hog;
 mod interrupt;
+mod kept;
 mod list;
 mod machine;
 mod metric;
 mod number;
 mod plan;
 mod progress;
+mod report;
 mod results;
 mod runner;
 mod session;

@@ -377,6 +377,7 @@ mod tests {
             only: Vec::new(),
             json: None::<PathBuf>,
             csv: None,
+            keep: false,
             peers: PeersArguments {
                 against: Against::Rust,
                 peers: None,

@@ -10,13 +10,14 @@ use super::arguments::{Action, Against, LabArguments, PeersArguments, RunArgumen
 use super::catalog::{Catalog, Peers};
 use super::experiment::{Experiment, LIMITS};
 use super::interrupt::Interrupt;
+use super::kept::Kept;
 use super::plan::Plan;
 use super::progress::{Progress, tell};
 use super::results::{Format, ResultsFile};
 use super::runner::Session;
 use super::standings::{Standings, State};
 use super::table::{bold, wrapped};
-use super::{list, machine, number, table, verdict};
+use super::{list, machine, number, report as page, table, verdict};
 
 /// The exit code of a program that a person stopped.
 const STOPPED: u8 = 130;
@@ -32,6 +33,7 @@ pub fn command(arguments: LabArguments) -> Result<ExitCode> {
     match arguments.action {
         Some(Action::List(peers)) => show_list(&peers),
         Some(Action::Run(run)) => measure(&run),
+        Some(Action::Report(report)) => page::command(&report),
         None => measure(&arguments.run),
     }
 }
@@ -57,6 +59,7 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
         open(&arguments.json, Format::Json)?,
         open(&arguments.csv, Format::Csv)?,
     ];
+    let kept = arguments.keep.then(Kept::claim).transpose()?;
 
     let interrupt = Interrupt::on_signals()?;
     let catalog = gather(&arguments.peers, &interrupt)?;
@@ -81,8 +84,12 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
         .into_iter()
         .flatten()
         .try_for_each(|file| file.write(&standings, &machine));
+    let kept = kept.map(|kept| kept.write(&standings, &machine));
     print(&report(&plan, &session, &standings, &machine, colour()))?;
     written?;
+    if let Some(told) = kept.transpose()? {
+        tell(&told);
+    }
     Ok(if session.interrupted {
         ExitCode::from(STOPPED)
     } else if session.failures() > 0 {
@@ -145,7 +152,7 @@ fn report(
 }
 
 /// What must be known to read more than one of the tables rightly.
-fn notes(standings: &[Standings]) -> Vec<String> {
+pub(super) fn notes<'a>(standings: impl IntoIterator<Item = &'a Standings>) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     let mut add = |note: String| {
         if !notes.contains(&note) {
@@ -200,7 +207,7 @@ fn closing(plan: &Plan, session: &Session) -> String {
 }
 
 /// The contenders' versions, those of ours as one.
-fn versions(standings: &[Standings]) -> String {
+pub(super) fn versions(standings: &[Standings]) -> String {
     let mut versions: Vec<String> = Vec::new();
     for row in standings.iter().flat_map(|standings| &standings.rows) {
         let version = if row.ours {
@@ -243,7 +250,7 @@ fn colour() -> bool {
     std::io::stdout().is_terminal() && !set("NO_COLOR") && !dumb
 }
 
-fn print(text: &str) -> Result<()> {
+pub(super) fn print(text: &str) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()?;

@@ -85,6 +85,19 @@ impl Standings {
         all
     }
 
+    /// The standings of `rows`, which may be in any order.
+    #[must_use]
+    pub(super) fn of(experiment: String, variant: String, rows: Vec<Row>) -> Self {
+        let mut standings = Self {
+            experiment,
+            variant,
+            primary: None,
+            rows,
+        };
+        standings.sort();
+        standings
+    }
+
     /// Finds the primary metric and orders the rows by it: ranked, unranked, failed, not run.
     fn sort(&mut self) {
         let first = |state: &State| {
@@ -140,15 +153,7 @@ impl Row {
                     .outcomes
                     .last()
                     .and_then(|outcome| outcome.note.clone());
-                // Who is ranked makes hand-overs; who counts them makes none on purpose.
-                let counts_them = figures
-                    .iter()
-                    .any(|figure| figure.metric == "handovers_per_op");
-                if counts_them {
-                    State::Unranked
-                } else {
-                    State::Ranked
-                }
+                State::of_measured(&figures)
             }
         };
         Self {
@@ -172,6 +177,20 @@ impl Row {
 }
 
 impl State {
+    /// How a contender stands that gave `figures`.
+    #[must_use]
+    pub(super) fn of_measured(figures: &[Figure]) -> Self {
+        // Who is ranked makes hand-overs; who counts them makes none on purpose.
+        let counts_them = figures
+            .iter()
+            .any(|figure| figure.metric == "handovers_per_op");
+        if counts_them {
+            Self::Unranked
+        } else {
+            Self::Ranked
+        }
+    }
+
     fn place(&self) -> u8 {
         match self {
             Self::Ranked => 0,

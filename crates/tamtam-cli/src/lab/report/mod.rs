@@ -1,0 +1,165 @@
+//! `tamtam lab report`: results as a page with charts, and those of several days compared.
+//!
+//! `recording` reads a results file, `comparison` finds what changed from one to the next, and `page` puts it together
+//! from the variants (`variant`), their charts (`chart`, `scale`) and what is drawn in them (`drawn`).
+
+mod chart;
+mod comparison;
+mod drawn;
+mod page;
+mod recording;
+mod scale;
+mod variant;
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use self::page::Page;
+use self::recording::Recording;
+use super::arguments::ReportArguments;
+use super::progress::tell;
+use super::table::wrapped;
+use super::{kept, number, session};
+
+/// The name of the output that is no file.
+const STANDARD_OUTPUT: &str = "-";
+
+/// Carries out `tamtam lab report`.
+///
+/// The exit code is 1 if files were left out.
+///
+/// # Errors
+///
+/// If there are no results, a file is not one (unless such are to be left out), or the page cannot be written.
+pub(super) fn command(arguments: &ReportArguments) -> Result<ExitCode> {
+    let files = chosen(&arguments.files)?;
+    ensure_output_is_no_input(&arguments.out, &files)?;
+    let (mut recordings, mut left_out) = (Vec::new(), Vec::new());
+    for (label, path) in &files {
+        match Recording::read(path, label.as_deref()) {
+            Ok(recording) => recordings.push(recording),
+            Err(error) if arguments.keep_going => left_out.push(format!("{error:#}")),
+            Err(error) if files.len() > 1 => {
+                return Err(error.context("--keep-going leaves such files out"));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    for reason in &left_out {
+        tell(&format!("left out: {reason}"));
+    }
+    ensure!(!recordings.is_empty(), "no file is left to report on");
+    put_in_order(&mut recordings);
+    tell_labels_apart(&mut recordings);
+
+    let page = Page::of(&recordings, &left_out);
+    let html = page.render();
+    if arguments.out.as_os_str() == STANDARD_OUTPUT {
+        session::print(&html)?;
+    } else {
+        fs::write(&arguments.out, html)
+            .with_context(|| format!("{} cannot be written", arguments.out.display()))?;
+        let mut text = String::new();
+        for line in page.headlines() {
+            let indent = if line.starts_with(' ') { "  " } else { "" };
+            text.push_str(&wrapped(&line, indent));
+        }
+        let figures: usize = recordings.iter().map(|recording| recording.figures).sum();
+        text.push_str(&format!(
+            "{} of {} in {}\n",
+            number::counted(figures, "figure"),
+            number::counted(recordings.len(), "session"),
+            arguments.out.display()
+        ));
+        session::print(&text)?;
+    }
+    Ok(if left_out.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// The files that are meant, with the labels that were given.
+fn chosen(arguments: &[impl AsRef<OsStr>]) -> Result<Vec<(Option<String>, PathBuf)>> {
+    if arguments.is_empty() {
+        let folder = kept::folder()?;
+        let files = kept::files(&folder)?;
+        if files.is_empty() {
+            bail!(
+                "there are no results in {}: `tamtam lab run --keep` measures and keeps some there, or name files that \
+                 `tamtam lab run --json FILE` wrote",
+                folder.display()
+            );
+        }
+        return Ok(files.into_iter().map(|path| (None, path)).collect());
+    }
+    let files: Vec<(Option<String>, PathBuf)> = arguments
+        .iter()
+        .map(|argument| labelled(argument.as_ref()))
+        .collect();
+    let mut seen = HashSet::new();
+    for (_, path) in &files {
+        // What is not there is told when it is read.
+        let whole = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        ensure!(
+            seen.insert(whole),
+            "{} is given twice: it would be compared with itself",
+            path.display()
+        );
+    }
+    Ok(files)
+}
+
+/// `LABEL=FILE`, or a file alone; a file of that very name comes first.
+fn labelled(argument: &OsStr) -> (Option<String>, PathBuf) {
+    let whole = PathBuf::from(argument);
+    match argument.to_str().and_then(|text| text.split_once('=')) {
+        Some((label, path)) if !label.trim().is_empty() && !path.is_empty() && !whole.exists() => {
+            (Some(label.trim().to_owned()), PathBuf::from(path))
+        }
+        _ => (None, whole),
+    }
+}
+
+/// A slip such as `--out 2026-11-21.jsonl` would put the page in place of the results.
+fn ensure_output_is_no_input(out: &Path, files: &[(Option<String>, PathBuf)]) -> Result<()> {
+    let Ok(out) = fs::canonicalize(out) else {
+        return Ok(());
+    };
+    for (_, path) in files {
+        ensure!(
+            fs::canonicalize(path).ok().as_ref() != Some(&out),
+            "--out: {} is one of the results",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+/// Puts them in the order of their dates if all have one; otherwise they stay as they are.
+fn put_in_order(recordings: &mut [Recording]) {
+    if recordings.iter().all(|recording| recording.day.is_some()) {
+        recordings.sort_by(|one, other| one.day.cmp(&other.day));
+    }
+}
+
+/// Calls those that share a label by their files.
+fn tell_labels_apart(recordings: &mut [Recording]) {
+    let mut seen = HashSet::new();
+    let twice: HashSet<String> = recordings
+        .iter()
+        .filter(|recording| !seen.insert(recording.label.clone()))
+        .map(|recording| recording.label.clone())
+        .collect();
+    for recording in recordings {
+        if twice.contains(&recording.label) {
+            recording.label = format!("{} ({})", recording.label, recording.path.display());
+        }
+    }
+}

@@ -1,0 +1,448 @@
+//! One variant on the page: its chart, what it comes to in words, its figures in a table, and how ours went over time.
+
+use maud::{Markup, html};
+
+use super::chart::{Bar, Chart, Mark};
+use super::comparison::{self, Judgement, Series};
+use super::drawn::{self, CPU, Drawn};
+use super::recording::Recording;
+use crate::lab::experiment::{Experiment, LIMITS, Published};
+use crate::lab::metric::{self, Metric};
+use crate::lab::number;
+use crate::lab::standings::{Row, Standings, State};
+use crate::lab::statistics::Summary;
+use crate::lab::verdict;
+
+/// A variant as one session measured it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Measured<'a> {
+    /// The session.
+    pub recording: &'a Recording,
+    /// What it found.
+    pub standings: &'a Standings,
+}
+
+/// A column of the table of figures: its heading and, for each row, the cell.
+struct Column {
+    heading: String,
+    cells: Vec<Cell>,
+}
+
+/// A figure as it is shown, and to the last digit.
+#[derive(Default)]
+struct Cell {
+    text: String,
+    exact: Option<f64>,
+}
+
+impl Cell {
+    fn text(text: String) -> Self {
+        Self { text, exact: None }
+    }
+}
+
+impl Measured<'_> {
+    /// The chart, the verdicts and the table; `id` is one that the page has only once.
+    #[must_use]
+    pub(super) fn render(&self, id: &str) -> Markup {
+        let standings = self.standings;
+        let name = format!("{} {}", standings.experiment, standings.variant);
+        let Some(drawn) = Drawn::of(standings) else {
+            return html! { p { "There are no figures." } };
+        };
+        let published = published(standings, drawn.metric);
+        html! {
+            (self.chart(&name, drawn, &published, id))
+            @for verdict in verdict::verdicts(standings) {
+                p.verdict { (verdict) }
+            }
+            (self.table(&name, drawn, &published))
+        }
+    }
+
+    fn chart(
+        &self,
+        name: &str,
+        drawn: Drawn<'_>,
+        published: &[(&Published, f64)],
+        id: &str,
+    ) -> Markup {
+        let mut bars: Vec<Bar> = self
+            .standings
+            .rows
+            .iter()
+            .filter_map(|row| {
+                Some(Bar {
+                    name: row.contender.clone(),
+                    mark: mark(row),
+                    figure: row.summary(drawn.metric)?,
+                    cpu: row.summary(CPU),
+                })
+            })
+            .collect();
+        bars.extend(published.iter().map(|(published, value)| Bar {
+            name: published.name.to_owned(),
+            mark: Mark::Article,
+            figure: Summary {
+                median: *value,
+                min: *value,
+                max: *value,
+                runs: 1,
+            },
+            cpu: None,
+        }));
+        figure(
+            Chart {
+                title: format!("{name}, {}", self.recording.label),
+                drawn,
+                bars,
+            },
+            id,
+        )
+    }
+
+    /// Every figure, the articles' below ours.
+    fn table(&self, name: &str, drawn: Drawn<'_>, published: &[(&Published, f64)]) -> Markup {
+        let rows = &self.standings.rows;
+        let columns = columns(self.standings, drawn, published);
+        html! {
+            div.scroll role="region" aria-label=(format!("Figures of {name}, {}", self.recording.label)) tabindex="0" {
+                table {
+                    caption {
+                        "Session " (self.recording.label) ": medians of the runs. "
+                        span.verified { "✓ every delivery verified" }
+                    }
+                    thead { tr {
+                        th scope="col" { "contender" }
+                        @for column in &columns { th scope="col" { (column.heading) } }
+                    } }
+                    tbody {
+                        @for (place, row) in rows.iter().enumerate() {
+                            tr class=(if row.ours { "ours" } else { "peer" }) {
+                                th scope="row" {
+                                    (mark(row).in_text()) (row.contender) " " small { (row.version) }
+                                }
+                                (cells(&columns, place))
+                            }
+                        }
+                        @for (place, (published, _)) in published.iter().enumerate() {
+                            tr.article {
+                                th scope="row" { (Mark::Article.in_text()) (published.name) }
+                                (cells(&columns, rows.len() + place))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How our figures of a variant went from session to session; nothing if no two sessions have the same figure.
+#[must_use]
+pub(super) fn over_time(
+    series: &[Series<'_>],
+    experiment: &str,
+    variant: &str,
+    id: &str,
+) -> Option<Markup> {
+    let ours: Vec<&Series<'_>> = comparison::ours_over_time(series, experiment, variant).collect();
+    let name = format!("{experiment} {variant}");
+    // CPU time is a series of its own in the table, and a thin bar in the chart.
+    let times: Vec<&&Series<'_>> = ours.iter().filter(|series| series.metric != CPU).collect();
+    let first = ours.first()?;
+    let drawn = Drawn {
+        metric: first.metric,
+        unit: first.unit,
+    };
+    let mut bars = Vec::new();
+    for series in &times {
+        let cpu = ours
+            .iter()
+            .find(|other| other.metric == CPU && other.contender == series.contender);
+        for point in &series.points {
+            bars.push(Bar {
+                name: format!("{} · {}", series.contender, point.recording.label),
+                mark: Mark::Ours,
+                figure: point.figure,
+                cpu: cpu
+                    .and_then(|cpu| {
+                        cpu.points
+                            .iter()
+                            .find(|other| std::ptr::eq(other.recording, point.recording))
+                    })
+                    .map(|point| point.figure),
+            });
+        }
+    }
+    let chart = Chart {
+        title: format!("{name} over time"),
+        drawn,
+        bars,
+    };
+    Some(html! {
+        (figure(chart, id))
+        div.scroll role="region" aria-label=(format!("{name} over time")) tabindex="0" {
+            table {
+                caption { "Each session, oldest first; × newest is its figure divided by the newest." }
+                thead { tr {
+                    th scope="col" { "figure, session" }
+                    th scope="col" { "version" }
+                    th scope="col" { "median" }
+                    th scope="col" { "[min..max]" }
+                    th scope="col" { "runs" }
+                    th scope="col" { "× newest" }
+                    th.words scope="col" { "the newest against it" }
+                } }
+                @for series in &ours {
+                    tbody { (sessions(series)) }
+                }
+            }
+        }
+    })
+}
+
+/// The rows of one figure over time.
+fn sessions(series: &Series<'_>) -> Markup {
+    let newest = series
+        .points
+        .last()
+        .map_or(0.0, |point| point.figure.median);
+    html! {
+        tr.group { th scope="rowgroup" colspan="7" {
+            (series.contender) ", "
+            (metric::heading(series.metric).unwrap_or_else(|| series.metric.replace('_', " ")))
+        } }
+        @for (place, point) in series.points.iter().enumerate() {
+            tr {
+                th scope="row" { (point.recording.label) }
+                td { (point.version) }
+                td { data value=(point.figure.median) { (drawn::figure(series.metric, series.unit, point.figure.median)) } }
+                td { @if point.figure.runs > 1 { (drawn::span(series.metric, series.unit, point.figure)) } }
+                td { (point.figure.runs) }
+                td { @if newest > 0.0 { (number::times(point.figure.median / newest)) "×" } @else { "–" } }
+                td.words { @if place + 1 == series.points.len() { "newest" } @else { (judged(series, place)) } }
+            }
+        }
+    }
+}
+
+fn judged(series: &Series<'_>, place: usize) -> Markup {
+    html! {
+        @match series.judge(place) {
+            Judgement::Regression => strong.regression { "▲ " (series.change(place)) },
+            Judgement::Improvement => strong.improvement { "▼ " (series.change(place)) },
+            Judgement::Within => "within the ranges",
+            Judgement::NotJudged => "not judged: a single run",
+        }
+    }
+}
+
+/// A chart with its legend.
+fn figure(chart: Chart<'_>, id: &str) -> Markup {
+    let drawn = chart.drawn;
+    let mut marks: Vec<Mark> = Vec::new();
+    for bar in &chart.bars {
+        if !marks.contains(&bar.mark) {
+            marks.push(bar.mark);
+        }
+    }
+    let has_cpu = drawn.shares_scale_with_cpu() && chart.bars.iter().any(|bar| bar.cpu.is_some());
+    let has_range = chart
+        .bars
+        .iter()
+        .any(|bar| bar.mark != Mark::Article && bar.figure.runs > 1);
+    html! {
+        @if let Some(picture) = chart.draw(id) {
+            figure {
+                figcaption {
+                    span.caption { (capital(&drawn.caption())) ", logarithmic scale" }
+                    span.legend {
+                        @for mark in marks { span { (mark.in_text()) (mark.word()) } }
+                        @if has_range { span { (whisker()) "least to greatest run" } }
+                        @if has_cpu { span { (thin_bar()) "CPU time" } }
+                    }
+                }
+                (picture)
+            }
+        }
+    }
+}
+
+fn whisker() -> Markup {
+    html! {
+        svg.glyph width="22" height="12" viewBox="0 -6 22 12" aria-hidden="true" {
+            path.sample d="M2-4V4M2 0H20M20-4V4" {}
+        }
+    }
+}
+
+fn thin_bar() -> Markup {
+    html! {
+        svg.glyph width="22" height="12" viewBox="0 -6 22 12" aria-hidden="true" {
+            rect.bar.cpu x="1" y="-2" width="20" height="4" {}
+        }
+    }
+}
+
+fn mark(row: &Row) -> Mark {
+    match row.state {
+        State::Ranked if row.ours => Mark::Ours,
+        State::Ranked => Mark::Peer,
+        _ => Mark::Unranked,
+    }
+}
+
+/// The articles' figures of `metric` that stand beside this variant.
+fn published(standings: &Standings, metric: &str) -> Vec<(&'static Published, f64)> {
+    Experiment::find(&standings.experiment)
+        .iter()
+        .flat_map(|experiment| experiment.published_beside(&standings.variant))
+        .filter_map(|published| Some((published, value_of(published, metric)?)))
+        .collect()
+}
+
+fn value_of(published: &Published, metric: &str) -> Option<f64> {
+    published
+        .metrics
+        .iter()
+        .find(|(name, _)| *name == metric)
+        .map(|(_, value)| *value)
+}
+
+/// The columns of the table that have something to say.
+fn columns(
+    standings: &Standings,
+    drawn: Drawn<'_>,
+    published: &[(&Published, f64)],
+) -> Vec<Column> {
+    let rows = &standings.rows;
+    // Cells for the contenders by `of_row`, for the articles by `of_article`.
+    let column = |heading: &str,
+                  of_row: &dyn Fn(&Row) -> Cell,
+                  of_article: &dyn Fn(&Published) -> Cell| Column {
+        heading: heading.to_owned(),
+        cells: rows
+            .iter()
+            .map(of_row)
+            .chain(published.iter().map(|(published, _)| of_article(published)))
+            .collect(),
+    };
+    let none = |_: &Published| Cell::default();
+    let medians = |metric: &str, unit: &str| {
+        let shown = |value: f64| Cell {
+            text: drawn::figure(metric, unit, value),
+            exact: Some(value),
+        };
+        let heading = metric::heading(metric).unwrap_or_else(|| metric.replace('_', " "));
+        column(
+            // The unit is beside the figure here.
+            if metric == "ns_per_op" {
+                "median"
+            } else {
+                &heading
+            },
+            &|row| {
+                row.summary(metric)
+                    .map_or_else(Cell::default, |summary| shown(summary.median))
+            },
+            &|published| value_of(published, metric).map_or_else(Cell::default, shown),
+        )
+    };
+    let mut columns = vec![medians(drawn.metric, drawn.unit)];
+    columns.push(column(
+        "[min..max]",
+        &|row| match row.summary(drawn.metric) {
+            Some(summary) if summary.runs > 1 => {
+                Cell::text(drawn::span(drawn.metric, drawn.unit, summary))
+            }
+            _ => Cell::default(),
+        },
+        &none,
+    ));
+    let experiment = Experiment::find(&standings.experiment);
+    let flagships = experiment.map_or(&[][..], |experiment| experiment.flagships);
+    let best_peer = standings
+        .ranked()
+        .find(|row| !row.ours && !LIMITS.contains(&row.contender.as_str()));
+    for (heading, reference) in [
+        ("to ours", standings.champion(flagships)),
+        ("to best peer", best_peer),
+    ] {
+        let base = reference.and_then(|row| row.summary(drawn.metric));
+        if let Some(base) = base.filter(|base| base.median > 0.0) {
+            let ratio = |value: f64| Cell {
+                text: format!("{}×", number::times(value / base.median)),
+                exact: Some(value / base.median),
+            };
+            columns.push(column(
+                heading,
+                &|row| match (&row.state, row.summary(drawn.metric)) {
+                    (State::Ranked, Some(summary)) => ratio(summary.median),
+                    (_, Some(_)) => Cell::text("–".to_owned()),
+                    _ => Cell::default(),
+                },
+                &|published| match value_of(published, drawn.metric) {
+                    Some(value) if published.note.is_none() => ratio(value),
+                    Some(_) => Cell::text("–".to_owned()),
+                    None => Cell::default(),
+                },
+            ));
+        }
+    }
+    columns.push(column(
+        "runs",
+        &|row| match row.summary(drawn.metric) {
+            Some(summary) => Cell::text(format!("{} ✓", summary.runs)),
+            None => Cell::default(),
+        },
+        &none,
+    ));
+    for (metric, unit) in others(standings, drawn) {
+        columns.push(medians(metric, unit));
+    }
+    columns.retain(|column| column.cells.iter().any(|cell| !cell.text.is_empty()));
+    columns
+}
+
+/// The other metrics that tables show, with their units, in the order of their columns.
+fn others<'a>(standings: &'a Standings, drawn: Drawn<'_>) -> Vec<(&'a str, &'a str)> {
+    let mut others: Vec<(&str, &str)> = Vec::new();
+    for figure in standings.rows.iter().flat_map(|row| &row.figures) {
+        let name = figure.metric.as_str();
+        let is_primary = standings.primary.as_deref() == Some(name);
+        // One is the other turned round, of interest only where it orders the rows.
+        let is_reciprocal = name == "ops_per_s" && !is_primary;
+        if name != drawn.metric
+            && !is_reciprocal
+            && metric::heading(name).is_some()
+            && !others.iter().any(|(known, _)| *known == name)
+        {
+            others.push((name, &figure.unit));
+        }
+    }
+    others.sort_by_key(|(name, _)| Metric::place(name));
+    others
+}
+
+fn cells(columns: &[Column], place: usize) -> Markup {
+    html! {
+        @for column in columns {
+            @let cell = &column.cells[place];
+            td {
+                @match cell.exact {
+                    Some(exact) => data value=(exact) { (cell.text) },
+                    None => (cell.text),
+                }
+            }
+        }
+    }
+}
+
+/// Captions begin with a capital letter.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
