@@ -47,15 +47,17 @@ pub(super) struct Chart<'a> {
 /// The height of the axis, in pixels.
 const AXIS: u32 = 24;
 /// From the top of a line of the chart to the foot of its name.
-const NAME: u32 = 15;
+const NAME: u32 = 12;
 /// From the top of a line of the chart to its bar.
-const BAR: u32 = 21;
+const BAR: u32 = 17;
 /// The height of a bar.
-const THICK: u32 = 12;
+const THICK: u32 = 11;
 /// The height of a bar of CPU time.
 const THIN: u32 = 4;
 /// From one line of the chart to the next.
-const PITCH: u32 = 46;
+const PITCH: u32 = 40;
+/// So many lines at most are in one picture, so that it stands on one page of paper and its axis is never far.
+const MOST: usize = 20;
 /// Names longer than this are cut in the picture, in characters; the table has them whole.
 const LONGEST_NAME: usize = 34;
 
@@ -107,9 +109,10 @@ impl Mark {
 }
 
 impl Chart<'_> {
-    /// Draws the chart; `id` is one that the page has only once. Nothing if no figure is above zero.
+    /// Draws the chart, a long one in several pictures on the same scale; `id` is one that the page has only once.
+    /// Nothing if no figure is above zero.
     #[must_use]
-    pub(super) fn draw(&self, id: &str) -> Option<Markup> {
+    pub(super) fn draw(&self, id: &str) -> Option<Vec<Markup>> {
         let shows_cpu =
             self.drawn.shares_scale_with_cpu() && self.bars.iter().any(|bar| bar.cpu.is_some());
         let values = self.bars.iter().flat_map(|bar| {
@@ -119,25 +122,30 @@ impl Chart<'_> {
                 .chain(cpu)
         });
         let scale = Scale::around(values)?;
-        let rows = u32::try_from(self.bars.len()).unwrap_or(u32::MAX / PITCH - 1);
-        let height = AXIS + rows * PITCH;
-        let (title, description) = (format!("{id}-title"), format!("{id}-description"));
-        Some(html! {
-            svg.chart role="img" width="100%" height=(height) aria-labelledby=(format!("{title} {description}")) {
-                title id=(title) { (self.title) }
-                desc id=(description) { (self.description(shows_cpu)) }
+        // Pictures of about the same length.
+        let pictures = self.bars.len().div_ceil(MOST);
+        let each = self.bars.len().div_ceil(pictures);
+        let picture = |(place, bars): (usize, &[Bar])| {
+            let height = AXIS + bars.len() as u32 * PITCH;
+            let frame = Frame {
+                id: &format!("{id}-{place}"),
+                title: &title(&self.title, place, pictures),
+                description: &self.description(bars, shows_cpu),
+                height,
+            };
+            frame.around(&html! {
                 (self.grid(&scale, height))
-                @for (place, bar) in (0..).zip(&self.bars) {
+                @for (place, bar) in (0..).zip(bars) {
                     (self.bar(bar, &scale, AXIS + place * PITCH, shows_cpu))
                 }
-            }
-        })
+            })
+        };
+        Some(self.bars.chunks(each).enumerate().map(picture).collect())
     }
 
     /// What is drawn, for who does not see it.
-    fn description(&self, shows_cpu: bool) -> String {
-        let bars: Vec<String> = self
-            .bars
+    fn description(&self, bars: &[Bar], shows_cpu: bool) -> String {
+        let bars: Vec<String> = bars
             .iter()
             .map(|bar| {
                 let mut text = format!(
@@ -197,7 +205,7 @@ impl Chart<'_> {
             g aria-hidden="true" {
                 svg.point x="7" y=(top + NAME - 4) { (bar.mark.shape()) }
                 text class=(format!("name {class}")) x="18" y=(top + NAME) { (shortened(&bar.name)) }
-                text.figure x="100%" y=(top + NAME) text-anchor="end" { (self.drawn.figure(median)) }
+                text.figure x="99.5%" y=(top + NAME) text-anchor="end" { (self.drawn.figure(median)) }
                 @if bar.mark == Mark::Article {
                     line.lead x1="0" x2=(end) y1=(middle) y2=(middle) {}
                     svg.point x=(end) y=(middle) { (bar.mark.shape()) }
@@ -222,13 +230,67 @@ impl Chart<'_> {
     }
 }
 
+/// What every picture has around it.
+pub(super) struct Frame<'a> {
+    /// An id that the page has only once.
+    pub id: &'a str,
+    /// The name of the picture.
+    pub title: &'a str,
+    /// What it shows, for who does not see it.
+    pub description: &'a str,
+    /// Its height in pixels; it is as wide as its place.
+    pub height: u32,
+}
+
+impl Frame<'_> {
+    /// The picture with `shapes` in it.
+    #[must_use]
+    pub(super) fn around(&self, shapes: &Markup) -> Markup {
+        let (title, description) = (
+            format!("{}-title", self.id),
+            format!("{}-description", self.id),
+        );
+        html! {
+            svg.chart role="img" width="100%" height=(self.height) aria-labelledby=(title) aria-describedby=(description) {
+                title id=(title) { (self.title) }
+                desc id=(description) { (self.description) }
+                (shapes)
+            }
+        }
+    }
+}
+
+/// The pictures of one chart below each other; what is said of them stays beside the first one.
+#[must_use]
+pub(super) fn figure(name: &str, caption: &Markup, pictures: &[Markup]) -> Markup {
+    html! {
+        figure aria-label=(name) {
+            @for (place, picture) in pictures.iter().enumerate() {
+                div.picture {
+                    @if place == 0 { div.explained { (caption) } }
+                    (picture)
+                }
+            }
+        }
+    }
+}
+
+/// The name of one of several pictures.
+pub(super) fn title(name: &str, place: usize, pictures: usize) -> String {
+    if pictures > 1 {
+        format!("{name}, picture {} of {pictures}", place + 1)
+    } else {
+        name.to_owned()
+    }
+}
+
 /// A place across the picture.
-fn percent(position: f64) -> String {
+pub(super) fn percent(position: f64) -> String {
     format!("{:.2}%", position * 100.0)
 }
 
 /// How a label hangs on its line: inside the picture at both ends.
-fn anchor(position: f64) -> &'static str {
+pub(super) fn anchor(position: f64) -> &'static str {
     if position < 0.02 {
         "start"
     } else if position > 0.98 {
@@ -238,7 +300,8 @@ fn anchor(position: f64) -> &'static str {
     }
 }
 
-fn shortened(name: &str) -> String {
+/// A name that does not run into the figure at the other end of its line.
+pub(super) fn shortened(name: &str) -> String {
     if name.chars().count() <= LONGEST_NAME {
         return name.to_owned();
     }
@@ -249,6 +312,8 @@ fn shortened(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use maud::Markup;
+
     use super::{Bar, Chart, Mark};
     use crate::lab::report::drawn::Drawn;
     use crate::lab::statistics::Summary;
@@ -279,6 +344,10 @@ mod tests {
         }
     }
 
+    fn together(pictures: Vec<Markup>) -> String {
+        pictures.into_iter().map(Markup::into_string).collect()
+    }
+
     #[test]
     fn bars_and_whiskers_end_where_their_figures_are() {
         let drawn = chart(vec![
@@ -291,14 +360,14 @@ mod tests {
             bar("far", Mark::Peer, [1e5, 1e5, 1e5], None),
         ])
         .draw("x")
-        .unwrap()
-        .into_string();
+        .map(together)
+        .unwrap();
         // From 10 ns to 100 µs: four powers of ten, so 25 % each.
         for part in [
-            r#"<rect class="bar ours" x="0" y="45" width="25.00%" height="12">"#,
+            r#"<rect class="bar ours" x="0" y="41" width="25.00%" height="11">"#,
             r#"<line x1="12.50%" x2="50.00%""#,
-            r#"<rect class="bar cpu" x="0" y="59" width="7.53%""#,
-            r#"<title id="x-title">a &amp; b</title>"#,
+            r#"<rect class="bar cpu" x="0" y="54" width="7.53%""#,
+            r#"<title id="x-0-title">a &amp; b</title>"#,
             "slot (ours): 100 ns, from 31.6 ns to 1.00 µs, CPU time 20.0 ns; far (peer): 100 µs",
         ] {
             assert!(drawn.contains(part), "{part} is missing in {drawn}");
@@ -315,8 +384,8 @@ mod tests {
             None,
         )])
         .draw("x")
-        .unwrap()
-        .into_string();
+        .map(together)
+        .unwrap();
         assert!(
             !drawn.contains("<rect") && !drawn.contains("whisker"),
             "{drawn}"
@@ -329,8 +398,8 @@ mod tests {
         let name = "\"><script>alert(1)</script>&amp;";
         let drawn = chart(vec![bar(name, Mark::Peer, [1.0, 2.0, 3.0], None)])
             .draw("x")
-            .unwrap()
-            .into_string();
+            .map(together)
+            .unwrap();
         assert!(!drawn.contains("<script"), "{drawn}");
         assert!(
             drawn.contains("&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;"),
@@ -343,10 +412,28 @@ mod tests {
         let name = "ä".repeat(50);
         let drawn = chart(vec![bar(&name, Mark::Peer, [1.0, 2.0, 3.0], None)])
             .draw("x")
-            .unwrap()
-            .into_string();
+            .map(together)
+            .unwrap();
         assert!(drawn.contains(&format!(">{}…<", "ä".repeat(33))), "{drawn}");
         assert!(drawn.contains(&format!("{name} (peer)")), "{drawn}");
+    }
+
+    #[test]
+    fn a_long_chart_is_several_pictures_on_one_scale() {
+        let bars: Vec<Bar> = (0..45)
+            .map(|place| {
+                let time = f64::from(place + 1);
+                bar(&format!("way {place}"), Mark::Peer, [time; 3], None)
+            })
+            .collect();
+        let drawn = chart(bars).draw("x").map(together).unwrap();
+        assert_eq!(drawn.matches("<svg class=\"chart\"").count(), 3);
+        assert_eq!(drawn.matches("class=\"bar peer\"").count(), 45);
+        assert_eq!(
+            drawn.matches(">100 ns<").count() + drawn.matches(">100\u{a0}ns<").count(),
+            3
+        );
+        assert!(drawn.contains("a &amp; b, picture 3 of 3"), "{drawn}");
     }
 
     #[test]

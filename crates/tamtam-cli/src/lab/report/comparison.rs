@@ -8,6 +8,9 @@ use crate::lab::number;
 use crate::lab::standings::Row;
 use crate::lab::statistics::Summary;
 
+/// Figures this close are the same, however narrow their ranges: the least that is seen in three digits.
+const LEVEL: f64 = 1.01;
+
 /// One figure of one contender over the sessions of one machine, oldest first.
 #[derive(Debug)]
 pub(super) struct Series<'a> {
@@ -47,6 +50,8 @@ pub(super) enum Judgement {
     Improvement,
     /// The ranges touch.
     Within,
+    /// The ranges do not touch, but the medians are less than [`LEVEL`] apart.
+    Level,
     /// A single run has no range.
     NotJudged,
 }
@@ -296,7 +301,7 @@ impl Findings {
             ));
         } else if judged > 0 {
             remarks.push(format!(
-                "{} compared with the session before; the others stayed within the ranges of their runs.",
+                "{} compared with the session before; those not named here stayed within the ranges of their runs.",
                 capital(&were(judged))
             ));
         }
@@ -316,7 +321,7 @@ impl Findings {
         if peers > 0 {
             remarks.push(format!(
                 "Of {} of peers whose versions stayed the same, {worse} got worse and {better} got better beyond their \
-                 ranges: where many did, the machine was busier or idler rather than the code another.",
+                 ranges: where many did, the machine was busier or idler, rather than the code different.",
                 number::counted(peers, "figure")
             ));
         }
@@ -329,10 +334,15 @@ fn judge(more_is_better: bool, before: Summary, after: Summary) -> Judgement {
     if before.runs < 2 || after.runs < 2 {
         return Judgement::NotJudged;
     }
+    let (less, more) = (
+        before.median.min(after.median),
+        before.median.max(after.median),
+    );
     let rose = after.min > before.max;
     let fell = after.max < before.min;
     match (rose, fell) {
         (false, false) => Judgement::Within,
+        _ if more < less * LEVEL => Judgement::Level,
         (rose, _) if rose == more_is_better => Judgement::Improvement,
         _ => Judgement::Regression,
     }
@@ -495,6 +505,18 @@ mod tests {
             };
             assert_eq!(judge(true, before, summary(after, 5)), turned, "{after:?}");
         }
+        let narrow = summary([99.9, 100.0, 100.1], 5);
+        assert_eq!(
+            judge(false, narrow, summary([100.2, 100.9, 101.0], 5)),
+            Judgement::Level
+        );
+        assert_eq!(
+            judge(false, narrow, summary([100.2, 101.0, 101.0], 5)),
+            Judgement::Regression
+        );
+        let nothing = summary([0.0, 0.0, 0.0], 5);
+        assert_eq!(judge(false, nothing, narrow), Judgement::Regression);
+        assert_eq!(judge(false, nothing, nothing), Judgement::Within);
         let single = summary([500.0, 500.0, 500.0], 1);
         assert_eq!(judge(false, before, single), Judgement::NotJudged);
         assert_eq!(judge(false, single, before), Judgement::NotJudged);

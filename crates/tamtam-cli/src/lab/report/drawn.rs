@@ -51,10 +51,10 @@ impl<'a> Drawn<'a> {
     #[must_use]
     pub(super) fn caption(&self) -> String {
         match self.metric {
-            TIME => "time an operation".to_owned(),
+            TIME => "time per operation".to_owned(),
             "latency_ns" => "time from send to receive".to_owned(),
-            "ops_per_s" => "operations a second; longer is better".to_owned(),
-            "idle_cpu_us_per_s" => "CPU time a second of waiting".to_owned(),
+            "ops_per_s" => "operations per second; longer is better".to_owned(),
+            "idle_cpu_us_per_s" => "CPU time per second of waiting".to_owned(),
             "total_us" => "time in all".to_owned(),
             other => metric::heading(other).unwrap_or_else(|| other.replace('_', " ")),
         }
@@ -94,7 +94,8 @@ pub(super) fn figure(metric: &str, unit: &str, value: f64) -> String {
         "µs" | "us" => number::duration(value * 1e3),
         "µs/s" => format!("{}/s", number::duration(value * 1e3)),
         "1/s" => format!("{}/s", number::count(value)),
-        "ratio" => number::grouped(value),
+        // The heading says what is counted.
+        "ratio" | "switches" | "switches/s" | "frames" | "handovers" => number::grouped(value),
         _ => match metric::column(metric, value) {
             text if unit.is_empty() => text,
             text => format!("{text} {unit}"),

@@ -1,7 +1,8 @@
 //! `tamtam lab report`: results as a page with charts, and those of several days compared.
 //!
 //! `recording` reads a results file, `comparison` finds what changed from one to the next, and `page` puts it together
-//! from the variants (`variant`), their charts (`chart`, `scale`) and what is drawn in them (`drawn`).
+//! from the variants (`variant`), their charts (`chart` of one session, `tracks` of
+//! several, both on a `scale`) and what is drawn in them (`drawn`).
 
 mod chart;
 mod comparison;
@@ -9,6 +10,7 @@ mod drawn;
 mod page;
 mod recording;
 mod scale;
+mod tracks;
 mod variant;
 
 use std::collections::HashSet;

@@ -99,6 +99,25 @@ impl<'a> Page<'a> {
         lines
     }
 
+    /// What changed, in one line; `None` if there is nothing to compare.
+    fn summary(&self) -> Option<String> {
+        let compared = self
+            .machines
+            .iter()
+            .any(|machine| machine.findings.compared > 0);
+        let headings: Vec<&str> = self
+            .machines
+            .iter()
+            .flat_map(|machine| &machine.findings.groups)
+            .map(|(heading, ..)| heading.as_str())
+            .collect();
+        match (compared, headings.is_empty()) {
+            (false, _) => None,
+            (true, true) => Some("No figure of ours changed beyond its range".to_owned()),
+            (true, false) => Some(headings.join("; ")),
+        }
+    }
+
     /// What is said where there are several machines.
     fn not_compared(&self) -> Option<String> {
         (self.machines.len() > 1).then(|| {
@@ -164,12 +183,15 @@ impl<'a> Page<'a> {
             header {
                 h1 { "Tamtam lab report" }
                 p.lead {
-                    "What each way of passing a message costs: " (number::counted(figures, "figure")) " in "
+                    "What each way of passing a message costs: " (number::grouped(figures as f64)) " figures in "
                     (number::counted(variants, "variant")) ", from " (number::counted(self.recordings.len(), "session"))
                     ". " span.verified { "✓ Every delivery was verified." }
                 }
                 @for (place, machine) in self.machines.iter().enumerate() {
                     p.machine { (self.machine_name(place)) ": " (machine.description) }
+                }
+                @if let Some(summary) = self.summary() {
+                    p.headline { a href="#changes" { (summary) } }
                 }
                 @if !self.left_out.is_empty() {
                     div.left-out role="note" {
@@ -483,12 +505,14 @@ fn reading() -> Markup {
                     "machine of its day." }
                 li { "To ours is the figure divided by that of the best of our ways that needs no knob turned; to best peer the "
                     "same for the best other system, without those that only show the limit of the hardware." }
+                li { "Over time, older figures are divided by the newest: what stayed as it was lies on the line at 1×, and a mark left "
+                    "of it was smaller then. Ranges that go far beyond an end of the picture are cut there." }
                 li { "Ranges without a unit are in nanoseconds." }
                 li { "Charts show the newest session that has the variant; contenders of one session ran in turns, so they "
                     "may be compared with each other." }
-                li { "From session to session a figure has changed only if the ranges of the runs of both do not touch; "
-                    "everything else is within what runs differ by anyway. Fewer than five runs are a look, not a "
-                    "comparison to quote." }
+                li { "A figure is called slower or faster than in another session only if the ranges of the runs of both do not touch. "
+                    "Where they touch, or the medians are less than 1 % apart, it is the same: runs differ by as much anyway. Fewer than "
+                    "five runs are a look, not a comparison to quote." }
             }
         }
     }

@@ -2,10 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::chart::{Bar, Chart, Mark};
+use super::chart::{self, Bar, Chart, Mark};
 use super::comparison::{self, Judgement, Series};
 use super::drawn::{self, CPU, Drawn};
 use super::recording::Recording;
+use super::tracks::{self, Tracks};
 use crate::lab::experiment::{Experiment, LIMITS, Published};
 use crate::lab::metric::{self, Metric};
 use crate::lab::number;
@@ -108,10 +109,10 @@ impl Measured<'_> {
         html! {
             div.scroll role="region" aria-label=(format!("Figures of {name}, {}", self.recording.label)) tabindex="0" {
                 table {
-                    caption {
+                    caption { span.here {
                         "Session " (self.recording.label) ": medians of the runs. "
                         span.verified { "✓ every delivery verified" }
-                    }
+                    } }
                     thead { tr {
                         th scope="col" { "contender" }
                         @for column in &columns { th scope="col" { (column.heading) } }
@@ -148,43 +149,27 @@ pub(super) fn over_time(
 ) -> Option<Markup> {
     let ours: Vec<&Series<'_>> = comparison::ours_over_time(series, experiment, variant).collect();
     let name = format!("{experiment} {variant}");
-    // CPU time is a series of its own in the table, and a thin bar in the chart.
-    let times: Vec<&&Series<'_>> = ours.iter().filter(|series| series.metric != CPU).collect();
-    let first = ours.first()?;
-    let drawn = Drawn {
-        metric: first.metric,
-        unit: first.unit,
-    };
-    let mut bars = Vec::new();
-    for series in &times {
-        let cpu = ours
-            .iter()
-            .find(|other| other.metric == CPU && other.contender == series.contender);
-        for point in &series.points {
-            bars.push(Bar {
-                name: format!("{} · {}", series.contender, point.recording.label),
-                mark: Mark::Ours,
-                figure: point.figure,
-                cpu: cpu
-                    .and_then(|cpu| {
-                        cpu.points
-                            .iter()
-                            .find(|other| std::ptr::eq(other.recording, point.recording))
-                    })
-                    .map(|point| point.figure),
-            });
-        }
+    if ours.is_empty() {
+        return None;
     }
-    let chart = Chart {
+    let tracks = Tracks {
         title: format!("{name} over time"),
-        drawn,
-        bars,
+        series: &ours,
     };
     Some(html! {
-        (figure(chart, id))
+        @if let Some(pictures) = tracks.draw(id) {
+            (chart::figure(&tracks.title, &html! {
+                span.caption { "Older sessions divided by the newest, logarithmic scale" }
+                span.legend {
+                    span { (older(false)) "older, least to greatest run" }
+                    span { (older(true)) "does not touch the newest" }
+                    span { (band()) "range of the newest" }
+                }
+            }, &pictures))
+        }
         div.scroll role="region" aria-label=(format!("{name} over time")) tabindex="0" {
-            table {
-                caption { "Each session, oldest first; × newest is its figure divided by the newest." }
+            table.over-time {
+                caption { span.here { "Each session, oldest first; × newest is its figure divided by the newest." } }
                 thead { tr {
                     th scope="col" { "figure, session" }
                     th scope="col" { "version" }
@@ -233,6 +218,7 @@ fn judged(series: &Series<'_>, place: usize) -> Markup {
             Judgement::Regression => strong.regression { "▲ " (series.change(place)) },
             Judgement::Improvement => strong.improvement { "▼ " (series.change(place)) },
             Judgement::Within => "within the ranges",
+            Judgement::Level => "less than 1 % apart",
             Judgement::NotJudged => "not judged: a single run",
         }
     }
@@ -253,18 +239,15 @@ fn figure(chart: Chart<'_>, id: &str) -> Markup {
         .iter()
         .any(|bar| bar.mark != Mark::Article && bar.figure.runs > 1);
     html! {
-        @if let Some(picture) = chart.draw(id) {
-            figure {
-                figcaption {
-                    span.caption { (capital(&drawn.caption())) ", logarithmic scale" }
-                    span.legend {
-                        @for mark in marks { span { (mark.in_text()) (mark.word()) } }
-                        @if has_range { span { (whisker()) "least to greatest run" } }
-                        @if has_cpu { span { (thin_bar()) "CPU time" } }
-                    }
+        @if let Some(pictures) = chart.draw(id) {
+            (chart::figure(&chart.title, &html! {
+                span.caption { (capital(&drawn.caption())) ", logarithmic scale" }
+                span.legend {
+                    @for mark in marks { span { (mark.in_text()) (mark.word()) } }
+                    @if has_range { span { (whisker()) "least to greatest run" } }
+                    @if has_cpu { span { (thin_bar()) "CPU time" } }
                 }
-                (picture)
-            }
+            }, &pictures))
         }
     }
 }
@@ -273,6 +256,23 @@ fn whisker() -> Markup {
     html! {
         svg.glyph width="22" height="12" viewBox="0 -6 22 12" aria-hidden="true" {
             path.sample d="M2-4V4M2 0H20M20-4V4" {}
+        }
+    }
+}
+
+fn older(apart: bool) -> Markup {
+    html! {
+        svg.glyph width="22" height="12" viewBox="0 -6 22 12" aria-hidden="true" {
+            line.sample x1="1" x2="21" y1="0" y2="0" {}
+            g transform="translate(11)" { (tracks::dot(apart)) }
+        }
+    }
+}
+
+fn band() -> Markup {
+    html! {
+        svg.glyph width="14" height="12" viewBox="0 -6 14 12" aria-hidden="true" {
+            rect.band x="1" y="-6" width="12" height="12" {}
         }
     }
 }
