@@ -302,11 +302,15 @@ fn a_regression_is_said_in_words_at_the_top() {
     };
     place.write(
         "lab/results/2026-11-20.jsonl",
-        &session(
-            [190.0, 200.0, 210.0],
-            [500.0, 550.0, 600.0],
-            [700.0, 750.0, 800.0],
-        ),
+        &[
+            &session(
+                [190.0, 200.0, 210.0],
+                [500.0, 550.0, 600.0],
+                [700.0, 750.0, 800.0],
+            )[..],
+            &[figure("flume", "ns_per_op", [1.0, 2.0, 3.0])],
+        ]
+        .concat(),
     );
     // The later one is first by name, and stands in the order of the days all the same.
     place.write(
@@ -348,6 +352,7 @@ fn a_regression_is_said_in_words_at_the_top() {
         page.text()
             .contains("Of 1 figure of peers whose versions stayed the same, 0 got worse")
     );
+    assert!(page.text().contains("In older sessions only: flume."));
     // Ours over the days, oldest first, beside the newest.
     let rows = page.texts("table.over-time tbody:first-of-type tr");
     assert_eq!(

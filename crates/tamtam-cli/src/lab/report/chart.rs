@@ -8,7 +8,7 @@ use super::scale::Scale;
 use crate::lab::statistics::Summary;
 
 /// What a bar stands for; it decides its colour and its mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mark {
     /// One of our ways: a filled bar, a filled circle.
     Ours,

@@ -118,14 +118,16 @@ pub(super) fn range(metric: &str, unit: &str, summary: Summary) -> String {
 pub(super) fn span(metric: &str, unit: &str, summary: Summary) -> String {
     match unit {
         "ns" => number::duration_range(summary.min, summary.max),
+        "µs" | "us" | "µs/s" => number::duration_range(summary.min * 1e3, summary.max * 1e3),
         _ => metric::range(metric, summary.min, summary.max),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Drawn, figure};
+    use super::{Drawn, figure, range};
     use crate::lab::standings::samples::standings;
+    use crate::lab::statistics::Summary;
 
     #[test]
     fn the_time_of_an_operation_is_drawn_where_all_have_it() {
@@ -179,6 +181,16 @@ mod tests {
         assert_eq!(
             [1.0, 1e4, 1e6].map(|value| rate.tick(value).replace('\u{a0}', " ")),
             ["1/s", "10 k/s", "1 M/s"]
+        );
+        let second = Summary {
+            median: 2e6,
+            min: 1.98e6,
+            max: 2.1e6,
+            runs: 2,
+        };
+        assert_eq!(
+            range("idle_cpu_us_per_s", "µs/s", second),
+            "2.00 s/s [1.98..2.10 s]"
         );
         assert_eq!(figure("idle_cpu_us_per_s", "µs/s", 124.0), "124 µs/s");
         assert_eq!(figure("peak_rss_kib", "KiB", 20_581.0), "20,581 KiB");

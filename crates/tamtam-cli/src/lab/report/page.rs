@@ -305,6 +305,7 @@ impl<'a> Page<'a> {
                     @if let Some(measured) = newest {
                         @if self.machines.len() > 1 { h4 { (self.machine_name(place)) } }
                         (measured.render(&format!("{id}-chart-{place}")))
+                        @if let Some(others) = measured.others(&machine.recordings) { p.note { (others) } }
                         @if let Some(table) = over_time(&machine.series, experiment, variant, &format!("{id}-time-{place}")) {
                             h4 { "Ours over time" @if self.machines.len() > 1 { ", " (self.machine_name(place)) } }
                             (table)

@@ -12,8 +12,8 @@ use serde::Deserialize;
 use crate::lab::standings::{Figure, Row, Standings, State};
 use crate::lab::statistics::Summary;
 
-/// A results file larger than this is something else: a full session writes a few hundred kilobytes.
-const LARGEST: u64 = 64 << 20;
+/// A results file larger than this is something else: a session of everything writes less than 1 MiB.
+const LARGEST: u64 = 16 << 20;
 
 /// A name longer than this is not one, in characters; a machine is described in a line.
 const LONGEST: usize = 400;

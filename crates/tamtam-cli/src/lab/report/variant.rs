@@ -61,6 +61,26 @@ impl Measured<'_> {
         }
     }
 
+    /// Who took part in an older one of `recordings`, oldest first, and not in this session.
+    #[must_use]
+    pub(super) fn others(&self, recordings: &[&Recording]) -> Option<String> {
+        let standings = self.standings;
+        let mut names: Vec<&str> = Vec::new();
+        for row in recordings
+            .iter()
+            .rev()
+            .filter_map(|other| other.of_variant(&standings.experiment, &standings.variant))
+            .flat_map(|found| &found.rows)
+        {
+            let name = row.contender.as_str();
+            let is_here = standings.rows.iter().any(|row| row.contender == name);
+            if !is_here && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        (!names.is_empty()).then(|| format!("In older sessions only: {}.", names.join(", ")))
+    }
+
     fn chart(
         &self,
         name: &str,
@@ -227,12 +247,9 @@ fn judged(series: &Series<'_>, place: usize) -> Markup {
 /// A chart with its legend.
 fn figure(chart: Chart<'_>, id: &str) -> Markup {
     let drawn = chart.drawn;
-    let mut marks: Vec<Mark> = Vec::new();
-    for bar in &chart.bars {
-        if !marks.contains(&bar.mark) {
-            marks.push(bar.mark);
-        }
-    }
+    let mut marks: Vec<Mark> = chart.bars.iter().map(|bar| bar.mark).collect();
+    marks.sort_unstable();
+    marks.dedup();
     let has_cpu = drawn.shares_scale_with_cpu() && chart.bars.iter().any(|bar| bar.cpu.is_some());
     let has_range = chart
         .bars
@@ -336,8 +353,8 @@ fn columns(
         };
         let heading = metric::heading(metric).unwrap_or_else(|| metric.replace('_', " "));
         column(
-            // The unit is beside the figure here.
-            if metric == "ns_per_op" {
+            // What is drawn is said above the chart.
+            if metric == drawn.metric {
                 "median"
             } else {
                 &heading
