@@ -1,12 +1,13 @@
 //! `tamtam lab report`: results as a page with charts, and those of several days compared.
 //!
-//! `recording` reads a results file, `comparison` finds what changed from one to the next, and `page` puts it together
-//! from the variants (`variant`), their charts (`chart` of one session, `tracks` of
-//! several, both on a `scale`) and what is drawn in them (`drawn`).
+//! `recording` reads a results file, `comparison` sets each figure beside those of other sessions, `findings` says what
+//! changed, and `page` puts it together from the variants (`variant`), their charts (`chart` of one session, `tracks` of
+//! several, both on logarithmic axes: `scale`) and what is drawn in them (`drawn`).
 
 mod chart;
 mod comparison;
 mod drawn;
+mod findings;
 mod page;
 mod recording;
 mod scale;
@@ -164,4 +165,12 @@ fn tell_labels_apart(recordings: &mut [Recording]) {
             recording.label = format!("{} ({})", recording.label, recording.path.display());
         }
     }
+}
+
+/// `text` with a capital letter, as sentences and captions begin.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
 }

@@ -6,7 +6,9 @@ use std::collections::HashSet;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::comparison::{self, Findings, Judgement, Series};
+use super::capital;
+use super::comparison::{self, Judgement, Series};
+use super::findings::Findings;
 use super::recording::Recording;
 use super::variant::{Measured, over_time};
 use crate::lab::experiment::{self, EXPERIMENTS, Experiment, Published};
@@ -482,10 +484,7 @@ fn runs(recording: &Recording) -> String {
 
 /// `text` with a capital letter and a full stop.
 fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let mut whole: String = letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    });
+    let mut whole = capital(text);
     if !whole.ends_with('.') {
         whole.push('.');
     }

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::capital;
 use super::chart::{self, Bar, Chart, Mark};
 use super::comparison::{self, Judgement, Series};
 use super::drawn::{self, CPU, Drawn};
@@ -454,12 +455,4 @@ fn cells(columns: &[Column], place: usize) -> Markup {
             }
         }
     }
-}
-
-/// Captions begin with a capital letter.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
 }
