@@ -1,0 +1,44 @@
+//! The guide's pages as documentation, so that their code is compiled and run as doc tests:
+//! `cargo test -p tamtam-guide`. What else is asked of a page is in `tests/`.
+
+#![forbid(unsafe_code)]
+
+/// One module a page, named after it, so that a failing test says where it stands.
+macro_rules! pages {
+    ($($name:ident = $file:literal),+ $(,)?) => {
+        $(
+            #[cfg(doctest)]
+            #[doc = include_str!(concat!("src/", $file))]
+            mod $name {}
+        )+
+
+        /// Every page whose code is tested, by its path in `src`.
+        pub const PAGES: &[&str] = &[$($file),+];
+    };
+}
+
+pages! {
+    introduction = "introduction.md",
+    which = "which.md",
+    channel = "channel/index.md",
+    channel_full = "channel/full.md",
+    channel_ending = "channel/ending.md",
+    channel_batches = "channel/batches.md",
+    channel_select = "channel/select.md",
+    specialised = "specialised.md",
+    slot = "slot.md",
+    property = "property.md",
+    event = "event.md",
+    latch = "latch.md",
+    asynchronous = "async.md",
+    promises = "promises.md",
+    costs = "costs.md",
+    waiting = "waiting.md",
+    lab = "lab.md",
+    platforms = "platforms.md",
+    moving = "moving/index.md",
+    moving_from_crossbeam = "moving/crossbeam.md",
+    moving_from_std = "moving/std.md",
+    moving_from_flume = "moving/flume.md",
+    moving_from_tokio = "moving/tokio.md",
+}
