@@ -55,6 +55,19 @@ fn sizes_on_the_page_are_those_of_the_types() {
 }
 
 #[test]
+fn sizes_of_channels_are_those_that_their_documentation_states() {
+    let text = page("costs.md");
+    let stated = file("crates/tamtam-channel/src/channel.rs");
+    for name in ["`bounded(n)`", "`bounded(0)`", "`unbounded()`"] {
+        let size = &row(&text, name)[1];
+        assert!(
+            stated.contains(&format!("{size} bytes")),
+            "{name} is not of {size} bytes"
+        );
+    }
+}
+
+#[test]
 fn the_front_page_gives_the_same_figures() {
     let costs = without_comments(&page("costs.md"));
     let known = times(&costs.replace('|', " "));
