@@ -22,7 +22,8 @@ impl<T> Sender<T> {
     /// sending them costs a fraction of sending each one. An iterator that itself waits for something holds
     /// back those before; send what it brings one by one.
     ///
-    /// With capacity zero each message is handed over by itself.
+    /// With capacity zero each message is handed over by itself. On a channel that
+    /// [drops](crate::Builder::overflow) messages, those that were dropped count as sent, too.
     ///
     /// # Ordering
     ///
@@ -97,6 +98,10 @@ impl<T> Sender<T> {
         match &self.flavor {
             SenderFlavor::Bounded(ring) => {
                 let claims = match ring.claim_many(wanted) {
+                    Err(Refusal::Full) if ring.drops() => {
+                        let sent = ring.send_to_full(portion.take());
+                        return portion.settle(sent);
+                    }
                     Err(Refusal::Full) => ring.wait_to_claim_many(wanted, self.wait, None),
                     decided => decided,
                 };
@@ -112,11 +117,8 @@ impl<T> Sender<T> {
                 Ok(count)
             }
             SenderFlavor::Rendezvous(_) => {
-                self.send(portion.take()).map_err(|SendError(message)| {
-                    portion.put_back(message);
-                    Closed
-                })?;
-                Ok(1)
+                let sent = self.send_reporting(portion.take());
+                portion.settle(sent.map_err(SendError::into_inner))
             }
         }
     }
@@ -175,10 +177,20 @@ impl<T, const N: usize> Portion<T, N> {
         unsafe { place.assume_init_read() }
     }
 
-    /// Puts a message before the others, whose place was just taken.
-    fn put_back(&mut self, message: T) {
-        self.first -= 1;
-        self.places[self.first].write(message);
+    /// What became of the message that was just taken: it was sent, perhaps in place of another one,
+    /// or it comes back.
+    fn settle(&mut self, sent: Result<Option<T>, T>) -> Result<usize, Closed> {
+        match sent {
+            Ok(displaced) => {
+                drop(displaced);
+                Ok(1)
+            }
+            Err(message) => {
+                self.first -= 1;
+                self.places[self.first].write(message);
+                Err(Closed)
+            }
+        }
     }
 
     fn into_rest(mut self) -> Vec<T> {

@@ -2,14 +2,11 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::seam::Arc;
 
-use crate::ends::Ends;
+use crate::builder::Builder;
 use crate::flavor::at::At;
-use crate::flavor::block_list::BlockList;
-use crate::flavor::rendezvous::Rendezvous;
-use crate::flavor::ring::Ring;
 use crate::flavor::tick::{Tick, far_future};
 use crate::receiver::{Receiver, ReceiverFlavor};
-use crate::sender::{Sender, SenderFlavor};
+use crate::sender::Sender;
 
 /// A channel that holds any number of messages.
 ///
@@ -30,11 +27,7 @@ use crate::sender::{Sender, SenderFlavor};
 /// ```
 #[must_use]
 pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
-    let channel = Arc::new(Ends::new(BlockList::new()));
-    (
-        Sender::new(SenderFlavor::Unbounded(Arc::clone(&channel))),
-        Receiver::new(ReceiverFlavor::Unbounded(channel)),
-    )
+    Builder::new().build()
 }
 
 /// A channel that holds at most `capacity` messages.
@@ -43,7 +36,7 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 /// waits until a receiver takes the message from its hands, and the other way round.
 ///
 /// The memory for all messages is taken at once: 768 bytes and, for each message, its size and 8 bytes,
-/// on a 64-bit system; 176 bytes with capacity zero.
+/// on a 64-bit system; 184 bytes with capacity zero.
 ///
 /// # Panics
 ///
@@ -71,19 +64,7 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 /// ```
 #[must_use]
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    if capacity == 0 {
-        let channel = Arc::new(Ends::new(Rendezvous::new()));
-        (
-            Sender::new(SenderFlavor::Rendezvous(Arc::clone(&channel))),
-            Receiver::new(ReceiverFlavor::Rendezvous(channel)),
-        )
-    } else {
-        let channel = Arc::new(Ends::new(Ring::new(capacity)));
-        (
-            Sender::new(SenderFlavor::Bounded(Arc::clone(&channel))),
-            Receiver::new(ReceiverFlavor::Bounded(channel)),
-        )
-    }
+    Builder::new().capacity(capacity).build()
 }
 
 /// A receiver that gets one message after `duration`: the moment at which that was.

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod batch;
+mod builder;
 mod channel;
 mod ends;
 mod error;
@@ -20,6 +21,7 @@ mod slot;
 pub mod spsc;
 mod weak_sender;
 
+pub use builder::{Builder, Overflow};
 pub use channel::{after, at, bounded, never, tick, unbounded};
 pub use error::{
     PutTimeoutError, ReadyTimeoutError, RecvError, RecvTimeoutError, SelectTimeoutError, SendError,

@@ -7,7 +7,10 @@ use std::time::Instant;
 
 use tamtam_wait::seam::{Arc, thread};
 
-use crate::{Event, Receiver, RecvError, Select, Sender, Slot, TrySendError, bounded, unbounded};
+use crate::{
+    Builder, Event, Overflow, Receiver, RecvError, Select, Sender, Slot, TrySendError, bounded,
+    unbounded,
+};
 
 type Ends<T> = (Sender<T>, Receiver<T>);
 
@@ -268,6 +271,55 @@ fn loom_ring_batch_makes_room_for_two() {
         for giver in givers {
             assert_eq!(giver.join().unwrap(), 1);
         }
+    });
+}
+
+/// Two senders displace the oldest while a receiver takes it, and somebody closes: every message is with
+/// one of them.
+#[test]
+fn loom_ring_displacing_meets_receiving() {
+    for capacity in [1, 2] {
+        model(move || {
+            let (sender, receiver) = Builder::new()
+                .capacity(capacity)
+                .overflow(Overflow::DropOldest)
+                .build();
+            (0..capacity).for_each(|_| sender.send(Box::new(1)).unwrap());
+            let other = sender.clone();
+            let giver = thread::spawn(move || {
+                let displaced = other.send_reporting(Box::new(1)).unwrap();
+                displaced.map_or(0, |message| *message)
+            });
+            let mine = receiver.try_recv().map_or(0, |message| *message);
+            let displaced = sender.send_reporting(Box::new(1)).unwrap();
+            let displaced = displaced.map_or(0, |message| *message);
+            assert!(sender.len() <= capacity);
+            let theirs = giver.join().unwrap();
+            assert_eq!(sender.dropped(), displaced + theirs);
+            drop(sender);
+            let rest = receiver.iter().map(|message| *message).sum::<u64>();
+            assert_eq!(mine + displaced + theirs + rest, capacity as u64 + 2);
+        });
+    }
+}
+
+#[test]
+fn loom_ring_displacing_meets_close() {
+    model(|| {
+        let (sender, receiver) = Builder::new()
+            .capacity(1)
+            .overflow(Overflow::DropOldest)
+            .build();
+        sender.send(Box::new(1)).unwrap();
+        let closer = thread::spawn(move || {
+            receiver.close();
+            receiver.iter().map(|message| *message).sum::<u64>()
+        });
+        let mine = match sender.send_reporting(Box::new(1)) {
+            Ok(displaced) => displaced.map_or(0, |message| *message),
+            Err(error) => *error.0,
+        };
+        assert_eq!(closer.join().unwrap() + mine, 2);
     });
 }
 

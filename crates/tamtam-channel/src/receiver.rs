@@ -290,6 +290,27 @@ impl<T> Receiver<T> {
         }
     }
 
+    /// How many messages this channel has dropped for want of room, ever; see
+    /// [`Builder::overflow`](crate::Builder::overflow).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::{Builder, Overflow};
+    ///
+    /// let (sender, receiver) = Builder::new().capacity(1).overflow(Overflow::DropNewest).build();
+    /// sender.send(1).unwrap();
+    /// sender.send(2).unwrap();
+    /// assert_eq!((receiver.recv(), receiver.dropped()), (Ok(1), 1));
+    /// ```
+    pub fn dropped(&self) -> u64 {
+        match &self.flavor {
+            ReceiverFlavor::Bounded(ring) => ring.dropped(),
+            ReceiverFlavor::Rendezvous(rendezvous) => rendezvous.dropped(),
+            _ => 0,
+        }
+    }
+
     /// Whether no message is there. With capacity zero: always.
     ///
     /// # Examples

@@ -9,6 +9,7 @@ use crate::ends::Ends;
 use crate::error::{SendError, SendTimeoutError, TrySendError};
 use crate::flavor::Refusal;
 use crate::flavor::block_list::{self, BlockList};
+use crate::flavor::dropping::Dropping;
 use crate::flavor::queue::Queue;
 use crate::flavor::rendezvous::{Exchange, Rendezvous};
 use crate::flavor::ring::{self, Ring};
@@ -102,7 +103,9 @@ impl<T> Sender<T> {
 
     /// Sends a message if there is room for it now; never waits for room.
     ///
-    /// With capacity zero there is room if a receiver waits at this moment.
+    /// With capacity zero there is room if a receiver waits at this moment. A channel that
+    /// [drops](crate::Builder::overflow) messages is never full: there this is the same as
+    /// [`send`](Sender::send).
     ///
     /// # Errors
     ///
@@ -128,6 +131,9 @@ impl<T> Sender<T> {
                     ring.write(claim, message);
                     Ok(())
                 }
+                Err(Refusal::Full) if ring.drops() => {
+                    displace(ring.send_to_full(message)).map_err(TrySendError::Disconnected)
+                }
                 Err(refusal) => Err(refuse(message, refusal)),
             },
             SenderFlavor::Unbounded(list) => match list.claim() {
@@ -139,15 +145,20 @@ impl<T> Sender<T> {
             },
             SenderFlavor::Rendezvous(rendezvous) => rendezvous
                 .try_send(message)
+                .map(drop)
                 .map_err(|(message, refusal)| refuse(message, refusal)),
         }
     }
 
     /// Sends a message, after waiting for room.
     ///
+    /// A channel that was built to [drop](crate::Builder::overflow) messages makes room at once: this
+    /// message, or the oldest one, is dropped if there is none.
+    ///
     /// # Blocking
     ///
-    /// While the channel is full; with capacity zero, until a receiver takes the message.
+    /// While the channel is full; with capacity zero, until a receiver takes the message. Never, if the
+    /// channel drops messages.
     ///
     /// # Errors
     ///
@@ -169,6 +180,9 @@ impl<T> Sender<T> {
         match &self.flavor {
             SenderFlavor::Bounded(ring) => {
                 let claim = match ring.claim() {
+                    Err(Refusal::Full) if ring.drops() => {
+                        return displace(ring.send_to_full(message)).map_err(SendError);
+                    }
                     Err(Refusal::Full) => ring.wait_to_claim(self.wait, None),
                     decided => decided,
                 };
@@ -189,6 +203,7 @@ impl<T> Sender<T> {
             },
             SenderFlavor::Rendezvous(rendezvous) => rendezvous
                 .send(message, self.wait, None)
+                .map(drop)
                 .map_err(|(message, _)| SendError(message)),
         }
     }
@@ -241,6 +256,10 @@ impl<T> Sender<T> {
         match &self.flavor {
             SenderFlavor::Bounded(ring) => {
                 let claim = match ring.claim() {
+                    Err(Refusal::Full) if ring.drops() => {
+                        return displace(ring.send_to_full(message))
+                            .map_err(SendTimeoutError::Disconnected);
+                    }
                     Err(Refusal::Full) => ring.wait_to_claim(self.wait, deadline),
                     decided => decided,
                 };
@@ -255,7 +274,78 @@ impl<T> Sender<T> {
             SenderFlavor::Unbounded(_) => Ok(self.send(message)?),
             SenderFlavor::Rendezvous(rendezvous) => rendezvous
                 .send(message, self.wait, deadline)
+                .map(drop)
                 .map_err(|(message, refusal)| give_up(message, refusal)),
+        }
+    }
+
+    /// As [`send`](Sender::send), and gives back what was displaced: on a channel that
+    /// [drops](crate::Builder::overflow) what it has no room for, the oldest message or this one.
+    /// Otherwise, and where there is room, that is `None`.
+    ///
+    /// # Blocking
+    ///
+    /// While the channel is full, unless it drops messages.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] with the message if all receivers are gone or the channel is closed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::{Builder, Overflow};
+    ///
+    /// let (sender, receiver) = Builder::new().capacity(1).overflow(Overflow::DropOldest).build();
+    /// assert_eq!(sender.send_reporting("yesterday's"), Ok(None));
+    /// assert_eq!(sender.send_reporting("today's"), Ok(Some("yesterday's")));
+    /// assert_eq!(receiver.recv(), Ok("today's"));
+    /// ```
+    pub fn send_reporting(&self, message: T) -> Result<Option<T>, SendError<T>> {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) if ring.drops() => match ring.claim() {
+                Ok(claim) => {
+                    ring.write(claim, message);
+                    Ok(None)
+                }
+                Err(Refusal::Full) => ring.send_to_full(message).map_err(SendError),
+                Err(Refusal::Closed) => Err(SendError(message)),
+            },
+            SenderFlavor::Rendezvous(rendezvous) => rendezvous
+                .send(message, self.wait, None)
+                .map_err(|(message, _)| SendError(message)),
+            _ => self.send(message).map(|()| None),
+        }
+    }
+
+    /// How many messages this channel has dropped for want of room: those that
+    /// [`send_reporting`](Sender::send_reporting) gave back are among them. Always zero unless the channel
+    /// was [built](crate::Builder::overflow) to drop.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::{Builder, Overflow};
+    ///
+    /// let (sender, receiver) = Builder::new().capacity(2).overflow(Overflow::DropNewest).build();
+    /// sender.send_many(0..5).unwrap();
+    /// assert_eq!(sender.dropped(), 3);
+    /// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [0, 1]);
+    /// ```
+    pub fn dropped(&self) -> u64 {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => ring.dropped(),
+            SenderFlavor::Unbounded(_) => 0,
+            SenderFlavor::Rendezvous(rendezvous) => rendezvous.dropped(),
+        }
+    }
+
+    /// Whether the channel drops what it has no room for.
+    pub(crate) fn drops(&self) -> bool {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => ring.drops(),
+            SenderFlavor::Unbounded(_) => false,
+            SenderFlavor::Rendezvous(rendezvous) => rendezvous.drops(),
         }
     }
 
@@ -426,6 +516,10 @@ impl<T> Sender<T> {
     ///
     /// The token was filled by this channel's sending source, and not used since.
     pub(crate) unsafe fn finish(&self, token: &mut Token, message: T) -> Result<(), SendError<T>> {
+        if self.drops() {
+            // `Dropping` has put nothing into the token.
+            return self.send(message);
+        }
         match &self.flavor {
             SenderFlavor::Bounded(ring) => {
                 // SAFETY: this is what the ring's sending source puts into a token.
@@ -456,12 +550,20 @@ impl<T> Sender<T> {
     }
 
     fn source<R>(&self, use_source: impl FnOnce(&dyn Source) -> R) -> R {
+        if self.drops() {
+            return use_source(&Dropping);
+        }
         match &self.flavor {
             SenderFlavor::Bounded(ring) => use_source(&ring.sending()),
             SenderFlavor::Unbounded(list) => use_source(&list.sending()),
             SenderFlavor::Rendezvous(rendezvous) => use_source(&rendezvous.sending()),
         }
     }
+}
+
+/// The displaced message is dropped, outside of everything.
+fn displace<T>(sent: Result<Option<T>, T>) -> Result<(), T> {
+    sent.map(drop)
 }
 
 fn refuse<T>(message: T, refusal: Refusal) -> TrySendError<T> {

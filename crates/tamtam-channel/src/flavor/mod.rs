@@ -3,6 +3,7 @@
 
 pub(crate) mod at;
 pub(crate) mod block_list;
+pub(crate) mod dropping;
 pub(crate) mod never;
 pub(crate) mod pace;
 pub(crate) mod queue;

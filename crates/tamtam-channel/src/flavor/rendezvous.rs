@@ -9,7 +9,7 @@ use core::ptr::{self, NonNull};
 use core::task::Waker;
 use std::time::Instant;
 
-use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
+use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, Ordering};
 use tamtam_wait::seam::{Mutex, UnsafeCell};
 use tamtam_wait::{
     Backoff, Context, Entry, Habit, Operation, Outcome, Sleeper, Source, TaskDeadline, Token, Wait,
@@ -17,6 +17,7 @@ use tamtam_wait::{
 };
 
 use super::{Nothing, Refusal};
+use crate::builder::Overflow;
 use crate::error::RecvError;
 
 /// Where one message changes hands.
@@ -90,6 +91,8 @@ struct Sides {
     /// One side is gone, or somebody closed the channel while both were there. Then nobody is chosen
     /// any more: a select may enter its queue before it learns of the end.
     closed: bool,
+    /// Messages that find no receiver are dropped. Never changes.
+    drops: bool,
 }
 
 impl Sides {
@@ -113,6 +116,8 @@ pub(crate) struct Rendezvous<T> {
     sides: Mutex<Sides>,
     sender_habit: Habit,
     receiver_habit: Habit,
+    /// How many messages were dropped for want of a receiver.
+    dropped: AtomicU64,
     message: core::marker::PhantomData<Box<T>>,
 }
 
@@ -128,15 +133,17 @@ pub(crate) struct Exchange<T>(Option<*const Packet<T>>);
 const ONLY: Operation = Operation::new(0);
 
 impl<T> Rendezvous<T> {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(overflow: Overflow) -> Self {
         Rendezvous {
             sides: Mutex::new(Sides {
                 senders: WaitQueue::default(),
                 receivers: WaitQueue::default(),
                 closed: false,
+                drops: overflow != Overflow::Wait,
             }),
             sender_habit: Habit::new(),
             receiver_habit: Habit::new(),
+            dropped: AtomicU64::new(0),
             message: core::marker::PhantomData,
         }
     }
@@ -193,29 +200,48 @@ impl<T> Rendezvous<T> {
         }
     }
 
-    pub(crate) fn try_send(&self, message: T) -> Result<(), (T, Refusal)> {
+    /// Gives the message to a receiver that waits; it comes back in `Ok` if it was dropped for want of one.
+    pub(crate) fn try_send(&self, message: T) -> Result<Option<T>, (T, Refusal)> {
         let mut sides = self.sides.lock();
         if let Some((entry, sleeper)) = sides.choose_receiver() {
             drop(sides);
             // SAFETY: begun just now; every entry of this channel has a packet of this type.
             unsafe { Self::give(entry.packet.cast(), message) };
             drop(sleeper);
-            return Ok(());
+            return Ok(None);
         }
-        let refusal = if sides.closed {
-            Refusal::Closed
+        if sides.closed {
+            Err((message, Refusal::Closed))
+        } else if sides.drops {
+            Ok(Some(self.displace(message)))
         } else {
-            Refusal::Full
-        };
-        Err((message, refusal))
+            Err((message, Refusal::Full))
+        }
     }
 
+    /// Counts a message that is dropped for want of a receiver.
+    fn displace(&self, message: T) -> T {
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+        message
+    }
+
+    /// Whether messages are dropped when there is no receiver.
+    pub(crate) fn drops(&self) -> bool {
+        self.sides.lock().drops
+    }
+
+    /// How many messages were dropped, ever.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    /// As [`try_send`](Rendezvous::try_send), but waits for a receiver.
     pub(crate) fn send(
         &self,
         message: T,
         wait: Wait,
         deadline: Option<Instant>,
-    ) -> Result<(), (T, Refusal)> {
+    ) -> Result<Option<T>, (T, Refusal)> {
         Context::with(|context| {
             let mut sides = self.sides.lock();
             if let Some((entry, sleeper)) = sides.choose_receiver() {
@@ -223,10 +249,13 @@ impl<T> Rendezvous<T> {
                 // SAFETY: begun just now; every entry of this channel has a packet of this type.
                 unsafe { Self::give(entry.packet.cast(), message) };
                 drop(sleeper);
-                return Ok(());
+                return Ok(None);
             }
             if sides.closed {
                 return Err((message, Refusal::Closed));
+            }
+            if sides.drops {
+                return Ok(Some(self.displace(message)));
             }
             let packet = Packet::on_stack(Some(message));
             let mut sleepers = Vec::new();
@@ -241,7 +270,7 @@ impl<T> Rendezvous<T> {
             let refusal = match context.wait(&mut patience, deadline) {
                 Outcome::Selected(_) => {
                     packet.wait_until_done();
-                    return Ok(());
+                    return Ok(None);
                 }
                 Outcome::Aborted => Refusal::Full,
                 Outcome::Disconnected => Refusal::Closed,

@@ -11,6 +11,7 @@ mod drops;
 mod errors;
 mod iteration;
 mod order;
+mod overflow;
 mod payloads;
 mod queries;
 mod send_receive;

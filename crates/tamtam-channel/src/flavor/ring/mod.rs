@@ -11,17 +11,19 @@
 //! claimed and unwritten cell waits for its writer.
 
 mod batch;
+mod overflow;
 
 use core::mem::MaybeUninit;
 use std::time::Instant;
 
-use tamtam_wait::seam::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
 use tamtam_wait::{Context, Operation, Patience, Source, Token, Wait, WaitList};
 
 use super::pace::Pace;
 use super::queue::Queue;
 use super::{Nothing, Refusal};
+use crate::builder::Overflow;
 
 /// In the tail: closed. In the head: a receiver is at work. In a stamp: written.
 const FLAG: usize = 1;
@@ -39,6 +41,8 @@ struct Tail {
     position: AtomicUsize,
     /// The head as a sender saw it last: not newer than the head itself.
     head_seen: AtomicUsize,
+    /// How many messages were dropped for want of room.
+    dropped: AtomicU64,
 }
 
 struct Head {
@@ -56,6 +60,7 @@ pub(crate) struct Ring<T> {
     cells: Box<[Cell<T>]>,
     /// What a lap adds to a position.
     lap: usize,
+    overflow: Overflow,
     /// Discarding was cut short by a panic.
     abandoned: AtomicBool,
     receivers: WaitList,
@@ -79,7 +84,7 @@ fn skipped(position: usize) -> usize {
 pub(crate) struct Claim(usize);
 
 impl<T> Ring<T> {
-    pub(crate) fn new(capacity: usize) -> Self {
+    pub(crate) fn new(capacity: usize, overflow: Overflow) -> Self {
         assert!(capacity > 0, "a ring has room for one message at least");
         // One bit is the flag and one more must be left for the lap.
         assert!(
@@ -98,6 +103,7 @@ impl<T> Ring<T> {
             tail: CacheAligned(Tail {
                 position: AtomicUsize::new(lap),
                 head_seen: AtomicUsize::new(lap),
+                dropped: AtomicU64::new(0),
             }),
             head: CacheAligned(Head {
                 position: AtomicUsize::new(lap),
@@ -105,6 +111,7 @@ impl<T> Ring<T> {
             }),
             cells,
             lap,
+            overflow,
             abandoned: AtomicBool::new(false),
             receivers: WaitList::new(),
             senders: WaitList::chained(),
@@ -130,8 +137,12 @@ impl<T> Ring<T> {
         }
     }
 
-    /// How many messages lie between a head and a tail that is at most a lap ahead.
+    /// How many messages lie between a head and a tail of one moment.
     fn distance(&self, head: usize, tail: usize) -> usize {
+        if tail.wrapping_sub(head) > self.lap {
+            // Somebody is displacing the oldest message.
+            return self.cells.len();
+        }
         let mask = self.lap - 1;
         let (head_index, tail_index) = ((head & mask) >> 1, (tail & mask) >> 1);
         if tail == head {
@@ -160,11 +171,10 @@ impl<T> Ring<T> {
                     // SYNC head-seen
                     self.tail.head_seen.store(head, Ordering::Release);
                 }
-                let distance = tail.wrapping_sub(head);
-                if distance >= self.lap {
+                if tail.wrapping_sub(head) >= self.lap {
                     // Full, if the tail is still the one that was compared with this head.
                     let now = self.tail.position.load(Ordering::Relaxed);
-                    if now == tail && distance == self.lap {
+                    if now == tail {
                         return Err(Refusal::Full);
                     }
                     tail = now;
@@ -284,7 +294,9 @@ impl<T> Ring<T> {
     pub(crate) fn is_full(&self) -> bool {
         let tail = self.tail.position.load(Ordering::SeqCst) & !FLAG;
         let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
-        tail.wrapping_sub(head) == self.lap
+        // A lap ahead, or one position more while the oldest message is being displaced. If the head is
+        // newer than the tail, the difference is huge.
+        (self.lap..=2 * self.lap).contains(&tail.wrapping_sub(head))
     }
 
     pub(crate) fn capacity(&self) -> usize {

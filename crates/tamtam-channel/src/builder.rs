@@ -1,0 +1,124 @@
+use tamtam_wait::Wait;
+use tamtam_wait::seam::Arc;
+
+use crate::ends::Ends;
+use crate::flavor::block_list::BlockList;
+use crate::flavor::rendezvous::Rendezvous;
+use crate::flavor::ring::Ring;
+use crate::receiver::{Receiver, ReceiverFlavor};
+use crate::sender::{Sender, SenderFlavor};
+
+/// What a channel with a bound does with a message for which there is no room; see [`Builder::overflow`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Overflow {
+    /// The sender waits for room.
+    #[default]
+    Wait,
+    /// The new message is dropped, and what is in the channel stays.
+    DropNewest,
+    /// The oldest message in the channel is dropped, and the new one takes its place.
+    DropOldest,
+}
+
+/// Makes channels that are not as [`bounded`](crate::bounded) and [`unbounded`](crate::unbounded) make
+/// them.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{Builder, Overflow, Wait};
+///
+/// // The last eight temperatures, for whoever comes to look.
+/// let (sender, receiver) = Builder::new()
+///     .capacity(8)
+///     .overflow(Overflow::DropOldest)
+///     .wait(Wait::Park)
+///     .build();
+/// for degrees in 0..20 {
+///     sender.send(degrees).unwrap(); // never waits
+/// }
+/// assert!(receiver.try_iter().eq(12..20));
+/// assert_eq!(receiver.dropped(), 12);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Builder {
+    capacity: Option<usize>,
+    overflow: Overflow,
+    wait: Wait,
+}
+
+impl Builder {
+    /// A channel without a bound, unless more is said.
+    #[must_use]
+    pub fn new() -> Self {
+        Builder::default()
+    }
+
+    /// The channel holds at most so many messages; zero means that they change hands directly. As
+    /// [`bounded`](crate::bounded).
+    #[must_use]
+    pub fn capacity(mut self, messages: usize) -> Self {
+        self.capacity = Some(messages);
+        self
+    }
+
+    /// What happens to a message for which there is no room.
+    ///
+    /// A channel that drops messages never lets a sender wait: [`send`](Sender::send) and its relatives
+    /// return `Ok`, as does [`try_send`](Sender::try_send), and sending is always ready in a
+    /// [`Select`](crate::Select). [`send_reporting`](Sender::send_reporting) gives back what was
+    /// dropped, [`dropped`](Sender::dropped) counts all of it. It is an error only if the channel is
+    /// closed or the receivers are gone.
+    ///
+    /// With capacity zero both ways of dropping mean: to a receiver that waits, or to nobody. Without a
+    /// bound nothing is ever dropped.
+    #[must_use]
+    pub fn overflow(mut self, overflow: Overflow) -> Self {
+        self.overflow = overflow;
+        self
+    }
+
+    /// How both ends wait; see [`Sender::with_wait`].
+    #[must_use]
+    pub fn wait(mut self, wait: Wait) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// Makes a channel.
+    ///
+    /// # Panics
+    ///
+    /// If the memory for the messages cannot be had.
+    #[must_use]
+    pub fn build<T>(&self) -> (Sender<T>, Receiver<T>) {
+        let (sender, receiver) = match self.capacity {
+            None => {
+                let channel = Arc::new(Ends::new(BlockList::new()));
+                (
+                    SenderFlavor::Unbounded(Arc::clone(&channel)),
+                    ReceiverFlavor::Unbounded(channel),
+                )
+            }
+            Some(0) => {
+                let channel = Arc::new(Ends::new(Rendezvous::new(self.overflow)));
+                (
+                    SenderFlavor::Rendezvous(Arc::clone(&channel)),
+                    ReceiverFlavor::Rendezvous(channel),
+                )
+            }
+            Some(capacity) => {
+                let channel = Arc::new(Ends::new(Ring::new(capacity, self.overflow)));
+                (
+                    SenderFlavor::Bounded(Arc::clone(&channel)),
+                    ReceiverFlavor::Bounded(channel),
+                )
+            }
+        };
+        (
+            Sender::new(sender).with_wait(self.wait),
+            Receiver::new(receiver).with_wait(self.wait),
+        )
+    }
+}
