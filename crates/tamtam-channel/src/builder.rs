@@ -46,6 +46,7 @@ pub struct Builder {
     capacity: Option<usize>,
     overflow: Overflow,
     wait: Wait,
+    exact_high_water: bool,
 }
 
 impl Builder {
@@ -73,6 +74,8 @@ impl Builder {
     ///
     /// With capacity zero both ways of dropping mean: to a receiver that waits, or to nobody. Without a
     /// bound nothing is ever dropped.
+    /// [`Select::ready`](crate::Select::ready) never finds a sender on a dropping channel of capacity zero,
+    /// since none waits.
     #[must_use]
     pub fn overflow(mut self, overflow: Overflow) -> Self {
         self.overflow = overflow;
@@ -86,6 +89,23 @@ impl Builder {
         self
     }
 
+    /// Makes [`high_water`](Sender::high_water) exact: each sender looks how many messages there are, with
+    /// its own, which makes sending slower where receivers are at work at the same time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = tamtam_channel::Builder::new().exact_high_water().build();
+    /// sender.send_many(0..10).unwrap();
+    /// assert_eq!(receiver.try_iter().count(), 10);
+    /// assert_eq!(receiver.high_water(), 10);
+    /// ```
+    #[must_use]
+    pub fn exact_high_water(mut self) -> Self {
+        self.exact_high_water = true;
+        self
+    }
+
     /// Makes a channel.
     ///
     /// # Panics
@@ -95,7 +115,7 @@ impl Builder {
     pub fn build<T>(&self) -> (Sender<T>, Receiver<T>) {
         let (sender, receiver) = match self.capacity {
             None => {
-                let channel = Arc::new(Ends::new(BlockList::new()));
+                let channel = Arc::new(Ends::new(BlockList::new(self.exact_high_water)));
                 (
                     SenderFlavor::Unbounded(Arc::clone(&channel)),
                     ReceiverFlavor::Unbounded(channel),
@@ -109,7 +129,11 @@ impl Builder {
                 )
             }
             Some(capacity) => {
-                let channel = Arc::new(Ends::new(Ring::new(capacity, self.overflow)));
+                let channel = Arc::new(Ends::new(Ring::new(
+                    capacity,
+                    self.overflow,
+                    self.exact_high_water,
+                )));
                 (
                     SenderFlavor::Bounded(Arc::clone(&channel)),
                     ReceiverFlavor::Bounded(channel),

@@ -290,6 +290,30 @@ impl<T> Receiver<T> {
         }
     }
 
+    /// The most messages that the channel has held at once, so far.
+    ///
+    /// It costs the senders nothing: receivers look at every 64th message and with each batch, and this
+    /// call looks at what is there now. So it may be up to 63 too low, never too high. A channel that
+    /// was [built](crate::Builder::exact_high_water) for it is exact: there each sender looks, right after its
+    /// message is in; only what is received in this very moment may already be left out. Zero with
+    /// capacity zero, and for timers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = tamtam_channel::bounded(1_000);
+    /// sender.send_many(0..500).unwrap();
+    /// assert_eq!(receiver.try_iter().count(), 500);
+    /// assert!((437..=500).contains(&receiver.high_water()));
+    /// ```
+    pub fn high_water(&self) -> usize {
+        match &self.flavor {
+            ReceiverFlavor::Bounded(ring) => ring.high_water(),
+            ReceiverFlavor::Unbounded(list) => list.high_water(),
+            _ => 0,
+        }
+    }
+
     /// How many messages this channel has dropped for want of room, ever; see
     /// [`Builder::overflow`](crate::Builder::overflow).
     ///
@@ -352,7 +376,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// How many messages the channel holds, those counted that are just being sent.
+    /// How many messages the channel holds, those counted that are just being sent: exact at some moment
+    /// of this call.
     ///
     /// # Examples
     ///

@@ -318,6 +318,30 @@ impl<T> Sender<T> {
         }
     }
 
+    /// The most messages that the channel has held at once, so far.
+    ///
+    /// It costs the senders nothing: receivers look at every 64th message and with each batch, and this
+    /// call looks at what is there now. So it may be up to 63 too low, never too high. A channel that
+    /// was [built](crate::Builder::exact_high_water) for it is exact: there each sender looks, right after its
+    /// message is in; only what is received in this very moment may already be left out. Zero with
+    /// capacity zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = tamtam_channel::bounded(1_000);
+    /// sender.send_many(0..500).unwrap();
+    /// assert_eq!(receiver.try_iter().count(), 500);
+    /// assert!((437..=500).contains(&sender.high_water()));
+    /// ```
+    pub fn high_water(&self) -> usize {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => ring.high_water(),
+            SenderFlavor::Unbounded(list) => list.high_water(),
+            SenderFlavor::Rendezvous(_) => 0,
+        }
+    }
+
     /// How many messages this channel has dropped for want of room: those that
     /// [`send_reporting`](Sender::send_reporting) gave back are among them. Always zero unless the channel
     /// was [built](crate::Builder::overflow) to drop.
@@ -435,7 +459,8 @@ impl<T> Sender<T> {
         }
     }
 
-    /// How many messages the channel holds, those counted that are just being sent.
+    /// How many messages the channel holds, those counted that are just being sent: exact at some moment
+    /// of this call.
     ///
     /// # Examples
     ///

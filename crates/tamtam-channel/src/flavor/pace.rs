@@ -7,7 +7,7 @@
 //! between two looks grows while it brings messages in proportion, up to 1.6 µs, and shrinks as soon as
 //! it does not: where one message answers another it is never more than the shortest.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use tamtam_wait::Patience;
 
@@ -17,21 +17,44 @@ const MOST_UNITS: u32 = 16;
 /// no business of the models either.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
-    /// Messages received, ever; wraps. Written under the receivers' lock.
-    received: AtomicU32,
+    /// Messages received or passed over, ever; wraps. Written under the receivers' lock.
+    received: AtomicUsize,
     /// As many had been received when the last wait began.
-    waited: AtomicU32,
+    waited: AtomicUsize,
     /// The rest, in units of the shortest one, less one.
     more_units: AtomicU32,
+    /// The most messages that were seen in the channel at once.
+    high_water: AtomicUsize,
 }
 
+/// Every so many messages a receiver looks how many there are.
+const SAMPLED: usize = if cfg!(tamtam_loom) { 2 } else { 64 };
+
 impl Pace {
-    /// Counts messages; the caller holds the receivers' lock.
+    /// Counts messages; the caller holds the receivers' lock. `true` if it is time to look how many
+    /// there are.
     #[inline(always)]
-    pub(crate) fn count(&self, messages: u32) {
-        let received = self.received.load(Relaxed);
-        self.received
-            .store(received.wrapping_add(messages), Relaxed);
+    pub(crate) fn count(&self, messages: usize) -> bool {
+        let received = self.received.load(Relaxed).wrapping_add(messages);
+        self.received.store(received, Relaxed);
+        received.is_multiple_of(SAMPLED)
+    }
+
+    /// How many messages were received or passed over, ever; wraps.
+    pub(crate) fn received(&self) -> usize {
+        self.received.load(Relaxed)
+    }
+
+    /// Somebody saw so many messages in the channel.
+    pub(crate) fn saw(&self, messages: usize) {
+        if messages > self.high_water.load(Relaxed) {
+            self.high_water.fetch_max(messages, Relaxed);
+        }
+    }
+
+    /// The most messages that anybody saw.
+    pub(crate) fn high_water(&self) -> usize {
+        self.high_water.load(Relaxed)
     }
 
     /// How many pauses to make between two looks in the wait that begins.
@@ -43,9 +66,9 @@ impl Pace {
     pub(crate) fn rest_after(&self, received: u32) -> u32 {
         let run = received.wrapping_sub(self.waited.load(Relaxed));
         let units = self.more_units.load(Relaxed) + 1;
-        let next = if run >= 2 * units {
+        let next = if run >= 2 * units as usize {
             (2 * units).min(MOST_UNITS)
-        } else if run < units {
+        } else if run < units as usize {
             (units / 2).max(1)
         } else {
             units
@@ -61,7 +84,7 @@ mod tests {
     use super::*;
 
     fn rest_after(pace: &Pace, run: u32) -> u32 {
-        (0..run).for_each(|_| pace.count(1));
+        (0..run).for_each(|_| _ = pace.count(1));
         pace.rest() / Patience::REST
     }
 

@@ -40,6 +40,11 @@ pub(crate) trait Queue {
     /// A waiting receiver's second look.
     fn has_mail(&self) -> bool;
 
+    /// The most messages that there were at once, as far as anybody saw.
+    fn high_water(&self) -> usize {
+        self.pace().high_water().max(self.len())
+    }
+
     fn is_empty(&self) -> bool;
 
     fn is_closed(&self) -> bool;

@@ -9,6 +9,7 @@ mod closing;
 mod disconnect;
 mod drops;
 mod errors;
+mod high_water;
 mod iteration;
 mod order;
 mod overflow;

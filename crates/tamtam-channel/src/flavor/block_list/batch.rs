@@ -1,8 +1,6 @@
 //! Many messages at a time through a list of blocks: one compare-and-swap claims cells up to the end of a
 //! block, and one taking of the receivers' lock takes what is there up to the end of a block.
 
-use core::ptr::NonNull;
-
 use tamtam_wait::seam::{self, atomic::Ordering};
 
 use super::{Block, BlockList, Claim, Nothing, block_of, has_flag, offset_of, place, skipped};
@@ -10,20 +8,11 @@ use super::{Block, BlockList, Claim, Nothing, block_of, has_flag, offset_of, pla
 /// Cells, one after the other, that a sender has claimed and must write.
 #[must_use = "receivers wait for claimed cells to be written"]
 pub(crate) struct Claims<T> {
-    block: NonNull<Block<T>>,
-    offset: usize,
+    first: Claim<T>,
     count: usize,
 }
 
 impl<T> Claims<T> {
-    fn new(first: Claim<T>, count: usize) -> Self {
-        Claims {
-            block: first.block,
-            offset: first.offset,
-            count,
-        }
-    }
-
     pub(crate) fn count(&self) -> usize {
         self.count
     }
@@ -32,6 +21,15 @@ impl<T> Claims<T> {
 impl<T> BlockList<T> {
     /// Claims cells, at most `wanted` and at least one; `None` if the list is closed.
     pub(crate) fn claim_many(&self, wanted: usize) -> Option<Claims<T>> {
+        let (first, count) = self.claim_cells(wanted)?;
+        if self.exact {
+            self.look(&first, count);
+        }
+        Some(Claims { first, count })
+    }
+
+    /// The first cell, and how many are claimed from there.
+    fn claim_cells(&self, wanted: usize) -> Option<(Claim<T>, usize)> {
         let cells = Block::<T>::CELLS;
         // SYNC list-tail
         let mut tail = self.tail.load(Ordering::Acquire);
@@ -43,7 +41,7 @@ impl<T> BlockList<T> {
             let now = if let Some(block) = block_of(tail) {
                 if offset + wanted >= cells {
                     match self.claim_last(tail, block, offset) {
-                        Ok(claim) => return Some(Claims::new(claim, cells - offset)),
+                        Ok(claim) => return Some((claim, cells - offset)),
                         Err(now) => now,
                     }
                 } else {
@@ -54,7 +52,7 @@ impl<T> BlockList<T> {
                         Ordering::SeqCst,
                         Ordering::Acquire,
                     ) {
-                        Ok(_) => return Some(Claims::new(Claim { block, offset }, wanted)),
+                        Ok(_) => return Some((Claim { block, offset }, wanted)),
                         Err(now) => {
                             seam::spin_loop();
                             now
@@ -64,7 +62,7 @@ impl<T> BlockList<T> {
             } else {
                 let count = wanted.min(cells - 1);
                 match self.claim_first(count) {
-                    Ok(claim) => return Some(Claims::new(claim, count)),
+                    Ok(claim) => return Some((claim, count)),
                     Err(now) => now,
                 }
             };
@@ -75,11 +73,8 @@ impl<T> BlockList<T> {
     /// Writes claimed cells and wakes as many receivers, if they sleep. No user code may run in
     /// `message`.
     pub(crate) fn write_many(&self, claims: Claims<T>, mut message: impl FnMut() -> T) {
-        let Claims {
-            block,
-            offset,
-            count,
-        } = claims;
+        let Claims { first, count } = claims;
+        let Claim { block, offset } = first;
         // SAFETY: a block is not freed before all its cells are written and read.
         let header = unsafe { block.as_ref() };
         let generation = header.generation.with(|generation| {
@@ -133,7 +128,8 @@ impl<T> BlockList<T> {
             }
             offset += 1;
         }
-        self.head.pace.count(count as u32);
+        self.head.pace.count(offset - offset_of(head));
+        self.sample(head);
         if offset < Block::<T>::CELLS {
             self.unlock(place(block, offset));
         } else {

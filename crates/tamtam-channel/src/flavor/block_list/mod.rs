@@ -201,6 +201,8 @@ pub(crate) struct BlockList<T> {
     head: CacheAligned<Head<T>>,
     /// Discarding was cut short by a panic.
     abandoned: AtomicBool,
+    /// Each sender looks how many messages there are now, for the high-water mark.
+    exact: bool,
     receivers: WaitList,
     /// The first block, for the first receiver.
     first: AtomicPtr<Block<T>>,
@@ -215,7 +217,7 @@ unsafe impl<T: Send> Send for BlockList<T> {}
 unsafe impl<T: Send> Sync for BlockList<T> {}
 
 impl<T> BlockList<T> {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(exact: bool) -> Self {
         BlockList {
             tail: CacheAligned(AtomicPtr::new(ptr::null_mut())),
             head: CacheAligned(Head {
@@ -223,6 +225,7 @@ impl<T> BlockList<T> {
                 pace: Pace::default(),
             }),
             abandoned: AtomicBool::new(false),
+            exact,
             receivers: WaitList::new(),
             first: AtomicPtr::new(ptr::null_mut()),
             spares: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
@@ -232,6 +235,15 @@ impl<T> BlockList<T> {
     /// Claims the next cell; `None` if the list is closed.
     #[inline]
     pub(crate) fn claim(&self) -> Option<Claim<T>> {
+        let claim = self.claim_cell()?;
+        if self.exact {
+            self.look(&claim, 1);
+        }
+        Some(claim)
+    }
+
+    #[inline(always)]
+    fn claim_cell(&self) -> Option<Claim<T>> {
         // SYNC list-tail: the block that the word names is initialised.
         let mut tail = self.tail.load(Ordering::Acquire);
         loop {
@@ -272,6 +284,22 @@ impl<T> BlockList<T> {
                 }
             }
         }
+    }
+
+    /// Looks how many messages there are up to the end of so many claimed cells, for the high-water
+    /// mark.
+    #[cold]
+    #[inline(never)]
+    fn look(&self, first: &Claim<T>, count: usize) {
+        // SAFETY: a block is not freed before its claimed cells are written.
+        let start = unsafe { first.block.as_ref() }.start.with(|start| {
+            // SAFETY: written before the block was linked.
+            unsafe { *start }
+        });
+        let end = start.wrapping_add(first.offset + count);
+        self.head
+            .pace
+            .saw(end.wrapping_sub(self.head.pace.received()));
     }
 
     /// Claims the channel's very first cells, fewer than a block has, together with their block; else
@@ -512,6 +540,31 @@ impl<T> BlockList<T> {
         !has_flag(tail)
     }
 
+    /// How many messages there are behind this head; the caller holds the receivers' lock.
+    fn length_from(&self, head: *mut Block<T>) -> usize {
+        // SYNC list-tail. While the lock is held no block is freed, so both may be read.
+        let tail = self.tail.load(Ordering::Acquire);
+        let count = |word: *mut Block<T>| {
+            block_of(word).map_or(0, |block| {
+                // SAFETY: the block is the head's, the tail's or between; those live while the
+                // receivers' lock is held, and their start was written before they were linked.
+                let start = unsafe { block.as_ref() }
+                    .start
+                    .with(|start| unsafe { *start });
+                start.wrapping_add(offset_of(word))
+            })
+        };
+        count(tail).wrapping_sub(count(head))
+    }
+
+    /// Looks how many messages there are behind this head, for the high-water mark; the caller holds the
+    /// receivers' lock.
+    #[cold]
+    #[inline(never)]
+    fn sample(&self, head: *mut Block<T>) {
+        self.head.pace.saw(self.length_from(head));
+    }
+
     pub(crate) fn sending(&self) -> Sending<'_, T> {
         Sending(self)
     }
@@ -535,6 +588,9 @@ impl<T> Queue for BlockList<T> {
         let stamp = cell.stamp.load(Ordering::Acquire);
         if stamp != generation {
             if stamp == skipped(generation) {
+                if self.head.pace.count(1) {
+                    self.sample(head);
+                }
                 self.advance(block, offset);
             } else {
                 self.unlock(head);
@@ -545,7 +601,9 @@ impl<T> Queue for BlockList<T> {
             // SAFETY: the stamp says that it is written, and the lock that nobody else takes it.
             unsafe { (*place).assume_init_read() }
         });
-        self.head.pace.count(1);
+        if self.head.pace.count(1) {
+            self.sample(head);
+        }
         self.advance(block, offset);
         Ok(message)
     }
@@ -575,19 +633,7 @@ impl<T> Queue for BlockList<T> {
                 None => backoff.pause(),
             }
         };
-        // SYNC list-tail. While the lock is held no block is freed, so both may be read.
-        let tail = self.tail.load(Ordering::Acquire);
-        let count = |word: *mut Block<T>| {
-            block_of(word).map_or(0, |block| {
-                // SAFETY: the block is the head's, the tail's or between; those live while the
-                // receivers' lock is held, and their start was written before they were linked.
-                let start = unsafe { block.as_ref() }
-                    .start
-                    .with(|start| unsafe { *start });
-                start.wrapping_add(offset_of(word))
-            })
-        };
-        let length = count(tail).wrapping_sub(count(head));
+        let length = self.length_from(head);
         self.unlock(head);
         length
     }

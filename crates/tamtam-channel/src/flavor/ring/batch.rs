@@ -73,7 +73,12 @@ impl<T> Ring<T> {
                 Ordering::SeqCst,
                 Ordering::Relaxed,
             ) {
-                Ok(_) => return Ok(Claims { first: tail, count }),
+                Ok(_) => {
+                    if self.exact {
+                        self.look(self.advance(tail, count));
+                    }
+                    return Ok(Claims { first: tail, count });
+                }
                 Err(now) => {
                     tail = now;
                     seam::spin_loop();
@@ -150,6 +155,7 @@ impl<T> Ring<T> {
         }
         let places = messages.spare_capacity_mut();
         let mut count = 0;
+        let mut passed = 0;
         let mut position = head;
         let mut meets = false;
         while count < room {
@@ -167,9 +173,11 @@ impl<T> Ring<T> {
             } else if stamp != skipped(position) {
                 break;
             }
+            passed += 1;
             position = self.next(position);
         }
-        self.head.pace.count(count as u32);
+        self.head.pace.count(passed);
+        self.sample();
         // SYNC ring-head: the cells may be written again.
         self.head.position.store(position, Ordering::Release);
         // SAFETY: so many were written behind the vector's end just now.

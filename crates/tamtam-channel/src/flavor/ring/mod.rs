@@ -61,6 +61,8 @@ pub(crate) struct Ring<T> {
     /// What a lap adds to a position.
     lap: usize,
     overflow: Overflow,
+    /// Each sender looks how many messages there are now, for the high-water mark.
+    exact: bool,
     /// Discarding was cut short by a panic.
     abandoned: AtomicBool,
     receivers: WaitList,
@@ -84,7 +86,7 @@ fn skipped(position: usize) -> usize {
 pub(crate) struct Claim(usize);
 
 impl<T> Ring<T> {
-    pub(crate) fn new(capacity: usize, overflow: Overflow) -> Self {
+    pub(crate) fn new(capacity: usize, overflow: Overflow, exact: bool) -> Self {
         assert!(capacity > 0, "a ring has room for one message at least");
         // One bit is the flag and one more must be left for the lap.
         assert!(
@@ -112,6 +114,7 @@ impl<T> Ring<T> {
             cells,
             lap,
             overflow,
+            exact,
             abandoned: AtomicBool::new(false),
             receivers: WaitList::new(),
             senders: WaitList::chained(),
@@ -189,13 +192,37 @@ impl<T> Ring<T> {
                 Ordering::SeqCst,
                 Ordering::Relaxed,
             ) {
-                Ok(_) => return Ok(Claim(tail)),
+                Ok(_) => {
+                    if self.exact {
+                        self.look(self.next(tail));
+                    }
+                    return Ok(Claim(tail));
+                }
                 Err(now) => {
                     tail = now;
                     seam::spin_loop();
                 }
             }
         }
+    }
+
+    /// Looks how many messages there are up to this position, for the high-water mark. The caller has
+    /// just claimed up to it, or holds the receivers' lock.
+    #[cold]
+    #[inline(never)]
+    fn look(&self, tail: usize) {
+        let head = self.head.position.load(Ordering::Relaxed) & !FLAG;
+        // If others were so fast that the claimed message is out, there is nothing to count.
+        if tail.wrapping_sub(head) <= self.lap {
+            self.head.pace.saw(self.distance(head, tail));
+        }
+    }
+
+    /// Looks how many messages there are; the caller holds the receivers' lock.
+    #[cold]
+    #[inline(never)]
+    fn sample(&self) {
+        self.look(self.tail.position.load(Ordering::Relaxed) & !FLAG);
     }
 
     /// Fills a claimed cell and wakes a receiver if one sleeps.
@@ -235,6 +262,9 @@ impl<T> Ring<T> {
             .compare_exchange(head, head | FLAG, Ordering::SeqCst, Ordering::Relaxed)
             .is_ok()
         {
+            if self.head.pace.count(1) {
+                self.sample();
+            }
             // SYNC ring-head
             self.head.position.store(self.next(head), Ordering::Release);
             self.senders.notify_one();
@@ -342,7 +372,9 @@ impl<T> Queue for Ring<T> {
             // lock bit that nobody else takes it.
             unsafe { (*place).assume_init_read() }
         });
-        self.head.pace.count(1);
+        if self.head.pace.count(1) {
+            self.sample();
+        }
         // SYNC ring-head: the cell may be written again.
         self.head.position.store(self.next(head), Ordering::Release);
         if head & MEETING == 0 {
