@@ -36,6 +36,37 @@ pub struct SendManyError<T> {
     pub unsent: Vec<T>,
 }
 
+/// The error of [`Sender::try_reserve`](crate::Sender::try_reserve).
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
+pub enum TryReserveError {
+    /// There is no room that nobody else has reserved.
+    Full,
+    /// All receivers are gone, or the channel is closed.
+    Disconnected,
+    /// With capacity zero messages change hands directly: there is never any room to reserve.
+    CapacityZero,
+}
+
+/// The error of [`Sender::reserve`](crate::Sender::reserve).
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
+pub enum ReserveError {
+    /// All receivers are gone, or the channel is closed.
+    Disconnected,
+    /// With capacity zero messages change hands directly: there is never any room to reserve.
+    CapacityZero,
+}
+
+/// The error of [`Sender::reserve_timeout`](crate::Sender::reserve_timeout).
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
+pub enum ReserveTimeoutError {
+    /// There was no room until the time was over.
+    Timeout,
+    /// All receivers are gone, or the channel is closed.
+    Disconnected,
+    /// With capacity zero messages change hands directly: there is never any room to reserve.
+    CapacityZero,
+}
+
 /// The error of [`Receiver::recv`](crate::Receiver::recv): the channel is empty, and all senders are
 /// gone or it is closed.
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
@@ -259,6 +290,44 @@ impl<T> SendTimeoutError<T> {
         matches!(self, SendTimeoutError::Disconnected(_))
     }
 }
+
+const RESERVING_WHEN_CLOSED: &str = "reserving room in a disconnected channel";
+const RESERVING_WITHOUT_ROOM: &str = "reserving room in a channel of capacity zero, which has none";
+
+impl fmt::Display for TryReserveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            TryReserveError::Full => "reserving room in a full channel",
+            TryReserveError::Disconnected => RESERVING_WHEN_CLOSED,
+            TryReserveError::CapacityZero => RESERVING_WITHOUT_ROOM,
+        })
+    }
+}
+
+impl Error for TryReserveError {}
+
+impl fmt::Display for ReserveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            ReserveError::Disconnected => RESERVING_WHEN_CLOSED,
+            ReserveError::CapacityZero => RESERVING_WITHOUT_ROOM,
+        })
+    }
+}
+
+impl Error for ReserveError {}
+
+impl fmt::Display for ReserveTimeoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            ReserveTimeoutError::Timeout => "timed out waiting to reserve room in a channel",
+            ReserveTimeoutError::Disconnected => RESERVING_WHEN_CLOSED,
+            ReserveTimeoutError::CapacityZero => RESERVING_WITHOUT_ROOM,
+        })
+    }
+}
+
+impl Error for ReserveTimeoutError {}
 
 impl fmt::Display for TryRecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -12,6 +12,7 @@ mod iter;
 mod lane;
 mod latch;
 pub mod mpsc;
+mod permit;
 mod receiver;
 mod select;
 #[doc(hidden)]
@@ -24,9 +25,10 @@ mod weak_sender;
 pub use builder::{Builder, Overflow};
 pub use channel::{after, at, bounded, never, tick, unbounded};
 pub use error::{
-    PutTimeoutError, ReadyTimeoutError, RecvError, RecvTimeoutError, SelectTimeoutError, SendError,
-    SendManyError, SendTimeoutError, TakeTimeoutError, TryPutError, TryReadyError, TryRecvError,
-    TrySelectError, TrySendError, WaitTimeoutError,
+    PutTimeoutError, ReadyTimeoutError, RecvError, RecvTimeoutError, ReserveError,
+    ReserveTimeoutError, SelectTimeoutError, SendError, SendManyError, SendTimeoutError,
+    TakeTimeoutError, TryPutError, TryReadyError, TryRecvError, TryReserveError, TrySelectError,
+    TrySendError, WaitTimeoutError,
 };
 pub use event::Event;
 pub use future::{
@@ -35,6 +37,7 @@ pub use future::{
 };
 pub use iter::{Drain, IntoIter, Iter, TryIter};
 pub use latch::Latch;
+pub use permit::Permit;
 pub use receiver::Receiver;
 pub use select::{Select, SelectedOperation, Waitable};
 pub use sender::Sender;

@@ -14,6 +14,7 @@ mod iteration;
 mod order;
 mod overflow;
 mod payloads;
+mod permits;
 mod queries;
 mod send_receive;
 mod thread_locals;

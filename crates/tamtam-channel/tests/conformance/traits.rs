@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use tamtam_channel::{
-    IntoIter, Iter, ReadyTimeoutError, Receiver, RecvError, RecvTimeoutError, Select,
-    SelectTimeoutError, SelectedOperation, SendError, SendTimeoutError, Sender, TryIter,
-    TryReadyError, TryRecvError, TrySelectError, TrySendError, WeakSender,
+    Builder, Drain, IntoIter, Iter, Permit, ReadyTimeoutError, Receiver, RecvError,
+    RecvTimeoutError, Select, SelectTimeoutError, SelectedOperation, SendError, SendTimeoutError,
+    Sender, TryIter, TryReadyError, TryRecvError, TrySelectError, TrySendError, WeakSender,
 };
 
 fn send<T: Send>() {}
@@ -50,6 +50,15 @@ fn ends_can_be_sent_and_shared_when_the_message_can_be_sent() {
     sync::<TryIter<'static, OnlySend>>();
     send::<IntoIter<OnlySend>>();
     sync::<IntoIter<OnlySend>>();
+    send::<Permit<'static, OnlySend>>();
+    sync::<Permit<'static, OnlySend>>();
+    unwind_safe::<Permit<'static, OnlySend>>();
+    send::<Drain<'static, OnlySend>>();
+    sync::<Drain<'static, OnlySend>>();
+    lacks!(Permit<'static, *mut u8>: Send);
+    lacks!(Drain<'static, *mut u8>: Send);
+    send::<Builder>();
+    sync::<Builder>();
     send::<WeakSender<OnlySend>>();
     sync::<WeakSender<OnlySend>>();
     clone::<WeakSender<OnlySend>>();

@@ -6,7 +6,7 @@ use std::time::Instant;
 use tamtam_wait::Wait;
 use tamtam_wait::seam::{self, atomic::Ordering};
 
-use super::{FLAG, MEETING, Nothing, Refusal, Ring, skipped};
+use super::{BITS, Claim, FLAG, MEETING, Nothing, Refusal, Ring, SHIFT, skipped};
 
 /// No receiver holds the lock for more messages than this.
 const MOST: usize = if cfg!(tamtam_loom) { 2 } else { 256 };
@@ -14,11 +14,17 @@ const MOST: usize = if cfg!(tamtam_loom) { 2 } else { 256 };
 /// Positions, one after the other, that a sender has claimed and must fill.
 #[must_use = "receivers wait for claimed cells to be written"]
 pub(crate) struct Claims {
-    first: usize,
-    count: usize,
+    pub(super) first: usize,
+    pub(super) count: usize,
 }
 
 impl Claims {
+    /// The only one.
+    pub(super) fn only(self) -> Claim {
+        debug_assert!(self.count == 1);
+        Claim(self.first)
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.count
     }
@@ -26,13 +32,13 @@ impl Claims {
 
 impl<T> Ring<T> {
     /// The position so many steps further; no more steps than a lap has.
-    fn advance(&self, position: usize, steps: usize) -> usize {
-        let index = (position & (self.lap - 1)) >> 1;
+    pub(super) fn advance(&self, position: usize, steps: usize) -> usize {
+        let index = (position & (self.lap - 1)) >> SHIFT;
         if index + steps < self.cells.len() {
-            position + (steps << 1)
+            position + (steps << SHIFT)
         } else {
             let index = index + steps - self.cells.len();
-            (position & !(self.lap - 1)).wrapping_add(self.lap) | index << 1
+            (position & !(self.lap - 1)).wrapping_add(self.lap) | index << SHIFT
         }
     }
 
@@ -40,8 +46,14 @@ impl<T> Ring<T> {
     pub(crate) fn claim_many(&self, wanted: usize) -> Result<Claims, Refusal> {
         let mut tail = self.tail.position.load(Ordering::Relaxed);
         loop {
-            if tail & FLAG != 0 {
-                return Err(Refusal::Closed);
+            if tail & BITS != 0 {
+                match self.claim_beside_permits(wanted) {
+                    Some(claims) => return claims,
+                    None => {
+                        tail = self.tail.position.load(Ordering::Relaxed);
+                        continue;
+                    }
+                }
             }
             // SYNC head-seen
             let seen = self.tail.head_seen.load(Ordering::Acquire);
@@ -89,7 +101,7 @@ impl<T> Ring<T> {
 
     /// How many cells are free, by a head and a tail that need not be of one moment: none, if the head
     /// is newer.
-    fn room(&self, head: usize, tail: usize) -> usize {
+    pub(super) fn room(&self, head: usize, tail: usize) -> usize {
         if tail.wrapping_sub(head) > self.lap {
             return 0;
         }

@@ -12,14 +12,16 @@
 
 mod batch;
 mod overflow;
+mod reservation;
 
 use core::mem::MaybeUninit;
 use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
+use tamtam_wait::seam::{self, CacheAligned, Mutex, UnsafeCell};
 use tamtam_wait::{Context, Operation, Patience, Source, Token, Wait, WaitList};
 
+use self::batch::Claims;
 use super::pace::Pace;
 use super::queue::Queue;
 use super::{Nothing, Refusal};
@@ -27,9 +29,15 @@ use crate::builder::Overflow;
 
 /// In the tail: closed. In the head: a receiver is at work. In a stamp: written.
 const FLAG: usize = 1;
+/// In the tail: permits are out, and whoever claims has to take their lock.
+const RESERVED: usize = 2;
+/// What is no position in a tail.
+const BITS: usize = FLAG | RESERVED;
+/// How far up the index begins.
+const SHIFT: u32 = 2;
 
 /// Who sends or receives at a position without these bits says on which processor.
-const MEETING: usize = 0x1E;
+const MEETING: usize = 0xF << SHIFT;
 
 struct Cell<T> {
     /// The position whose message is inside, with the flag; anything else: not yet written.
@@ -43,6 +51,8 @@ struct Tail {
     head_seen: AtomicUsize,
     /// How many messages were dropped for want of room.
     dropped: AtomicU64,
+    /// For how many messages to come room is kept.
+    permits: Mutex<usize>,
 }
 
 struct Head {
@@ -52,8 +62,8 @@ struct Head {
 
 /// A bounded channel of capacity one or more.
 ///
-/// A *position* is lap and index in one word, above the flag: the index in the low bits, and the lap
-/// above it grows by one whenever the index goes back to zero.
+/// A *position* is lap and index in one word, above two bits for flags: the index in the low bits, and
+/// the lap above it grows by one whenever the index goes back to zero.
 pub(crate) struct Ring<T> {
     tail: CacheAligned<Tail>,
     head: CacheAligned<Head>,
@@ -88,7 +98,7 @@ pub(crate) struct Claim(usize);
 impl<T> Ring<T> {
     pub(crate) fn new(capacity: usize, overflow: Overflow, exact: bool) -> Self {
         assert!(capacity > 0, "a ring has room for one message at least");
-        // One bit is the flag and one more must be left for the lap.
+        // Two bits are flags and one more must be left for the lap.
         assert!(
             capacity <= usize::MAX >> 4,
             "capacity overflow: a channel cannot be bounded by {capacity}"
@@ -99,13 +109,14 @@ impl<T> Ring<T> {
                 message: UnsafeCell::new(MaybeUninit::uninit()),
             })
             .collect();
-        let lap = (capacity + 1).next_power_of_two() << 1;
+        let lap = (capacity + 1).next_power_of_two() << SHIFT;
         // Positions begin in lap one, so that the head seen first can lie a lap behind.
         Ring {
             tail: CacheAligned(Tail {
                 position: AtomicUsize::new(lap),
                 head_seen: AtomicUsize::new(lap),
                 dropped: AtomicU64::new(0),
+                permits: Mutex::new(0),
             }),
             head: CacheAligned(Head {
                 position: AtomicUsize::new(lap),
@@ -123,7 +134,7 @@ impl<T> Ring<T> {
 
     #[inline(always)]
     fn cell(&self, position: usize) -> &Cell<T> {
-        let index = (position & (self.lap - 1)) >> 1;
+        let index = (position & (self.lap - 1)) >> SHIFT;
         debug_assert!(index < self.cells.len());
         // SAFETY: positions are only made by `new` and `next`, whose indices are below the number of
         // cells.
@@ -132,9 +143,9 @@ impl<T> Ring<T> {
 
     #[inline(always)]
     fn next(&self, position: usize) -> usize {
-        let index = (position & (self.lap - 1)) >> 1;
+        let index = (position & (self.lap - 1)) >> SHIFT;
         if index + 1 < self.cells.len() {
-            position + 2
+            position + (1 << SHIFT)
         } else {
             (position & !(self.lap - 1)).wrapping_add(self.lap)
         }
@@ -147,7 +158,7 @@ impl<T> Ring<T> {
             return self.cells.len();
         }
         let mask = self.lap - 1;
-        let (head_index, tail_index) = ((head & mask) >> 1, (tail & mask) >> 1);
+        let (head_index, tail_index) = ((head & mask) >> SHIFT, (tail & mask) >> SHIFT);
         if tail == head {
             0
         } else if tail_index > head_index {
@@ -162,8 +173,14 @@ impl<T> Ring<T> {
     pub(crate) fn claim(&self) -> Result<Claim, Refusal> {
         let mut tail = self.tail.position.load(Ordering::Relaxed);
         loop {
-            if tail & FLAG != 0 {
-                return Err(Refusal::Closed);
+            if tail & BITS != 0 {
+                match self.claim_beside_permits(1) {
+                    Some(claims) => return claims.map(Claims::only),
+                    None => {
+                        tail = self.tail.position.load(Ordering::Relaxed);
+                        continue;
+                    }
+                }
             }
             // SYNC head-seen: the sender that stored it had acquired that head.
             let seen = self.tail.head_seen.load(Ordering::Acquire);
@@ -222,7 +239,7 @@ impl<T> Ring<T> {
     #[cold]
     #[inline(never)]
     fn sample(&self) {
-        self.look(self.tail.position.load(Ordering::Relaxed) & !FLAG);
+        self.look(self.tail.position.load(Ordering::Relaxed) & !BITS);
     }
 
     /// Fills a claimed cell and wakes a receiver if one sleeps.
@@ -318,15 +335,41 @@ impl<T> Ring<T> {
         seam::model_fence();
         let tail = self.tail.position.load(Ordering::SeqCst);
         let head = self.head.position.load(Ordering::SeqCst);
-        (tail | head) & FLAG != 0 || tail.wrapping_sub(head) != self.lap
+        if (tail | head) & FLAG != 0 {
+            true
+        } else if tail & RESERVED != 0 {
+            self.has_room_beside_permits()
+        } else {
+            tail.wrapping_sub(head) != self.lap
+        }
+    }
+
+    /// Whether a sender would find room now, or learn that the ring is closed.
+    fn is_ready(&self) -> bool {
+        let tail = self.tail.position.load(Ordering::SeqCst);
+        match tail & BITS {
+            0 => !self.is_full(),
+            RESERVED => self.has_room_beside_permits(),
+            _ => true,
+        }
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        let tail = self.tail.position.load(Ordering::SeqCst) & !FLAG;
+        let tail = self.tail.position.load(Ordering::SeqCst) & !BITS;
         let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
         // A lap ahead, or one position more while the oldest message is being displaced. If the head is
         // newer than the tail, the difference is huge.
         (self.lap..=2 * self.lap).contains(&tail.wrapping_sub(head))
+    }
+
+    /// One who was chosen to get room has arrived, and attempts to take it.
+    pub(crate) fn arrive(&self, attempt: impl FnOnce() -> bool) -> bool {
+        self.senders.arrive();
+        let begun = attempt();
+        if begun {
+            self.senders.pass_on(|| self.has_room());
+        }
+        begun
     }
 
     pub(crate) fn capacity(&self) -> usize {
@@ -392,7 +435,7 @@ impl<T> Queue for Ring<T> {
         // Head first: if the tail is not ahead of it, the ring was empty then.
         let head = self.head.position.load(Ordering::SeqCst);
         let tail = self.tail.position.load(Ordering::SeqCst);
-        if tail & !FLAG != head {
+        if tail & !BITS != head {
             Nothing::Busy
         } else if tail & FLAG != 0 {
             Nothing::Closed
@@ -406,7 +449,7 @@ impl<T> Queue for Ring<T> {
             let tail = self.tail.position.load(Ordering::SeqCst);
             let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
             if self.tail.position.load(Ordering::SeqCst) == tail {
-                return self.distance(head, tail & !FLAG);
+                return self.distance(head, tail & !BITS);
             }
         }
     }
@@ -414,12 +457,13 @@ impl<T> Queue for Ring<T> {
     fn has_mail(&self) -> bool {
         seam::model_fence();
         let head = self.head.position.load(Ordering::SeqCst);
-        self.tail.position.load(Ordering::SeqCst) != head & !FLAG
+        // A closed tail counts, too.
+        self.tail.position.load(Ordering::SeqCst) & !RESERVED != head & !FLAG
     }
 
     fn is_empty(&self) -> bool {
         let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
-        let tail = self.tail.position.load(Ordering::SeqCst) & !FLAG;
+        let tail = self.tail.position.load(Ordering::SeqCst) & !BITS;
         head == tail
     }
 
@@ -444,7 +488,7 @@ impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
         // Nobody else is left. A cell that was claimed and never written is passed over.
         let abandoned = self.abandoned.load(Ordering::Relaxed);
-        let tail = self.tail.position.load(Ordering::Relaxed) & !FLAG;
+        let tail = self.tail.position.load(Ordering::Relaxed) & !BITS;
         let mut head = self.head.position.load(Ordering::Relaxed) & !FLAG;
         while head != tail {
             let cell = self.cell(head);
@@ -486,12 +530,7 @@ impl<T> Source for Sending<'_, T> {
     }
 
     fn accept(&self, token: &mut Token, _: &Context) -> bool {
-        self.0.senders.arrive();
-        let begun = self.try_begin(token);
-        if begun {
-            self.0.senders.pass_on(|| self.0.has_room());
-        }
-        begun
+        self.0.arrive(|| self.try_begin(token))
     }
 
     fn decline(&self, _: &Context) {
@@ -506,7 +545,7 @@ impl<T> Source for Sending<'_, T> {
     }
 
     fn is_ready(&self) -> bool {
-        !self.0.is_full() || self.0.is_closed()
+        self.0.is_ready()
     }
 
     fn watch(&self, operation: Operation, context: &Context) -> bool {

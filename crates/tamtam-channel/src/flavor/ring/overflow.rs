@@ -3,7 +3,7 @@
 use tamtam_wait::Backoff;
 use tamtam_wait::seam::atomic::Ordering;
 
-use super::{Claim, FLAG, Refusal, Ring, skipped};
+use super::{BITS, Claim, FLAG, RESERVED, Refusal, Ring};
 use crate::builder::Overflow;
 
 impl<T> Ring<T> {
@@ -32,13 +32,18 @@ impl<T> Ring<T> {
         }
         let mut backoff = Backoff::new();
         loop {
-            if let Some((claim, oldest)) = self.displace() {
-                self.write(claim, message);
-                self.count_dropped();
-                return Ok(Some(oldest));
+            match self.displace() {
+                Displacement::Done(claim, oldest) => {
+                    self.write(claim, message);
+                    self.count_dropped();
+                    return Ok(Some(oldest));
+                }
+                Displacement::NothingThere => {
+                    self.count_dropped();
+                    return Ok(Some(message));
+                }
+                Displacement::NotNow => {}
             }
-            // Room came meanwhile, or somebody is in the middle of sending, receiving or displacing the
-            // oldest message.
             match self.claim() {
                 Ok(claim) => {
                     self.write(claim, message);
@@ -50,25 +55,51 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Takes the oldest message out of a full ring and claims the position a lap later, whose cell is the
-    /// same, in one step: nobody else gets the room, so one message displaces exactly one.
-    ///
-    /// Between the claim and the new head, the tail is one position more than a lap ahead; whoever
-    /// sees that takes the ring for full, which it is.
-    fn displace(&self) -> Option<(Claim, T)> {
-        let head = self.head.position.load(Ordering::Relaxed);
+    /// Takes the oldest message out of a full ring and claims the next position, in one step: nobody else
+    /// gets the room, so one message displaces exactly one.
+    fn displace(&self) -> Displacement<T> {
         let tail = self.tail.position.load(Ordering::Relaxed);
-        if head & FLAG != 0 || tail & FLAG != 0 || tail.wrapping_sub(head) != self.lap {
-            return None;
+        if tail & RESERVED != 0 {
+            return self.displace_beside_permits();
         }
+        let head = self.head.position.load(Ordering::Relaxed);
+        if (head | tail) & FLAG != 0 || tail.wrapping_sub(head) != self.lap {
+            return Displacement::NotNow;
+        }
+        self.exchange(head, tail)
+    }
+
+    /// A ring is full, too, if the room that is left is kept by permits.
+    #[cold]
+    fn displace_beside_permits(&self) -> Displacement<T> {
+        let permits = self.tail.permits.lock();
+        let tail = self.tail.position.load(Ordering::SeqCst);
+        let head = self.head.position.load(Ordering::SeqCst);
+        if tail & BITS != RESERVED || head & FLAG != 0 {
+            return Displacement::NotNow;
+        }
+        let held = self.distance(head, tail & !BITS);
+        if held + *permits < self.cells.len() {
+            Displacement::NotNow
+        } else if held == 0 {
+            Displacement::NothingThere
+        } else {
+            self.exchange(head, tail)
+        }
+    }
+
+    /// Takes the message at this head, claims the position of this tail, and moves both on; unless
+    /// somebody else has changed one of them. The head is not locked, and the tail not closed; as long as
+    /// the head stays, only a closing can change the tail.
+    ///
+    /// In a ring full of messages both are the same cell, and between the claim and the new head the tail
+    /// is one position more than a lap ahead; whoever sees that takes the ring for full, which it is.
+    fn exchange(&self, head: usize, tail: usize) -> Displacement<T> {
         let cell = self.cell(head);
-        // SYNC ring-stamp. As in `receive`.
-        let stamp = cell.stamp.load(Ordering::Acquire);
-        if stamp != head | FLAG {
-            if stamp == skipped(head) {
-                self.skip(head);
-            }
-            return None;
+        // SYNC ring-stamp. As in `receive`. Somebody may be in the middle of writing it; but it was not
+        // given up: in a channel that drops, no select claims anything.
+        if cell.stamp.load(Ordering::Acquire) != head | FLAG {
+            return Displacement::NotNow;
         }
         // As in `receive`.
         if self
@@ -77,27 +108,38 @@ impl<T> Ring<T> {
             .compare_exchange(head, head | FLAG, Ordering::SeqCst, Ordering::Relaxed)
             .is_err()
         {
-            return None;
+            return Displacement::NotNow;
         }
-        // While the head is locked only a closing can change the tail of a full ring.
+        let position = tail & !BITS;
         let claimed = self.tail.position.compare_exchange(
             tail,
-            self.next(tail),
+            self.next(position) | (tail & RESERVED),
             Ordering::SeqCst,
             Ordering::Relaxed,
         );
         if claimed.is_err() {
             // SYNC ring-head. Nothing was taken.
             self.head.position.store(head, Ordering::Release);
-            return None;
+            return Displacement::NotNow;
         }
         let oldest = cell.message.with_mut(|place| {
             // SAFETY: the stamp says that the message of this very position is written, and the lock
             // bit that nobody else takes it.
             unsafe { (*place).assume_init_read() }
         });
-        // SYNC ring-head: the message is out; what is written into the cell next is ours.
+        // SYNC ring-head: the message is out. What is written into the claimed cell next is ours.
         self.head.position.store(self.next(head), Ordering::Release);
-        Some((Claim(tail), oldest))
+        Displacement::Done(Claim(position), oldest)
     }
+}
+
+/// What came of the attempt to displace the oldest message.
+enum Displacement<T> {
+    /// The position is claimed, and the oldest message is out.
+    Done(Claim, T),
+    /// Permits keep all the room, and there is no message.
+    NothingThere,
+    /// The ring is not full or is closed, or somebody is in the middle of sending, receiving or displacing
+    /// the oldest message.
+    NotNow,
 }

@@ -1,0 +1,415 @@
+//! Room that is kept for a message to come.
+
+use core::fmt;
+use core::mem;
+use std::time::{Duration, Instant};
+
+use tamtam_wait::{Context, Operation, Source, Token};
+
+use crate::Sender;
+use crate::error::{ReserveError, ReserveTimeoutError, SendError, TryReserveError};
+use crate::flavor::Refusal;
+use crate::sender::SenderFlavor;
+
+/// Room for one message in a channel, made by [`Sender::reserve`] and its relatives.
+///
+/// It is used by [`send`](Permit::send), which never waits, or given back by dropping it. For whoever must
+/// know that there is room before he makes a message, or before he takes it from where it is safe.
+///
+/// A permit has no place in the order: its message comes behind all that were sent before
+/// [`send`](Permit::send), and however long it is held, it holds up nobody; only the room for the others is
+/// smaller by one. Permits are not counted by [`len`](Sender::len). A permit that is leaked keeps its room
+/// for ever.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{TrySendError, bounded};
+///
+/// let (sender, receiver) = bounded(2);
+/// let permit = sender.reserve()?;
+/// sender.send("first")?;
+/// assert_eq!(sender.try_send("no room"), Err(TrySendError::Full("no room")));
+/// permit.send("second")?;
+/// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["first", "second"]);
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+#[must_use = "room is kept as long as the permit lives"]
+pub struct Permit<'a, T> {
+    sender: &'a Sender<T>,
+}
+
+impl<'a, T> Permit<'a, T> {
+    /// A permit for room that was granted to this sender just now.
+    pub(crate) fn granted(sender: &'a Sender<T>) -> Self {
+        Permit { sender }
+    }
+
+    /// Sends the message into the room that was kept; never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] with the message if all receivers are gone or the channel was closed meanwhile.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::{SendError, bounded};
+    ///
+    /// let (sender, receiver) = bounded(1);
+    /// sender.reserve().unwrap().send(1).unwrap();
+    /// assert_eq!(receiver.recv(), Ok(1));
+    /// let permit = sender.reserve().unwrap();
+    /// receiver.close();
+    /// assert_eq!(permit.send(2), Err(SendError(2)));
+    /// ```
+    pub fn send(self, message: T) -> Result<(), SendError<T>> {
+        let sender = self.sender;
+        // Used up, whatever comes of it.
+        mem::forget(self);
+        match &sender.flavor {
+            SenderFlavor::Bounded(ring) => match ring.redeem() {
+                Ok(claim) => {
+                    ring.write(claim, message);
+                    Ok(())
+                }
+                Err(_) => Err(SendError(message)),
+            },
+            SenderFlavor::Unbounded(_) => sender.send(message),
+            SenderFlavor::Rendezvous(_) => unreachable!("there is no room to keep"),
+        }
+    }
+}
+
+impl<T> Drop for Permit<'_, T> {
+    fn drop(&mut self) {
+        self.sender.release();
+    }
+}
+
+impl<T> fmt::Debug for Permit<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("Permit { .. }")
+    }
+}
+
+impl<T> Sender<T> {
+    /// Keeps room for one message if there is any now; never waits.
+    ///
+    /// Without a bound there always is.
+    ///
+    /// # Errors
+    ///
+    /// [`TryReserveError::Full`]; [`TryReserveError::Disconnected`] if all receivers are gone or the channel
+    /// is closed; [`TryReserveError::CapacityZero`] if there is never any room.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::{TryReserveError, bounded};
+    ///
+    /// let (sender, receiver) = bounded(1);
+    /// let permit = sender.try_reserve().unwrap();
+    /// assert_eq!(sender.try_reserve().unwrap_err(), TryReserveError::Full);
+    /// permit.send("hello").unwrap();
+    /// # assert_eq!(receiver.recv(), Ok("hello"));
+    /// ```
+    pub fn try_reserve(&self) -> Result<Permit<'_, T>, TryReserveError> {
+        match &self.flavor {
+            SenderFlavor::Bounded(ring) => ring.reserve().map_err(|refusal| match refusal {
+                Refusal::Full => TryReserveError::Full,
+                Refusal::Closed => TryReserveError::Disconnected,
+            })?,
+            SenderFlavor::Unbounded(_) if self.is_closed() => {
+                return Err(TryReserveError::Disconnected);
+            }
+            SenderFlavor::Unbounded(_) => {}
+            SenderFlavor::Rendezvous(_) => return Err(TryReserveError::CapacityZero),
+        }
+        Ok(Permit::granted(self))
+    }
+
+    /// Keeps room for one message, after waiting for it.
+    ///
+    /// # Blocking
+    ///
+    /// While there is no room, also on a channel that [drops](crate::Builder::overflow) messages.
+    ///
+    /// # Errors
+    ///
+    /// [`ReserveError::Disconnected`] if all receivers are gone or the channel is closed, also if that
+    /// happens while it waits; [`ReserveError::CapacityZero`] if there is never any room.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::{ReserveError, bounded};
+    ///
+    /// let (sender, receiver) = bounded(1);
+    /// let permit = sender.reserve().unwrap();
+    /// permit.send(1).unwrap();
+    /// assert_eq!(receiver.recv(), Ok(1));
+    ///
+    /// let (sender, _receiver) = bounded::<i32>(0);
+    /// assert_eq!(sender.reserve().unwrap_err(), ReserveError::CapacityZero);
+    /// ```
+    pub fn reserve(&self) -> Result<Permit<'_, T>, ReserveError> {
+        self.reserve_until(None).map_err(|error| match error {
+            ReserveTimeoutError::CapacityZero => ReserveError::CapacityZero,
+            ReserveTimeoutError::Timeout | ReserveTimeoutError::Disconnected => {
+                ReserveError::Disconnected
+            }
+        })
+    }
+
+    /// As [`reserve`](Sender::reserve), but waits at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// [`ReserveTimeoutError::Timeout`], or as [`reserve`](Sender::reserve).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tamtam_channel::{ReserveTimeoutError, bounded};
+    ///
+    /// let (sender, _receiver) = bounded(1);
+    /// sender.send("no room for another one").unwrap();
+    /// assert_eq!(
+    ///     sender.reserve_timeout(Duration::from_millis(10)).unwrap_err(),
+    ///     ReserveTimeoutError::Timeout
+    /// );
+    /// ```
+    pub fn reserve_timeout(&self, timeout: Duration) -> Result<Permit<'_, T>, ReserveTimeoutError> {
+        // A timeout beyond the clock's range is none.
+        self.reserve_until(Instant::now().checked_add(timeout))
+    }
+
+    /// As [`reserve`](Sender::reserve), but waits until `deadline` at the latest.
+    ///
+    /// # Errors
+    ///
+    /// [`ReserveTimeoutError::Timeout`], or as [`reserve`](Sender::reserve).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let (sender, receiver) = tamtam_channel::bounded(1);
+    /// let deadline = Instant::now() + Duration::from_millis(10);
+    /// sender.reserve_deadline(deadline).unwrap().send("in time").unwrap();
+    /// # assert_eq!(receiver.recv(), Ok("in time"));
+    /// ```
+    pub fn reserve_deadline(
+        &self,
+        deadline: Instant,
+    ) -> Result<Permit<'_, T>, ReserveTimeoutError> {
+        self.reserve_until(Some(deadline))
+    }
+
+    fn reserve_until(
+        &self,
+        deadline: Option<Instant>,
+    ) -> Result<Permit<'_, T>, ReserveTimeoutError> {
+        match (self.try_reserve(), &self.flavor) {
+            (Ok(permit), _) => Ok(permit),
+            (Err(TryReserveError::Full), SenderFlavor::Bounded(ring)) => {
+                let waited = ring.wait_to_reserve(self.wait, deadline);
+                waited.map_err(|refusal| match refusal {
+                    Refusal::Full => ReserveTimeoutError::Timeout,
+                    Refusal::Closed => ReserveTimeoutError::Disconnected,
+                })?;
+                Ok(Permit::granted(self))
+            }
+            (Err(TryReserveError::CapacityZero), _) => Err(ReserveTimeoutError::CapacityZero),
+            (Err(_), _) => Err(ReserveTimeoutError::Disconnected),
+        }
+    }
+
+    /// Gives back the room of a permit.
+    fn release(&self) {
+        if let SenderFlavor::Bounded(ring) = &self.flavor {
+            ring.release();
+        }
+    }
+
+    /// Reserving, as something to wait for.
+    #[allow(
+        dead_code,
+        reason = "for waits that are not a thread's, such as a task's"
+    )]
+    pub(crate) fn reserving(&self) -> Reserving<'_, T> {
+        Reserving(self)
+    }
+}
+
+/// Reserving room, as something to wait for. The token holds whether it was granted.
+#[derive(Clone, Copy)]
+pub(crate) struct Reserving<'a, T>(&'a Sender<T>);
+
+impl<'a, T> Reserving<'a, T> {
+    /// Finishes the operation.
+    ///
+    /// # Safety
+    ///
+    /// The token was filled by this sender's reserving source, and not used since.
+    #[allow(
+        dead_code,
+        reason = "for waits that are not a thread's, such as a task's"
+    )]
+    pub(crate) unsafe fn finish(self, token: &mut Token) -> Result<Permit<'a, T>, ReserveError> {
+        // SAFETY: this is what `try_begin` puts into a token.
+        unsafe { token.take::<Result<(), ReserveError>>() }.map(|()| Permit::granted(self.0))
+    }
+}
+
+impl<T> Source for Reserving<'_, T> {
+    fn try_begin(&self, token: &mut Token) -> bool {
+        let decided = match self.0.try_reserve() {
+            Err(TryReserveError::Full) => return false,
+            Err(TryReserveError::Disconnected) => Err(ReserveError::Disconnected),
+            Err(TryReserveError::CapacityZero) => Err(ReserveError::CapacityZero),
+            Ok(permit) => {
+                // The token keeps it from here on.
+                mem::forget(permit);
+                Ok(())
+            }
+        };
+        token.put::<Result<(), ReserveError>>(decided);
+        true
+    }
+
+    fn register(&self, operation: Operation, context: &Context) -> bool {
+        match &self.0.flavor {
+            SenderFlavor::Bounded(ring) => ring.sending().register(operation, context),
+            SenderFlavor::Unbounded(_) | SenderFlavor::Rendezvous(_) => true,
+        }
+    }
+
+    fn unregister(&self, operation: Operation, context: &Context) {
+        if let SenderFlavor::Bounded(ring) = &self.0.flavor {
+            ring.sending().unregister(operation, context);
+        }
+    }
+
+    fn accept(&self, token: &mut Token, _: &Context) -> bool {
+        match &self.0.flavor {
+            SenderFlavor::Bounded(ring) => ring.arrive(|| self.try_begin(token)),
+            SenderFlavor::Unbounded(_) | SenderFlavor::Rendezvous(_) => self.try_begin(token),
+        }
+    }
+
+    unsafe fn abandon(&self, token: &mut Token) {
+        // SAFETY: this is what `try_begin` puts into a token.
+        if unsafe { token.take::<Result<(), ReserveError>>() }.is_ok() {
+            self.0.release();
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        match &self.0.flavor {
+            SenderFlavor::Bounded(ring) => ring.sending().is_ready(),
+            SenderFlavor::Unbounded(_) | SenderFlavor::Rendezvous(_) => true,
+        }
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        match &self.0.flavor {
+            SenderFlavor::Bounded(ring) => ring.sending().watch(operation, context),
+            SenderFlavor::Unbounded(_) | SenderFlavor::Rendezvous(_) => true,
+        }
+    }
+
+    fn unwatch(&self, operation: Operation, context: &Context) {
+        if let SenderFlavor::Bounded(ring) = &self.0.flavor {
+            ring.sending().unwatch(operation, context);
+        }
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use tamtam_wait::Outcome;
+
+    use super::*;
+    use crate::{Receiver, TrySendError, bounded, unbounded};
+
+    /// As a task would: begins, or registers and looks again.
+    fn begin<T>(reserving: &Reserving<'_, T>, token: &mut Token) -> bool {
+        reserving.try_begin(token)
+            || Context::with(|context| {
+                let only = Operation::new(0);
+                let ready = reserving.register(only, context);
+                reserving.unregister(only, context);
+                ready && reserving.try_begin(token)
+            })
+    }
+
+    fn take<T>(receiver: &Receiver<T>) -> T {
+        receiver.try_recv().expect("a message is there")
+    }
+
+    #[test]
+    fn a_source_grants_what_can_be_sent_with() {
+        let (sender, receiver) = bounded(1);
+        let reserving = sender.reserving();
+        let mut token = Token::default();
+        assert!(reserving.is_ready() && begin(&reserving, &mut token));
+        assert!(!reserving.is_ready());
+        let mut other = Token::default();
+        assert!(!begin(&reserving, &mut other));
+        // SAFETY: begun just now.
+        let permit = unsafe { reserving.finish(&mut token) }.expect("it was granted");
+        permit.send(1).expect("the channel is open");
+        assert!(!begin(&reserving, &mut other));
+        assert_eq!(take(&receiver), 1);
+        assert!(begin(&reserving, &mut other));
+        assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));
+        // SAFETY: begun just now.
+        unsafe { reserving.abandon(&mut other) };
+        assert_eq!(sender.try_send(2), Ok(()));
+        receiver.close();
+        assert!(reserving.is_ready() && begin(&reserving, &mut other));
+        // SAFETY: begun just now.
+        let refused = unsafe { reserving.finish(&mut other) };
+        assert_eq!(refused.err(), Some(ReserveError::Disconnected));
+    }
+
+    #[test]
+    fn a_waiting_source_is_chosen_when_a_permit_is_dropped() {
+        let (sender, _receiver) = bounded::<u8>(1);
+        let permit = sender.reserve().expect("there is room");
+        let reserving = sender.reserving();
+        let only = Operation::new(0);
+        let mut token = Token::default();
+        Context::with(|context| {
+            assert!(!reserving.register(only, context));
+            assert_eq!(context.outcome(), None);
+            drop(permit);
+            assert_eq!(context.outcome(), Some(Outcome::Selected(only)));
+            assert!(reserving.accept(&mut token, context));
+        });
+        // SAFETY: accepted just now.
+        drop(unsafe { reserving.finish(&mut token) });
+        assert!(reserving.is_ready());
+    }
+
+    #[test]
+    fn sources_without_a_bound_or_without_room() {
+        let (sender, receiver) = unbounded();
+        let mut token = Token::default();
+        assert!(begin(&sender.reserving(), &mut token));
+        // SAFETY: begun just now.
+        let permit = unsafe { sender.reserving().finish(&mut token) }.expect("it was granted");
+        permit.send(1).expect("the channel is open");
+        assert_eq!(take(&receiver), 1);
+
+        let (sender, _receiver) = bounded::<u8>(0);
+        assert!(begin(&sender.reserving(), &mut token));
+        // SAFETY: begun just now.
+        let refused = unsafe { sender.reserving().finish(&mut token) };
+        assert_eq!(refused.err(), Some(ReserveError::CapacityZero));
+    }
+}
