@@ -63,7 +63,7 @@ impl Pace {
     }
 
     /// As [`rest`](Pace::rest), for a receiver that counts its messages itself.
-    pub(crate) fn rest_after(&self, received: u32) -> u32 {
+    pub(crate) fn rest_after(&self, received: usize) -> u32 {
         let run = received.wrapping_sub(self.waited.load(Relaxed));
         let units = self.more_units.load(Relaxed) + 1;
         let next = if run >= 2 * units as usize {

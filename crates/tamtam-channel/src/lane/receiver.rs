@@ -246,7 +246,7 @@ impl<T> Receiver<T> {
         deadline: Option<Instant>,
         mut take: impl FnMut() -> Result<R, Nothing>,
     ) -> Result<R, Nothing> {
-        let rest = self.pace.rest_after(self.received() as u32);
+        let rest = self.pace.rest_after(self.received());
         self.line
             .receivers
             .wait_resting_until(
