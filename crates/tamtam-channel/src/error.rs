@@ -122,8 +122,9 @@ pub struct PutTimeoutError<T>(pub T);
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub struct TakeTimeoutError;
 
-/// The error of `wait_timeout` of an [`Event`](crate::Event) or a [`Latch`](crate::Latch): it did
-/// not come until the time was over.
+/// The error of `wait_timeout` of an [`Event`](crate::Event) or a [`Latch`](crate::Latch), and of
+/// [`Property::wait_changed_timeout`](crate::Property::wait_changed_timeout): it did not come until
+/// the time was over.
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub struct WaitTimeoutError;
 
@@ -384,5 +385,136 @@ impl RecvTimeoutError {
     /// Whether the channel is empty, and all senders are gone or it is closed.
     pub fn is_disconnected(&self) -> bool {
         matches!(self, RecvTimeoutError::Disconnected)
+    }
+}
+
+/// The error of [`Property::compare_and_set`](crate::Property::compare_and_set): the property has
+/// another version. Holds the value.
+#[derive(PartialEq, Eq, Clone, Copy)]
+pub struct CompareAndSetError<T> {
+    /// The version that was found.
+    pub version: u64,
+    /// The value that was not set.
+    pub value: T,
+}
+
+impl<T> fmt::Debug for CompareAndSetError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompareAndSetError")
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Display for CompareAndSetError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the property was set by somebody else and has version {} now",
+            self.version
+        )
+    }
+}
+
+impl<T: Send> Error for CompareAndSetError<T> {}
+
+impl<T> CompareAndSetError<T> {
+    /// The value that was not set.
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+}
+
+/// A property in [`Properties`](crate::Properties) is of another type than the one asked for.
+#[derive(PartialEq, Eq, Clone, Debug)]
+#[non_exhaustive]
+pub struct WrongType {
+    /// The property's name.
+    pub name: String,
+    /// The type that it has, as [`type_name`](core::any::type_name) calls it.
+    pub found: &'static str,
+    /// The type that was asked for.
+    pub wanted: &'static str,
+}
+
+impl fmt::Display for WrongType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let WrongType {
+            name,
+            found,
+            wanted,
+        } = self;
+        write!(
+            f,
+            "the property {name:?} is of type {found}, not {wanted}: ask for {found}, or remove it before \
+             you set a {wanted}"
+        )
+    }
+}
+
+impl Error for WrongType {}
+
+/// The error of [`Properties::get`](crate::Properties::get).
+#[derive(PartialEq, Eq, Clone, Debug)]
+pub enum GetPropertyError {
+    /// There is no property of this name.
+    Missing {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// It is of another type.
+    WrongType(WrongType),
+}
+
+impl fmt::Display for GetPropertyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GetPropertyError::Missing { name } => {
+                write!(
+                    f,
+                    "there is no property {name:?}: set it first, or wait for it"
+                )
+            }
+            GetPropertyError::WrongType(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for GetPropertyError {}
+
+impl From<WrongType> for GetPropertyError {
+    fn from(error: WrongType) -> Self {
+        GetPropertyError::WrongType(error)
+    }
+}
+
+/// The error of [`Properties::wait_for_timeout`](crate::Properties::wait_for_timeout).
+#[derive(PartialEq, Eq, Clone, Debug)]
+pub enum WaitForPropertyError {
+    /// There was no property of this name until the time was over.
+    Timeout {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// It is of another type.
+    WrongType(WrongType),
+}
+
+impl fmt::Display for WaitForPropertyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WaitForPropertyError::Timeout { name } => {
+                write!(f, "timed out waiting for the property {name:?}")
+            }
+            WaitForPropertyError::WrongType(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for WaitForPropertyError {}
+
+impl From<WrongType> for WaitForPropertyError {
+    fn from(error: WrongType) -> Self {
+        WaitForPropertyError::WrongType(error)
     }
 }

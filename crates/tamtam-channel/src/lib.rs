@@ -13,6 +13,7 @@ mod lane;
 mod latch;
 pub mod mpsc;
 mod permit;
+mod property;
 mod receiver;
 mod select;
 #[doc(hidden)]
@@ -29,6 +30,10 @@ pub use error::{
     ReserveTimeoutError, SelectTimeoutError, SendError, SendManyError, SendTimeoutError,
     TakeTimeoutError, TryPutError, TryReadyError, TryRecvError, TryReserveError, TrySelectError,
     TrySendError, WaitTimeoutError,
+    CompareAndSetError, GetPropertyError, PutTimeoutError, ReadyTimeoutError, RecvError,
+    RecvTimeoutError, SelectTimeoutError, SendError, SendTimeoutError, TakeTimeoutError,
+    TryPutError, TryReadyError, TryRecvError, TrySelectError, TrySendError, WaitForPropertyError,
+    WaitTimeoutError, WrongType,
 };
 pub use event::Event;
 pub use future::{
@@ -38,6 +43,7 @@ pub use future::{
 pub use iter::{Drain, IntoIter, Iter, TryIter};
 pub use latch::Latch;
 pub use permit::Permit;
+pub use property::{Changed, Properties, Property};
 pub use receiver::Receiver;
 pub use select::{Select, SelectedOperation, Waitable};
 pub use sender::Sender;

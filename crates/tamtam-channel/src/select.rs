@@ -8,7 +8,7 @@ use tamtam_wait::{Context, Habit, Operation, Outcome, Source, Token, Wait};
 use crate::error::{
     ReadyTimeoutError, RecvError, SelectTimeoutError, SendError, TryReadyError, TrySelectError,
 };
-use crate::{Event, Latch, Receiver, Sender, Slot};
+use crate::{Changed, Event, Latch, Receiver, Sender, Slot};
 
 /// One operation of a select.
 #[derive(Clone, Copy)]
@@ -211,7 +211,7 @@ impl<'a> Select<'a> {
         self.add(slot.taking(), slot, Direction::Out)
     }
 
-    /// Adds waiting for an event or a latch. Returns the operation's index.
+    /// Adds waiting for an event, a latch or a property's change. Returns the operation's index.
     pub fn wait<W: Waitable>(&mut self, waitable: &'a W) -> usize {
         self.add(waitable, waitable, Direction::Out)
     }
@@ -708,11 +708,11 @@ impl SelectedOperation<'_> {
         slot.taking().finish()
     }
 
-    /// Completes waiting for an event or a latch.
+    /// Completes waiting for an event, a latch or a property's change.
     ///
     /// # Panics
     ///
-    /// If this is not the event or latch that was selected.
+    /// If this is not what was selected.
     pub fn wait<W: Waitable>(self, waitable: &W) {
         assert!(
             self.is(waitable, Direction::Out),
@@ -739,7 +739,7 @@ impl fmt::Debug for SelectedOperation<'_> {
     }
 }
 
-/// What can be waited for without taking anything: [`Event`] and [`Latch`].
+/// What can be waited for without taking anything: [`Event`], [`Latch`] and [`Changed`].
 pub trait Waitable: Source + sealed::Sealed {}
 
 mod sealed {
@@ -750,3 +750,5 @@ impl sealed::Sealed for Event {}
 impl Waitable for Event {}
 impl sealed::Sealed for Latch {}
 impl Waitable for Latch {}
+impl<T> sealed::Sealed for Changed<'_, T> {}
+impl<T> Waitable for Changed<'_, T> {}

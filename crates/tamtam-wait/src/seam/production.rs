@@ -1,6 +1,6 @@
 //! The seam's production side: `std`, at no cost.
 
-use std::sync::PoisonError;
+use std::sync::{PoisonError, TryLockError};
 
 pub use std::sync::Arc;
 pub use std::sync::MutexGuard;
@@ -56,6 +56,16 @@ impl<T> Mutex<T> {
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the lock if nobody has it.
+    #[inline]
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }
 

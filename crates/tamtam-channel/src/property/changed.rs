@@ -1,0 +1,81 @@
+use core::fmt;
+
+use tamtam_wait::{Context, Operation, Source, Token};
+
+use super::Property;
+
+/// That a [`Property`] has changed since a version, as something to wait for in
+/// [`Select`](crate::Select) or [`select!`](crate::select).
+///
+/// Made by [`Property::changed_since`]. Once it is ready it stays so: it has nothing to take, and a
+/// property never goes back to an earlier version.
+pub struct Changed<'a, T> {
+    property: &'a Property<T>,
+    since: u64,
+}
+
+impl<'a, T> Changed<'a, T> {
+    pub(super) fn new(property: &'a Property<T>, since: u64) -> Self {
+        Changed { property, since }
+    }
+
+    /// The version that is waited to pass.
+    #[must_use]
+    pub fn since(&self) -> u64 {
+        self.since
+    }
+
+    fn has_come(&self) -> bool {
+        self.property.version() != self.since
+    }
+
+    /// The second look of a thread that has registered.
+    fn has_come_once_registered(&self) -> bool {
+        self.property.published.version_once_registered() != self.since
+    }
+}
+
+impl<T> Clone for Changed<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Changed<'_, T> {}
+
+impl<T> fmt::Debug for Changed<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Changed")
+            .field("since", &self.since)
+            .field("version", &self.property.version())
+            .finish()
+    }
+}
+
+impl<T> Source for Changed<'_, T> {
+    fn try_begin(&self, _: &mut Token) -> bool {
+        self.has_come()
+    }
+
+    fn register(&self, operation: Operation, context: &Context) -> bool {
+        self.property.waiters.register(operation, context);
+        self.has_come_once_registered()
+    }
+
+    fn unregister(&self, operation: Operation, context: &Context) {
+        self.property.waiters.unregister(operation, context);
+    }
+
+    fn is_ready(&self) -> bool {
+        self.has_come()
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        self.property.waiters.watch(operation, context);
+        self.has_come_once_registered()
+    }
+
+    fn unwatch(&self, operation: Operation, context: &Context) {
+        self.property.waiters.unwatch(operation, context);
+    }
+}
