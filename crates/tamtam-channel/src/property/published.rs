@@ -6,7 +6,7 @@ use core::ptr;
 
 use tamtam_wait::fence;
 use tamtam_wait::seam::atomic::{self, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use tamtam_wait::seam::{Arc, CacheAligned, Mutex, model_fence};
+use tamtam_wait::seam::{Arc, CacheAligned, Mutex, model_fence, spin_loop};
 
 use super::hazard::{Claim, Registry, Slot, is_time_to_calm_down};
 use super::pace::Pace;
@@ -15,6 +15,14 @@ use super::pace::Pace;
 const QUIET: u32 = 0;
 /// Readers and writers each execute barriers of their own.
 const BUSY: u32 = 1;
+
+/// A writer that meets a reader looks again so many times, with so many pauses before each: most
+/// readers are gone after some tens of nanoseconds, and to give one a share, which it then has to drop,
+/// costs both of them several transfers of cache lines. Measured with both at full speed on two
+/// cores: 120 to 140 ns a read and 350 ns a set without, 15 to 40 and 170 to 320 with it. All looks
+/// together take less than a microsecond.
+const LOOKS: u32 = if cfg!(tamtam_loom) { 0 } else { 4 };
+const PAUSES: u32 = 4;
 
 pub(super) struct Published<T> {
     front: CacheAligned<Front<T>>,
@@ -148,11 +156,7 @@ impl<T> Published<T> {
         // consistent, because it must be seen by whoever registers as a waiter and looks once more.
         self.version.store(version + 1, Ordering::SeqCst);
         barrier_of_writer(busy);
-        if self
-            .registry
-            .slots()
-            .any(|slot| self.front.is_held(slot, old))
-        {
+        if self.stays_held(old) {
             self.pay(old, busy);
         }
         drop(pace);
@@ -181,6 +185,24 @@ impl<T> Published<T> {
             self.front.mode.store(QUIET, Ordering::Release);
         }
         often
+    }
+
+    /// Whether a reader holds the replaced value, and not only for a moment.
+    #[inline]
+    fn stays_held(&self, old: *mut T) -> bool {
+        let mut looks = LOOKS;
+        while self
+            .registry
+            .slots()
+            .any(|slot| self.front.is_held(slot, old))
+        {
+            if looks == 0 {
+                return true;
+            }
+            looks -= 1;
+            (0..PAUSES).for_each(|_| spin_loop());
+        }
+        false
     }
 
     /// Gives a share of the replaced value to each reader that holds it.
