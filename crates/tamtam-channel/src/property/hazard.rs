@@ -280,11 +280,11 @@ mod system {
     }
 }
 
-/// In the models each property has a few slots of its own, which reads claim one by one.
+/// In the models the slots belong to a few properties, and reads claim them one by one.
 #[cfg(tamtam_loom)]
 mod model {
     use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
-    use tamtam_wait::seam::{Mutex, MutexGuard};
+    use tamtam_wait::seam::{Arc, Mutex, MutexGuard};
 
     use super::Slot;
 
@@ -296,8 +296,11 @@ mod model {
         claimed: AtomicBool,
     }
 
+    #[derive(Clone, Debug)]
+    pub(in super::super) struct Registry(Arc<Shared>);
+
     #[derive(Debug)]
-    pub(in super::super) struct Registry {
+    struct Shared {
         places: [Place; SLOTS],
         paying: Mutex<()>,
     }
@@ -306,17 +309,18 @@ mod model {
 
     impl Registry {
         pub(in super::super) fn new() -> Self {
-            Registry {
+            Registry(Arc::new(Shared {
                 places: core::array::from_fn(|_| Place {
                     slot: Slot::new(),
                     claimed: AtomicBool::new(false),
                 }),
                 paying: Mutex::new(()),
-            }
+            }))
         }
 
         pub(in super::super) fn claim(&self) -> Claim<'_> {
             let place = self
+                .0
                 .places
                 .iter()
                 .find(|place| {
@@ -332,11 +336,19 @@ mod model {
         }
 
         pub(in super::super) fn slots(&self) -> impl Iterator<Item = &Slot> {
-            self.places.iter().map(|place| &place.slot)
+            self.0.places.iter().map(|place| &place.slot)
         }
 
         pub(in super::super) fn paying(&self) -> MutexGuard<'_, ()> {
-            self.paying.lock()
+            self.0.paying.lock()
+        }
+
+        /// At the end of a model: nobody reads, and no share was left behind.
+        pub(in super::super) fn assert_empty(&self) {
+            for slot in self.slots() {
+                assert!(slot.held.load(Ordering::Relaxed).is_null());
+                assert!(slot.paid.load(Ordering::Relaxed).is_null());
+            }
         }
     }
 

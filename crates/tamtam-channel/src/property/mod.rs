@@ -24,6 +24,7 @@ mod tests;
 pub use changed::Changed;
 pub use properties::Properties;
 
+use hazard::Registry;
 use pace::Pace;
 use published::{Published, Refused, Replaced};
 
@@ -90,12 +91,12 @@ impl<T> Property<T> {
     /// A property with its first value.
     #[must_use]
     pub fn new(value: T) -> Self {
-        Self::with_pace(value, Pace::new())
+        Self::with(value, Pace::new(), Registry::new())
     }
 
-    fn with_pace(value: T, pace: Pace) -> Self {
+    fn with(value: T, pace: Pace, registry: Registry) -> Self {
         Property {
-            published: Published::new(value, pace),
+            published: Published::new(value, pace, registry),
             waiters: WaitList::new(),
             wait: Wait::Adaptive,
         }

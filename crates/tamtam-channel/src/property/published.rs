@@ -56,7 +56,7 @@ pub(super) struct Refused<T> {
 }
 
 impl<T> Published<T> {
-    pub(super) fn new(value: T, pace: Pace) -> Self {
+    pub(super) fn new(value: T, pace: Pace, registry: Registry) -> Self {
         // Asked before anything else: light fences count from here on.
         let mode = if fence::is_asymmetric() { QUIET } else { BUSY };
         Published {
@@ -66,7 +66,7 @@ impl<T> Published<T> {
             }),
             version: AtomicU64::new(0),
             writers: Mutex::new(pace),
-            registry: Registry::new(),
+            registry,
             owns: PhantomData,
         }
     }
