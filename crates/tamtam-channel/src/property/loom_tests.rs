@@ -22,12 +22,12 @@ use crate::{Event, Select};
 /// Bounds the search to two switches away from a thread that could go on, unless the environment
 /// says otherwise.
 fn model(program: impl Fn() + Sync + Send + 'static) {
-    bounded_model(2, program);
+    bounded_model(3, program);
 }
 
 /// For programs of three threads that have many steps.
 fn wide_model(program: impl Fn() + Sync + Send + 'static) {
-    bounded_model(1, program);
+    bounded_model(2, program);
 }
 
 fn bounded_model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
@@ -78,11 +78,14 @@ impl Drop for Value {
     }
 }
 
-/// A property whose values have the numbers 0, 1 and so on.
+/// A property whose values have the numbers 0, 1 and 2.
 struct Scene {
     property: Property<Value>,
     registry: Registry,
     drops: Drops,
+    /// All are made before the threads start, since addresses decide what happens: a program in which
+    /// a value gets, or does not get, the address of an earlier one is another one each time.
+    values: std::sync::Mutex<[Option<Arc<Value>>; 3]>,
 }
 
 impl Scene {
@@ -92,26 +95,28 @@ impl Scene {
 
     fn in_registry(plan: &'static [bool], registry: Registry) -> Self {
         let drops = Drops::default();
-        let first = Value {
-            number: UnsafeCell::new(0),
+        let value = |number| Value {
+            number: UnsafeCell::new(number),
             drops: drops.clone(),
         };
         Scene {
-            property: Property::with(first, Pace::planned(plan), registry.clone()),
+            values: std::sync::Mutex::new([
+                None,
+                Some(Arc::new(value(1))),
+                Some(Arc::new(value(2))),
+            ]),
+            property: Property::with(value(0), Pace::planned(plan), registry.clone()),
             registry,
             drops,
         }
     }
 
-    fn value(&self, number: u32) -> Value {
-        Value {
-            number: UnsafeCell::new(number),
-            drops: self.drops.clone(),
-        }
+    fn value(&self, number: u32) -> Arc<Value> {
+        self.values.lock().unwrap()[number as usize].take().unwrap()
     }
 
     fn set(&self, number: u32) {
-        self.property.set(self.value(number));
+        drop(self.property.publish(self.value(number), None));
     }
 
     fn get(&self) -> u32 {
@@ -176,13 +181,13 @@ fn loom_property_reads_and_sets() {
 
 #[test]
 fn loom_property_two_readers_of_one_value() {
-    threads(1, 2, &[two_sets, one_read, two_reads]);
+    threads(2, 2, &[two_sets, one_read, two_reads]);
 }
 
 #[test]
 fn loom_property_two_writers() {
     threads(
-        1,
+        2,
         2,
         &[|scene| scene.set(1), |scene| scene.set(2), one_read],
     );
@@ -233,7 +238,7 @@ fn loom_property_calms_down() {
         }],
     );
     threads(
-        1,
+        2,
         2,
         &[two_sets, two_reads, |scene| {
             scene.property.published.calm_down();
@@ -355,17 +360,16 @@ fn loom_property_one_compare_and_set_wins() {
                 .map(|number| {
                     let scene = scene.clone();
                     thread::spawn(move || {
-                        let result = scene.property.compare_and_set(0, scene.value(number));
-                        match result {
-                            Ok(version) => {
-                                assert_eq!(version, 1);
+                        match scene.property.publish(scene.value(number), Some(0)) {
+                            Ok(replaced) => {
+                                assert_eq!(replaced.version, 1);
+                                drop(replaced);
                                 assert_eq!(scene.get(), number);
                                 true
                             }
-                            Err(error) => {
-                                assert_eq!((error.version, error.value.number()), (1, number));
+                            Err(refused) => {
+                                assert_eq!((refused.version, refused.new.number()), (1, number));
                                 assert_ne!(scene.get(), number);
-                                core::mem::forget(error);
                                 false
                             }
                         }
@@ -378,7 +382,10 @@ fn loom_property_one_compare_and_set_wins() {
                 .filter(|&won| won)
                 .count();
             assert_eq!(won, 1);
-            scene.check(1);
+            // The first value, and the one that was refused.
+            assert_eq!(count(&scene.drops), 2);
+            assert_eq!(scene.property.version(), 1);
+            scene.registry.assert_empty();
         });
     }
 }
@@ -388,9 +395,16 @@ fn loom_property_no_update_is_lost() {
     for plan in [PLANS[0], PLANS[1]] {
         model(move || {
             let property = Arc::new(Property::with(0_u32, Pace::planned(plan), Registry::new()));
-            let updaters = [property.clone(), property.clone()].map(|property| {
+            // Keeps each value's address from being used again, see `Scene::values`.
+            let kept = Arc::new(std::sync::Mutex::new(Vec::new()));
+            let updaters = [0, 1].map(|_| {
+                let (property, kept) = (property.clone(), kept.clone());
                 thread::spawn(move || {
-                    property.update(|number| number + 1);
+                    property.update(|number| {
+                        let base = property.snapshot();
+                        kept.lock().unwrap().push(base);
+                        number + 1
+                    });
                 })
             });
             join_all(updaters);
