@@ -313,7 +313,7 @@ fn what_waiting_allocates_is_given_back() {
 
 #[test]
 #[cfg(all(target_pointer_width = "64", target_arch = "x86_64"))]
-fn the_bytes_of_a_slot_an_event_and_a_latch_are_as_stated() {
+fn the_bytes_of_a_slot_an_event_a_latch_and_a_property_are_as_stated() {
     let _alone = alone();
     // As their documentation says; none of them allocates while it is empty and nobody sleeps at it.
     assert_eq!(size_of::<tamtam_channel::Slot<u64>>(), 384);
@@ -328,4 +328,44 @@ fn the_bytes_of_a_slot_an_event_and_a_latch_are_as_stated() {
         )
     });
     assert_eq!(of_all, 0);
+
+    assert_eq!(size_of::<tamtam_channel::Property<u64>>(), 256);
+    assert_eq!(size_of::<tamtam_channel::Property<[u64; 100]>>(), 256);
+    // The value lies apart, behind the two counts of its `Arc`.
+    let (of_value, property) = allocated_by(|| tamtam_channel::Property::new(1_u64));
+    assert_eq!(of_value, 24);
+    // What a thread needs for reading, once.
+    let (of_thread, _) = allocated_by(|| property.get());
+    let may_be = [0, 128];
+    assert!(
+        may_be.contains(&of_thread),
+        "{of_thread} bytes for a thread that reads"
+    );
+    let (of_reads, ()) = allocated_by(|| assert!((0..100).all(|_| property.get() == 1)));
+    assert_eq!(of_reads, 0);
+}
+
+#[test]
+fn a_property_keeps_no_value_but_the_latest() {
+    let _alone = alone();
+    let property = tamtam_channel::Property::new(vec![0_u8; 1_000]);
+    property.read(|_| ());
+    let before = live();
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for round in 0..2_000 {
+                    if round % 3 == 0 {
+                        property.set(vec![1; 1_000]);
+                    } else {
+                        assert_eq!(property.read(Vec::len), 1_000);
+                    }
+                }
+            });
+        }
+    });
+    let kept = live() - before;
+    println!("2,000 sets by three threads that read, too: {kept} bytes kept");
+    // Records of threads that have ended.
+    assert!(kept <= 4_096, "{kept} bytes kept");
 }

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-/// Channels, slots, events and latches between threads: the whole of the crate `tamtam-channel`,
+/// Channels, slots, properties, events and latches between threads: the whole of the crate `tamtam-channel`,
 /// its error types included.
 ///
 /// The names that most programs use are at the root of this crate, too. Whoever comes from
@@ -12,6 +12,6 @@ pub use tamtam_channel as channel;
 #[cfg(feature = "channel")]
 #[doc(inline)]
 pub use tamtam_channel::{
-    Event, Latch, Receiver, Select, SelectedOperation, Sender, Slot, Wait, after, at, bounded,
-    never, select, select_biased, tick, unbounded,
+    Event, Latch, Properties, Property, Receiver, Select, SelectedOperation, Sender, Slot, Wait,
+    after, at, bounded, never, select, select_biased, tick, unbounded,
 };

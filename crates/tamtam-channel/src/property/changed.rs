@@ -58,12 +58,15 @@ impl<T> Source for Changed<'_, T> {
     }
 
     fn register(&self, operation: Operation, context: &Context) -> bool {
-        self.property.waiters.register(operation, context);
+        self.property.published.waiters.register(operation, context);
         self.has_come_once_registered()
     }
 
     fn unregister(&self, operation: Operation, context: &Context) {
-        self.property.waiters.unregister(operation, context);
+        self.property
+            .published
+            .waiters
+            .unregister(operation, context);
     }
 
     fn is_ready(&self) -> bool {
@@ -71,11 +74,11 @@ impl<T> Source for Changed<'_, T> {
     }
 
     fn watch(&self, operation: Operation, context: &Context) -> bool {
-        self.property.waiters.watch(operation, context);
+        self.property.published.waiters.watch(operation, context);
         self.has_come_once_registered()
     }
 
     fn unwatch(&self, operation: Operation, context: &Context) {
-        self.property.waiters.unwatch(operation, context);
+        self.property.published.waiters.unwatch(operation, context);
     }
 }

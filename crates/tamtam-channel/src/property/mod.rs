@@ -5,8 +5,8 @@ use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::{Duration, Instant};
 
+use tamtam_wait::Wait;
 use tamtam_wait::seam::Arc;
-use tamtam_wait::{Wait, WaitList};
 
 use crate::error::{CompareAndSetError, WaitTimeoutError};
 
@@ -79,8 +79,6 @@ use published::{Published, Refused, Replaced};
 /// ```
 pub struct Property<T> {
     published: Published<T>,
-    waiters: WaitList,
-    wait: Wait,
 }
 
 // No user code runs while a property is half changed. Whoever looks at it sees a `T` by reference.
@@ -97,15 +95,13 @@ impl<T> Property<T> {
     fn with(value: T, pace: Pace, registry: Registry) -> Self {
         Property {
             published: Published::new(value, pace, registry),
-            waiters: WaitList::new(),
-            wait: Wait::Adaptive,
         }
     }
 
     /// The same property, waiting in another way.
     #[must_use]
     pub fn with_wait(mut self, wait: Wait) -> Self {
-        self.wait = wait;
+        self.published.wait = wait;
         self
     }
 
@@ -293,8 +289,8 @@ impl<T> Property<T> {
     /// that it is dropped last of all.
     fn publish(&self, new: Arc<T>, expected: Option<u64>) -> Result<Replaced<T>, Refused<T>> {
         let replaced = self.published.replace(new, expected)?;
-        self.waiters.habit().meet();
-        self.waiters.notify_all();
+        self.published.waiters.habit().meet();
+        self.published.waiters.notify_all();
         Ok(replaced)
     }
 
@@ -364,8 +360,8 @@ impl<T> Property<T> {
     fn wait_until(&self, since: u64, deadline: Option<Instant>) -> Option<u64> {
         let other = |version: u64| (version != since).then_some(version);
         other(self.version()).or_else(|| {
-            self.waiters.wait_until(
-                self.wait,
+            self.published.waiters.wait_until(
+                self.published.wait,
                 deadline,
                 |_| other(self.version()),
                 || other(self.published.version_once_registered()).is_some(),
@@ -416,7 +412,7 @@ impl<T> fmt::Debug for Property<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Property")
             .field("version", &self.version())
-            .field("wait", &self.wait)
+            .field("wait", &self.published.wait)
             .finish_non_exhaustive()
     }
 }

@@ -4,9 +4,9 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 use core::ptr;
 
-use tamtam_wait::fence;
 use tamtam_wait::seam::atomic::{self, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use tamtam_wait::seam::{Arc, CacheAligned, Mutex, model_fence, spin_loop};
+use tamtam_wait::{Wait, WaitList, fence};
 
 use super::hazard::{Claim, Registry, Slot, is_time_to_calm_down};
 use super::pace::Pace;
@@ -29,6 +29,10 @@ pub(super) struct Published<T> {
     version: AtomicU64,
     /// Held by whoever replaces the value, until nothing is left to do but to drop the old one.
     writers: Mutex<Pace>,
+    /// Those who wait for another version, and how they do it. Here, and not in the property, because
+    /// there is room for them behind the front's cache lines.
+    pub(super) waiters: WaitList,
+    pub(super) wait: Wait,
     registry: Registry,
     /// One share of the current value is ours.
     owns: PhantomData<Arc<T>>,
@@ -66,6 +70,8 @@ impl<T> Published<T> {
             }),
             version: AtomicU64::new(0),
             writers: Mutex::new(pace),
+            waiters: WaitList::new(),
+            wait: Wait::Adaptive,
             registry,
             owns: PhantomData,
         }

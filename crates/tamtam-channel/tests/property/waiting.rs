@@ -46,41 +46,34 @@ fn every_way_of_setting_wakes_all_who_wait() {
     within_limit(|| {
         for wait in WAITS {
             let property = Property::new(0).with_wait(wait);
-            let ways: [&dyn Fn(u64); 4] = [
+            let ways: [&(dyn Fn(u64) + Sync); 4] = [
                 &|number| property.set(number),
                 &|number| drop(property.replace(number)),
-                &|number| drop(property.update(|_| number)),
-                &|number| drop(property.compare_and_set(number - 1, number)),
+                &|number| assert_eq!(property.update(|_| number), number),
+                &|number| assert_eq!(property.compare_and_set(number - 1, number), Ok(number)),
             ];
+            let seen: Vec<AtomicU64> = (0..3).map(|_| AtomicU64::new(0)).collect();
+            let progress = Event::auto();
             thread::scope(|scope| {
-                let seen: Vec<AtomicU64> = (0..3).map(|_| AtomicU64::new(0)).collect();
-                let all_saw = Event::auto();
-                thread::scope(|inner| {
-                    for mine in &seen {
-                        let (property, all_saw, seen) = (&property, &all_saw, &seen);
-                        inner.spawn(move || {
-                            let mut version = 0;
-                            while version < 4 {
-                                version = property.wait_changed(version);
-                                assert!(property.get() >= version);
-                                mine.store(version, Ordering::SeqCst);
-                                if seen
-                                    .iter()
-                                    .all(|seen| seen.load(Ordering::SeqCst) >= version)
-                                {
-                                    all_saw.set();
-                                }
-                            }
-                        });
-                    }
-                    for (number, way) in (1..).zip(ways) {
-                        way(number);
-                        while seen.iter().any(|seen| seen.load(Ordering::SeqCst) < number) {
-                            all_saw.wait_timeout(LONG).unwrap();
+                for mine in &seen {
+                    let (property, progress) = (&property, &progress);
+                    scope.spawn(move || {
+                        let mut version = 0;
+                        while version < 4 {
+                            version = property.wait_changed(version);
+                            assert!(property.get() >= version);
+                            mine.store(version, Ordering::SeqCst);
+                            progress.set();
                         }
+                    });
+                }
+                for (number, way) in (1..).zip(ways) {
+                    way(number);
+                    let is_behind = |mine: &AtomicU64| mine.load(Ordering::SeqCst) < number;
+                    while seen.iter().any(is_behind) {
+                        progress.wait_timeout(LONG).unwrap();
                     }
-                });
-                let _ = scope;
+                }
             });
         }
     });
