@@ -7,6 +7,7 @@ use core::ptr;
 use core::task::Waker;
 use std::time::Instant;
 
+use crate::contain::contain;
 use crate::seam::atomic::{AtomicPtr, Ordering};
 use crate::seam::{Arc, UnsafeCell};
 use crate::source::Operation;
@@ -53,6 +54,16 @@ struct Choice {
     waker: UnsafeCell<Option<Waker>>,
 }
 
+impl Drop for Choice {
+    fn drop(&mut self) {
+        let waker = self.waker.with_mut(|place| {
+            // SAFETY: nobody else has this any more.
+            unsafe { (*place).take() }
+        });
+        contain(|| drop(waker));
+    }
+}
+
 // SAFETY: the waker is accessed by one thread at a time, as its comment says; a waker may be sent and
 // shared. The rest is `Send` and `Sync` by itself.
 unsafe impl Send for Choice {}
@@ -64,6 +75,18 @@ thread_local! {
     static SPARE: Cell<Option<Context>> = const { Cell::new(None) };
     /// Contexts for the tasks of this thread; see [`Context::recycle`].
     static SPARE_FOR_TASKS: RefCell<Vec<Context>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A task's word that says `WAITING`: dropped only by a panic, after which the task waits on.
+struct Parking<'a>(&'a Futex);
+
+impl Drop for Parking<'_> {
+    fn drop(&mut self) {
+        // SYNC waker
+        let _ = self
+            .0
+            .compare_exchange(WAITING, PARKED, Ordering::Release, Ordering::Relaxed);
+    }
 }
 
 /// A thread keeps at most so many contexts for its tasks: 96 bytes each.
@@ -147,7 +170,7 @@ impl Context {
                     }
                 }
             });
-            drop(waker);
+            contain(|| drop(waker));
         }
     }
 
@@ -174,7 +197,10 @@ impl Context {
         let replaced = if same {
             None
         } else {
+            // A clone is user code, which may panic: then the waker that is there stays.
+            let undo = Parking(&self.0.word);
             let waker = waker.clone();
+            core::mem::forget(undo);
             self.0.waker.with_mut(|place| {
                 // SAFETY: as above.
                 unsafe { (*place).replace(waker) }
@@ -185,7 +211,7 @@ impl Context {
             self.0
                 .word
                 .compare_exchange(WAITING, PARKED, Ordering::Release, Ordering::Relaxed);
-        drop(replaced);
+        contain(|| drop(replaced));
         match parked {
             Ok(_) => None,
             Err(_) => self.outcome(),
@@ -247,7 +273,8 @@ impl Context {
         None
     }
 
-    /// Ends the sleep of a thread or task that was chosen while it slept.
+    /// Ends the sleep of a thread or task that was chosen while it slept. If a waker panics, that is
+    /// none of the caller's business: it goes on.
     ///
     /// Only for the one who has chosen it, and once.
     pub fn wake(&self) {
@@ -261,7 +288,7 @@ impl Context {
                 unsafe { (*place).take() }
             });
             if let Some(waker) = waker {
-                waker.wake();
+                contain(|| waker.wake());
             }
         } else {
             self.0.word.wake_one(Scope::Private);

@@ -3,6 +3,7 @@
 mod activity;
 mod attention;
 mod backoff;
+mod contain;
 mod context;
 mod futex;
 mod habit;

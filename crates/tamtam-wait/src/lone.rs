@@ -18,6 +18,7 @@
 
 use core::task::Waker;
 
+use crate::contain::contain;
 use crate::seam::UnsafeCell;
 use crate::seam::atomic::{AtomicU64, Ordering};
 
@@ -44,7 +45,7 @@ unsafe impl Send for Lone {}
 // SAFETY: as above.
 unsafe impl Sync for Lone {}
 
-/// Frees the place, also if a waker panics.
+/// Frees the place, also if cloning a waker panics.
 struct Freeing<'a> {
     lone: &'a Lone,
     word: u64,
@@ -125,7 +126,7 @@ impl Lone {
         // SYNC lone-waker. Sequentially consistent, and so is the look that follows; a swap, because on
         // x86-64 a store of that order is one anyway.
         self.word.swap(ticket.0, Ordering::SeqCst);
-        drop(replaced);
+        contain(|| drop(replaced));
     }
 
     /// Whether the task still waits to be chosen.
@@ -167,7 +168,7 @@ impl Lone {
         });
         // SYNC lone-free
         self.word.store(freed(ticket.0), Ordering::Release);
-        drop(waker);
+        contain(|| drop(waker));
         true
     }
 
@@ -190,17 +191,14 @@ impl Lone {
         {
             return false;
         }
-        let freeing = Freeing {
-            lone: self,
-            word: freed(word),
-        };
         self.waker.with(|place| {
             // SAFETY: the place is ours until it is freed.
             if let Some(waker) = unsafe { &*place } {
-                waker.wake_by_ref();
+                contain(|| waker.wake_by_ref());
             }
         });
-        drop(freeing);
+        // SYNC lone-free
+        self.word.store(freed(word), Ordering::Release);
         true
     }
 }
