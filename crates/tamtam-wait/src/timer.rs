@@ -49,15 +49,18 @@ mod clock {
         deadlines: BTreeMap<Key, Context>,
         next_number: u64,
         runs: bool,
+        /// Until when the thread sleeps, while it does.
+        asleep_until: Option<Instant>,
     }
 
     static CLOCK: Mutex<Clock> = Mutex::new(Clock {
         deadlines: BTreeMap::new(),
         next_number: 0,
         runs: false,
+        asleep_until: None,
     });
 
-    /// There is an earlier deadline than the thread sleeps for.
+    /// The thread has to get up earlier than it meant to.
     static EARLIER: Condvar = Condvar::new();
 
     fn lock() -> MutexGuard<'static, Clock> {
@@ -72,24 +75,36 @@ mod clock {
             number: clock.next_number,
         };
         clock.next_number += 1;
-        let earliest = clock
-            .deadlines
-            .first_key_value()
-            .is_none_or(|(first, _)| key < *first);
         clock.deadlines.insert(key, context);
         if !clock.runs {
             clock.runs = true;
             drop(clock);
             start();
-        } else if earliest {
-            drop(clock);
-            EARLIER.notify_one();
+        } else {
+            get_up(clock, |asleep_until| due < asleep_until);
         }
         key
     }
 
+    /// Wakes the thread if it sleeps and should do so no longer. Most deadlines are taken back long before
+    /// they are due; so it is not woken for each of them, but only if it would oversleep.
+    fn get_up(mut clock: MutexGuard<'static, Clock>, now: impl FnOnce(Instant) -> bool) {
+        if clock.asleep_until.is_some_and(now) {
+            clock.asleep_until = None;
+            drop(clock);
+            EARLIER.notify_one();
+        }
+    }
+
     pub(super) fn cancel(key: Key) {
-        let context = lock().deadlines.remove(&key);
+        let mut clock = lock();
+        let context = clock.deadlines.remove(&key);
+        if clock.deadlines.is_empty() {
+            // A far deadline must not keep the thread when nobody waits for it.
+            get_up(clock, |asleep_until| asleep_until > Instant::now() + IDLE);
+        } else {
+            drop(clock);
+        }
         // Outside of the lock: with the context may go the last reference to a waker.
         drop(context);
     }
@@ -116,36 +131,39 @@ mod clock {
                     let context = first.remove();
                     idle_since = None;
                     drop(clock);
-                    // A waker that panics must not end the clock of all others; the panic was reported
-                    // by the panic hook.
-                    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                        context.expire();
-                        drop(context);
-                    }));
+                    context.expire();
+                    drop(context);
                     clock = lock();
                 }
                 Some(first) => {
-                    let sleep = first.key().due - now;
+                    let due = first.key().due;
                     idle_since = None;
-                    clock = EARLIER
-                        .wait_timeout(clock, sleep)
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .0;
+                    clock = sleep(clock, now, due);
                 }
                 None => {
                     let since = *idle_since.get_or_insert(now);
-                    let idle = now - since;
-                    if idle >= IDLE {
+                    if now >= since + IDLE {
                         clock.runs = false;
                         return;
                     }
-                    clock = EARLIER
-                        .wait_timeout(clock, IDLE - idle)
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .0;
+                    clock = sleep(clock, now, since + IDLE);
                 }
             }
         }
+    }
+
+    /// Sleeps until then, or until somebody wants it to get up.
+    fn sleep(
+        mut clock: MutexGuard<'static, Clock>,
+        now: Instant,
+        until: Instant,
+    ) -> MutexGuard<'static, Clock> {
+        clock.asleep_until = Some(until);
+        let (mut clock, _) = EARLIER
+            .wait_timeout(clock, until - now)
+            .unwrap_or_else(PoisonError::into_inner);
+        clock.asleep_until = None;
+        clock
     }
 
     #[cfg(all(test, not(miri)))]
