@@ -5,7 +5,7 @@ use core::task::{Poll, Waker};
 use std::time::Instant;
 
 use crate::lone::Ticket;
-use crate::{Context, Operation, Outcome, Source, TaskDeadline, Token};
+use crate::{Backoff, Context, Operation, Outcome, Source, TaskDeadline, Token};
 
 const ONLY: Operation = Operation::new(0);
 
@@ -76,6 +76,8 @@ impl TaskWait {
                 }
             }
         }
+        // Turns only while somebody else is in the middle of a step.
+        let mut backoff = Backoff::new();
         loop {
             if source.try_begin(token) {
                 return Poll::Ready(Polled::Begun);
@@ -87,6 +89,7 @@ impl TaskWait {
                         return Poll::Pending;
                     }
                     give_up_place(source, ticket);
+                    backoff.pause();
                     continue;
                 }
             } else if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
@@ -114,6 +117,7 @@ impl TaskWait {
             if self.leave(source, outcome, token) {
                 return Poll::Ready(Polled::Begun);
             }
+            backoff.pause();
         }
     }
 
