@@ -127,8 +127,16 @@ unsafe impl<T: Send> Send for Rendezvous<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Rendezvous<T> {}
 
-/// An exchange that has begun: the address of the packet, or `None` if the channel is closed.
-pub(crate) struct Exchange<T>(Option<*const Packet<T>>);
+/// An exchange that has begun.
+pub(crate) enum Exchange<T> {
+    /// The channel is closed.
+    Closed,
+    /// Through the packet at this address.
+    Packet(*const Packet<T>),
+    /// The receiver has the message already. It was waiting in the sender's packet, and a sender is not
+    /// held up until this operation is finished.
+    Taken(Option<T>),
+}
 
 const ONLY: Operation = Operation::new(0);
 
@@ -159,14 +167,14 @@ impl<T> Rendezvous<T> {
         unsafe { (*exchange).give(message) };
     }
 
-    /// Takes the message of the partner that was chosen.
+    /// Takes the message of the partner that was chosen, and wakes it.
     ///
     /// # Safety
     ///
     /// The exchange was begun by this thread as the receiver.
     ///
     /// Nothing if the sender, in a select, gave the exchange up.
-    unsafe fn take(exchange: *const Packet<T>) -> Option<T> {
+    unsafe fn take(exchange: *const Packet<T>, sleeper: Option<Sleeper>) -> Option<T> {
         // SAFETY: the packet lives until it is done or, on the heap, until it is freed here.
         let packet = unsafe { &*exchange };
         if packet.blocked {
@@ -174,8 +182,12 @@ impl<T> Rendezvous<T> {
             let message = unsafe { packet.take() };
             // SYNC packet-done
             packet.done.store(true, Ordering::Release);
+            // Not earlier: it would wake up to wait for us.
+            drop(sleeper);
             message
         } else {
+            // A sender in a select has to wake up before it can give.
+            drop(sleeper);
             packet.wait_until_done();
             // SAFETY: done: the sender is through with it, and has left the box to us.
             unsafe { Box::from_raw(exchange.cast_mut()) }
@@ -196,7 +208,7 @@ impl<T> Rendezvous<T> {
             unsafe { (*exchange).done.store(true, Ordering::Release) };
         } else {
             // SAFETY: by the caller's promise. The message has nobody to go to.
-            drop(unsafe { Self::take(exchange) });
+            drop(unsafe { Self::take(exchange, None) });
         }
     }
 
@@ -306,10 +318,8 @@ impl<T> Rendezvous<T> {
         let mut sides = self.sides.lock();
         if let Some((entry, sleeper)) = sides.choose_sender() {
             drop(sides);
-            // A sender in a select has to wake up before it can give.
-            drop(sleeper);
             // SAFETY: begun just now; every entry of this channel has a packet of this type.
-            return unsafe { Self::take(entry.packet.cast()) }.map(Ok);
+            return unsafe { Self::take(entry.packet.cast(), sleeper) }.map(Ok);
         }
         Some(Err(if sides.closed {
             Nothing::Closed
@@ -332,9 +342,8 @@ impl<T> Rendezvous<T> {
             let mut sides = self.sides.lock();
             if let Some((entry, sleeper)) = sides.choose_sender() {
                 drop(sides);
-                drop(sleeper);
                 // SAFETY: begun just now; every entry of this channel has a packet of this type.
-                return unsafe { Self::take(entry.packet.cast()) }.map(Ok);
+                return unsafe { Self::take(entry.packet.cast(), sleeper) }.map(Ok);
             }
             if sides.closed {
                 return Some(Err(Nothing::Closed));
@@ -461,14 +470,16 @@ pub(crate) struct Offer<T> {
 unsafe impl<T: Send> Send for Offer<T> {}
 
 impl<T> Rendezvous<T> {
-    /// Gives the message to a receiver that waits, or enters an offer of it.
+    /// Gives the message to a receiver that waits, or enters an offer of it; else the message stays
+    /// where it is.
     pub(crate) fn offer(
         &self,
-        message: T,
+        message: &mut Option<T>,
         waker: &Waker,
         deadline: Option<Instant>,
-    ) -> Result<Option<Offer<T>>, (T, Refusal)> {
+    ) -> Result<Option<Offer<T>>, Refusal> {
         let late = deadline.is_some_and(|deadline| deadline <= Instant::now());
+        // The waker's clone may panic: the message is still its future's then.
         let context = Context::for_task(waker);
         let mut sides = self.sides.lock();
         let met = sides.choose_receiver();
@@ -477,29 +488,32 @@ impl<T> Rendezvous<T> {
             drop(sides);
             context.recycle();
             let Some((entry, sleeper)) = met else {
-                let refusal = if closed {
+                return Err(if closed {
                     Refusal::Closed
                 } else {
                     Refusal::Full
-                };
-                return Err((message, refusal));
+                });
             };
-            // SAFETY: begun just now; every entry of this channel has a packet of this type.
-            unsafe { Self::give(entry.packet.cast(), message) };
+            match message.take() {
+                // SAFETY: begun just now; every entry of this channel has a packet of this type.
+                Some(message) => unsafe { Self::give(entry.packet.cast(), message) },
+                None => unreachable!("a message is offered once"),
+            }
             drop(sleeper);
             return Ok(None);
         }
-        let packet = Box::leak(Box::new(Packet::on_stack(Some(message))));
+        // The one address for both sides; a reference made later would claim the packet for us alone.
+        let packet = NonNull::from(Box::leak(Box::new(Packet::on_stack(message.take()))));
         let mut sleepers = Vec::new();
         sides.senders.register(Entry {
-            packet: packet.address(),
+            packet: packet.as_ptr().cast(),
             ..Entry::new(ONLY, &context)
         });
         sides.receivers.tell_watchers(&mut sleepers);
         drop(sides);
         drop(sleepers);
         Ok(Some(Offer {
-            packet: NonNull::from(packet),
+            packet,
             deadline: deadline.map(|due| TaskDeadline::new(due, &context)),
             context,
         }))
@@ -556,13 +570,13 @@ impl<T> Exchange<T> {
     ///
     /// Begun by this thread as the sender, and not finished yet.
     pub(crate) unsafe fn give(self, message: T) -> Result<(), T> {
-        match self.0 {
-            Some(packet) => {
+        match self {
+            Exchange::Packet(packet) => {
                 // SAFETY: by the caller's promise.
                 unsafe { Rendezvous::give(packet, message) };
                 Ok(())
             }
-            None => Err(message),
+            Exchange::Closed | Exchange::Taken(_) => Err(message),
         }
     }
 
@@ -573,10 +587,12 @@ impl<T> Exchange<T> {
     ///
     /// Begun by this thread as the receiver, and not finished yet.
     pub(crate) unsafe fn take(self) -> Result<Option<T>, RecvError> {
-        // SAFETY: by the caller's promise.
-        self.0
-            .map(|packet| unsafe { Rendezvous::take(packet) })
-            .ok_or(RecvError)
+        match self {
+            Exchange::Closed => Err(RecvError),
+            // SAFETY: by the caller's promise.
+            Exchange::Packet(packet) => Ok(unsafe { Rendezvous::take(packet, None) }),
+            Exchange::Taken(message) => Ok(message),
+        }
     }
 }
 
@@ -603,11 +619,19 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
         };
         if let Some((entry, sleeper)) = chosen {
             drop(sides);
-            drop(sleeper);
-            token.put(Exchange::<T>(Some(entry.packet.cast())));
+            let packet: *const Packet<T> = entry.packet.cast();
+            // SAFETY: chosen just now; a packet lives until its exchange is done.
+            if !SENDS && unsafe { (*packet).blocked } {
+                // SAFETY: begun just now.
+                let message = unsafe { Rendezvous::take(packet, sleeper) };
+                token.put(Exchange::Taken(message));
+            } else {
+                drop(sleeper);
+                token.put(Exchange::Packet(packet));
+            }
             true
         } else if sides.closed {
-            token.put(Exchange::<T>(None));
+            token.put(Exchange::<T>::Closed);
             true
         } else {
             false
@@ -642,7 +666,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
     }
 
     fn accept(&self, token: &mut Token, context: &Context) -> bool {
-        token.put(Exchange::<T>(Some(context.packet().cast())));
+        token.put(Exchange::<T>::Packet(context.packet().cast()));
         true
     }
 
@@ -656,7 +680,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
 
     unsafe fn abandon(&self, token: &mut Token) {
         // SAFETY: this is what `try_begin` and `accept` put into a token.
-        if let Exchange(Some(packet)) = unsafe { token.take::<Exchange<T>>() } {
+        if let Exchange::Packet(packet) = unsafe { token.take::<Exchange<T>>() } {
             // SAFETY: begun by this thread.
             unsafe { Rendezvous::abandon(packet, SENDS) };
         }

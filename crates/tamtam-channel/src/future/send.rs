@@ -36,6 +36,11 @@ impl<T> Sending<T> {
         waker: &Waker,
         deadline: Option<Instant>,
     ) -> Poll<Result<(), SendTimeoutError<T>>> {
+        // Before anything is begun: a position that was claimed and is never written would hold up all
+        // receivers.
+        if self.message.is_none() && self.offer.is_none() {
+            ended();
+        }
         let mut token = Token::default();
         let polled = match sender.flavor() {
             SenderFlavor::Bounded(ring) => {
@@ -69,19 +74,17 @@ impl<T> Sending<T> {
         deadline: Option<Instant>,
     ) -> Poll<Result<(), SendTimeoutError<T>>> {
         if self.offer.is_none() {
-            match rendezvous.offer(self.take(), waker, deadline) {
-                Ok(None) => return Poll::Ready(Ok(())),
+            return match rendezvous.offer(&mut self.message, waker, deadline) {
+                Ok(None) => Poll::Ready(Ok(())),
                 Ok(offer) => {
                     self.offer = offer;
-                    return Poll::Pending;
+                    Poll::Pending
                 }
-                Err((message, Refusal::Closed)) => {
-                    return Poll::Ready(Err(SendTimeoutError::Disconnected(message)));
+                Err(Refusal::Closed) => {
+                    Poll::Ready(Err(SendTimeoutError::Disconnected(self.take())))
                 }
-                Err((message, Refusal::Full)) => {
-                    return Poll::Ready(Err(SendTimeoutError::Timeout(message)));
-                }
-            }
+                Err(Refusal::Full) => Poll::Ready(Err(SendTimeoutError::Timeout(self.take()))),
+            };
         }
         let ended = self
             .offer
@@ -99,7 +102,7 @@ impl<T> Sending<T> {
     fn take(&mut self) -> T {
         match self.message.take() {
             Some(message) => message,
-            None => panic!("a send was polled after it had ended"),
+            None => ended(),
         }
     }
 
@@ -119,6 +122,11 @@ impl<T> Sending<T> {
         }
         self.message.take()
     }
+}
+
+#[cold]
+fn ended() -> ! {
+    panic!("a send was polled after it had ended")
 }
 
 /// What [`Sender::send_async`] returns: ready when the message is in the channel.
