@@ -1,0 +1,27 @@
+//! Both ends as tasks: what the `_async` verbs, streams and sinks promise, on executors of every kind and polled by
+//! hand.
+//!
+//! The modules `wakes`, `cancel`, `program` and `wakers` need no threads and no clock, so they run under Miri, too.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod cancel;
+mod executor;
+mod hand;
+mod program;
+mod wakers;
+mod wakes;
+
+#[cfg(not(miri))]
+mod conformance;
+#[cfg(not(miri))]
+mod nouns;
+mod soak;
+#[cfg(all(not(miri), feature = "futures"))]
+mod streams;
+#[cfg(not(miri))]
+mod timeouts;
+mod traits;
+#[cfg(not(miri))]
+mod wishes;
