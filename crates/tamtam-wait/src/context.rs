@@ -52,6 +52,7 @@ struct Choice {
     /// Whoever moves the word from `PARKED` to a decision may take it; the task itself may change it
     /// while the word is `WAITING`, and while nobody else has the context.
     waker: UnsafeCell<Option<Waker>>,
+    is_task: bool,
 }
 
 impl Drop for Choice {
@@ -105,7 +106,7 @@ impl Context {
                 .try_with(Cell::take)
                 .ok()
                 .flatten()
-                .unwrap_or_else(Context::fresh);
+                .unwrap_or_else(|| Context::fresh(false));
             context.reset();
             let result = wait(&context);
             let _ = SPARE.try_with(|spare| spare.set(Some(context)));
@@ -113,15 +114,16 @@ impl Context {
         }
         #[cfg(tamtam_loom)]
         {
-            wait(&Context::fresh())
+            wait(&Context::fresh(false))
         }
     }
 
-    fn fresh() -> Self {
+    fn fresh(is_task: bool) -> Self {
         Context(Arc::new(Choice {
             word: Futex::new(WAITING),
             packet: AtomicPtr::new(ptr::null_mut()),
             waker: UnsafeCell::new(None),
+            is_task,
         }))
     }
 
@@ -134,9 +136,9 @@ impl Context {
             .try_with(|spare| spare.try_borrow_mut().ok()?.pop())
             .ok()
             .flatten()
-            .unwrap_or_else(Context::fresh);
+            .unwrap_or_else(|| Context::fresh(true));
         #[cfg(tamtam_loom)]
-        let context = Context::fresh();
+        let context = Context::fresh(true);
         // A waker's clone is user code: it runs before anything depends on it.
         let waker = waker.clone();
         context.0.waker.with_mut(|place| {
@@ -229,6 +231,17 @@ impl Context {
     pub fn reset(&self) {
         self.0.word.store(WAITING, Ordering::Relaxed);
         self.0.packet.store(ptr::null_mut(), Ordering::Relaxed);
+    }
+
+    /// Whether a task waits, and not a thread.
+    #[inline]
+    pub fn is_task(&self) -> bool {
+        self.0.is_task
+    }
+
+    /// Tells this wait from all others of the same time.
+    pub(crate) fn identity(&self) -> usize {
+        core::ptr::from_ref::<Choice>(&self.0).addr()
     }
 
     /// Whether both are the same wait.

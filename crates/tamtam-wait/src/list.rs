@@ -196,6 +196,8 @@ struct Waiters {
     queue: WaitQueue,
     /// In a chained list: a thread was chosen and has not arrived yet.
     on_its_way: bool,
+    /// In a chained list: the identity of the task that was chosen last.
+    last_task: usize,
 }
 
 impl Default for WaitList {
@@ -224,6 +226,10 @@ impl WaitList {
     /// For those who wait for room. Room comes one place at a time from somebody who has better things
     /// to do than to wake a thread for each of them; and whoever is late only finds more of it. Not for
     /// those who wait for messages: each of them should be on its way to a thread at once.
+    ///
+    /// A thread that was chosen comes; a task may never be polled again, or not before another one of
+    /// the same list has got on. So nobody waits for a task to arrive: each place chooses another one, and
+    /// the last one that was chosen passes on.
     pub fn chained() -> Self {
         Self {
             chained: true,
@@ -333,6 +339,16 @@ impl WaitList {
         }
     }
 
+    /// As [`arrive`](WaitList::arrive), for a thread or a task: whether it is to pass on.
+    pub fn arrive_as(&self, context: &Context) -> bool {
+        if context.is_task() {
+            self.change(|waiters| waiters.last_task == context.identity())
+        } else {
+            self.arrive();
+            true
+        }
+    }
+
     /// A chosen thread has got what it came for: if there is more, the next one is chosen, since those
     /// who brought it may have seen that somebody was on the way.
     pub fn pass_on(&self, ready: impl Fn() -> bool) {
@@ -341,9 +357,8 @@ impl WaitList {
         }
     }
 
-    /// A chosen waiter does not come: the next one is chosen if there is something to come for.
+    /// A chosen task does not come: the next one is chosen if there is something to come for.
     pub fn decline(&self, ready: impl Fn() -> bool) {
-        self.arrive();
         if ready() {
             self.notify_one();
         }
@@ -487,7 +502,10 @@ impl WaitList {
                 return None;
             }
             let chosen = waiters.queue.choose();
-            waiters.on_its_way = self.chained && chosen.is_some();
+            if let (true, Some((entry, _))) = (self.chained, &chosen) {
+                waiters.on_its_way = !entry.context.is_task();
+                waiters.last_task = entry.context.identity();
+            }
             chosen
         });
         drop(chosen);

@@ -531,6 +531,13 @@ impl<T> Source for Sending<'_, T> {
 
     fn accept(&self, token: &mut Token, _: &Context) -> bool {
         self.0.arrive(|| self.try_begin(token))
+    fn accept(&self, token: &mut Token, context: &Context) -> bool {
+        let passes_on = self.0.senders.arrive_as(context);
+        let begun = self.try_begin(token);
+        if begun && passes_on {
+            self.0.senders.pass_on(|| self.0.has_room());
+        }
+        begun
     }
 
     fn decline(&self, _: &Context) {
