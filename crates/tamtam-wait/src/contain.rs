@@ -8,7 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 #[inline]
 pub(crate) fn contain(foreign: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(foreign)) {
-        // What it panicked with is foreign, too, and its drop may panic.
-        core::mem::forget(payload);
+        // What it panicked with is foreign, too, and its drop may panic; enough is enough then.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            core::mem::forget(payload);
+        }
     }
 }

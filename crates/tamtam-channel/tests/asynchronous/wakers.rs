@@ -527,10 +527,10 @@ fn a_wake_that_takes_long_does_not_disturb_the_next_wait() {
     });
 }
 
-/// A future that is forgotten keeps its place in the line; it may swallow one wake-up, and the next one after that
-/// makes up for it.
+/// A future that is never polled again, forgotten or kept beside one that is awaited first, keeps its place in the line.
+/// It may swallow one wake-up, and the next one after that makes up for it.
 #[test]
-fn a_forgotten_receiver_does_not_stop_the_others() {
+fn a_receiver_that_is_not_polled_on_does_not_stop_the_others() {
     for flavour in [Flavour::Bounded(3), Flavour::Unbounded] {
         let (sender, receiver) = flavour.pair();
         let hands = Hand::several::<4>();
@@ -538,8 +538,7 @@ fn a_forgotten_receiver_does_not_stop_the_others() {
         for (hand, future) in hands.iter().zip(&mut futures) {
             hand.pends(future);
         }
-        let last = futures.pop().unwrap();
-        futures.into_iter().for_each(std::mem::forget);
+        let mut last = futures.pop().unwrap();
         for number in 0..3 {
             sender.send(number).unwrap();
         }
@@ -547,22 +546,21 @@ fn a_forgotten_receiver_does_not_stop_the_others() {
         assert_eq!(receiver.recv(), Ok(0));
         sender.send(3).unwrap();
         assert_eq!(wakes(&hands), [1; 4], "{flavour:?}");
-        let mut last = last;
         assert_eq!(hands[3].ready(&mut last), Ok(1));
+        drop(futures);
     }
 }
 
 /// Two places come free, one of them for a task that will never be polled again.
 #[test]
-fn a_forgotten_sender_does_not_stop_the_others() {
+fn a_sender_that_is_not_polled_on_does_not_stop_the_others() {
     let (sender, receiver) = bounded(3);
     for number in 0..3 {
         sender.send(number).unwrap();
     }
     let hands = Hand::several::<2>();
-    let mut forgotten = sender.send_async(100);
-    hands[0].pends(&mut forgotten);
-    std::mem::forget(forgotten);
+    let mut idle = sender.send_async(100);
+    hands[0].pends(&mut idle);
     let mut waits = sender.send_async(3);
     hands[1].pends(&mut waits);
     assert_eq!(receiver.recv(), Ok(0));
@@ -571,19 +569,19 @@ fn a_forgotten_sender_does_not_stop_the_others() {
     assert_eq!(hands[1].wakes(), 1, "it waits for one that will never come");
     hands[1].ready(&mut waits).unwrap();
     assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [2, 3]);
+    drop(idle);
 }
 
 /// As above, with a thread that waits behind the task.
 #[test]
-fn a_forgotten_sender_does_not_stop_a_thread() {
+fn a_sender_that_is_not_polled_on_does_not_stop_a_thread() {
     within_limit(|| {
         let (sender, receiver) = bounded(2);
         sender.send(0).unwrap();
         sender.send(1).unwrap();
         let hand = Hand::new();
-        let mut forgotten = sender.send_async(100);
-        hand.pends(&mut forgotten);
-        std::mem::forget(forgotten);
+        let mut idle = sender.send_async(100);
+        hand.pends(&mut idle);
         let sent = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -595,20 +593,21 @@ fn a_forgotten_sender_does_not_stop_a_thread() {
             assert_eq!(receiver.recv_timeout(LONG), Ok(2));
         });
         assert!(sent.load(Ordering::SeqCst));
+        drop(idle);
     });
 }
 
 #[test]
-fn a_forgotten_offer_can_be_received() {
+fn an_offer_that_is_not_polled_on_can_be_received() {
     let (sender, receiver) = bounded(0);
     let hand = Hand::new();
-    let mut forgotten = sender.send_async(1);
-    hand.pends(&mut forgotten);
-    std::mem::forget(forgotten);
+    let mut idle = sender.send_async(1);
+    hand.pends(&mut idle);
     let mut other = sender.send_async(2);
     hand.pends(&mut other);
     assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1, 2]);
     hand.ready(&mut other).unwrap();
+    drop(idle);
 }
 
 /// What is polled after its end panics clearly, and the channel goes on.
