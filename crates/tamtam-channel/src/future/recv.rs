@@ -83,7 +83,8 @@ impl Receiving {
 /// # Cancel safety
 ///
 /// Dropping it takes no message out of the channel. If it was about to be woken for one, another
-/// receiver is woken instead.
+/// receiver is woken instead. Kept without being polled, it keeps its place among those who wait, and the
+/// wake-up; polled after it was ready, it receives the next message.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct RecvFuture<'a, T> {
     receiver: &'a Receiver<T>,

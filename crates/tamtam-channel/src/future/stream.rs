@@ -12,7 +12,9 @@ use crate::receiver::Receiver;
 ///
 /// # Cancel safety
 ///
-/// Dropping the stream, or the future of its next message, takes no message.
+/// Dropping the stream, or the future of its next message, takes no message. A stream that was polled
+/// keeps its place among those who wait until it is polled again or dropped, and may be the one that is
+/// woken for a message: one that is set aside for long should be dropped.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct RecvStream<'a, T> {
     receiver: End<'a, Receiver<T>>,
