@@ -341,6 +341,15 @@ impl fmt::Display for TryRecvError {
 
 impl Error for TryRecvError {}
 
+impl From<ReserveError> for ReserveTimeoutError {
+    fn from(error: ReserveError) -> Self {
+        match error {
+            ReserveError::Disconnected => ReserveTimeoutError::Disconnected,
+            ReserveError::CapacityZero => ReserveTimeoutError::CapacityZero,
+        }
+    }
+}
+
 impl From<RecvError> for TryRecvError {
     fn from(_: RecvError) -> Self {
         TryRecvError::Disconnected

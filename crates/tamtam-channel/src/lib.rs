@@ -26,19 +26,17 @@ mod weak_sender;
 pub use builder::{Builder, Overflow};
 pub use channel::{after, at, bounded, never, tick, unbounded};
 pub use error::{
-    PutTimeoutError, ReadyTimeoutError, RecvError, RecvTimeoutError, ReserveError,
-    ReserveTimeoutError, SelectTimeoutError, SendError, SendManyError, SendTimeoutError,
-    TakeTimeoutError, TryPutError, TryReadyError, TryRecvError, TryReserveError, TrySelectError,
-    TrySendError, WaitTimeoutError,
     CompareAndSetError, GetPropertyError, PutTimeoutError, ReadyTimeoutError, RecvError,
-    RecvTimeoutError, SelectTimeoutError, SendError, SendTimeoutError, TakeTimeoutError,
-    TryPutError, TryReadyError, TryRecvError, TrySelectError, TrySendError, WaitForPropertyError,
-    WaitTimeoutError, WrongType,
+    RecvTimeoutError, ReserveError, ReserveTimeoutError, SelectTimeoutError, SendError,
+    SendManyError, SendTimeoutError, TakeTimeoutError, TryPutError, TryReadyError, TryRecvError,
+    TryReserveError, TrySelectError, TrySendError, WaitForPropertyError, WaitTimeoutError,
+    WrongType,
 };
 pub use event::Event;
 pub use future::{
-    PutFuture, RecvFuture, RecvStream, RecvTimeoutFuture, SendFuture, SendSink, SendTimeoutFuture,
-    TakeFuture, WaitFuture, WaitTimeoutFuture,
+    ChangedFuture, ChangedTimeoutFuture, PutFuture, RecvFuture, RecvStream, RecvTimeoutFuture,
+    ReserveFuture, ReserveTimeoutFuture, SendFuture, SendSink, SendTimeoutFuture, TakeFuture,
+    WaitFuture, WaitTimeoutFuture,
 };
 pub use iter::{Drain, IntoIter, Iter, TryIter};
 pub use latch::Latch;

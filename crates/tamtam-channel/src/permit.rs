@@ -236,10 +236,6 @@ impl<T> Sender<T> {
     }
 
     /// Reserving, as something to wait for.
-    #[allow(
-        dead_code,
-        reason = "for waits that are not a thread's, such as a task's"
-    )]
     pub(crate) fn reserving(&self) -> Reserving<'_, T> {
         Reserving(self)
     }
@@ -255,10 +251,6 @@ impl<'a, T> Reserving<'a, T> {
     /// # Safety
     ///
     /// The token was filled by this sender's reserving source, and not used since.
-    #[allow(
-        dead_code,
-        reason = "for waits that are not a thread's, such as a task's"
-    )]
     pub(crate) unsafe fn finish(self, token: &mut Token) -> Result<Permit<'a, T>, ReserveError> {
         // SAFETY: this is what `try_begin` puts into a token.
         unsafe { token.take::<Result<(), ReserveError>>() }.map(|()| Permit::granted(self.0))
@@ -294,10 +286,16 @@ impl<T> Source for Reserving<'_, T> {
         }
     }
 
-    fn accept(&self, token: &mut Token, _: &Context) -> bool {
+    fn accept(&self, token: &mut Token, context: &Context) -> bool {
         match &self.0.flavor {
-            SenderFlavor::Bounded(ring) => ring.arrive(|| self.try_begin(token)),
+            SenderFlavor::Bounded(ring) => ring.arrive(context, || self.try_begin(token)),
             SenderFlavor::Unbounded(_) | SenderFlavor::Rendezvous(_) => self.try_begin(token),
+        }
+    }
+
+    fn decline(&self, context: &Context) {
+        if let SenderFlavor::Bounded(ring) = &self.0.flavor {
+            ring.sending().decline(context);
         }
     }
 

@@ -166,10 +166,10 @@ impl Context {
                 unsafe { (*place).take() }
             });
             let _ = SPARE_FOR_TASKS.try_with(|spare| {
-                if let Ok(mut spare) = spare.try_borrow_mut() {
-                    if spare.len() < MOST_SPARE {
-                        spare.push(context);
-                    }
+                if let Ok(mut spare) = spare.try_borrow_mut()
+                    && spare.len() < MOST_SPARE
+                {
+                    spare.push(context);
                 }
             });
             contain(|| drop(waker));

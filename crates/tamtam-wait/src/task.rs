@@ -196,10 +196,10 @@ impl TaskWait {
 /// Leaves the place for one task. A wake-up that was meant for it goes to another waiter.
 #[cold]
 fn give_up_place<S: Source + ?Sized>(source: &S, ticket: Ticket) {
-    if let Some(list) = source.list() {
-        if !list.lone.cancel(ticket) {
-            list.decline(|| source.looks_ready());
-        }
+    if let Some(list) = source.list()
+        && !list.lone.cancel(ticket)
+    {
+        list.decline(|| source.looks_ready());
     }
 }
 

@@ -4,13 +4,17 @@
 //! register its thread, in the same list, so that both kinds wait in one line. Deadlines are kept by one
 //! thread for the whole program, which is there only while a task waits with a deadline.
 
+mod changed;
 mod recv;
+mod reserve;
 mod send;
 mod sink;
 mod stream;
 mod wait;
 
+pub use changed::{ChangedFuture, ChangedTimeoutFuture};
 pub use recv::{RecvFuture, RecvTimeoutFuture};
+pub use reserve::{ReserveFuture, ReserveTimeoutFuture};
 pub use send::{SendFuture, SendTimeoutFuture};
 pub use sink::SendSink;
 pub use stream::RecvStream;

@@ -41,6 +41,11 @@ impl<T> Sending<T> {
         if self.message.is_none() && self.offer.is_none() {
             ended();
         }
+        if sender.drops() {
+            // There is always room for it, or none is made.
+            let sent = sender.send(self.take());
+            return Poll::Ready(sent.map_err(SendTimeoutError::from));
+        }
         let mut token = Token::default();
         let polled = match sender.flavor() {
             SenderFlavor::Bounded(ring) => {

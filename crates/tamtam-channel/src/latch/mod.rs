@@ -277,6 +277,14 @@ impl Source for Latch {
         self.has_opened()
     }
 
+    fn list(&self) -> Option<&WaitList> {
+        Some(&self.waiters)
+    }
+
+    fn looks_ready(&self) -> bool {
+        self.has_opened()
+    }
+
     fn unwatch(&self, operation: Operation, context: &Context) {
         self.waiters.unwatch(operation, context);
     }

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use tamtam_wait::{Context, Operation, Source, Token};
+use tamtam_wait::{Context, Operation, Source, Token, WaitList};
 
 use super::Property;
 
@@ -75,6 +75,14 @@ impl<T> Source for Changed<'_, T> {
 
     fn watch(&self, operation: Operation, context: &Context) -> bool {
         self.property.published.waiters.watch(operation, context);
+        self.has_come_once_registered()
+    }
+
+    fn list(&self) -> Option<&WaitList> {
+        Some(&self.property.published.waiters)
+    }
+
+    fn looks_ready(&self) -> bool {
         self.has_come_once_registered()
     }
 

@@ -363,10 +363,10 @@ impl<T> Ring<T> {
     }
 
     /// One who was chosen to get room has arrived, and attempts to take it.
-    pub(crate) fn arrive(&self, attempt: impl FnOnce() -> bool) -> bool {
-        self.senders.arrive();
+    pub(crate) fn arrive(&self, context: &Context, attempt: impl FnOnce() -> bool) -> bool {
+        let passes_on = self.senders.arrive_as(context);
         let begun = attempt();
-        if begun {
+        if begun && passes_on {
             self.senders.pass_on(|| self.has_room());
         }
         begun
@@ -529,15 +529,8 @@ impl<T> Source for Sending<'_, T> {
         self.0.senders.unregister(operation, context);
     }
 
-    fn accept(&self, token: &mut Token, _: &Context) -> bool {
-        self.0.arrive(|| self.try_begin(token))
     fn accept(&self, token: &mut Token, context: &Context) -> bool {
-        let passes_on = self.0.senders.arrive_as(context);
-        let begun = self.try_begin(token);
-        if begun && passes_on {
-            self.0.senders.pass_on(|| self.0.has_room());
-        }
-        begun
+        self.0.arrive(context, || self.try_begin(token))
     }
 
     fn decline(&self, _: &Context) {

@@ -1,0 +1,149 @@
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use tamtam_wait::{Polled, TaskWait, Token};
+
+use crate::error::{ReserveError, ReserveTimeoutError};
+use crate::{Permit, Sender};
+
+/// What [`Sender::reserve_async`] returns: ready when room is kept.
+///
+/// # Cancel safety
+///
+/// Dropping it keeps no room. If it was about to be woken for some, another sender is woken instead.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct ReserveFuture<'a, T> {
+    sender: &'a Sender<T>,
+    wait: TaskWait,
+}
+
+/// What [`Sender::reserve_timeout_async`] returns: ready when room is kept or the time is over.
+///
+/// # Cancel safety
+///
+/// As for [`ReserveFuture`].
+#[must_use = "a future does nothing until it is awaited"]
+pub struct ReserveTimeoutFuture<'a, T> {
+    sender: &'a Sender<T>,
+    wait: TaskWait,
+    deadline: Option<Instant>,
+}
+
+impl<T> Sender<T> {
+    /// Keeps room for one message, awaiting it: the way to send without ever losing the message to a
+    /// cancellation, since it need not be made before there is room for it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future keeps no room, and there is no message yet that could be lost.
+    ///
+    /// # Errors
+    ///
+    /// As [`reserve`](Sender::reserve).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::task::{Context, Poll, Waker};
+    /// # fn run<F: Future>(future: F) -> F::Output {
+    /// #     let mut future = std::pin::pin!(future);
+    /// #     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    /// #         Poll::Ready(output) => output,
+    /// #         Poll::Pending => panic!("it was to be ready"),
+    /// #     }
+    /// # }
+    /// # run(async {
+    /// let (sender, receiver) = tamtam_channel::bounded(1);
+    /// let permit = sender.reserve_async().await?;
+    /// permit.send("made when there was room for it").unwrap();
+    /// assert_eq!(receiver.len(), 1);
+    /// # Ok::<(), tamtam_channel::ReserveError>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn reserve_async(&self) -> ReserveFuture<'_, T> {
+        ReserveFuture {
+            sender: self,
+            wait: TaskWait::new(),
+        }
+    }
+
+    /// As [`reserve_async`](Sender::reserve_async), but waits at most `timeout` from now. No runtime's
+    /// timer is needed.
+    ///
+    /// # Errors
+    ///
+    /// As [`reserve_timeout`](Sender::reserve_timeout).
+    pub fn reserve_timeout_async(&self, timeout: Duration) -> ReserveTimeoutFuture<'_, T> {
+        ReserveTimeoutFuture {
+            sender: self,
+            wait: TaskWait::new(),
+            deadline: Instant::now().checked_add(timeout),
+        }
+    }
+}
+
+fn poll<'a, T>(
+    sender: &'a Sender<T>,
+    wait: &mut TaskWait,
+    context: &Context<'_>,
+    deadline: Option<Instant>,
+) -> Poll<Result<Permit<'a, T>, ReserveTimeoutError>> {
+    let reserving = sender.reserving();
+    let mut token = Token::default();
+    wait.poll(&reserving, &mut token, context.waker(), deadline)
+        .map(|polled| match polled {
+            // SAFETY: this source has filled the token just now.
+            Polled::Begun => unsafe { reserving.finish(&mut token) }.map_err(Into::into),
+            Polled::TimedOut => Err(ReserveTimeoutError::Timeout),
+        })
+}
+
+impl<'a, T> Future for ReserveFuture<'a, T> {
+    type Output = Result<Permit<'a, T>, ReserveError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let sender = self.sender;
+        poll(sender, &mut self.wait, context, None).map_err(|error| match error {
+            ReserveTimeoutError::CapacityZero => ReserveError::CapacityZero,
+            ReserveTimeoutError::Disconnected | ReserveTimeoutError::Timeout => {
+                ReserveError::Disconnected
+            }
+        })
+    }
+}
+
+impl<'a, T> Future for ReserveTimeoutFuture<'a, T> {
+    type Output = Result<Permit<'a, T>, ReserveTimeoutError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let (sender, deadline) = (self.sender, self.deadline);
+        poll(sender, &mut self.wait, context, deadline)
+    }
+}
+
+impl<T> Drop for ReserveFuture<'_, T> {
+    fn drop(&mut self) {
+        self.wait.cancel(&self.sender.reserving());
+    }
+}
+
+impl<T> Drop for ReserveTimeoutFuture<'_, T> {
+    fn drop(&mut self) {
+        self.wait.cancel(&self.sender.reserving());
+    }
+}
+
+impl<T> fmt::Debug for ReserveFuture<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("ReserveFuture { .. }")
+    }
+}
+
+impl<T> fmt::Debug for ReserveTimeoutFuture<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("ReserveTimeoutFuture { .. }")
+    }
+}
