@@ -23,7 +23,7 @@
 //! ```
 
 pub use crate::lane::{Drain, IntoIter, Iter, Many, Receiver, RecvFuture};
-pub use crate::lane::{RecvStream, RecvTimeoutFuture, SendFuture, TryIter};
+pub use crate::lane::{RecvStream, RecvTimeoutFuture, Selectable, SendFuture, TryIter};
 
 /// The sending end. Cloning it opens a lane.
 pub type Sender<T> = crate::lane::Sender<T, Many>;

@@ -739,16 +739,19 @@ impl fmt::Debug for SelectedOperation<'_> {
     }
 }
 
-/// What can be waited for without taking anything: [`Event`], [`Latch`] and [`Changed`].
+/// What can be waited for without taking anything: [`Event`], [`Latch`], [`Changed`], and the ends of
+/// `spsc` and `mpsc` channels as [`Selectable`](crate::spsc::Selectable).
 pub trait Waitable: Source + sealed::Sealed {}
 
 mod sealed {
     pub trait Sealed {}
 }
 
-impl sealed::Sealed for Event {}
+pub(crate) use sealed::Sealed;
+
+impl Sealed for Event {}
 impl Waitable for Event {}
-impl sealed::Sealed for Latch {}
+impl Sealed for Latch {}
 impl Waitable for Latch {}
-impl<T> sealed::Sealed for Changed<'_, T> {}
+impl<T> Sealed for Changed<'_, T> {}
 impl<T> Waitable for Changed<'_, T> {}

@@ -24,7 +24,7 @@
 //! ```
 
 pub use crate::lane::{Drain, IntoIter, Iter, Receiver, RecvFuture, RecvStream};
-pub use crate::lane::{RecvTimeoutFuture, SendFuture, Single, TryIter};
+pub use crate::lane::{RecvTimeoutFuture, Selectable, SendFuture, Single, TryIter};
 
 /// The sending end; see [`lane::Sender`](crate::mpsc::Sender) for its methods.
 pub type Sender<T> = crate::lane::Sender<T, Single>;

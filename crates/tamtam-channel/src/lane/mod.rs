@@ -4,11 +4,13 @@ mod future;
 mod line;
 mod queue;
 mod receiver;
+mod selectable;
 mod sender;
 
 pub use future::{RecvFuture, RecvStream, RecvTimeoutFuture, SendFuture};
 pub(crate) use line::open;
 pub use receiver::{Drain, IntoIter, Iter, Receiver, TryIter};
+pub use selectable::Selectable;
 pub(crate) use sender::Sender;
 pub use sender::{Many, Single};
 

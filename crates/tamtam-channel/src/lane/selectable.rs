@@ -1,0 +1,106 @@
+use core::fmt;
+
+use tamtam_wait::seam::Mutex;
+use tamtam_wait::{Context, Operation, Source, Token};
+
+use super::{Receiver, Sender};
+use crate::error::{TryRecvError, TrySendError};
+use crate::select::{Sealed, Waitable};
+
+/// An end of an [`spsc`](crate::spsc) or [`mpsc`](crate::mpsc) channel among other things that a
+/// [`Select`](crate::Select) or [`select!`](crate::select) waits for: made by `selectable` of either end.
+///
+/// It is waited for like an event (`wait`), and is ready when a message can be received, or sent, without
+/// waiting, or when the channel is closed. Since the end has one owner, what is ready stays ready.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_channel::{after, select, spsc};
+///
+/// let (sender, mut receiver) = spsc::bounded(8);
+/// std::thread::spawn(move || sender.send("hello"));
+/// let end = receiver.selectable();
+/// let timeout = after(Duration::from_secs(60));
+/// select! {
+///     wait(end) => assert_eq!(end.try_recv(), Ok("hello")),
+///     recv(timeout) -> _ => panic!("nothing came"),
+/// }
+/// ```
+// A select may be used by another thread than the one that has the end, so a lock keeps their turns apart;
+// where the end is used by one thread, as usual, it is free.
+pub struct Selectable<'a, E>(Mutex<&'a mut E>);
+
+impl<T> Receiver<T> {
+    /// This end, to be waited for together with other things.
+    #[must_use]
+    pub fn selectable(&mut self) -> Selectable<'_, Receiver<T>> {
+        Selectable(Mutex::new(self))
+    }
+}
+
+impl<T, K> Sender<T, K> {
+    /// This end, to be waited for together with other things.
+    #[must_use]
+    pub fn selectable(&mut self) -> Selectable<'_, Sender<T, K>> {
+        Selectable(Mutex::new(self))
+    }
+}
+
+impl<T> Selectable<'_, Receiver<T>> {
+    /// As [`Receiver::try_recv`]: what to do once this is ready.
+    ///
+    /// # Errors
+    ///
+    /// [`TryRecvError::Empty`] or [`TryRecvError::Disconnected`].
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        self.0.lock().try_recv()
+    }
+}
+
+impl<T, K> Selectable<'_, Sender<T, K>> {
+    /// As [`Sender::try_send`]: what to do once this is ready.
+    ///
+    /// # Errors
+    ///
+    /// [`TrySendError::Full`] or [`TrySendError::Disconnected`], with the message.
+    pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
+        self.0.lock().try_send(message)
+    }
+}
+
+impl<E: Source> Source for Selectable<'_, E> {
+    fn try_begin(&self, _: &mut Token) -> bool {
+        self.is_ready()
+    }
+
+    fn register(&self, operation: Operation, context: &Context) -> bool {
+        self.0.lock().register(operation, context)
+    }
+
+    fn unregister(&self, operation: Operation, context: &Context) {
+        self.0.lock().unregister(operation, context);
+    }
+
+    fn is_ready(&self) -> bool {
+        self.0.lock().is_ready()
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        self.0.lock().watch(operation, context)
+    }
+
+    fn unwatch(&self, operation: Operation, context: &Context) {
+        self.0.lock().unwatch(operation, context);
+    }
+}
+
+impl<E: Source> Sealed for Selectable<'_, E> {}
+impl<E: Source> Waitable for Selectable<'_, E> {}
+
+impl<E> fmt::Debug for Selectable<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("Selectable { .. }")
+    }
+}
