@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex};
 
-use super::{Post, Queue, Retrieve};
+use super::{BatchQueue, Post, PostMany, Queue, Retrieve, RetrieveMany};
 
 /// What a faulty queue does once, counting its messages from 0.
 #[derive(Debug, Clone, Copy)]
@@ -165,5 +165,45 @@ impl<M: Send + 'static> Retrieve<M> for Receiving<M> {
         let message = self.0.messages.lock().unwrap().pop_front();
         self.0.changed.notify_all();
         message
+    }
+}
+
+impl<M: Clone + Send + 'static> BatchQueue<M> for Sound {
+    type Sender = Sending<M>;
+    type Receiver = Receiving<M>;
+
+    fn open(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
+        Queue::open(self, capacity)
+    }
+}
+
+impl<M: Clone + Send + 'static> BatchQueue<M> for Faulty {
+    type Sender = Sending<M>;
+    type Receiver = Receiving<M>;
+
+    fn open(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
+        Queue::open(self, capacity)
+    }
+}
+
+impl<M: Clone + Send + 'static> PostMany<M> for Sending<M> {
+    fn send_many(&mut self, messages: impl ExactSizeIterator<Item = M>) {
+        messages.for_each(|message| self.send(message));
+    }
+}
+
+impl<M: Send + 'static> RetrieveMany<M> for Receiving<M> {
+    fn receive_many(&mut self, buffer: &mut Vec<M>, limit: usize) {
+        buffer.push(self.receive());
+        self.try_receive_many(buffer, limit);
+    }
+
+    fn try_receive_many(&mut self, buffer: &mut Vec<M>, limit: usize) {
+        while buffer.len() < limit {
+            match self.try_receive() {
+                Some(message) => buffer.push(message),
+                None => return,
+            }
+        }
     }
 }

@@ -7,6 +7,8 @@
 //! `16B-warm`, `64B-warm`: medians over the rounds that follow two unmeasured ones, through the same queue, until the
 //! time limit. A bounded queue is given room for exactly COUNT messages.
 //!
+//! A way that takes many messages at a time ([`batched`]) goes through the same variants in batches of up to 256.
+//!
 //! Extra `limit`: a queue bounded to 10,000 takes 10,000 messages and refuses the next, and the error returns it.
 
 use std::sync::Arc;
@@ -15,13 +17,14 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::flow::{Draw, Feed, Flow, InBatches, OneByOne, Singly};
 use super::packet::Sequences;
 use super::seats::{Seat, Seats};
 use super::statistics::median;
 use super::usage::Usage;
 use super::{
-    Conditions, Failure, Gate, Measure, Measurement, Metric, Packet, Packet16, Packet64, Placement,
-    Post, Queue, Retrieve, Variant,
+    BatchQueue, Conditions, Failure, Gate, Measure, Measurement, Metric, Packet, Packet16,
+    Packet64, Placement, Post, Queue, Variant,
 };
 
 /// The experiment's name.
@@ -45,14 +48,16 @@ where
     Q: Queue<Packet16> + Queue<Packet64>,
     G: Gate,
 {
-    COUNTS
-        .into_iter()
-        .flat_map(|count| {
-            sized::<Packet16, Q, G>(queue, count)
-                .into_iter()
-                .chain(sized::<Packet64, Q, G>(queue, count))
-        })
-        .collect()
+    all::<_, G>(OneByOne(queue))
+}
+
+/// The same posts through a way that takes many messages at a time, in batches of up to 256.
+pub fn batched<Q, G>(queue: Q) -> Vec<Measure>
+where
+    Q: BatchQueue<Packet16> + BatchQueue<Packet64>,
+    G: Gate,
+{
+    all::<_, G>(InBatches(queue))
 }
 
 /// Up to the limit and one more, through a bounded queue: `10000/free/limit`.
@@ -63,15 +68,30 @@ pub fn limit<Q: Queue<Packet16>, G: Gate>(queue: Q) -> Measure {
     })
 }
 
-fn sized<P: Packet, Q: Queue<P>, G: Gate>(queue: Q, count: u64) -> [Measure; 2] {
+fn all<F, G>(flow: F) -> Vec<Measure>
+where
+    F: Flow<Packet16> + Flow<Packet64>,
+    G: Gate,
+{
+    COUNTS
+        .into_iter()
+        .flat_map(|count| {
+            sized::<Packet16, F, G>(flow, count)
+                .into_iter()
+                .chain(sized::<Packet64, F, G>(flow, count))
+        })
+        .collect()
+}
+
+fn sized<P: Packet, F: Flow<P>, G: Gate>(flow: F, count: u64) -> [Measure; 2] {
     let variant =
         |round| Variant::new(count, Placement::TwoCores).with_extra(format!("{}-{round}", P::SIZE));
     [
         Measure::new(EXPERIMENT, variant("first"), move |conditions| {
-            run_post::<P, Q, G>(queue, conditions, Rounds::First)
+            run_post::<P, F, G>(flow, conditions, Rounds::First)
         }),
         Measure::new(EXPERIMENT, variant("warm"), move |conditions| {
-            run_post::<P, Q, G>(queue, conditions, Rounds::Warm)
+            run_post::<P, F, G>(flow, conditions, Rounds::Warm)
         }),
     ]
 }
@@ -83,16 +103,14 @@ enum Rounds {
     Warm,
 }
 
-fn run_post<P: Packet, Q: Queue<P>, G: Gate>(
-    queue: Q,
+fn run_post<P: Packet, F: Flow<P>, G: Gate>(
+    flow: F,
     conditions: &Conditions,
     rounds: Rounds,
 ) -> Result<Measurement, Failure> {
     let count = conditions.variant.count;
-    measure_rounds::<P, Q, G>(queue, conditions, rounds, |sender, first| {
-        for number in first..first + count {
-            sender.send(P::new(0, number));
-        }
+    measure_rounds::<P, F, G>(flow, conditions, rounds, |sender, first| {
+        sender.feed(0, first..first + count);
         Ok(())
     })
 }
@@ -102,8 +120,11 @@ fn run_limit<Q: Queue<Packet16>, G: Gate>(
     conditions: &Conditions,
 ) -> Result<Measurement, Failure> {
     let count = conditions.variant.count;
-    let mut measurement =
-        measure_rounds::<Packet16, Q, G>(queue, conditions, Rounds::Warm, |sender, first| {
+    let mut measurement = measure_rounds::<Packet16, _, G>(
+        OneByOne(queue),
+        conditions,
+        Rounds::Warm,
+        |Singly(sender), first| {
             for number in first..first + count {
                 if sender.try_send(Packet16::new(0, number)).is_err() {
                     let unread = number - first;
@@ -122,7 +143,8 @@ fn run_limit<Q: Queue<Packet16>, G: Gate>(
                     "{count} unread messages, and one more was taken"
                 ))),
             }
-        })?;
+        },
+    )?;
     measurement.note = Some(format!(
         "each round message {} was refused and came back",
         count + 1
@@ -131,15 +153,15 @@ fn run_limit<Q: Queue<Packet16>, G: Gate>(
 }
 
 /// Rounds of filling the queue with `fill` (which is given the first number) and retrieving all.
-fn measure_rounds<P: Packet, Q: Queue<P>, G: Gate>(
-    queue: Q,
+fn measure_rounds<P: Packet, F: Flow<P>, G: Gate>(
+    flow: F,
     conditions: &Conditions,
     rounds: Rounds,
-    fill: impl Fn(&mut Q::Sender, u64) -> Result<(), Failure>,
+    fill: impl Fn(&mut F::Feed, u64) -> Result<(), Failure>,
 ) -> Result<Measurement, Failure> {
     let count = conditions.variant.count;
     let seats = Seats::of(conditions.variant.placement)?;
-    let (mut sender, receiver) = queue.open(usize::try_from(count).expect("a moderate count"));
+    let (mut sender, receiver) = flow.open(usize::try_from(count).expect("a moderate count"));
     let worker = Worker::<G>::start(receiver, count, seats.far)?;
     seats.near.take()?;
 
@@ -211,11 +233,7 @@ struct Retrieved {
 
 impl<G: Gate> Worker<G> {
     /// Starts the worker, which retrieves `count` messages each time the gate is opened.
-    fn start<P: Packet>(
-        receiver: impl Retrieve<P>,
-        count: u64,
-        seat: Seat,
-    ) -> Result<Self, Failure> {
+    fn start<P: Packet>(receiver: impl Draw<P>, count: u64, seat: Seat) -> Result<Self, Failure> {
         let gate = Arc::new(G::default());
         let at_gate = Arc::new(AtomicBool::new(false));
         let (seated, ready) = mpsc::channel();
@@ -265,18 +283,21 @@ impl<G: Gate> Worker<G> {
 }
 
 fn retrieve<P: Packet>(
-    receiver: &mut impl Retrieve<P>,
+    receiver: &mut impl Draw<P>,
     sequences: &mut Sequences,
     count: u64,
 ) -> Result<Retrieved, Failure> {
     let before = Usage::of_thread();
     let begin = Instant::now();
-    for _ in 0..count {
-        sequences.accept(&receiver.receive())?;
-    }
+    let mut missing = count;
+    receiver.draw(|packet| {
+        sequences.accept(packet)?;
+        missing -= 1;
+        Ok(missing > 0)
+    })?;
     let time = begin.elapsed();
     let after = Usage::of_thread();
-    if receiver.try_receive().is_some() {
+    if receiver.has_more() {
         return Err(Failure::Unverified(format!(
             "more than the {count} messages that were posted came"
         )));
@@ -300,11 +321,16 @@ mod tests {
 
     #[test]
     fn first_and_warm_rounds_are_measured() {
-        let first = run_post::<Packet16, _, StdGate>(Sound, &conditions(), Rounds::First).unwrap();
-        assert_eq!(first.operations, 100);
-        let warm = run_post::<Packet64, _, StdGate>(Sound, &conditions(), Rounds::Warm).unwrap();
+        let first = run_post::<Packet16, _, StdGate>(OneByOne(Sound), &conditions(), Rounds::First)
+            .unwrap();
+        let batched =
+            run_post::<Packet16, _, StdGate>(InBatches(Sound), &conditions(), Rounds::First)
+                .unwrap();
+        assert_eq!([first.operations, batched.operations], [100, 100]);
+        let warm =
+            run_post::<Packet64, _, StdGate>(OneByOne(Sound), &conditions(), Rounds::Warm).unwrap();
         assert!(warm.operations >= 100 && warm.operations.is_multiple_of(100));
-        for measurement in [first, warm] {
+        for measurement in [first, batched, warm] {
             assert!(measurement.value("post_ns_per_op").unwrap() > 0.0);
             assert!(measurement.value("retrieve_ns_per_op").unwrap() > 0.0);
             assert_eq!(measurement.metrics[0].metric, "ns_per_op");
@@ -314,26 +340,29 @@ mod tests {
     #[test]
     fn faults_are_noticed() {
         for fault in [Fault::Double(50), Fault::Stale(50), Fault::Swap(50)] {
-            // One more place than messages, so that a doubled one does not block.
-            let outcome = measure_rounds::<Packet16, _, StdGate>(
-                Faulty(fault),
-                &Conditions {
-                    variant: Variant::new(100, Placement::Free),
-                    ..conditions()
-                },
-                Rounds::First,
-                |sender, first| {
-                    for number in first..first + 99 {
-                        sender.send(Packet16::new(0, number));
-                    }
-                    Ok(())
-                },
-            );
-            assert!(
-                matches!(outcome, Err(Failure::Unverified(_))),
-                "{fault:?}: {outcome:?}"
-            );
+            for outcome in [
+                one_short(OneByOne(Faulty(fault))),
+                one_short(InBatches(Faulty(fault))),
+            ] {
+                assert!(
+                    matches!(outcome, Err(Failure::Unverified(_))),
+                    "{fault:?}: {outcome:?}"
+                );
+            }
         }
+    }
+
+    /// One message less than there is room for, so that a doubled one does not block.
+    fn one_short<F: Flow<Packet16>>(flow: F) -> Result<Measurement, Failure> {
+        measure_rounds::<Packet16, F, StdGate>(
+            flow,
+            &conditions(),
+            Rounds::First,
+            |sender, first| {
+                sender.feed(0, first..first + 99);
+                Ok(())
+            },
+        )
     }
 
     #[test]
@@ -354,12 +383,18 @@ mod tests {
 
     #[test]
     fn the_listed_variants_are_those_of_the_contract() {
-        let names: Vec<_> = measures::<_, StdGate>(Sound)
-            .iter()
-            .map(|measure| measure.variant().to_string())
-            .collect();
+        let names = |measures: Vec<Measure>| -> Vec<String> {
+            measures
+                .iter()
+                .map(|measure| measure.variant().to_string())
+                .collect()
+        };
         assert_eq!(
-            names,
+            names(measures::<_, StdGate>(Sound)),
+            names(batched::<_, StdGate>(Sound))
+        );
+        assert_eq!(
+            names(measures::<_, StdGate>(Sound)),
             [
                 "5000/2cores/16B-first",
                 "5000/2cores/16B-warm",

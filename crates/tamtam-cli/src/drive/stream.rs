@@ -5,19 +5,23 @@
 //! message was received, for each message; `ops_per_s` the same the other way round. A bounded queue holds 10,000
 //! messages. 50,000 messages go through the same queue before the clock starts.
 //!
+//! A way that takes many messages at a time ([`batched`], [`batched_fan_in`]) runs the same variants in batches of up to
+//! 256 and stands in the same tables.
+//!
 //! An unbounded queue whose senders are faster grows; `peak_rss_kib` shows how far.
 
 use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::flow::{Draw, Feed, Flow, InBatches, OneByOne};
 use super::packet::{END, Sequences};
 use super::post::EXPERIMENT;
 use super::seats::Seats;
 use super::usage::{Usage, metrics_between, peak_memory};
 use super::{
-    Conditions, Failure, Measure, Measurement, Metric, Packet, Packet16, Packet64, Placement, Post,
-    Queue, Retrieve, Variant,
+    BatchQueue, Conditions, Failure, Measure, Measurement, Metric, Packet, Packet16, Packet64,
+    Placement, Queue, Variant,
 };
 
 const COUNT: u64 = 10_000_000;
@@ -36,7 +40,7 @@ const CHUNK: u64 = 256;
 
 /// One sender: `10000000/2cores/stream-16B` and `stream-64B`.
 pub fn measures<Q: Queue<Packet16> + Queue<Packet64>>(queue: Q) -> Vec<Measure> {
-    vec![stream::<Packet16, Q>(queue), stream::<Packet64, Q>(queue)]
+    of_one(OneByOne(queue))
 }
 
 /// Four senders: `10000000/free/fanin-16B` and `fanin-64B`.
@@ -44,31 +48,55 @@ pub fn fan_in<Q>(queue: Q) -> Vec<Measure>
 where
     Q: Queue<Packet16, Sender: Clone> + Queue<Packet64, Sender: Clone>,
 {
-    vec![merged::<Packet16, Q>(queue), merged::<Packet64, Q>(queue)]
+    of_four(OneByOne(queue))
 }
 
-fn stream<P: Packet, Q: Queue<P>>(queue: Q) -> Measure {
+/// One sender, through a way that takes many messages at a time, in batches of up to 256.
+pub fn batched<Q: BatchQueue<Packet16> + BatchQueue<Packet64>>(queue: Q) -> Vec<Measure> {
+    of_one(InBatches(queue))
+}
+
+/// Four senders, through a way that takes many messages at a time, in batches of up to 256.
+pub fn batched_fan_in<Q>(queue: Q) -> Vec<Measure>
+where
+    Q: BatchQueue<Packet16, Sender: Clone> + BatchQueue<Packet64, Sender: Clone>,
+{
+    of_four(InBatches(queue))
+}
+
+fn of_one<F: Flow<Packet16> + Flow<Packet64>>(flow: F) -> Vec<Measure> {
+    vec![stream::<Packet16, F>(flow), stream::<Packet64, F>(flow)]
+}
+
+fn of_four<F>(flow: F) -> Vec<Measure>
+where
+    F: Flow<Packet16, Feed: Clone> + Flow<Packet64, Feed: Clone>,
+{
+    vec![merged::<Packet16, F>(flow), merged::<Packet64, F>(flow)]
+}
+
+fn stream<P: Packet, F: Flow<P>>(flow: F) -> Measure {
     let variant =
         Variant::new(COUNT, Placement::TwoCores).with_extra(format!("stream-{}", P::SIZE));
     Measure::new(EXPERIMENT, variant, move |conditions| {
-        let (sender, receiver) = queue.open(CAPACITY);
-        run::<P, Q>(vec![sender], receiver, conditions)
+        let (sender, receiver) = flow.open(CAPACITY);
+        run::<P, F>(vec![sender], receiver, conditions)
     })
 }
 
-fn merged<P: Packet, Q: Queue<P, Sender: Clone>>(queue: Q) -> Measure {
+fn merged<P: Packet, F: Flow<P, Feed: Clone>>(flow: F) -> Measure {
     let variant = Variant::new(COUNT, Placement::Free).with_extra(format!("fanin-{}", P::SIZE));
     Measure::new(EXPERIMENT, variant, move |conditions| {
-        let (sender, receiver) = queue.open(CAPACITY);
+        let (sender, receiver) = flow.open(CAPACITY);
         let mut senders = vec![sender.clone(); FAN_IN as usize - 1];
         senders.push(sender);
-        run::<P, Q>(senders, receiver, conditions)
+        run::<P, F>(senders, receiver, conditions)
     })
 }
 
-fn run<P: Packet, Q: Queue<P>>(
-    senders: Vec<Q::Sender>,
-    mut receiver: Q::Receiver,
+fn run<P: Packet, F: Flow<P>>(
+    senders: Vec<F::Feed>,
+    mut receiver: F::Draw,
     conditions: &Conditions,
 ) -> Result<Measurement, Failure> {
     let seats = Seats::of(conditions.variant.placement)?;
@@ -125,7 +153,7 @@ fn run<P: Packet, Q: Queue<P>>(
         }
         operations += received - warm_up;
     }
-    if receiver.try_receive().is_some() {
+    if receiver.has_more() {
         return Err(Failure::Unverified(
             "a message came after all senders' last".to_owned(),
         ));
@@ -164,33 +192,32 @@ impl<S> Lane<S> {
     /// Sends `count` messages, or fewer if `limit` passes, and then the mark of the end.
     fn send<P: Packet>(&mut self, count: u64, limit: Duration)
     where
-        S: Post<P>,
+        S: Feed<P>,
     {
         let start = Instant::now();
         let end = self.number + count;
         while self.number < end && start.elapsed() < limit {
             let chunk = CHUNK.min(end - self.number);
-            for number in self.number..self.number + chunk {
-                self.sender.send(P::new(self.lane, number));
-            }
+            self.sender
+                .feed(self.lane, self.number..self.number + chunk);
             self.number += chunk;
         }
-        self.sender.send(P::new(self.lane, END));
+        self.sender.feed(self.lane, END..END + 1);
     }
 }
 
 /// Receives until every sender has marked its end.
 fn receive_all<P: Packet>(
-    receiver: &mut impl Retrieve<P>,
+    receiver: &mut impl Draw<P>,
     sequences: &mut Sequences,
 ) -> Result<(), Failure> {
     let mut running = sequences.lanes();
-    while running > 0 {
-        if sequences.accept(&receiver.receive())? {
+    receiver.draw(|packet| {
+        if sequences.accept(packet)? {
             running -= 1;
         }
-    }
-    Ok(())
+        Ok(running > 0)
+    })
 }
 
 #[cfg(test)]
@@ -205,25 +232,29 @@ mod tests {
         }
     }
 
-    fn measure<Q: Queue<Packet16, Sender: Clone>>(
-        queue: Q,
+    fn measure<F: Flow<Packet16, Feed: Clone>>(
+        flow: F,
         lanes: usize,
         count: u64,
     ) -> Result<Measurement, Failure> {
-        let (sender, receiver) = queue.open(64);
-        run::<Packet16, Q>(vec![sender; lanes], receiver, &conditions(count))
+        let (sender, receiver) = flow.open(64);
+        run::<Packet16, F>(vec![sender; lanes], receiver, &conditions(count))
     }
 
     #[test]
     fn all_messages_of_all_senders_are_counted() {
         for lanes in [1, 4] {
-            let measurement = measure(Sound, lanes, 2000).unwrap();
-            assert_eq!(measurement.operations, 2000);
-            let (each, rate) = (
-                measurement.value("ns_per_op").unwrap(),
-                measurement.value("ops_per_s").unwrap(),
-            );
-            assert!((each * rate / 1e9 - 1.0).abs() < 1e-6, "{each} {rate}");
+            for measurement in [
+                measure(OneByOne(Sound), lanes, 2000).unwrap(),
+                measure(InBatches(Sound), lanes, 2000).unwrap(),
+            ] {
+                assert_eq!(measurement.operations, 2000);
+                let (each, rate) = (
+                    measurement.value("ns_per_op").unwrap(),
+                    measurement.value("ops_per_s").unwrap(),
+                );
+                assert!((each * rate / 1e9 - 1.0).abs() < 1e-6, "{each} {rate}");
+            }
         }
     }
 
@@ -239,22 +270,27 @@ mod tests {
             Fault::Stale(3000),
             Fault::Swap(3000),
         ] {
-            let outcome = measure(Faulty(fault), 1, 2000);
-            assert!(
-                matches!(outcome, Err(Failure::Unverified(_))),
-                "{fault:?}: {outcome:?}"
-            );
+            for outcome in [
+                measure(OneByOne(Faulty(fault)), 1, 2000),
+                measure(InBatches(Faulty(fault)), 1, 2000),
+            ] {
+                assert!(
+                    matches!(outcome, Err(Failure::Unverified(_))),
+                    "{fault:?}: {outcome:?}"
+                );
+            }
         }
     }
 
     #[test]
     fn the_time_limit_ends_it_early() {
-        let (sender, receiver) = Sound.open(64);
+        let (sender, receiver) = Flow::<Packet16>::open(&OneByOne(Sound), 64);
         let conditions = Conditions {
             limit: Duration::from_millis(10),
             ..conditions(u64::MAX >> 20)
         };
-        let measurement = run::<Packet16, Sound>(vec![sender], receiver, &conditions).unwrap();
+        let measurement =
+            run::<Packet16, OneByOne<Sound>>(vec![sender], receiver, &conditions).unwrap();
         assert!(measurement.operations > 0);
         assert!(measurement.operations < conditions.variant.count);
     }
