@@ -9,10 +9,13 @@ mod bare_spin;
 mod crossbeam;
 mod flume;
 mod kanal;
+mod kanal_drain;
 mod mutex_condvar;
+mod mutex_swap;
 mod offer;
 mod plain;
 mod rtrb;
+mod rtrb_chunks;
 mod shared_atomic;
 mod std_mpsc;
 
@@ -33,6 +36,11 @@ const PEERS: &[&dyn Contender] = &[
     &flume::UNBOUNDED,
     &rtrb::Rtrb,
     &mutex_condvar::MutexCondvar,
+    &kanal_drain::BOUNDED,
+    &kanal_drain::UNBOUNDED,
+    &rtrb_chunks::RtrbChunks,
+    &mutex_swap::BOUNDED,
+    &mutex_swap::UNBOUNDED,
     #[cfg(target_os = "linux")]
     &bare_futex::BareFutex,
     &bare_spin::BareSpin,

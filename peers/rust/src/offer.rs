@@ -1,8 +1,8 @@
 //! What a channel of a peer takes part in: the same for all of them.
 
 use tamtam_cli::drive::{
-    Measure, Packet16, Packet64, Queue, QueuePair, Stamp, StdGate, Text, Turn, crowd, idle, post,
-    sparse, stream, turns,
+    BatchQueue, Measure, Packet16, Packet64, Queue, QueuePair, Stamp, StdGate, Text, Turn, crowd,
+    idle, post, sparse, stream, turns,
 };
 
 /// Whether a channel holds a limited number of messages.
@@ -32,5 +32,16 @@ where
     if kind == Kind::Bounded {
         measures.push(post::limit::<_, StdGate>(queue));
     }
+    measures
+}
+
+/// Everything that a way takes part in whose receiver takes many messages at a time and whose sender can be cloned.
+pub(crate) fn batches<Q>(queue: Q) -> Vec<Measure>
+where
+    Q: BatchQueue<Packet16, Sender: Clone> + BatchQueue<Packet64, Sender: Clone>,
+{
+    let mut measures = post::batched::<_, StdGate>(queue);
+    measures.extend(stream::batched(queue));
+    measures.extend(stream::batched_fan_in(queue));
     measures
 }

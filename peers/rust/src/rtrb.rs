@@ -48,8 +48,8 @@ impl<M: Send + 'static> Queue<M> for Rtrb {
     }
 }
 
-/// Calls `attempt` until it has something.
-fn insist<R>(mut attempt: impl FnMut() -> Option<R>) -> R {
+/// Calls `attempt` until it has something: spins first, then yields.
+pub(crate) fn insist<R>(mut attempt: impl FnMut() -> Option<R>) -> R {
     for _ in 0..SPINS {
         if let Some(result) = attempt() {
             return result;

@@ -148,6 +148,8 @@ impl<P: Packet, R: RetrieveMany<P>> Draw<P> for BatchDraw<P, R> {
 
     fn has_more(&mut self) -> bool {
         if self.seen == self.taken.len() {
+            self.taken.clear();
+            self.seen = 0;
             self.receiver.try_receive_many(&mut self.taken, BATCH);
         }
         self.seen < self.taken.len()
@@ -169,6 +171,7 @@ mod tests {
 
     impl RetrieveMany<Packet16> for Batches {
         fn receive_many(&mut self, buffer: &mut Vec<Packet16>, _limit: usize) {
+            assert!(buffer.is_empty(), "it is the drive's to empty the buffer");
             for _ in 0..self.sizes.pop_front().unwrap_or(0) {
                 buffer.push(Packet16::new(0, self.next));
                 self.next += 1;
