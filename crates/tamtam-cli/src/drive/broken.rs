@@ -1,9 +1,13 @@
 //! Queues for the tests of the verifiers: one that is sound, and one that commits a chosen fault once.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::sync::{Arc, Condvar, Mutex};
+use std::task::Poll;
 
-use super::{BatchQueue, Post, PostMany, Queue, Retrieve, RetrieveMany};
+use super::{
+    AsyncPost, AsyncQueue, AsyncRetrieve, BatchQueue, Post, PostMany, Queue, Retrieve, RetrieveMany,
+};
 
 /// What a faulty queue does once, counting its messages from 0.
 #[derive(Debug, Clone, Copy)]
@@ -205,5 +209,70 @@ impl<M: Send + 'static> RetrieveMany<M> for Receiving<M> {
                 None => return,
             }
         }
+    }
+}
+
+impl<M: Clone + Send + Sync + 'static> AsyncQueue<M> for Sound {
+    type AsyncSender = Sending<M>;
+    type AsyncReceiver = Receiving<M>;
+
+    fn open_async(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
+        Queue::open(self, capacity)
+    }
+
+    fn open_to_task(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
+        Queue::open(self, capacity)
+    }
+
+    fn open_from_task(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
+        Queue::open(self, capacity)
+    }
+}
+
+impl<M: Clone + Send + Sync + 'static> AsyncQueue<M> for Faulty {
+    type AsyncSender = Sending<M>;
+    type AsyncReceiver = Receiving<M>;
+
+    fn open_async(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
+        Queue::open(self, capacity)
+    }
+
+    fn open_to_task(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
+        Queue::open(self, capacity)
+    }
+
+    fn open_from_task(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
+        Queue::open(self, capacity)
+    }
+}
+
+// A task looks again and again, by way of its executor's queue.
+impl<M: Clone + Send + Sync + 'static> AsyncPost<M> for Sending<M> {
+    async fn send_async(&mut self, message: M) {
+        let mut refused = Some(message);
+        poll_fn(|context| {
+            refused = refused
+                .take()
+                .and_then(|message| self.try_send(message).err());
+            if refused.is_none() {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+impl<M: Send + 'static> AsyncRetrieve<M> for Receiving<M> {
+    async fn receive_async(&mut self) -> M {
+        poll_fn(|context| match self.try_receive() {
+            Some(message) => Poll::Ready(message),
+            None => {
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+        })
+        .await
     }
 }

@@ -7,9 +7,10 @@
 use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 
+use super::pace::Series;
 use super::seats::Seats;
 use super::statistics::median;
-use super::turns::{COUNT, Caller, EXPERIMENT, Series};
+use super::turns::{COUNT, Caller, EXPERIMENT};
 use super::usage::{Usage, metrics_between};
 use super::{
     Conditions, Failure, Handover, Measure, Measurement, Metric, Placement, Turn, Variant,
@@ -58,7 +59,7 @@ fn run<H: Handover<Turn>>(handover: H, conditions: &Conditions) -> Result<Measur
         ));
     }
 
-    let turns = series.iter().map(|pair| pair.turns).sum();
+    let turns = series.iter().map(|pair| pair.operations).sum();
     let elapsed = series
         .iter()
         .map(|pair| pair.elapsed)
@@ -66,7 +67,7 @@ fn run<H: Handover<Turn>>(handover: H, conditions: &Conditions) -> Result<Measur
         .unwrap_or_default();
     let mut rates: Vec<f64> = series
         .iter()
-        .map(|pair| pair.turns as f64 / pair.elapsed.as_secs_f64())
+        .map(|pair| pair.operations as f64 / pair.elapsed.as_secs_f64())
         .collect();
     let total: f64 = rates.iter().sum();
     let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);

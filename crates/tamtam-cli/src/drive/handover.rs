@@ -34,14 +34,8 @@ impl<M: Send + 'static, Q: Queue<M>> Handover<M> for QueuePair<Q> {
         let (to_far, from_near) = self.queue.open(self.capacity);
         let (to_near, from_far) = self.queue.open(self.capacity);
         (
-            QueueEnd {
-                sender: to_far,
-                receiver: from_far,
-            },
-            QueueEnd {
-                sender: to_near,
-                receiver: from_near,
-            },
+            QueueEnd::new(to_far, from_far),
+            QueueEnd::new(to_near, from_near),
         )
     }
 }
@@ -49,8 +43,14 @@ impl<M: Send + 'static, Q: Queue<M>> Handover<M> for QueuePair<Q> {
 /// The end of a [`QueuePair`].
 #[derive(Debug)]
 pub struct QueueEnd<S, R> {
-    sender: S,
-    receiver: R,
+    pub(super) sender: S,
+    pub(super) receiver: R,
+}
+
+impl<S, R> QueueEnd<S, R> {
+    pub(super) fn new(sender: S, receiver: R) -> Self {
+        QueueEnd { sender, receiver }
+    }
 }
 
 impl<M, S: Post<M>, R: Retrieve<M>> End<M> for QueueEnd<S, R> {

@@ -11,6 +11,7 @@
 //! | module | experiment |
 //! |---|---|
 //! | [`turns`] | `handover`: strict turns between two workers |
+//! | [`async_turns`] | `handover`: strict turns in which a task takes part |
 //! | [`sparse`] | `handover`: a message now and then |
 //! | [`crowd`] | `handover`: many pairs at once |
 //! | [`idle`] | `handover`: waiting without mail |
@@ -20,10 +21,13 @@
 //! | [`stream`] | `post`: one or four senders and one receiver, all running |
 //! | [`latch`] | `latch`: a countdown shared by two threads |
 
+mod async_handover;
+pub mod async_turns;
 mod command;
 mod contender;
 mod cpu_clock;
 pub mod crowd;
+mod executor;
 mod failure;
 mod flow;
 pub mod frames;
@@ -35,7 +39,9 @@ pub mod lock_loop;
 mod measure;
 mod message;
 mod outcome;
+mod pace;
 mod packet;
+mod passes;
 mod placement;
 pub mod post;
 mod queue;
@@ -51,6 +57,9 @@ mod watchdog;
 #[cfg(test)]
 mod broken;
 
+pub use async_handover::{
+    AsyncEnd, AsyncHandover, AsyncPost, AsyncQueue, AsyncRetrieve, MixedHandover,
+};
 pub use command::run_command;
 pub use contender::{Card, Contender};
 pub use failure::Failure;

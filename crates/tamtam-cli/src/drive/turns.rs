@@ -13,14 +13,15 @@
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::pace::{Pace, Series};
+use super::passes::{Budgets, LONGEST_CHUNK, Passes, Samples};
 use super::seats::{Seat, Seats};
-use super::statistics::{median, percentile};
-use super::usage::{Usage, metrics_between};
+use super::usage::Usage;
 use super::{
-    Conditions, End, Failure, Handover, Measure, Measurement, Message, Metric, Placement, Text,
-    Turn, Variant,
+    Conditions, End, Failure, Handover, Measure, Measurement, Message, Placement, Text, Turn,
+    Variant,
 };
 
 /// The experiment's name.
@@ -30,17 +31,7 @@ pub(crate) const EXPERIMENT: &str = "handover";
 pub(crate) const COUNT: u64 = 1000;
 
 /// The number that tells the answerer to stop.
-const STOP: u64 = u64::MAX;
-
-/// At most so many turns pass between two looks at the clock. Enough to make the look cheap beside the fastest turns
-/// (25 ns to 64 times 100), and few enough that turns which suddenly cost a time slice each do not overrun the limit.
-const LONGEST_CHUNK: u64 = 64;
-
-/// A chunk this long is not made longer.
-const CHUNK_TIME: Duration = Duration::from_micros(20);
-
-/// How many turns the sampled pass remembers at most; it stops there.
-const SAMPLES: usize = 1 << 20;
+pub(crate) const STOP: u64 = u64::MAX;
 
 /// Strict turns of plain numbers in every placement: `1000/free`, `1000/1core`, `1000/2cores`, `1000/hog`.
 pub fn measures<H: Handover<Turn>>(handover: H) -> Vec<Measure> {
@@ -69,50 +60,13 @@ fn run<M: Message, H: Handover<M>>(
     conditions: &Conditions,
 ) -> Result<Measurement, Failure> {
     let seats = Seats::of(conditions.variant.placement)?;
-    let hog = conditions.variant.placement == Placement::Hog;
-    // Stalls are what the hogs cause, and they are rare: their pass gets half the time.
-    let sampled_share = if hog { 0.5 } else { 0.25 };
-    let warm_up = conditions.limit.mul_f64(0.05);
-    let sampled = conditions.limit.mul_f64(sampled_share);
-    let plain = conditions.limit.saturating_sub(warm_up + sampled);
-
-    let mut caller = Caller::<M, _>::connect(handover, seats.far)?;
+    let caller = Caller::<M, _>::connect(handover, seats.far)?;
     seats.near.take()?;
-    caller.turns(conditions.variant.count, warm_up)?;
-    let before = Usage::of_process();
-    let series = caller.turns(conditions.variant.count, plain)?;
-    let after = Usage::of_process();
-    let mut samples = caller.sampled_turns(sampled)?;
-    caller.stop()?;
-
-    let mean = series.mean_nanoseconds();
-    let mut metrics = vec![
-        Metric::new(
-            "ns_per_op",
-            "ns",
-            if hog {
-                mean
-            } else {
-                series.median_nanoseconds()
-            },
-        ),
-        Metric::new("mean_ns_per_op", "ns", mean),
-    ];
-    metrics.extend(metrics_between(before, after, series.turns));
-    if let (Some(p999), Some(longest)) = (percentile(&mut samples, 0.999), samples.iter().max()) {
-        metrics.push(Metric::new("p999_ns", "ns", f64::from(p999)));
-        metrics.push(Metric::new("max_ns", "ns", f64::from(*longest)));
-    }
-    Ok(Measurement {
-        operations: series.turns,
-        elapsed: series.elapsed,
-        metrics,
-        note: None,
-    })
+    caller.passes(conditions)
 }
 
 /// What the answerer returns for `number`: an odd factor gives every number an answer of its own.
-fn answer_to(number: u64) -> u64 {
+pub(crate) fn answer_to(number: u64) -> u64 {
     number.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1)
 }
 
@@ -134,6 +88,18 @@ impl<M: Message, E: End<M>> Caller<M, E> {
         far: Seat,
     ) -> Result<Self, Failure> {
         let (near_end, far_end) = handover.connect();
+        Caller::answered_by(near_end, far, move |objection| {
+            answer::<M, E>(far_end, &objection)
+        })
+    }
+
+    /// The same with `answer` as the body of the answering thread: it is given the place for its objection and returns
+    /// how many turns it answered.
+    pub(crate) fn answered_by(
+        end: E,
+        far: Seat,
+        answer: impl FnOnce(Arc<OnceLock<Failure>>) -> u64 + Send + 'static,
+    ) -> Result<Self, Failure> {
         let objection = Arc::new(OnceLock::new());
         let (seated, ready) = mpsc::channel();
         let answerer = thread::spawn({
@@ -143,23 +109,38 @@ impl<M: Message, E: End<M>> Caller<M, E> {
                 let failed = seat.is_err();
                 // The caller waits for this and drops its end only after it.
                 let _ = seated.send(seat);
-                if failed {
-                    0
-                } else {
-                    answer::<M, E>(far_end, &objection)
-                }
+                if failed { 0 } else { answer(objection) }
             }
         });
         ready
             .recv()
             .expect("the answering thread tells where it sits")?;
         Ok(Caller {
-            end: near_end,
+            end,
             next: 0,
             answerer,
             objection,
             message: PhantomData,
         })
+    }
+
+    /// The three passes of the experiment.
+    pub(crate) fn passes(mut self, conditions: &Conditions) -> Result<Measurement, Failure> {
+        let count = conditions.variant.count;
+        let budgets = Budgets::of(conditions);
+        self.turns(count, budgets.warm_up)?;
+        let before = Usage::of_process();
+        let series = self.turns(count, budgets.plain)?;
+        let after = Usage::of_process();
+        let samples = self.sampled_turns(budgets.sampled)?;
+        self.stop()?;
+        let passes = Passes {
+            before,
+            series,
+            after,
+            samples,
+        };
+        Ok(passes.measurement(conditions.variant.placement))
     }
 
     /// One round trip.
@@ -171,69 +152,32 @@ impl<M: Message, E: End<M>> Caller<M, E> {
         if answer == Some(answer_to(number)) {
             Ok(())
         } else {
-            Err(self.objection(number, answer))
+            Err(objection_to(number, answer, &self.objection))
         }
-    }
-
-    #[cold]
-    fn objection(&self, number: u64, answer: Option<u64>) -> Failure {
-        self.objection.get().cloned().unwrap_or_else(|| {
-            Failure::Unverified(match answer {
-                Some(answer) => {
-                    format!("turn {number} was answered with {answer}, a stale or foreign message")
-                }
-                None => format!("turn {number} was answered with a damaged message"),
-            })
-        })
     }
 
     /// Turns until `budget` is used up, in batches of `batch`; at least one turn.
     pub(crate) fn turns(&mut self, batch: u64, budget: Duration) -> Result<Series, Failure> {
-        let start = Instant::now();
-        let mut series = Series::default();
-        let (mut in_batch, mut batch_start) = (0, Duration::ZERO);
-        let mut chunk = 1;
+        let mut pace = Pace::start(batch, budget, LONGEST_CHUNK);
         loop {
-            let turns = chunk.min(batch - in_batch);
+            let turns = pace.chunk();
             for _ in 0..turns {
                 self.turn()?;
             }
-            let now = start.elapsed();
-            let chunk_time = now - series.elapsed;
-            series.turns += turns;
-            series.elapsed = now;
-            in_batch += turns;
-            if in_batch == batch {
-                series
-                    .batches
-                    .push((now - batch_start).as_nanos() as f64 / batch as f64);
-                (in_batch, batch_start) = (0, now);
-            }
-            if now >= budget {
-                return Ok(series);
-            }
-            if chunk_time < CHUNK_TIME {
-                chunk = (chunk * 2).min(LONGEST_CHUNK);
-            } else if chunk_time > 100 * CHUNK_TIME {
-                chunk = (chunk / 2).max(1);
+            if !pace.done(turns) {
+                return Ok(pace.finish());
             }
         }
     }
 
     /// Turns until `budget` is used up, with the time of each in nanoseconds.
     fn sampled_turns(&mut self, budget: Duration) -> Result<Vec<u32>, Failure> {
-        // Written once beforehand, so that no turn pays for fresh memory.
-        let mut samples = vec![u32::MAX; SAMPLES];
-        samples.clear();
-        let start = Instant::now();
-        let mut last = Duration::ZERO;
-        while last < budget && samples.len() < SAMPLES {
+        let mut samples = Samples::start(budget);
+        while samples.wants_more() {
             self.turn()?;
-            let now = start.elapsed();
-            samples.push(u32::try_from((now - last).as_nanos()).unwrap_or(u32::MAX));
-            last = now;
+            samples.done();
         }
-        Ok(samples)
+        Ok(samples.finish())
     }
 
     /// Ends the answerer, and compares how many turns each side counted.
@@ -243,17 +187,78 @@ impl<M: Message, E: End<M>> Caller<M, E> {
             .answerer
             .join()
             .expect("the answering thread does not panic");
-        if let Some(objection) = self.objection.get() {
-            return Err(objection.clone());
-        }
-        if answered == self.next {
-            Ok(())
+        agree(self.next, answered, &self.objection)
+    }
+}
+
+/// Why `answer` is not the answer to turn `number`: what the answerer objected to, if it did.
+#[cold]
+pub(crate) fn objection_to(
+    number: u64,
+    answer: Option<u64>,
+    objection: &OnceLock<Failure>,
+) -> Failure {
+    objection.get().cloned().unwrap_or_else(|| {
+        Failure::Unverified(match answer {
+            Some(answer) => {
+                format!("turn {number} was answered with {answer}, a stale or foreign message")
+            }
+            None => format!("turn {number} was answered with a damaged message"),
+        })
+    })
+}
+
+/// Compares in the end how many turns each side counted.
+pub(crate) fn agree(
+    made: u64,
+    answered: u64,
+    objection: &OnceLock<Failure>,
+) -> Result<(), Failure> {
+    if let Some(objection) = objection.get() {
+        return Err(objection.clone());
+    }
+    if answered == made {
+        Ok(())
+    } else {
+        Err(Failure::Unverified(format!(
+            "{made} turns were made and {answered} answered"
+        )))
+    }
+}
+
+/// What the answerer does with a message.
+pub(crate) enum Due {
+    /// It was due: this is to be sent back.
+    Answer(u64),
+    /// All turns are made.
+    Stop,
+    /// It was not due, which is noted; this is to be sent back, and then nothing more.
+    Object(u64),
+}
+
+impl Due {
+    /// Judges the message with this number, where `due` was due.
+    #[inline]
+    pub(crate) fn of(number: Option<u64>, due: u64, objection: &OnceLock<Failure>) -> Self {
+        if number == Some(due) {
+            Due::Answer(answer_to(due))
+        } else if number == Some(STOP) {
+            Due::Stop
         } else {
-            Err(Failure::Unverified(format!(
-                "{} turns were made and {answered} answered",
-                self.next
-            )))
+            Due::object(number, due, objection)
         }
+    }
+
+    #[cold]
+    fn object(number: Option<u64>, due: u64, objection: &OnceLock<Failure>) -> Self {
+        let reason = match number {
+            Some(number) => format!("message {number} came where {due} was due"),
+            None => format!("a damaged message came where {due} was due"),
+        };
+        // Nothing else writes it.
+        let _ = objection.set(Failure::Unverified(reason));
+        // Not the answer to what the caller has sent, so that it stops too.
+        Due::Object(answer_to(due) ^ 1)
     }
 }
 
@@ -261,45 +266,17 @@ impl<M: Message, E: End<M>> Caller<M, E> {
 fn answer<M: Message, E: End<M>>(mut end: E, objection: &OnceLock<Failure>) -> u64 {
     let mut due = 0;
     loop {
-        let number = end.receive().number();
-        if number == Some(due) {
-            end.send(M::new(answer_to(due)));
-            due += 1;
-        } else if number == Some(STOP) {
-            return due;
-        } else {
-            let reason = match number {
-                Some(number) => format!("message {number} came where {due} was due"),
-                None => format!("a damaged message came where {due} was due"),
-            };
-            // Nothing else writes it.
-            let _ = objection.set(Failure::Unverified(reason));
-            // Not the answer to what the caller has sent, so that it stops too.
-            end.send(M::new(answer_to(due) ^ 1));
-            return due;
+        match Due::of(end.receive().number(), due, objection) {
+            Due::Answer(number) => {
+                end.send(M::new(number));
+                due += 1;
+            }
+            Due::Stop => return due,
+            Due::Object(number) => {
+                end.send(M::new(number));
+                return due;
+            }
         }
-    }
-}
-
-/// The figures of one pass of turns.
-#[derive(Debug, Default)]
-pub(crate) struct Series {
-    /// How many turns were made.
-    pub(crate) turns: u64,
-    /// How long they took together.
-    pub(crate) elapsed: Duration,
-    // The nanoseconds a turn took in each complete batch.
-    batches: Vec<f64>,
-}
-
-impl Series {
-    fn mean_nanoseconds(&self) -> f64 {
-        self.elapsed.as_nanos() as f64 / self.turns as f64
-    }
-
-    /// Over the complete batches; the mean if time was too short for one.
-    fn median_nanoseconds(&self) -> f64 {
-        median(&mut self.batches.clone()).unwrap_or_else(|| self.mean_nanoseconds())
     }
 }
 

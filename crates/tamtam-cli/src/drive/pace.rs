@@ -1,0 +1,122 @@
+use std::time::{Duration, Instant};
+
+use super::statistics::median;
+
+/// A chunk this long is not made longer.
+const CHUNK_TIME: Duration = Duration::from_micros(20);
+
+/// The pace of a measured loop: how many operations to do before the next look at the clock, and when to stop.
+///
+/// Fast operations are done in chunks, so that the look is cheap beside them; a chunk grows while it is short and shrinks
+/// again when its operations suddenly take long, so that the loop does not overrun its time.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    start: Instant,
+    budget: Duration,
+    batch: u64,
+    longest_chunk: u64,
+    chunk: u64,
+    in_batch: u64,
+    batch_start: Duration,
+    series: Series,
+}
+
+impl Pace {
+    /// Starts the clock for a loop of about `budget`, whose operations are grouped in batches of `batch` for the median,
+    /// with at most `longest_chunk` operations between two looks at the clock.
+    pub(crate) fn start(batch: u64, budget: Duration, longest_chunk: u64) -> Self {
+        Pace {
+            start: Instant::now(),
+            budget,
+            batch,
+            longest_chunk,
+            chunk: 1,
+            in_batch: 0,
+            batch_start: Duration::ZERO,
+            series: Series::default(),
+        }
+    }
+
+    /// How many operations are to be done next; at least one.
+    pub(crate) fn chunk(&self) -> u64 {
+        self.chunk.min(self.batch - self.in_batch)
+    }
+
+    /// Looks at the clock when the operations of a [`chunk`](Pace::chunk) are done; says whether there is time for more.
+    pub(crate) fn done(&mut self, operations: u64) -> bool {
+        let now = self.start.elapsed();
+        let chunk_time = now - self.series.elapsed;
+        self.series.operations += operations;
+        self.series.elapsed = now;
+        self.in_batch += operations;
+        if self.in_batch == self.batch {
+            let time = now - self.batch_start;
+            self.series
+                .batches
+                .push(time.as_nanos() as f64 / self.batch as f64);
+            (self.in_batch, self.batch_start) = (0, now);
+        }
+        if chunk_time < CHUNK_TIME {
+            self.chunk = (self.chunk * 2).min(self.longest_chunk);
+        } else if chunk_time > 100 * CHUNK_TIME {
+            self.chunk = (self.chunk / 2).max(1);
+        }
+        now < self.budget
+    }
+
+    /// What was done.
+    pub(crate) fn finish(self) -> Series {
+        self.series
+    }
+}
+
+/// The figures of one measured loop.
+#[derive(Debug, Default)]
+pub(crate) struct Series {
+    /// How many operations were done.
+    pub(crate) operations: u64,
+    /// How long they took together.
+    pub(crate) elapsed: Duration,
+    // The nanoseconds an operation took in each complete batch.
+    batches: Vec<f64>,
+}
+
+impl Series {
+    pub(crate) fn mean_nanoseconds(&self) -> f64 {
+        self.elapsed.as_nanos() as f64 / self.operations as f64
+    }
+
+    /// Over the complete batches; the mean if time was too short for one.
+    pub(crate) fn median_nanoseconds(&self) -> f64 {
+        median(&mut self.batches.clone()).unwrap_or_else(|| self.mean_nanoseconds())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_grow_and_never_cross_the_end_of_a_batch() {
+        let mut pace = Pace::start(10, Duration::from_secs(3600), 4);
+        let mut chunks = Vec::new();
+        for _ in 0..6 {
+            chunks.push(pace.chunk());
+            assert!(pace.done(pace.chunk()));
+        }
+        assert_eq!(chunks[0], 1);
+        assert!(chunks.iter().all(|&chunk| (1..=4).contains(&chunk)));
+        let series = pace.finish();
+        assert_eq!(series.operations, chunks.iter().sum::<u64>());
+        assert_eq!(series.batches.len() as u64, series.operations / 10);
+        let mean = series.elapsed.as_nanos() as f64 / series.operations as f64;
+        assert_eq!(series.mean_nanoseconds(), mean);
+    }
+
+    #[test]
+    fn a_budget_that_is_used_up_ends_the_loop() {
+        let mut pace = Pace::start(10, Duration::ZERO, 64);
+        assert!(!pace.done(1));
+        assert_eq!(pace.finish().operations, 1);
+    }
+}
