@@ -4,7 +4,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// The peers that are crates.
-const CRATES: [&str; 4] = ["crossbeam-channel", "flume", "kanal", "rtrb"];
+const CRATES: &[&str] = &["crossbeam-channel", "flume", "kanal", "rtrb", "tokio"];
 
 fn main() {
     println!("cargo::rerun-if-changed=Cargo.lock");

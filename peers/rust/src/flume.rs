@@ -1,5 +1,7 @@
 use ::flume::{Receiver, Sender};
-use tamtam_cli::drive::{Card, Contender, Measure, Post, Queue, Retrieve};
+use tamtam_cli::drive::{
+    AsyncPost, AsyncQueue, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve,
+};
 
 use crate::offer::{self, Kind};
 
@@ -27,7 +29,9 @@ impl Contender for Flume {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        offer::channel(*self, self.0)
+        let mut measures = offer::channel(*self, self.0);
+        measures.extend(offer::tasks(*self));
+        measures
     }
 }
 
@@ -75,5 +79,35 @@ impl<M: Send + 'static> Retrieve<M> for Receiving<M> {
 
     fn try_receive(&mut self) -> Option<M> {
         self.0.try_recv().ok()
+    }
+}
+
+impl<M: Send + 'static> AsyncQueue<M> for Flume {
+    type AsyncSender = Sending<M>;
+    type AsyncReceiver = Receiving<M>;
+
+    fn open_async(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
+        self.open(capacity)
+    }
+
+    fn open_to_task(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
+        self.open(capacity)
+    }
+
+    fn open_from_task(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
+        self.open(capacity)
+    }
+}
+
+impl<M: Send + 'static> AsyncPost<M> for Sending<M> {
+    async fn send_async(&mut self, message: M) {
+        let sent = self.0.send_async(message).await;
+        assert!(sent.is_ok(), "the receiver is gone");
+    }
+}
+
+impl<M: Send + 'static> AsyncRetrieve<M> for Receiving<M> {
+    async fn receive_async(&mut self) -> M {
+        self.0.recv_async().await.expect("the sender is there")
     }
 }

@@ -18,6 +18,8 @@ mod rtrb;
 mod rtrb_chunks;
 mod shared_atomic;
 mod std_mpsc;
+mod tokio_mpsc;
+mod tokio_oneshot;
 
 use std::env;
 use std::process::ExitCode;
@@ -34,6 +36,9 @@ const PEERS: &[&dyn Contender] = &[
     &kanal::UNBOUNDED,
     &flume::BOUNDED,
     &flume::UNBOUNDED,
+    &tokio_mpsc::BOUNDED,
+    &tokio_mpsc::UNBOUNDED,
+    &tokio_oneshot::Oneshots,
     &rtrb::Rtrb,
     &mutex_condvar::MutexCondvar,
     &kanal_drain::BOUNDED,

@@ -1,8 +1,8 @@
 //! What a channel of a peer takes part in: the same for all of them.
 
 use tamtam_cli::drive::{
-    BatchQueue, Measure, Packet16, Packet64, Queue, QueuePair, Stamp, StdGate, Text, Turn, crowd,
-    idle, post, sparse, stream, turns,
+    AsyncQueue, BatchQueue, Measure, Packet16, Packet64, Queue, QueuePair, Stamp, StdGate, Text,
+    Turn, async_turns, crowd, idle, post, sparse, stream, turns,
 };
 
 /// Whether a channel holds a limited number of messages.
@@ -43,5 +43,13 @@ where
     let mut measures = post::batched::<_, StdGate>(queue);
     measures.extend(stream::batched(queue));
     measures.extend(stream::batched_fan_in(queue));
+    measures
+}
+
+/// The turns in which tasks take part: two tasks, and a task with a thread that blocks.
+pub(crate) fn tasks<Q: AsyncQueue<Turn>>(queue: Q) -> Vec<Measure> {
+    let pair = QueuePair { queue, capacity: 1 };
+    let mut measures = vec![async_turns::tokio(pair), async_turns::small(pair)];
+    measures.extend(async_turns::mixed(pair));
     measures
 }
