@@ -4,7 +4,14 @@ use std::process::Command;
 use std::{env, fs};
 
 /// The peers that are crates.
-const CRATES: &[&str] = &["crossbeam-channel", "flume", "kanal", "rtrb", "tokio"];
+const CRATES: &[&str] = &[
+    "crossbeam-channel",
+    "crossfire",
+    "flume",
+    "kanal",
+    "rtrb",
+    "tokio",
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=Cargo.lock");

@@ -7,6 +7,7 @@
 mod bare_futex;
 mod bare_spin;
 mod crossbeam;
+mod crossfire;
 mod flume;
 mod kanal;
 mod kanal_drain;
@@ -36,6 +37,9 @@ const PEERS: &[&dyn Contender] = &[
     &kanal::UNBOUNDED,
     &flume::BOUNDED,
     &flume::UNBOUNDED,
+    &crossfire::Bounded,
+    &crossfire::Unbounded,
+    &crossfire::Single,
     &tokio_mpsc::BOUNDED,
     &tokio_mpsc::UNBOUNDED,
     &tokio_oneshot::Oneshots,
@@ -53,6 +57,8 @@ const PEERS: &[&dyn Contender] = &[
 ];
 
 fn main() -> ExitCode {
+    // As its documentation advises for the beginning of a program: on one processor it yields instead of spinning.
+    ::crossfire::detect_backoff_cfg();
     let mut words = env::args().skip(1);
     if words.next().as_deref() == Some("contender") {
         drive::run_command(PEERS, words)

@@ -20,6 +20,16 @@ where
     Q: Queue<Turn> + Queue<Text> + Queue<Stamp>,
     Q: Queue<Packet16, Sender: Clone> + Queue<Packet64, Sender: Clone>,
 {
+    let mut measures = single(queue, kind);
+    measures.extend(stream::fan_in(queue));
+    measures
+}
+
+/// Everything that a channel whose ends wait and that has one sender only takes part in.
+pub(crate) fn single<Q>(queue: Q, kind: Kind) -> Vec<Measure>
+where
+    Q: Queue<Turn> + Queue<Text> + Queue<Stamp> + Queue<Packet16> + Queue<Packet64>,
+{
     let pair = QueuePair { queue, capacity: 1 };
     let mut measures = turns::measures(pair);
     measures.push(turns::string(pair));
@@ -28,7 +38,6 @@ where
     measures.push(idle::measure(pair));
     measures.extend(post::measures::<_, StdGate>(queue));
     measures.extend(stream::measures(queue));
-    measures.extend(stream::fan_in(queue));
     if kind == Kind::Bounded {
         measures.push(post::limit::<_, StdGate>(queue));
     }

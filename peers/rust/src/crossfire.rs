@@ -1,0 +1,229 @@
+//! The channels of the crate `crossfire`: ends that block and ends that await are of different types.
+
+use ::crossfire::{
+    AsyncRx, AsyncRxTrait, AsyncTx, AsyncTxTrait, BlockingRxTrait, BlockingTxTrait, MAsyncTx, MTx,
+    Rx, TrySendError, Tx, mpsc, spsc,
+};
+use tamtam_cli::drive::{
+    AsyncPost, AsyncQueue, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve,
+};
+
+use crate::offer::{self, Kind};
+
+fn card(name: &'static str, about: &'static str) -> Card {
+    Card {
+        name,
+        version: env!("VERSION_OF_CROSSFIRE"),
+        ours: false,
+        about,
+    }
+}
+
+/// Its bounded channel for many senders and one receiver.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounded;
+
+impl Contender for Bounded {
+    fn card(&self) -> Card {
+        card(
+            "crossfire",
+            "crossfire's bounded channel for many senders and one receiver",
+        )
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        let mut measures = offer::channel(*self, Kind::Bounded);
+        measures.extend(offer::tasks(*self));
+        measures
+    }
+}
+
+impl<M: Send + Unpin + 'static> Queue<M> for Bounded {
+    type Sender = Sending<MTx<mpsc::Array<M>>>;
+    type Receiver = Receiving<Rx<mpsc::Array<M>>>;
+
+    fn open(&self, capacity: usize) -> (Self::Sender, Self::Receiver) {
+        let (sender, receiver) = mpsc::bounded_blocking(capacity);
+        (Sending(sender), Receiving(receiver))
+    }
+}
+
+impl<M: Send + Unpin + 'static> AsyncQueue<M> for Bounded {
+    type AsyncSender = Awaiting<MAsyncTx<mpsc::Array<M>>>;
+    type AsyncReceiver = Awaiting<AsyncRx<mpsc::Array<M>>>;
+
+    fn open_async(&self, capacity: usize) -> (Self::AsyncSender, Self::AsyncReceiver) {
+        let (sender, receiver) = mpsc::bounded_async(capacity);
+        (Awaiting(sender), Awaiting(receiver))
+    }
+
+    fn open_to_task(&self, capacity: usize) -> (Self::Sender, Self::AsyncReceiver) {
+        let (sender, receiver) = mpsc::bounded_blocking_async(capacity);
+        (Sending(sender), Awaiting(receiver))
+    }
+
+    fn open_from_task(&self, capacity: usize) -> (Self::AsyncSender, Self::Receiver) {
+        let (sender, receiver) = mpsc::bounded_async_blocking(capacity);
+        (Awaiting(sender), Receiving(receiver))
+    }
+}
+
+/// Its unbounded channel for many senders and one receiver; sending never waits, so its sender has one type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unbounded;
+
+impl Contender for Unbounded {
+    fn card(&self) -> Card {
+        card(
+            "crossfire-unbounded",
+            "crossfire's unbounded channel for many senders and one receiver",
+        )
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        let mut measures = offer::channel(*self, Kind::Unbounded);
+        measures.extend(offer::tasks(*self));
+        measures
+    }
+}
+
+impl<M: Send + Unpin + 'static> Queue<M> for Unbounded {
+    type Sender = Sending<MTx<mpsc::List<M>>>;
+    type Receiver = Receiving<Rx<mpsc::List<M>>>;
+
+    fn open(&self, _capacity: usize) -> (Self::Sender, Self::Receiver) {
+        let (sender, receiver) = mpsc::unbounded_blocking();
+        (Sending(sender), Receiving(receiver))
+    }
+}
+
+impl<M: Send + Unpin + 'static> AsyncQueue<M> for Unbounded {
+    type AsyncSender = Sending<MTx<mpsc::List<M>>>;
+    type AsyncReceiver = Awaiting<AsyncRx<mpsc::List<M>>>;
+
+    fn open_async(&self, _capacity: usize) -> (Self::AsyncSender, Self::AsyncReceiver) {
+        let (sender, receiver) = mpsc::unbounded_async();
+        (Sending(sender), Awaiting(receiver))
+    }
+
+    fn open_to_task(&self, _capacity: usize) -> (Self::Sender, Self::AsyncReceiver) {
+        let (sender, receiver) = mpsc::unbounded_async();
+        (Sending(sender), Awaiting(receiver))
+    }
+
+    fn open_from_task(&self, _capacity: usize) -> (Self::AsyncSender, Self::Receiver) {
+        let (sender, receiver) = mpsc::unbounded_blocking();
+        (Sending(sender), Receiving(receiver))
+    }
+}
+
+/// Its bounded channel for one sender and one receiver.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Single;
+
+impl Contender for Single {
+    fn card(&self) -> Card {
+        card(
+            "crossfire-spsc",
+            "crossfire's bounded channel for one sender and one receiver",
+        )
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        let mut measures = offer::single(*self, Kind::Bounded);
+        measures.extend(offer::tasks(*self));
+        measures
+    }
+}
+
+impl<M: Send + Unpin + 'static> Queue<M> for Single {
+    type Sender = Sending<Tx<spsc::Array<M>>>;
+    type Receiver = Receiving<Rx<spsc::Array<M>>>;
+
+    fn open(&self, capacity: usize) -> (Self::Sender, Self::Receiver) {
+        let (sender, receiver) = spsc::bounded_blocking(capacity);
+        (Sending(sender), Receiving(receiver))
+    }
+}
+
+impl<M: Send + Unpin + 'static> AsyncQueue<M> for Single {
+    type AsyncSender = Awaiting<AsyncTx<spsc::Array<M>>>;
+    type AsyncReceiver = Awaiting<AsyncRx<spsc::Array<M>>>;
+
+    fn open_async(&self, capacity: usize) -> (Self::AsyncSender, Self::AsyncReceiver) {
+        let (sender, receiver) = spsc::bounded_async(capacity);
+        (Awaiting(sender), Awaiting(receiver))
+    }
+
+    fn open_to_task(&self, capacity: usize) -> (Self::Sender, Self::AsyncReceiver) {
+        let (sender, receiver) = spsc::bounded_blocking_async(capacity);
+        (Sending(sender), Awaiting(receiver))
+    }
+
+    fn open_from_task(&self, capacity: usize) -> (Self::AsyncSender, Self::Receiver) {
+        let (sender, receiver) = spsc::bounded_async_blocking(capacity);
+        (Awaiting(sender), Receiving(receiver))
+    }
+}
+
+/// A sender that blocks, or never has to wait.
+#[derive(Debug, Clone)]
+pub(crate) struct Sending<S>(S);
+
+impl<M: Send + 'static, S: BlockingTxTrait<M> + Send + 'static> Post<M> for Sending<S> {
+    fn send(&mut self, message: M) {
+        assert!(self.0.send(message).is_ok(), "the receiver is gone");
+    }
+
+    fn try_send(&mut self, message: M) -> Result<(), M> {
+        self.0.try_send(message).map_err(|error| match error {
+            TrySendError::Full(message) | TrySendError::Disconnected(message) => message,
+        })
+    }
+}
+
+impl<M: Send + 'static> AsyncPost<M> for Sending<MTx<mpsc::List<M>>> {
+    async fn send_async(&mut self, message: M) {
+        Post::send(self, message);
+    }
+}
+
+/// A receiver that blocks.
+#[derive(Debug)]
+pub(crate) struct Receiving<R>(R);
+
+impl<M: Send + 'static, R: BlockingRxTrait<M> + Send + 'static> Retrieve<M> for Receiving<R> {
+    fn receive(&mut self) -> M {
+        self.0.recv().expect("the sender is there")
+    }
+
+    fn try_receive(&mut self) -> Option<M> {
+        self.0.try_recv().ok()
+    }
+}
+
+/// An end that is awaited.
+#[derive(Debug)]
+pub(crate) struct Awaiting<E>(E);
+
+impl<M, S> AsyncPost<M> for Awaiting<S>
+where
+    M: Send + Unpin + 'static,
+    S: AsyncTxTrait<M> + Send + 'static,
+{
+    fn send_async(&mut self, message: M) -> impl Future<Output = ()> + Send {
+        let sending = self.0.send(message);
+        async { assert!(sending.await.is_ok(), "the receiver is gone") }
+    }
+}
+
+impl<M, R> AsyncRetrieve<M> for Awaiting<R>
+where
+    M: Send + 'static,
+    R: AsyncRxTrait<M> + Send + 'static,
+{
+    fn receive_async(&mut self) -> impl Future<Output = M> + Send {
+        let receiving = self.0.recv();
+        async { receiving.await.expect("the sender is there") }
+    }
+}
