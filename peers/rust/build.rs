@@ -5,11 +5,14 @@ use std::{env, fs};
 
 /// The peers that are crates.
 const CRATES: &[&str] = &[
+    "async-channel",
+    "concurrent-queue",
     "crossbeam-channel",
     "crossfire",
     "flume",
     "kanal",
     "rtrb",
+    "thingbuf",
     "tokio",
 ];
 

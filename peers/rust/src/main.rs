@@ -3,12 +3,15 @@
 //! The program understands what `tamtam contender` understands (`contender list`, `contender run ...`), and runs the
 //! same bodies. A new peer needs its file and a line in [`PEERS`].
 
+mod async_channel;
 #[cfg(target_os = "linux")]
 mod bare_futex;
 mod bare_spin;
+mod concurrent_queue;
 mod crossbeam;
 mod crossfire;
 mod flume;
+mod insist;
 mod kanal;
 mod kanal_drain;
 mod mutex_condvar;
@@ -19,6 +22,7 @@ mod rtrb;
 mod rtrb_chunks;
 mod shared_atomic;
 mod std_mpsc;
+mod thingbuf;
 mod tokio_mpsc;
 mod tokio_oneshot;
 
@@ -37,6 +41,11 @@ const PEERS: &[&dyn Contender] = &[
     &kanal::UNBOUNDED,
     &flume::BOUNDED,
     &flume::UNBOUNDED,
+    &async_channel::BOUNDED,
+    &async_channel::UNBOUNDED,
+    &thingbuf::Thingbuf,
+    &concurrent_queue::BOUNDED,
+    &concurrent_queue::UNBOUNDED,
     &crossfire::Bounded,
     &crossfire::Unbounded,
     &crossfire::Single,

@@ -1,13 +1,9 @@
-use std::hint::spin_loop;
-use std::thread;
-
 use ::rtrb::{Consumer, Producer, PushError, RingBuffer};
 use tamtam_cli::drive::{
     Card, Contender, Measure, Post, Queue, QueuePair, Retrieve, StdGate, post, stream, turns,
 };
 
-/// How often it looks again before it gives its processor away: about a microsecond.
-const SPINS: u32 = 32;
+use crate::insist::insist;
 
 /// The ring buffer of the crate `rtrb`, for one sender and one receiver. It cannot wait; here it spins for a moment and
 /// then yields, for as long as it takes.
@@ -45,22 +41,6 @@ impl<M: Send + 'static> Queue<M> for Rtrb {
     fn open(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
         let (producer, consumer) = RingBuffer::new(capacity);
         (Sending(producer), Receiving(consumer))
-    }
-}
-
-/// Calls `attempt` until it has something: spins first, then yields.
-pub(crate) fn insist<R>(mut attempt: impl FnMut() -> Option<R>) -> R {
-    for _ in 0..SPINS {
-        if let Some(result) = attempt() {
-            return result;
-        }
-        spin_loop();
-    }
-    loop {
-        if let Some(result) = attempt() {
-            return result;
-        }
-        thread::yield_now();
     }
 }
 

@@ -4,7 +4,7 @@ use tamtam_cli::drive::{
     BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany, StdGate, post, stream,
 };
 
-use crate::rtrb::insist;
+use crate::insist::insist;
 
 /// The ring buffer of the crate `rtrb`, written and read in chunks. It cannot wait; here it spins for a moment and then
 /// yields, for as long as it takes.

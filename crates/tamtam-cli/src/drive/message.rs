@@ -22,7 +22,7 @@ impl Message for Turn {
 }
 
 /// A number with a string of one character beside it, which is allocated for every message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text {
     number: u64,
     text: String,

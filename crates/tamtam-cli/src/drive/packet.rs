@@ -32,7 +32,7 @@ fn check(tag: u64) -> u64 {
 }
 
 /// A packet of 16 bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Packet16 {
     tag: u64,
     check: u64,
@@ -55,7 +55,7 @@ impl Packet for Packet16 {
 }
 
 /// A packet of 64 bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Packet64 {
     tag: u64,
     checks: [u64; 7],
