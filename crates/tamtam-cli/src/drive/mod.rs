@@ -19,6 +19,7 @@
 //! | [`lock_loop`] | `handover`: a mutex locked and unlocked, as once published |
 //! | [`post`] | `post`: many messages for a blocked worker, then all are retrieved |
 //! | [`stream`] | `post`: one or four senders and one receiver, all running |
+//! | [`property`] | `property`: the latest value, read while it is set |
 //! | [`latch`] | `latch`: a countdown shared by two threads |
 
 mod async_handover;
@@ -35,6 +36,7 @@ mod gate;
 mod handover;
 pub mod idle;
 pub mod latch;
+mod latest;
 pub mod lock_loop;
 mod measure;
 mod message;
@@ -43,7 +45,9 @@ mod pace;
 mod packet;
 mod passes;
 mod placement;
+mod polled;
 pub mod post;
+pub mod property;
 mod queue;
 mod seats;
 pub mod sparse;
@@ -65,10 +69,12 @@ pub use contender::{Card, Contender};
 pub use failure::Failure;
 pub use gate::{Gate, StdGate};
 pub use handover::{End, Handover, QueueEnd, QueuePair};
+pub use latest::{GetLatest, Latest, SetLatest};
 pub use measure::{Conditions, Measure, Measurement};
 pub use message::{Message, Stamp, Text, Turn};
 pub use outcome::{Listing, Metric, Outcome};
 pub use packet::{Packet, Packet16, Packet64};
 pub use placement::Placement;
+pub use polled::{Polled, PolledEnd};
 pub use queue::{BatchQueue, Post, PostMany, Queue, Retrieve, RetrieveMany};
 pub use variant::Variant;

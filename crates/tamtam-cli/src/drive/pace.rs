@@ -82,6 +82,13 @@ pub(crate) struct Series {
 }
 
 impl Series {
+    /// Adds what another loop did.
+    pub(crate) fn join(&mut self, other: Series) {
+        self.operations += other.operations;
+        self.elapsed += other.elapsed;
+        self.batches.extend(other.batches);
+    }
+
     pub(crate) fn mean_nanoseconds(&self) -> f64 {
         self.elapsed.as_nanos() as f64 / self.operations as f64
     }
@@ -111,6 +118,21 @@ mod tests {
         assert_eq!(series.batches.len() as u64, series.operations / 10);
         let mean = series.elapsed.as_nanos() as f64 / series.operations as f64;
         assert_eq!(series.mean_nanoseconds(), mean);
+    }
+
+    #[test]
+    fn loops_are_joined() {
+        let mut all = Series::default();
+        for _ in 0..2 {
+            let mut pace = Pace::start(1, Duration::ZERO, 1);
+            pace.done(1);
+            all.join(pace.finish());
+        }
+        assert_eq!((all.operations, all.batches.len()), (2, 2));
+        assert_eq!(
+            all.elapsed.as_nanos() as f64,
+            all.batches.iter().sum::<f64>()
+        );
     }
 
     #[test]

@@ -54,6 +54,17 @@ impl Packet for Packet16 {
     }
 }
 
+#[cfg(test)]
+impl Packet16 {
+    /// A torn packet: this one's tag with the check word of another.
+    pub(crate) fn with_check_of(self, other: &Packet16) -> Self {
+        Packet16 {
+            check: other.check,
+            ..self
+        }
+    }
+}
+
 /// A packet of 64 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Packet64 {

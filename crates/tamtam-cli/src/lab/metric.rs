@@ -85,6 +85,7 @@ const METRICS: &[Metric] = &[
     plain("idle_switches_per_s", Some("switches/s"), number::grouped),
     time("post_ns_per_op", "post", number::grouped),
     time("retrieve_ns_per_op", "retrieve", number::grouped),
+    time("set_ns_per_op", "set", number::grouped),
     time("p99_ns", "p99", number::duration),
     time("p999_ns", "p99.9", number::duration),
     time("max_ns", "longest", number::duration),
