@@ -5,6 +5,7 @@ use std::{env, fs};
 
 /// The peers that are crates.
 const CRATES: &[&str] = &[
+    "arc-swap",
     "async-channel",
     "concurrent-queue",
     "crossbeam-channel",

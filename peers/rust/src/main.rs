@@ -3,6 +3,7 @@
 //! The program understands what `tamtam contender` understands (`contender list`, `contender run ...`), and runs the
 //! same bodies. A new peer needs its file and a line in [`PEERS`].
 
+mod arc_swap;
 mod async_channel;
 #[cfg(target_os = "linux")]
 mod bare_futex;
@@ -21,10 +22,12 @@ mod plain;
 mod rtrb;
 mod rtrb_chunks;
 mod shared_atomic;
+mod std_locks;
 mod std_mpsc;
 mod thingbuf;
 mod tokio_mpsc;
 mod tokio_oneshot;
+mod tokio_watch;
 
 use std::env;
 use std::process::ExitCode;
@@ -63,6 +66,11 @@ const PEERS: &[&dyn Contender] = &[
     &bare_futex::BareFutex,
     &bare_spin::BareSpin,
     &shared_atomic::SharedAtomic,
+    &arc_swap::LOAD,
+    &arc_swap::CACHE,
+    &tokio_watch::Watch,
+    &std_locks::RWLOCK,
+    &std_locks::MUTEX,
 ];
 
 fn main() -> ExitCode {
