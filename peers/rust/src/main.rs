@@ -86,3 +86,86 @@ fn main() -> ExitCode {
         ExitCode::from(2)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::thread;
+    use std::time::Duration;
+
+    use tamtam_cli::drive::{Failure, Measure};
+
+    use super::PEERS;
+
+    #[test]
+    fn names_are_unique_and_no_variant_comes_twice() {
+        let mut names = HashSet::new();
+        for peer in PEERS {
+            let card = peer.card();
+            assert!(!card.ours);
+            assert!(names.insert(card.name), "{} is there twice", card.name);
+            assert!(!card.about.is_empty() && !card.about.contains('\n'));
+            let mut variants = HashSet::new();
+            for measure in peer.measures() {
+                let variant = (measure.experiment(), measure.variant().to_string());
+                assert!(
+                    variants.insert(variant.clone()),
+                    "{} has {variant:?} twice",
+                    card.name
+                );
+            }
+            assert!(!variants.is_empty(), "{} takes part in nothing", card.name);
+        }
+    }
+
+    /// What the bodies differ by: the beginning of the extra.
+    fn kind(measure: &Measure) -> (&'static str, String) {
+        let extra = measure.variant().extra.as_deref().unwrap_or_default();
+        let kind = match extra.split('-').next() {
+            // These have bodies of their own by their second word.
+            Some("async" | "get") => extra,
+            Some("16B" | "64B") => "posted",
+            Some(first) => first,
+            None => "",
+        };
+        (measure.experiment(), kind.to_owned())
+    }
+
+    /// Every peer delivers, in one variant of each kind that it takes part in.
+    #[test]
+    fn everyone_delivers() {
+        for peer in PEERS {
+            let mut done = HashSet::new();
+            for measure in peer.measures() {
+                if !done.insert(kind(&measure)) {
+                    continue;
+                }
+                let what = format!(
+                    "{} {} {}",
+                    peer.card().name,
+                    measure.experiment(),
+                    measure.variant()
+                );
+                // In a thread of its own: a variant may pin the thread that runs it, for good. It makes its own list,
+                // since a measure stays in its thread.
+                let (experiment, variant) = (measure.experiment(), measure.variant().clone());
+                let outcome = thread::spawn(move || {
+                    let measures = peer.measures();
+                    let measure = measures.iter().find(|other| {
+                        other.experiment() == experiment && *other.variant() == variant
+                    });
+                    measure
+                        .expect("it is one of them")
+                        .run(Duration::from_millis(5))
+                })
+                .join()
+                .unwrap_or_else(|_| panic!("{what} panicked"));
+                match outcome {
+                    // A machine with one processor, or one where threads cannot be pinned.
+                    Err(Failure::Impossible(_)) => {}
+                    outcome => assert!(outcome.is_ok(), "{what}: {outcome:?}"),
+                }
+            }
+        }
+    }
+}

@@ -16,8 +16,9 @@ pub(crate) struct Pace {
     batch: u64,
     longest_chunk: u64,
     chunk: u64,
+    last: Duration,
     in_batch: u64,
-    batch_start: Duration,
+    batch_time: Duration,
     series: Series,
 }
 
@@ -31,8 +32,9 @@ impl Pace {
             batch,
             longest_chunk,
             chunk: 1,
+            last: Duration::ZERO,
             in_batch: 0,
-            batch_start: Duration::ZERO,
+            batch_time: Duration::ZERO,
             series: Series::default(),
         }
     }
@@ -44,24 +46,47 @@ impl Pace {
 
     /// Looks at the clock when the operations of a [`chunk`](Pace::chunk) are done; says whether there is time for more.
     pub(crate) fn done(&mut self, operations: u64) -> bool {
-        let now = self.start.elapsed();
-        let chunk_time = now - self.series.elapsed;
+        let chunk_time = self.look();
         self.series.operations += operations;
-        self.series.elapsed = now;
+        self.series.elapsed += chunk_time;
         self.in_batch += operations;
+        self.batch_time += chunk_time;
         if self.in_batch == self.batch {
-            let time = now - self.batch_start;
             self.series
                 .batches
-                .push(time.as_nanos() as f64 / self.batch as f64);
-            (self.in_batch, self.batch_start) = (0, now);
+                .push(self.batch_time.as_nanos() as f64 / self.batch as f64);
+            (self.in_batch, self.batch_time) = (0, Duration::ZERO);
         }
+        self.last < self.budget
+    }
+
+    /// The same for a chunk that is to count for nothing.
+    pub(crate) fn skip(&mut self) -> bool {
+        self.look();
+        self.last < self.budget
+    }
+
+    /// The time since the look before, which decides how long the next chunk is.
+    fn look(&mut self) -> Duration {
+        let now = self.start.elapsed();
+        let chunk_time = now - self.last;
+        self.last = now;
         if chunk_time < CHUNK_TIME {
             self.chunk = (self.chunk * 2).min(self.longest_chunk);
         } else if chunk_time > 100 * CHUNK_TIME {
             self.chunk = (self.chunk / 2).max(1);
         }
-        now < self.budget
+        chunk_time
+    }
+
+    /// How many operations have counted.
+    pub(crate) fn operations(&self) -> u64 {
+        self.series.operations
+    }
+
+    /// How long ago the loop was started, at the last look.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.last
     }
 
     /// What was done.
@@ -118,6 +143,22 @@ mod tests {
         assert_eq!(series.batches.len() as u64, series.operations / 10);
         let mean = series.elapsed.as_nanos() as f64 / series.operations as f64;
         assert_eq!(series.mean_nanoseconds(), mean);
+    }
+
+    #[test]
+    fn what_is_skipped_counts_for_nothing() {
+        let mut pace = Pace::start(2, Duration::from_secs(3600), 1);
+        assert!(pace.done(1));
+        let first = pace.series.elapsed;
+        while pace.elapsed() < first + Duration::from_millis(5) {
+            assert!(pace.skip());
+        }
+        assert!(pace.done(1));
+        let whole = pace.elapsed();
+        assert_eq!(pace.operations(), 2);
+        let series = pace.finish();
+        assert!(series.elapsed + Duration::from_millis(5) <= whole);
+        assert_eq!(series.batches, [series.elapsed.as_nanos() as f64 / 2.0]);
     }
 
     #[test]

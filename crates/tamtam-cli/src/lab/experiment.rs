@@ -44,7 +44,13 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         about: "strict turns between two workers: what a message there and its answer cost",
         operation: "a round trip",
         source: "articles A and B, 2013",
-        main_variants: &["1000/2cores", "1000/1core", "1000/free", "1000/hog"],
+        main_variants: &[
+            "1000/2cores",
+            "1000/1core",
+            "1000/free",
+            "1000/hog",
+            "1000/1core/async",
+        ],
         flagships: &["slot", "channel"],
         kinds_apart: false,
         published: &[
@@ -107,6 +113,17 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
                 note: None,
             },
         ],
+        claim: None,
+    },
+    Experiment {
+        name: "property",
+        about: "the latest value, read by itself and while another thread sets it without pause",
+        operation: "a get",
+        source: "articles A and B, 2013",
+        main_variants: &["10000/1core/get", "10000/2cores/get-writer"],
+        flagships: &["property"],
+        kinds_apart: false,
+        published: &[],
         claim: None,
     },
     Experiment {
@@ -218,6 +235,12 @@ pub(super) fn describe(variant: &str) -> String {
         None => "",
     };
     let extra = match parts.next() {
+        // In these the placement says less than who takes part.
+        Some("async") => return "two tasks of one thread, on tokio's runtime".to_owned(),
+        Some("async-small") => return "two tasks of one thread, on a small executor".to_owned(),
+        Some("get") => return "in one thread, while nobody sets it".to_owned(),
+        Some("mixed") => "a thread that blocks and a task on tokio's runtime",
+        Some("get-writer") => "a writer at full speed beside the reader",
         None => return placement.to_owned(),
         Some("string") => "a one-character string in each message",
         Some("sparse-1") => "1 receiver, one message a millisecond",
@@ -319,6 +342,14 @@ mod tests {
         assert_eq!(
             describe("5000/2cores/16B-warm"),
             "on two cores, 16-byte messages, warmed up"
+        );
+        assert_eq!(
+            describe("1000/1core/async"),
+            "two tasks of one thread, on tokio's runtime"
+        );
+        assert_eq!(
+            describe("1000/2cores/mixed"),
+            "on two cores, a thread that blocks and a task on tokio's runtime"
         );
         assert_eq!(describe("odd"), "");
     }
