@@ -93,7 +93,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use tamtam_cli::drive::{Failure, Measure};
+    use tamtam_cli::drive::Failure;
 
     use super::PEERS;
 
@@ -118,26 +118,13 @@ mod tests {
         }
     }
 
-    /// What the bodies differ by: the beginning of the extra.
-    fn kind(measure: &Measure) -> (&'static str, String) {
-        let extra = measure.variant().extra.as_deref().unwrap_or_default();
-        let kind = match extra.split('-').next() {
-            // These have bodies of their own by their second word.
-            Some("async" | "get") => extra,
-            Some("16B" | "64B") => "posted",
-            Some(first) => first,
-            None => "",
-        };
-        (measure.experiment(), kind.to_owned())
-    }
-
     /// Every peer delivers, in one variant of each kind that it takes part in.
     #[test]
     fn everyone_delivers() {
         for peer in PEERS {
             let mut done = HashSet::new();
             for measure in peer.measures() {
-                if !done.insert(kind(&measure)) {
+                if !done.insert((measure.experiment(), measure.variant().kind().to_owned())) {
                     continue;
                 }
                 let what = format!(

@@ -35,6 +35,21 @@ impl Variant {
     }
 }
 
+impl Variant {
+    /// Which body of its experiment runs it: the extra without what it only sets, such as sizes and rates. A test that
+    /// runs one variant of each kind has run every body.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        let extra = self.extra.as_deref().unwrap_or_default();
+        match extra.split('-').next().unwrap_or_default() {
+            // Their second word names a body, too.
+            "async" | "get" => extra,
+            "16B" | "64B" => "posted",
+            first => first,
+        }
+    }
+}
+
 impl fmt::Display for Variant {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}/{}", self.count, self.placement)?;
@@ -84,6 +99,19 @@ mod tests {
             "5000/2cores/16B-first",
         ] {
             assert_eq!(name.parse::<Variant>().unwrap().to_string(), name);
+        }
+    }
+
+    #[test]
+    fn a_kind_is_a_body() {
+        for (name, kind) in [
+            ("1000/free", ""),
+            ("1000/1core/async-small", "async-small"),
+            ("5000/2cores/16B-first", "posted"),
+            ("5000/2cores/64B-warm", "posted"),
+            ("10000000/free/fanin-64B", "fanin"),
+        ] {
+            assert_eq!(name.parse::<Variant>().unwrap().kind(), kind);
         }
     }
 

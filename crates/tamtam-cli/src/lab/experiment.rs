@@ -16,7 +16,7 @@ pub(super) struct Experiment {
     pub main_variants: &'static [&'static str],
     /// The contenders of ours for which verdicts are given: what a user gets without turning a knob.
     pub flagships: &'static [&'static str],
-    /// Whether contenders with a limit and those without are compared apart.
+    /// Whether contenders with a limit, those without and those that take many messages at a time are compared apart.
     pub kinds_apart: bool,
     /// The article's own figures.
     pub published: &'static [Published],
@@ -220,6 +220,57 @@ impl Published {
 /// A contender that shows what the hardware can do rather than a way that one would program in: a verdict does not rank
 /// against it.
 pub(super) const LIMITS: &[&str] = &["bare-spin"];
+
+/// Contenders that take many messages at a time: where kinds are kept apart, a verdict compares them with each other and
+/// not with those that take one by one.
+const BATCHED: &[&str] = &[
+    "kanal-drain",
+    "kanal-drain-unbounded",
+    "rtrb-chunks",
+    "mutex-swap",
+    "mutex-swap-unbounded",
+];
+
+/// The end of the names of contenders without a limit.
+const UNBOUNDED: &str = "-unbounded";
+
+/// What a contender is like, where kinds are kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It holds a limited number of messages.
+    Bounded,
+    /// It holds any number.
+    Unbounded,
+    /// It takes many messages at a time.
+    Batched,
+}
+
+impl Kind {
+    /// All kinds, in the order of their verdicts.
+    pub(super) const ALL: [Kind; 3] = [Kind::Bounded, Kind::Unbounded, Kind::Batched];
+
+    /// The kind of the contender `name`.
+    #[must_use]
+    pub(super) fn of(name: &str) -> Self {
+        if BATCHED.contains(&name) {
+            Kind::Batched
+        } else if name.ends_with(UNBOUNDED) {
+            Kind::Unbounded
+        } else {
+            Kind::Bounded
+        }
+    }
+
+    /// The peer that everyone has: the one to compare with first.
+    #[must_use]
+    pub(super) fn baseline(self) -> &'static str {
+        match self {
+            Kind::Bounded => "std::sync::mpsc",
+            Kind::Unbounded => "std::sync::mpsc-unbounded",
+            Kind::Batched => "mutex-swap",
+        }
+    }
+}
 
 /// The words for a variant: `1000/2cores/string` is "pinned to two cores, a one-character string in the message".
 #[must_use]

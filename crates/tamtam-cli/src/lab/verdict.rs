@@ -1,19 +1,13 @@
 //! What it comes to, in a sentence for each variant: our way, how it compares with the standard library and with the
 //! best peer, and what the article had.
 
-use super::experiment::{Experiment, LIMITS};
+use super::experiment::{Experiment, Kind, LIMITS};
 use super::metric::Metric;
 use super::number;
 use super::standings::{Row, Standings};
 
-/// The peer that everyone has: the one to compare with first.
-const BASELINE: &str = "std::sync::mpsc";
-
 /// Two figures this close are the same: runs differ by more.
 const LEVEL: f64 = 1.03;
-
-/// The end of the names of contenders without a limit.
-const UNBOUNDED: &str = "-unbounded";
 
 /// The verdicts on one variant: one for each kind of contender where kinds are kept apart, otherwise one.
 ///
@@ -23,21 +17,19 @@ const UNBOUNDED: &str = "-unbounded";
 pub(super) fn verdicts(standings: &Standings) -> Vec<String> {
     let experiment = Experiment::find(&standings.experiment);
     if experiment.is_some_and(|experiment| experiment.kinds_apart) {
-        let of_kind = |unbounded| move |name: &str| name.ends_with(UNBOUNDED) == unbounded;
-        [
-            verdict(standings, experiment, of_kind(false), BASELINE),
-            verdict(
-                standings,
-                experiment,
-                of_kind(true),
-                &format!("{BASELINE}{UNBOUNDED}"),
-            ),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
+        Kind::ALL
+            .into_iter()
+            .filter_map(|kind| {
+                verdict(
+                    standings,
+                    experiment,
+                    |name| Kind::of(name) == kind,
+                    kind.baseline(),
+                )
+            })
+            .collect()
     } else {
-        verdict(standings, experiment, |_| true, BASELINE)
+        verdict(standings, experiment, |_| true, Kind::Bounded.baseline())
             .into_iter()
             .collect()
     }
@@ -217,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn bounded_and_unbounded_are_compared_with_their_like() {
+    fn kinds_are_compared_with_their_like() {
         let verdicts = verdicts(&standings(
             "post",
             "10000000/2cores/stream-16B",
@@ -231,6 +223,8 @@ mod tests {
                     None,
                 ),
                 ("kanal-unbounded", Ok(&[&[("ns_per_op", 5.0)]]), None),
+                // Another kind: it takes all at once.
+                ("mutex-swap", Ok(&[&[("ns_per_op", 2.0)]]), None),
             ],
         ));
         assert_eq!(
