@@ -265,9 +265,14 @@ impl Patience<'_> {
     #[inline]
     pub fn look_again(&mut self) -> bool {
         if cfg!(tamtam_loom) {
-            // Models sleep at once, unless they may not.
-            seam::yield_now();
-            return matches!(self.wait, Wait::Spin | Wait::Yield) && self.deadline.is_none();
+            // Models sleep at once, unless they may not. No giving way before a sleep: the others would
+            // run on first, and whether the sleeper is missed would never be tried.
+            let stays_awake =
+                matches!(self.wait, Wait::Spin | Wait::Yield) && self.deadline.is_none();
+            if stays_awake {
+                seam::yield_now();
+            }
+            return stays_awake;
         }
         self.looks += 1;
         match self.wait {

@@ -374,6 +374,10 @@ impl WaitList {
             if ready() {
                 // Whoever has chosen us meanwhile meant a message that we are about to see.
                 context.abort();
+                if cfg!(tamtam_loom) {
+                    // Somebody may be in the middle of a step that we would look at for ever.
+                    seam::yield_now();
+                }
             }
             let outcome = context.park(deadline);
             if outcome == Outcome::Aborted {
