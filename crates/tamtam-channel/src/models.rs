@@ -211,8 +211,8 @@ fn loom_rendezvous_close_meets_send() {
 }
 
 /// A batch of two for two receivers that may sleep: none of them is left asleep.
-fn batch_meets_receivers(ends: fn() -> Ends<Box<u32>>) {
-    wide_model(move || {
+fn batch_meets_receivers(preemptions: usize, ends: fn() -> Ends<Box<u32>>) {
+    bounded_model(preemptions, move || {
         let (sender, receiver) = ends();
         let takers = [receiver.clone(), receiver]
             .map(|receiver| thread::spawn(move || *receiver.recv().unwrap()));
@@ -225,12 +225,12 @@ fn batch_meets_receivers(ends: fn() -> Ends<Box<u32>>) {
 
 #[test]
 fn loom_ring_batch_meets_receivers() {
-    batch_meets_receivers(|| bounded(2));
+    batch_meets_receivers(2, || bounded(2));
 }
 
 #[test]
 fn loom_list_batch_meets_receivers() {
-    batch_meets_receivers(unbounded);
+    batch_meets_receivers(1, unbounded);
 }
 
 /// Batches through a ring that is smaller than they are, or across blocks.

@@ -3,6 +3,8 @@
 //!
 //! Each test runs for about a second; `TAMTAM_SOAK_SECONDS` makes it longer.
 
+#[path = "stress/accounts.rs"]
+mod accounts;
 mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
