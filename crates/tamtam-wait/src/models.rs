@@ -2,11 +2,12 @@
 //!
 //! A thread that is never woken shows as a deadlock, which loom reports.
 
+use core::task::Poll;
 use std::time::Instant;
 
 use crate::seam::atomic::{AtomicUsize, Ordering};
-use crate::seam::{self, Arc, thread};
-use crate::{Context, Operation, Outcome, Wait, WaitList, fence};
+use crate::seam::{self, Arc, Task, thread};
+use crate::{Context, Operation, Outcome, Polled, Source, TaskWait, Token, Wait, WaitList, fence};
 
 /// Bounds the search: two switches away from a thread that could go on are enough for every bug that
 /// these protocols had while they were written.
@@ -220,5 +221,241 @@ fn loom_asymmetric_fences_order_both_sides() {
         fence::heavy();
         let seen = words.0.load(Ordering::Relaxed);
         assert!(seen == 1 || frequent.join().unwrap() == 1);
+    });
+}
+
+/// The pile as something that a task waits for: in the place for one, or always in the list.
+struct Taking {
+    pile: Arc<Pile>,
+    alone: bool,
+}
+
+impl Source for Taking {
+    fn try_begin(&self, _: &mut Token) -> bool {
+        self.pile.try_take().is_some()
+    }
+
+    fn register(&self, operation: Operation, context: &Context) -> bool {
+        self.pile.list.register(operation, context);
+        self.is_ready()
+    }
+
+    fn unregister(&self, operation: Operation, context: &Context) {
+        self.pile.list.unregister(operation, context);
+    }
+
+    fn accept(&self, token: &mut Token, context: &Context) -> bool {
+        let passes_on = self.pile.list.arrive_as(context);
+        let begun = self.try_begin(token);
+        if begun && passes_on {
+            self.pile.list.pass_on(|| self.is_ready());
+        }
+        begun
+    }
+
+    fn decline(&self, _: &Context) {
+        self.pile.list.decline(|| self.is_ready());
+    }
+
+    fn is_ready(&self) -> bool {
+        seam::model_fence();
+        self.pile.items.load(Ordering::SeqCst) > 0
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        self.pile.list.watch(operation, context);
+        self.is_ready()
+    }
+
+    fn unwatch(&self, operation: Operation, context: &Context) {
+        self.pile.list.unwatch(operation, context);
+    }
+
+    fn list(&self) -> Option<&WaitList> {
+        self.alone.then_some(&self.pile.list)
+    }
+
+    fn looks_ready(&self) -> bool {
+        self.is_ready()
+    }
+}
+
+fn poll(wait: &mut TaskWait, taking: &Taking, waker: &core::task::Waker) -> Poll<Polled> {
+    wait.poll(taking, &mut Token::default(), waker, None)
+}
+
+/// A task takes one item, awaiting it.
+fn take_as_task(pile: &Arc<Pile>, alone: bool) {
+    let taking = Taking {
+        pile: Arc::clone(pile),
+        alone,
+    };
+    let mut wait = TaskWait::new();
+    Task::new().run(|waker| poll(&mut wait, &taking, waker));
+}
+
+/// Runs the model with the task in the place for one, and in the list.
+fn task_model(program: fn(bool)) {
+    model(move || program(true));
+    model(move || program(false));
+}
+
+#[test]
+fn loom_a_task_is_woken() {
+    task_model(|alone| {
+        let pile = Pile::new();
+        let taker = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || take_as_task(&pile, alone))
+        };
+        pile.put();
+        taker.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_a_task_and_a_thread_are_woken_by_two_messages() {
+    task_model(|alone| {
+        let pile = Pile::new();
+        let task = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || take_as_task(&pile, alone))
+        };
+        let taker = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.take(Wait::Park, None))
+        };
+        pile.put();
+        pile.put();
+        task.join().unwrap();
+        assert!(taker.join().unwrap().is_some());
+    });
+}
+
+/// The waker changes while the task is being chosen: the new one is called, or the poll says that it was chosen.
+#[test]
+fn loom_renewing_meets_choosing() {
+    task_model(|alone| {
+        let pile = Pile::new();
+        let giver = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.put())
+        };
+        let taking = Taking { pile, alone };
+        let mut wait = TaskWait::new();
+        let (first, second) = (Task::new(), Task::new());
+        if poll(&mut wait, &taking, first.waker()).is_pending() {
+            second.run(|waker| poll(&mut wait, &taking, waker));
+        }
+        giver.join().unwrap();
+        assert_eq!(taking.pile.items.load(Ordering::SeqCst), 0);
+    });
+}
+
+/// A task that gives up while it is being chosen leaves the wake-up to the thread that waits, too.
+#[test]
+fn loom_cancelling_meets_choosing() {
+    task_model(|alone| {
+        let pile = Pile::new();
+        let taker = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.take(Wait::Park, None).is_some())
+        };
+        let giver = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.put())
+        };
+        let taking = Taking {
+            pile: Arc::clone(&pile),
+            alone,
+        };
+        let mut wait = TaskWait::new();
+        if poll(&mut wait, &taking, Task::new().waker()).is_ready() {
+            pile.put();
+        }
+        wait.cancel(&taking);
+        assert!(taker.join().unwrap());
+        giver.join().unwrap();
+    });
+}
+
+/// As above in a chained list, in which the thread may wait for the task to pass on.
+#[test]
+fn loom_cancelling_meets_choosing_in_a_chained_list() {
+    model(|| {
+        let pile = Pile::with(WaitList::chained());
+        let taker = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.take(Wait::Park, None).is_some())
+        };
+        let taking = Taking {
+            pile: Arc::clone(&pile),
+            alone: false,
+        };
+        let giver = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.put())
+        };
+        let mut wait = TaskWait::new();
+        if poll(&mut wait, &taking, Task::new().waker()).is_ready() {
+            pile.put();
+        }
+        wait.cancel(&taking);
+        assert!(taker.join().unwrap());
+        giver.join().unwrap();
+    });
+}
+
+/// Two items at once for a thread and a task, in either order of coming.
+#[test]
+fn loom_a_chained_list_serves_a_task_and_a_thread() {
+    model(|| {
+        let pile = Pile::with(WaitList::chained());
+        let task = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || take_as_task(&pile, false))
+        };
+        let taker = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.take(Wait::Park, None))
+        };
+        pile.put();
+        pile.put();
+        task.join().unwrap();
+        assert!(taker.join().unwrap().is_some());
+    });
+}
+
+/// A deadline passes while the task is being chosen: it is woken once, for one reason, and an item that was meant for
+/// it reaches the thread.
+#[test]
+fn loom_expiring_meets_choosing() {
+    model(|| {
+        let pile = Pile::new();
+        let task = Task::new();
+        let only = Operation::new(0);
+        let context = Context::for_task(task.waker());
+        pile.list.register(only, &context);
+        let clock = {
+            let context = context.clone();
+            thread::spawn(move || context.expire())
+        };
+        let giver = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || {
+                pile.put();
+            })
+        };
+        task.wait();
+        match context.outcome() {
+            Some(Outcome::Selected(operation)) => assert_eq!(operation, only),
+            Some(Outcome::Aborted) => pile.list.unregister(only, &context),
+            other => panic!("woken for nothing: {other:?}"),
+        }
+        let outcome = context.outcome();
+        clock.join().unwrap();
+        giver.join().unwrap();
+        assert_eq!(context.outcome(), outcome);
+        assert!(pile.try_take().is_some());
     });
 }

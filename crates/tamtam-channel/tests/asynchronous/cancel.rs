@@ -484,6 +484,7 @@ fn dropping_a_sender_races_with_room() {
         let (sender, receiver) = bounded(1);
         let (go, start) = bounded::<()>(1);
         thread::scope(|scope| {
+            let receiver = &receiver;
             scope.spawn(move || {
                 for _ in 0..rounds {
                     start.recv().unwrap();

@@ -14,7 +14,7 @@ pub use production::{Arc, Mutex, MutexGuard, UnsafeCell, atomic, spin_loop, thre
 #[cfg(tamtam_loom)]
 mod model;
 #[cfg(tamtam_loom)]
-pub use model::{Arc, Mutex, MutexGuard, UnsafeCell, atomic, spin_loop, thread, yield_now};
+pub use model::{Arc, Mutex, MutexGuard, Task, UnsafeCell, atomic, spin_loop, thread, yield_now};
 
 /// A full fence that only the models need.
 ///

@@ -6,6 +6,9 @@ pub use loom::sync::MutexGuard;
 pub use loom::sync::atomic;
 pub use loom::thread;
 
+use core::task::{Poll, Waker};
+use std::task::Wake;
+
 /// loom's mutex with the interface of the production one.
 #[derive(Debug)]
 pub struct Mutex<T>(loom::sync::Mutex<T>);
@@ -37,4 +40,66 @@ pub fn spin_loop() {
 /// Gives the processor to another thread of the model.
 pub fn yield_now() {
     loom::thread::yield_now();
+}
+
+/// A task of a model: polled by a thread of it, which sleeps until the task is woken.
+#[derive(Debug)]
+pub struct Task {
+    bell: std::sync::Arc<Bell>,
+    waker: Waker,
+}
+
+#[derive(Debug, Default)]
+struct Bell {
+    rung: loom::sync::Mutex<bool>,
+    heard: loom::sync::Condvar,
+}
+
+impl Wake for Bell {
+    fn wake(self: std::sync::Arc<Self>) {
+        let mut rung = self.rung.lock().unwrap();
+        *rung = true;
+        self.heard.notify_one();
+        drop(rung);
+    }
+}
+
+impl Default for Task {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Task {
+    /// A task that was not woken.
+    pub fn new() -> Self {
+        let bell = std::sync::Arc::new(Bell::default());
+        Task {
+            waker: Waker::from(std::sync::Arc::clone(&bell)),
+            bell,
+        }
+    }
+
+    /// What wakes it.
+    pub fn waker(&self) -> &Waker {
+        &self.waker
+    }
+
+    /// Polls until it is ready; between two polls it waits to be woken.
+    pub fn run<R>(&self, mut poll: impl FnMut(&Waker) -> Poll<R>) -> R {
+        loop {
+            if let Poll::Ready(result) = poll(&self.waker) {
+                return result;
+            }
+            self.wait();
+        }
+    }
+
+    /// Waits to be woken.
+    pub fn wait(&self) {
+        let mut rung = self.bell.rung.lock().unwrap();
+        while !core::mem::take(&mut *rung) {
+            rung = self.bell.heard.wait(rung).unwrap();
+        }
+    }
 }
