@@ -3,9 +3,12 @@
 //! loom finds the data race where a cell is read before it is written, the message that is lost,
 //! doubled or out of order, and the thread that is never woken.
 
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll};
 use std::time::Instant;
 
-use tamtam_wait::seam::{Arc, thread};
+use tamtam_wait::seam::{Arc, Task, thread};
 
 use crate::{
     Builder, Event, Overflow, Receiver, RecvError, Select, Sender, Slot, TrySendError, bounded,
@@ -639,5 +642,190 @@ fn loom_manual_event_releases_who_waits() {
         event.set();
         waiter.join().unwrap();
         assert!(event.is_set());
+    });
+}
+
+fn poll<F: Future + Unpin>(future: &mut F, task: &Task) -> Poll<F::Output> {
+    Pin::new(future).poll(&mut Context::from_waker(task.waker()))
+}
+
+fn block_on<F: Future + Unpin>(mut future: F) -> F::Output {
+    let task = Task::new();
+    task.run(|_| poll(&mut future, &task))
+}
+
+/// A task at each end, each on a thread of its own.
+fn tasks_at_both_ends(ends: fn() -> Ends<Box<u32>>) {
+    model(move || {
+        let (sender, receiver) = ends();
+        let giver = thread::spawn(move || {
+            for number in 0..2 {
+                block_on(sender.send_async(Box::new(number))).unwrap();
+            }
+        });
+        for number in 0..2 {
+            assert_eq!(block_on(receiver.recv_async()), Ok(Box::new(number)));
+        }
+        assert_eq!(block_on(receiver.recv_async()), Err(RecvError));
+        giver.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_async_ring() {
+    tasks_at_both_ends(|| bounded(1));
+}
+
+#[test]
+fn loom_async_list() {
+    tasks_at_both_ends(unbounded);
+}
+
+#[test]
+fn loom_async_rendezvous() {
+    tasks_at_both_ends(|| bounded(0));
+}
+
+/// A task that gives up while a message comes leaves it to the thread that waits, too.
+fn cancelling_meets_sending(ends: fn() -> Ends<Box<u32>>) {
+    wide_model(move || {
+        let (sender, receiver) = ends();
+        let other = receiver.clone();
+        let taker = thread::spawn(move || other.recv().is_ok());
+        let giver = thread::spawn(move || {
+            sender.send(Box::new(1)).unwrap();
+            sender
+        });
+        let task = Task::new();
+        let mut future = receiver.recv_async();
+        let received = poll(&mut future, &task).is_ready();
+        drop(future);
+        if received {
+            let sender = giver.join().unwrap();
+            sender.send(Box::new(2)).unwrap();
+        }
+        assert!(taker.join().unwrap());
+    });
+}
+
+#[test]
+fn loom_async_ring_cancelling_meets_sending() {
+    cancelling_meets_sending(|| bounded(1));
+}
+
+#[test]
+fn loom_async_list_cancelling_meets_sending() {
+    cancelling_meets_sending(unbounded);
+}
+
+#[test]
+fn loom_async_rendezvous_cancelling_meets_sending() {
+    cancelling_meets_sending(|| bounded(0));
+}
+
+/// Room comes while a task gives up: the thread that waits for room, too, gets it.
+#[test]
+fn loom_async_ring_cancelling_meets_room() {
+    wide_model(|| {
+        let (sender, receiver) = bounded(1);
+        sender.send(Box::new(0)).unwrap();
+        let other = sender.clone();
+        let giver = thread::spawn(move || other.send(Box::new(1)).unwrap());
+        let taker = thread::spawn(move || {
+            let first = *receiver.recv().unwrap();
+            (first, receiver)
+        });
+        let task = Task::new();
+        let mut future = sender.send_async(Box::new(2));
+        let sent = poll(&mut future, &task).is_ready();
+        assert_eq!(future.into_message().is_none(), sent);
+        let (first, receiver) = taker.join().unwrap();
+        assert_eq!(first, 0);
+        if sent {
+            assert!(receiver.recv().is_ok());
+        }
+        assert!(receiver.recv().is_ok());
+        giver.join().unwrap();
+    });
+}
+
+/// An offer is taken or given back, and both sides agree.
+#[test]
+fn loom_async_offer_cancelling_meets_receiving() {
+    model(|| {
+        let (sender, receiver) = bounded(0);
+        let taker = thread::spawn(move || receiver.try_recv().is_ok());
+        let task = Task::new();
+        let mut offer = sender.send_async(Box::new(1));
+        match poll(&mut offer, &task) {
+            Poll::Pending => {
+                let back = offer.into_message();
+                assert_eq!(back.is_none(), taker.join().unwrap());
+            }
+            // The receiver is gone already.
+            Poll::Ready(sent) => {
+                assert!(sent.is_err());
+                assert!(!taker.join().unwrap());
+            }
+        }
+    });
+}
+
+/// An offer is taken while its task is polled by another waker.
+#[test]
+fn loom_async_offer_renewing_meets_receiving() {
+    model(|| {
+        let (sender, receiver) = bounded::<Box<u32>>(0);
+        let taker = thread::spawn(move || *receiver.recv().unwrap());
+        let (first, second) = (Task::new(), Task::new());
+        let mut offer = sender.send_async(Box::new(1));
+        let sent = match poll(&mut offer, &first) {
+            Poll::Ready(sent) => sent,
+            Poll::Pending => second.run(|_| poll(&mut offer, &second)),
+        };
+        sent.unwrap();
+        assert_eq!(taker.join().unwrap(), 1);
+    });
+}
+
+/// A task that gives up leaves the permit to the thread that waits, too.
+#[test]
+fn loom_async_auto_event_cancelling_meets_setting() {
+    model(|| {
+        let event = Arc::new(Event::auto());
+        let patient = {
+            let event = Arc::clone(&event);
+            thread::spawn(move || event.wait())
+        };
+        let setter = {
+            let event = Arc::clone(&event);
+            thread::spawn(move || event.set())
+        };
+        let task = Task::new();
+        let mut wait = event.wait_async();
+        let passed = poll(&mut wait, &task).is_ready();
+        drop(wait);
+        if passed {
+            event.set();
+        }
+        patient.join().unwrap();
+        setter.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_async_slot_hands_over_in_turns() {
+    model(|| {
+        let slot = Arc::new(Slot::<Box<u32>>::new());
+        let giver = {
+            let slot = Arc::clone(&slot);
+            thread::spawn(move || {
+                block_on(slot.put_async(Box::new(1)));
+                block_on(slot.put_async(Box::new(2)));
+            })
+        };
+        assert_eq!(*block_on(slot.take_async()), 1);
+        assert_eq!(*block_on(slot.take_async()), 2);
+        giver.join().unwrap();
     });
 }

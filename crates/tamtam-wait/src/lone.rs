@@ -33,6 +33,9 @@ const NEXT: u64 = 4;
 pub(crate) struct Lone {
     word: AtomicU64,
     /// Written in the state `CLAIMED` by the one who claimed it; read in `WAKING` by the one who wakes.
+    ///
+    /// It stays after the wake-up, so that the next listing of the same task need not clone it: 20 ns a
+    /// wait. So a list may keep one waker, and what that owns, for as long as the list itself is there.
     waker: UnsafeCell<Option<Waker>>,
 }
 
