@@ -1,9 +1,10 @@
-use tamtam_channel::{Event, Receiver, Sender, bounded, unbounded};
+use tamtam_channel::{Receiver, Sender, bounded, unbounded};
 
 use super::VERSION;
+use super::gate::EventGate;
 use crate::drive::{
-    Card, Contender, Gate, Measure, Post, Queue, QueuePair, Retrieve, crowd, idle, post, sparse,
-    stream, turns,
+    AsyncPost, AsyncQueue, AsyncRetrieve, Card, Contender, Measure, Post, Queue, QueuePair,
+    Retrieve, async_turns, crowd, idle, post, sparse, stream, turns,
 };
 
 /// The bounded channel: in a handover one of capacity 1 each way.
@@ -60,6 +61,9 @@ impl Contender for Channel {
         };
         let mut measures = turns::measures(pair);
         measures.push(turns::string(pair));
+        measures.push(async_turns::tokio(pair));
+        measures.push(async_turns::small(pair));
+        measures.extend(async_turns::mixed(pair));
         measures.extend(sparse::measures(pair));
         measures.push(crowd::measure(pair));
         measures.push(idle::measure(pair));
@@ -108,22 +112,32 @@ impl<M: Send + 'static> Retrieve<M> for Receiver<M> {
     }
 }
 
-/// What the worker of `post` is blocked on: our event.
-#[derive(Debug)]
-struct EventGate(Event);
+impl<M: Send + 'static> AsyncQueue<M> for Channel {
+    type AsyncSender = Sender<M>;
+    type AsyncReceiver = Receiver<M>;
 
-impl Default for EventGate {
-    fn default() -> Self {
-        EventGate(Event::auto())
+    fn open_async(&self, capacity: usize) -> (Sender<M>, Receiver<M>) {
+        self.open(capacity)
+    }
+
+    fn open_to_task(&self, capacity: usize) -> (Sender<M>, Receiver<M>) {
+        self.open(capacity)
+    }
+
+    fn open_from_task(&self, capacity: usize) -> (Sender<M>, Receiver<M>) {
+        self.open(capacity)
     }
 }
 
-impl Gate for EventGate {
-    fn open(&self) {
-        self.0.set();
+impl<M: Send + 'static> AsyncPost<M> for Sender<M> {
+    async fn send_async(&mut self, message: M) {
+        let sent = Sender::send_async(self, message).await;
+        sent.expect("the receiver is there");
     }
+}
 
-    fn pass(&self) {
-        self.0.wait();
+impl<M: Send + 'static> AsyncRetrieve<M> for Receiver<M> {
+    async fn receive_async(&mut self) -> M {
+        self.recv_async().await.expect("the sender is there")
     }
 }

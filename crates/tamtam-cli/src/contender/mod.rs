@@ -2,12 +2,16 @@
 //!
 //! A new one needs its file and a line in [`all`].
 
+mod batches;
 mod channel;
 mod event;
+mod gate;
 mod latch;
 mod mutex_published;
 mod per_frame;
 mod polled_value;
+mod property;
+mod single;
 mod sliced;
 mod slot;
 mod try_recv;
@@ -25,6 +29,14 @@ pub fn all() -> &'static [&'static dyn Contender] {
         &channel::CHANNEL,
         &channel::CHANNEL_UNBOUNDED,
         &channel::CHANNEL_RENDEZVOUS,
+        &single::Spsc,
+        &single::Mpsc,
+        &batches::CHANNEL,
+        &batches::CHANNEL_UNBOUNDED,
+        &batches::MpscBatches,
+        &batches::SpscBatches,
+        &property::PropertyPolled,
+        &property::PropertyWaited,
         &event::EventPair,
         &polled_value::PolledValue,
         &try_recv::TryRecv,

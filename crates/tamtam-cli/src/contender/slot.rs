@@ -3,7 +3,10 @@ use std::sync::Arc;
 use tamtam_channel::{Slot, Wait};
 
 use super::VERSION;
-use crate::drive::{Card, Contender, End, Handover, Measure, crowd, idle, sparse, turns};
+use crate::drive::{
+    AsyncEnd, AsyncHandover, Card, Contender, End, Handover, Measure, MixedHandover, async_turns,
+    crowd, idle, sparse, turns,
+};
 
 /// The slot as it comes.
 pub(super) const SLOT: SlotPair = SlotPair {
@@ -44,6 +47,11 @@ impl Contender for SlotPair {
     fn measures(&self) -> Vec<Measure> {
         let mut measures = turns::measures(*self);
         measures.push(turns::string(*self));
+        if self.wait == Wait::Adaptive {
+            measures.push(async_turns::tokio(*self));
+            measures.push(async_turns::small(*self));
+            measures.extend(async_turns::mixed(*self));
+        }
         // One that never sleeps shows nothing new when there is nothing to do: it burns a core then too.
         if !matches!(self.wait, Wait::Spin) {
             measures.extend(sparse::measures(*self));
@@ -86,5 +94,32 @@ impl<M: Send + 'static> End<M> for SlotEnd<M> {
 
     fn receive(&mut self) -> M {
         self.incoming.take()
+    }
+}
+
+impl<M: Send + 'static> AsyncHandover<M> for SlotPair {
+    type End = SlotEnd<M>;
+
+    fn connect_async(&self) -> (SlotEnd<M>, SlotEnd<M>) {
+        self.connect()
+    }
+}
+
+impl<M: Send + 'static> MixedHandover<M> for SlotPair {
+    type Near = SlotEnd<M>;
+    type Far = SlotEnd<M>;
+
+    fn connect_mixed(&self) -> (SlotEnd<M>, SlotEnd<M>) {
+        self.connect()
+    }
+}
+
+impl<M: Send + 'static> AsyncEnd<M> for SlotEnd<M> {
+    async fn send(&mut self, message: M) {
+        self.outgoing.put_async(message).await;
+    }
+
+    async fn receive(&mut self) -> M {
+        self.incoming.take_async().await
     }
 }

@@ -1,0 +1,159 @@
+use tamtam_channel::{Receiver, Sender, bounded, mpsc, spsc, unbounded};
+
+use super::VERSION;
+use super::gate::EventGate;
+use crate::drive::{BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany, post, stream};
+
+/// The bounded channel, sent into one by one and received from with `recv_many`.
+pub(super) const CHANNEL: ChannelBatches = ChannelBatches { bounded: true };
+/// The unbounded channel, likewise.
+pub(super) const CHANNEL_UNBOUNDED: ChannelBatches = ChannelBatches { bounded: false };
+
+/// Our channel, received from in batches.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ChannelBatches {
+    bounded: bool,
+}
+
+/// `mpsc`, sent into one by one and received from with `recv_many`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MpscBatches;
+
+/// `spsc`, with `send_many` and `recv_many`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SpscBatches;
+
+impl Contender for ChannelBatches {
+    fn card(&self) -> Card {
+        let (name, about) = if self.bounded {
+            (
+                "channel-recv-many",
+                "bounded channel: messages sent one by one, received with recv_many",
+            )
+        } else {
+            (
+                "channel-unbounded-recv-many",
+                "unbounded channel: messages sent one by one, received with recv_many",
+            )
+        };
+        Card {
+            name,
+            version: VERSION,
+            ours: true,
+            about,
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        let mut measures = post::batched::<_, EventGate>(*self);
+        measures.extend(stream::batched(*self));
+        measures.extend(stream::batched_fan_in(*self));
+        measures
+    }
+}
+
+impl Contender for MpscBatches {
+    fn card(&self) -> Card {
+        Card {
+            name: "mpsc-recv-many",
+            version: VERSION,
+            ours: true,
+            about: "mpsc: messages sent one by one, received with recv_many",
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        let mut measures = post::batched::<_, EventGate>(*self);
+        measures.extend(stream::batched(*self));
+        measures.extend(stream::batched_fan_in(*self));
+        measures
+    }
+}
+
+impl Contender for SpscBatches {
+    fn card(&self) -> Card {
+        Card {
+            name: "spsc-batches",
+            version: VERSION,
+            ours: true,
+            about: "spsc: messages sent with send_many, received with recv_many",
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        let mut measures = post::batched::<_, EventGate>(*self);
+        measures.extend(stream::batched(*self));
+        measures
+    }
+}
+
+impl<M: Send + 'static> BatchQueue<M> for ChannelBatches {
+    type Sender = Sender<M>;
+    type Receiver = Receiver<M>;
+
+    fn open(&self, capacity: usize) -> (Sender<M>, Receiver<M>) {
+        if self.bounded {
+            bounded(capacity)
+        } else {
+            unbounded()
+        }
+    }
+}
+
+impl<M: Send + 'static> BatchQueue<M> for MpscBatches {
+    type Sender = mpsc::Sender<M>;
+    type Receiver = mpsc::Receiver<M>;
+
+    fn open(&self, _capacity: usize) -> (mpsc::Sender<M>, mpsc::Receiver<M>) {
+        mpsc::unbounded()
+    }
+}
+
+impl<M: Send + 'static> BatchQueue<M> for SpscBatches {
+    type Sender = spsc::Sender<M>;
+    type Receiver = spsc::Receiver<M>;
+
+    fn open(&self, capacity: usize) -> (spsc::Sender<M>, spsc::Receiver<M>) {
+        spsc::bounded(capacity)
+    }
+}
+
+impl<M: Send + 'static> PostMany<M> for Sender<M> {
+    fn send_many(&mut self, messages: impl ExactSizeIterator<Item = M>) {
+        for message in messages {
+            self.send(message).expect("the receiver is there");
+        }
+    }
+}
+
+impl<M: Send + 'static> PostMany<M> for mpsc::Sender<M> {
+    fn send_many(&mut self, messages: impl ExactSizeIterator<Item = M>) {
+        for message in messages {
+            self.send(message).expect("the receiver is there");
+        }
+    }
+}
+
+impl<M: Send + 'static> PostMany<M> for spsc::Sender<M> {
+    fn send_many(&mut self, messages: impl ExactSizeIterator<Item = M>) {
+        spsc::Sender::send_many(self, messages).expect("the receiver is there");
+    }
+}
+
+macro_rules! retrieve_many {
+    ($receiver:ty) => {
+        impl<M: Send + 'static> RetrieveMany<M> for $receiver {
+            fn receive_many(&mut self, buffer: &mut Vec<M>, limit: usize) {
+                self.recv_many(buffer, limit).expect("the sender is there");
+            }
+
+            fn try_receive_many(&mut self, buffer: &mut Vec<M>, limit: usize) {
+                // That nothing is there is no error here.
+                let _ = self.try_recv_many(buffer, limit);
+            }
+        }
+    };
+}
+
+retrieve_many!(Receiver<M>);
+retrieve_many!(mpsc::Receiver<M>);

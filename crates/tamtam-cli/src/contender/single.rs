@@ -1,0 +1,149 @@
+use tamtam_channel::{TrySendError, mpsc, spsc};
+
+use super::VERSION;
+use super::gate::EventGate;
+use crate::drive::{
+    AsyncPost, AsyncQueue, AsyncRetrieve, Card, Contender, Measure, Post, Queue, QueuePair,
+    Retrieve, async_turns, crowd, idle, post, sparse, stream, turns,
+};
+
+/// The channel for one sender and one receiver, with a bound.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spsc;
+
+/// The channel in which each sender has a lane of its own, without a bound.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mpsc;
+
+impl Contender for Spsc {
+    fn card(&self) -> Card {
+        Card {
+            name: "spsc",
+            version: VERSION,
+            ours: true,
+            about: "bounded channel for one sender and one receiver",
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        let mut measures = alike(*self);
+        measures.push(post::limit::<_, EventGate>(*self));
+        measures
+    }
+}
+
+impl Contender for Mpsc {
+    fn card(&self) -> Card {
+        Card {
+            name: "mpsc",
+            version: VERSION,
+            ours: true,
+            about: "unbounded channel for one receiver, with a lane for each sender",
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        let mut measures = alike(*self);
+        measures.extend(stream::fan_in(*self));
+        measures
+    }
+}
+
+/// What both take part in.
+fn alike<Q>(queue: Q) -> Vec<Measure>
+where
+    Q: AsyncQueue<crate::drive::Turn> + Queue<crate::drive::Text> + Queue<crate::drive::Stamp>,
+    Q: Queue<crate::drive::Packet16> + Queue<crate::drive::Packet64>,
+{
+    let pair = QueuePair { queue, capacity: 1 };
+    let mut measures = turns::measures(pair);
+    measures.push(turns::string(pair));
+    measures.push(async_turns::tokio(pair));
+    measures.push(async_turns::small(pair));
+    measures.extend(async_turns::mixed(pair));
+    measures.extend(sparse::measures(pair));
+    measures.push(crowd::measure(pair));
+    measures.push(idle::measure(pair));
+    measures.extend(post::measures::<_, EventGate>(queue));
+    measures.extend(stream::measures(queue));
+    measures
+}
+
+impl<M: Send + 'static> Queue<M> for Spsc {
+    type Sender = spsc::Sender<M>;
+    type Receiver = spsc::Receiver<M>;
+
+    fn open(&self, capacity: usize) -> (spsc::Sender<M>, spsc::Receiver<M>) {
+        spsc::bounded(capacity)
+    }
+}
+
+impl<M: Send + 'static> Queue<M> for Mpsc {
+    type Sender = mpsc::Sender<M>;
+    type Receiver = mpsc::Receiver<M>;
+
+    fn open(&self, _capacity: usize) -> (mpsc::Sender<M>, mpsc::Receiver<M>) {
+        mpsc::unbounded()
+    }
+}
+
+macro_rules! both_ends_of_tasks {
+    ($queue:ty, $module:ident) => {
+        impl<M: Send + 'static> AsyncQueue<M> for $queue {
+            type AsyncSender = $module::Sender<M>;
+            type AsyncReceiver = $module::Receiver<M>;
+
+            fn open_async(&self, capacity: usize) -> ($module::Sender<M>, $module::Receiver<M>) {
+                self.open(capacity)
+            }
+
+            fn open_to_task(&self, capacity: usize) -> ($module::Sender<M>, $module::Receiver<M>) {
+                self.open(capacity)
+            }
+
+            fn open_from_task(
+                &self,
+                capacity: usize,
+            ) -> ($module::Sender<M>, $module::Receiver<M>) {
+                self.open(capacity)
+            }
+        }
+
+        impl<M: Send + 'static> Post<M> for $module::Sender<M> {
+            fn send(&mut self, message: M) {
+                $module::Sender::send(self, message).expect("the receiver is there");
+            }
+
+            fn try_send(&mut self, message: M) -> Result<(), M> {
+                $module::Sender::try_send(self, message).map_err(TrySendError::into_inner)
+            }
+        }
+
+        impl<M: Send + 'static> AsyncPost<M> for $module::Sender<M> {
+            async fn send_async(&mut self, message: M) {
+                let sent = $module::Sender::send_async(self, message).await;
+                sent.expect("the receiver is there");
+            }
+        }
+    };
+}
+
+both_ends_of_tasks!(Spsc, spsc);
+both_ends_of_tasks!(Mpsc, mpsc);
+
+// Both have the same receiver.
+impl<M: Send + 'static> Retrieve<M> for spsc::Receiver<M> {
+    fn receive(&mut self) -> M {
+        self.recv().expect("the sender is there")
+    }
+
+    fn try_receive(&mut self) -> Option<M> {
+        self.try_recv().ok()
+    }
+}
+
+impl<M: Send + 'static> AsyncRetrieve<M> for spsc::Receiver<M> {
+    async fn receive_async(&mut self) -> M {
+        self.recv_async().await.expect("the sender is there")
+    }
+}
