@@ -51,7 +51,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
             "1000/hog",
             "1000/1core/async",
         ],
-        flagships: &["slot", "channel"],
+        flagships: &["slot", "spsc", "channel"],
         kinds_apart: false,
         published: &[
             Published {
@@ -89,7 +89,14 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
             "10000000/2cores/stream-16B",
             "10000000/free/fanin-16B",
         ],
-        flagships: &["channel", "channel-unbounded"],
+        flagships: &[
+            "channel",
+            "spsc",
+            "channel-unbounded",
+            "mpsc",
+            "mpsc-recv-many",
+            "spsc-batches",
+        ],
         kinds_apart: true,
         published: &[
             Published {
@@ -224,6 +231,10 @@ pub(super) const LIMITS: &[&str] = &["bare-spin"];
 /// Contenders that take many messages at a time: where kinds are kept apart, a verdict compares them with each other and
 /// not with those that take one by one.
 const BATCHED: &[&str] = &[
+    "channel-recv-many",
+    "channel-unbounded-recv-many",
+    "mpsc-recv-many",
+    "spsc-batches",
     "kanal-drain",
     "kanal-drain-unbounded",
     "rtrb-chunks",
@@ -254,7 +265,7 @@ impl Kind {
     pub(super) fn of(name: &str) -> Self {
         if BATCHED.contains(&name) {
             Kind::Batched
-        } else if name.ends_with(UNBOUNDED) {
+        } else if name.ends_with(UNBOUNDED) || name == "mpsc" {
             Kind::Unbounded
         } else {
             Kind::Bounded
