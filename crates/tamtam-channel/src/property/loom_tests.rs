@@ -308,6 +308,40 @@ fn loom_property_is_never_stale() {
     }
 }
 
+/// Who learns of a version alone, without reading the value, sees what was done before it was set.
+#[test]
+fn loom_property_a_version_publishes() {
+    struct Beside(UnsafeCell<u32>);
+    // SAFETY: written before the set, and read after the version was seen; whether that is enough is
+    // what the model finds out.
+    unsafe impl Sync for Beside {}
+    for plan in [PLANS[0], PLANS[1]] {
+        model(move || {
+            let scene = Scene::new(plan);
+            let beside = Arc::new(Beside(UnsafeCell::new(0)));
+            let writer = {
+                let (scene, beside) = (scene.clone(), beside.clone());
+                thread::spawn(move || {
+                    // SAFETY: nobody reads it before the version is 1.
+                    beside.0.with_mut(|number| unsafe { *number = 7 });
+                    scene.set(1);
+                })
+            };
+            let reader = {
+                let scene = scene.clone();
+                thread::spawn(move || {
+                    if scene.property.version() == 1 {
+                        // SAFETY: nobody writes it after that.
+                        assert_eq!(beside.0.with(|number| unsafe { *number }), 7);
+                    }
+                })
+            };
+            join_all([writer, reader]);
+            scene.check(1);
+        });
+    }
+}
+
 #[test]
 fn loom_property_wait_changed_meets_sets() {
     for plan in [PLANS[0], PLANS[1]] {

@@ -61,8 +61,8 @@ use published::{Published, Refused, Replaced};
 /// # Ordering
 ///
 /// A read that begins after a `set` has returned finds its value or a later one. What a thread did
-/// before it set a value is visible to whoever reads that value. All readers see the values in one
-/// order.
+/// before it set a value is visible to whoever reads that value or learns of its version. All readers
+/// see the values in one order.
 ///
 /// # Examples
 ///
