@@ -214,26 +214,31 @@ fn loom_rendezvous_close_meets_send() {
 }
 
 /// A batch of two for two receivers that may sleep: none of them is left asleep.
-fn batch_meets_receivers(preemptions: usize, ends: fn() -> Ends<Box<u32>>) {
-    bounded_model(preemptions, move || {
+fn batch_meets_receivers(ends: fn() -> Ends<Box<u32>>) {
+    wide_model(move || {
         let (sender, receiver) = ends();
-        let takers = [receiver.clone(), receiver]
-            .map(|receiver| thread::spawn(move || *receiver.recv().unwrap()));
-        assert_eq!(sender.send_many([1, 1].map(Box::new)), Ok(2));
-        for taker in takers {
-            assert_eq!(taker.join().unwrap(), 1);
-        }
+        let other = receiver.clone();
+        let taker = thread::spawn(move || *other.recv().unwrap());
+        let keeper = sender.clone();
+        let giver = thread::spawn(move || {
+            assert_eq!(sender.send_many([1, 1].map(Box::new)), Ok(2));
+        });
+        assert_eq!(*receiver.recv().unwrap(), 1);
+        assert_eq!(taker.join().unwrap(), 1);
+        giver.join().unwrap();
+        // Until here, or the end of the channel would wake whoever was forgotten.
+        drop(keeper);
     });
 }
 
 #[test]
 fn loom_ring_batch_meets_receivers() {
-    batch_meets_receivers(2, || bounded(2));
+    batch_meets_receivers(|| bounded(2));
 }
 
 #[test]
 fn loom_list_batch_meets_receivers() {
-    batch_meets_receivers(1, unbounded);
+    batch_meets_receivers(unbounded);
 }
 
 /// Batches through a ring that is smaller than they are, or across blocks.

@@ -377,7 +377,7 @@ fn drain_leaves_what_it_was_not_asked_for(flavour: Flavour) {
     sender.send_many(0..room).unwrap();
     let taken: Vec<_> = receiver.drain().take(room / 2).collect();
     assert!(taken.into_iter().eq(0..room / 2));
-    drop(receiver.drain());
+    assert_eq!(receiver.drain().take(0).count(), 0);
     let mut drain = receiver.drain();
     // Somebody else takes some of it.
     assert_eq!(receiver.try_iter().count(), room - room / 2);
