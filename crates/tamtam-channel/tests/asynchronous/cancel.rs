@@ -285,11 +285,14 @@ fn a_turn_for_one_that_is_gone_lets_the_next_pass() {
 #[test]
 fn a_turn_that_nobody_waits_for_any_more_stays_for_the_next_to_come() {
     let event = Event::auto();
-    let hand = Hand::new();
-    let mut wait = event.wait_async();
-    hand.pends(&mut wait);
+    let hands = Hand::several::<3>();
+    let mut waits = [(); 3].map(|()| event.wait_async());
+    for (hand, wait) in hands.iter().zip(&mut waits) {
+        hand.pends(wait);
+    }
     event.set();
-    drop(wait);
+    event.set();
+    drop(waits);
     assert!(event.try_wait());
     assert!(!event.try_wait());
     // Waiting in vain leaves no trace: setting twice is still setting once.

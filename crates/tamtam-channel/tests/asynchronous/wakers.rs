@@ -575,6 +575,30 @@ fn a_sender_that_is_not_polled_on_does_not_stop_the_others() {
     drop(idle);
 }
 
+/// The place of a task that is not polled on is not lost, either: whoever comes last passes on what is left.
+#[test]
+fn the_place_of_a_sender_that_is_not_polled_on_goes_to_another() {
+    let (sender, receiver) = bounded(3);
+    for number in 0..3 {
+        sender.send(number).unwrap();
+    }
+    let hands = Hand::several::<3>();
+    let mut sends = [10, 11, 12].map(|number| sender.send_async(number));
+    for (hand, send) in hands.iter().zip(&mut sends) {
+        hand.pends(send);
+    }
+    assert_eq!((receiver.recv(), receiver.recv()), (Ok(0), Ok(1)));
+    assert_eq!(wakes(&hands), [1, 1, 0]);
+    hands[1].ready(&mut sends[1]).unwrap();
+    assert_eq!(wakes(&hands), [1, 1, 1]);
+    hands[2].ready(&mut sends[2]).unwrap();
+    // The first one was too late.
+    hands[0].pends(&mut sends[0]);
+    assert_eq!(receiver.recv(), Ok(2));
+    hands[0].ready(&mut sends[0]).unwrap();
+    assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [11, 12, 10]);
+}
+
 /// As above, with a thread that waits behind the task.
 #[test]
 fn a_sender_that_is_not_polled_on_does_not_stop_a_thread() {
