@@ -333,12 +333,13 @@ fn flume_140_no_send_returns_before_its_message_is_received() {
                     (receiver.clone(), Arc::clone(&received), Arc::clone(&gone));
                 tasks.push(task(async move {
                     while let Ok(number) = receiver.recv_async().await {
-                        // Each sender has at most one message that is received and not yet told to it.
                         received[number].fetch_add(1, Ordering::SeqCst);
+                        // In this order: whatever is told to a sender later is received later.
+                        let told = gone.load(Ordering::SeqCst);
                         let all: usize =
                             received.iter().map(|one| one.load(Ordering::SeqCst)).sum();
-                        // Two senders, two receivers: at most two are between the two counts.
-                        assert!(gone.load(Ordering::SeqCst) <= all + 2);
+                        // The other receiver may have one that it has not counted yet.
+                        assert!(told <= all + 1);
                     }
                 }));
             }
