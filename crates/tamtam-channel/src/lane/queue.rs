@@ -302,6 +302,19 @@ impl<T> Lane<T> {
 
     // ------------------------------------------------------------------------------- the sender
 
+    /// Lets the cache lines that a send will write be on their way while the receiver's count is looked at:
+    /// the next cell, which is the sender's alone whether there is room or not, and the count.
+    #[inline]
+    pub(super) fn prepare(&self, tail: &Cursor<T>) {
+        #[cfg(not(any(miri, tamtam_loom)))]
+        if size_of::<T>() > 0 && !tail.is_block_over() {
+            // SAFETY: the cell is in the sender's block, holds no message, and has a byte.
+            unsafe { tail.next.get().cast::<u8>().cast_mut().write(0) };
+        }
+        // The same count once more.
+        self.announce(tail);
+    }
+
     /// Looks how much room there is. Sequentially consistent: this is the sender's second look, too.
     pub(super) fn look_for_room(&self, tail: &Cursor<T>) -> bool {
         let received = self.received.count.load(Ordering::SeqCst);

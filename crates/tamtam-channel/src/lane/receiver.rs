@@ -31,6 +31,9 @@ pub struct Receiver<T> {
     /// The lane that `head` stands in; null if there is none.
     lane: Cell<*const Lane<T>>,
     head: Cursor<T>,
+    /// There is one lane, as of this version of the line.
+    alone: Cell<bool>,
+    version: Cell<usize>,
     /// This end was closed: senders may take messages back.
     closed: Cell<bool>,
     line: Arc<Line<T>>,
@@ -48,8 +51,6 @@ struct Seats<T> {
     lanes: Vec<(Arc<Lane<T>>, Cursor<T>)>,
     /// Whose cursor `head` is; that one's own is out of use meanwhile.
     current: usize,
-    /// The version of the line whose lanes these are.
-    version: usize,
 }
 
 // SAFETY: one thread at a time has the receiver, since it cannot be shared, and with it this side of the
@@ -65,11 +66,12 @@ impl<T> Receiver<T> {
         Receiver {
             lane: Cell::new(Arc::as_ptr(&lane)),
             head: Cursor::default(),
+            alone: Cell::new(true),
+            version: Cell::new(line.version()),
             closed: Cell::new(false),
             seats: RefCell::new(Seats {
                 lanes: vec![(lane, Cursor::default())],
                 current: 0,
-                version: line.version(),
             }),
             line,
             received_before: Cell::new(0),
@@ -96,7 +98,10 @@ impl<T> Receiver<T> {
             if self.closed.get() {
                 return self.take_closed();
             }
-            self.find(TURN)?;
+            match self.look_here() {
+                Some(looked) => looked?,
+                None => self.find(TURN)?,
+            }
         }
         // SAFETY: `head` stands in a lane of ours, since there is something ahead of it.
         let lane = unsafe { &*self.lane.get() };
@@ -104,6 +109,21 @@ impl<T> Receiver<T> {
         let message = unsafe { lane.take(&self.head) };
         lane.tell_of_room();
         Ok(message)
+    }
+
+    /// Where there is one lane, and nothing else to be seen to, looks into it without further ado.
+    #[inline(always)]
+    fn look_here(&self) -> Option<Result<(), Nothing>> {
+        if !self.alone.get()
+            || self.head.count().wrapping_sub(self.began_turn.get()) >= TURN
+            || self.line.version() != self.version.get()
+            || !self.line.has_senders()
+        {
+            return None;
+        }
+        // SAFETY: `head` stands in a lane of ours if there is one only.
+        let found = unsafe { &*self.lane.get() }.look(&self.head, TURN);
+        Some(if found { Ok(()) } else { Err(Nothing::Empty) })
     }
 
     /// Takes the next message after this end was closed.
@@ -126,14 +146,15 @@ impl<T> Receiver<T> {
         let mut seats = self.seats.borrow_mut();
         let received = self.received();
         self.received_before.set(received);
-        if self.line.version() != seats.version {
+        if self.line.version() != self.version.get() {
             let (opened, version) = self.line.take_opened();
             let opened = opened.into_iter().map(|lane| (lane, Cursor::default()));
             seats.lanes.extend(opened);
-            seats.version = version;
+            self.version.set(version);
         }
         let Seats { lanes, current, .. } = &mut *seats;
         let count = lanes.len();
+        self.alone.set(count == 1);
         let mut place = *current;
         for _ in 0..count {
             place += 1;
@@ -188,6 +209,7 @@ impl<T> Receiver<T> {
             keep
         });
         seats.current = 0;
+        self.alone.set(seats.lanes.len() == 1);
         match seats.lanes.first() {
             Some((lane, cursor)) => {
                 cursor.swap(&self.head);
@@ -266,21 +288,28 @@ impl<T> Receiver<T> {
     fn looks_ready(&self) -> bool {
         self.line.attention.want();
         self.waited.set(self.received());
-        let seats = self.seats.borrow();
-        self.line.version() != seats.version
+        if self.line.version() != self.version.get()
             || !self.line.has_senders()
             || self.closed.get()
-            || seats
-                .lanes
-                .iter()
-                .enumerate()
-                .any(|(place, (lane, cursor))| {
-                    lane.has_mail(if place == seats.current {
-                        &self.head
-                    } else {
-                        cursor
-                    })
+        {
+            return true;
+        }
+        if self.alone.get() {
+            // SAFETY: `head` stands in a lane of ours if there is one only.
+            return unsafe { &*self.lane.get() }.has_mail(&self.head);
+        }
+        let seats = self.seats.borrow();
+        seats
+            .lanes
+            .iter()
+            .enumerate()
+            .any(|(place, (lane, cursor))| {
+                lane.has_mail(if place == seats.current {
+                    &self.head
+                } else {
+                    cursor
                 })
+            })
     }
 
     /// Receives a message, if there is one; never waits.
@@ -508,7 +537,7 @@ impl<T> Receiver<T> {
     pub fn len(&self) -> usize {
         let seats = self.seats.borrow();
         let seated = seats.lanes.iter().map(|(lane, _)| lane.len()).sum();
-        if self.line.version() == seats.version {
+        if self.line.version() == self.version.get() {
             return seated;
         }
         let opened: usize = self.line.opened().iter().map(|lane| lane.len()).sum();

@@ -91,6 +91,7 @@ impl<T, K> Sender<T, K> {
     #[inline(always)]
     fn may_write(&self) -> Result<(), Unwritten> {
         if self.tail.is_at_limit() {
+            self.lane.prepare(&self.tail);
             return self.look_for_room();
         }
         Ok(())
@@ -312,7 +313,7 @@ impl<T, K> Sender<T, K> {
                 rest,
                 self.wait,
                 deadline,
-                |_| match self.may_write() {
+                |_| match self.look_for_room() {
                     Err(Unwritten::Full) => None,
                     decided => Some(decided),
                 },

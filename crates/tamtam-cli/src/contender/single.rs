@@ -11,9 +11,54 @@ use crate::drive::{
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spsc;
 
+/// The channel for one sender and one receiver, without a bound.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SpscUnbounded;
+
 /// The channel in which each sender has a lane of its own, without a bound.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mpsc;
+
+/// The channel in which each sender has a lane of its own, with a bound.
+///
+/// The bound is each sender's own; where several senders take part, each has its share of the room that the
+/// experiment gives to all.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MpscBounded {
+    senders: usize,
+}
+
+/// It, from one sender.
+pub(super) const MPSC_BOUNDED: MpscBounded = MpscBounded { senders: 1 };
+
+impl Contender for MpscBounded {
+    fn card(&self) -> Card {
+        Card {
+            name: "mpsc-bounded",
+            version: VERSION,
+            ours: true,
+            about: "bounded channel for one receiver, with a lane and a share of the room for each sender",
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        let mut measures = post::measures::<_, EventGate>(*self);
+        measures.extend(stream::measures(*self));
+        measures.extend(stream::fan_in(MpscBounded {
+            senders: stream::FAN_IN as usize,
+        }));
+        measures
+    }
+}
+
+impl<M: Send + 'static> Queue<M> for MpscBounded {
+    type Sender = mpsc::Sender<M>;
+    type Receiver = mpsc::Receiver<M>;
+
+    fn open(&self, capacity: usize) -> (mpsc::Sender<M>, mpsc::Receiver<M>) {
+        mpsc::bounded((capacity / self.senders).max(1))
+    }
+}
 
 impl Contender for Spsc {
     fn card(&self) -> Card {
@@ -29,6 +74,21 @@ impl Contender for Spsc {
         let mut measures = alike(*self);
         measures.push(post::limit::<_, EventGate>(*self));
         measures
+    }
+}
+
+impl Contender for SpscUnbounded {
+    fn card(&self) -> Card {
+        Card {
+            name: "spsc-unbounded",
+            version: VERSION,
+            ours: true,
+            about: "unbounded channel for one sender and one receiver",
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        alike(*self)
     }
 }
 
@@ -78,6 +138,15 @@ impl<M: Send + 'static> Queue<M> for Spsc {
     }
 }
 
+impl<M: Send + 'static> Queue<M> for SpscUnbounded {
+    type Sender = spsc::Sender<M>;
+    type Receiver = spsc::Receiver<M>;
+
+    fn open(&self, _capacity: usize) -> (spsc::Sender<M>, spsc::Receiver<M>) {
+        spsc::unbounded()
+    }
+}
+
 impl<M: Send + 'static> Queue<M> for Mpsc {
     type Sender = mpsc::Sender<M>;
     type Receiver = mpsc::Receiver<M>;
@@ -87,7 +156,7 @@ impl<M: Send + 'static> Queue<M> for Mpsc {
     }
 }
 
-macro_rules! both_ends_of_tasks {
+macro_rules! for_tasks {
     ($queue:ty, $module:ident) => {
         impl<M: Send + 'static> AsyncQueue<M> for $queue {
             type AsyncSender = $module::Sender<M>;
@@ -108,7 +177,15 @@ macro_rules! both_ends_of_tasks {
                 self.open(capacity)
             }
         }
+    };
+}
 
+for_tasks!(Spsc, spsc);
+for_tasks!(SpscUnbounded, spsc);
+for_tasks!(Mpsc, mpsc);
+
+macro_rules! sends {
+    ($module:ident) => {
         impl<M: Send + 'static> Post<M> for $module::Sender<M> {
             fn send(&mut self, message: M) {
                 $module::Sender::send(self, message).expect("the receiver is there");
@@ -128,8 +205,8 @@ macro_rules! both_ends_of_tasks {
     };
 }
 
-both_ends_of_tasks!(Spsc, spsc);
-both_ends_of_tasks!(Mpsc, mpsc);
+sends!(spsc);
+sends!(mpsc);
 
 // Both have the same receiver.
 impl<M: Send + 'static> Retrieve<M> for spsc::Receiver<M> {

@@ -27,7 +27,7 @@ use super::{
 const COUNT: u64 = 10_000_000;
 
 /// How many senders `fanin` has.
-const FAN_IN: u64 = 4;
+pub const FAN_IN: u64 = 4;
 
 /// How many messages a bounded queue holds.
 const CAPACITY: usize = 10_000;

@@ -94,6 +94,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
             "spsc",
             "channel-unbounded",
             "mpsc",
+            "mpsc-bounded",
             "mpsc-recv-many",
             "spsc-batches",
         ],
