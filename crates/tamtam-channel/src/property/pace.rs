@@ -1,4 +1,5 @@
-//! How often a property is set: what its writers know, under their lock.
+//! How often a property is set, and whether it is read meanwhile: what its writers know, under their
+//! lock.
 
 pub(super) use system::Pace;
 
@@ -11,14 +12,21 @@ mod system {
     /// of the writer's time.
     const SELDOM: Duration = Duration::from_millis(1);
 
+    /// For so many sets a writer remembers that it met a reader.
+    const MEMORY: u8 = 16;
+
     #[derive(Debug)]
     pub(in super::super) struct Pace {
         last: Option<Instant>,
+        readers: u8,
     }
 
     impl Pace {
         pub(in super::super) const fn new() -> Self {
-            Pace { last: None }
+            Pace {
+                last: None,
+                readers: 0,
+            }
         }
 
         /// Notes a replacement, and says whether the one before was a short time ago.
@@ -27,6 +35,18 @@ mod system {
             self.last
                 .replace(now)
                 .is_some_and(|last| now.saturating_duration_since(last) < SELDOM)
+        }
+
+        /// A writer has met a reader.
+        pub(in super::super) fn note_readers(&mut self) {
+            self.readers = MEMORY;
+        }
+
+        /// Whether one of the last writers has met a reader.
+        pub(in super::super) fn meets_readers(&mut self) -> bool {
+            let meets = self.readers > 0;
+            self.readers = self.readers.saturating_sub(1);
+            meets
         }
 
         /// Whether there was no replacement for some time.
@@ -66,6 +86,12 @@ mod system {
 
         pub(in super::super) fn is_calm(&self) -> bool {
             true
+        }
+
+        pub(in super::super) fn note_readers(&mut self) {}
+
+        pub(in super::super) fn meets_readers(&mut self) -> bool {
+            false
         }
     }
 }
