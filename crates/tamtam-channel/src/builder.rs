@@ -89,8 +89,8 @@ impl Builder {
         self
     }
 
-    /// Makes [`high_water`](Sender::high_water) exact: each sender looks how many messages there are, with
-    /// its own, which makes sending slower where receivers are at work at the same time.
+    /// Makes [`high_water`](Sender::high_water) exact: receivers look how many messages there are with each one
+    /// that they take, which slows both sides down where they are at work at the same time.
     ///
     /// # Examples
     ///

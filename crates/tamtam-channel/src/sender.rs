@@ -322,8 +322,8 @@ impl<T> Sender<T> {
     ///
     /// It costs the senders nothing: receivers look at every 64th message and with each batch, and this
     /// call looks at what is there now. So it may be up to 63 too low, never too high. A channel that
-    /// was [built](crate::Builder::exact_high_water) for it is exact: there each sender looks, right after its
-    /// message is in; only what is received in this very moment may already be left out. Zero with
+    /// was [built](crate::Builder::exact_high_water) for it is exact: its receivers look with each message; only
+    /// what is sent in the very moment in which one is taken may be left out. Zero with
     /// capacity zero.
     ///
     /// # Examples

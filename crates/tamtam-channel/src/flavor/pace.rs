@@ -15,7 +15,7 @@ const MOST_UNITS: u32 = 16;
 
 /// Kept by the receivers beside their head. Guesses: relaxed, and not part of any protocol, so they are
 /// no business of the models either.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Pace {
     /// Messages received or passed over, ever; wraps. Written under the receivers' lock.
     received: AtomicUsize,
@@ -25,24 +25,32 @@ pub(crate) struct Pace {
     more_units: AtomicU32,
     /// The most messages that were seen in the channel at once.
     high_water: AtomicUsize,
+    /// Receivers look how many there are whenever the count of messages has none of these bits.
+    unsampled: usize,
 }
 
 /// Every so many messages a receiver looks how many there are.
 const SAMPLED: usize = if cfg!(tamtam_loom) { 2 } else { 64 };
 
 impl Pace {
+    /// With `exact`, receivers look how many messages there are with each one that they take.
+    pub(crate) fn new(exact: bool) -> Self {
+        Pace {
+            received: AtomicUsize::new(0),
+            waited: AtomicUsize::new(0),
+            more_units: AtomicU32::new(0),
+            high_water: AtomicUsize::new(0),
+            unsampled: if exact { 0 } else { SAMPLED - 1 },
+        }
+    }
+
     /// Counts messages; the caller holds the receivers' lock. `true` if it is time to look how many
     /// there are.
     #[inline(always)]
     pub(crate) fn count(&self, messages: usize) -> bool {
         let received = self.received.load(Relaxed).wrapping_add(messages);
         self.received.store(received, Relaxed);
-        received.is_multiple_of(SAMPLED)
-    }
-
-    /// How many messages were received or passed over, ever; wraps.
-    pub(crate) fn received(&self) -> usize {
-        self.received.load(Relaxed)
+        received & self.unsampled == 0
     }
 
     /// Somebody saw so many messages in the channel.
@@ -90,7 +98,7 @@ mod tests {
 
     #[test]
     fn single_messages_are_looked_for_at_the_shortest_interval() {
-        let pace = Pace::default();
+        let pace = Pace::new(false);
         for _ in 0..100 {
             assert_eq!(rest_after(&pace, 1), 1);
         }
@@ -98,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_stream_is_left_alone_longer_and_its_end_is_noticed() {
-        let pace = Pace::default();
+        let pace = Pace::new(false);
         assert_eq!(rest_after(&pace, 2), 2);
         assert_eq!(rest_after(&pace, 5), 4);
         assert_eq!(rest_after(&pace, 20), 8);

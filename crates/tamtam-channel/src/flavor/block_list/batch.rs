@@ -21,15 +21,6 @@ impl<T> Claims<T> {
 impl<T> BlockList<T> {
     /// Claims cells, at most `wanted` and at least one; `None` if the list is closed.
     pub(crate) fn claim_many(&self, wanted: usize) -> Option<Claims<T>> {
-        let (first, count) = self.claim_cells(wanted)?;
-        if self.exact {
-            self.look(&first, count);
-        }
-        Some(Claims { first, count })
-    }
-
-    /// The first cell, and how many are claimed from there.
-    fn claim_cells(&self, wanted: usize) -> Option<(Claim<T>, usize)> {
         let cells = Block::<T>::CELLS;
         // SYNC list-tail
         let mut tail = self.tail.load(Ordering::Acquire);
@@ -41,7 +32,12 @@ impl<T> BlockList<T> {
             let now = if let Some(block) = block_of(tail) {
                 if offset + wanted >= cells {
                     match self.claim_last(tail, block, offset) {
-                        Ok(claim) => return Some((claim, cells - offset)),
+                        Ok(claim) => {
+                            return Some(Claims {
+                                first: claim,
+                                count: cells - offset,
+                            });
+                        }
                         Err(now) => now,
                     }
                 } else {
@@ -52,7 +48,12 @@ impl<T> BlockList<T> {
                         Ordering::SeqCst,
                         Ordering::Acquire,
                     ) {
-                        Ok(_) => return Some((Claim { block, offset }, wanted)),
+                        Ok(_) => {
+                            return Some(Claims {
+                                first: Claim { block, offset },
+                                count: wanted,
+                            });
+                        }
                         Err(now) => {
                             seam::spin_loop();
                             now
@@ -62,7 +63,12 @@ impl<T> BlockList<T> {
             } else {
                 let count = wanted.min(cells - 1);
                 match self.claim_first(count) {
-                    Ok(claim) => return Some((claim, count)),
+                    Ok(claim) => {
+                        return Some(Claims {
+                            first: claim,
+                            count,
+                        });
+                    }
                     Err(now) => now,
                 }
             };

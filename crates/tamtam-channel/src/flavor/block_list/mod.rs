@@ -201,8 +201,6 @@ pub(crate) struct BlockList<T> {
     head: CacheAligned<Head<T>>,
     /// Discarding was cut short by a panic.
     abandoned: AtomicBool,
-    /// Each sender looks how many messages there are now, for the high-water mark.
-    exact: bool,
     receivers: WaitList,
     /// The first block, for the first receiver.
     first: AtomicPtr<Block<T>>,
@@ -222,10 +220,9 @@ impl<T> BlockList<T> {
             tail: CacheAligned(AtomicPtr::new(ptr::null_mut())),
             head: CacheAligned(Head {
                 place: AtomicPtr::new(ptr::null_mut()),
-                pace: Pace::default(),
+                pace: Pace::new(exact),
             }),
             abandoned: AtomicBool::new(false),
-            exact,
             receivers: WaitList::new(),
             first: AtomicPtr::new(ptr::null_mut()),
             spares: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
@@ -235,15 +232,6 @@ impl<T> BlockList<T> {
     /// Claims the next cell; `None` if the list is closed.
     #[inline]
     pub(crate) fn claim(&self) -> Option<Claim<T>> {
-        let claim = self.claim_cell()?;
-        if self.exact {
-            self.look(&claim, 1);
-        }
-        Some(claim)
-    }
-
-    #[inline(always)]
-    fn claim_cell(&self) -> Option<Claim<T>> {
         // SYNC list-tail: the block that the word names is initialised.
         let mut tail = self.tail.load(Ordering::Acquire);
         loop {
@@ -284,22 +272,6 @@ impl<T> BlockList<T> {
                 }
             }
         }
-    }
-
-    /// Looks how many messages there are up to the end of so many claimed cells, for the high-water
-    /// mark.
-    #[cold]
-    #[inline(never)]
-    fn look(&self, first: &Claim<T>, count: usize) {
-        // SAFETY: a block is not freed before its claimed cells are written.
-        let start = unsafe { first.block.as_ref() }.start.with(|start| {
-            // SAFETY: written before the block was linked.
-            unsafe { *start }
-        });
-        let end = start.wrapping_add(first.offset + count);
-        self.head
-            .pace
-            .saw(end.wrapping_sub(self.head.pace.received()));
     }
 
     /// Claims the channel's very first cells, fewer than a block has, together with their block; else

@@ -85,12 +85,7 @@ impl<T> Ring<T> {
                 Ordering::SeqCst,
                 Ordering::Relaxed,
             ) {
-                Ok(_) => {
-                    if self.exact {
-                        self.look(self.advance(tail, count));
-                    }
-                    return Ok(Claims { first: tail, count });
-                }
+                Ok(_) => return Ok(Claims { first: tail, count }),
                 Err(now) => {
                     tail = now;
                     seam::spin_loop();
@@ -189,7 +184,7 @@ impl<T> Ring<T> {
             position = self.next(position);
         }
         self.head.pace.count(passed);
-        self.sample();
+        self.sample(head);
         // SYNC ring-head: the cells may be written again.
         self.head.position.store(position, Ordering::Release);
         // SAFETY: so many were written behind the vector's end just now.

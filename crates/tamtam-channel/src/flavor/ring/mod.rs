@@ -71,8 +71,6 @@ pub(crate) struct Ring<T> {
     /// What a lap adds to a position.
     lap: usize,
     overflow: Overflow,
-    /// Each sender looks how many messages there are now, for the high-water mark.
-    exact: bool,
     /// Discarding was cut short by a panic.
     abandoned: AtomicBool,
     receivers: WaitList,
@@ -120,12 +118,11 @@ impl<T> Ring<T> {
             }),
             head: CacheAligned(Head {
                 position: AtomicUsize::new(lap),
-                pace: Pace::default(),
+                pace: Pace::new(exact),
             }),
             cells,
             lap,
             overflow,
-            exact,
             abandoned: AtomicBool::new(false),
             receivers: WaitList::new(),
             senders: WaitList::chained(),
@@ -209,12 +206,7 @@ impl<T> Ring<T> {
                 Ordering::SeqCst,
                 Ordering::Relaxed,
             ) {
-                Ok(_) => {
-                    if self.exact {
-                        self.look(self.next(tail));
-                    }
-                    return Ok(Claim(tail));
-                }
+                Ok(_) => return Ok(Claim(tail)),
                 Err(now) => {
                     tail = now;
                     seam::spin_loop();
@@ -223,23 +215,13 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Looks how many messages there are up to this position, for the high-water mark. The caller has
-    /// just claimed up to it, or holds the receivers' lock.
+    /// Looks how many messages there are, for the high-water mark; the caller holds the receivers' lock, and
+    /// the head is the one before.
     #[cold]
     #[inline(never)]
-    fn look(&self, tail: usize) {
-        let head = self.head.position.load(Ordering::Relaxed) & !FLAG;
-        // If others were so fast that the claimed message is out, there is nothing to count.
-        if tail.wrapping_sub(head) <= self.lap {
-            self.head.pace.saw(self.distance(head, tail));
-        }
-    }
-
-    /// Looks how many messages there are; the caller holds the receivers' lock.
-    #[cold]
-    #[inline(never)]
-    fn sample(&self) {
-        self.look(self.tail.position.load(Ordering::Relaxed) & !BITS);
+    fn sample(&self, head: usize) {
+        let tail = self.tail.position.load(Ordering::Relaxed) & !BITS;
+        self.head.pace.saw(self.distance(head, tail));
     }
 
     /// Fills a claimed cell and wakes a receiver if one sleeps.
@@ -280,7 +262,7 @@ impl<T> Ring<T> {
             .is_ok()
         {
             if self.head.pace.count(1) {
-                self.sample();
+                self.sample(head);
             }
             // SYNC ring-head
             self.head.position.store(self.next(head), Ordering::Release);
@@ -416,7 +398,7 @@ impl<T> Queue for Ring<T> {
             unsafe { (*place).assume_init_read() }
         });
         if self.head.pace.count(1) {
-            self.sample();
+            self.sample(head);
         }
         // SYNC ring-head: the cell may be written again.
         self.head.position.store(self.next(head), Ordering::Release);

@@ -56,12 +56,7 @@ impl<T> Ring<T> {
                 Ordering::SeqCst,
                 Ordering::SeqCst,
             ) {
-                Ok(_) => {
-                    if self.exact {
-                        self.look(end);
-                    }
-                    return Some(Ok(Claims { first, count }));
-                }
+                Ok(_) => return Some(Ok(Claims { first, count })),
                 // Only a closing can come between.
                 Err(now) => tail = now,
             }
@@ -150,12 +145,7 @@ impl<T> Ring<T> {
                 Ordering::SeqCst,
                 Ordering::SeqCst,
             ) {
-                Ok(_) => {
-                    if self.exact {
-                        self.look(end);
-                    }
-                    return Ok(Claim(first));
-                }
+                Ok(_) => return Ok(Claim(first)),
                 // Only a closing can come between.
                 Err(now) => tail = now,
             }
