@@ -420,18 +420,19 @@ impl WaitList {
     }
 
     /// As [`notify_one`](WaitList::notify_one), for so many things that were brought at once: wakes
-    /// as many threads. In a chained list one is enough, as ever.
+    /// as many threads and tasks. In a chained list one thread is enough, as ever.
     #[inline]
     pub fn notify_many(&self, count: usize) {
         seam::model_fence();
         // SYNC pending
         let pending = self.pending.load(Ordering::SeqCst);
+        let mut left = count;
+        // Who waits alone came before those in the queue.
+        if self.lone.is_listed() && self.lone.notify() {
+            left = left.saturating_sub(1);
+        }
         if pending != 0 && pending & ENOUGH == 0 {
-            if self.chained || count == 1 {
-                self.wake_one();
-            } else {
-                self.wake_many(count);
-            }
+            self.wake_many(left);
         }
     }
 
@@ -443,7 +444,7 @@ impl WaitList {
         self.change(|waiters| {
             waiters.queue.tell_watchers(&mut sleepers);
             while chosen.len() < count {
-                match waiters.queue.choose() {
+                match self.choose(waiters) {
                     Some(one) => chosen.push(one),
                     None => break,
                 }
@@ -496,21 +497,26 @@ impl WaitList {
         }
     }
 
+    /// The next one to be woken, unless a thread is on its way that will see to it.
+    fn choose(&self, waiters: &mut Waiters) -> Option<(Entry, Option<Sleeper>)> {
+        if waiters.on_its_way {
+            return None;
+        }
+        let chosen = waiters.queue.choose()?;
+        if self.chained {
+            waiters.on_its_way = !chosen.0.context.is_task();
+            waiters.last_task = chosen.0.context.identity();
+        }
+        Some(chosen)
+    }
+
     #[cold]
     #[inline(never)]
     fn wake_one(&self) {
         let mut sleepers = Vec::new();
         let chosen = self.change(|waiters| {
             waiters.queue.tell_watchers(&mut sleepers);
-            if waiters.on_its_way {
-                return None;
-            }
-            let chosen = waiters.queue.choose();
-            if let (true, Some((entry, _))) = (self.chained, &chosen) {
-                waiters.on_its_way = !entry.context.is_task();
-                waiters.last_task = entry.context.identity();
-            }
-            chosen
+            self.choose(waiters)
         });
         drop(chosen);
         drop(sleepers);

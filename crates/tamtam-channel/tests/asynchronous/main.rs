@@ -1,11 +1,12 @@
 //! Both ends as tasks: what the `_async` verbs, streams and sinks promise, on executors of every kind and polled by
 //! hand.
 //!
-//! The modules `wakes`, `cancel`, `program` and `wakers` need no threads and no clock, so they run under Miri, too.
+//! The modules `batches`, `cancel`, `program`, `wakers` and `wakes` need no threads and no clock, so they run under Miri, too.
 
 #[path = "../support/mod.rs"]
 mod support;
 
+mod batches;
 mod cancel;
 mod executor;
 mod hand;
