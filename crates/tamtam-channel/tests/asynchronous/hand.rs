@@ -49,10 +49,6 @@ impl Hand {
         std::array::from_fn(|_| Hand::new())
     }
 
-    pub(crate) fn waker(&self) -> &Waker {
-        &self.waker
-    }
-
     pub(crate) fn poll<F: Future + Unpin>(&self, future: &mut F) -> Poll<F::Output> {
         Pin::new(future).poll(&mut Context::from_waker(&self.waker))
     }

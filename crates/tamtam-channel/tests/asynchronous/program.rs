@@ -178,7 +178,7 @@ fn run(flavour: Flavour, seed: u64, steps: usize) {
     let mut ledger = Ledger::default();
     let (first_sender, first_receiver) = flavour.pair::<Message>();
     // These live as long as the futures that borrow them; in some programs there are none, so that the channel can close.
-    let borrowed: Option<Sender<Message>> = (seed % 2 == 0).then(|| first_sender.clone());
+    let borrowed: Option<Sender<Message>> = seed.is_multiple_of(2).then(|| first_sender.clone());
     let watcher = first_receiver.clone();
     let mut watcher = (seed % 4 < 2).then_some(watcher);
     let mut senders: Vec<Sender<Message>> = vec![first_sender];

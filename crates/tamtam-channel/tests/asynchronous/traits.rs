@@ -39,12 +39,15 @@ fn futures_are_send() {
 macro_rules! sendable {
     ($value:expr) => {{
         struct Probe<T>(std::marker::PhantomData<T>);
+        // One of the two is not used.
+        #[allow(dead_code)]
         trait Otherwise {
             fn sendable(&self) -> bool {
                 false
             }
         }
         impl<T> Otherwise for &Probe<T> {}
+        #[allow(dead_code)]
         impl<T: Send> Probe<T> {
             fn sendable(&self) -> bool {
                 true
@@ -78,7 +81,7 @@ fn futures_of_messages_that_may_not_be_sent_are_not_send() {
 
 #[test]
 fn futures_need_not_be_pinned_and_print_whatever_the_message_is() {
-    struct Plain(#[expect(dead_code, reason = "without Debug")] std::marker::PhantomPinned);
+    struct Plain(std::marker::PhantomPinned);
     is_unpin::<RecvFuture<'_, Plain>>();
     is_unpin::<RecvTimeoutFuture<'_, Plain>>();
     is_unpin::<SendFuture<'_, Plain>>();
