@@ -239,9 +239,9 @@ impl Context {
         self.0.is_task
     }
 
-    /// Tells this wait from all others of the same time.
-    pub(crate) fn identity(&self) -> usize {
-        core::ptr::from_ref::<Choice>(&self.0).addr()
+    /// Tells this wait from others of the same time; hardly ever do two have the same.
+    pub(crate) fn identity(&self) -> u32 {
+        (core::ptr::from_ref::<Choice>(&self.0).addr() >> 4) as u32
     }
 
     /// Whether both are the same wait.

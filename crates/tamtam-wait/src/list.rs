@@ -196,8 +196,9 @@ struct Waiters {
     queue: WaitQueue,
     /// In a chained list: a thread was chosen and has not arrived yet.
     on_its_way: bool,
-    /// In a chained list: the identity of the task that was chosen last.
-    last_task: usize,
+    /// In a chained list: the identity of the task that was chosen last. If another one takes itself for
+    /// it, it passes on once too often.
+    last_task: u32,
 }
 
 impl Default for WaitList {
