@@ -77,7 +77,7 @@ impl<T> Receiver<T> {
             received_before: Cell::new(0),
             began_turn: Cell::new(0),
             waited: Cell::new(0),
-            pace: Pace::default(),
+            pace: Pace::new(false),
             wait: Wait::Adaptive,
         }
     }
