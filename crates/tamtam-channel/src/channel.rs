@@ -11,7 +11,7 @@ use crate::sender::Sender;
 /// A channel that holds any number of messages.
 ///
 /// Sending never waits. Memory is taken in blocks of 2 KiB (more for large messages) as messages pile up
-/// and given back as they are received. An empty channel is 768 bytes on a 64-bit system; one that was
+/// and given back as they are received. An empty channel is 640 bytes on a 64-bit system; one that was
 /// used keeps one block and up to 8 KiB of spare ones.
 ///
 /// # Examples

@@ -28,7 +28,7 @@ enum Kind {
 /// - [`Event::auto`] lets one thread pass for each [`set`](Event::set) and resets itself. If nobody
 ///   waits, it stays set for the next one; setting it again before that changes nothing.
 ///
-/// An event is 104 bytes and allocates nothing while nobody sleeps at it.
+/// An event is 72 bytes and allocates nothing while nobody sleeps at it.
 ///
 /// # Ordering
 ///

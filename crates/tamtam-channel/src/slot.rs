@@ -31,7 +31,7 @@ struct Place<T> {
 /// A slot has no ends that could be dropped: whoever takes from it waits until somebody puts. Where a
 /// peer may go away, use a [channel](crate::bounded) or the timeouts.
 ///
-/// An empty slot allocates nothing. It is 384 bytes for values up to 120 bytes (two cache-line pairs
+/// An empty slot allocates nothing. It is 256 bytes for values up to 120 bytes (two cache-line pairs
 /// for the value and the waiters of either side).
 ///
 /// # Ordering

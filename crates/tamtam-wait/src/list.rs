@@ -185,7 +185,8 @@ pub struct WaitList {
     chained: bool,
     /// Whether only one thread or task ever waits here.
     single: bool,
-    queue: Mutex<Waiters>,
+    /// Allocated by the first that waits here.
+    queue: Mutex<Option<Box<Waiters>>>,
 }
 
 /// In `pending`: there are entries, and yet nobody is to be woken now.
@@ -216,7 +217,7 @@ impl WaitList {
             habit: Habit::new(),
             chained: false,
             single: false,
-            queue: Mutex::new(Waiters::default()),
+            queue: Mutex::new(None),
         }
     }
 
@@ -389,15 +390,16 @@ impl WaitList {
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut Waiters) -> R) -> R {
-        let mut waiters = self.queue.lock();
-        let result = change(&mut waiters);
+        let mut queue = self.queue.lock();
+        let waiters = queue.get_or_insert_default();
+        let result = change(waiters);
         let mut pending = waiters.queue.len() as u32 * 2;
         if pending != 0 && waiters.on_its_way && !waiters.queue.has_watchers() {
             pending |= ENOUGH;
         }
         // SYNC pending: sequentially consistent, and so is the look that follows a registration.
         self.pending.store(pending, Ordering::SeqCst);
-        drop(waiters);
+        drop(queue);
         seam::model_fence();
         result
     }
