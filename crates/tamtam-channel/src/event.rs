@@ -164,6 +164,7 @@ impl Event {
         }
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// Waits until the event is set.
     ///
     /// # Blocking
@@ -173,6 +174,7 @@ impl Event {
         self.wait_until(None);
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// As [`wait`](Event::wait), but waits at most `timeout`.
     ///
     /// # Errors
@@ -185,6 +187,7 @@ impl Event {
         }
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// As [`wait`](Event::wait), but waits until `deadline` at the latest.
     ///
     /// # Errors
@@ -197,6 +200,7 @@ impl Event {
         }
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     fn wait_until(&self, deadline: Option<Instant>) -> bool {
         match self.kind {
             Kind::Manual => {

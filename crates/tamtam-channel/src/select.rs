@@ -3,7 +3,7 @@ use core::fmt;
 use core::mem;
 use std::time::{Duration, Instant};
 
-use tamtam_wait::{Context, Habit, Operation, Outcome, Source, Token, Wait};
+use tamtam_wait::{CAN_BLOCK, Context, Habit, Operation, Outcome, Source, Token, Wait};
 
 use crate::error::{
     ReadyTimeoutError, RecvError, SelectTimeoutError, SendError, TryReadyError, TrySelectError,
@@ -19,6 +19,8 @@ struct Handle<'a> {
     /// The end that was passed in, by its address.
     end: *const (),
     direction: Direction,
+    /// The thread that added it, by an address of its own: it has the end.
+    thread: usize,
 }
 
 /// What an operation does; two operations on one end differ by this.
@@ -186,6 +188,7 @@ impl<'a> Select<'a> {
             index,
             end: core::ptr::from_ref(end).cast(),
             direction,
+            thread: this_thread(),
         });
         self.next_index += 1;
         index
@@ -245,6 +248,7 @@ impl<'a> Select<'a> {
         self.run(Limit::Now).ok_or(TrySelectError)
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// Chooses an operation, after waiting until one is ready.
     ///
     /// # Blocking
@@ -262,6 +266,7 @@ impl<'a> Select<'a> {
         }
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// As [`select`](Select::select), but waits at most `timeout`.
     ///
     /// # Errors
@@ -274,6 +279,7 @@ impl<'a> Select<'a> {
         self.run(Limit::after(timeout)).ok_or(SelectTimeoutError)
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// As [`select`](Select::select), but waits until `deadline` at the latest.
     ///
     /// # Errors
@@ -295,6 +301,7 @@ impl<'a> Select<'a> {
         self.run_ready(Limit::Now).ok_or(TryReadyError)
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// The index of an operation that is ready, after waiting for one.
     ///
     /// By the time of the operation itself another thread may have been faster; so use its `try_`
@@ -333,6 +340,7 @@ impl<'a> Select<'a> {
         }
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// As [`ready`](Select::ready), but waits at most `timeout`.
     ///
     /// # Errors
@@ -343,6 +351,7 @@ impl<'a> Select<'a> {
             .ok_or(ReadyTimeoutError)
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// As [`ready`](Select::ready), but waits until `deadline` at the latest.
     ///
     /// # Errors
@@ -439,7 +448,7 @@ impl<'a> Select<'a> {
                     break;
                 }
             }
-            if matches!(limit, Limit::Now) && handles.len() < 2 {
+            if matches!(limit, Limit::Now) && (handles.len() < 2 || !CAN_BLOCK) {
                 return None;
             }
             // Several failed attempts, one after the other, do not mean that there was a moment at
@@ -572,6 +581,16 @@ fn sleep<'a>(
             }
         }
     })
+}
+
+/// Tells this thread from all others that run now. Zero while its locals are being dropped: then it is taken
+/// for another one, and what is abandoned is leaked.
+fn this_thread() -> usize {
+    thread_local! {
+        static MARK: Cell<u8> = const { Cell::new(0) };
+    }
+    MARK.try_with(|mark| core::ptr::from_ref(mark).addr())
+        .unwrap_or(0)
 }
 
 /// A number below `bound`, by Marsaglia's xorshift and Lemire's multiplication.
@@ -724,8 +743,15 @@ impl SelectedOperation<'_> {
 
 impl Drop for SelectedOperation<'_> {
     fn drop(&mut self) {
-        // SAFETY: this source has filled the token, and whoever completes the operation forgets it.
-        unsafe { self.handle.source.abandon(&mut self.token) };
+        // A select may be sent to another thread, and what it takes out of a channel there may be of a type
+        // that must stay on the thread of the channel's end.
+        if self.handle.thread == this_thread() {
+            // SAFETY: this source has filled the token, and whoever completes the operation forgets it.
+            unsafe { self.handle.source.abandon(&mut self.token) };
+        } else {
+            // SAFETY: as above.
+            unsafe { self.handle.source.abandon_elsewhere(&mut self.token) };
+        }
         // A second panic while the first one unwinds would end the program without a word.
         if !std::thread::panicking() {
             panic!("dropped `SelectedOperation` without completing the operation");

@@ -669,6 +669,11 @@ impl<T> Source for Sender<T> {
         self.source(|source| unsafe { source.abandon(token) });
     }
 
+    unsafe fn abandon_elsewhere(&self, token: &mut Token) {
+        // SAFETY: by the caller's promise.
+        self.source(|source| unsafe { source.abandon_elsewhere(token) });
+    }
+
     fn is_ready(&self) -> bool {
         self.source(|source| source.is_ready())
     }

@@ -14,6 +14,11 @@ mod strategy;
 mod task;
 mod timer;
 
+/// Whether a thread can wait here: not under WebAssembly without threads, where nobody else could end the
+/// wait. Verbs that block do not compile there; those that begin with `try_` and those that end in `_async`
+/// do.
+pub const CAN_BLOCK: bool = !cfg!(all(target_family = "wasm", not(target_feature = "atomics")));
+
 #[doc(hidden)]
 pub mod fence;
 #[doc(hidden)]

@@ -303,6 +303,13 @@ impl WaitList {
         mut attempt: impl FnMut(bool) -> Option<R>,
         ready: impl Fn() -> bool,
     ) -> Option<R> {
+        const {
+            assert!(
+                crate::CAN_BLOCK,
+                "this call would block, and without threads nobody could end that: use its `try_` or \
+                 `_async` form"
+            );
+        }
         loop {
             let mut patience = self.habit.begin(wait, deadline).resting(rest);
             let mut looks = 0_u32;
@@ -413,6 +420,13 @@ impl WaitList {
         seam::model_fence();
         // SYNC pending
         let pending = self.pending.load(Ordering::SeqCst);
+        if pending != 0 || self.lone.is_listed() {
+            self.notify_waiters(pending);
+        }
+    }
+
+    #[inline(never)]
+    fn notify_waiters(&self, pending: u32) {
         if self.lone.is_listed() && self.lone.notify() {
             if pending != 0 {
                 self.tell_watchers();

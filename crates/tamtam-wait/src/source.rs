@@ -131,6 +131,17 @@ pub trait Source {
         let _ = token;
     }
 
+    /// As [`abandon`](Source::abandon), on another thread than the one that has the end: what was taken
+    /// out may be of a type that must not be dropped here, so it is leaked.
+    ///
+    /// # Safety
+    ///
+    /// As for [`abandon`](Source::abandon).
+    unsafe fn abandon_elsewhere(&self, token: &mut Token) {
+        // SAFETY: by the caller's promise. Sources whose tokens hold what a user has sent do otherwise.
+        unsafe { self.abandon(token) };
+    }
+
     /// Whether [`try_begin`](Source::try_begin) would succeed now.
     fn is_ready(&self) -> bool;
 

@@ -13,5 +13,5 @@ pub use tamtam_channel as channel;
 #[doc(inline)]
 pub use tamtam_channel::{
     Event, Latch, Properties, Property, Receiver, Select, SelectedOperation, Sender, Slot, Wait,
-    after, at, bounded, never, select, select_biased, tick, unbounded,
+    after, at, bounded, mpsc, never, select, select_biased, spsc, tick, unbounded,
 };

@@ -160,6 +160,11 @@ impl<Q: Queue + ?Sized> Source for Receiving<'_, Q> {
         drop(unsafe { token.take::<Option<Q::Message>>() });
     }
 
+    unsafe fn abandon_elsewhere(&self, token: &mut Token) {
+        // SAFETY: this is what `try_begin` puts into a token.
+        core::mem::forget(unsafe { token.take::<Option<Q::Message>>() });
+    }
+
     fn is_ready(&self) -> bool {
         !self.0.is_empty() || self.0.is_closed()
     }

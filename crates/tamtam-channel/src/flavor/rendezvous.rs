@@ -12,8 +12,8 @@ use std::time::Instant;
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, Ordering};
 use tamtam_wait::seam::{Mutex, UnsafeCell};
 use tamtam_wait::{
-    Backoff, Context, Entry, Habit, Operation, Outcome, Sleeper, Source, TaskDeadline, Token, Wait,
-    WaitQueue,
+    Backoff, CAN_BLOCK, Context, Entry, Habit, Operation, Outcome, Sleeper, Source, TaskDeadline,
+    Token, Wait, WaitQueue,
 };
 
 use super::{Nothing, Refusal};
@@ -254,6 +254,12 @@ impl<T> Rendezvous<T> {
         wait: Wait,
         deadline: Option<Instant>,
     ) -> Result<Option<T>, (T, Refusal)> {
+        const {
+            assert!(
+                CAN_BLOCK,
+                "this call would block: use its `try_` or `_async` form"
+            )
+        };
         Context::with(|context| {
             let mut sides = self.sides.lock();
             if let Some((entry, sleeper)) = sides.choose_receiver() {
@@ -683,6 +689,21 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
         if let Exchange::Packet(packet) = unsafe { token.take::<Exchange<T>>() } {
             // SAFETY: begun by this thread.
             unsafe { Rendezvous::abandon(packet, SENDS) };
+        }
+    }
+
+    unsafe fn abandon_elsewhere(&self, token: &mut Token) {
+        // SAFETY: this is what `try_begin` and `accept` put into a token.
+        match unsafe { token.take::<Exchange<T>>() } {
+            Exchange::Packet(packet) if SENDS => {
+                // SAFETY: begun by this thread; there is no message yet.
+                unsafe { Rendezvous::abandon(packet, SENDS) };
+            }
+            Exchange::Packet(packet) => {
+                // SAFETY: begun by this thread.
+                core::mem::forget(unsafe { Rendezvous::take(packet, None) });
+            }
+            taken => core::mem::forget(taken),
         }
     }
 

@@ -197,6 +197,7 @@ impl Latch {
         self.left.load(Ordering::SeqCst) == 0
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// Waits until the latch is open.
     ///
     /// # Blocking
@@ -209,6 +210,7 @@ impl Latch {
         }
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// As [`wait`](Latch::wait), but waits at most `timeout`.
     ///
     /// # Errors
@@ -221,6 +223,7 @@ impl Latch {
         }
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// As [`wait`](Latch::wait), but waits until `deadline` at the latest.
     ///
     /// # Errors
@@ -233,6 +236,7 @@ impl Latch {
         }
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     fn wait_until(&self, deadline: Option<Instant>) -> bool {
         self.waiters
             .wait_until(

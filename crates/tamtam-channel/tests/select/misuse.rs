@@ -294,3 +294,33 @@ fn huge_timeouts_are_no_overflow() {
         });
     });
 }
+
+/// A select may be sent to another thread, and what it takes out of a channel there need not be of a type that
+/// may go there. Dropping such an operation must not drop the message on the wrong thread.
+#[test]
+fn a_message_that_belongs_to_another_thread_is_not_dropped_by_a_lost_operation() {
+    use std::rc::Rc;
+
+    for capacity in [Some(1), None] {
+        let (sender, receiver) = match capacity {
+            Some(capacity) => bounded(capacity),
+            None => unbounded(),
+        };
+        let message = Rc::new(1);
+        sender.send(Rc::clone(&message)).unwrap();
+        let mut select = Select::new();
+        select.recv(&receiver);
+        let lost = thread::scope(|threads| {
+            let select = &mut select;
+            threads
+                .spawn(move || {
+                    panic::catch_unwind(AssertUnwindSafe(|| drop(select.select()))).is_err()
+                })
+                .join()
+                .unwrap()
+        });
+        assert!(lost);
+        // Leaked, and so still counted.
+        assert_eq!(Rc::strong_count(&message), 2);
+    }
+}

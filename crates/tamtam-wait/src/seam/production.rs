@@ -53,8 +53,20 @@ impl<T> Mutex<T> {
     }
 
     /// Waits for the lock.
+    ///
+    /// A page's main thread may not sleep, not even for a moment, so under WebAssembly this looks again
+    /// until the lock is free: it is held for a few steps only, and never while user code runs.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
+        #[cfg(target_family = "wasm")]
+        loop {
+            match self.0.try_lock() {
+                Ok(guard) => return guard,
+                Err(std::sync::TryLockError::Poisoned(error)) => return error.into_inner(),
+                Err(std::sync::TryLockError::WouldBlock) => spin_loop(),
+            }
+        }
+        #[cfg(not(target_family = "wasm"))]
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
