@@ -89,8 +89,8 @@ impl Builder {
         self
     }
 
-    /// Makes [`high_water`](Sender::high_water) exact: receivers look how many messages there are with each one
-    /// that they take, which slows both sides down where they are at work at the same time.
+    /// Makes [`high_water`](Sender::high_water) exact, which slows the channel down: with a capacity each sender
+    /// looks how many messages there are, under a short lock; without a bound each receiver does.
     ///
     /// # Examples
     ///

@@ -292,11 +292,12 @@ impl<T> Receiver<T> {
 
     /// The most messages that the channel has held at once, so far.
     ///
-    /// It costs the senders nothing: receivers look at every 64th message and with each batch, and this
-    /// call looks at what is there now. So it may be up to 63 too low, never too high. A channel that
-    /// was [built](crate::Builder::exact_high_water) for it is exact: its receivers look with each message; only
-    /// what is sent in the very moment in which one is taken may be left out. Zero with capacity
-    /// zero, and for timers.
+    /// It costs the senders nothing: receivers look once in 63 messages and with each batch, and this call
+    /// looks at what is there now. So it may be up to 63 too low, and a little more where several receivers
+    /// overtake each other; never too high. A channel that was
+    /// [built](crate::Builder::exact_high_water) for it is exact; only where a message is sent in the very
+    /// moment in which another one is received may it count them as one. Zero with capacity zero, and
+    /// for timers.
     ///
     /// # Examples
     ///

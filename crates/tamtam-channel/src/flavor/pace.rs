@@ -25,36 +25,50 @@ pub(crate) struct Pace {
     more_units: AtomicU32,
     /// The most messages that were seen in the channel at once.
     high_water: AtomicUsize,
-    /// Receivers look how many there are whenever the count of messages has none of these bits.
-    unsampled: usize,
+    /// As many had been received when a receiver last looked how many there are.
+    sampled: AtomicUsize,
+    /// Receivers look whenever they can.
+    exact: bool,
 }
 
-/// Every so many messages a receiver looks how many there are.
-const SAMPLED: usize = if cfg!(tamtam_loom) { 2 } else { 64 };
+/// No more messages than this are received between two looks at how many there are.
+const SAMPLED: usize = if cfg!(tamtam_loom) { 2 } else { 63 };
 
 impl Pace {
-    /// With `exact`, receivers look how many messages there are with each one that they take.
+    /// With `exact`, receivers look how many messages there are whenever they can.
     pub(crate) fn new(exact: bool) -> Self {
         Pace {
             received: AtomicUsize::new(0),
             waited: AtomicUsize::new(0),
             more_units: AtomicU32::new(0),
             high_water: AtomicUsize::new(0),
-            unsampled: if exact { 0 } else { SAMPLED - 1 },
+            sampled: AtomicUsize::new(0),
+            exact,
         }
     }
 
-    /// Counts messages; the caller holds the receivers' lock. `true` if it is time to look how many
-    /// there are.
+    /// Counts messages; the caller holds the receivers' lock.
     #[inline(always)]
-    pub(crate) fn count(&self, messages: usize) -> bool {
-        let received = self.received.load(Relaxed).wrapping_add(messages);
-        self.received.store(received, Relaxed);
-        received & self.unsampled == 0
+    pub(crate) fn count(&self, messages: usize) {
+        let received = self.received.load(Relaxed);
+        self.received
+            .store(received.wrapping_add(messages), Relaxed);
+    }
+
+    /// Whether a receiver has to look how many messages there are, which is possible again after so many
+    /// more.
+    #[inline]
+    pub(crate) fn is_due(&self, next_chance: usize) -> bool {
+        let since = self
+            .received
+            .load(Relaxed)
+            .wrapping_sub(self.sampled.load(Relaxed));
+        since + next_chance > SAMPLED || self.exact
     }
 
     /// Somebody saw so many messages in the channel.
     pub(crate) fn saw(&self, messages: usize) {
+        self.sampled.store(self.received.load(Relaxed), Relaxed);
         if messages > self.high_water.load(Relaxed) {
             self.high_water.fetch_max(messages, Relaxed);
         }
@@ -92,7 +106,7 @@ mod tests {
     use super::*;
 
     fn rest_after(pace: &Pace, run: u32) -> u32 {
-        (0..run).for_each(|_| _ = pace.count(1));
+        (0..run).for_each(|_| pace.count(1));
         pace.rest() / Patience::REST
     }
 

@@ -193,6 +193,8 @@ pub(crate) struct Claim<T> {
 struct Head<T> {
     place: AtomicPtr<Block<T>>,
     pace: Pace,
+    /// From this offset on a receiver does what it need not do each time.
+    landmark: usize,
 }
 
 /// A channel without a bound. The first block is allocated by the first message.
@@ -221,6 +223,7 @@ impl<T> BlockList<T> {
             head: CacheAligned(Head {
                 place: AtomicPtr::new(ptr::null_mut()),
                 pace: Pace::new(exact),
+                landmark: if exact { 0 } else { Block::<T>::CELLS },
             }),
             abandoned: AtomicBool::new(false),
             receivers: WaitList::new(),
@@ -421,6 +424,20 @@ impl<T> BlockList<T> {
     /// Gives the receivers' lock back with the head behind this cell.
     #[inline(always)]
     fn advance(&self, block: NonNull<Block<T>>, offset: usize) {
+        if offset + 1 < self.head.landmark {
+            self.unlock(place(block, offset + 1));
+        } else {
+            self.pass_landmark(block, offset);
+        }
+    }
+
+    /// As [`advance`](BlockList::advance), and looks how many messages there are if it is time.
+    #[cold]
+    #[inline(never)]
+    fn pass_landmark(&self, block: NonNull<Block<T>>, offset: usize) {
+        if self.head.pace.is_due(Block::<T>::CELLS) {
+            self.sample(place(block, offset));
+        }
         if offset + 1 < Block::<T>::CELLS {
             self.unlock(place(block, offset + 1));
         } else {
@@ -531,8 +548,6 @@ impl<T> BlockList<T> {
 
     /// Looks how many messages there are behind this head, for the high-water mark; the caller holds the
     /// receivers' lock.
-    #[cold]
-    #[inline(never)]
     fn sample(&self, head: *mut Block<T>) {
         self.head.pace.saw(self.length_from(head));
     }
@@ -560,9 +575,7 @@ impl<T> Queue for BlockList<T> {
         let stamp = cell.stamp.load(Ordering::Acquire);
         if stamp != generation {
             if stamp == skipped(generation) {
-                if self.head.pace.count(1) {
-                    self.sample(head);
-                }
+                self.head.pace.count(1);
                 self.advance(block, offset);
             } else {
                 self.unlock(head);
@@ -573,9 +586,7 @@ impl<T> Queue for BlockList<T> {
             // SAFETY: the stamp says that it is written, and the lock that nobody else takes it.
             unsafe { (*place).assume_init_read() }
         });
-        if self.head.pace.count(1) {
-            self.sample(head);
-        }
+        self.head.pace.count(1);
         self.advance(block, offset);
         Ok(message)
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use tamtam_wait::Wait;
 use tamtam_wait::seam::{self, atomic::Ordering};
 
-use super::{BITS, Claim, FLAG, MEETING, Nothing, Refusal, Ring, SHIFT, skipped};
+use super::{BITS, FLAG, MEETING, Nothing, Refusal, Ring, SHIFT, skipped};
 
 /// No receiver holds the lock for more messages than this.
 const MOST: usize = if cfg!(tamtam_loom) { 2 } else { 256 };
@@ -19,12 +19,6 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
-    /// The only one.
-    pub(super) fn only(self) -> Claim {
-        debug_assert!(self.count == 1);
-        Claim(self.first)
-    }
-
     pub(crate) fn count(&self) -> usize {
         self.count
     }
@@ -184,7 +178,7 @@ impl<T> Ring<T> {
             position = self.next(position);
         }
         self.head.pace.count(passed);
-        self.sample(head);
+        self.look(self.tail.position.load(Ordering::Relaxed) & !BITS);
         // SYNC ring-head: the cells may be written again.
         self.head.position.store(position, Ordering::Release);
         // SAFETY: so many were written behind the vector's end just now.

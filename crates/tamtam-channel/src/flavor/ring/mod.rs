@@ -21,7 +21,6 @@ use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, Mutex, UnsafeCell};
 use tamtam_wait::{Context, Operation, Patience, Source, Token, Wait, WaitList};
 
-use self::batch::Claims;
 use super::pace::Pace;
 use super::queue::Queue;
 use super::{Nothing, Refusal};
@@ -29,7 +28,7 @@ use crate::builder::Overflow;
 
 /// In the tail: closed. In the head: a receiver is at work. In a stamp: written.
 const FLAG: usize = 1;
-/// In the tail: permits are out, and whoever claims has to take their lock.
+/// In the tail: permits are out (or the ring is `exact`), and whoever claims has to take their lock.
 const RESERVED: usize = 2;
 /// What is no position in a tail.
 const BITS: usize = FLAG | RESERVED;
@@ -38,6 +37,8 @@ const SHIFT: u32 = 2;
 
 /// Who sends or receives at a position without these bits says on which processor.
 const MEETING: usize = 0xF << SHIFT;
+/// So many positions lie between two of those, at most.
+const BETWEEN_MEETINGS: usize = 16;
 
 struct Cell<T> {
     /// The position whose message is inside, with the flag; anything else: not yet written.
@@ -71,6 +72,9 @@ pub(crate) struct Ring<T> {
     /// What a lap adds to a position.
     lap: usize,
     overflow: Overflow,
+    /// Each sender looks how many messages there are, for the high-water mark: then all of them claim as if
+    /// permits were out.
+    exact: bool,
     /// Discarding was cut short by a panic.
     abandoned: AtomicBool,
     receivers: WaitList,
@@ -111,7 +115,7 @@ impl<T> Ring<T> {
         // Positions begin in lap one, so that the head seen first can lie a lap behind.
         Ring {
             tail: CacheAligned(Tail {
-                position: AtomicUsize::new(lap),
+                position: AtomicUsize::new(lap | if exact { RESERVED } else { 0 }),
                 head_seen: AtomicUsize::new(lap),
                 dropped: AtomicU64::new(0),
                 permits: Mutex::new(0),
@@ -123,6 +127,7 @@ impl<T> Ring<T> {
             cells,
             lap,
             overflow,
+            exact,
             abandoned: AtomicBool::new(false),
             receivers: WaitList::new(),
             senders: WaitList::chained(),
@@ -171,13 +176,7 @@ impl<T> Ring<T> {
         let mut tail = self.tail.position.load(Ordering::Relaxed);
         loop {
             if tail & BITS != 0 {
-                match self.claim_beside_permits(1) {
-                    Some(claims) => return claims.map(Claims::only),
-                    None => {
-                        tail = self.tail.position.load(Ordering::Relaxed);
-                        continue;
-                    }
-                }
+                return self.claim_with_care();
             }
             // SYNC head-seen: the sender that stored it had acquired that head.
             let seen = self.tail.head_seen.load(Ordering::Acquire);
@@ -215,13 +214,21 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Looks how many messages there are, for the high-water mark; the caller holds the receivers' lock, and
-    /// the head is the one before.
+    /// Looks how many messages there are up to this position, for the high-water mark. The caller has
+    /// just claimed up to it, or holds the receivers' lock.
+    fn look(&self, tail: usize) {
+        let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
+        // If others were so fast that the claimed message is out, there is nothing to count.
+        if tail.wrapping_sub(head) <= self.lap {
+            self.head.pace.saw(self.distance(head, tail));
+        }
+    }
+
+    /// Looks how many messages there are, for the high-water mark.
     #[cold]
     #[inline(never)]
-    fn sample(&self, head: usize) {
-        let tail = self.tail.position.load(Ordering::Relaxed) & !BITS;
-        self.head.pace.saw(self.distance(head, tail));
+    fn sample(&self) {
+        self.head.pace.saw(self.len());
     }
 
     /// Fills a claimed cell and wakes a receiver if one sleeps.
@@ -261,9 +268,7 @@ impl<T> Ring<T> {
             .compare_exchange(head, head | FLAG, Ordering::SeqCst, Ordering::Relaxed)
             .is_ok()
         {
-            if self.head.pace.count(1) {
-                self.sample(head);
-            }
+            self.head.pace.count(1);
             // SYNC ring-head
             self.head.position.store(self.next(head), Ordering::Release);
             self.senders.notify_one();
@@ -397,13 +402,15 @@ impl<T> Queue for Ring<T> {
             // lock bit that nobody else takes it.
             unsafe { (*place).assume_init_read() }
         });
-        if self.head.pace.count(1) {
-            self.sample(head);
-        }
+        self.head.pace.count(1);
         // SYNC ring-head: the cell may be written again.
         self.head.position.store(self.next(head), Ordering::Release);
         if head & MEETING == 0 {
             self.senders.habit().meet();
+            // Not before the new head is out: what is put between slows a stream down by half.
+            if self.head.pace.is_due(BETWEEN_MEETINGS) {
+                self.sample();
+            }
         }
         self.senders.notify_one();
         Ok(message)

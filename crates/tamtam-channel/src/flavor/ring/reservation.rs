@@ -7,7 +7,8 @@
 //! costs nothing more: the bit is tested together with the one that says closed.
 //!
 //! What holds whenever the lock is free: messages and permits together are no more than the capacity; and
-//! the bit is set if and only if there are permits.
+//! the bit is set if and only if there are permits. In a ring whose high-water mark is to be exact it is always
+//! set, so that only the senders of such rings ask for it.
 
 use std::time::Instant;
 
@@ -24,6 +25,14 @@ impl<T> Ring<T> {
         // SYNC ring-head: the receiver is done with the cells before it.
         let head = self.head.position.load(Ordering::SeqCst) & !FLAG;
         self.room(head, tail & !BITS).saturating_sub(permits)
+    }
+
+    /// Claims the next position of a ring that is closed or has permits out.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn claim_with_care(&self) -> Result<Claim, Refusal> {
+        // Without permits and open again: then as ever.
+        self.claim_many(1).map(|claims| Claim(claims.first))
     }
 
     /// Claims positions while permits are out: at most `wanted` and at least one. `None` if there are no
@@ -56,7 +65,12 @@ impl<T> Ring<T> {
                 Ordering::SeqCst,
                 Ordering::SeqCst,
             ) {
-                Ok(_) => return Some(Ok(Claims { first, count })),
+                Ok(_) => {
+                    if self.exact {
+                        self.look(end);
+                    }
+                    return Some(Ok(Claims { first, count }));
+                }
                 // Only a closing can come between.
                 Err(now) => tail = now,
             }
@@ -114,7 +128,7 @@ impl<T> Ring<T> {
     pub(crate) fn release(&self) {
         let mut permits = self.tail.permits.lock();
         *permits -= 1;
-        if *permits == 0 {
+        if *permits == 0 && !self.exact {
             self.tail.position.fetch_and(!RESERVED, Ordering::SeqCst);
         }
         drop(permits);
@@ -125,7 +139,11 @@ impl<T> Ring<T> {
     pub(crate) fn redeem(&self) -> Result<Claim, Refusal> {
         let mut permits = self.tail.permits.lock();
         *permits -= 1;
-        let reserved = if *permits == 0 { 0 } else { RESERVED };
+        let reserved = if *permits == 0 && !self.exact {
+            0
+        } else {
+            RESERVED
+        };
         let mut tail = self.tail.position.load(Ordering::SeqCst);
         loop {
             if tail & FLAG != 0 {
@@ -145,7 +163,12 @@ impl<T> Ring<T> {
                 Ordering::SeqCst,
                 Ordering::SeqCst,
             ) {
-                Ok(_) => return Ok(Claim(first)),
+                Ok(_) => {
+                    if self.exact {
+                        self.look(end);
+                    }
+                    return Ok(Claim(first));
+                }
                 // Only a closing can come between.
                 Err(now) => tail = now,
             }
