@@ -320,9 +320,10 @@ impl<T> Sender<T> {
 
     /// The most messages that the channel has held at once, so far.
     ///
-    /// It costs the senders nothing: receivers look once in 63 messages and with each batch, and this call
-    /// looks at what is there now. So it may be up to 63 too low, and a little more where several receivers
-    /// overtake each other; never too high. A channel that was
+    /// It is no work for the senders: receivers look now and then and with each batch, and this call looks at
+    /// what is there now. So it may be too low, never too high: by at most 63 messages, or a sixteenth of the
+    /// capacity where that is more, or 1,023 where that is less or where there is no bound (and by a few
+    /// more where several receivers overtake each other). A channel that was
     /// [built](crate::Builder::exact_high_water) for it is exact; only where a message is sent in the very
     /// moment in which another one is received may it count them as one. Zero with capacity zero.
     ///

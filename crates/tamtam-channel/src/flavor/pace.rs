@@ -27,23 +27,29 @@ pub(crate) struct Pace {
     high_water: AtomicUsize,
     /// As many had been received when a receiver last looked how many there are.
     sampled: AtomicUsize,
-    /// Receivers look whenever they can.
-    exact: bool,
+    /// No more messages than this are received between two such looks; with zero, receivers look whenever they
+    /// can.
+    interval: usize,
 }
 
-/// No more messages than this are received between two looks at how many there are.
-const SAMPLED: usize = if cfg!(tamtam_loom) { 2 } else { 63 };
+/// A look at how many messages there are takes the tail's cache line from a sender at full speed, which
+/// breaks the rhythm of a stream for microseconds: so in large channels it is seldom.
+pub(crate) const LONGEST_INTERVAL: usize = 1023;
+
+/// How many messages may be received between two looks in a channel of this capacity.
+pub(crate) fn interval_for(capacity: usize) -> usize {
+    (capacity / 16).clamp(63, LONGEST_INTERVAL)
+}
 
 impl Pace {
-    /// With `exact`, receivers look how many messages there are whenever they can.
-    pub(crate) fn new(exact: bool) -> Self {
+    pub(crate) fn new(interval: usize) -> Self {
         Pace {
             received: AtomicUsize::new(0),
             waited: AtomicUsize::new(0),
             more_units: AtomicU32::new(0),
             high_water: AtomicUsize::new(0),
             sampled: AtomicUsize::new(0),
-            exact,
+            interval,
         }
     }
 
@@ -63,7 +69,7 @@ impl Pace {
             .received
             .load(Relaxed)
             .wrapping_sub(self.sampled.load(Relaxed));
-        since + next_chance > SAMPLED || self.exact
+        since + next_chance > self.interval
     }
 
     /// Somebody saw so many messages in the channel.
@@ -112,7 +118,7 @@ mod tests {
 
     #[test]
     fn single_messages_are_looked_for_at_the_shortest_interval() {
-        let pace = Pace::new(false);
+        let pace = Pace::new(LONGEST_INTERVAL);
         for _ in 0..100 {
             assert_eq!(rest_after(&pace, 1), 1);
         }
@@ -120,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_stream_is_left_alone_longer_and_its_end_is_noticed() {
-        let pace = Pace::new(false);
+        let pace = Pace::new(LONGEST_INTERVAL);
         assert_eq!(rest_after(&pace, 2), 2);
         assert_eq!(rest_after(&pace, 5), 4);
         assert_eq!(rest_after(&pace, 20), 8);

@@ -22,7 +22,7 @@ use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
 use tamtam_wait::{Backoff, Context, Operation, Source, Token, WaitList};
 
 use super::Nothing;
-use super::pace::Pace;
+use super::pace::{LONGEST_INTERVAL, Pace};
 use super::queue::Queue;
 
 /// In the tail: closed. In the head: a receiver is at work.
@@ -222,7 +222,7 @@ impl<T> BlockList<T> {
             tail: CacheAligned(AtomicPtr::new(ptr::null_mut())),
             head: CacheAligned(Head {
                 place: AtomicPtr::new(ptr::null_mut()),
-                pace: Pace::new(exact),
+                pace: Pace::new(if exact { 0 } else { LONGEST_INTERVAL }),
                 landmark: if exact { 0 } else { Block::<T>::CELLS },
             }),
             abandoned: AtomicBool::new(false),

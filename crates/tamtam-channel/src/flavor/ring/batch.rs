@@ -178,7 +178,7 @@ impl<T> Ring<T> {
             position = self.next(position);
         }
         self.head.pace.count(passed);
-        self.look(self.tail.position.load(Ordering::Relaxed) & !BITS);
+        self.sample();
         // SYNC ring-head: the cells may be written again.
         self.head.position.store(position, Ordering::Release);
         // SAFETY: so many were written behind the vector's end just now.

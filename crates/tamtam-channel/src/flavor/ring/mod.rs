@@ -21,7 +21,7 @@ use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, Mutex, UnsafeCell};
 use tamtam_wait::{Context, Operation, Patience, Source, Token, Wait, WaitList};
 
-use super::pace::Pace;
+use super::pace::{Pace, interval_for};
 use super::queue::Queue;
 use super::{Nothing, Refusal};
 use crate::builder::Overflow;
@@ -122,7 +122,7 @@ impl<T> Ring<T> {
             }),
             head: CacheAligned(Head {
                 position: AtomicUsize::new(lap),
-                pace: Pace::new(exact),
+                pace: Pace::new(interval_for(capacity)),
             }),
             cells,
             lap,
@@ -228,7 +228,8 @@ impl<T> Ring<T> {
     #[cold]
     #[inline(never)]
     fn sample(&self) {
-        self.head.pace.saw(self.len());
+        // Not `len`, which would chase a fast sender's tail. With a newer head it is too low, if anything.
+        self.look(self.tail.position.load(Ordering::Relaxed) & !BITS);
     }
 
     /// Fills a claimed cell and wakes a receiver if one sleeps.
