@@ -12,7 +12,7 @@ use super::line::Line;
 use super::queue::{Cursor, Lane};
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::flavor::Nothing;
-use crate::flavor::pace::Pace;
+use crate::flavor::pace::{Pace, interval_for};
 
 /// So many messages of one sender are received before another sender's turn comes.
 const TURN: usize = if cfg!(tamtam_loom) { 1 } else { 256 };
@@ -77,7 +77,7 @@ impl<T> Receiver<T> {
             received_before: Cell::new(0),
             began_turn: Cell::new(0),
             waited: Cell::new(0),
-            pace: Pace::new(false),
+            pace: Pace::new(interval_for(0)),
             wait: Wait::Adaptive,
         }
     }
