@@ -257,6 +257,9 @@ impl WaitList {
     ///
     /// The thread must look once more *after* this and before it sleeps.
     pub fn register(&self, operation: Operation, context: &Context) {
+        if self.single {
+            self.lone.forget();
+        }
         self.change(|waiters| waiters.queue.register(Entry::new(operation, context)));
     }
 

@@ -95,7 +95,12 @@ impl Lone {
     #[inline]
     pub(crate) fn list_only(&self, waker: &Waker) -> Option<Ticket> {
         // SYNC lone-free
-        let word = self.word.load(Ordering::Acquire);
+        let mut word = self.word.load(Ordering::Acquire);
+        if word & STATE == LISTED {
+            // By a future that was leaked: there is nobody else.
+            self.cancel(Ticket(word));
+            word = self.word.load(Ordering::Acquire);
+        }
         if word & STATE != FREE {
             return None;
         }
@@ -173,6 +178,14 @@ impl Lone {
         self.word.store(freed(ticket.0), Ordering::Release);
         contain(|| drop(waker));
         true
+    }
+
+    /// Where nobody else ever waits: forgets a task whose future was leaked.
+    pub(crate) fn forget(&self) {
+        let word = self.word.load(Ordering::Relaxed);
+        if word & STATE == LISTED {
+            self.cancel(Ticket(word));
+        }
     }
 
     /// Whether a task waits here. Sequentially consistent.

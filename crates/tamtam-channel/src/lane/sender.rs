@@ -61,6 +61,11 @@ enum State {
     Closed,
 }
 
+#[cold]
+fn used_by_iterator() -> ! {
+    panic!("a sender was used by the iterator whose messages it sends")
+}
+
 /// Why a message was not written.
 enum Unwritten {
     Full,
@@ -91,25 +96,28 @@ impl<T, K> Sender<T, K> {
     #[inline(always)]
     fn may_write(&self) -> Result<(), Unwritten> {
         if self.tail.is_at_limit() {
-            self.lane.prepare(&self.tail);
-            return self.look_for_room();
+            return self.look_for_room(true);
         }
         Ok(())
     }
 
     #[inline(never)]
-    fn look_for_room(&self) -> Result<(), Unwritten> {
+    fn look_for_room(&self, at_once: bool) -> Result<(), Unwritten> {
         match self.state.get() {
-            State::Closed => Err(Unwritten::Closed),
-            State::InBatch => panic!("a sender was used by the iterator whose messages it sends"),
-            State::Open if self.lane.look_for_room(&self.tail) => {
-                if self.tail.count().wrapping_sub(self.waited.get()) > UNATTENDED {
-                    self.lane.attention().want_none();
-                }
-                Ok(())
+            State::Closed => return Err(Unwritten::Closed),
+            State::InBatch => used_by_iterator(),
+            State::Open if at_once => self.lane.prepare(&self.tail),
+            State::Open => {}
+        }
+        if self.lane.look_for_room(&self.tail) {
+            if self.tail.count().wrapping_sub(self.waited.get()) > UNATTENDED {
+                self.lane.attention().want_none();
             }
-            State::Open if self.line.attention.is_closed() => Err(Unwritten::Closed),
-            State::Open => Err(Unwritten::Full),
+            Ok(())
+        } else if self.line.attention.is_closed() {
+            Err(Unwritten::Closed)
+        } else {
+            Err(Unwritten::Full)
         }
     }
 
@@ -313,7 +321,7 @@ impl<T, K> Sender<T, K> {
                 rest,
                 self.wait,
                 deadline,
-                |_| match self.look_for_room() {
+                |_| match self.look_for_room(false) {
                     Err(Unwritten::Full) => None,
                     decided => Some(decided),
                 },
@@ -335,8 +343,11 @@ impl<T, K> Sender<T, K> {
     ///
     /// `true` if this call closed it.
     pub fn close(&self) -> bool {
-        if self.state.replace(State::Closed) == State::Closed {
-            return false;
+        match self.state.get() {
+            State::Closed => return false,
+            // The cursor is with the batch.
+            State::InBatch => used_by_iterator(),
+            State::Open => self.state.set(State::Closed),
         }
         // What a batch that was cut short has left.
         self.lane.announce(&self.tail);

@@ -129,6 +129,31 @@ for_each_kind! {
     }
 }
 
+/// A future that is leaked while it waits stays in its place; whoever has the end goes on all the same.
+#[test]
+fn a_leaked_future_does_not_keep_its_end_from_waiting() {
+    let (sender, mut receiver) = mpsc::unbounded();
+    let mut context = Context::from_waker(Waker::noop());
+    for number in 0..4 {
+        let mut future = receiver.recv_async();
+        assert!(
+            std::pin::Pin::new(&mut future)
+                .poll(&mut context)
+                .is_pending()
+        );
+        std::mem::forget(future);
+        let sender = sender.clone();
+        let sends = thread::spawn(move || sender.send(number).unwrap());
+        let received = if number % 2 == 0 {
+            receiver.recv()
+        } else {
+            block_on(receiver.recv_async())
+        };
+        assert_eq!(received, Ok(number));
+        sends.join().unwrap();
+    }
+}
+
 #[test]
 fn a_cancelled_send_gives_its_message_back() {
     let (mut sender, receiver) = spsc::bounded(1);

@@ -87,6 +87,29 @@ fn a_batch_for_which_there_is_no_room_waits_only_for_a_message_that_exists() {
     assert_eq!(sends.join().unwrap(), Ok(2));
 }
 
+/// The cursor is with the batch meanwhile: what the iterator did to the sender used to set its count back.
+#[test]
+fn an_iterator_that_closes_the_sender_or_asks_for_room_is_told_so() {
+    for close in [true, false] {
+        let (sender, receiver) = spsc::bounded(100);
+        sender.send_many(0..50).unwrap();
+        let panics = catch_unwind(AssertUnwindSafe(|| {
+            sender.send_many((50..53).inspect(|_| {
+                if close {
+                    sender.close();
+                } else {
+                    let _ = sender.try_send(0);
+                }
+            }))
+        }));
+        assert!(panics.is_err());
+        assert_eq!(receiver.len(), 50);
+        assert!(receiver.drain().eq(0..50));
+        sender.send(50).unwrap();
+        assert_eq!(receiver.recv(), Ok(50));
+    }
+}
+
 #[test]
 fn an_iterator_that_uses_the_sender_is_told_so() {
     let (sender, receiver) = spsc::unbounded();
