@@ -22,11 +22,11 @@
 //! assert_eq!(receiver.iter().count(), 40);
 //! ```
 
-pub use crate::lane::{Drain, IntoIter, Iter, Many, Receiver, RecvFuture};
+pub use crate::lane::{Drain, IntoIter, Iter, LaneSender, Many, Receiver, RecvFuture};
 pub use crate::lane::{RecvStream, RecvTimeoutFuture, Selectable, SendFuture, TryIter};
 
-/// The sending end. Cloning it opens a lane.
-pub type Sender<T> = crate::lane::Sender<T, Many>;
+/// The sending end: a [`LaneSender`] that can be cloned, which opens a lane.
+pub type Sender<T> = LaneSender<T, Many>;
 
 /// A channel in which each sender has room for `capacity` messages.
 ///

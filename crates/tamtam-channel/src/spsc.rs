@@ -23,11 +23,11 @@
 //! # Ok::<(), tamtam_channel::SendManyError<u64>>(())
 //! ```
 
-pub use crate::lane::{Drain, IntoIter, Iter, Receiver, RecvFuture, RecvStream};
+pub use crate::lane::{Drain, IntoIter, Iter, LaneSender, Receiver, RecvFuture, RecvStream};
 pub use crate::lane::{RecvTimeoutFuture, Selectable, SendFuture, Single, TryIter};
 
-/// The sending end; see [`lane::Sender`](crate::mpsc::Sender) for its methods.
-pub type Sender<T> = crate::lane::Sender<T, Single>;
+/// The sending end: a [`LaneSender`] that is the only one of its channel.
+pub type Sender<T> = LaneSender<T, Single>;
 
 /// A channel that holds at most `capacity` messages.
 ///

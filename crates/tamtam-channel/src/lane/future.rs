@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::{Polled, TaskWait, Token};
 
-use super::{Receiver, Sender};
+use super::{LaneSender, Receiver};
 use crate::error::{RecvError, RecvTimeoutError, SendError};
 
 /// What [`Receiver::recv_async`] returns: ready when a message is there.
@@ -52,7 +52,7 @@ pub struct RecvStream<T> {
     ended: bool,
 }
 
-/// What [`Sender::send_async`] returns: ready when the message is in the channel.
+/// What [`LaneSender::send_async`] returns: ready when the message is in the channel.
 ///
 /// # Cancel safety
 ///
@@ -60,7 +60,7 @@ pub struct RecvStream<T> {
 /// it back.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct SendFuture<'a, T, K> {
-    sender: &'a mut Sender<T, K>,
+    sender: &'a mut LaneSender<T, K>,
     message: Option<T>,
     wait: TaskWait,
 }
@@ -142,7 +142,7 @@ impl<T> Receiver<T> {
     }
 }
 
-impl<T, K> Sender<T, K> {
+impl<T, K> LaneSender<T, K> {
     /// Sends a message, awaiting room for it.
     ///
     /// # Cancel safety

@@ -3,7 +3,7 @@ use tamtam_wait::seam::{Arc, CacheAligned, Mutex};
 use tamtam_wait::{Attention, Wait, WaitList};
 
 use super::queue::Lane;
-use super::{Receiver, Sender};
+use super::{LaneSender, Receiver};
 
 /// What all senders of one receiver have in common.
 pub(super) struct Line<T> {
@@ -23,7 +23,7 @@ pub(super) struct Line<T> {
 }
 
 /// A channel with one sender, which has room for `capacity` messages.
-pub(crate) fn open<T, K>(capacity: usize) -> (Sender<T, K>, Receiver<T>) {
+pub(crate) fn open<T, K>(capacity: usize) -> (LaneSender<T, K>, Receiver<T>) {
     let line = Arc::new(Line {
         attention: CacheAligned(Attention::new()),
         receivers: WaitList::single(),
@@ -35,7 +35,7 @@ pub(crate) fn open<T, K>(capacity: usize) -> (Sender<T, K>, Receiver<T>) {
     });
     let lane = Arc::new(Lane::new(capacity));
     (
-        Sender::new(Arc::clone(&line), Arc::clone(&lane), Wait::Adaptive),
+        LaneSender::new(Arc::clone(&line), Arc::clone(&lane), Wait::Adaptive),
         Receiver::new(line, lane),
     )
 }

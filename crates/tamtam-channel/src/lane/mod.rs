@@ -11,8 +11,7 @@ pub use future::{RecvFuture, RecvStream, RecvTimeoutFuture, SendFuture};
 pub(crate) use line::open;
 pub use receiver::{Drain, IntoIter, Iter, Receiver, TryIter};
 pub use selectable::Selectable;
-pub(crate) use sender::Sender;
-pub use sender::{Many, Single};
+pub use sender::{LaneSender, Many, Single};
 
 /// After so many messages without waiting, one side need not look for a waiting other side any more: asking
 /// it to look again costs up to 13 µs, which is 6 ns for each of these.

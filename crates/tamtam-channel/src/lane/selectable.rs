@@ -3,7 +3,7 @@ use core::fmt;
 use tamtam_wait::seam::Mutex;
 use tamtam_wait::{Context, Operation, Source, Token};
 
-use super::{Receiver, Sender};
+use super::{LaneSender, Receiver};
 use crate::error::{TryRecvError, TrySendError};
 use crate::select::{Sealed, Waitable};
 
@@ -40,10 +40,10 @@ impl<T> Receiver<T> {
     }
 }
 
-impl<T, K> Sender<T, K> {
+impl<T, K> LaneSender<T, K> {
     /// This end, to be waited for together with other things.
     #[must_use]
-    pub fn selectable(&mut self) -> Selectable<'_, Sender<T, K>> {
+    pub fn selectable(&mut self) -> Selectable<'_, LaneSender<T, K>> {
         Selectable(Mutex::new(self))
     }
 }
@@ -59,8 +59,8 @@ impl<T> Selectable<'_, Receiver<T>> {
     }
 }
 
-impl<T, K> Selectable<'_, Sender<T, K>> {
-    /// As [`Sender::try_send`]: what to do once this is ready.
+impl<T, K> Selectable<'_, LaneSender<T, K>> {
+    /// As [`LaneSender::try_send`]: what to do once this is ready.
     ///
     /// # Errors
     ///

@@ -34,7 +34,7 @@ pub enum Many {}
 /// The messages of one sender are received in the order sent. Between two senders there is no order at
 /// all: a message may be received before one that another sender had sent earlier. What a thread did
 /// before it sent is visible to whoever received the message.
-pub struct Sender<T, K> {
+pub struct LaneSender<T, K> {
     line: Arc<Line<T>>,
     lane: Arc<Lane<T>>,
     tail: Cursor<T>,
@@ -47,16 +47,16 @@ pub struct Sender<T, K> {
 
 // SAFETY: one thread at a time has the sender, since it cannot be shared, and with it this side of the
 // lane.
-unsafe impl<T: Send, K> Send for Sender<T, K> {}
+unsafe impl<T: Send, K> Send for LaneSender<T, K> {}
 
 // No user code runs while the sender is half changed.
-impl<T, K> UnwindSafe for Sender<T, K> {}
-impl<T, K> RefUnwindSafe for Sender<T, K> {}
+impl<T, K> UnwindSafe for LaneSender<T, K> {}
+impl<T, K> RefUnwindSafe for LaneSender<T, K> {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
-    /// In the middle of [`Sender::send_many`].
+    /// In the middle of [`LaneSender::send_many`].
     InBatch,
     Closed,
 }
@@ -72,9 +72,9 @@ enum Unwritten {
     Closed,
 }
 
-impl<T, K> Sender<T, K> {
+impl<T, K> LaneSender<T, K> {
     pub(super) fn new(line: Arc<Line<T>>, lane: Arc<Lane<T>>, wait: Wait) -> Self {
-        Sender {
+        LaneSender {
             line,
             lane,
             tail: Cursor::default(),
@@ -202,7 +202,7 @@ impl<T, K> Sender<T, K> {
         }
     }
 
-    /// As [`send`](Sender::send), but waits at most `timeout`.
+    /// As [`send`](LaneSender::send), but waits at most `timeout`.
     ///
     /// # Errors
     ///
@@ -211,7 +211,7 @@ impl<T, K> Sender<T, K> {
         self.send_until(message, Instant::now().checked_add(timeout))
     }
 
-    /// As [`send`](Sender::send), but waits until `deadline` at the latest.
+    /// As [`send`](LaneSender::send), but waits until `deadline` at the latest.
     ///
     /// # Errors
     ///
@@ -386,7 +386,7 @@ impl<T, K> Sender<T, K> {
     }
 
     /// Whether the receiver of both is the same.
-    pub fn same_channel(&self, other: &Sender<T, K>) -> bool {
+    pub fn same_channel(&self, other: &LaneSender<T, K>) -> bool {
         Arc::ptr_eq(&self.line, &other.line)
     }
 
@@ -408,13 +408,13 @@ impl<T, K> Sender<T, K> {
 /// While the user's iterator is asked for messages: the sender's cursor is here, so that an iterator that
 /// has the sender, too, finds no room in it.
 struct Batch<'a, T, K> {
-    sender: &'a Sender<T, K>,
+    sender: &'a LaneSender<T, K>,
     tail: Cursor<T>,
 }
 
 impl<'a, T, K> Batch<'a, T, K> {
     #[inline(always)]
-    fn begin(sender: &'a Sender<T, K>) -> Self {
+    fn begin(sender: &'a LaneSender<T, K>) -> Self {
         sender.state.set(State::InBatch);
         let tail = Cursor::default();
         tail.swap(&sender.tail);
@@ -432,27 +432,27 @@ impl<T, K> Drop for Batch<'_, T, K> {
     }
 }
 
-impl<T> Clone for Sender<T, Many> {
+impl<T> Clone for LaneSender<T, Many> {
     /// Another sender, with a lane of its own. It is open, also if this one was closed.
     fn clone(&self) -> Self {
         let lane = self.line.open_lane();
-        Sender::new(Arc::clone(&self.line), lane, self.wait)
+        LaneSender::new(Arc::clone(&self.line), lane, self.wait)
     }
 }
 
-impl<T, K> Drop for Sender<T, K> {
+impl<T, K> Drop for LaneSender<T, K> {
     fn drop(&mut self) {
         self.close();
     }
 }
 
-impl<T, K> fmt::Debug for Sender<T, K> {
+impl<T, K> fmt::Debug for LaneSender<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("Sender { .. }")
+        f.pad("LaneSender { .. }")
     }
 }
 
-impl<T, K> Source for Sender<T, K> {
+impl<T, K> Source for LaneSender<T, K> {
     fn try_begin(&self, token: &mut Token) -> bool {
         match self.may_write() {
             // Nobody else takes the room away.
@@ -490,6 +490,6 @@ impl<T, K> Source for Sender<T, K> {
     }
 
     fn looks_ready(&self) -> bool {
-        Sender::looks_ready(self)
+        LaneSender::looks_ready(self)
     }
 }

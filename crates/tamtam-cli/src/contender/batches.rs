@@ -15,9 +15,17 @@ pub(super) struct ChannelBatches {
     bounded: bool,
 }
 
+/// `mpsc` without a bound, sent into one by one and received from with `recv_many`.
+pub(super) const MPSC: MpscBatches = MpscBatches { senders: None };
+/// `mpsc` with a bound, likewise.
+pub(super) const MPSC_BOUNDED: MpscBatches = MpscBatches { senders: Some(1) };
+
 /// `mpsc`, sent into one by one and received from with `recv_many`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct MpscBatches;
+pub(super) struct MpscBatches {
+    /// How many senders share the room that the experiment gives to all; none if there is no bound.
+    senders: Option<usize>,
+}
 
 /// `spsc`, with `send_many` and `recv_many`.
 #[derive(Debug, Clone, Copy)]
@@ -54,18 +62,31 @@ impl Contender for ChannelBatches {
 
 impl Contender for MpscBatches {
     fn card(&self) -> Card {
+        let (name, about) = match self.senders {
+            None => (
+                "mpsc-recv-many",
+                "unbounded mpsc: messages sent one by one, received with recv_many",
+            ),
+            Some(_) => (
+                "mpsc-bounded-recv-many",
+                "bounded mpsc, a share of the room for each sender: sent one by one, received with recv_many",
+            ),
+        };
         Card {
-            name: "mpsc-recv-many",
+            name,
             version: VERSION,
             ours: true,
-            about: "mpsc: messages sent one by one, received with recv_many",
+            about,
         }
     }
 
     fn measures(&self) -> Vec<Measure> {
         let mut measures = post::batched::<_, EventGate>(*self);
         measures.extend(stream::batched(*self));
-        measures.extend(stream::batched_fan_in(*self));
+        let all = stream::FAN_IN as usize;
+        measures.extend(stream::batched_fan_in(MpscBatches {
+            senders: self.senders.map(|_| all),
+        }));
         measures
     }
 }
@@ -104,8 +125,11 @@ impl<M: Send + 'static> BatchQueue<M> for MpscBatches {
     type Sender = mpsc::Sender<M>;
     type Receiver = mpsc::Receiver<M>;
 
-    fn open(&self, _capacity: usize) -> (mpsc::Sender<M>, mpsc::Receiver<M>) {
-        mpsc::unbounded()
+    fn open(&self, capacity: usize) -> (mpsc::Sender<M>, mpsc::Receiver<M>) {
+        match self.senders {
+            None => mpsc::unbounded(),
+            Some(senders) => mpsc::bounded((capacity / senders).max(1)),
+        }
     }
 }
 
