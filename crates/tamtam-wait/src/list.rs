@@ -504,6 +504,12 @@ impl WaitList {
         attention.is_closed()
     }
 
+    /// Whether nobody has registered.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.pending.load(Ordering::Relaxed) == 0
+    }
+
     /// Lists a task in the place for one, if nobody waits here.
     #[inline]
     pub(crate) fn list_alone(&self, waker: &Waker) -> Option<Ticket> {

@@ -110,7 +110,9 @@ impl<T, K> LaneSender<T, K> {
             State::Open => {}
         }
         if self.lane.look_for_room(&self.tail) {
-            if self.tail.count().wrapping_sub(self.waited.get()) > UNATTENDED {
+            if self.tail.count().wrapping_sub(self.waited.get()) > UNATTENDED
+                && self.lane.senders.is_empty()
+            {
                 self.lane.attention().want_none();
             }
             Ok(())
