@@ -1,4 +1,12 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(
+    all(target_family = "wasm", not(target_feature = "atomics")),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "what blocks is left out there, and with it the callers of some parts"
+    )
+)]
 
 mod batch;
 mod builder;

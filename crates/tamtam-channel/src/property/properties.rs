@@ -171,6 +171,7 @@ impl Properties {
         entry.downcast(name)
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// Waits until there is a property of this name, and returns it.
     ///
     /// # Blocking
@@ -191,6 +192,7 @@ impl Properties {
         }
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// As [`wait_for`](Properties::wait_for), but waits at most `timeout`.
     ///
     /// # Errors
@@ -213,6 +215,7 @@ impl Properties {
         }
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     /// As [`wait_for`](Properties::wait_for), but waits until `deadline` at the latest.
     ///
     /// # Errors
@@ -234,6 +237,7 @@ impl Properties {
         }
     }
 
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
     fn wait_until(&self, name: &str, deadline: Option<Instant>) -> Option<Entry> {
         self.find(name).or_else(|| {
             self.waiters.wait_until(

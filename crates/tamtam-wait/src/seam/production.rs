@@ -1,6 +1,6 @@
 //! The seam's production side: `std`, at no cost.
 
-use std::sync::{PoisonError, TryLockError};
+use std::sync::TryLockError;
 
 pub use std::sync::Arc;
 pub use std::sync::MutexGuard;
@@ -62,12 +62,14 @@ impl<T> Mutex<T> {
         loop {
             match self.0.try_lock() {
                 Ok(guard) => return guard,
-                Err(std::sync::TryLockError::Poisoned(error)) => return error.into_inner(),
-                Err(std::sync::TryLockError::WouldBlock) => spin_loop(),
+                Err(TryLockError::Poisoned(error)) => return error.into_inner(),
+                Err(TryLockError::WouldBlock) => spin_loop(),
             }
         }
         #[cfg(not(target_family = "wasm"))]
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Takes the lock if nobody has it.
