@@ -428,13 +428,19 @@ impl WaitList {
         }
     }
 
+    /// Wakes the task that waits alone, and all that watch, if there is such a task.
+    #[inline]
+    fn notify_lone(&self) -> bool {
+        let woken = self.lone.notify();
+        if woken && self.pending.load(Ordering::SeqCst) != 0 {
+            self.tell_watchers();
+        }
+        woken
+    }
+
     #[inline(never)]
     fn notify_waiters(&self, pending: u32) {
-        if self.lone.is_listed() && self.lone.notify() {
-            if pending != 0 {
-                self.tell_watchers();
-            }
-        } else if pending != 0 && pending & ENOUGH == 0 {
+        if !self.notify_lone() && pending != 0 && pending & ENOUGH == 0 {
             self.wake_one();
         }
     }
@@ -448,7 +454,7 @@ impl WaitList {
         let pending = self.pending.load(Ordering::SeqCst);
         let mut left = count;
         // Who waits alone came before those in the queue.
-        if self.lone.is_listed() && self.lone.notify() {
+        if self.lone.notify() {
             left = left.saturating_sub(1);
         }
         if pending != 0 && pending & ENOUGH == 0 {
@@ -493,11 +499,7 @@ impl WaitList {
     #[inline(never)]
     fn attend(&self, attention: &Attention) -> bool {
         // A task that is seen to wait needs no fence: choosing it is one.
-        if self.lone.is_listed() && self.lone.notify() {
-            if self.pending.load(Ordering::SeqCst) != 0 {
-                self.tell_watchers();
-            }
-        } else {
+        if !self.notify_lone() {
             seam::atomic::fence(Ordering::SeqCst);
             self.notify_one();
         }

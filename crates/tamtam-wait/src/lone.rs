@@ -94,13 +94,9 @@ impl Lone {
     /// As [`list`](Lone::list), where nobody else ever lists: then no claim is needed.
     #[inline]
     pub(crate) fn list_only(&self, waker: &Waker) -> Option<Ticket> {
+        self.forget();
         // SYNC lone-free
-        let mut word = self.word.load(Ordering::Acquire);
-        if word & STATE == LISTED {
-            // By a future that was leaked: there is nobody else.
-            self.cancel(Ticket(word));
-            word = self.word.load(Ordering::Acquire);
-        }
+        let word = self.word.load(Ordering::Acquire);
         if word & STATE != FREE {
             return None;
         }
@@ -181,6 +177,7 @@ impl Lone {
     }
 
     /// Where nobody else ever waits: forgets a task whose future was leaked.
+    #[inline]
     pub(crate) fn forget(&self) {
         let word = self.word.load(Ordering::Relaxed);
         if word & STATE == LISTED {

@@ -262,14 +262,14 @@ impl<T, K> Future for SendFuture<'_, T, K> {
         let polled = this
             .wait
             .poll(&*this.sender, &mut token, context.waker(), None);
-        match (polled, &mut this.message) {
-            (Poll::Ready(_), place @ Some(_)) => match place.take() {
-                // SAFETY: the sender has filled the token just now.
-                Some(message) => Poll::Ready(unsafe { this.sender.finish(&mut token, message) }),
-                None => Poll::Pending,
-            },
-            _ => Poll::Pending,
+        if polled.is_pending() {
+            return Poll::Pending;
         }
+        let Some(message) = this.message.take() else {
+            unreachable!("there was a message when the poll began")
+        };
+        // SAFETY: the sender has filled the token just now.
+        Poll::Ready(unsafe { this.sender.finish(&mut token, message) })
     }
 }
 
