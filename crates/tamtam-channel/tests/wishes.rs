@@ -542,10 +542,12 @@ mod on_linux {
             let (full_sender, full) = bounded(1);
             full_sender.send(0).unwrap();
             let (end, ended) = bounded::<u8>(0);
+            let (selected_end, selectors) = unbounded();
             thread::scope(|scope| {
                 for (_, receiver) in &channels {
                     for form in 0..3 {
                         let (about_to, ended) = (about_to.clone(), ended.clone());
+                        let selected_end = selected_end.clone();
                         scope.spawn(move || {
                             about_to.send(thread_number()).unwrap();
                             match form {
@@ -558,6 +560,7 @@ mod on_linux {
                                     let selected = select.select();
                                     assert_eq!(selected.index(), end);
                                     assert!(selected.recv(&ended).is_err());
+                                    selected_end.send(()).unwrap();
                                 }
                             }
                         });
@@ -580,6 +583,10 @@ mod on_linux {
 
                 // Let them go before judging, or the scope would wait for them.
                 drop(end);
+                // A selector that is not yet gone might take a message that is meant for another thread.
+                for _ in &channels {
+                    selectors.recv().unwrap();
+                }
                 for (sender, _) in &channels {
                     for _ in 0..2 {
                         sender.send(0).unwrap();
