@@ -1,5 +1,6 @@
 //! Adaptive waiting: how long to look again before sleeping, learned from what waiting brought.
 
+use core::cell::Cell;
 use core::fmt;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -126,6 +127,21 @@ impl Habit {
         Activity::note_on(here);
         if self.peer.load(Relaxed) != here {
             self.peer.store(here, Relaxed);
+        }
+    }
+
+    /// As [`meet`](Habit::meet), for one of several who bring something all the time: says where it runs only
+    /// if that is not where it said last, or if it has not said so for long. Two on different processors
+    /// that correct each other again and again would fight for the cache line.
+    #[inline]
+    pub fn meet_among_others(&self, said: &Cell<u32>, said_long_ago: bool) {
+        let here = processor();
+        Activity::note_on(here);
+        if said.get() != here || said_long_ago {
+            said.set(here);
+            if self.peer.load(Relaxed) != here {
+                self.peer.store(here, Relaxed);
+            }
         }
     }
 

@@ -64,6 +64,23 @@ fn loom_a_sleeping_sender_hears_of_room() {
 }
 
 #[test]
+fn loom_a_sender_that_hoped_for_much_room_takes_less() {
+    model(2, || {
+        // Large enough, in the models, to hope for more room than for one message.
+        let (sender, receiver) = spsc::bounded(4);
+        sender.send_many(1..=4).unwrap();
+        let sends = thread::spawn(move || {
+            sender.send(5).unwrap();
+            sender
+        });
+        // Room for one; and then the receiver waits for the sender.
+        assert_eq!(receiver.recv(), Ok(1));
+        drop(sends.join().unwrap());
+        assert_eq!(receiver.iter().sum::<i32>(), 2 + 3 + 4 + 5);
+    });
+}
+
+#[test]
 fn loom_the_last_message_is_found_before_the_end() {
     model(3, || {
         let (sender, receiver) = spsc::unbounded();

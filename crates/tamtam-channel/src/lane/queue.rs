@@ -12,7 +12,7 @@ use core::ptr::{self, NonNull};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 
-use tamtam_wait::seam::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use tamtam_wait::seam::{CacheAligned, UnsafeCell};
 use tamtam_wait::{Attention, WaitList};
 
@@ -20,6 +20,11 @@ use tamtam_wait::{Attention, WaitList};
 const BLOCK_BYTES: usize = 2048;
 /// Read blocks on their way back to the sender.
 const SPARES: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
+/// In a lane with room for so many messages, a sender that found it full waits until there is
+/// [much](Lane::much) room.
+const ROOMY: usize = if cfg!(tamtam_loom) { 4 } else { 256 };
+/// This much room is enough, however much the lane has.
+const MUCH: usize = 1024;
 
 type Place<T> = UnsafeCell<MaybeUninit<T>>;
 
@@ -300,6 +305,23 @@ impl<T> Lane<T> {
         let _ = self.senders.notify_after_store(&self.received.attention);
     }
 
+    /// How much room a sender waits for that has found the lane full; `None` if any room is good enough.
+    pub(super) fn much(&self) -> Option<usize> {
+        (self.capacity >= ROOMY).then(|| (self.capacity / 2).min(MUCH))
+    }
+
+    /// Tells a sender that waits for [much](Lane::much) room, and asked for no attention, once there is so
+    /// much. The receiver does that from time to time.
+    fn tell_of_much_room(&self) {
+        if self.much().is_some_and(|much| {
+            // The fence goes before the look for a sender: it has registered, and then looks at the count.
+            atomic::fence(Ordering::SeqCst);
+            !self.senders.is_empty() && self.capacity.wrapping_sub(self.len()) >= much
+        }) {
+            self.senders.notify_one();
+        }
+    }
+
     // ------------------------------------------------------------------------------- the sender
 
     /// Lets the cache lines that a send will write be on their way while the receiver's count is looked at:
@@ -548,6 +570,7 @@ impl<T> Lane<T> {
     #[cold]
     #[inline(never)]
     fn next_block(&self, head: &Cursor<T>) {
+        self.tell_of_much_room();
         // SYNC lane-sent: whoever sees a message sees the block that it is in.
         let next = match NonNull::new(head.block.get()) {
             None => self.sent.first.load(Ordering::Relaxed),

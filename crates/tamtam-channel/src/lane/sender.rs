@@ -13,6 +13,15 @@ use crate::error::{SendError, SendManyError, SendTimeoutError, TrySendError};
 
 use super::UNATTENDED;
 
+/// How long a sender waits for much room, at most, before any room will do. Models have no clock: in them
+/// it is always too long.
+const SHORT: Duration = Duration::from_micros(if cfg!(tamtam_loom) { 0 } else { 200 });
+/// After waiting in vain for much room, so many waits for any room follow at most.
+const MOST_HASTE: u32 = 1023;
+
+/// After so many messages a sender says again on which processor it runs.
+const SAID_LONG_AGO: usize = 1024;
+
 /// So many messages of a batch are announced at once.
 const ANNOUNCED: usize = 64;
 
@@ -41,6 +50,12 @@ pub struct LaneSender<T, K> {
     state: Cell<State>,
     /// How many messages had been sent when the receiver was asked for attention last.
     waited: Cell<usize>,
+    /// So many more times any room will do, and how many it was the last time.
+    hurry: Cell<u32>,
+    haste: Cell<u32>,
+    /// Where this sender told the receiver that it runs, and after how many messages.
+    said: Cell<u32>,
+    said_at: Cell<usize>,
     wait: Wait,
     kind: PhantomData<fn() -> K>,
 }
@@ -80,6 +95,10 @@ impl<T, K> LaneSender<T, K> {
             tail: Cursor::default(),
             state: Cell::new(State::Open),
             waited: Cell::new(0),
+            hurry: Cell::new(0),
+            haste: Cell::new(0),
+            said: Cell::new(0),
+            said_at: Cell::new(0),
             wait,
             kind: PhantomData,
         }
@@ -129,12 +148,23 @@ impl<T, K> LaneSender<T, K> {
         self.lane.write(&self.tail, message);
         self.lane.announce(&self.tail);
         if self.tail.count() & 15 == 0 {
-            self.line.receivers.habit().meet();
+            self.meet();
         }
         if self.line.receivers.notify_after_store(&self.line.attention) {
             return self.take_back();
         }
         Ok(())
+    }
+
+    /// Tells the receiver now and then on which processor this sender runs.
+    #[inline]
+    fn meet(&self) {
+        let habit = self.line.receivers.habit();
+        let said_long_ago = self.tail.count().wrapping_sub(self.said_at.get()) >= SAID_LONG_AGO;
+        if said_long_ago {
+            self.said_at.set(self.tail.count());
+        }
+        habit.meet_among_others(&self.said, said_long_ago);
     }
 
     #[cold]
@@ -179,7 +209,9 @@ impl<T, K> LaneSender<T, K> {
     ///
     /// # Blocking
     ///
-    /// While this sender's lane is full. Never on an unbounded channel.
+    /// While this sender's lane is full. Never on an unbounded channel. In a lane for 256 messages or more a
+    /// sender that has found it full goes on when half of it (or room for 1,024) is free, or after 0.2 ms
+    /// as soon as there is any room: so a fast sender and a fast receiver wake each other seldom.
     ///
     /// # Errors
     ///
@@ -284,7 +316,7 @@ impl<T, K> LaneSender<T, K> {
             }
             sent += written;
             self.lane.announce(&self.tail);
-            self.line.receivers.habit().meet();
+            self.meet();
             if self.line.receivers.notify_after_store(&self.line.attention) {
                 let unsent = self.take_back_many(written);
                 if !unsent.is_empty() {
@@ -314,6 +346,12 @@ impl<T, K> LaneSender<T, K> {
     #[cold]
     #[inline(never)]
     fn wait_for_room(&self, deadline: Option<Instant>) -> Result<(), Unwritten> {
+        if let Some(much) = self.lane.much() {
+            match self.wait_for_much_room(much, deadline) {
+                Err(Unwritten::Full) => {}
+                decided => return decided,
+            }
+        }
         // Where many messages fit, a sender that finds it full may as well leave the receiver alone for a
         // while: its message has to wait for all of those anyway.
         let rest = Patience::REST * (self.line.capacity / 16).clamp(1, 8) as u32;
@@ -330,6 +368,46 @@ impl<T, K> LaneSender<T, K> {
                 || self.looks_ready(),
             )
             .unwrap_or(Err(Unwritten::Full))
+    }
+
+    /// Waits until there is much room, but not for long.
+    ///
+    /// A sender that goes on as soon as there is room for one message has to wait again at the next one:
+    /// both sides then crawl along the same cache lines, with a wake-up for a handful of messages. A
+    /// receiver that receives all the time makes much room soon. It need not look for this sender with
+    /// every message: once a block is enough. One that does something else meanwhile, perhaps in wait for
+    /// what this sender does next, leaves it waiting for [`SHORT`] at most.
+    fn wait_for_much_room(&self, much: usize, deadline: Option<Instant>) -> Result<(), Unwritten> {
+        if self.hurry.get() > 0 {
+            self.hurry.set(self.hurry.get() - 1);
+            return self.look_for_room(false);
+        }
+        let has_much = || match self.look_for_room(false) {
+            Ok(()) if self.tail.ahead() >= much => Some(Ok(())),
+            Err(Unwritten::Closed) => Some(Err(Unwritten::Closed)),
+            Ok(()) | Err(Unwritten::Full) => None,
+        };
+        let short = Instant::now() + SHORT;
+        let short = deadline.map_or(short, |deadline| deadline.min(short));
+        let waited = self.lane.senders.wait_resting_until(
+            Patience::REST * 8,
+            self.wait,
+            Some(short),
+            |_| has_much(),
+            || has_much().is_some(),
+        );
+        match waited {
+            Some(decided) => {
+                self.haste.set(0);
+                decided
+            }
+            None => {
+                // In vain: the next few times any room will do.
+                self.haste.set((self.haste.get() * 2 + 1).min(MOST_HASTE));
+                self.hurry.set(self.haste.get());
+                self.look_for_room(false)
+            }
+        }
     }
 
     fn looks_ready(&self) -> bool {

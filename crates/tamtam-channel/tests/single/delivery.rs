@@ -105,6 +105,26 @@ fn a_full_lane_refuses_and_waits() {
 }
 
 #[test]
+fn a_sender_of_a_large_lane_goes_on_when_its_receiver_waits_for_that() {
+    // A large lane's sender likes to wait until there is much room; a receiver that makes room for one message and
+    // then waits for what the sender does next must not wait for ever.
+    let (sender, receiver) = spsc::bounded(10_000);
+    sender.send_many(0..10_000).unwrap();
+    let (sent, has_sent) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for number in 10_000..10_020 {
+            sender.send(number).unwrap();
+            sent.send(()).unwrap();
+        }
+    });
+    for number in 0..20 {
+        assert_eq!(receiver.recv(), Ok(number));
+        has_sent.recv().unwrap();
+    }
+    assert!(receiver.iter().eq(20..10_020));
+}
+
+#[test]
 fn capacity_is_exact() {
     for capacity in [1, 2, 3, 127, 128, 129, 1000] {
         let (sender, receiver) = spsc::bounded(capacity);
