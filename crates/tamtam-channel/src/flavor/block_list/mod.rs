@@ -536,10 +536,10 @@ impl<T> BlockList<T> {
         let count = |word: *mut Block<T>| {
             block_of(word).map_or(0, |block| {
                 // SAFETY: the block is the head's, the tail's or between; those live while the
-                // receivers' lock is held, and their start was written before they were linked.
-                let start = unsafe { block.as_ref() }
-                    .start
-                    .with(|start| unsafe { *start });
+                // receivers' lock is held.
+                let block = unsafe { block.as_ref() };
+                // SAFETY: written before the block was linked, and not again before it is recycled.
+                let start = block.start.with(|start| unsafe { *start });
                 start.wrapping_add(offset_of(word))
             })
         };
