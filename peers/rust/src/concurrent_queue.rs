@@ -1,12 +1,10 @@
 use std::sync::Arc;
 
 use ::concurrent_queue::{ConcurrentQueue, PushError};
-use tamtam_cli::drive::{
-    Card, Contender, Measure, Post, Queue, QueuePair, Retrieve, StdGate, post, stream, turns,
-};
+use tamtam_cli::drive::{Card, Contender, Measure, Post, Queue, Retrieve, stream};
 
 use crate::insist::insist;
-use crate::offer::Kind;
+use crate::offer::{self, Kind};
 
 /// Its bounded queue.
 pub(crate) const BOUNDED: Concurrent = Concurrent(Kind::Bounded);
@@ -39,18 +37,8 @@ impl Contender for Concurrent {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        let pair = QueuePair {
-            queue: *self,
-            capacity: 1,
-        };
-        let mut measures = turns::measures(pair);
-        measures.push(turns::string(pair));
-        measures.extend(post::measures::<_, StdGate>(*self));
-        measures.extend(stream::measures(*self));
+        let mut measures = offer::polled(*self, self.0);
         measures.extend(stream::fan_in(*self));
-        if self.0 == Kind::Bounded {
-            measures.push(post::limit::<_, StdGate>(*self));
-        }
         measures
     }
 }

@@ -1,6 +1,7 @@
-use ::crossbeam_channel::{Receiver, Sender};
-use tamtam_cli::drive::{Card, Contender, Measure, Post, Queue, Retrieve};
+use ::crossbeam_channel::TrySendError;
+use tamtam_cli::drive::{Card, Contender, Measure};
 
+use crate::ends::ends;
 use crate::offer::{self, Kind};
 
 /// Its bounded channel.
@@ -34,49 +35,10 @@ impl Contender for Crossbeam {
     }
 }
 
-impl<M: Send + 'static> Queue<M> for Crossbeam {
-    type Sender = Sending<M>;
-    type Receiver = Receiving<M>;
-
-    fn open(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
-        let (sender, receiver) = match self.0 {
-            Kind::Bounded => ::crossbeam_channel::bounded(capacity),
-            Kind::Unbounded => ::crossbeam_channel::unbounded(),
-        };
-        (Sending(sender), Receiving(receiver))
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct Sending<M>(Sender<M>);
-
-impl<M> Clone for Sending<M> {
-    fn clone(&self) -> Self {
-        Sending(self.0.clone())
-    }
-}
-
-impl<M: Send + 'static> Post<M> for Sending<M> {
-    fn send(&mut self, message: M) {
-        assert!(self.0.send(message).is_ok(), "the receiver is gone");
-    }
-
-    fn try_send(&mut self, message: M) -> Result<(), M> {
-        self.0
-            .try_send(message)
-            .map_err(::crossbeam_channel::TrySendError::into_inner)
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct Receiving<M>(Receiver<M>);
-
-impl<M: Send + 'static> Retrieve<M> for Receiving<M> {
-    fn receive(&mut self) -> M {
-        self.0.recv().expect("the sender is there")
-    }
-
-    fn try_receive(&mut self) -> Option<M> {
-        self.0.try_recv().ok()
-    }
+ends! {
+    Crossbeam: crossbeam_channel,
+    send: |sender, message| sender.send(message),
+    try_send: |sender, message| sender.try_send(message).map_err(TrySendError::into_inner),
+    receive: |receiver| receiver.recv(),
+    try_receive: |receiver| receiver.try_recv().ok(),
 }

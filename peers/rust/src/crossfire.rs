@@ -19,6 +19,41 @@ fn card(name: &'static str, about: &'static str) -> Card {
     }
 }
 
+/// The ends of a bounded channel out of one of the crate's modules, which has two types of sender.
+macro_rules! bounded_ends {
+    ($contender:ident, $module:ident, $blocking:ident, $awaiting:ident) => {
+        impl<M: Send + Unpin + 'static> Queue<M> for $contender {
+            type Sender = Sending<$blocking<$module::Array<M>>>;
+            type Receiver = Receiving<Rx<$module::Array<M>>>;
+
+            fn open(&self, capacity: usize) -> (Self::Sender, Self::Receiver) {
+                let (sender, receiver) = $module::bounded_blocking(capacity);
+                (Sending(sender), Receiving(receiver))
+            }
+        }
+
+        impl<M: Send + Unpin + 'static> AsyncQueue<M> for $contender {
+            type AsyncSender = Awaiting<$awaiting<$module::Array<M>>>;
+            type AsyncReceiver = Awaiting<AsyncRx<$module::Array<M>>>;
+
+            fn open_async(&self, capacity: usize) -> (Self::AsyncSender, Self::AsyncReceiver) {
+                let (sender, receiver) = $module::bounded_async(capacity);
+                (Awaiting(sender), Awaiting(receiver))
+            }
+
+            fn open_to_task(&self, capacity: usize) -> (Self::Sender, Self::AsyncReceiver) {
+                let (sender, receiver) = $module::bounded_blocking_async(capacity);
+                (Sending(sender), Awaiting(receiver))
+            }
+
+            fn open_from_task(&self, capacity: usize) -> (Self::AsyncSender, Self::Receiver) {
+                let (sender, receiver) = $module::bounded_async_blocking(capacity);
+                (Awaiting(sender), Receiving(receiver))
+            }
+        }
+    };
+}
+
 /// Its bounded channel for many senders and one receiver.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounded;
@@ -32,41 +67,11 @@ impl Contender for Bounded {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        let mut measures = offer::channel(*self, Kind::Bounded);
-        measures.extend(offer::tasks(*self));
-        measures
+        offer::channel_for_tasks(*self, Kind::Bounded)
     }
 }
 
-impl<M: Send + Unpin + 'static> Queue<M> for Bounded {
-    type Sender = Sending<MTx<mpsc::Array<M>>>;
-    type Receiver = Receiving<Rx<mpsc::Array<M>>>;
-
-    fn open(&self, capacity: usize) -> (Self::Sender, Self::Receiver) {
-        let (sender, receiver) = mpsc::bounded_blocking(capacity);
-        (Sending(sender), Receiving(receiver))
-    }
-}
-
-impl<M: Send + Unpin + 'static> AsyncQueue<M> for Bounded {
-    type AsyncSender = Awaiting<MAsyncTx<mpsc::Array<M>>>;
-    type AsyncReceiver = Awaiting<AsyncRx<mpsc::Array<M>>>;
-
-    fn open_async(&self, capacity: usize) -> (Self::AsyncSender, Self::AsyncReceiver) {
-        let (sender, receiver) = mpsc::bounded_async(capacity);
-        (Awaiting(sender), Awaiting(receiver))
-    }
-
-    fn open_to_task(&self, capacity: usize) -> (Self::Sender, Self::AsyncReceiver) {
-        let (sender, receiver) = mpsc::bounded_blocking_async(capacity);
-        (Sending(sender), Awaiting(receiver))
-    }
-
-    fn open_from_task(&self, capacity: usize) -> (Self::AsyncSender, Self::Receiver) {
-        let (sender, receiver) = mpsc::bounded_async_blocking(capacity);
-        (Awaiting(sender), Receiving(receiver))
-    }
-}
+bounded_ends!(Bounded, mpsc, MTx, MAsyncTx);
 
 /// Its unbounded channel for many senders and one receiver; sending never waits, so its sender has one type.
 #[derive(Debug, Clone, Copy)]
@@ -81,9 +86,7 @@ impl Contender for Unbounded {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        let mut measures = offer::channel(*self, Kind::Unbounded);
-        measures.extend(offer::tasks(*self));
-        measures
+        offer::channel_for_tasks(*self, Kind::Unbounded)
     }
 }
 
@@ -136,35 +139,7 @@ impl Contender for Single {
     }
 }
 
-impl<M: Send + Unpin + 'static> Queue<M> for Single {
-    type Sender = Sending<Tx<spsc::Array<M>>>;
-    type Receiver = Receiving<Rx<spsc::Array<M>>>;
-
-    fn open(&self, capacity: usize) -> (Self::Sender, Self::Receiver) {
-        let (sender, receiver) = spsc::bounded_blocking(capacity);
-        (Sending(sender), Receiving(receiver))
-    }
-}
-
-impl<M: Send + Unpin + 'static> AsyncQueue<M> for Single {
-    type AsyncSender = Awaiting<AsyncTx<spsc::Array<M>>>;
-    type AsyncReceiver = Awaiting<AsyncRx<spsc::Array<M>>>;
-
-    fn open_async(&self, capacity: usize) -> (Self::AsyncSender, Self::AsyncReceiver) {
-        let (sender, receiver) = spsc::bounded_async(capacity);
-        (Awaiting(sender), Awaiting(receiver))
-    }
-
-    fn open_to_task(&self, capacity: usize) -> (Self::Sender, Self::AsyncReceiver) {
-        let (sender, receiver) = spsc::bounded_blocking_async(capacity);
-        (Sending(sender), Awaiting(receiver))
-    }
-
-    fn open_from_task(&self, capacity: usize) -> (Self::AsyncSender, Self::Receiver) {
-        let (sender, receiver) = spsc::bounded_async_blocking(capacity);
-        (Awaiting(sender), Receiving(receiver))
-    }
-}
+bounded_ends!(Single, spsc, Tx, AsyncTx);
 
 /// A sender that blocks, or never has to wait.
 #[derive(Debug, Clone)]

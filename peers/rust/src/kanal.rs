@@ -1,8 +1,6 @@
-use ::kanal::{Receiver, Sender};
-use tamtam_cli::drive::{
-    AsyncPost, AsyncQueue, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve,
-};
+use tamtam_cli::drive::{Card, Contender, Measure};
 
+use crate::ends::{ends, ends_for_tasks};
 use crate::offer::{self, Kind};
 
 /// Its bounded channel.
@@ -29,92 +27,30 @@ impl Contender for Kanal {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        let mut measures = offer::channel(*self, self.0);
-        measures.extend(offer::tasks(*self));
-        measures
+        offer::channel_for_tasks(*self, self.0)
     }
 }
 
-impl<M: Send + 'static> Queue<M> for Kanal {
-    type Sender = Sending<M>;
-    type Receiver = Receiving<M>;
-
-    fn open(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
-        let (sender, receiver) = match self.0 {
-            Kind::Bounded => ::kanal::bounded(capacity),
-            Kind::Unbounded => ::kanal::unbounded(),
-        };
-        (Sending(sender), Receiving(receiver))
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct Sending<M>(Sender<M>);
-
-impl<M> Clone for Sending<M> {
-    fn clone(&self) -> Self {
-        Sending(self.0.clone())
-    }
-}
-
-impl<M: Send + 'static> Post<M> for Sending<M> {
-    fn send(&mut self, message: M) {
-        assert!(self.0.send(message).is_ok(), "the receiver is gone");
-    }
-
-    fn try_send(&mut self, message: M) -> Result<(), M> {
+ends! {
+    Kanal: kanal,
+    send: |sender, message| sender.send(message),
+    try_send: |sender, message| {
         // The plain `try_send` drops a refused message; this one leaves it in its place.
         let mut place = Some(message);
-        let sent = self
-            .0
+        let sent = sender
             .try_send_option(&mut place)
             .expect("the receiver is there");
         match place {
             Some(message) if !sent => Err(message),
             _ => Ok(()),
         }
-    }
+    },
+    receive: |receiver| receiver.recv(),
+    try_receive: |receiver| receiver.try_recv().ok().flatten(),
 }
 
-#[derive(Debug)]
-pub(crate) struct Receiving<M>(Receiver<M>);
-
-impl<M: Send + 'static> Retrieve<M> for Receiving<M> {
-    fn receive(&mut self) -> M {
-        self.0.recv().expect("the sender is there")
-    }
-
-    fn try_receive(&mut self) -> Option<M> {
-        self.0.try_recv().ok().flatten()
-    }
-}
-
-impl<M: Send + 'static> AsyncQueue<M> for Kanal {
-    type AsyncSender = Sending<M>;
-    type AsyncReceiver = Receiving<M>;
-
-    fn open_async(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
-        self.open(capacity)
-    }
-
-    fn open_to_task(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
-        self.open(capacity)
-    }
-
-    fn open_from_task(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
-        self.open(capacity)
-    }
-}
-
-impl<M: Send + 'static> AsyncPost<M> for Sending<M> {
-    async fn send_async(&mut self, message: M) {
-        let sent = self.0.as_async().send(message).await;
-        assert!(sent.is_ok(), "the receiver is gone");
-    }
-}
-
-impl<M: Send + 'static> AsyncRetrieve<M> for Receiving<M> {
-    async fn receive_async(&mut self) -> M {
-        self.0.as_async().recv().await.expect("the sender is there")
-    }
+ends_for_tasks! {
+    Kanal,
+    send: |sender, message| sender.as_async().send(message),
+    receive: |receiver| receiver.as_async().recv(),
 }

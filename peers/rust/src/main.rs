@@ -11,6 +11,7 @@ mod bare_spin;
 mod concurrent_queue;
 mod crossbeam;
 mod crossfire;
+mod ends;
 mod flume;
 mod insist;
 mod kanal;

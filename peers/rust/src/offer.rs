@@ -25,6 +25,17 @@ where
     measures
 }
 
+/// Everything that such a channel takes part in if tasks can use it, too.
+pub(crate) fn channel_for_tasks<Q>(queue: Q, kind: Kind) -> Vec<Measure>
+where
+    Q: AsyncQueue<Turn> + Queue<Text> + Queue<Stamp>,
+    Q: Queue<Packet16, Sender: Clone> + Queue<Packet64, Sender: Clone>,
+{
+    let mut measures = channel(queue, kind);
+    measures.extend(tasks(queue));
+    measures
+}
+
 /// Everything that a channel whose ends wait and that has one sender only takes part in.
 pub(crate) fn single<Q>(queue: Q, kind: Kind) -> Vec<Measure>
 where
@@ -36,7 +47,28 @@ where
     measures.extend(sparse::measures(pair));
     measures.push(crowd::measure(pair));
     measures.push(idle::measure(pair));
-    measures.extend(post::measures::<_, StdGate>(queue));
+    measures.extend(many(queue, kind));
+    measures
+}
+
+/// Everything that a queue that cannot wait, and so keeps its processor busy, takes part in from one sender.
+pub(crate) fn polled<Q>(queue: Q, kind: Kind) -> Vec<Measure>
+where
+    Q: Queue<Turn> + Queue<Text> + Queue<Packet16> + Queue<Packet64>,
+{
+    let pair = QueuePair { queue, capacity: 1 };
+    let mut measures = turns::measures(pair);
+    measures.push(turns::string(pair));
+    measures.extend(many(queue, kind));
+    measures
+}
+
+/// What one sender and one receiver do with many messages.
+fn many<Q>(queue: Q, kind: Kind) -> Vec<Measure>
+where
+    Q: Queue<Packet16> + Queue<Packet64>,
+{
+    let mut measures = post::measures::<_, StdGate>(queue);
     measures.extend(stream::measures(queue));
     if kind == Kind::Bounded {
         measures.push(post::limit::<_, StdGate>(queue));

@@ -1,9 +1,8 @@
 use ::rtrb::{Consumer, Producer, PushError, RingBuffer};
-use tamtam_cli::drive::{
-    Card, Contender, Measure, Post, Queue, QueuePair, Retrieve, StdGate, post, stream, turns,
-};
+use tamtam_cli::drive::{Card, Contender, Measure, Post, Queue, Retrieve};
 
 use crate::insist::insist;
+use crate::offer::{self, Kind};
 
 /// The ring buffer of the crate `rtrb`, for one sender and one receiver. It cannot wait; here it spins for a moment and
 /// then yields, for as long as it takes.
@@ -21,16 +20,7 @@ impl Contender for Rtrb {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        let pair = QueuePair {
-            queue: *self,
-            capacity: 1,
-        };
-        let mut measures = turns::measures(pair);
-        measures.push(turns::string(pair));
-        measures.extend(post::measures::<_, StdGate>(*self));
-        measures.extend(stream::measures(*self));
-        measures.push(post::limit::<_, StdGate>(*self));
-        measures
+        offer::polled(*self, Kind::Bounded)
     }
 }
 

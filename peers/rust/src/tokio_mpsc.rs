@@ -1,6 +1,7 @@
 use tamtam_cli::drive::{
-    AsyncPost, AsyncQueue, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve,
+    AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve,
 };
+use tamtam_cli::for_tasks;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{
     Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel,
@@ -38,9 +39,7 @@ impl Contender for TokioMpsc {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        let mut measures = offer::channel(*self, self.0);
-        measures.extend(offer::tasks(*self));
-        measures
+        offer::channel_for_tasks(*self, self.0)
     }
 }
 
@@ -62,22 +61,7 @@ impl<M: Send + 'static> Queue<M> for TokioMpsc {
     }
 }
 
-impl<M: Send + 'static> AsyncQueue<M> for TokioMpsc {
-    type AsyncSender = Sending<M>;
-    type AsyncReceiver = Receiving<M>;
-
-    fn open_async(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
-        self.open(capacity)
-    }
-
-    fn open_to_task(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
-        self.open(capacity)
-    }
-
-    fn open_from_task(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
-        self.open(capacity)
-    }
-}
+for_tasks!(TokioMpsc);
 
 /// The two kinds have ends of two types.
 #[derive(Debug)]

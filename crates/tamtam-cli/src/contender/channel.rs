@@ -3,9 +3,10 @@ use tamtam_channel::{Receiver, Sender, bounded, unbounded};
 use super::VERSION;
 use super::gate::EventGate;
 use crate::drive::{
-    AsyncPost, AsyncQueue, AsyncRetrieve, Card, Contender, Measure, Post, Queue, QueuePair,
-    Retrieve, async_turns, crowd, idle, post, sparse, stream, turns,
+    AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, QueuePair, Retrieve,
+    async_turns, crowd, idle, post, sparse, stream, turns,
 };
+use crate::for_tasks;
 
 /// The bounded channel: in a handover one of capacity 1 each way.
 pub(super) const CHANNEL: Channel = Channel {
@@ -112,22 +113,7 @@ impl<M: Send + 'static> Retrieve<M> for Receiver<M> {
     }
 }
 
-impl<M: Send + 'static> AsyncQueue<M> for Channel {
-    type AsyncSender = Sender<M>;
-    type AsyncReceiver = Receiver<M>;
-
-    fn open_async(&self, capacity: usize) -> (Sender<M>, Receiver<M>) {
-        self.open(capacity)
-    }
-
-    fn open_to_task(&self, capacity: usize) -> (Sender<M>, Receiver<M>) {
-        self.open(capacity)
-    }
-
-    fn open_from_task(&self, capacity: usize) -> (Sender<M>, Receiver<M>) {
-        self.open(capacity)
-    }
-}
+for_tasks!(Channel);
 
 impl<M: Send + 'static> AsyncPost<M> for Sender<M> {
     async fn send_async(&mut self, message: M) {

@@ -6,6 +6,7 @@ use crate::drive::{
     AsyncPost, AsyncQueue, AsyncRetrieve, Card, Contender, Measure, Post, Queue, QueuePair,
     Retrieve, async_turns, crowd, idle, post, sparse, stream, turns,
 };
+use crate::for_tasks;
 
 /// The channel for one sender and one receiver, with a bound.
 #[derive(Debug, Clone, Copy)]
@@ -156,33 +157,9 @@ impl<M: Send + 'static> Queue<M> for Mpsc {
     }
 }
 
-macro_rules! for_tasks {
-    ($queue:ty, $module:ident) => {
-        impl<M: Send + 'static> AsyncQueue<M> for $queue {
-            type AsyncSender = $module::Sender<M>;
-            type AsyncReceiver = $module::Receiver<M>;
-
-            fn open_async(&self, capacity: usize) -> ($module::Sender<M>, $module::Receiver<M>) {
-                self.open(capacity)
-            }
-
-            fn open_to_task(&self, capacity: usize) -> ($module::Sender<M>, $module::Receiver<M>) {
-                self.open(capacity)
-            }
-
-            fn open_from_task(
-                &self,
-                capacity: usize,
-            ) -> ($module::Sender<M>, $module::Receiver<M>) {
-                self.open(capacity)
-            }
-        }
-    };
-}
-
-for_tasks!(Spsc, spsc);
-for_tasks!(SpscUnbounded, spsc);
-for_tasks!(Mpsc, mpsc);
+for_tasks!(Spsc);
+for_tasks!(SpscUnbounded);
+for_tasks!(Mpsc);
 
 macro_rules! sends {
     ($module:ident) => {

@@ -31,8 +31,8 @@ pub trait AsyncEnd<M>: Send + 'static {
 
 /// A [`Queue`] that tasks can use, too, at one side or at both.
 ///
-/// Where one type of sender both blocks and awaits, it is the `Sender` and the `AsyncSender`, and all three functions are
-/// `self.open(capacity)`; receivers likewise.
+/// Where one type of sender both blocks and awaits, and one type of receiver, [`for_tasks!`](crate::for_tasks) implements
+/// this.
 pub trait AsyncQueue<M>: Queue<M> {
     /// The sending side of a task.
     type AsyncSender: AsyncPost<M>;
@@ -59,6 +59,35 @@ pub trait AsyncPost<M>: Send + 'static {
 pub trait AsyncRetrieve<M>: Send + 'static {
     /// Waits for the next message.
     fn receive_async(&mut self) -> impl Future<Output = M> + Send;
+}
+
+/// Implements [`AsyncQueue`] for a [`Queue`] whose sender and receiver both block and await: all three ways to open it are
+/// its [`open`](Queue::open).
+///
+/// `for_tasks!(Channel)` is for messages that are `Send`; `for_tasks!(Channel: Clone + Send)` names other bounds.
+#[macro_export]
+macro_rules! for_tasks {
+    ($queue:ident) => {
+        $crate::for_tasks!($queue: Send);
+    };
+    ($queue:ident: $($bounds:tt)+) => {
+        impl<M: $($bounds)+ + 'static> $crate::drive::AsyncQueue<M> for $queue {
+            type AsyncSender = <Self as $crate::drive::Queue<M>>::Sender;
+            type AsyncReceiver = <Self as $crate::drive::Queue<M>>::Receiver;
+
+            fn open_async(&self, capacity: usize) -> (Self::AsyncSender, Self::AsyncReceiver) {
+                $crate::drive::Queue::open(self, capacity)
+            }
+
+            fn open_to_task(&self, capacity: usize) -> (Self::Sender, Self::AsyncReceiver) {
+                $crate::drive::Queue::open(self, capacity)
+            }
+
+            fn open_from_task(&self, capacity: usize) -> (Self::AsyncSender, Self::Receiver) {
+                $crate::drive::Queue::open(self, capacity)
+            }
+        }
+    };
 }
 
 impl<M: Send + 'static, Q: AsyncQueue<M>> AsyncHandover<M> for QueuePair<Q> {

@@ -5,9 +5,8 @@ use std::future::poll_fn;
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::Poll;
 
-use super::{
-    AsyncPost, AsyncQueue, AsyncRetrieve, BatchQueue, Post, PostMany, Queue, Retrieve, RetrieveMany,
-};
+use super::{AsyncPost, AsyncRetrieve, BatchQueue, Post, PostMany, Queue, Retrieve, RetrieveMany};
+use crate::for_tasks;
 
 /// What a faulty queue does once, counting its messages from 0.
 #[derive(Debug, Clone, Copy)]
@@ -212,39 +211,8 @@ impl<M: Send + 'static> RetrieveMany<M> for Receiving<M> {
     }
 }
 
-impl<M: Clone + Send + Sync + 'static> AsyncQueue<M> for Sound {
-    type AsyncSender = Sending<M>;
-    type AsyncReceiver = Receiving<M>;
-
-    fn open_async(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
-        Queue::open(self, capacity)
-    }
-
-    fn open_to_task(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
-        Queue::open(self, capacity)
-    }
-
-    fn open_from_task(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
-        Queue::open(self, capacity)
-    }
-}
-
-impl<M: Clone + Send + Sync + 'static> AsyncQueue<M> for Faulty {
-    type AsyncSender = Sending<M>;
-    type AsyncReceiver = Receiving<M>;
-
-    fn open_async(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
-        Queue::open(self, capacity)
-    }
-
-    fn open_to_task(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
-        Queue::open(self, capacity)
-    }
-
-    fn open_from_task(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
-        Queue::open(self, capacity)
-    }
-}
+for_tasks!(Sound: Clone + Send + Sync);
+for_tasks!(Faulty: Clone + Send + Sync);
 
 // A task looks again and again, by way of its executor's queue.
 impl<M: Clone + Send + Sync + 'static> AsyncPost<M> for Sending<M> {
