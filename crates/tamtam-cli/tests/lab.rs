@@ -3,16 +3,19 @@
 //! Peers are played by `stand-in-peers.sh`, which breaks the contract in ways that real ones should not.
 #![cfg(target_os = "linux")]
 
+mod program;
+
 use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
-use tempfile::TempDir;
+
+use program::{Ended, Place};
 
 /// The fields of a result, in order.
 const FIELDS: [&str; 13] = [
@@ -31,50 +34,15 @@ const FIELDS: [&str; 13] = [
     "machine",
 ];
 
-/// A folder of its own for a test, with the stand-in peers in it.
-struct Place {
-    folder: TempDir,
-}
-
-/// How a command ended.
-struct Ended {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
 impl Place {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let programs = folder.path().join("peers/rust/target/release");
+    /// With the stand-in peers in it.
+    fn with_peers() -> Self {
+        let place = Self::empty();
+        let programs = place.path("peers/rust/target/release");
         fs::create_dir_all(&programs).unwrap();
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stand-in-peers.sh");
         symlink(script, programs.join("tamtam-peers-rust")).unwrap();
-        Self { folder }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// `tamtam` with `words`, in this folder.
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tamtam"));
-        command
-            .args(words)
-            .current_dir(self.folder.path())
-            .stdin(Stdio::null())
-            .env_remove("NO_COLOR");
-        command
-    }
-
-    fn run(&self, words: &[&str]) -> Ended {
-        let output = self.command(words).output().unwrap();
-        Ended {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+        place
     }
 
     /// `tamtam lab run` of the stand-ins named in `only`.
@@ -112,7 +80,7 @@ impl Place {
 
 #[test]
 fn the_list_shows_experiments_contenders_and_variants() {
-    let ended = Place::new().run(&["lab", "list", "--peers", "peers"]);
+    let ended = Place::with_peers().run(&["lab", "list", "--peers", "peers"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     for words in [
         "handover  (articles A and B, 2013)",
@@ -137,7 +105,7 @@ fn the_list_shows_experiments_contenders_and_variants() {
 
 #[test]
 fn our_slot_is_measured_and_every_figure_has_every_field() {
-    let place = Place::new();
+    let place = Place::with_peers();
     let ended = place.run(&[
         "lab",
         "run",
@@ -198,7 +166,7 @@ fn our_slot_is_measured_and_every_figure_has_every_field() {
 
 #[test]
 fn runs_are_interleaved_each_in_a_fresh_process() {
-    let place = Place::new();
+    let place = Place::with_peers();
     let ended = place.drum(
         &["steady", "quick"],
         &["--runs", "4", "--json", "out.json", "--csv", "out.csv"],
@@ -247,7 +215,7 @@ fn runs_are_interleaved_each_in_a_fresh_process() {
 
 #[test]
 fn a_contender_that_fails_is_shown_and_the_run_goes_on() {
-    let place = Place::new();
+    let place = Place::with_peers();
     let names = ["steady", "broken", "unverified", "silent"];
     let ended = place.drum(&names, &["--runs", "2", "--json", "out.json"]);
     assert_eq!(ended.code, Some(1), "{}\n{}", ended.stdout, ended.stderr);
@@ -285,7 +253,7 @@ fn a_contender_that_fails_is_shown_and_the_run_goes_on() {
 
 #[test]
 fn busy_neighbours_run_beside_a_hog_variant_and_end_with_it() {
-    let place = Place::new();
+    let place = Place::with_peers();
     let words = [
         "lab",
         "run",
@@ -306,7 +274,7 @@ fn busy_neighbours_run_beside_a_hog_variant_and_end_with_it() {
 
 #[test]
 fn a_hog_ends_when_its_parent_has_gone() {
-    let mut hog = Place::new()
+    let mut hog = Place::with_peers()
         .command(&["hog"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -349,7 +317,7 @@ fn wait_until_stuck(place: &Place, child: &mut Child) -> Pid {
 
 #[test]
 fn ctrl_c_ends_the_children_and_shows_what_there_is() {
-    let place = Place::new();
+    let place = Place::with_peers();
     let words = [
         "lab",
         "run",
@@ -392,7 +360,7 @@ fn ctrl_c_ends_the_children_and_shows_what_there_is() {
 
 #[test]
 fn wrong_names_are_answered_with_the_known_ones() {
-    let place = Place::new();
+    let place = Place::with_peers();
     let ended = place.run(&["lab", "run", "handovr"]);
     assert_eq!(ended.code, Some(2));
     assert!(
@@ -435,7 +403,7 @@ fn wrong_names_are_answered_with_the_known_ones() {
 
 #[test]
 fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
-    let place = Place::new();
+    let place = Place::with_peers();
     for option in ["--json", "--csv"] {
         let ended = place.drum(&["quick"], &[option, "no/such/folder/out"]);
         assert_eq!(ended.code, Some(2));
@@ -452,7 +420,7 @@ fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
 
 #[test]
 fn peers_that_are_not_built_are_left_out_with_a_word_how_to_build_them() {
-    let place = Place::new();
+    let place = Place::with_peers();
     fs::remove_dir_all(place.path("peers/rust/target")).unwrap();
     let ended = place.run(&["lab", "list", "--peers", "peers"]);
     assert_eq!(ended.code, Some(0));
@@ -475,7 +443,7 @@ fn peers_that_are_not_built_are_left_out_with_a_word_how_to_build_them() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let mut child = Place::new()
+    let mut child = Place::with_peers()
         .command(&["lab", "list"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

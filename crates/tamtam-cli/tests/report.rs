@@ -1,57 +1,27 @@
 //! `tamtam lab report` as a person runs it: the real binary, real results, and the page read as a browser reads it.
 #![cfg(target_os = "linux")]
 
+mod program;
+
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 
 use scraper::{ElementRef, Html, Selector};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-/// A folder of its own for a test.
-struct Place {
-    folder: TempDir,
-}
-
-/// How a command ended.
-struct Ended {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
+use program::{Ended, Place};
 
 impl Place {
-    fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-        }
-    }
-
-    fn path(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn run(&self, words: &[&str]) -> Ended {
-        let output = Command::new(env!("CARGO_BIN_EXE_tamtam"))
-            .arg("lab")
-            .args(words)
-            .current_dir(self.folder.path())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        Ended {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+    /// `tamtam lab` with `words`.
+    fn lab(&self, words: &[&str]) -> Ended {
+        self.run(&[&["lab"], words].concat())
     }
 
     /// `tamtam lab report` of `files`, which is to succeed; its page and what it printed.
     fn report(&self, files: &[&str]) -> (Page, String) {
-        let ended = self.run(&[&["report"], files].concat());
+        let ended = self.lab(&[&["report"], files].concat());
         assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
         (self.page("report.html"), ended.stdout)
     }
@@ -198,7 +168,7 @@ fn the_check_of_a_page_finds_what_is_malformed() {
 
 #[test]
 fn results_that_are_kept_become_a_page() {
-    let place = Place::new();
+    let place = Place::empty();
     let run = [
         "run",
         "handover/1000/1core",
@@ -214,7 +184,7 @@ fn results_that_are_kept_become_a_page() {
         "--keep",
     ];
     for _ in 0..2 {
-        let ended = place.run(&run);
+        let ended = place.lab(&run);
         assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
         assert!(
             ended.stderr.contains("Kept as lab/results/"),
@@ -291,7 +261,7 @@ fn results_that_are_kept_become_a_page() {
 
 #[test]
 fn a_regression_is_said_in_words_at_the_top() {
-    let place = Place::new();
+    let place = Place::empty();
     let session = |slot: [f64; 3], channel: [f64; 3], kanal: [f64; 3]| {
         [
             figure("slot", "ns_per_op", slot),
@@ -369,7 +339,7 @@ fn a_regression_is_said_in_words_at_the_top() {
 
 #[test]
 fn figures_of_different_machines_are_not_compared() {
-    let place = Place::new();
+    let place = Place::empty();
     let slow = [figure("slot", "ns_per_op", [900.0, 910.0, 920.0])];
     place.write(
         "2026-11-20.jsonl",
@@ -399,7 +369,7 @@ fn figures_of_different_machines_are_not_compared() {
 
 #[test]
 fn labels_and_their_order_are_as_given() {
-    let place = Place::new();
+    let place = Place::empty();
     for (name, time) in [("b.json", 100.0), ("a.json", 200.0)] {
         place.write(
             name,
@@ -418,7 +388,7 @@ fn labels_and_their_order_are_as_given() {
         told.contains("1.99 times faster") && told.contains("in a, "),
         "{told}"
     );
-    let ended = place.run(&["report", "a.json", "x=./a.json"]);
+    let ended = place.lab(&["report", "a.json", "x=./a.json"]);
     assert_eq!(ended.code, Some(2));
     assert!(
         ended.stderr.contains("./a.json is given twice"),
@@ -429,7 +399,7 @@ fn labels_and_their_order_are_as_given() {
 
 #[test]
 fn names_from_files_are_text_and_never_markup() {
-    let place = Place::new();
+    let place = Place::empty();
     let hostile = "</title><script>alert('x')</script><img src=x onerror=alert(1)> & \"' ]]>";
     let with_times = |times| {
         [
@@ -449,7 +419,7 @@ fn names_from_files_are_text_and_never_markup() {
     place.write("2026-11-20.jsonl", &[with_times([1.0, 2.0, 3.0])]);
     let label = "</style><script>alert(2)</script>";
     place.write("other.jsonl", &[with_times([4.0, 5.0, 9.0])]);
-    let ended = place.run(&[
+    let ended = place.lab(&[
         "report",
         "2026-11-20.jsonl",
         &format!("{label}=other.jsonl"),
@@ -474,7 +444,7 @@ fn names_from_files_are_text_and_never_markup() {
 
 #[test]
 fn a_bad_file_is_named_with_its_line_and_left_out_only_if_asked() {
-    let place = Place::new();
+    let place = Place::empty();
     let good = figure("slot", "ns_per_op", [1.0, 2.0, 3.0]);
     place.write("good.jsonl", std::slice::from_ref(&good));
     place.write(
@@ -488,7 +458,7 @@ fn a_bad_file_is_named_with_its_line_and_left_out_only_if_asked() {
             ),
         ],
     );
-    let ended = place.run(&["report", "good.jsonl", "bad.jsonl"]);
+    let ended = place.lab(&["report", "good.jsonl", "bad.jsonl"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
     assert!(
         ended
@@ -500,7 +470,7 @@ fn a_bad_file_is_named_with_its_line_and_left_out_only_if_asked() {
     );
     assert!(!place.path("report.html").exists());
 
-    let ended = place.run(&[
+    let ended = place.lab(&[
         "report",
         "good.jsonl",
         "bad.jsonl",
@@ -527,15 +497,15 @@ fn a_bad_file_is_named_with_its_line_and_left_out_only_if_asked() {
         ended.stderr
     );
 
-    let ended = place.run(&["report", "bad.jsonl", "--keep-going"]);
+    let ended = place.lab(&["report", "bad.jsonl", "--keep-going"]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("no file is left"), "{}", ended.stderr);
 }
 
 #[test]
 fn without_results_it_says_what_to_run() {
-    let place = Place::new();
-    let ended = place.run(&["report"]);
+    let place = Place::empty();
+    let ended = place.lab(&["report"]);
     assert_eq!(ended.code, Some(2));
     assert!(
         ended.stderr.contains("there are no results in lab/results")
@@ -547,17 +517,17 @@ fn without_results_it_says_what_to_run() {
 
 #[test]
 fn the_page_goes_where_it_is_wanted_and_never_over_results() {
-    let place = Place::new();
+    let place = Place::empty();
     place.write(
         "2026-11-20.jsonl",
         &[figure("slot", "ns_per_op", [1.0, 2.0, 3.0])],
     );
-    let ended = place.run(&["report", "2026-11-20.jsonl", "--out", "-"]);
+    let ended = place.lab(&["report", "2026-11-20.jsonl", "--out", "-"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     Page::new(&ended.stdout);
     assert!(!place.path("report.html").exists());
     let before = fs::read(place.path("2026-11-20.jsonl")).unwrap();
-    let ended = place.run(&["report", "2026-11-20.jsonl", "--out", "./2026-11-20.jsonl"]);
+    let ended = place.lab(&["report", "2026-11-20.jsonl", "--out", "./2026-11-20.jsonl"]);
     assert_eq!(ended.code, Some(2));
     assert!(
         ended.stderr.contains("is one of the results"),
@@ -565,7 +535,7 @@ fn the_page_goes_where_it_is_wanted_and_never_over_results() {
         ended.stderr
     );
     assert_eq!(fs::read(place.path("2026-11-20.jsonl")).unwrap(), before);
-    let ended = place.run(&["report", "2026-11-20.jsonl", "--out", "no/such/folder.html"]);
+    let ended = place.lab(&["report", "2026-11-20.jsonl", "--out", "no/such/folder.html"]);
     assert_eq!(ended.code, Some(2));
     assert!(
         ended
