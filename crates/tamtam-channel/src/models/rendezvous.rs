@@ -1,0 +1,99 @@
+//! Channels of capacity zero.
+
+use core::task::Poll;
+use std::time::Instant;
+
+use tamtam_wait::seam::{Task, thread};
+
+use super::programs::{
+    cancelling_meets_sending, close_meets_send, closing_meets_sending, sends_in_order,
+    tasks_at_both_ends, two_receivers_double_nothing, two_senders_lose_nothing,
+};
+use super::{model, poll};
+use crate::bounded;
+
+#[test]
+fn loom_rendezvous_sends_in_order() {
+    sends_in_order(|| bounded(0));
+}
+
+#[test]
+fn loom_rendezvous_two_senders() {
+    two_senders_lose_nothing(|| bounded(0));
+}
+
+#[test]
+fn loom_rendezvous_two_receivers() {
+    two_receivers_double_nothing(|| bounded(0), 1);
+}
+
+#[test]
+fn loom_rendezvous_closing_meets_sending() {
+    closing_meets_sending(|| bounded(0));
+}
+
+#[test]
+fn loom_rendezvous_close_meets_send() {
+    close_meets_send(|| bounded(0));
+}
+
+/// A sender that gives up and a receiver that comes: the message is with exactly one of them.
+#[test]
+fn loom_rendezvous_timeout_meets_receiver() {
+    model(|| {
+        let (sender, receiver) = bounded(0);
+        let past = Instant::now();
+        let giver = thread::spawn(move || sender.send_deadline(7, past).is_ok());
+        let received = receiver.try_recv().is_ok();
+        assert_eq!(giver.join().unwrap(), received);
+    });
+}
+
+#[test]
+fn loom_async_rendezvous() {
+    tasks_at_both_ends(|| bounded(0));
+}
+
+#[test]
+fn loom_async_rendezvous_cancelling_meets_sending() {
+    cancelling_meets_sending(|| bounded(0));
+}
+
+/// An offer is taken or given back, and both sides agree.
+#[test]
+fn loom_async_offer_cancelling_meets_receiving() {
+    model(|| {
+        let (sender, receiver) = bounded(0);
+        let taker = thread::spawn(move || receiver.try_recv().is_ok());
+        let task = Task::new();
+        let mut offer = sender.send_async(Box::new(1));
+        match poll(&mut offer, &task) {
+            Poll::Pending => {
+                let back = offer.into_message();
+                assert_eq!(back.is_none(), taker.join().unwrap());
+            }
+            // The receiver is gone already.
+            Poll::Ready(sent) => {
+                assert!(sent.is_err());
+                assert!(!taker.join().unwrap());
+            }
+        }
+    });
+}
+
+/// An offer is taken while its task is polled by another waker.
+#[test]
+fn loom_async_offer_renewing_meets_receiving() {
+    model(|| {
+        let (sender, receiver) = bounded::<Box<u32>>(0);
+        let taker = thread::spawn(move || *receiver.recv().unwrap());
+        let (first, second) = (Task::new(), Task::new());
+        let mut offer = sender.send_async(Box::new(1));
+        let sent = match poll(&mut offer, &first) {
+            Poll::Ready(sent) => sent,
+            Poll::Pending => second.run(|_| poll(&mut offer, &second)),
+        };
+        sent.unwrap();
+        assert_eq!(taker.join().unwrap(), 1);
+    });
+}
