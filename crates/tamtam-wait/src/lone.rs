@@ -144,26 +144,24 @@ impl Lone {
     /// The task was polled while it waits: whoever chooses it from now on wakes `waker`. `false` if it
     /// was chosen meanwhile. It must look once more.
     pub(crate) fn renew(&self, ticket: Ticket, waker: &Waker) -> bool {
-        let claimed = (ticket.0 & !STATE) | CLAIMED;
-        if self
-            .word
-            .compare_exchange(ticket.0, claimed, Ordering::Acquire, Ordering::Acquire)
-            .is_err()
-        {
-            return false;
+        let claimed = self.claim(ticket);
+        if claimed {
+            self.enter(ticket, waker);
         }
-        self.enter(ticket, waker);
-        true
+        claimed
+    }
+
+    /// Claims the place for the task that is listed in it; `false` if it was chosen before.
+    fn claim(&self, ticket: Ticket) -> bool {
+        let claimed = (ticket.0 & !STATE) | CLAIMED;
+        self.word
+            .compare_exchange(ticket.0, claimed, Ordering::Acquire, Ordering::Acquire)
+            .is_ok()
     }
 
     /// The task waits no more; `false` if it was chosen before.
     pub(crate) fn cancel(&self, ticket: Ticket) -> bool {
-        let claimed = (ticket.0 & !STATE) | CLAIMED;
-        if self
-            .word
-            .compare_exchange(ticket.0, claimed, Ordering::Acquire, Ordering::Acquire)
-            .is_err()
-        {
+        if !self.claim(ticket) {
             return false;
         }
         let waker = self.waker.with_mut(|place| {
