@@ -133,27 +133,7 @@ impl<T> Ring<T> {
     pub(super) fn take_batch(&self, messages: &mut Vec<T>, room: usize) -> Result<usize, Nothing> {
         let room = room.min(MOST);
         debug_assert!(messages.capacity() - messages.len() >= room);
-        let head = self.head.position.load(Ordering::Relaxed);
-        if head & FLAG != 0 {
-            return Err(Nothing::Busy);
-        }
-        // SYNC ring-stamp. As in `receive`.
-        let stamp = self.cell(head).stamp.load(Ordering::Acquire);
-        if stamp != head | FLAG {
-            if stamp == skipped(head) {
-                self.skip(head);
-            }
-            return Err(Nothing::Busy);
-        }
-        // As in `receive`.
-        if self
-            .head
-            .position
-            .compare_exchange(head, head | FLAG, Ordering::SeqCst, Ordering::Relaxed)
-            .is_err()
-        {
-            return Err(Nothing::Busy);
-        }
+        let (head, _) = self.lock_mail()?;
         let places = messages.spare_capacity_mut();
         let mut count = 0;
         let mut passed = 0;

@@ -259,16 +259,45 @@ impl<T> Ring<T> {
         self.receivers.notify_all();
     }
 
-    /// Passes over a position that was given up, unless another receiver does.
-    #[cold]
-    fn skip(&self, head: usize) {
-        // As in `receive`.
-        if self
-            .head
+    /// Takes the receivers' lock if the oldest message is there to be taken: its position and cell.
+    #[inline(always)]
+    fn lock_mail(&self) -> Result<(usize, &Cell<T>), Nothing> {
+        let head = self.head.position.load(Ordering::Relaxed);
+        if head & FLAG != 0 {
+            return Err(Nothing::Busy);
+        }
+        let cell = self.cell(head);
+        // SYNC ring-stamp. Looking before locking keeps waiting receivers out of each other's way. A
+        // stamp that is right stays right until the head moves on, and then locking it fails.
+        let stamp = cell.stamp.load(Ordering::Acquire);
+        if stamp != head | FLAG {
+            if stamp == skipped(head) {
+                self.skip(head);
+            }
+            return Err(Nothing::Busy);
+        }
+        if self.lock_head(head) {
+            Ok((head, cell))
+        } else {
+            Err(Nothing::Busy)
+        }
+    }
+
+    /// Takes the receivers' lock if this is still the head.
+    #[inline(always)]
+    fn lock_head(&self, head: usize) -> bool {
+        // Sequentially consistent: a sender that registers and then looks at the head must see the
+        // lock bit, or we see it among those who wait.
+        self.head
             .position
             .compare_exchange(head, head | FLAG, Ordering::SeqCst, Ordering::Relaxed)
             .is_ok()
-        {
+    }
+
+    /// Passes over a position that was given up, unless another receiver does.
+    #[cold]
+    fn skip(&self, head: usize) {
+        if self.lock_head(head) {
             self.head.pace.count(1);
             // SYNC ring-head
             self.head.position.store(self.next(head), Ordering::Release);
@@ -374,30 +403,7 @@ impl<T> Queue for Ring<T> {
 
     #[inline]
     fn receive(&self) -> Result<T, Nothing> {
-        let head = self.head.position.load(Ordering::Relaxed);
-        if head & FLAG != 0 {
-            return Err(Nothing::Busy);
-        }
-        let cell = self.cell(head);
-        // SYNC ring-stamp. Looking before locking keeps waiting receivers out of each other's way. A
-        // stamp that is right stays right until the head moves on, and then locking it fails.
-        let stamp = cell.stamp.load(Ordering::Acquire);
-        if stamp != head | FLAG {
-            if stamp == skipped(head) {
-                self.skip(head);
-            }
-            return Err(Nothing::Busy);
-        }
-        // Sequentially consistent: a sender that registers and then looks at the head must see the
-        // lock bit, or we see it among those who wait.
-        if self
-            .head
-            .position
-            .compare_exchange(head, head | FLAG, Ordering::SeqCst, Ordering::Relaxed)
-            .is_err()
-        {
-            return Err(Nothing::Busy);
-        }
+        let (head, cell) = self.lock_mail()?;
         let message = cell.message.with_mut(|place| {
             // SAFETY: the stamp says that the message of this very position is written, and the
             // lock bit that nobody else takes it.

@@ -96,18 +96,12 @@ impl<T> Ring<T> {
     /// is one position more than a lap ahead; whoever sees that takes the ring for full, which it is.
     fn exchange(&self, head: usize, tail: usize) -> Displacement<T> {
         let cell = self.cell(head);
-        // SYNC ring-stamp. As in `receive`. Somebody may be in the middle of writing it; but it was not
+        // SYNC ring-stamp. As in `lock_mail`. Somebody may be in the middle of writing it; but it was not
         // given up: in a channel that drops, no select claims anything.
         if cell.stamp.load(Ordering::Acquire) != head | FLAG {
             return Displacement::NotNow;
         }
-        // As in `receive`.
-        if self
-            .head
-            .position
-            .compare_exchange(head, head | FLAG, Ordering::SeqCst, Ordering::Relaxed)
-            .is_err()
-        {
+        if !self.lock_head(head) {
             return Displacement::NotNow;
         }
         let position = tail & !BITS;
