@@ -44,7 +44,7 @@ pub use event::Event;
 pub use future::{
     ChangedFuture, ChangedTimeoutFuture, PutFuture, RecvFuture, RecvStream, RecvTimeoutFuture,
     ReserveFuture, ReserveTimeoutFuture, SendFuture, SendSink, SendTimeoutFuture, TakeFuture,
-    WaitFuture, WaitTimeoutFuture,
+    TimeoutFuture, WaitFuture, WaitTimeoutFuture,
 };
 pub use iter::{Drain, IntoIter, Iter, TryIter};
 pub use latch::Latch;

@@ -1,4 +1,3 @@
-use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -6,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::{Polled, TaskWait, Token};
 
+use super::timeout::{PollUntil, TimeoutFuture};
 use crate::error::WaitTimeoutError;
 use crate::{Changed, Property};
 
@@ -27,11 +27,7 @@ pub struct ChangedFuture<'a, T> {
 /// # Cancel safety
 ///
 /// Waiting changes nothing.
-#[must_use = "a future does nothing until it is awaited"]
-pub struct ChangedTimeoutFuture<'a, T> {
-    future: ChangedFuture<'a, T>,
-    deadline: Option<Instant>,
-}
+pub type ChangedTimeoutFuture<'a, T> = TimeoutFuture<ChangedFuture<'a, T>>;
 
 impl<T> Property<T> {
     /// Waits until the version is not `since` any more, as a task: the version then.
@@ -78,19 +74,20 @@ impl<T> Property<T> {
         since: u64,
         timeout: Duration,
     ) -> ChangedTimeoutFuture<'_, T> {
-        ChangedTimeoutFuture {
-            future: self.wait_changed_async(since),
-            deadline: Instant::now().checked_add(timeout),
-        }
+        TimeoutFuture::within(self.wait_changed_async(since), timeout)
     }
 }
 
-impl<T> ChangedFuture<'_, T> {
+impl<T> PollUntil for ChangedFuture<'_, T> {
+    type Timed = Result<u64, WaitTimeoutError>;
+
+    const TIMED: &'static str = "ChangedTimeoutFuture { .. }";
+
     fn poll_until(
         &mut self,
         context: &Context<'_>,
         deadline: Option<Instant>,
-    ) -> Poll<Result<u64, WaitTimeoutError>> {
+    ) -> Poll<Self::Timed> {
         let mut token = Token::default();
         self.wait
             .poll(&self.changed, &mut token, context.waker(), deadline)
@@ -112,29 +109,10 @@ impl<T> Future for ChangedFuture<'_, T> {
     }
 }
 
-impl<T> Future for ChangedTimeoutFuture<'_, T> {
-    type Output = Result<u64, WaitTimeoutError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let deadline = self.deadline;
-        self.future.poll_until(context, deadline)
-    }
-}
-
 impl<T> Drop for ChangedFuture<'_, T> {
     fn drop(&mut self) {
         self.wait.cancel(&self.changed);
     }
 }
 
-impl<T> fmt::Debug for ChangedFuture<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("ChangedFuture { .. }")
-    }
-}
-
-impl<T> fmt::Debug for ChangedTimeoutFuture<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("ChangedTimeoutFuture { .. }")
-    }
-}
+opaque!(ChangedFuture<'_, T>);

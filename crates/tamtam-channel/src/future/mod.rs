@@ -4,12 +4,24 @@
 //! register its thread, in the same list, so that both kinds wait in one line. Deadlines are kept by one
 //! thread for the whole program, which is there only while a task waits with a deadline.
 
+/// `Debug` of something that is in use by its task, whatever its messages are.
+macro_rules! opaque {
+    ($name:ident<$lifetime:lifetime, $parameter:ident $(: $bound:path)?>) => {
+        impl<$parameter $(: $bound)?> core::fmt::Debug for $name<$lifetime, $parameter> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.pad(concat!(stringify!($name), " { .. }"))
+            }
+        }
+    };
+}
+
 mod changed;
 mod recv;
 mod reserve;
 mod send;
 mod sink;
 mod stream;
+mod timeout;
 mod wait;
 
 pub use changed::{ChangedFuture, ChangedTimeoutFuture};
@@ -18,6 +30,7 @@ pub use reserve::{ReserveFuture, ReserveTimeoutFuture};
 pub use send::{SendFuture, SendTimeoutFuture};
 pub use sink::SendSink;
 pub use stream::RecvStream;
+pub use timeout::TimeoutFuture;
 pub use wait::{PutFuture, TakeFuture, WaitFuture, WaitTimeoutFuture};
 
 use core::ops::Deref;

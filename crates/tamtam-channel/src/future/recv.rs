@@ -1,4 +1,3 @@
-use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -6,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::{Polled, TaskWait, Token};
 
+use super::timeout::{PollUntil, TimeoutFuture};
 use crate::error::{RecvError, RecvTimeoutError};
 use crate::flavor::never::Never;
 use crate::flavor::queue::Queue;
@@ -97,12 +97,7 @@ pub struct RecvFuture<'a, T> {
 /// # Cancel safety
 ///
 /// As for [`RecvFuture`].
-#[must_use = "a future does nothing until it is awaited"]
-pub struct RecvTimeoutFuture<'a, T> {
-    receiver: &'a Receiver<T>,
-    receiving: Receiving,
-    deadline: Option<Instant>,
-}
+pub type RecvTimeoutFuture<'a, T> = TimeoutFuture<RecvFuture<'a, T>>;
 
 impl<T> Receiver<T> {
     /// Receives a message, awaiting one.
@@ -156,11 +151,7 @@ impl<T> Receiver<T> {
     ///
     /// [`RecvTimeoutError::Timeout`] or [`RecvTimeoutError::Disconnected`].
     pub fn recv_timeout_async(&self, timeout: Duration) -> RecvTimeoutFuture<'_, T> {
-        RecvTimeoutFuture {
-            receiver: self,
-            receiving: Receiving::default(),
-            deadline: Instant::now().checked_add(timeout),
-        }
+        TimeoutFuture::within(self.recv_async(), timeout)
     }
 
     /// As [`recv_async`](Receiver::recv_async), but waits until `deadline` at the latest.
@@ -173,11 +164,7 @@ impl<T> Receiver<T> {
     ///
     /// [`RecvTimeoutError::Timeout`] or [`RecvTimeoutError::Disconnected`].
     pub fn recv_deadline_async(&self, deadline: Instant) -> RecvTimeoutFuture<'_, T> {
-        RecvTimeoutFuture {
-            receiver: self,
-            receiving: Receiving::default(),
-            deadline: Some(deadline),
-        }
+        TimeoutFuture::until(self.recv_async(), deadline)
     }
 }
 
@@ -186,10 +173,22 @@ impl<T> Future for RecvFuture<'_, T> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let receiver = self.receiver;
-        self.receiving
-            .poll(receiver, context, None)
-            .map_err(|_| RecvError)
+        self.poll_until(context, None).map_err(|_| RecvError)
+    }
+}
+
+impl<T> PollUntil for RecvFuture<'_, T> {
+    type Timed = Result<T, RecvTimeoutError>;
+
+    const TIMED: &'static str = "RecvTimeoutFuture { .. }";
+
+    #[inline]
+    fn poll_until(
+        &mut self,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+    ) -> Poll<Self::Timed> {
+        self.receiving.poll(self.receiver, context, deadline)
     }
 }
 
@@ -200,29 +199,4 @@ impl<T> Drop for RecvFuture<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for RecvFuture<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("RecvFuture { .. }")
-    }
-}
-
-impl<T> Future for RecvTimeoutFuture<'_, T> {
-    type Output = Result<T, RecvTimeoutError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let (receiver, deadline) = (self.receiver, self.deadline);
-        self.receiving.poll(receiver, context, deadline)
-    }
-}
-
-impl<T> Drop for RecvTimeoutFuture<'_, T> {
-    fn drop(&mut self) {
-        self.receiving.cancel(self.receiver);
-    }
-}
-
-impl<T> fmt::Debug for RecvTimeoutFuture<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("RecvTimeoutFuture { .. }")
-    }
-}
+opaque!(RecvFuture<'_, T>);

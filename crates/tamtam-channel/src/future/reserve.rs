@@ -1,4 +1,3 @@
-use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -6,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::{Polled, TaskWait, Token};
 
+use super::timeout::{PollUntil, TimeoutFuture};
 use crate::error::{ReserveError, ReserveTimeoutError};
 use crate::{Permit, Sender};
 
@@ -25,12 +25,7 @@ pub struct ReserveFuture<'a, T> {
 /// # Cancel safety
 ///
 /// As for [`ReserveFuture`].
-#[must_use = "a future does nothing until it is awaited"]
-pub struct ReserveTimeoutFuture<'a, T> {
-    sender: &'a Sender<T>,
-    wait: TaskWait,
-    deadline: Option<Instant>,
-}
+pub type ReserveTimeoutFuture<'a, T> = TimeoutFuture<ReserveFuture<'a, T>>;
 
 impl<T> Sender<T> {
     /// Keeps room for one message, awaiting it: the way to send without ever losing the message to a
@@ -77,36 +72,15 @@ impl<T> Sender<T> {
     ///
     /// As [`reserve_timeout`](Sender::reserve_timeout).
     pub fn reserve_timeout_async(&self, timeout: Duration) -> ReserveTimeoutFuture<'_, T> {
-        ReserveTimeoutFuture {
-            sender: self,
-            wait: TaskWait::new(),
-            deadline: Instant::now().checked_add(timeout),
-        }
+        TimeoutFuture::within(self.reserve_async(), timeout)
     }
-}
-
-fn poll<'a, T>(
-    sender: &'a Sender<T>,
-    wait: &mut TaskWait,
-    context: &Context<'_>,
-    deadline: Option<Instant>,
-) -> Poll<Result<Permit<'a, T>, ReserveTimeoutError>> {
-    let reserving = sender.reserving();
-    let mut token = Token::default();
-    wait.poll(&reserving, &mut token, context.waker(), deadline)
-        .map(|polled| match polled {
-            // SAFETY: this source has filled the token just now.
-            Polled::Begun => unsafe { reserving.finish(&mut token) }.map_err(Into::into),
-            Polled::TimedOut => Err(ReserveTimeoutError::Timeout),
-        })
 }
 
 impl<'a, T> Future for ReserveFuture<'a, T> {
     type Output = Result<Permit<'a, T>, ReserveError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let sender = self.sender;
-        poll(sender, &mut self.wait, context, None).map_err(|error| match error {
+        self.poll_until(context, None).map_err(|error| match error {
             ReserveTimeoutError::CapacityZero => ReserveError::CapacityZero,
             ReserveTimeoutError::Disconnected | ReserveTimeoutError::Timeout => {
                 ReserveError::Disconnected
@@ -115,12 +89,25 @@ impl<'a, T> Future for ReserveFuture<'a, T> {
     }
 }
 
-impl<'a, T> Future for ReserveTimeoutFuture<'a, T> {
-    type Output = Result<Permit<'a, T>, ReserveTimeoutError>;
+impl<'a, T> PollUntil for ReserveFuture<'a, T> {
+    type Timed = Result<Permit<'a, T>, ReserveTimeoutError>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let (sender, deadline) = (self.sender, self.deadline);
-        poll(sender, &mut self.wait, context, deadline)
+    const TIMED: &'static str = "ReserveTimeoutFuture { .. }";
+
+    fn poll_until(
+        &mut self,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+    ) -> Poll<Self::Timed> {
+        let reserving = self.sender.reserving();
+        let mut token = Token::default();
+        self.wait
+            .poll(&reserving, &mut token, context.waker(), deadline)
+            .map(|polled| match polled {
+                // SAFETY: this source has filled the token just now.
+                Polled::Begun => unsafe { reserving.finish(&mut token) }.map_err(Into::into),
+                Polled::TimedOut => Err(ReserveTimeoutError::Timeout),
+            })
     }
 }
 
@@ -130,20 +117,4 @@ impl<T> Drop for ReserveFuture<'_, T> {
     }
 }
 
-impl<T> Drop for ReserveTimeoutFuture<'_, T> {
-    fn drop(&mut self) {
-        self.wait.cancel(&self.sender.reserving());
-    }
-}
-
-impl<T> fmt::Debug for ReserveFuture<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("ReserveFuture { .. }")
-    }
-}
-
-impl<T> fmt::Debug for ReserveTimeoutFuture<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("ReserveTimeoutFuture { .. }")
-    }
-}
+opaque!(ReserveFuture<'_, T>);

@@ -1,4 +1,3 @@
-use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
@@ -6,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::{Polled, TaskWait, Token};
 
+use super::timeout::{PollUntil, TimeoutFuture};
 use crate::error::{SendError, SendTimeoutError};
 use crate::flavor::Refusal;
 use crate::flavor::rendezvous::{Offer, Rendezvous};
@@ -153,12 +153,7 @@ pub struct SendFuture<'a, T> {
 /// # Cancel safety
 ///
 /// As for [`SendFuture`].
-#[must_use = "a future does nothing until it is awaited"]
-pub struct SendTimeoutFuture<'a, T> {
-    sender: &'a Sender<T>,
-    sending: Sending<T>,
-    deadline: Option<Instant>,
-}
+pub type SendTimeoutFuture<'a, T> = TimeoutFuture<SendFuture<'a, T>>;
 
 impl<T> Sender<T> {
     /// Sends a message, awaiting room for it.
@@ -210,11 +205,7 @@ impl<T> Sender<T> {
     ///
     /// [`SendTimeoutError::Timeout`] or [`SendTimeoutError::Disconnected`], with the message.
     pub fn send_timeout_async(&self, message: T, timeout: Duration) -> SendTimeoutFuture<'_, T> {
-        SendTimeoutFuture {
-            sender: self,
-            sending: Sending::new(message),
-            deadline: Instant::now().checked_add(timeout),
-        }
+        TimeoutFuture::within(self.send_async(message), timeout)
     }
 
     /// As [`send_async`](Sender::send_async), but waits until `deadline` at the latest.
@@ -227,11 +218,7 @@ impl<T> Sender<T> {
     ///
     /// [`SendTimeoutError::Timeout`] or [`SendTimeoutError::Disconnected`], with the message.
     pub fn send_deadline_async(&self, message: T, deadline: Instant) -> SendTimeoutFuture<'_, T> {
-        SendTimeoutFuture {
-            sender: self,
-            sending: Sending::new(message),
-            deadline: Some(deadline),
-        }
+        TimeoutFuture::until(self.send_async(message), deadline)
     }
 }
 
@@ -246,24 +233,36 @@ impl<T> SendFuture<'_, T> {
 impl<T> SendTimeoutFuture<'_, T> {
     /// Gives the sending up; the message, unless it was sent.
     #[must_use = "the message is dropped with this"]
-    pub fn into_message(mut self) -> Option<T> {
-        self.sending.cancel(self.sender)
+    pub fn into_message(self) -> Option<T> {
+        self.future.into_message()
     }
 }
 
 // The message is moved out by value and never pinned.
 impl<T> Unpin for SendFuture<'_, T> {}
-impl<T> Unpin for SendTimeoutFuture<'_, T> {}
 
 impl<T> Future for SendFuture<'_, T> {
     type Output = Result<(), SendError<T>>;
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let sender = self.sender;
-        self.sending
-            .poll(sender, context.waker(), None)
+        self.poll_until(context, None)
             .map_err(|error| SendError(error.into_inner()))
+    }
+}
+
+impl<T> PollUntil for SendFuture<'_, T> {
+    type Timed = Result<(), SendTimeoutError<T>>;
+
+    const TIMED: &'static str = "SendTimeoutFuture { .. }";
+
+    #[inline]
+    fn poll_until(
+        &mut self,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+    ) -> Poll<Self::Timed> {
+        self.sending.poll(self.sender, context.waker(), deadline)
     }
 }
 
@@ -274,29 +273,4 @@ impl<T> Drop for SendFuture<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for SendFuture<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("SendFuture { .. }")
-    }
-}
-
-impl<T> Future for SendTimeoutFuture<'_, T> {
-    type Output = Result<(), SendTimeoutError<T>>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let (sender, deadline) = (self.sender, self.deadline);
-        self.sending.poll(sender, context.waker(), deadline)
-    }
-}
-
-impl<T> Drop for SendTimeoutFuture<'_, T> {
-    fn drop(&mut self) {
-        drop(self.sending.cancel(self.sender));
-    }
-}
-
-impl<T> fmt::Debug for SendTimeoutFuture<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("SendTimeoutFuture { .. }")
-    }
-}
+opaque!(SendFuture<'_, T>);

@@ -1,4 +1,3 @@
-use core::fmt;
 use core::task::{Context, Poll};
 
 use super::End;
@@ -138,8 +137,4 @@ impl<T> futures_sink::Sink<T> for SendSink<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for SendSink<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("SendSink { .. }")
-    }
-}
+opaque!(SendSink<'_, T>);

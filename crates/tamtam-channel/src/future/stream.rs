@@ -1,4 +1,3 @@
-use core::fmt;
 use core::task::{Context, Poll};
 
 use super::End;
@@ -118,8 +117,4 @@ impl<T> futures_core::FusedStream for RecvStream<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for RecvStream<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("RecvStream { .. }")
-    }
-}
+opaque!(RecvStream<'_, T>);

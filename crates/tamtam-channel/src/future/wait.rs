@@ -1,4 +1,3 @@
-use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -6,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::{Polled, TaskWait, Token};
 
+use super::timeout::{PollUntil, TimeoutFuture};
 use crate::error::WaitTimeoutError;
 use crate::select::Waitable;
 use crate::{Event, Latch, Slot};
@@ -26,28 +26,13 @@ pub struct WaitFuture<'a, W: Waitable> {
 /// # Cancel safety
 ///
 /// As for [`WaitFuture`].
-#[must_use = "a future does nothing until it is awaited"]
-pub struct WaitTimeoutFuture<'a, W: Waitable> {
-    waited: &'a W,
-    wait: TaskWait,
-    deadline: Option<Instant>,
-}
+pub type WaitTimeoutFuture<'a, W> = TimeoutFuture<WaitFuture<'a, W>>;
 
 impl<'a, W: Waitable> WaitFuture<'a, W> {
     pub(crate) fn new(waited: &'a W) -> Self {
         WaitFuture {
             waited,
             wait: TaskWait::new(),
-        }
-    }
-}
-
-impl<'a, W: Waitable> WaitTimeoutFuture<'a, W> {
-    pub(crate) fn new(waited: &'a W, deadline: Option<Instant>) -> Self {
-        WaitTimeoutFuture {
-            waited,
-            wait: TaskWait::new(),
-            deadline,
         }
     }
 }
@@ -87,7 +72,7 @@ impl Event {
     ///
     /// [`WaitTimeoutError`] if the event was not set in time.
     pub fn wait_timeout_async(&self, timeout: Duration) -> WaitTimeoutFuture<'_, Event> {
-        WaitTimeoutFuture::new(self, Instant::now().checked_add(timeout))
+        TimeoutFuture::within(self.wait_async(), timeout)
     }
 }
 
@@ -107,7 +92,7 @@ impl Latch {
     ///
     /// [`WaitTimeoutError`] if counts were still missing then.
     pub fn wait_timeout_async(&self, timeout: Duration) -> WaitTimeoutFuture<'_, Latch> {
-        WaitTimeoutFuture::new(self, Instant::now().checked_add(timeout))
+        TimeoutFuture::within(self.wait_async(), timeout)
     }
 }
 
@@ -115,22 +100,23 @@ impl<W: Waitable> Future for WaitFuture<'_, W> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let waited = self.waited;
-        let mut token = Token::default();
-        self.wait
-            .poll(waited, &mut token, context.waker(), None)
-            .map(|_| ())
+        self.poll_until(context, None).map(|_| ())
     }
 }
 
-impl<W: Waitable> Future for WaitTimeoutFuture<'_, W> {
-    type Output = Result<(), WaitTimeoutError>;
+impl<W: Waitable> PollUntil for WaitFuture<'_, W> {
+    type Timed = Result<(), WaitTimeoutError>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let (waited, deadline) = (self.waited, self.deadline);
+    const TIMED: &'static str = "WaitTimeoutFuture { .. }";
+
+    fn poll_until(
+        &mut self,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+    ) -> Poll<Self::Timed> {
         let mut token = Token::default();
         self.wait
-            .poll(waited, &mut token, context.waker(), deadline)
+            .poll(self.waited, &mut token, context.waker(), deadline)
             .map(|polled| match polled {
                 Polled::Begun => Ok(()),
                 Polled::TimedOut => Err(WaitTimeoutError),
@@ -144,23 +130,7 @@ impl<W: Waitable> Drop for WaitFuture<'_, W> {
     }
 }
 
-impl<W: Waitable> Drop for WaitTimeoutFuture<'_, W> {
-    fn drop(&mut self) {
-        self.wait.cancel(self.waited);
-    }
-}
-
-impl<W: Waitable> fmt::Debug for WaitFuture<'_, W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("WaitFuture { .. }")
-    }
-}
-
-impl<W: Waitable> fmt::Debug for WaitTimeoutFuture<'_, W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("WaitTimeoutFuture { .. }")
-    }
-}
+opaque!(WaitFuture<'_, W: Waitable>);
 
 /// What [`Slot::take_async`] returns: ready when a value is there.
 ///
@@ -248,12 +218,6 @@ impl<T> Drop for TakeFuture<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for TakeFuture<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("TakeFuture { .. }")
-    }
-}
-
 impl<T> PutFuture<'_, T> {
     /// Gives the putting up; the value, unless it was put.
     #[must_use = "the value is dropped with this"]
@@ -287,8 +251,5 @@ impl<T> Drop for PutFuture<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for PutFuture<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("PutFuture { .. }")
-    }
-}
+opaque!(TakeFuture<'_, T>);
+opaque!(PutFuture<'_, T>);
