@@ -181,10 +181,8 @@ impl Event {
     ///
     /// [`WaitTimeoutError`] if the event was not set in time.
     pub fn wait_timeout(&self, timeout: Duration) -> Result<(), WaitTimeoutError> {
-        match self.wait_until(Instant::now().checked_add(timeout)) {
-            true => Ok(()),
-            false => Err(WaitTimeoutError),
-        }
+        let passed = self.wait_until(Instant::now().checked_add(timeout));
+        passed.then_some(()).ok_or(WaitTimeoutError)
     }
 
     #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
@@ -194,10 +192,8 @@ impl Event {
     ///
     /// [`WaitTimeoutError`] if the event was not set in time.
     pub fn wait_deadline(&self, deadline: Instant) -> Result<(), WaitTimeoutError> {
-        match self.wait_until(Some(deadline)) {
-            true => Ok(()),
-            false => Err(WaitTimeoutError),
-        }
+        let passed = self.wait_until(Some(deadline));
+        passed.then_some(()).ok_or(WaitTimeoutError)
     }
 
     #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]

@@ -217,10 +217,8 @@ impl Latch {
     ///
     /// [`WaitTimeoutError`] if counts were still missing then.
     pub fn wait_timeout(&self, timeout: Duration) -> Result<(), WaitTimeoutError> {
-        match self.is_open() || self.wait_until(Instant::now().checked_add(timeout)) {
-            true => Ok(()),
-            false => Err(WaitTimeoutError),
-        }
+        let passed = self.is_open() || self.wait_until(Instant::now().checked_add(timeout));
+        passed.then_some(()).ok_or(WaitTimeoutError)
     }
 
     #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
@@ -230,10 +228,8 @@ impl Latch {
     ///
     /// [`WaitTimeoutError`] if counts were still missing then.
     pub fn wait_deadline(&self, deadline: Instant) -> Result<(), WaitTimeoutError> {
-        match self.wait_until(Some(deadline)) {
-            true => Ok(()),
-            false => Err(WaitTimeoutError),
-        }
+        let passed = self.wait_until(Some(deadline));
+        passed.then_some(()).ok_or(WaitTimeoutError)
     }
 
     #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
