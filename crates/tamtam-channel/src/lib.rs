@@ -28,6 +28,7 @@ mod select;
 pub mod select_macro;
 mod sender;
 mod slot;
+mod source;
 pub mod spsc;
 mod weak_sender;
 

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::seam::atomic::{AtomicU32, Ordering};
 use tamtam_wait::seam::{CacheAligned, UnsafeCell};
-use tamtam_wait::{Backoff, Context, Operation, Source, Token, Wait, WaitList};
+use tamtam_wait::{Backoff, Context, Source, Token, Wait, WaitList};
 
 use crate::error::{PutTimeoutError, TakeTimeoutError, TryPutError};
+use crate::source::in_list_or_alone;
 
 /// Nothing inside; who wants to put claims it.
 const EMPTY: u32 = 0;
@@ -406,14 +407,7 @@ impl<T, const WANTED: u32> Source for Direction<T, WANTED> {
         self.0.claim(WANTED)
     }
 
-    fn register(&self, operation: Operation, context: &Context) -> bool {
-        self.0.list_for(WANTED).register(operation, context);
-        self.0.may_become(WANTED)
-    }
-
-    fn unregister(&self, operation: Operation, context: &Context) {
-        self.0.list_for(WANTED).unregister(operation, context);
-    }
+    in_list_or_alone!(this => *this.0.list_for(WANTED), this.0.may_become(WANTED));
 
     fn decline(&self, _: &Context) {
         self.0
@@ -430,22 +424,5 @@ impl<T, const WANTED: u32> Source for Direction<T, WANTED> {
 
     fn is_ready(&self) -> bool {
         self.0.settled() == WANTED
-    }
-
-    fn watch(&self, operation: Operation, context: &Context) -> bool {
-        self.0.list_for(WANTED).watch(operation, context);
-        self.0.may_become(WANTED)
-    }
-
-    fn unwatch(&self, operation: Operation, context: &Context) {
-        self.0.list_for(WANTED).unwatch(operation, context);
-    }
-
-    fn list(&self) -> Option<&WaitList> {
-        Some(self.0.list_for(WANTED))
-    }
-
-    fn looks_ready(&self) -> bool {
-        self.0.may_become(WANTED)
     }
 }

@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
-use tamtam_wait::{Context, Operation, Source, Token};
+use tamtam_wait::{Source, Token};
 
 use super::Nothing;
+use crate::source::in_no_list;
 
 /// Delivers its own moment, once, when that moment has come.
 #[derive(Debug)]
@@ -72,11 +73,7 @@ impl Source for At {
         self.try_receive().map(|moment| token.put(moment)).is_ok()
     }
 
-    fn register(&self, _: Operation, _: &Context) -> bool {
-        self.is_ready()
-    }
-
-    fn unregister(&self, _: Operation, _: &Context) {}
+    in_no_list!();
 
     unsafe fn abandon(&self, _: &mut Token) {
         self.delivered.store(false, Ordering::SeqCst);
@@ -85,12 +82,6 @@ impl Source for At {
     fn is_ready(&self) -> bool {
         !self.is_empty()
     }
-
-    fn watch(&self, _: Operation, _: &Context) -> bool {
-        self.is_ready()
-    }
-
-    fn unwatch(&self, _: Operation, _: &Context) {}
 
     fn deadline(&self) -> Option<Instant> {
         (!self.delivered.load(Ordering::Relaxed)).then_some(self.moment)

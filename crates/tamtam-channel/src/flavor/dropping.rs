@@ -1,6 +1,8 @@
 //! Sending into a channel that drops what it has no room for, as something to wait for.
 
-use tamtam_wait::{Context, Operation, Source, Token};
+use tamtam_wait::{Source, Token};
+
+use crate::source::in_no_list;
 
 /// Always ready: the operation itself never waits. Nothing is claimed before it is finished, so that a
 /// thread which takes its time for that does not hold up those who send meanwhile.
@@ -11,19 +13,9 @@ impl Source for Dropping {
         true
     }
 
-    fn register(&self, _: Operation, _: &Context) -> bool {
-        true
-    }
-
-    fn unregister(&self, _: Operation, _: &Context) {}
+    in_no_list!();
 
     fn is_ready(&self) -> bool {
         true
     }
-
-    fn watch(&self, _: Operation, _: &Context) -> bool {
-        true
-    }
-
-    fn unwatch(&self, _: Operation, _: &Context) {}
 }

@@ -1,6 +1,8 @@
 //! No message, ever: `never`.
 
-use tamtam_wait::{Context, Operation, Source, Token};
+use tamtam_wait::{Source, Token};
+
+use crate::source::in_no_list;
 
 /// Never ready.
 #[derive(Debug)]
@@ -11,19 +13,9 @@ impl Source for Never {
         false
     }
 
-    fn register(&self, _: Operation, _: &Context) -> bool {
-        false
-    }
-
-    fn unregister(&self, _: Operation, _: &Context) {}
+    in_no_list!();
 
     fn is_ready(&self) -> bool {
         false
     }
-
-    fn watch(&self, _: Operation, _: &Context) -> bool {
-        false
-    }
-
-    fn unwatch(&self, _: Operation, _: &Context) {}
 }

@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
-use tamtam_wait::{Backoff, Context, Operation, Source, Token, Wait, WaitList};
+use tamtam_wait::{Backoff, Context, Source, Token, Wait, WaitList};
 
 use super::Nothing;
 use super::pace::Pace;
+use crate::source::in_list_or_alone;
 
 /// A channel that holds messages, seen from its receivers.
 pub(crate) trait Queue {
@@ -141,14 +142,7 @@ impl<Q: Queue + ?Sized> Source for Receiving<'_, Q> {
         }
     }
 
-    fn register(&self, operation: Operation, context: &Context) -> bool {
-        self.0.receivers().register(operation, context);
-        self.0.has_mail()
-    }
-
-    fn unregister(&self, operation: Operation, context: &Context) {
-        self.0.receivers().unregister(operation, context);
-    }
+    in_list_or_alone!(this => *this.0.receivers(), this.0.has_mail());
 
     fn decline(&self, _: &Context) {
         self.0.receivers().decline(|| self.0.has_mail());
@@ -167,22 +161,5 @@ impl<Q: Queue + ?Sized> Source for Receiving<'_, Q> {
 
     fn is_ready(&self) -> bool {
         !self.0.is_empty() || self.0.is_closed()
-    }
-
-    fn watch(&self, operation: Operation, context: &Context) -> bool {
-        self.0.receivers().watch(operation, context);
-        self.0.has_mail()
-    }
-
-    fn unwatch(&self, operation: Operation, context: &Context) {
-        self.0.receivers().unwatch(operation, context);
-    }
-
-    fn list(&self) -> Option<&WaitList> {
-        Some(self.0.receivers())
-    }
-
-    fn looks_ready(&self) -> bool {
-        self.0.has_mail()
     }
 }

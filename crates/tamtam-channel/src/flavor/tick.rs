@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use tamtam_wait::seam::Mutex;
-use tamtam_wait::{Context, Operation, Source, Token};
+use tamtam_wait::{Source, Token};
 
 use super::Nothing;
 use super::at::sleep_until;
+use crate::source::in_no_list;
 
 /// Delivers the moment of each tick. Ticks that nobody receives do not pile up: the next one is due
 /// a period after the last one was received or due, whichever is later.
@@ -70,21 +71,11 @@ impl Source for Tick {
         self.try_receive().map(|due| token.put(due)).is_ok()
     }
 
-    fn register(&self, _: Operation, _: &Context) -> bool {
-        self.is_ready()
-    }
-
-    fn unregister(&self, _: Operation, _: &Context) {}
+    in_no_list!();
 
     fn is_ready(&self) -> bool {
         !self.is_empty()
     }
-
-    fn watch(&self, _: Operation, _: &Context) -> bool {
-        self.is_ready()
-    }
-
-    fn unwatch(&self, _: Operation, _: &Context) {}
 
     fn deadline(&self) -> Option<Instant> {
         Some(*self.next.lock())

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::seam::atomic::{AtomicU64, Ordering};
 use tamtam_wait::seam::model_fence;
-use tamtam_wait::{Context, Operation, Source, Token, Wait, WaitList};
+use tamtam_wait::{Source, Token, Wait, WaitList};
 
 use crate::error::WaitTimeoutError;
+use crate::source::in_list_or_alone;
 
 mod number;
 mod stripes;
@@ -259,33 +260,9 @@ impl Source for Latch {
         self.is_open()
     }
 
-    fn register(&self, operation: Operation, context: &Context) -> bool {
-        self.waiters.register(operation, context);
-        self.has_opened()
-    }
-
-    fn unregister(&self, operation: Operation, context: &Context) {
-        self.waiters.unregister(operation, context);
-    }
+    in_list_or_alone!(this => this.waiters, this.has_opened());
 
     fn is_ready(&self) -> bool {
         self.is_open()
-    }
-
-    fn watch(&self, operation: Operation, context: &Context) -> bool {
-        self.waiters.watch(operation, context);
-        self.has_opened()
-    }
-
-    fn list(&self) -> Option<&WaitList> {
-        Some(&self.waiters)
-    }
-
-    fn looks_ready(&self) -> bool {
-        self.has_opened()
-    }
-
-    fn unwatch(&self, operation: Operation, context: &Context) {
-        self.waiters.unwatch(operation, context);
     }
 }

@@ -1,8 +1,9 @@
 use core::fmt;
 
-use tamtam_wait::{Context, Operation, Source, Token, WaitList};
+use tamtam_wait::{Source, Token};
 
 use super::Property;
+use crate::source::in_list_or_alone;
 
 /// That a [`Property`] has changed since a version, as something to wait for in
 /// [`Select`](crate::Select) or [`select!`](crate::select).
@@ -57,36 +58,9 @@ impl<T> Source for Changed<'_, T> {
         self.has_come()
     }
 
-    fn register(&self, operation: Operation, context: &Context) -> bool {
-        self.property.published.waiters.register(operation, context);
-        self.has_come_once_registered()
-    }
-
-    fn unregister(&self, operation: Operation, context: &Context) {
-        self.property
-            .published
-            .waiters
-            .unregister(operation, context);
-    }
+    in_list_or_alone!(this => this.property.published.waiters, this.has_come_once_registered());
 
     fn is_ready(&self) -> bool {
         self.has_come()
-    }
-
-    fn watch(&self, operation: Operation, context: &Context) -> bool {
-        self.property.published.waiters.watch(operation, context);
-        self.has_come_once_registered()
-    }
-
-    fn list(&self) -> Option<&WaitList> {
-        Some(&self.property.published.waiters)
-    }
-
-    fn looks_ready(&self) -> bool {
-        self.has_come_once_registered()
-    }
-
-    fn unwatch(&self, operation: Operation, context: &Context) {
-        self.property.published.waiters.unwatch(operation, context);
     }
 }

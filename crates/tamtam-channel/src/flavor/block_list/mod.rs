@@ -19,11 +19,12 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
-use tamtam_wait::{Backoff, Context, Operation, Source, Token, WaitList};
+use tamtam_wait::{Backoff, Source, Token, WaitList};
 
 use super::Nothing;
 use super::pace::{LONGEST_INTERVAL, Pace};
 use super::queue::Queue;
+use crate::source::in_no_list;
 
 /// In the tail: closed. In the head: a receiver is at work.
 const FLAG: usize = 1;
@@ -704,11 +705,7 @@ impl<T> Source for Sending<'_, T> {
         true
     }
 
-    fn register(&self, _: Operation, _: &Context) -> bool {
-        true
-    }
-
-    fn unregister(&self, _: Operation, _: &Context) {}
+    in_no_list!();
 
     unsafe fn abandon(&self, token: &mut Token) {
         // SAFETY: this is what `try_begin` puts into a token.
@@ -720,10 +717,4 @@ impl<T> Source for Sending<'_, T> {
     fn is_ready(&self) -> bool {
         true
     }
-
-    fn watch(&self, _: Operation, _: &Context) -> bool {
-        true
-    }
-
-    fn unwatch(&self, _: Operation, _: &Context) {}
 }

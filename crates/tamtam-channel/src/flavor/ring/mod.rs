@@ -19,12 +19,13 @@ use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, Mutex, UnsafeCell};
-use tamtam_wait::{Context, Operation, Patience, Source, Token, Wait, WaitList};
+use tamtam_wait::{Context, Patience, Source, Token, Wait, WaitList};
 
 use super::pace::{Pace, interval_for};
 use super::queue::Queue;
 use super::{Nothing, Refusal};
 use crate::builder::Overflow;
+use crate::source::in_list;
 
 /// In the tail: closed. In the head: a receiver is at work. In a stamp: written.
 const FLAG: usize = 1;
@@ -516,14 +517,7 @@ impl<T> Source for Sending<'_, T> {
         }
     }
 
-    fn register(&self, operation: Operation, context: &Context) -> bool {
-        self.0.senders.register(operation, context);
-        self.0.has_room()
-    }
-
-    fn unregister(&self, operation: Operation, context: &Context) {
-        self.0.senders.unregister(operation, context);
-    }
+    in_list!(this => this.0.senders, this.0.has_room());
 
     fn accept(&self, token: &mut Token, context: &Context) -> bool {
         self.0.arrive(context, || self.try_begin(token))
@@ -542,14 +536,5 @@ impl<T> Source for Sending<'_, T> {
 
     fn is_ready(&self) -> bool {
         self.0.is_ready()
-    }
-
-    fn watch(&self, operation: Operation, context: &Context) -> bool {
-        self.0.senders.watch(operation, context);
-        self.0.has_room()
-    }
-
-    fn unwatch(&self, operation: Operation, context: &Context) {
-        self.0.senders.unwatch(operation, context);
     }
 }
