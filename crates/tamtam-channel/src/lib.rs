@@ -9,6 +9,7 @@
 )]
 
 mod batch;
+mod block;
 mod builder;
 mod channel;
 mod ends;

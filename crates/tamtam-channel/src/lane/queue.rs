@@ -9,15 +9,14 @@
 
 use core::mem::{MaybeUninit, size_of};
 use core::ptr::{self, NonNull};
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 
 use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use tamtam_wait::seam::{CacheAligned, UnsafeCell};
 use tamtam_wait::{Attention, WaitList};
 
-/// Blocks aim at this size.
-const BLOCK_BYTES: usize = 2048;
+use crate::block::{self, Header};
+
 /// Read blocks on their way back to the sender.
 const SPARES: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
 /// In a lane with room for so many messages, a sender that found it full waits until there is
@@ -28,107 +27,28 @@ const MUCH: usize = 1024;
 
 type Place<T> = UnsafeCell<MaybeUninit<T>>;
 
-/// The header of a block; the cells follow.
-#[repr(align(128))]
-pub(super) struct Block<T> {
+/// What a block of a lane begins with.
+pub(super) struct Link<T> {
     /// The block that follows, written before the first message in it is announced.
     next: AtomicPtr<Block<T>>,
-    _cells: [Place<T>; 0],
 }
 
-impl<T> Block<T> {
-    pub(super) const CELLS: usize = if cfg!(tamtam_loom) {
-        2
-    } else {
-        let fit = BLOCK_BYTES / Self::STRIDE;
-        if fit < 8 {
-            8
-        } else if fit > 256 {
-            256
-        } else {
-            fit
-        }
-    };
+pub(super) type Block<T> = block::Block<Link<T>>;
 
-    /// From cell to cell, in bytes. Cells of messages without a size are told apart, too.
-    const STRIDE: usize = if size_of::<Place<T>>() == 0 {
-        1
-    } else {
-        size_of::<Place<T>>()
-    };
+impl<T> Header for Link<T> {
+    type Cell = Place<T>;
 
-    const LAYOUT: (Layout, usize) = {
-        let Some(bytes) = Self::CELLS.checked_mul(Self::STRIDE) else {
-            panic!("a block of messages of this type is larger than the address space")
-        };
-        let Ok(cells) = Layout::from_size_align(bytes, align_of::<Place<T>>()) else {
-            panic!("a block of messages of this type is larger than the address space")
-        };
-        let Ok((layout, offset)) = Layout::new::<Self>().extend(cells) else {
-            panic!("a block of messages of this type is larger than the address space")
-        };
-        (layout.pad_to_align(), offset)
-    };
+    const CELLS: usize = block::cells_of::<Place<T>>(8, 256);
 
-    fn allocate() -> NonNull<Self> {
-        let (layout, _) = Self::LAYOUT;
-        // SAFETY: the layout's size is not zero: the header has a field.
-        let block = unsafe { alloc(layout) };
-        let Some(block) = NonNull::new(block.cast::<Self>()) else {
-            handle_alloc_error(layout)
-        };
-        // SAFETY: freshly allocated for this very layout.
-        unsafe {
-            block.write(Block {
-                next: AtomicPtr::new(ptr::null_mut()),
-                _cells: [],
-            });
+    fn new() -> Self {
+        Link {
+            next: AtomicPtr::new(ptr::null_mut()),
         }
-        #[cfg(tamtam_loom)]
-        for index in 0..Self::CELLS {
-            // SAFETY: as above; the layout has room for so many cells.
-            unsafe {
-                Self::place(block, index)
-                    .cast_mut()
-                    .write(UnsafeCell::new(MaybeUninit::uninit()));
-            }
-        }
-        block
     }
 
-    /// # Safety
-    ///
-    /// Nobody uses the block any more; the messages in it are out.
-    unsafe fn free(block: NonNull<Self>) {
-        #[cfg(tamtam_loom)]
-        {
-            for index in 0..Self::CELLS {
-                // SAFETY: written by `allocate`; loom counts what it tracks.
-                unsafe { ptr::drop_in_place(Self::place(block, index).cast_mut()) };
-            }
-            // SAFETY: as above.
-            unsafe { ptr::drop_in_place(block.as_ptr()) };
-        }
-        // SAFETY: allocated with this layout, and by the caller's promise not in use.
-        unsafe { dealloc(block.as_ptr().cast(), Self::LAYOUT.0) };
-    }
-
-    /// The place of a message. An `UnsafeCell` over a `MaybeUninit` needs no initialising.
-    ///
-    /// # Safety
-    ///
-    /// The block is alive, and the index is at most the number of cells.
-    #[inline(always)]
-    unsafe fn place(block: NonNull<Self>, index: usize) -> *const Place<T> {
-        debug_assert!(index <= Self::CELLS);
-        // SAFETY: by the caller's promise this lies within the block's allocation or just behind it.
-        unsafe {
-            block
-                .cast::<u8>()
-                .add(Self::LAYOUT.1 + index * Self::STRIDE)
-                .cast::<Place<T>>()
-        }
-        .as_ptr()
+    fn cell() -> Place<T> {
+        // Nothing that would have to be written into memory.
+        UnsafeCell::new(MaybeUninit::uninit())
     }
 }
 

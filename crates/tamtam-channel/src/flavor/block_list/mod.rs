@@ -13,9 +13,8 @@
 
 mod batch;
 
-use core::mem::{MaybeUninit, size_of};
+use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
@@ -24,6 +23,7 @@ use tamtam_wait::{Backoff, Source, Token, WaitList};
 use super::Nothing;
 use super::pace::{LONGEST_INTERVAL, Pace};
 use super::queue::Queue;
+use crate::block::{self, Header};
 use crate::source::in_no_list;
 
 /// In the tail: closed. In the head: a receiver is at work.
@@ -33,8 +33,6 @@ const STEP: usize = 2;
 /// Flag and offset: the low bits of a block's address, which are zero.
 const MASK: usize = 127;
 
-/// Blocks aim at this size, so that messages of any size are allocated in similar portions.
-const BLOCK_BYTES: usize = 2048;
 /// No more than this is kept in spare blocks.
 const SPARE_BYTES: usize = 8192;
 
@@ -43,8 +41,8 @@ struct Cell<T> {
     message: UnsafeCell<MaybeUninit<T>>,
 }
 
-#[repr(align(128))]
-struct Block<T> {
+/// What a block of the list begins with.
+struct Link<T> {
     /// The block that follows; set by whoever claims this block's last cell, before it is written.
     next: AtomicPtr<Block<T>>,
     /// Cells whose stamp is this are written. Changed only by a block's owner.
@@ -52,88 +50,36 @@ struct Block<T> {
     /// How many cells lie before this block, since the channel's beginning. Changed only by a
     /// block's owner.
     start: UnsafeCell<usize>,
-    // The cells follow.
-    _cells: [Cell<T>; 0],
+}
+
+type Block<T> = block::Block<Link<T>>;
+
+impl<T> Header for Link<T> {
+    type Cell = Cell<T>;
+
+    const CELLS: usize = block::cells_of::<Cell<T>>(4, 62);
+
+    fn new() -> Self {
+        Link {
+            next: AtomicPtr::new(ptr::null_mut()),
+            generation: UnsafeCell::new(1),
+            start: UnsafeCell::new(0),
+        }
+    }
+
+    fn cell() -> Cell<T> {
+        Cell {
+            stamp: AtomicU32::new(0),
+            message: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
 }
 
 impl<T> Block<T> {
-    const CELLS: usize = if cfg!(tamtam_loom) {
-        2
-    } else {
-        let fit = BLOCK_BYTES / size_of::<Cell<T>>();
-        if fit < 4 {
-            4
-        } else if fit > 62 {
-            62
-        } else {
-            fit
-        }
-    };
-
     const SPARES: usize = {
-        let fit = SPARE_BYTES / (Self::CELLS * size_of::<Cell<T>>());
+        let fit = SPARE_BYTES / (Self::CELLS * Self::STRIDE);
         if fit > 4 { 4 } else { fit }
     };
-
-    const LAYOUT: (Layout, usize) = {
-        let Ok(cells) = Layout::array::<Cell<T>>(Self::CELLS) else {
-            panic!("a block of messages of this type is larger than the address space")
-        };
-        let Ok((layout, offset)) = Layout::new::<Self>().extend(cells) else {
-            panic!("a block of messages of this type is larger than the address space")
-        };
-        (layout.pad_to_align(), offset)
-    };
-
-    fn allocate() -> NonNull<Self> {
-        let (layout, offset) = Self::LAYOUT;
-        // SAFETY: the layout's size is not zero: the header has fields.
-        let block = unsafe { alloc(layout) };
-        let Some(block) = NonNull::new(block.cast::<Self>()) else {
-            handle_alloc_error(layout)
-        };
-        // SAFETY: freshly allocated for this very layout.
-        unsafe {
-            block.write(Block {
-                next: AtomicPtr::new(ptr::null_mut()),
-                generation: UnsafeCell::new(1),
-                start: UnsafeCell::new(0),
-                _cells: [],
-            });
-        }
-        for index in 0..Self::CELLS {
-            // SAFETY: the layout has room for so many cells behind the header.
-            unsafe {
-                block
-                    .cast::<u8>()
-                    .add(offset)
-                    .cast::<Cell<T>>()
-                    .add(index)
-                    .write(Cell {
-                        stamp: AtomicU32::new(0),
-                        message: UnsafeCell::new(MaybeUninit::uninit()),
-                    });
-            }
-        }
-        block
-    }
-
-    /// # Safety
-    ///
-    /// The caller owns the block: nobody else has its address. Its messages are out.
-    unsafe fn free(block: NonNull<Self>) {
-        #[cfg(tamtam_loom)]
-        {
-            for index in 0..Self::CELLS {
-                // SAFETY: by the caller's promise; loom counts the atomics that it tracks.
-                unsafe { ptr::drop_in_place(ptr::from_ref(Self::cell(block, index)).cast_mut()) };
-            }
-            // SAFETY: as above.
-            unsafe { ptr::drop_in_place(block.as_ptr()) };
-        }
-        // SAFETY: allocated with this layout, and by the caller's promise not in use.
-        unsafe { dealloc(block.as_ptr().cast(), Self::LAYOUT.0) };
-    }
 
     /// # Safety
     ///
@@ -141,15 +87,8 @@ impl<T> Block<T> {
     #[inline(always)]
     unsafe fn cell<'a>(block: NonNull<Self>, index: usize) -> &'a Cell<T> {
         debug_assert!(index < Self::CELLS);
-        // SAFETY: by the caller's promise; the address is the one `allocate` wrote the cell to.
-        unsafe {
-            block
-                .cast::<u8>()
-                .add(Self::LAYOUT.1)
-                .cast::<Cell<T>>()
-                .add(index)
-                .as_ref()
-        }
+        // SAFETY: by the caller's promise; `allocate` wrote a cell there.
+        unsafe { &*Self::place(block, index) }
     }
 }
 
