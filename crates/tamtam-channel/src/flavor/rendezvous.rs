@@ -10,7 +10,7 @@ use core::task::Waker;
 use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, Ordering};
-use tamtam_wait::seam::{Mutex, UnsafeCell};
+use tamtam_wait::seam::{Mutex, MutexGuard, UnsafeCell};
 use tamtam_wait::{
     Backoff, CAN_BLOCK, Context, Entry, Habit, Operation, Outcome, Sleeper, Source, TaskDeadline,
     Token, Wait, WaitQueue,
@@ -96,6 +96,15 @@ struct Sides {
 }
 
 impl Sides {
+    /// The queue of the senders or the receivers, and the other one.
+    fn of<const SENDERS: bool>(&mut self) -> (&mut WaitQueue, &mut WaitQueue) {
+        if SENDERS {
+            (&mut self.senders, &mut self.receivers)
+        } else {
+            (&mut self.receivers, &mut self.senders)
+        }
+    }
+
     fn choose_receiver(&mut self) -> Option<(Entry, Option<Sleeper>)> {
         if self.closed {
             return None;
@@ -276,24 +285,11 @@ impl<T> Rendezvous<T> {
                 return Ok(Some(self.displace(message)));
             }
             let packet = Packet::on_stack(Some(message));
-            let mut sleepers = Vec::new();
-            sides.senders.register(Entry {
-                packet: packet.address(),
-                ..Entry::new(ONLY, context)
-            });
-            sides.receivers.tell_watchers(&mut sleepers);
-            drop(sides);
-            drop(sleepers);
-            let mut patience = self.sender_habit.begin(wait, deadline);
-            let refusal = match context.wait(&mut patience, deadline) {
-                Outcome::Selected(_) => {
-                    packet.wait_until_done();
-                    return Ok(None);
-                }
+            let refusal = match self.wait_as::<true>(sides, &packet, context, wait, deadline) {
+                Outcome::Selected(_) => return Ok(None),
                 Outcome::Aborted => Refusal::Full,
                 Outcome::Disconnected => Refusal::Closed,
             };
-            self.sides.lock().senders.unregister(ONLY, context);
             // SAFETY: nobody has chosen us, and the entry is gone.
             match unsafe { packet.take() } {
                 Some(message) => Err((message, refusal)),
@@ -355,27 +351,59 @@ impl<T> Rendezvous<T> {
                 return Some(Err(Nothing::Closed));
             }
             let packet = Packet::<T>::on_stack(None);
-            let mut sleepers = Vec::new();
-            sides.receivers.register(Entry {
+            match self.wait_as::<false>(sides, &packet, context, wait, deadline) {
+                // SAFETY: done: the sender is through with the packet.
+                Outcome::Selected(_) => unsafe { packet.take() }.map(Ok),
+                Outcome::Aborted => Some(Err(Nothing::Empty)),
+                Outcome::Disconnected => Some(Err(Nothing::Closed)),
+            }
+        })
+    }
+
+    /// Waits with a packet as a sender or as a receiver. If it was chosen, the packet is done by now; else
+    /// nobody has the packet's address any more.
+    #[inline]
+    fn wait_as<const SENDS: bool>(
+        &self,
+        sides: MutexGuard<'_, Sides>,
+        packet: &Packet<T>,
+        context: &Context,
+        wait: Wait,
+        deadline: Option<Instant>,
+    ) -> Outcome {
+        Self::enter::<SENDS>(
+            sides,
+            Entry {
                 packet: packet.address(),
                 ..Entry::new(ONLY, context)
-            });
-            sides.senders.tell_watchers(&mut sleepers);
-            drop(sides);
-            drop(sleepers);
-            let mut patience = self.receiver_habit.begin(wait, deadline);
-            let nothing = match context.wait(&mut patience, deadline) {
-                Outcome::Selected(_) => {
-                    packet.wait_until_done();
-                    // SAFETY: done: the sender is through with the packet.
-                    return unsafe { packet.take() }.map(Ok);
-                }
-                Outcome::Aborted => Nothing::Empty,
-                Outcome::Disconnected => Nothing::Closed,
-            };
-            self.sides.lock().receivers.unregister(ONLY, context);
-            Some(Err(nothing))
-        })
+            },
+        );
+        let habit = if SENDS {
+            &self.sender_habit
+        } else {
+            &self.receiver_habit
+        };
+        let mut patience = habit.begin(wait, deadline);
+        let outcome = context.wait(&mut patience, deadline);
+        match outcome {
+            Outcome::Selected(_) => packet.wait_until_done(),
+            Outcome::Aborted | Outcome::Disconnected => {
+                let mut sides = self.sides.lock();
+                sides.of::<SENDS>().0.unregister(ONLY, context);
+            }
+        }
+        outcome
+    }
+
+    /// Enters a packet on one side, tells those who watch for it, and gives the lock back.
+    #[inline]
+    fn enter<const SENDS: bool>(mut sides: MutexGuard<'_, Sides>, entry: Entry) {
+        let mut sleepers = Vec::new();
+        let (own, others) = sides.of::<SENDS>();
+        own.register(entry);
+        others.tell_watchers(&mut sleepers);
+        drop(sides);
+        drop(sleepers);
     }
 
     /// Closes the channel for both sides; `false` if it was closed.
@@ -510,14 +538,13 @@ impl<T> Rendezvous<T> {
         }
         // The one address for both sides; a reference made later would claim the packet for us alone.
         let packet = NonNull::from(Box::leak(Box::new(Packet::on_stack(message.take()))));
-        let mut sleepers = Vec::new();
-        sides.senders.register(Entry {
-            packet: packet.as_ptr().cast(),
-            ..Entry::new(ONLY, &context)
-        });
-        sides.receivers.tell_watchers(&mut sleepers);
-        drop(sides);
-        drop(sleepers);
+        Self::enter::<true>(
+            sides,
+            Entry {
+                packet: packet.as_ptr().cast(),
+                ..Entry::new(ONLY, &context)
+            },
+        );
         Ok(Some(Offer {
             packet,
             deadline: deadline.map(|due| TaskDeadline::new(due, &context)),
@@ -605,16 +632,6 @@ impl<T> Exchange<T> {
 /// One side of a rendezvous, as something to wait for.
 pub(crate) struct Side<'a, T, const SENDS: bool>(&'a Rendezvous<T>);
 
-impl<T, const SENDS: bool> Side<'_, T, SENDS> {
-    fn queues(sides: &mut Sides) -> (&mut WaitQueue, &mut WaitQueue) {
-        if SENDS {
-            (&mut sides.senders, &mut sides.receivers)
-        } else {
-            (&mut sides.receivers, &mut sides.senders)
-        }
-    }
-}
-
 impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
     fn try_begin(&self, token: &mut Token) -> bool {
         let mut sides = self.0.sides.lock();
@@ -649,7 +666,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
         let mut sleepers = Vec::new();
         let mut sides = self.0.sides.lock();
         let closed = sides.closed;
-        let (own, others) = Self::queues(&mut sides);
+        let (own, others) = sides.of::<SENDS>();
         own.register(Entry {
             packet: packet.cast(),
             ..Entry::new(operation, context)
@@ -663,7 +680,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
 
     fn unregister(&self, operation: Operation, context: &Context) {
         let mut sides = self.0.sides.lock();
-        let entry = Self::queues(&mut sides).0.unregister(operation, context);
+        let entry = sides.of::<SENDS>().0.unregister(operation, context);
         drop(sides);
         if let Some(entry) = entry {
             // SAFETY: `register` boxed it, and it left the queue without being chosen.
@@ -710,19 +727,19 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
     fn is_ready(&self) -> bool {
         let mut sides = self.0.sides.lock();
         let closed = sides.closed;
-        closed || Self::queues(&mut sides).1.has_any()
+        closed || sides.of::<SENDS>().1.has_any()
     }
 
     fn watch(&self, operation: Operation, context: &Context) -> bool {
         let mut sides = self.0.sides.lock();
         let closed = sides.closed;
-        let (own, others) = Self::queues(&mut sides);
+        let (own, others) = sides.of::<SENDS>();
         own.watch(Entry::new(operation, context));
         closed || others.has_other(context)
     }
 
     fn unwatch(&self, operation: Operation, context: &Context) {
         let mut sides = self.0.sides.lock();
-        Self::queues(&mut sides).0.unwatch(operation, context);
+        sides.of::<SENDS>().0.unwatch(operation, context);
     }
 }
