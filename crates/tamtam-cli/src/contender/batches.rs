@@ -1,8 +1,7 @@
 use tamtam_channel::{Receiver, Sender, bounded, mpsc, spsc, unbounded};
 
-use super::VERSION;
-use super::gate::EventGate;
-use crate::drive::{BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany, post, stream};
+use super::{VERSION, offer};
+use crate::drive::{BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany, stream};
 
 /// The bounded channel, sent into one by one and received from with `recv_many`.
 pub(super) const CHANNEL: ChannelBatches = ChannelBatches { bounded: true };
@@ -53,8 +52,7 @@ impl Contender for ChannelBatches {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        let mut measures = post::batched::<_, EventGate>(*self);
-        measures.extend(stream::batched(*self));
+        let mut measures = offer::batches(*self);
         measures.extend(stream::batched_fan_in(*self));
         measures
     }
@@ -81,8 +79,7 @@ impl Contender for MpscBatches {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        let mut measures = post::batched::<_, EventGate>(*self);
-        measures.extend(stream::batched(*self));
+        let mut measures = offer::batches(*self);
         let all = stream::FAN_IN as usize;
         measures.extend(stream::batched_fan_in(MpscBatches {
             senders: self.senders.map(|_| all),
@@ -102,9 +99,7 @@ impl Contender for SpscBatches {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        let mut measures = post::batched::<_, EventGate>(*self);
-        measures.extend(stream::batched(*self));
-        measures
+        offer::batches(*self)
     }
 }
 

@@ -1,10 +1,9 @@
 use tamtam_channel::{Receiver, Sender, bounded, unbounded};
 
-use super::VERSION;
 use super::gate::EventGate;
+use super::{VERSION, offer};
 use crate::drive::{
-    AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, QueuePair, Retrieve,
-    async_turns, crowd, idle, post, sparse, stream, turns,
+    AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve, post, stream,
 };
 use crate::for_tasks;
 
@@ -56,23 +55,11 @@ impl Contender for Channel {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        let pair = QueuePair {
-            queue: *self,
-            capacity: 1,
-        };
-        let mut measures = turns::measures(pair);
-        measures.push(turns::string(pair));
-        measures.push(async_turns::tokio(pair));
-        measures.push(async_turns::small(pair));
-        measures.extend(async_turns::mixed(pair));
-        measures.extend(sparse::measures(pair));
-        measures.push(crowd::measure(pair));
-        measures.push(idle::measure(pair));
-        if self.kind != Kind::Rendezvous {
-            measures.extend(post::measures::<_, EventGate>(*self));
-            measures.extend(stream::measures(*self));
-            measures.extend(stream::fan_in(*self));
+        if self.kind == Kind::Rendezvous {
+            return offer::handover(*self);
         }
+        let mut measures = offer::single(*self);
+        measures.extend(stream::fan_in(*self));
         if self.kind == Kind::Bounded {
             measures.push(post::limit::<_, EventGate>(*self));
         }

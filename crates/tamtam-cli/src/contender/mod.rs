@@ -8,6 +8,7 @@ mod event;
 mod gate;
 mod latch;
 mod mutex_published;
+mod offer;
 mod per_frame;
 mod polled_value;
 mod property;

@@ -1,10 +1,9 @@
 use tamtam_channel::{TrySendError, mpsc, spsc};
 
-use super::VERSION;
 use super::gate::EventGate;
+use super::{VERSION, offer};
 use crate::drive::{
-    AsyncPost, AsyncQueue, AsyncRetrieve, Card, Contender, Measure, Post, Queue, QueuePair,
-    Retrieve, async_turns, crowd, idle, post, sparse, stream, turns,
+    AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve, post, stream,
 };
 use crate::for_tasks;
 
@@ -72,7 +71,7 @@ impl Contender for Spsc {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        let mut measures = alike(*self);
+        let mut measures = offer::single(*self);
         measures.push(post::limit::<_, EventGate>(*self));
         measures
     }
@@ -89,7 +88,7 @@ impl Contender for SpscUnbounded {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        alike(*self)
+        offer::single(*self)
     }
 }
 
@@ -104,30 +103,10 @@ impl Contender for Mpsc {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        let mut measures = alike(*self);
+        let mut measures = offer::single(*self);
         measures.extend(stream::fan_in(*self));
         measures
     }
-}
-
-/// What both take part in.
-fn alike<Q>(queue: Q) -> Vec<Measure>
-where
-    Q: AsyncQueue<crate::drive::Turn> + Queue<crate::drive::Text> + Queue<crate::drive::Stamp>,
-    Q: Queue<crate::drive::Packet16> + Queue<crate::drive::Packet64>,
-{
-    let pair = QueuePair { queue, capacity: 1 };
-    let mut measures = turns::measures(pair);
-    measures.push(turns::string(pair));
-    measures.push(async_turns::tokio(pair));
-    measures.push(async_turns::small(pair));
-    measures.extend(async_turns::mixed(pair));
-    measures.extend(sparse::measures(pair));
-    measures.push(crowd::measure(pair));
-    measures.push(idle::measure(pair));
-    measures.extend(post::measures::<_, EventGate>(queue));
-    measures.extend(stream::measures(queue));
-    measures
 }
 
 impl<M: Send + 'static> Queue<M> for Spsc {
