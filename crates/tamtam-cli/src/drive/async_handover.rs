@@ -61,8 +61,8 @@ pub trait AsyncRetrieve<M>: Send + 'static {
     fn receive_async(&mut self) -> impl Future<Output = M> + Send;
 }
 
-/// Implements [`AsyncQueue`] for a [`Queue`] whose sender and receiver both block and await: all three ways to open it are
-/// its [`open`](Queue::open).
+/// Implements [`AsyncQueue`](crate::drive::AsyncQueue) for a [`Queue`](crate::drive::Queue) whose sender and receiver both
+/// block and await: all three ways to open it are its [`open`](crate::drive::Queue::open).
 ///
 /// `for_tasks!(Channel)` is for messages that are `Send`; `for_tasks!(Channel: Clone + Send)` names other bounds.
 #[macro_export]
