@@ -7,7 +7,7 @@
 //! the sender through a few places that one side fills and the other one empties, again by plain stores.
 //! So a lane has no read-modify-write at all; waking is the business of the two wait lists.
 
-use core::mem::{MaybeUninit, size_of};
+use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 use std::cell::Cell;
 
