@@ -151,6 +151,10 @@ impl<T> Receiver<T> {
             let opened = opened.into_iter().map(|lane| (lane, Cursor::default()));
             seats.lanes.extend(opened);
             self.version.set(version);
+            if let (true, Some((first, _))) = (self.lane.get().is_null(), seats.lanes.first()) {
+                // All the others were gone: `head` is as good as its own cursor.
+                self.lane.set(Arc::as_ptr(first));
+            }
         }
         let Seats { lanes, current, .. } = &mut *seats;
         let count = lanes.len();

@@ -178,6 +178,27 @@ fn lanes_come_and_go() {
     assert!(receiver.recv().is_err());
 }
 
+/// A lane that was opened while the receiver gave up all others was not found by it: it looked into none.
+#[test]
+fn a_relay_of_senders_is_received_to_its_end() {
+    let handovers = if cfg!(miri) { 50 } else { 20_000 };
+    let (sender, receiver) = mpsc::unbounded();
+    let sends = thread::spawn(move || {
+        let mut pair = (sender.clone(), sender);
+        for number in 0..handovers {
+            pair.0.send(number).unwrap();
+            pair = (pair.1.clone(), pair.1.clone());
+        }
+    });
+    let mut received = 0;
+    while let Ok(number) = receiver.recv() {
+        assert!(number < handovers);
+        received += 1;
+    }
+    assert_eq!(received, handovers);
+    sends.join().unwrap();
+}
+
 #[test]
 fn the_last_sender_may_be_any() {
     let (sender, receiver) = mpsc::unbounded();
