@@ -8,6 +8,10 @@
 //! A receiver that finds nothing has looked into each lane, which takes some nanoseconds for each sender
 //! there is: for a handful up to some dozens of senders this is the fastest way, for thousands it is not.
 //!
+//! The verbs are those of [`Sender`](crate::Sender) and [`Receiver`](crate::Receiver); those that await want
+//! their end exclusively. There is no high-water mark, since nobody sees all lanes at one moment, and nothing
+//! that has to do with dropping messages, since no lane does.
+//!
 //! # Examples
 //!
 //! ```
@@ -22,8 +26,10 @@
 //! assert_eq!(receiver.iter().count(), 40);
 //! ```
 
-pub use crate::lane::{Drain, IntoIter, Iter, LaneSender, Many, Receiver, RecvFuture};
-pub use crate::lane::{RecvStream, RecvTimeoutFuture, Selectable, SendFuture, TryIter};
+pub use crate::lane::{Drain, ExclusivePermit, IntoIter, Iter, LaneSender, Many, Permit, Receiver};
+pub use crate::lane::{RecvFuture, RecvStream, RecvTimeoutFuture, ReserveFuture};
+pub use crate::lane::{ReserveTimeoutFuture, Selectable, SendFuture, SendSink, SendTimeoutFuture};
+pub use crate::lane::{TryIter, WeakSender};
 
 /// The sending end: a [`LaneSender`] that can be cloned, which opens a lane.
 pub type Sender<T> = LaneSender<T, Many>;

@@ -3,6 +3,11 @@
 //! A message costs a plain store on either side; there is no locked instruction in a stream. Blocking and
 //! awaiting work as on every channel. The ends can be moved to other threads, but neither shared nor cloned.
 //!
+//! The verbs are those of [`Sender`](crate::Sender) and [`Receiver`](crate::Receiver); those that await want
+//! their end exclusively. There is no weak sender, which would be a second one as soon as it is of use; no
+//! high-water mark, which would cost the receiver a look with each message; and nothing that has to do with
+//! dropping messages.
+//!
 //! # Examples
 //!
 //! ```
@@ -23,8 +28,10 @@
 //! # Ok::<(), tamtam_channel::SendManyError<u64>>(())
 //! ```
 
-pub use crate::lane::{Drain, IntoIter, Iter, LaneSender, Receiver, RecvFuture, RecvStream};
-pub use crate::lane::{RecvTimeoutFuture, Selectable, SendFuture, Single, TryIter};
+pub use crate::lane::{Drain, ExclusivePermit, IntoIter, Iter, LaneSender, Permit, Receiver};
+pub use crate::lane::{RecvFuture, RecvStream, RecvTimeoutFuture, ReserveFuture};
+pub use crate::lane::{ReserveTimeoutFuture, Selectable, SendFuture, SendSink, SendTimeoutFuture};
+pub use crate::lane::{Single, TryIter};
 
 /// The sending end: a [`LaneSender`] that is the only one of its channel.
 pub type Sender<T> = LaneSender<T, Single>;

@@ -47,7 +47,29 @@ impl<T> Line<T> {
             // Only by leaking clones can one get here, and a panic could be caught and repeated.
             std::process::abort();
         }
+        self.add_lane()
+    }
+
+    /// As [`open_lane`](Line::open_lane), unless no sender is left, or no message is taken any more.
+    pub(super) fn open_lane_if_open(&self) -> Option<Arc<Lane<T>>> {
+        if self.attention.is_closed() {
+            return None;
+        }
+        // Once there is none there never will be one: a receiver may rely on what `has_senders` says. What
+        // this sender's messages are ordered by comes with its going, as in `open_lane`.
+        let more = |senders: usize| senders.checked_add(1).filter(|_| senders != 0);
+        self.senders
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
+            .ok()?;
+        Some(self.add_lane())
+    }
+
+    fn add_lane(&self) -> Arc<Lane<T>> {
         let lane = Arc::new(Lane::new(self.capacity));
+        if self.attention.is_closed() {
+            // Its sender will take back whatever it writes, and nobody comes for the lane.
+            return lane;
+        }
         self.opened.lock().push(Arc::clone(&lane));
         // SYNC line-version
         self.version.fetch_add(1, Ordering::Release);

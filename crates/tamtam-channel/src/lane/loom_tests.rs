@@ -1,6 +1,9 @@
 //! Models of lanes: two or three threads, blocks of two cells.
 
-use tamtam_wait::seam::thread;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+
+use tamtam_wait::seam::{Task, thread};
 
 use crate::{TryRecvError, mpsc, spsc};
 
@@ -167,5 +170,148 @@ fn loom_a_lane_that_is_opened_while_the_receiver_goes_to_sleep() {
         let receives = thread::spawn(move || assert_eq!(receiver.recv(), Ok(1)));
         receives.join().unwrap();
         drop(sends.join().unwrap());
+    });
+}
+
+/// One sender goes as soon as another one has come: the receiver may find itself without any lane in between.
+#[test]
+fn loom_a_relay_of_senders() {
+    model(2, || {
+        let (sender, receiver) = mpsc::unbounded();
+        // So that the receiver's next look is at all lanes.
+        sender.send(0).unwrap();
+        let sends = thread::spawn(move || {
+            let next = sender.clone();
+            drop(sender);
+            next.send(1).unwrap();
+        });
+        assert_eq!(receiver.recv(), Ok(0));
+        assert_eq!(receiver.recv(), Ok(1));
+        assert!(receiver.recv().is_err());
+        sends.join().unwrap();
+    });
+}
+
+/// An upgrade of a weak sender against the last strong one's going: it fails, or its message is received
+/// before the end.
+#[test]
+fn loom_upgrade_against_the_end() {
+    model(1, || {
+        let (sender, receiver) = mpsc::unbounded();
+        let weak = sender.downgrade();
+        let goes = thread::spawn(move || drop(sender));
+        let sends = thread::spawn(move || match weak.upgrade() {
+            Some(sender) => {
+                sender.send(1).unwrap();
+                1
+            }
+            None => 0,
+        });
+        let mut received = 0;
+        while receiver.recv().is_ok() {
+            received += 1;
+        }
+        goes.join().unwrap();
+        assert_eq!(sends.join().unwrap(), received);
+    });
+}
+
+/// Several messages, announced at once, against a receiver that awaits them one by one.
+#[test]
+fn loom_a_batch_against_an_awaiting_receiver() {
+    model(2, || {
+        let (sender, receiver) = spsc::unbounded();
+        let sends = thread::spawn(move || {
+            // Two blocks: so it is announced in two portions.
+            assert_eq!(sender.send_many(0..3), Ok(3));
+            sender
+        });
+        let receives = thread::spawn(move || {
+            let mut receiver = receiver;
+            for number in 0..3 {
+                let mut future = receiver.recv_async();
+                let received = Task::new()
+                    .run(|waker| Pin::new(&mut future).poll(&mut Context::from_waker(waker)));
+                assert_eq!(received, Ok(number));
+            }
+        });
+        receives.join().unwrap();
+        drop(sends.join().unwrap());
+    });
+}
+
+/// A batch and a receive that is given up at any point: what was sent is there for the next one.
+#[test]
+fn loom_a_batch_against_a_receiver_that_gives_up() {
+    model(2, || {
+        let (sender, receiver) = spsc::unbounded();
+        let sends = thread::spawn(move || {
+            assert_eq!(sender.send_many(0..2), Ok(2));
+            sender
+        });
+        let receives = thread::spawn(move || {
+            let mut receiver = receiver;
+            let mut expected = 0;
+            {
+                let mut future = receiver.recv_async();
+                let task = Task::new();
+                let mut context = Context::from_waker(task.waker());
+                if let Poll::Ready(received) = Pin::new(&mut future).poll(&mut context) {
+                    assert_eq!(received, Ok(expected));
+                    expected += 1;
+                }
+            }
+            for number in expected..2 {
+                assert_eq!(receiver.recv(), Ok(number));
+            }
+        });
+        receives.join().unwrap();
+        drop(sends.join().unwrap());
+    });
+}
+
+/// A sender that awaits room for a permit, against the receive that makes it.
+#[test]
+fn loom_an_awaiting_sender_reserves() {
+    model(2, || {
+        let (sender, receiver) = spsc::bounded(1);
+        let sends = thread::spawn(move || {
+            let mut sender = sender;
+            sender.send(1).unwrap();
+            let mut future = sender.reserve_async();
+            let permit = Task::new()
+                .run(|waker| Pin::new(&mut future).poll(&mut Context::from_waker(waker)));
+            permit.unwrap().send(2).unwrap();
+        });
+        let receives = thread::spawn(move || {
+            assert_eq!(receiver.recv(), Ok(1));
+            receiver
+        });
+        sends.join().unwrap();
+        let receiver = receives.join().unwrap();
+        assert_eq!(receiver.try_recv(), Ok(2));
+    });
+}
+
+/// Room that a permit keeps is found by nobody else, and the permit's message is received or comes back.
+#[test]
+fn loom_a_permit_against_close() {
+    model(3, || {
+        let (sender, receiver) = spsc::bounded(1);
+        let sends = thread::spawn(move || {
+            let Ok(permit) = sender.reserve() else {
+                return 0;
+            };
+            assert!(sender.try_send(Box::new(0)).is_err());
+            usize::from(permit.send(Box::new(1)).is_ok())
+        });
+        let receives = thread::spawn(move || {
+            receiver.close();
+            let received = receiver.try_iter().count();
+            (received, receiver)
+        });
+        let accepted = sends.join().unwrap();
+        let (received, receiver) = receives.join().unwrap();
+        assert_eq!(received + receiver.try_iter().count(), accepted);
     });
 }

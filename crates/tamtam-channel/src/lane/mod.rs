@@ -2,16 +2,21 @@
 
 mod future;
 mod line;
+mod permit;
 mod queue;
 mod receiver;
 mod selectable;
 mod sender;
+mod weak_sender;
 
-pub use future::{RecvFuture, RecvStream, RecvTimeoutFuture, SendFuture};
+pub use future::{RecvFuture, RecvStream, RecvTimeoutFuture, ReserveFuture, ReserveTimeoutFuture};
+pub use future::{SendFuture, SendSink, SendTimeoutFuture};
 pub(crate) use line::open;
+pub use permit::{ExclusivePermit, Permit};
 pub use receiver::{Drain, IntoIter, Iter, Receiver, TryIter};
 pub use selectable::Selectable;
 pub use sender::{LaneSender, Many, Single};
+pub use weak_sender::WeakSender;
 
 /// After so many messages without waiting, one side need not look for a waiting other side any more: asking
 /// it to look again costs up to 13 µs, which is 6 ns for each of these.

@@ -108,6 +108,16 @@ impl<T> Cursor<T> {
         self.limit.set(self.count.get());
     }
 
+    /// Lets this side look one message earlier. It is not at its limit.
+    pub(super) fn shorten(&self) {
+        self.limit.set(self.limit.get().wrapping_sub(1));
+    }
+
+    /// Lets this side go one message further than it was allowed to.
+    pub(super) fn lengthen(&self) {
+        self.limit.set(self.limit.get().wrapping_add(1));
+    }
+
     /// Whether the block has no further cell.
     #[inline(always)]
     pub(super) fn is_block_over(&self) -> bool {
@@ -257,10 +267,11 @@ impl<T> Lane<T> {
         self.announce(tail);
     }
 
-    /// Looks how much room there is. Sequentially consistent: this is the sender's second look, too.
-    pub(super) fn look_for_room(&self, tail: &Cursor<T>) -> bool {
+    /// Looks how much room there is, where so many messages fit. Sequentially consistent: this is the
+    /// sender's second look, too.
+    pub(super) fn look_for_room(&self, tail: &Cursor<T>, fit: usize) -> bool {
         let received = self.received.count.load(Ordering::SeqCst);
-        tail.limit.set(received.wrapping_add(self.capacity));
+        tail.limit.set(received.wrapping_add(fit));
         !tail.is_at_limit()
     }
 

@@ -551,6 +551,15 @@ impl<T> Receiver<T> {
         seated + opened
     }
 
+    /// Whether no sender has room: each lane holds as many messages as it can.
+    pub fn is_full(&self) -> bool {
+        let seats = self.seats.borrow();
+        let opened = self.line.opened();
+        let mut lanes = seats.lanes.iter().map(|(lane, _)| lane).chain(&opened);
+        (!seats.lanes.is_empty() || !opened.is_empty())
+            && lanes.all(|lane| lane.len() == self.line.capacity)
+    }
+
     /// How many messages the lane of each sender can hold; `None` if there is no bound.
     pub fn capacity(&self) -> Option<usize> {
         (self.line.capacity != usize::MAX).then_some(self.line.capacity)

@@ -44,10 +44,12 @@ pub enum Many {}
 /// all: a message may be received before one that another sender had sent earlier. What a thread did
 /// before it sent is visible to whoever received the message.
 pub struct LaneSender<T, K> {
-    line: Arc<Line<T>>,
+    pub(super) line: Arc<Line<T>>,
     lane: Arc<Lane<T>>,
-    tail: Cursor<T>,
-    state: Cell<State>,
+    pub(super) tail: Cursor<T>,
+    pub(super) state: Cell<State>,
+    /// How many messages fit into the lane beside those that permits keep room for.
+    pub(super) fit: Cell<usize>,
     /// How many messages had been sent when the receiver was asked for attention last.
     waited: Cell<usize>,
     /// So many more times any room will do, and how many it was the last time.
@@ -56,7 +58,7 @@ pub struct LaneSender<T, K> {
     /// Where this sender told the receiver that it runs, and after how many messages.
     said: Cell<u32>,
     said_at: Cell<usize>,
-    wait: Wait,
+    pub(super) wait: Wait,
     kind: PhantomData<fn() -> K>,
 }
 
@@ -69,7 +71,7 @@ impl<T, K> UnwindSafe for LaneSender<T, K> {}
 impl<T, K> RefUnwindSafe for LaneSender<T, K> {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     Open,
     /// In the middle of [`LaneSender::send_many`].
     InBatch,
@@ -77,12 +79,12 @@ enum State {
 }
 
 #[cold]
-fn used_by_iterator() -> ! {
+pub(super) fn used_by_iterator() -> ! {
     panic!("a sender was used by the iterator whose messages it sends")
 }
 
 /// Why a message was not written.
-enum Unwritten {
+pub(super) enum Unwritten {
     Full,
     Closed,
 }
@@ -90,6 +92,7 @@ enum Unwritten {
 impl<T, K> LaneSender<T, K> {
     pub(super) fn new(line: Arc<Line<T>>, lane: Arc<Lane<T>>, wait: Wait) -> Self {
         LaneSender {
+            fit: Cell::new(line.capacity),
             line,
             lane,
             tail: Cursor::default(),
@@ -113,7 +116,7 @@ impl<T, K> LaneSender<T, K> {
 
     /// Whether a message may be written now.
     #[inline(always)]
-    fn may_write(&self) -> Result<(), Unwritten> {
+    pub(super) fn may_write(&self) -> Result<(), Unwritten> {
         if self.tail.is_at_limit() {
             return self.look_for_room(true);
         }
@@ -128,7 +131,7 @@ impl<T, K> LaneSender<T, K> {
             State::Open if at_once => self.lane.prepare(&self.tail),
             State::Open => {}
         }
-        if self.lane.look_for_room(&self.tail) {
+        if self.lane.look_for_room(&self.tail, self.fit.get()) {
             if self.tail.count().wrapping_sub(self.waited.get()) > UNATTENDED
                 && self.lane.senders.is_empty()
             {
@@ -345,7 +348,7 @@ impl<T, K> LaneSender<T, K> {
 
     #[cold]
     #[inline(never)]
-    fn wait_for_room(&self, deadline: Option<Instant>) -> Result<(), Unwritten> {
+    pub(super) fn wait_for_room(&self, deadline: Option<Instant>) -> Result<(), Unwritten> {
         if let Some(much) = self.lane.much() {
             match self.wait_for_much_room(much, deadline) {
                 Err(Unwritten::Full) => {}
@@ -414,7 +417,7 @@ impl<T, K> LaneSender<T, K> {
         self.lane.attention().want();
         self.waited.set(self.tail.count());
         self.state.get() != State::Open
-            || self.lane.look_for_room(&self.tail)
+            || self.lane.look_for_room(&self.tail, self.fit.get())
             || self.line.attention.is_closed()
     }
 

@@ -1,32 +1,12 @@
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tamtam_channel::{RecvTimeoutError, mpsc, spsc};
 
-use super::for_each_kind;
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return output;
-        }
-        thread::park();
-    }
-}
+use super::{assert_send, block_on, for_each_kind};
 
 #[derive(Default)]
 struct Count(AtomicUsize);
@@ -36,8 +16,6 @@ impl Wake for Count {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 }
-
-fn assert_send<T: Send>(_: &T) {}
 
 for_each_kind! {
     fn blocking_and_awaiting_ends_mix(open) {

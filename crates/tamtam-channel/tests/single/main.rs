@@ -1,14 +1,20 @@
 //! The ends that belong to one owner: `spsc` and `mpsc`.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 
 mod asynchronous;
 mod batches;
 mod closing;
 mod delivery;
 mod drops;
+mod permits;
+mod sinks;
 mod stress;
+mod weak_senders;
 
 /// Counts how many of its kind were dropped.
 #[derive(Debug)]
@@ -28,6 +34,27 @@ fn counter() -> (Arc<AtomicUsize>, impl Fn() -> Counted) {
     };
     (count, make)
 }
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        thread::park();
+    }
+}
+
+fn assert_send<T: Send>(_: &T) {}
 
 /// Runs a test body for every way to open such a channel. The name of the way is `open`; it is given the
 /// number of messages that the body leaves in the channel at most.
