@@ -1,7 +1,8 @@
 //! Both ends as tasks: what the `_async` verbs, streams and sinks promise, on executors of every kind and polled by
 //! hand.
 //!
-//! The modules `batches`, `cancel`, `program`, `wakers` and `wakes` need no threads and no clock, so they run under Miri, too.
+//! The modules `batches`, `cancel`, `program` and its likes, `wakers` and `wakes` need no threads and no clock, so they run
+//! under Miri, too.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -10,7 +11,10 @@ mod batches;
 mod cancel;
 mod executor;
 mod hand;
+mod lane_program;
+mod ledger;
 mod program;
+mod property_program;
 mod wakers;
 mod wakes;
 

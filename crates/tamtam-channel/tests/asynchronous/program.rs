@@ -2,99 +2,15 @@
 //! and others send and receive without waiting. What went in is what came out, is still inside, was dropped with a
 //! cancelled send, or was given back. And whenever all that were woken have been polled, nobody waits for what is there.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Poll;
 
 use tamtam_channel::{Receiver, SendFuture, Sender};
 
 use crate::hand::Hand;
+use crate::ledger::{Ledger, Message};
 use crate::support::{Flavour, Random};
-
-const FRESH: u8 = 0;
-const RECEIVED: u8 = 1;
-const DROPPED: u8 = 2;
-
-/// A message whose end is noted: with a receiver, or anywhere else.
-struct Message {
-    number: u64,
-    fate: Arc<AtomicU8>,
-}
-
-impl Drop for Message {
-    fn drop(&mut self) {
-        // Only if it was not received.
-        let _ = self
-            .fate
-            .compare_exchange(FRESH, DROPPED, Ordering::SeqCst, Ordering::SeqCst);
-    }
-}
-
-/// What became of all messages of a program.
-///
-/// Messages are numbered in the order in which they were made.
-#[derive(Default)]
-struct Ledger {
-    fates: Vec<Arc<AtomicU8>>,
-    /// Those whose send returned without an error, each with the number of the first message made afterwards.
-    accepted: BTreeMap<u64, u64>,
-    /// Those that came back.
-    refused: Vec<u64>,
-    received: Vec<u64>,
-}
-
-impl Ledger {
-    fn message(&mut self) -> Message {
-        let fate = Arc::new(AtomicU8::new(FRESH));
-        let number = self.next();
-        self.fates.push(Arc::clone(&fate));
-        Message { number, fate }
-    }
-
-    fn next(&self) -> u64 {
-        self.fates.len() as u64
-    }
-
-    fn accept(&mut self, number: u64) {
-        self.accepted.insert(number, self.next());
-    }
-
-    fn receive(&mut self, message: Message) {
-        let before = message.fate.swap(RECEIVED, Ordering::SeqCst);
-        assert_eq!(before, FRESH, "received twice, or after it was dropped");
-        self.received.push(message.number);
-    }
-
-    fn refuse(&mut self, message: Message) {
-        let before = message.fate.swap(DROPPED, Ordering::SeqCst);
-        assert_eq!(before, FRESH, "given back after it was received");
-        self.refused.push(message.number);
-    }
-
-    /// At the end, when the channel is gone.
-    fn check(self) {
-        let fate = |number: u64| self.fates[number as usize].load(Ordering::SeqCst);
-        for number in 0..self.next() {
-            assert_ne!(fate(number), FRESH, "{number} has leaked");
-        }
-        for number in &self.refused {
-            assert_eq!(fate(*number), DROPPED);
-        }
-        // What was sent before another one was made is received before it, whoever sent the two.
-        for (position, late) in self.received.iter().enumerate() {
-            for later in &self.received[position..] {
-                let sent = self.accepted.get(later).copied();
-                assert!(
-                    sent.is_none_or(|sent| sent > *late),
-                    "{late} before {later}"
-                );
-            }
-        }
-    }
-}
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
 
@@ -315,7 +231,8 @@ fn run(flavour: Flavour, seed: u64, steps: usize) {
     }
     drop(waiting);
     drop((senders, receivers, watcher, borrowed));
-    ledger.check();
+    ledger.check_order();
+    ledger.check_fates();
 }
 
 fn programs(flavour: Flavour) {
