@@ -40,6 +40,12 @@ impl Pile {
         self.list.notify_one();
     }
 
+    /// Puts several at once, and tells of them once.
+    fn put_many(&self, count: usize) {
+        self.items.fetch_add(count, Ordering::SeqCst);
+        self.list.notify_many(count);
+    }
+
     fn try_take(&self) -> Option<()> {
         self.items
             .fetch_update(Ordering::SeqCst, Ordering::Relaxed, |items| {
@@ -85,6 +91,57 @@ fn loom_two_waiters_are_woken_by_two_messages() {
         });
         pile.put();
         pile.put();
+        for taker in takers {
+            assert!(taker.join().unwrap().is_some());
+        }
+    });
+}
+
+#[test]
+fn loom_two_waiters_are_woken_by_one_batch() {
+    model(|| {
+        let pile = Pile::new();
+        let takers = [(); 2].map(|()| {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.take(Wait::Park, None))
+        });
+        pile.put_many(2);
+        for taker in takers {
+            assert!(taker.join().unwrap().is_some());
+        }
+    });
+}
+
+/// As above in a chained list: one of the two is told, and tells the other.
+#[test]
+fn loom_two_waiters_of_a_chained_list_are_woken_by_one_batch() {
+    model(|| {
+        let pile = Pile::with(WaitList::chained());
+        let takers = [(); 2].map(|()| {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.take(Wait::Park, None))
+        });
+        pile.put_many(2);
+        for taker in takers {
+            assert!(taker.join().unwrap().is_some());
+        }
+    });
+}
+
+/// A batch of two, and then one more, while somebody takes one who has not waited.
+#[test]
+fn loom_a_batch_meets_a_rival() {
+    model(|| {
+        let pile = Pile::new();
+        let takers = [(); 2].map(|()| {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.take(Wait::Park, None))
+        });
+        pile.put_many(2);
+        // Whoever it is taken from waits again, and hears of the next one.
+        if pile.try_take().is_some() {
+            pile.put_many(1);
+        }
         for taker in takers {
             assert!(taker.join().unwrap().is_some());
         }
@@ -329,6 +386,51 @@ fn loom_a_task_and_a_thread_are_woken_by_two_messages() {
         pile.put();
         task.join().unwrap();
         assert!(taker.join().unwrap().is_some());
+    });
+}
+
+#[test]
+fn loom_a_task_and_a_thread_are_woken_by_one_batch() {
+    task_model(|alone| {
+        let pile = Pile::new();
+        let task = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || take_as_task(&pile, alone))
+        };
+        let taker = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.take(Wait::Park, None))
+        };
+        pile.put_many(2);
+        task.join().unwrap();
+        assert!(taker.join().unwrap().is_some());
+    });
+}
+
+/// A task that gives up while a batch chooses it: the others of the batch are none the worse, and what was meant for
+/// the task is there for the next to come.
+#[test]
+fn loom_cancelling_meets_a_batch() {
+    task_model(|alone| {
+        let pile = Pile::new();
+        let taker = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.take(Wait::Park, None).is_some())
+        };
+        let giver = {
+            let pile = Arc::clone(&pile);
+            thread::spawn(move || pile.put_many(2))
+        };
+        let taking = Taking {
+            pile: Arc::clone(&pile),
+            alone,
+        };
+        let mut wait = TaskWait::new();
+        let taken = poll(&mut wait, &taking, Task::new().waker()).is_ready();
+        wait.cancel(&taking);
+        assert!(taker.join().unwrap());
+        giver.join().unwrap();
+        assert_eq!(pile.try_take().is_some(), !taken);
     });
 }
 

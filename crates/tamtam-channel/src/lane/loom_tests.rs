@@ -185,8 +185,8 @@ fn loom_a_relay_of_senders() {
             drop(sender);
             next.send(1).unwrap();
         });
-        assert_eq!(receiver.recv(), Ok(0));
-        assert_eq!(receiver.recv(), Ok(1));
+        // In either order: they lie in two lanes.
+        assert_eq!(receiver.recv().unwrap() + receiver.recv().unwrap(), 1);
         assert!(receiver.recv().is_err());
         sends.join().unwrap();
     });

@@ -12,6 +12,7 @@ mod cancel;
 mod executor;
 mod hand;
 mod lane_program;
+mod lane_soak;
 mod ledger;
 mod program;
 mod property_program;

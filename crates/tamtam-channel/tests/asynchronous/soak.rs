@@ -17,15 +17,15 @@ use tamtam_channel::{Receiver, Select, Sender, never, tick};
 use crate::hand::Hand;
 use crate::support::{Flavour, LIMIT, LONG, Random, soak, within};
 
-const FRESH: u8 = 0;
-const RECEIVED: u8 = 1;
-const DROPPED: u8 = 2;
+pub(crate) const FRESH: u8 = 0;
+pub(crate) const RECEIVED: u8 = 1;
+pub(crate) const DROPPED: u8 = 2;
 
-struct Message {
-    from: usize,
-    number: u64,
-    check: Box<u64>,
-    fate: Arc<AtomicU8>,
+pub(crate) struct Message {
+    pub(crate) from: usize,
+    pub(crate) number: u64,
+    pub(crate) check: Box<u64>,
+    pub(crate) fate: Arc<AtomicU8>,
 }
 
 impl Drop for Message {
@@ -37,12 +37,12 @@ impl Drop for Message {
 }
 
 /// Polls at most so many times, then drops the future.
-struct AtMost<F> {
+pub(crate) struct AtMost<F> {
     future: Option<F>,
     polls: u64,
 }
 
-fn at_most<F>(polls: u64, future: F) -> AtMost<F> {
+pub(crate) fn at_most<F>(polls: u64, future: F) -> AtMost<F> {
     AtMost {
         future: Some(future),
         polls,
@@ -70,31 +70,31 @@ impl<F: Future + Unpin> Future for AtMost<F> {
     }
 }
 
-fn microseconds(random: &mut Random, end: u64) -> Duration {
+pub(crate) fn microseconds(random: &mut Random, end: u64) -> Duration {
     Duration::from_micros(random.below(end))
 }
 
-fn spin(random: &mut Random) {
+pub(crate) fn spin(random: &mut Random) {
     for _ in 0..random.below(300) {
         std::hint::spin_loop();
     }
 }
 
 #[derive(Default, Debug, PartialEq, Eq, Clone, Copy)]
-struct Tally {
-    count: u64,
+pub(crate) struct Tally {
+    pub(crate) count: u64,
     mix: u64,
 }
 
 impl Tally {
-    fn add(&mut self, from: usize, number: u64) {
+    pub(crate) fn add(&mut self, from: usize, number: u64) {
         self.count += 1;
         self.mix ^= (number + 1)
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
             .rotate_left(from as u32 * 7 + 1);
     }
 
-    fn join(self, other: Tally) -> Tally {
+    pub(crate) fn join(self, other: Tally) -> Tally {
         Tally {
             count: self.count + other.count,
             mix: self.mix ^ other.mix,
@@ -339,7 +339,7 @@ fn receivers_go(flavour: Flavour, time: Duration) {
     });
 }
 
-fn time() -> Duration {
+pub(crate) fn time() -> Duration {
     let moment = if cfg!(miri) { 3_000 } else { 300 };
     soak(Duration::from_millis(moment)) / 4
 }
