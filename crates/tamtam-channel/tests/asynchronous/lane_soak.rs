@@ -21,6 +21,12 @@ use crate::hand::Hand;
 use crate::soak::{DROPPED, FRESH, Message, RECEIVED, Tally, at_most, microseconds, spin, time};
 use crate::support::{LIMIT, LONG, Random, within};
 
+/// More messages than this in a lane without a bound, and its sender waits for the receiver.
+const MUCH: usize = 1_000;
+
+/// A sender that leaves its lane for another one leaves no more messages than this.
+const FEW: usize = 20;
+
 /// Whether a sender can have another one beside it.
 trait Kind: Sized + 'static {
     fn another(
@@ -172,7 +178,9 @@ fn send<K: Kind>(
                 drop(sender.send_many(messages));
             }
             _ => {
-                if let Some(another) = K::another(&sender, random.below(2) == 0) {
+                if sender.len() < FEW
+                    && let Some(another) = K::another(&sender, random.below(2) == 0)
+                {
                     made.settle();
                     sender = another;
                     made.open_lane();
@@ -181,7 +189,8 @@ fn send<K: Kind>(
             }
         }
         made.settle();
-        if sender.capacity().is_none() && sender.len() > 20_000 {
+        // What is left in the end is to be received in no time.
+        while sender.len() > MUCH && !sender.is_closed() && !stop.load(Ordering::Relaxed) {
             thread::yield_now();
         }
     }
