@@ -219,7 +219,7 @@ fn loom_upgrade_against_the_end() {
 /// Several messages, announced at once, against a receiver that awaits them one by one.
 #[test]
 fn loom_a_batch_against_an_awaiting_receiver() {
-    model(2, || {
+    model(3, || {
         let (sender, receiver) = spsc::unbounded();
         let sends = thread::spawn(move || {
             // Two blocks: so it is announced in two portions.
@@ -243,7 +243,7 @@ fn loom_a_batch_against_an_awaiting_receiver() {
 /// A batch and a receive that is given up at any point: what was sent is there for the next one.
 #[test]
 fn loom_a_batch_against_a_receiver_that_gives_up() {
-    model(2, || {
+    model(3, || {
         let (sender, receiver) = spsc::unbounded();
         let sends = thread::spawn(move || {
             assert_eq!(sender.send_many(0..2), Ok(2));

@@ -331,13 +331,13 @@ fn send_at_once<K>(world: &World, lane: &Lane<K>, random: &mut Random) {
                             world.refuse(error.into_inner());
                         }
                     }
-                } else if let Some(permit) = permits.pop() {
-                    if random.below(3) > 0 {
-                        let message = world.message(&lane.account);
-                        let number = message.number;
-                        assert!(permit.send(message).is_ok(), "room was kept for it");
-                        world.accept(number);
-                    }
+                } else if let Some(permit) = permits.pop()
+                    && random.below(3) > 0
+                {
+                    let message = world.message(&lane.account);
+                    let number = message.number;
+                    assert!(permit.send(message).is_ok(), "room was kept for it");
+                    world.accept(number);
                 }
             }
         }

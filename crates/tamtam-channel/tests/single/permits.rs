@@ -78,9 +78,9 @@ for_each_kind! {
             assert_eq!(format!("{permit:?}"), "ExclusivePermit { .. }");
             scope.spawn(move || permit.send(1).unwrap());
         });
-        // Dropped or leaked, it keeps nothing.
+        // Dropped, it keeps nothing.
         drop(block_on(sender.reserve_async()).unwrap());
-        std::mem::forget(block_on(sender.reserve_timeout_async(Duration::ZERO)).unwrap());
+        drop(block_on(sender.reserve_timeout_async(Duration::ZERO)).unwrap());
         let later = Instant::now() + Duration::from_secs(60);
         let permit = block_on(sender.reserve_deadline_async(later)).unwrap();
         permit.send(2).unwrap();
