@@ -1,6 +1,7 @@
 //! Channels with one receiver, in which each sender has a lane of its own.
 
 mod future;
+mod iter;
 mod line;
 mod permit;
 mod queue;
@@ -11,9 +12,10 @@ mod weak_sender;
 
 pub use future::{RecvFuture, RecvStream, RecvTimeoutFuture, ReserveFuture, ReserveTimeoutFuture};
 pub use future::{SendFuture, SendSink, SendTimeoutFuture};
+pub use iter::{Drain, IntoIter, Iter, TryIter};
 pub(crate) use line::open;
 pub use permit::{ExclusivePermit, Permit};
-pub use receiver::{Drain, IntoIter, Iter, Receiver, TryIter};
+pub use receiver::Receiver;
 pub use selectable::Selectable;
 pub use sender::{LaneSender, Many, Single};
 pub use weak_sender::WeakSender;

@@ -1,0 +1,118 @@
+use core::fmt;
+
+use super::Receiver;
+
+impl<T> Receiver<T> {
+    /// An iterator over the messages that are there now; what comes later is not part of it. It never
+    /// waits, and what it has not yielded stays in the channel.
+    pub fn drain(&self) -> Drain<'_, T> {
+        Drain {
+            receiver: self,
+            left: self.len(),
+        }
+    }
+
+    /// An iterator that waits for each message and ends when the channel is empty and closed, or no
+    /// sender is left.
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter { receiver: self }
+    }
+
+    /// An iterator over the messages that are there; never waits.
+    pub fn try_iter(&self) -> TryIter<'_, T> {
+        TryIter { receiver: self }
+    }
+}
+
+/// What [`Receiver::drain`] returns.
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct Drain<'a, T> {
+    receiver: &'a Receiver<T>,
+    left: usize,
+}
+
+/// What [`Receiver::iter`] returns.
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct Iter<'a, T> {
+    receiver: &'a Receiver<T>,
+}
+
+/// What [`Receiver::try_iter`] returns.
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct TryIter<'a, T> {
+    receiver: &'a Receiver<T>,
+}
+
+/// What `into_iter` of a [`Receiver`] returns.
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct IntoIter<T> {
+    receiver: Receiver<T>,
+}
+
+impl<T> Iterator for Drain<'_, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.left = self.left.checked_sub(1)?;
+        self.receiver.take().ok()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.left))
+    }
+}
+
+impl<T> Iterator for Iter<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.receiver.recv().ok()
+    }
+}
+
+impl<T> Iterator for TryIter<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.receiver.take().ok()
+    }
+}
+
+impl<T> Iterator for IntoIter<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.receiver.recv().ok()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Receiver<T> {
+    type Item = T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<T> IntoIterator for Receiver<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter { receiver: self }
+    }
+}
+
+macro_rules! debug_as {
+    ($($name:ident $(<$life:lifetime>)?),+) => { $(
+        impl<T> fmt::Debug for $name<$($life,)? T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(concat!(stringify!($name), " { .. }"))
+            }
+        }
+    )+ };
+}
+
+debug_as!(Drain<'_>, Iter<'_>, TryIter<'_>, IntoIter);
