@@ -21,7 +21,7 @@ mod reserve;
 mod send;
 mod sink;
 mod stream;
-mod timeout;
+pub(crate) mod timeout;
 mod wait;
 
 pub use changed::{ChangedFuture, ChangedTimeoutFuture};

@@ -30,13 +30,13 @@ pub trait PollUntil: Unpin {
 /// As for the future without a deadline, and running out of time does no more than dropping it.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct TimeoutFuture<F> {
-    pub(super) future: F,
+    pub(crate) future: F,
     deadline: Option<Instant>,
 }
 
 impl<F> TimeoutFuture<F> {
     /// Until this moment.
-    pub(super) fn until(future: F, deadline: Instant) -> Self {
+    pub(crate) fn until(future: F, deadline: Instant) -> Self {
         TimeoutFuture {
             future,
             deadline: Some(deadline),
@@ -44,7 +44,7 @@ impl<F> TimeoutFuture<F> {
     }
 
     /// For so long from now; without an end if that is beyond what the clock can tell.
-    pub(super) fn within(future: F, timeout: Duration) -> Self {
+    pub(crate) fn within(future: F, timeout: Duration) -> Self {
         TimeoutFuture {
             future,
             deadline: Instant::now().checked_add(timeout),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tamtam_wait::{Polled, TaskWait, Token};
 
 use crate::error::{RecvError, RecvTimeoutError};
+use crate::future::timeout::{PollUntil, TimeoutFuture};
 use crate::lane::Receiver;
 
 /// What [`Receiver::recv_async`] returns: ready when a message is there.
@@ -26,12 +27,7 @@ pub struct RecvFuture<'a, T> {
 /// # Cancel safety
 ///
 /// Dropping it takes no message, and neither does its running out of time.
-#[must_use = "a future does nothing until it is awaited"]
-pub struct RecvTimeoutFuture<'a, T> {
-    receiver: &'a mut Receiver<T>,
-    wait: TaskWait,
-    deadline: Option<Instant>,
-}
+pub type RecvTimeoutFuture<'a, T> = TimeoutFuture<RecvFuture<'a, T>>;
 
 #[inline]
 pub(super) fn poll_receive<T>(
@@ -97,11 +93,7 @@ impl<T> Receiver<T> {
     ///
     /// [`RecvTimeoutError::Timeout`] or [`RecvTimeoutError::Disconnected`].
     pub fn recv_timeout_async(&mut self, timeout: Duration) -> RecvTimeoutFuture<'_, T> {
-        RecvTimeoutFuture {
-            receiver: self,
-            wait: TaskWait::new(),
-            deadline: Instant::now().checked_add(timeout),
-        }
+        TimeoutFuture::within(self.recv_async(), timeout)
     }
 
     /// As [`recv_async`](Receiver::recv_async), but waits until `deadline` at the latest.
@@ -114,11 +106,7 @@ impl<T> Receiver<T> {
     ///
     /// [`RecvTimeoutError::Timeout`] or [`RecvTimeoutError::Disconnected`].
     pub fn recv_deadline_async(&mut self, deadline: Instant) -> RecvTimeoutFuture<'_, T> {
-        RecvTimeoutFuture {
-            receiver: self,
-            wait: TaskWait::new(),
-            deadline: Some(deadline),
-        }
+        TimeoutFuture::until(self.recv_async(), deadline)
     }
 }
 
@@ -139,29 +127,22 @@ impl<T> Drop for RecvFuture<'_, T> {
     }
 }
 
-impl<T> Future for RecvTimeoutFuture<'_, T> {
-    type Output = Result<T, RecvTimeoutError>;
+impl<T> PollUntil for RecvFuture<'_, T> {
+    type Timed = Result<T, RecvTimeoutError>;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.get_mut();
-        poll_receive(this.receiver, &mut this.wait, context, this.deadline)
-    }
-}
+    const TIMED: &'static str = "RecvTimeoutFuture { .. }";
 
-impl<T> Drop for RecvTimeoutFuture<'_, T> {
-    fn drop(&mut self) {
-        self.wait.cancel(&*self.receiver);
+    fn poll_until(
+        &mut self,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+    ) -> Poll<Self::Timed> {
+        poll_receive(self.receiver, &mut self.wait, context, deadline)
     }
 }
 
 impl<T> fmt::Debug for RecvFuture<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad("RecvFuture { .. }")
-    }
-}
-
-impl<T> fmt::Debug for RecvTimeoutFuture<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("RecvTimeoutFuture { .. }")
     }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tamtam_wait::{Polled, TaskWait, Token};
 
 use crate::error::{ReserveError, ReserveTimeoutError};
+use crate::future::timeout::{PollUntil, TimeoutFuture};
 use crate::lane::{ExclusivePermit, LaneSender};
 
 /// The wait of a sender for room. It has the sender until there is some.
@@ -75,11 +76,7 @@ pub struct ReserveFuture<'a, T, K> {
 /// # Cancel safety
 ///
 /// As for [`ReserveFuture`].
-#[must_use = "a future does nothing until it is awaited"]
-pub struct ReserveTimeoutFuture<'a, T, K> {
-    reserving: Reserving<'a, T, K>,
-    deadline: Option<Instant>,
-}
+pub type ReserveTimeoutFuture<'a, T, K> = TimeoutFuture<ReserveFuture<'a, T, K>>;
 
 impl<T, K> LaneSender<T, K> {
     /// Keeps room for one message, awaiting it: the way to send without ever losing the message to a
@@ -111,10 +108,7 @@ impl<T, K> LaneSender<T, K> {
     ///
     /// As [`reserve_timeout`](LaneSender::reserve_timeout).
     pub fn reserve_timeout_async(&mut self, timeout: Duration) -> ReserveTimeoutFuture<'_, T, K> {
-        ReserveTimeoutFuture {
-            reserving: Reserving::new(self),
-            deadline: Instant::now().checked_add(timeout),
-        }
+        TimeoutFuture::within(self.reserve_async(), timeout)
     }
 
     /// As [`reserve_async`](LaneSender::reserve_async), but waits until `deadline` at the latest.
@@ -123,10 +117,7 @@ impl<T, K> LaneSender<T, K> {
     ///
     /// As [`reserve_timeout`](LaneSender::reserve_timeout).
     pub fn reserve_deadline_async(&mut self, deadline: Instant) -> ReserveTimeoutFuture<'_, T, K> {
-        ReserveTimeoutFuture {
-            reserving: Reserving::new(self),
-            deadline: Some(deadline),
-        }
+        TimeoutFuture::until(self.reserve_async(), deadline)
     }
 }
 
@@ -139,23 +130,22 @@ impl<'a, T, K> Future for ReserveFuture<'a, T, K> {
     }
 }
 
-impl<'a, T, K> Future for ReserveTimeoutFuture<'a, T, K> {
-    type Output = Result<ExclusivePermit<'a, T, K>, ReserveTimeoutError>;
+impl<'a, T, K> PollUntil for ReserveFuture<'a, T, K> {
+    type Timed = Result<ExclusivePermit<'a, T, K>, ReserveTimeoutError>;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.get_mut();
-        this.reserving.poll(context, this.deadline)
+    const TIMED: &'static str = "ReserveTimeoutFuture { .. }";
+
+    fn poll_until(
+        &mut self,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+    ) -> Poll<Self::Timed> {
+        self.reserving.poll(context, deadline)
     }
 }
 
 impl<T, K> fmt::Debug for ReserveFuture<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad("ReserveFuture { .. }")
-    }
-}
-
-impl<T, K> fmt::Debug for ReserveTimeoutFuture<'_, T, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("ReserveTimeoutFuture { .. }")
     }
 }

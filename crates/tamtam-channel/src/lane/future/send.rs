@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tamtam_wait::{Polled, TaskWait, Token};
 
 use crate::error::{SendError, SendTimeoutError};
+use crate::future::timeout::{PollUntil, TimeoutFuture};
 use crate::lane::LaneSender;
 
 /// Sending as a task: the wait that a [`SendFuture`], a deadline or a sink goes through, and the message until
@@ -80,12 +81,7 @@ pub struct SendFuture<'a, T, K> {
 /// # Cancel safety
 ///
 /// As for [`SendFuture`].
-#[must_use = "a future does nothing until it is awaited"]
-pub struct SendTimeoutFuture<'a, T, K> {
-    sender: &'a mut LaneSender<T, K>,
-    sending: Sending<T>,
-    deadline: Option<Instant>,
-}
+pub type SendTimeoutFuture<'a, T, K> = TimeoutFuture<SendFuture<'a, T, K>>;
 
 impl<T, K> LaneSender<T, K> {
     /// Sends a message, awaiting room for it.
@@ -120,11 +116,7 @@ impl<T, K> LaneSender<T, K> {
         message: T,
         timeout: Duration,
     ) -> SendTimeoutFuture<'_, T, K> {
-        SendTimeoutFuture {
-            sender: self,
-            sending: Sending::new(message),
-            deadline: Instant::now().checked_add(timeout),
-        }
+        TimeoutFuture::within(self.send_async(message), timeout)
     }
 
     /// As [`send_async`](LaneSender::send_async), but waits until `deadline` at the latest.
@@ -141,11 +133,7 @@ impl<T, K> LaneSender<T, K> {
         message: T,
         deadline: Instant,
     ) -> SendTimeoutFuture<'_, T, K> {
-        SendTimeoutFuture {
-            sender: self,
-            sending: Sending::new(message),
-            deadline: Some(deadline),
-        }
+        TimeoutFuture::until(self.send_async(message), deadline)
     }
 }
 
@@ -160,14 +148,13 @@ impl<T, K> SendFuture<'_, T, K> {
 impl<T, K> SendTimeoutFuture<'_, T, K> {
     /// Gives the sending up; the message, unless it was sent.
     #[must_use = "the message is dropped with this"]
-    pub fn into_message(mut self) -> Option<T> {
-        self.sending.cancel(self.sender)
+    pub fn into_message(self) -> Option<T> {
+        self.future.into_message()
     }
 }
 
 // The message is moved by value and never pinned.
 impl<T, K> Unpin for SendFuture<'_, T, K> {}
-impl<T, K> Unpin for SendTimeoutFuture<'_, T, K> {}
 
 impl<T, K> Future for SendFuture<'_, T, K> {
     type Output = Result<(), SendError<T>>;
@@ -188,30 +175,22 @@ impl<T, K> Drop for SendFuture<'_, T, K> {
     }
 }
 
-impl<T, K> Future for SendTimeoutFuture<'_, T, K> {
-    type Output = Result<(), SendTimeoutError<T>>;
+impl<T, K> PollUntil for SendFuture<'_, T, K> {
+    type Timed = Result<(), SendTimeoutError<T>>;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.get_mut();
-        this.sending
-            .poll(this.sender, context.waker(), this.deadline)
-    }
-}
+    const TIMED: &'static str = "SendTimeoutFuture { .. }";
 
-impl<T, K> Drop for SendTimeoutFuture<'_, T, K> {
-    fn drop(&mut self) {
-        drop(self.sending.cancel(self.sender));
+    fn poll_until(
+        &mut self,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+    ) -> Poll<Self::Timed> {
+        self.sending.poll(self.sender, context.waker(), deadline)
     }
 }
 
 impl<T, K> fmt::Debug for SendFuture<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad("SendFuture { .. }")
-    }
-}
-
-impl<T, K> fmt::Debug for SendTimeoutFuture<'_, T, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("SendTimeoutFuture { .. }")
     }
 }
