@@ -4,8 +4,7 @@ use tamtam_channel::Property;
 
 use super::VERSION;
 use crate::drive::{
-    Card, Contender, End, GetLatest, Handover, Latest, Measure, Polled, SetLatest, property,
-    sparse, turns,
+    Card, Contender, End, GetLatest, Handover, Latest, Measure, Polled, SetLatest, property, turns,
 };
 
 /// The latest value; in turns, looked at in a tight loop.
@@ -13,6 +12,9 @@ use crate::drive::{
 pub(super) struct PropertyPolled;
 
 /// The latest value; in turns, waited for.
+///
+/// As with an event, nothing tells the writer that a value was read. So it takes no part in sparse traffic, where a
+/// reader that the system holds up rightly misses a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PropertyWaited;
 
@@ -73,7 +75,6 @@ impl Contender for PropertyWaited {
     fn measures(&self) -> Vec<Measure> {
         let mut measures = turns::measures(*self);
         measures.push(turns::string(*self));
-        measures.extend(sparse::measures(*self));
         measures
     }
 }
