@@ -228,22 +228,28 @@ pub(crate) fn thread_number() -> u64 {
     0
 }
 
-/// Waits until the given threads sleep in the kernel. They must have announced that they are about to wait.
+/// Waits until the given threads sleep in the kernel, all at once. They must have announced that they are about to wait.
+///
+/// One by one would not do: a thread may sleep for a moment at a lock that another of them holds.
 #[cfg(target_os = "linux")]
 pub(crate) fn until_asleep(threads: &[u64]) {
-    for thread in threads {
-        let mut in_a_row = 0;
-        until(|| {
-            let status = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat"))
-                .unwrap_or_default();
-            // The state follows the name, which stands in parentheses.
-            let asleep = status
-                .rsplit_once(") ")
-                .is_some_and(|(_, rest)| rest.starts_with('S'));
-            in_a_row = if asleep { in_a_row + 1 } else { 0 };
-            in_a_row == 5
-        });
-    }
+    let is_asleep = |thread: &u64| {
+        let status =
+            std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
+        // The state follows the name, which stands in parentheses.
+        status
+            .rsplit_once(") ")
+            .is_some_and(|(_, rest)| rest.starts_with('S'))
+    };
+    let mut in_a_row = 0;
+    until(|| {
+        in_a_row = if threads.iter().all(is_asleep) {
+            in_a_row + 1
+        } else {
+            0
+        };
+        in_a_row == 5
+    });
 }
 
 /// Elsewhere a pause has to do.
