@@ -10,13 +10,27 @@ use tamtam_channel::{
     Receiver, RecvTimeoutError, Select, TryRecvError, after, at, bounded, never, tick, unbounded,
 };
 
+/// The timer's message. A look without waiting comes first: on a loaded machine the timer may be due by then, and
+/// what comes before it is due is an error.
+fn look_then_receive(timer: &Receiver<Instant>, due: Instant) -> Instant {
+    match timer.try_recv() {
+        Ok(message) => {
+            assert!(Instant::now() >= due, "too early");
+            message
+        }
+        Err(error) => {
+            assert_eq!(error, TryRecvError::Empty);
+            timer.recv().unwrap()
+        }
+    }
+}
+
 #[test]
 fn after_delivers_once_and_not_before_its_time() {
     within_limit(|| {
         let start = Instant::now();
         let timer = after(ms(40));
-        assert_eq!(timer.try_recv(), Err(TryRecvError::Empty));
-        let message = timer.recv().unwrap();
+        let message = look_then_receive(&timer, start + ms(40));
         assert!(start.elapsed() >= ms(40));
         // The message is the moment at which it was due.
         assert!(message >= start + ms(40) && message <= Instant::now());
@@ -37,11 +51,12 @@ fn after_counts_from_its_making_not_from_its_receiving() {
     within_limit(|| {
         let start = Instant::now();
         let timer = after(ms(30));
-        until(|| start.elapsed() > ms(60));
+        let made = Instant::now();
+        until(|| made.elapsed() > ms(60));
         let message = timer.try_recv().expect("due long ago");
         assert!(message >= start + ms(30));
         assert!(
-            message < start + ms(60),
+            message <= made + ms(30),
             "the message states when it was due, not when it was received"
         );
     });
@@ -65,8 +80,7 @@ fn at_delivers_exactly_its_instant() {
     within_limit(|| {
         let when = Instant::now() + ms(40);
         let timer = at(when);
-        assert_eq!(timer.try_recv(), Err(TryRecvError::Empty));
-        assert_eq!(timer.recv(), Ok(when));
+        assert_eq!(look_then_receive(&timer, when), when);
         assert!(Instant::now() >= when);
         assert_eq!(timer.try_recv(), Err(TryRecvError::Empty));
     });
@@ -177,7 +191,7 @@ fn missed_ticks_do_not_pile_up() {
         let received = Instant::now();
         let first = ticker.try_recv().expect("one is there");
         assert!(first >= start + ms(20) && first <= received);
-        assert_eq!(ticker.len(), 0);
+        assert!(ticker.is_empty() || received.elapsed() >= ms(20));
         let second = ticker.recv().unwrap();
         assert!(
             second >= received + ms(20),
@@ -356,11 +370,12 @@ fn a_ticker_in_a_loop_of_selects() {
             }
         }
         assert!(start.elapsed() >= ms(100));
-        // Never more than the interval allows; on a loaded machine fewer.
+        // Never more than the interval allows; on a loaded machine fewer, down to one that was there with the end.
         assert!(
-            (1..=(start.elapsed().as_millis() / 5) as usize).contains(&ticks),
+            ticks <= (start.elapsed().as_millis() / 5) as usize,
             "{ticks} ticks"
         );
+        assert!(ticks > 0 || ticker.try_recv().is_ok());
     });
 }
 
