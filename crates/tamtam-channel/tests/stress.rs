@@ -64,7 +64,8 @@ fn microseconds(random: &mut Random, end: u64) -> Duration {
     Duration::from_micros(random.below(end))
 }
 
-/// Sends in every way until told to stop. Returns what was accepted.
+/// Sends in every way until told to stop, and until something was accepted if there is anybody to receive it. Returns
+/// what was accepted.
 fn send_at_random(
     me: usize,
     mut sender: Sender<Message>,
@@ -75,7 +76,7 @@ fn send_at_random(
     let mut accepted = Tally::default();
     let mut number = 0;
     let nothing = never::<u8>();
-    while !stop.load(Ordering::Relaxed) {
+    while !stop.load(Ordering::Relaxed) || (accepted.count == 0 && !sender.is_closed()) {
         let message = Message::new(me, number, drops);
         let sent = match random.below(10) {
             0..3 => sender.send(message).is_ok(),

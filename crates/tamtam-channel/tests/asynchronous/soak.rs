@@ -102,14 +102,15 @@ impl Tally {
     }
 }
 
-/// Sends in every way until told to stop; what was accepted.
+/// Sends in every way until told to stop, and until something was accepted if there is anybody to receive it; what was
+/// accepted.
 fn send(me: usize, mut sender: Sender<Message>, stop: &AtomicBool) -> Tally {
     let mut random = Random::new(me as u64 + 1);
     let mut accepted = Tally::default();
     let nothing = never::<u8>();
     let hand = Hand::new();
     let mut number = 0;
-    while !stop.load(Ordering::Relaxed) {
+    while !stop.load(Ordering::Relaxed) || (accepted.count == 0 && !sender.is_closed()) {
         let fate = Arc::new(AtomicU8::new(FRESH));
         let message = Message {
             from: me,

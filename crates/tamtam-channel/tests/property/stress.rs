@@ -91,7 +91,8 @@ impl Scene {
         let mut last = [0; 2];
         let mut kept = Vec::new();
         let mut reads = 0;
-        while !self.stop.load(Ordering::Relaxed) {
+        // At least once: on a loaded machine a thread may come to it only when the time is over.
+        while reads == 0 || !self.stop.load(Ordering::Relaxed) {
             let index = random.below(2) as usize;
             let property = &self.properties[index];
             let published = self.published[index].load(Ordering::Acquire);

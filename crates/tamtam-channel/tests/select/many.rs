@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{Flavour, LONG, Random, ms, soak, within_limit};
+use crate::support::{Flavour, LONG, Random, ms, soak, until, within_limit};
 use tamtam_channel::{
     Receiver, RecvError, Select, SelectedOperation, Sender, after, bounded, never, tick,
 };
@@ -88,12 +88,12 @@ fn both_sides_select_over_many_rendezvous_channels() {
     within_limit(|| {
         // Four threads, each may send or receive on each of three rendezvous channels: exact conservation.
         let channels: Vec<_> = (0..3).map(|_| bounded::<u64>(0)).collect();
-        let stop = AtomicBool::new(false);
+        let (stop, met) = (AtomicBool::new(false), AtomicBool::new(false));
         let (mut sent, mut received) = ((0_u64, 0_u64), (0_u64, 0_u64));
         thread::scope(|scope| {
             let workers: Vec<_> = (0..4)
                 .map(|me| {
-                    let (channels, stop) = (&channels, &stop);
+                    let (channels, stop, met) = (&channels, &stop, &met);
                     scope.spawn(move || {
                         let mut random = Random::new(me + 1);
                         let (mut sent, mut received) = ((0, 0), (0, 0));
@@ -117,6 +117,7 @@ fn both_sides_select_over_many_rendezvous_channels() {
                                 let message = random.below(1_000_000);
                                 selected.send(&channels[channel].0, message).unwrap();
                                 sent = (sent.0 + 1, sent.1 + message);
+                                met.store(true, Ordering::Relaxed);
                             } else {
                                 let message = selected.recv(&channels[channel].1).unwrap();
                                 received = (received.0 + 1, received.1 + message);
@@ -128,6 +129,8 @@ fn both_sides_select_over_many_rendezvous_channels() {
                 .collect();
             let nothing = never::<u8>();
             let _ = nothing.recv_timeout(soak(ms(700)));
+            // They wait two milliseconds for each other, which on a loaded machine is not long.
+            until(|| met.load(Ordering::Relaxed));
             stop.store(true, Ordering::Relaxed);
             for worker in workers {
                 let (of_one_sent, of_one_received) = worker.join().unwrap();
