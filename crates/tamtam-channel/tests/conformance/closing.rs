@@ -211,10 +211,22 @@ fn what_was_accepted_is_received_when_closing_meets_sending(flavour: Flavour) {
         let (sender, receiver) = flavour.pair();
         let (accepted, received) = thread::scope(|scope| {
             let senders: Vec<_> = (0..2)
-                .map(|_| scope.spawn(|| (0_u32..).take_while(|n| sender.send(*n).is_ok()).count()))
+                .map(|_| {
+                    scope.spawn(|| {
+                        let send = |number: &u32| {
+                            // Without a limit a queue would grow as long as the one who closes has no core.
+                            if sender.len() > 200 {
+                                thread::yield_now();
+                            }
+                            sender.send(*number).is_ok()
+                        };
+                        (0_u32..).take_while(send).count()
+                    })
+                })
                 .collect();
             let taker = scope.spawn(|| receiver.iter().count());
-            for _ in 0..round {
+            // Each time the others may have a time slice each.
+            for _ in 0..round % 10 {
                 thread::yield_now();
             }
             receiver.close();
