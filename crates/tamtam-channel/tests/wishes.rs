@@ -379,35 +379,38 @@ fn freenet_core_2316_latency_stays_bounded_under_mixed_load() {
                 scope.spawn(move || receiver.iter().count());
             }
             let (sender, receiver) = bounded::<Instant>(1);
-            let taker = scope.spawn(move || {
-                receiver
-                    .iter()
-                    .map(|sent| sent.elapsed())
-                    .collect::<Vec<_>>()
-            });
+            let (std_sender, std_receiver) = std::sync::mpsc::sync_channel::<Instant>(1);
+            let latencies = |sent: Instant| sent.elapsed();
+            let taker = scope.spawn(move || receiver.iter().map(latencies).collect::<Vec<_>>());
+            let std_taker =
+                scope.spawn(move || std_receiver.iter().map(latencies).collect::<Vec<_>>());
             for _ in 0..200 {
-                let pace = after(ms(1));
-                pace.recv().unwrap();
-                sender.send(Instant::now()).unwrap();
+                for ours in [true, false] {
+                    after(ms(1)).recv().unwrap();
+                    if ours {
+                        sender.send(Instant::now()).unwrap();
+                    } else {
+                        std_sender.send(Instant::now()).unwrap();
+                    }
+                }
             }
-            drop(sender);
-            let latencies = taker.join().unwrap();
+            drop((sender, std_sender));
+            let latencies = [taker.join().unwrap(), std_taker.join().unwrap()];
             stop.store(true, Ordering::Relaxed);
             latencies
         });
-        latencies.sort_unstable();
-        assert_eq!(latencies.len(), 200);
-        // With five busy threads on each core a turn of the scheduler takes some 20 ms; a lost wake-up takes for ever.
+        latencies.iter_mut().for_each(|all| all.sort_unstable());
+        let [ours, std] = latencies;
+        assert_eq!(ours.len(), 200);
+        // With five busy threads on each core a turn of the scheduler takes some 20 ms, on a busier machine longer,
+        // which the standard library's channel beside ours then shows; a lost wake-up takes for ever.
         assert!(
-            latencies[100] < ms(200),
-            "half of all messages took {:?} or more",
-            latencies[100]
+            ours[100] < ms(200).max(std[100] * 5),
+            "half of all messages took {:?} or more, and through the standard library's channel {:?}",
+            ours[100],
+            std[100]
         );
-        assert!(
-            latencies[199] < LONG,
-            "the slowest took {:?}",
-            latencies[199]
-        );
+        assert!(ours[199] < LONG, "the slowest took {:?}", ours[199]);
     });
 }
 
@@ -474,10 +477,32 @@ mod on_linux {
         })
     }
 
+    /// What strict turns cost the two threads together: the core time of one round trip. Other than the time that
+    /// passes it does not grow with the number of those who want the core, too.
+    fn core_time_of_turns(flavour: Flavour, count: u64) -> Duration {
+        let ((ask, asked), (answer, answered)) = (flavour.pair(), flavour.pair());
+        thread::scope(|scope| {
+            let before = core_time(thread_number());
+            let answers = scope.spawn(move || {
+                asked
+                    .iter()
+                    .for_each(|number: u64| answer.send(number + 1).unwrap());
+                core_time(thread_number())
+            });
+            for number in 0..count {
+                ask.send(number).unwrap();
+                assert_eq!(answered.recv(), Ok(number + 1));
+            }
+            drop(ask);
+            let used = answers.join().unwrap() + core_time(thread_number()) - before;
+            Duration::from_nanos(used / count)
+        })
+    }
+
     /// The best of a few: other processes may disturb some of them.
     fn best(flavour: Flavour) -> Duration {
         (0..7)
-            .map(|_| round_trip(flavour, 1_000))
+            .map(|_| core_time_of_turns(flavour, 1_000))
             .min()
             .expect("some runs")
     }
@@ -486,12 +511,12 @@ mod on_linux {
         within_limit(move || {
             let free = best(flavour);
             let pinned = on_one_core(|| best(flavour));
-            println!("{flavour:?}: {free:?} a round trip free, {pinned:?} on one core");
+            println!("{flavour:?}: {free:?} of a core a round trip free, {pinned:?} on one core");
             // Two switches of a core are about a microsecond and a half; time slices would be thousands.
             let floor = Duration::from_micros(if cfg!(debug_assertions) { 40 } else { 15 });
             assert!(
-                pinned <= (free * 8).max(floor),
-                "{flavour:?}: {pinned:?} on one core, {free:?} free"
+                pinned <= (free * 4).max(floor),
+                "{flavour:?}: {pinned:?} of a core on one core, {free:?} free"
             );
         });
     }
