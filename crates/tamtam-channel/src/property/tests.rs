@@ -273,19 +273,23 @@ fn a_drop_may_use_the_property() {
 #[test]
 fn threads_that_end_leave_their_record_to_others() {
     let property = Property::new(1_u64);
-    let records = || Registry::new().slots().count();
+    let slots = || Registry::new().slots().count();
     thread::scope(|scope| {
         scope.spawn(|| property.get()).join().unwrap();
     });
-    let before = records();
+    let before = slots();
     for _ in 0..50 {
         thread::scope(|scope| {
             scope.spawn(|| property.get()).join().unwrap();
         });
     }
-    // Other tests run beside this one, and each of their threads may have made a record.
-    let made = records() - before;
-    assert!(made < 50, "{made} slots more after 50 threads, one by one");
+    // Other tests run beside this one, and each of their threads may have made a record; but not as many as these
+    // would have made, each with three slots.
+    let made = slots() - before;
+    assert!(
+        made < 50 * 3,
+        "{made} slots more after 50 threads, one by one"
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{Drops, Flavour, ms, within, within_limit};
+use crate::support::{Drops, Flavour, LONG, ms, within_limit};
 use tamtam_channel::{Receiver, RecvError, Select, SelectedOperation, bounded, never, unbounded};
 
 #[test]
@@ -145,7 +145,7 @@ fn fails_in_a_process(test: &str, misuse: &str) -> String {
         if process.try_wait().unwrap().is_some() {
             break true;
         }
-        if start.elapsed() > Duration::from_secs(20) {
+        if start.elapsed() > LONG {
             process.kill().unwrap();
             break false;
         }
@@ -189,7 +189,7 @@ fn completing_with_another_channel_panics() {
 
 #[test]
 fn an_operation_dropped_with_a_panic_leaves_the_channel_usable() {
-    within(Duration::from_secs(20), || {
+    within_limit(|| {
         for flavour in Flavour::ALL {
             if flavour.is_rendezvous() {
                 continue;
@@ -220,7 +220,7 @@ fn an_operation_dropped_with_a_panic_leaves_the_channel_usable() {
 fn a_leaked_operation_corrupts_nothing() {
     // An operation that is forgotten may block others for ever (as documented), so the ends are not dropped here;
     // but nothing may be read that was never written, and nothing twice.
-    within(Duration::from_secs(20), || {
+    within_limit(|| {
         for flavour in Flavour::ALL {
             if flavour.is_rendezvous() {
                 continue;
