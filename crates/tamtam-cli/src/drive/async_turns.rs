@@ -180,6 +180,9 @@ mod tests {
         }
     }
 
+    /// The last position that is reached however loaded the machine is: each of the three passes takes a turn.
+    const LAST: u64 = 2;
+
     fn pair<Q: AsyncQueue<Turn>>(queue: Q) -> QueuePair<Q> {
         QueuePair { queue, capacity: 4 }
     }
@@ -193,7 +196,7 @@ mod tests {
     fn turns_are_verified<E: Executor>() {
         let free = conditions(Placement::Free);
         is_measured(&run::<E, Turn, _>(pair(Sound), &free).unwrap());
-        for fault in [Fault::Stale(20), Fault::Double(20)] {
+        for fault in [Fault::Stale(LAST), Fault::Double(LAST)] {
             let failure = run::<E, Turn, _>(pair(Faulty(fault)), &free);
             assert!(
                 matches!(failure, Err(Failure::Unverified(_))),
@@ -229,10 +232,10 @@ mod tests {
     fn mixed_turns_are_verified() {
         let free = conditions(Placement::Free);
         is_measured(&run_mixed::<Turn, _>(pair(Sound), &free).unwrap());
-        let failure = run_mixed::<Turn, _>(pair(Faulty(Fault::Stale(20))), &free).unwrap_err();
+        let failure = run_mixed::<Turn, _>(pair(Faulty(Fault::Stale(LAST))), &free).unwrap_err();
         assert_eq!(
             failure,
-            Failure::Unverified("message 19 came where 20 was due".to_owned())
+            Failure::Unverified("message 1 came where 2 was due".to_owned())
         );
         let names: Vec<_> = mixed(pair(Sound))
             .iter()

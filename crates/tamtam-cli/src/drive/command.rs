@@ -277,7 +277,7 @@ mod tests {
 
         fn measures(&self) -> Vec<Measure> {
             let mut measures = turns::measures(QueuePair {
-                queue: Faulty(Fault::Stale(5)),
+                queue: Faulty(Fault::Stale(2)),
                 capacity: 4,
             });
             measures.push(Measure::new(
@@ -404,7 +404,7 @@ mod tests {
         assert_eq!(code, NOT_VERIFIED);
         assert!(
             reason
-                .contains("handover bad 1000/free: delivery not verified: message 4 came where 5"),
+                .contains("handover bad 1000/free: delivery not verified: message 1 came where 2"),
             "{reason}"
         );
         let (code, reason) = go("panic", "bad", "1/free").unwrap_err();

@@ -68,7 +68,7 @@ fn run(conditions: &Conditions) -> Result<Measurement, Failure> {
     let before = Usage::of_process();
     let begin = Instant::now();
     let (mut batches, mut elapsed) = (Vec::new(), Duration::ZERO);
-    while begin.elapsed() < conditions.limit {
+    loop {
         start.send(()).expect("the worker waits for it");
         let batch_start = Instant::now();
         for _ in 0..count {
@@ -78,6 +78,9 @@ fn run(conditions: &Conditions) -> Result<Measurement, Failure> {
         batches.push(time.as_nanos() as f64 / count as f64);
         elapsed += time;
         finished()?;
+        if begin.elapsed() >= conditions.limit {
+            break;
+        }
     }
     let after = Usage::of_process();
     drop(start);

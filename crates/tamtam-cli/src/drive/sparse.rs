@@ -327,7 +327,7 @@ mod tests {
     fn conditions() -> Conditions {
         Conditions {
             variant: Variant::new(10, Placement::Free),
-            limit: Duration::from_secs(5),
+            limit: Duration::from_secs(60),
         }
     }
 
