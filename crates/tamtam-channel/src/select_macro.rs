@@ -150,6 +150,8 @@ pub fn no_such_arm() -> ! {
 ///         recv(deadline) -> _ => break,
 ///     }
 /// }
+/// // Whatever was there together with the deadline.
+/// sum += inbox.try_iter().sum::<u32>();
 /// assert_eq!(sum, 1);
 /// ```
 ///
