@@ -19,6 +19,10 @@ use super::{
 /// The number that tells the worker to stop.
 const STOP: u64 = u64::MAX;
 
+/// After so many frames in a row without an answer a message is taken for lost. In frames that were seen, so that it does
+/// not count when the system stops the whole process for a while.
+const LOST: u32 = 500;
+
 /// More than are ever under way in strict turns.
 const CAPACITY: usize = 4;
 
@@ -56,11 +60,9 @@ fn run<Q: Queue<Turn>>(
     seats.near.take()?;
 
     let mut frames = Frames::new(start, frame);
-    // A lost message leaves both loops running: that ends here, not at the watchdog.
-    let patience = conditions.limit * 2 + frame * 10;
     let before = Usage::of_process();
     let begin = Instant::now();
-    let mut done = 0;
+    let (mut done, mut in_vain) = (0, 0);
     to_worker.send(Turn(0));
     let elapsed = 'measured: loop {
         frames.next();
@@ -70,14 +72,16 @@ fn run<Q: Queue<Turn>>(
                     "turn {done} was answered with {message:?}"
                 )));
             }
-            done += 1;
+            (done, in_vain) = (done + 1, 0);
             let elapsed = begin.elapsed();
             if done == conditions.variant.count || elapsed >= conditions.limit {
                 break 'measured elapsed;
             }
             to_worker.send(Turn(done));
         }
-        if begin.elapsed() > patience {
+        // A lost message leaves both loops running: that ends here, not at the watchdog.
+        in_vain += 1;
+        if in_vain > LOST {
             return Err(Failure::Unverified(format!(
                 "turn {done} was never answered"
             )));
