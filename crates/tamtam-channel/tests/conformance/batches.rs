@@ -8,7 +8,9 @@ use tamtam_channel::{
     RecvError, RecvTimeoutError, SendManyError, TryRecvError, after, bounded, never,
 };
 
-use crate::support::{Drops, Flavour, LONG, SHORT, Token, for_every_flavour, ms, until_asleep};
+use crate::support::{
+    Drops, Flavour, LONG, SHORT, Token, for_every_flavour, ms, until, until_asleep,
+};
 
 for_every_flavour!(
     a_batch_arrives_whole_and_in_order,
@@ -55,6 +57,7 @@ fn a_batch_larger_than_the_room_waits_for_it(flavour: Flavour) {
     let (done, is_done) = bounded(1);
     thread::scope(|scope| {
         scope.spawn(|| done.send(sender.send_many(0..count)).unwrap());
+        until(|| receiver.len() == flavour.room());
         assert_eq!(is_done.recv_timeout(SHORT), Err(RecvTimeoutError::Timeout));
         assert_eq!(receiver.len(), flavour.room());
         assert!((0..count).all(|number| receiver.recv() == Ok(number)));
