@@ -237,7 +237,9 @@ impl<T> Lane<T> {
 
     /// How much room a sender waits for that has found the lane full; `None` if any room is good enough.
     pub(super) fn much(&self) -> Option<usize> {
-        (self.capacity >= ROOMY).then(|| (self.capacity / 2).min(MUCH))
+        (ROOMY..usize::MAX)
+            .contains(&self.capacity)
+            .then(|| (self.capacity / 2).min(MUCH))
     }
 
     /// Tells a sender that waits for [much](Lane::much) room, and asked for no attention, once there is so
