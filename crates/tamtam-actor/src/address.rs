@@ -1,0 +1,445 @@
+use core::fmt;
+use core::pin::Pin;
+use core::task::{self, Poll};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use crate::cell::{Cell, System};
+use crate::error::{AskError, TellError};
+use crate::mailbox::Reserved;
+use crate::reply::Reply;
+
+/// Where an actor is reached, for as many as want to.
+///
+/// It is made when the actor is born, and works from then on, also before the actor has begun and after it
+/// has stopped: then it says so.
+///
+/// An actor whose last address is dropped stops when it has handled what it was sent. Weak addresses, see
+/// [`downgrade`](Address::downgrade), do not count.
+///
+/// # Ordering
+///
+/// What one thread, or one actor, sends to one actor is handled in the order sent. What it did before it sent
+/// is visible to the handler.
+pub struct Address<M> {
+    way: Way<M>,
+}
+
+enum Way<M> {
+    /// Straight into the mailbox.
+    Here(Counted<M>),
+    /// Through something that makes another message out of this one.
+    Through(Arc<dyn Recipient<M> + Send + Sync>),
+}
+
+impl<M> Address<M> {
+    /// The first address of a new cell.
+    pub(crate) fn first(cell: Arc<Cell<M>>) -> Self {
+        Address {
+            way: Way::Here(Counted(cell)),
+        }
+    }
+
+    /// Sends a message: appends it to the actor's mailbox and returns at once.
+    ///
+    /// # Errors
+    ///
+    /// [`TellError`] with the message: the mailbox is limited and full, or the actor has stopped.
+    #[inline]
+    pub fn tell(&self, message: M) -> Result<(), TellError<M>> {
+        match &self.way {
+            Way::Here(cell) => cell.0.push(message),
+            Way::Through(recipient) => tell_through(&**recipient, recipient.reserve(), message),
+        }
+    }
+
+    /// As [`tell`](Address::tell), but waits for room in a full mailbox, at most `timeout`.
+    ///
+    /// # Blocking
+    ///
+    /// While the mailbox is full. Not for handlers on a pool: they keep a thread from those who would make
+    /// room.
+    ///
+    /// # Errors
+    ///
+    /// As [`tell`](Address::tell).
+    pub fn tell_timeout(&self, message: M, timeout: Duration) -> Result<(), TellError<M>> {
+        let deadline = Instant::now().checked_add(timeout);
+        match &self.way {
+            Way::Here(cell) => cell.0.push_waiting(message, deadline),
+            Way::Through(recipient) => {
+                tell_through(&**recipient, recipient.reserve_until(deadline), message)
+            }
+        }
+    }
+
+    /// Asks a question and waits for the answer.
+    ///
+    /// `question` makes a message out of the [`Reply`] through which the answer comes: often a variant's name
+    /// is all.
+    ///
+    /// # Blocking
+    ///
+    /// Until the question is answered or dropped. A handler asks by [`Context::ask`](crate::Context::ask); if
+    /// one calls this on a thread of a pool, the pool lets another thread stand in for as long, up to a limit.
+    ///
+    /// # Errors
+    ///
+    /// [`AskError`] says why there is no answer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{Pool, Reply};
+    ///
+    /// let pool = Pool::new();
+    /// let adder = pool.spawn_fn(|(a, b, reply): (u32, u32, Reply<u32>), _| reply.send(a + b));
+    /// assert_eq!(adder.ask(|reply| (1, 2, reply)), Ok(3));
+    /// ```
+    pub fn ask<R>(&self, question: impl FnOnce(Reply<R>) -> M) -> Result<R, AskError> {
+        let (reply, answer) = Reply::open();
+        self.put_question(question(reply))?;
+        crate::pool::while_blocked(|| answer.wait())
+    }
+
+    /// As [`ask`](Address::ask), but waits at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// [`AskError`] says why there is no answer.
+    pub fn ask_timeout<R>(
+        &self,
+        question: impl FnOnce(Reply<R>) -> M,
+        timeout: Duration,
+    ) -> Result<R, AskError> {
+        let (reply, answer) = Reply::open();
+        self.put_question(question(reply))?;
+        crate::pool::while_blocked(|| answer.wait_timeout(timeout))
+    }
+
+    /// As [`ask`](Address::ask), for async code: the question is asked at once, the answer is awaited.
+    ///
+    /// # Cancel safety
+    ///
+    /// The answer to a question whose future is dropped goes nowhere; the question is handled all the same.
+    ///
+    /// # Errors
+    ///
+    /// [`AskError`] says why there is no answer.
+    pub fn ask_async<R: Send + 'static>(
+        &self,
+        question: impl FnOnce(Reply<R>) -> M,
+    ) -> AskFuture<R> {
+        let (reply, answer) = Reply::open();
+        let asked = self.put_question(question(reply));
+        AskFuture {
+            answer: Box::pin(async move {
+                asked?;
+                answer.awaited().await
+            }),
+        }
+    }
+
+    fn put_question(&self, question: M) -> Result<(), AskError> {
+        self.tell(question).map_err(|error| error.why().into())
+    }
+
+    /// Stops the actor when it has handled the message that it is at. What else lies in its mailbox is lost,
+    /// and whoever waits for an answer to it gets an error.
+    pub fn stop(&self) {
+        match &self.way {
+            Way::Here(cell) => cell.stop(),
+            Way::Through(recipient) => recipient.stop(),
+        }
+    }
+
+    /// Whether the actor has stopped and takes no more messages.
+    pub fn is_stopped(&self) -> bool {
+        match &self.way {
+            Way::Here(cell) => cell.0.is_closed(),
+            Way::Through(recipient) => recipient.is_stopped(),
+        }
+    }
+
+    /// How many messages were accepted and yet never handled: dropped for want of room, or still in the
+    /// mailbox when the actor stopped.
+    pub fn lost(&self) -> u32 {
+        match &self.way {
+            Way::Here(cell) => cell.0.lost(),
+            Way::Through(recipient) => recipient.lost(),
+        }
+    }
+
+    /// An address that does not keep the actor from stopping.
+    pub fn downgrade(&self) -> WeakAddress<M> {
+        WeakAddress {
+            way: match &self.way {
+                Way::Here(cell) => WeakWay::Here(Arc::downgrade(&cell.0)),
+                Way::Through(recipient) => WeakWay::Through(Arc::downgrade(recipient)),
+            },
+        }
+    }
+}
+
+impl<M: Send + 'static> Address<M> {
+    /// An address for other messages, each of which is made into one of the actor's.
+    ///
+    /// `make` is called on the thread that sends, and only when there is room: a message that is refused comes
+    /// back as it was.
+    ///
+    /// # Panics
+    ///
+    /// A panic in `make` reaches the sender; the message is gone.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{Address, Pool};
+    ///
+    /// enum Event {
+    ///     Key(char),
+    ///     Resized(u32, u32),
+    /// }
+    ///
+    /// let pool = Pool::new();
+    /// let window = pool.spawn_fn(|_: Event, _| {});
+    /// let keyboard: Address<char> = window.map(Event::Key);
+    /// keyboard.tell('a')?;
+    /// # Ok::<(), tamtam_actor::TellError<char>>(())
+    /// ```
+    #[must_use]
+    pub fn map<N: 'static>(&self, make: impl Fn(N) -> M + Send + Sync + 'static) -> Address<N> {
+        let inner: Arc<dyn Recipient<M> + Send + Sync> = match &self.way {
+            Way::Here(cell) => Arc::new(cell.clone()),
+            Way::Through(recipient) => Arc::clone(recipient),
+        };
+        Address {
+            way: Way::Through(Arc::new(Mapped { inner, make })),
+        }
+    }
+}
+
+impl<M> Clone for Address<M> {
+    fn clone(&self) -> Self {
+        Address {
+            way: match &self.way {
+                Way::Here(cell) => Way::Here(cell.clone()),
+                Way::Through(recipient) => Way::Through(Arc::clone(recipient)),
+            },
+        }
+    }
+}
+
+impl<M> fmt::Debug for Address<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Address")
+            .field("stopped", &self.is_stopped())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The answer to a question, awaited: see [`Address::ask_async`].
+#[must_use = "futures do nothing unless polled"]
+pub struct AskFuture<R> {
+    answer: Pin<Box<dyn Future<Output = Result<R, AskError>> + Send>>,
+}
+
+impl<R> Future for AskFuture<R> {
+    type Output = Result<R, AskError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
+        self.answer.as_mut().poll(cx)
+    }
+}
+
+impl<R> fmt::Debug for AskFuture<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AskFuture").finish_non_exhaustive()
+    }
+}
+
+/// An address that does not keep its actor from stopping: see [`Address::downgrade`].
+pub struct WeakAddress<M> {
+    way: WeakWay<M>,
+}
+
+enum WeakWay<M> {
+    Here(Weak<Cell<M>>),
+    Through(Weak<dyn Recipient<M> + Send + Sync>),
+}
+
+impl<M> WeakAddress<M> {
+    /// An address that counts, if there is another one that does.
+    pub fn upgrade(&self) -> Option<Address<M>> {
+        let way = match &self.way {
+            WeakWay::Here(cell) => {
+                let cell = cell.upgrade()?;
+                if !cell.add_address_if_any() {
+                    return None;
+                }
+                Way::Here(Counted(cell))
+            }
+            WeakWay::Through(recipient) => Way::Through(recipient.upgrade()?),
+        };
+        Some(Address { way })
+    }
+}
+
+impl<M> Clone for WeakAddress<M> {
+    fn clone(&self) -> Self {
+        WeakAddress {
+            way: match &self.way {
+                WeakWay::Here(cell) => WeakWay::Here(Weak::clone(cell)),
+                WeakWay::Through(recipient) => WeakWay::Through(Weak::clone(recipient)),
+            },
+        }
+    }
+}
+
+impl<M> fmt::Debug for WeakAddress<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakAddress").finish_non_exhaustive()
+    }
+}
+
+/// A cell, with one of its addresses.
+struct Counted<M>(Arc<Cell<M>>);
+
+impl<M> Counted<M> {
+    fn stop(&self) {
+        if !self.0.is_closed() {
+            self.0.push_system(System::Stop);
+        }
+    }
+}
+
+impl<M> Clone for Counted<M> {
+    fn clone(&self) -> Self {
+        self.0.add_address();
+        Counted(Arc::clone(&self.0))
+    }
+}
+
+impl<M> Drop for Counted<M> {
+    fn drop(&mut self) {
+        self.0.remove_address();
+    }
+}
+
+/// Something that takes messages for an actor, in two steps: a place first, then the message.
+trait Recipient<M> {
+    fn reserve(&self) -> Reserved;
+    /// As `reserve`, but waits for room.
+    fn reserve_until(&self, deadline: Option<Instant>) -> Reserved;
+    /// Sends a message to the place that was kept.
+    fn fill(&self, message: M);
+    /// Gives the place back.
+    fn release(&self);
+    fn count_lost(&self);
+    fn stop(&self);
+    fn is_stopped(&self) -> bool;
+    fn lost(&self) -> u32;
+}
+
+fn tell_through<M>(
+    recipient: &(dyn Recipient<M> + Send + Sync),
+    reserved: Reserved,
+    message: M,
+) -> Result<(), TellError<M>> {
+    match reserved {
+        Reserved::Place => recipient.fill(message),
+        Reserved::Dropped => {
+            recipient.count_lost();
+            drop(message);
+        }
+        Reserved::Full if recipient.is_stopped() => return Err(TellError::stopped(message)),
+        Reserved::Full => return Err(TellError::full(message)),
+    }
+    Ok(())
+}
+
+impl<M> Recipient<M> for Counted<M> {
+    fn reserve(&self) -> Reserved {
+        self.0.reserve()
+    }
+
+    fn reserve_until(&self, deadline: Option<Instant>) -> Reserved {
+        self.0.reserve_until(deadline)
+    }
+
+    fn fill(&self, message: M) {
+        self.0.push_reserved(message);
+    }
+
+    fn release(&self) {
+        self.0.release();
+    }
+
+    fn count_lost(&self) {
+        self.0.count_lost();
+    }
+
+    fn stop(&self) {
+        Counted::stop(self);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.is_closed()
+    }
+
+    fn lost(&self) -> u32 {
+        self.0.lost()
+    }
+}
+
+/// Makes one message out of another one.
+struct Mapped<M, F> {
+    inner: Arc<dyn Recipient<M> + Send + Sync>,
+    make: F,
+}
+
+impl<N, M, F: Fn(N) -> M> Recipient<N> for Mapped<M, F> {
+    fn reserve(&self) -> Reserved {
+        self.inner.reserve()
+    }
+
+    fn reserve_until(&self, deadline: Option<Instant>) -> Reserved {
+        self.inner.reserve_until(deadline)
+    }
+
+    fn fill(&self, message: N) {
+        /// If `make` panics, nothing comes to the place.
+        struct Kept<'a, M>(&'a (dyn Recipient<M> + Send + Sync));
+
+        impl<M> Drop for Kept<'_, M> {
+            fn drop(&mut self) {
+                self.0.release();
+            }
+        }
+
+        let kept = Kept(&*self.inner);
+        let made = (self.make)(message);
+        core::mem::forget(kept);
+        self.inner.fill(made);
+    }
+
+    fn release(&self) {
+        self.inner.release();
+    }
+
+    fn count_lost(&self) {
+        self.inner.count_lost();
+    }
+
+    fn stop(&self) {
+        self.inner.stop();
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.inner.is_stopped()
+    }
+
+    fn lost(&self) -> u32 {
+        self.inner.lost()
+    }
+}

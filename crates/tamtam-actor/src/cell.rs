@@ -1,0 +1,469 @@
+//! What an address leads to: an actor with its mailbox.
+//!
+//! Whoever wakes an idle actor by sending to it brings it to its home, once; whoever runs its turn is alone with
+//! it, until it has nothing to do and becomes idle by its last step. The protocol is that of the mailbox's queue;
+//! the README.md of this crate tells it from the beginning.
+//!
+//! An actor that has stopped never becomes idle again: its queue stays as if somebody were at it, so nobody
+//! brings it home any more. Those who send after it has closed, without knowing, take their messages out again.
+
+use core::any::Any;
+use core::cell::UnsafeCell;
+use core::ops::Deref;
+use core::ptr::NonNull;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use tamtam_wait::seam::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+
+use crate::error::TellError;
+use crate::home::{Due, Home, Task};
+use crate::mailbox::{
+    Head, Limited, Mark, Overflow, Popped, Pushed, Reserved, Tail, Things, Urgent,
+};
+
+/// What an actor does in a turn, whatever its type is.
+pub(crate) trait Behavior<M> {
+    /// Handles some of what is in the mailbox.
+    fn turn(&mut self) -> Turn;
+
+    /// The actor is about to be dropped.
+    fn stopped(&mut self);
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Nothing was left.
+    Done,
+    /// There may be more.
+    More,
+    /// The actor is to be stopped.
+    Stop,
+}
+
+/// What an actor does with the answer to a question of its own.
+pub(crate) trait Continuation: Send {
+    /// `running` is the [`Running`](crate::running::Running) of the actor that it is for.
+    fn go_on(self: Box<Self>, running: &mut dyn Any);
+}
+
+/// What comes before messages.
+pub(crate) enum System {
+    Continue(Box<dyn Continuation>),
+    Stop,
+    /// No address is left outside.
+    Orphaned,
+}
+
+/// An actor with its mailbox.
+///
+/// What senders change comes first, and what the thread that runs the actor looks at with each message comes
+/// last: with 64 bytes in between they are on two cache lines, without filling up both.
+#[repr(C)]
+pub(crate) struct Cell<M> {
+    tail: Tail<M>,
+    /// No message is accepted any more.
+    closed: AtomicBool,
+    /// Somebody takes out what came to a closed mailbox.
+    draining: AtomicBool,
+    /// Messages that were accepted and never handled, or dropped for want of room.
+    lost: AtomicU32,
+    /// How many addresses there are.
+    addresses: AtomicUsize,
+    /// What messages lie in instead, if there may not be more than so many.
+    limited: Option<Box<Limited<M>>>,
+    home: Arc<dyn Home>,
+    /// This cell as something that can be due. Kept here so that addresses need not know that messages may be
+    /// sent to other threads: whoever made the cell knew.
+    due: fn(&Cell<M>) -> NonNull<dyn Due>,
+    /// Gone once the actor has stopped.
+    behavior: UnsafeCell<Option<Box<dyn Behavior<M>>>>,
+    /// The same as of `limited`, for the one who takes messages.
+    is_limited: bool,
+    urgent: Urgent<System>,
+    head: Head<M>,
+}
+
+// SAFETY: the actor is used by the thread that runs the cell's turn only; where it may not leave a thread its
+// home runs all turns there. The rest is made for several threads.
+unsafe impl<M: Send> Send for Cell<M> {}
+// SAFETY: as above.
+unsafe impl<M: Send> Sync for Cell<M> {}
+
+/// A cell, for the actor that is in it.
+pub(crate) struct Own<M>(NonNull<Cell<M>>);
+
+impl<M> Own<M> {
+    /// The cell, counted.
+    pub(crate) fn to_arc(&self) -> Arc<Cell<M>> {
+        // SAFETY: the cell came from an `Arc`, and lives as long as the actor in it.
+        unsafe {
+            Arc::increment_strong_count(self.0.as_ptr());
+            Arc::from_raw(self.0.as_ptr())
+        }
+    }
+}
+
+impl<M> Deref for Own<M> {
+    type Target = Cell<M>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Cell<M> {
+        // SAFETY: the cell lives as long as the actor in it.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<M: Send + 'static> Cell<M> {
+    /// A cell with one address.
+    ///
+    /// # Safety
+    ///
+    /// The behaviour may be used and dropped on each thread on which its home runs or abandons tasks.
+    pub(crate) unsafe fn new(
+        home: Arc<dyn Home>,
+        limit: Option<(usize, Overflow)>,
+        behavior: impl FnOnce(Own<M>) -> Box<dyn Behavior<M>>,
+    ) -> Arc<Self> {
+        let cell = Arc::new(Cell {
+            tail: Tail::new(),
+            closed: AtomicBool::new(false),
+            draining: AtomicBool::new(false),
+            lost: AtomicU32::new(0),
+            addresses: AtomicUsize::new(1),
+            limited: limit.map(|(limit, overflow)| Box::new(Limited::new(limit, overflow))),
+            home,
+            due: |cell| NonNull::from(cell as &dyn Due),
+            behavior: UnsafeCell::new(None),
+            is_limited: limit.is_some(),
+            urgent: Urgent::new(),
+            head: Head::new(),
+        });
+        let own = Own(NonNull::from(&*cell));
+        // SAFETY: nobody else has the cell yet.
+        unsafe { *cell.behavior.get() = Some(behavior(own)) };
+        // The actor's own reference, until it stops.
+        core::mem::forget(Arc::clone(&cell));
+        cell
+    }
+}
+
+impl<M> Cell<M> {
+    // --------------------------------------------------------------------------------- sending
+
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    #[inline]
+    pub(crate) fn push(&self, message: M) -> Result<(), TellError<M>> {
+        if self.is_closed() {
+            return Err(TellError::stopped(message));
+        }
+        if let Some(limited) = &self.limited {
+            return self.decide(limited.push(message));
+        }
+        let woken = self.tail.push(message);
+        self.sent(woken);
+        Ok(())
+    }
+
+    /// Something was sent.
+    #[inline(always)]
+    fn sent(&self, has_woken: bool) {
+        if has_woken {
+            self.schedule();
+        } else if self.is_closed() {
+            // It has closed since we looked. Whoever drains it has seen what we sent, or we see that it is closed:
+            // both are sequentially consistent.
+            self.drain();
+        }
+    }
+
+    #[inline]
+    fn schedule(&self) {
+        // SAFETY: whoever has woken the receiver schedules it once, and until it has run it does not stop, so it
+        // keeps its own reference.
+        self.home.schedule(unsafe { Task::new((self.due)(self)) });
+    }
+
+    fn schedule_again(&self) {
+        // SAFETY: as above: a turn that ends with more to do is another one to come.
+        self.home
+            .schedule_again(unsafe { Task::new((self.due)(self)) });
+    }
+
+    /// As `push`, but waits for room until the deadline.
+    pub(crate) fn push_waiting(
+        &self,
+        message: M,
+        deadline: Option<Instant>,
+    ) -> Result<(), TellError<M>> {
+        match &self.limited {
+            None => self.push(message),
+            Some(limited) => {
+                self.decide(limited.push_waiting(message, deadline, || self.is_closed()))
+            }
+        }
+    }
+
+    #[cold]
+    fn decide(&self, pushed: Pushed<M>) -> Result<(), TellError<M>> {
+        match pushed {
+            Pushed::In(wake) => self.sent(wake && self.tail.wake()),
+            Pushed::InsteadOf(oldest) => {
+                self.count_lost();
+                drop(oldest);
+                self.sent(false);
+            }
+            Pushed::Dropped(message) => {
+                self.count_lost();
+                drop(message);
+            }
+            Pushed::Full(message) if self.is_closed() => return Err(TellError::stopped(message)),
+            Pushed::Full(message) => return Err(TellError::full(message)),
+        }
+        Ok(())
+    }
+
+    /// Keeps a place for a message that is still to be made.
+    pub(crate) fn reserve(&self) -> Reserved {
+        if self.is_closed() {
+            return Reserved::Full;
+        }
+        self.limited
+            .as_ref()
+            .map_or(Reserved::Place, |limited| limited.reserve())
+    }
+
+    /// As `reserve`, but waits for room.
+    pub(crate) fn reserve_until(&self, deadline: Option<Instant>) -> Reserved {
+        match &self.limited {
+            Some(limited) if !self.is_closed() => {
+                limited.reserve_until(deadline, || self.is_closed())
+            }
+            _ => self.reserve(),
+        }
+    }
+
+    /// Sends a message to a place that was kept. Accepted in any case: if the actor has stopped meanwhile, it
+    /// is lost and counted.
+    pub(crate) fn push_reserved(&self, message: M) {
+        match &self.limited {
+            None => self.sent(self.tail.push(message)),
+            Some(limited) => match limited.push_reserved(message) {
+                Pushed::In(wake) => self.sent(wake && self.tail.wake()),
+                Pushed::InsteadOf(lost) | Pushed::Dropped(lost) | Pushed::Full(lost) => {
+                    self.count_lost();
+                    drop(lost);
+                    self.sent(false);
+                }
+            },
+        }
+    }
+
+    /// Gives a place back.
+    pub(crate) fn release(&self) {
+        if let Some(limited) = &self.limited {
+            limited.release();
+        }
+    }
+
+    pub(crate) fn push_system(&self, system: System) {
+        self.urgent.push(system);
+        self.sent(self.tail.wake());
+    }
+
+    // ------------------------------------------------------------------------------- addresses
+
+    pub(crate) fn add_address(&self) {
+        if self.addresses.fetch_add(1, Ordering::Relaxed) > isize::MAX as usize {
+            // Only by leaking clones can one get here, and a panic could be caught and repeated.
+            std::process::abort();
+        }
+    }
+
+    /// One more address, unless there is none any more.
+    pub(crate) fn add_address_if_any(&self) -> bool {
+        self.addresses
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |addresses| {
+                (addresses != 0).then_some(addresses + 1)
+            })
+            .is_ok()
+    }
+
+    pub(crate) fn remove_address(&self) {
+        // SYNC cell-addresses: what others did through theirs.
+        if self.addresses.fetch_sub(1, Ordering::AcqRel) == 1 && !self.is_closed() {
+            self.push_system(System::Orphaned);
+        }
+    }
+
+    pub(crate) fn has_addresses(&self) -> bool {
+        // SYNC cell-addresses
+        self.addresses.load(Ordering::Acquire) != 0
+    }
+
+    /// A message was lost.
+    pub(crate) fn count_lost(&self) {
+        self.lost.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn lost(&self) -> u32 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    // ----------------------------------------------------------------------------------- turns
+
+    /// Takes the next message.
+    ///
+    /// # Safety
+    ///
+    /// This is the cell's turn.
+    #[inline]
+    pub(crate) unsafe fn pop(&self) -> Popped<M> {
+        if self.is_limited
+            && let Some(message) = self.limited.as_ref().and_then(|limited| limited.pop())
+        {
+            return Popped::Message(message);
+        }
+        // SAFETY: by the caller's promise.
+        unsafe { self.head.pop(&self.tail) }
+    }
+
+    /// Marks the youngest message.
+    #[inline]
+    pub(crate) fn mark(&self) -> Mark {
+        self.tail.mark()
+    }
+
+    /// Whether the message that was taken last is the marked one.
+    #[inline]
+    pub(crate) fn is_at(&self, mark: Mark) -> bool {
+        self.head.is_at(mark)
+    }
+
+    /// Whether there is something that comes before messages.
+    #[inline]
+    pub(crate) fn has_system(&self) -> bool {
+        !self.urgent.is_empty()
+    }
+
+    /// Takes what comes before messages.
+    pub(crate) fn take_system(&self) -> Things<System> {
+        self.urgent.take_all()
+    }
+
+    /// Stops the actor, and loses what is in its mailbox.
+    ///
+    /// # Safety
+    ///
+    /// This is the cell's turn, and the last one; nothing of the cell is used afterwards.
+    unsafe fn bury(&self) {
+        self.draining.store(true, Ordering::SeqCst);
+        self.closed.store(true, Ordering::SeqCst);
+        // SAFETY: by the caller's promise.
+        let behavior = unsafe { (*self.behavior.get()).take() };
+        if let Some(mut behavior) = behavior {
+            // What the actor's own hook or drop does wrong is its own business.
+            let _ = catch_unwind(AssertUnwindSafe(|| behavior.stopped()));
+            let _ = catch_unwind(AssertUnwindSafe(move || drop(behavior)));
+        }
+        if let Some(limited) = &self.limited {
+            limited.close();
+        }
+        self.draining.store(false, Ordering::SeqCst);
+        self.drain();
+        // SAFETY: the actor's own reference; those who still use the cell have theirs.
+        unsafe { Arc::decrement_strong_count(self) };
+    }
+
+    /// Loses what is in the mailbox of an actor that has stopped.
+    #[cold]
+    fn drain(&self) {
+        loop {
+            // SYNC cell-draining
+            if self.draining.swap(true, Ordering::SeqCst) {
+                // Whoever is at it looks once more.
+                return;
+            }
+            let mut lost = 0_u32;
+            // SAFETY: the actor has stopped, so it has no turns; who drains is alone with the queue.
+            while let Some(message) = unsafe { self.next_to_lose() } {
+                lost += 1;
+                self.count_lost();
+                let _ = catch_unwind(AssertUnwindSafe(move || drop(message)));
+            }
+            for system in self.take_system() {
+                lost += 1;
+                let _ = catch_unwind(AssertUnwindSafe(move || drop(system)));
+            }
+            // SYNC cell-draining
+            self.draining.store(false, Ordering::SeqCst);
+            if lost == 0 {
+                // Who is in the middle of sending drains after us.
+                return;
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The caller drains the mailbox.
+    unsafe fn next_to_lose(&self) -> Option<M> {
+        loop {
+            // SAFETY: by the caller's promise.
+            match unsafe { self.pop() } {
+                Popped::Message(message) => return Some(message),
+                Popped::Woken => {}
+                Popped::Empty => return None,
+            }
+        }
+    }
+}
+
+impl<M> Drop for Cell<M> {
+    fn drop(&mut self) {
+        // Nobody is left. What is still here came from somebody who was in the middle of sending when it was
+        // drained, and then drained before it was linked.
+        // SAFETY: as said.
+        while let Some(message) = unsafe { self.head.take_left(&self.tail) } {
+            let _ = catch_unwind(AssertUnwindSafe(move || drop(message)));
+        }
+        // SAFETY: as said; all messages are out.
+        unsafe { self.head.free(&self.tail) };
+    }
+}
+
+impl<M: Send + 'static> Due for Cell<M> {
+    #[inline]
+    unsafe fn run(&self) {
+        // SAFETY: this is the cell's turn: no other thread touches the actor.
+        let behavior = unsafe { &mut *self.behavior.get() };
+        let turn = match behavior {
+            None => unreachable!("an actor that has stopped is not due"),
+            Some(behavior) => {
+                catch_unwind(AssertUnwindSafe(|| behavior.turn())).unwrap_or(Turn::Stop)
+            }
+        };
+        match turn {
+            Turn::Done => {
+                // SAFETY: still the cell's turn. If it ends here, the cell may be gone.
+                if !unsafe { self.head.rest(&self.tail) } {
+                    self.schedule_again();
+                }
+            }
+            Turn::More => self.schedule_again(),
+            // SAFETY: as above; nothing of the cell is used afterwards.
+            Turn::Stop => unsafe { self.bury() },
+        }
+    }
+
+    unsafe fn abandon(&self) {
+        // SAFETY: this would have been the cell's turn.
+        unsafe { self.bury() };
+    }
+}

@@ -1,0 +1,216 @@
+use core::fmt;
+use core::marker::PhantomData;
+use std::any::Any;
+use std::sync::Arc;
+
+use crate::actor::Actor;
+use crate::address::Address;
+use crate::cell::{Cell, Continuation, Own, System, Turn};
+use crate::error::AskError;
+use crate::mailbox::Mark;
+use crate::reply::{Answered, Reply};
+use crate::running::Running;
+
+/// What an actor can do besides handling messages, in a turn of its own.
+pub struct Context<A: Actor> {
+    here: Here<A::Message>,
+    actor: PhantomData<fn(A)>,
+}
+
+impl<A: Actor> Context<A> {
+    pub(crate) fn new(cell: Own<A::Message>) -> Self {
+        Context {
+            here: Here {
+                cell,
+                is_stopping: false,
+                is_orphaned: false,
+            },
+            actor: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn here(&mut self) -> &mut Here<A::Message> {
+        &mut self.here
+    }
+
+    /// This actor's own address.
+    ///
+    /// As long as it, or a clone of it, is kept by somebody, the actor does not end for want of addresses;
+    /// an actor that keeps its own has to be [stopped](Context::stop).
+    pub fn address(&self) -> Address<A::Message> {
+        self.here.address()
+    }
+
+    /// Stops this actor when it has handled this message. What else lies in its mailbox is lost.
+    pub fn stop(&mut self) {
+        self.here.stop();
+    }
+
+    /// Asks another actor, and goes on with the answer in a turn of this actor's own, before its messages.
+    ///
+    /// Nothing waits meanwhile: this actor handles other messages until the answer comes. That it may be
+    /// asked back by the one it asks is no danger.
+    ///
+    /// `then` gets an [`AskError`] if the question was not accepted or not answered; always in a turn of its
+    /// own, never within this call. It is not called if this actor stops before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{Actor, Address, Context, Pool, Reply};
+    ///
+    /// struct Prices;
+    ///
+    /// impl Actor for Prices {
+    ///     type Message = Reply<u64>;
+    ///
+    ///     fn handle(&mut self, reply: Reply<u64>, _: &mut Context<Self>) {
+    ///         reply.send(20);
+    ///     }
+    /// }
+    ///
+    /// struct Shop(Address<Reply<u64>>);
+    ///
+    /// impl Actor for Shop {
+    ///     type Message = (u64, Reply<u64>);
+    ///
+    ///     fn handle(&mut self, (pieces, reply): (u64, Reply<u64>), cx: &mut Context<Self>) {
+    ///         cx.ask(&self.0, |reply| reply, move |_shop, price, _cx| {
+    ///             if let Ok(price) = price {
+    ///                 reply.send(price * pieces);
+    ///             }
+    ///         });
+    ///     }
+    /// }
+    ///
+    /// let pool = Pool::new();
+    /// let shop = pool.spawn(Shop(pool.spawn(Prices)));
+    /// assert_eq!(shop.ask(|reply| (3, reply))?, 60);
+    /// # Ok::<(), tamtam_actor::AskError>(())
+    /// ```
+    pub fn ask<M, R>(
+        &self,
+        address: &Address<M>,
+        question: impl FnOnce(Reply<R>) -> M,
+        then: impl FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
+    ) where
+        M: Send + 'static,
+        R: Send + 'static,
+    {
+        let reply = Reply::to_continuation(Box::new(Pending {
+            asker: self.here.cell.to_arc(),
+            then: Some(then),
+            answer: None,
+            actor: PhantomData,
+        }));
+        if let Err(error) = address.tell(question(reply)) {
+            let why = error.why().into();
+            crate::reply::refuse(error.into_message(), why);
+        }
+    }
+}
+
+/// A question of an actor: first the way of the answer, then what is done with it.
+struct Pending<A: Actor, R, F> {
+    asker: Arc<Cell<A::Message>>,
+    then: Option<F>,
+    answer: Option<Result<R, AskError>>,
+    actor: PhantomData<fn(A)>,
+}
+
+impl<A, R, F> Answered<R> for Pending<A, R, F>
+where
+    A: Actor,
+    R: Send + 'static,
+    F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
+{
+    fn answered(mut self: Box<Self>, answer: Result<R, AskError>) {
+        self.answer = Some(answer);
+        let asker = Arc::clone(&self.asker);
+        asker.push_system(System::Continue(self));
+    }
+}
+
+impl<A, R, F> Continuation for Pending<A, R, F>
+where
+    A: Actor,
+    R: Send + 'static,
+    F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
+{
+    fn go_on(mut self: Box<Self>, running: &mut dyn Any) {
+        let running = running.downcast_mut::<Running<A>>();
+        let (then, answer) = (self.then.take(), self.answer.take());
+        drop(self);
+        if let (Some((actor, context)), Some(then), Some(answer)) =
+            (running.and_then(Running::parts), then, answer)
+        {
+            then(actor, answer, context);
+        }
+    }
+}
+
+impl<A: Actor> fmt::Debug for Context<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").finish_non_exhaustive()
+    }
+}
+
+/// What a function that handles messages can do besides: see [`Pool::spawn_fn`](crate::Pool::spawn_fn).
+pub struct Here<M> {
+    cell: Own<M>,
+    is_stopping: bool,
+    is_orphaned: bool,
+}
+
+impl<M: Send + 'static> Here<M> {
+    /// The address of the actor that this function is.
+    ///
+    /// As long as it, or a clone of it, is kept by somebody, the actor does not end for want of addresses.
+    pub fn address(&self) -> Address<M> {
+        self.cell.add_address();
+        Address::first(self.cell.to_arc())
+    }
+
+    /// Stops the actor that this function is, when it has handled this message. What else lies in its
+    /// mailbox is lost.
+    pub fn stop(&mut self) {
+        self.is_stopping = true;
+    }
+
+    #[inline(always)]
+    pub(crate) fn cell(&self) -> &Cell<M> {
+        &self.cell
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping
+    }
+
+    /// Whether the turn has come to the message that was the youngest when it began.
+    #[inline]
+    pub(crate) fn is_at(&self, mark: Mark) -> bool {
+        // One without addresses looks whether there is more, since nobody might give it another turn.
+        self.cell().is_at(mark) && !self.is_orphaned
+    }
+
+    pub(crate) fn note_orphaned(&mut self) {
+        self.is_orphaned = true;
+    }
+
+    /// The mailbox is empty.
+    #[inline]
+    pub(crate) fn at_the_end(&mut self) -> Turn {
+        if core::mem::take(&mut self.is_orphaned) && !self.cell().has_addresses() {
+            return Turn::Stop;
+        }
+        Turn::Done
+    }
+}
+
+impl<M> fmt::Debug for Here<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Here").finish_non_exhaustive()
+    }
+}

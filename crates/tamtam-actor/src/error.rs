@@ -1,0 +1,123 @@
+//! What can go wrong on the way to an actor. Each error says what became of the message.
+
+use core::error::Error;
+use core::fmt;
+use std::sync::{Mutex, PoisonError};
+
+/// A message that was not accepted, and why.
+///
+/// It converts by `?` into `Box<dyn Error + Send + Sync>` whatever the message is: nobody gets at the message
+/// but by [`into_message`](TellError::into_message).
+pub struct TellError<M> {
+    why: Refusal,
+    /// The lock is never taken: it says that nobody looks at the message through a shared error.
+    message: Mutex<M>,
+}
+
+/// Why a message was not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The mailbox has no room; later it may have.
+    Full,
+    /// The actor has stopped.
+    Stopped,
+}
+
+impl<M> TellError<M> {
+    pub(crate) fn full(message: M) -> Self {
+        TellError {
+            why: Refusal::Full,
+            message: Mutex::new(message),
+        }
+    }
+
+    pub(crate) fn stopped(message: M) -> Self {
+        TellError {
+            why: Refusal::Stopped,
+            message: Mutex::new(message),
+        }
+    }
+
+    /// The message that was not accepted.
+    pub fn into_message(self) -> M {
+        self.message
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why it was not accepted.
+    pub fn why(&self) -> Refusal {
+        self.why
+    }
+
+    /// Whether the mailbox had no room; later it may have.
+    pub fn is_full(&self) -> bool {
+        self.why == Refusal::Full
+    }
+
+    /// Whether the actor has stopped.
+    pub fn is_stopped(&self) -> bool {
+        self.why == Refusal::Stopped
+    }
+}
+
+impl<M> fmt::Debug for TellError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TellError")
+            .field("why", &self.why)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<M> fmt::Display for TellError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.why {
+            Refusal::Full => {
+                "the actor's mailbox is full: the message was not sent; try later, or wait for room"
+            }
+            Refusal::Stopped => "the actor has stopped: the message was not sent",
+        })
+    }
+}
+
+impl<M> Error for TellError<M> {}
+
+impl From<Refusal> for AskError {
+    fn from(why: Refusal) -> Self {
+        match why {
+            Refusal::Full => AskError::Full,
+            Refusal::Stopped => AskError::Stopped,
+        }
+    }
+}
+
+/// Why a question got no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The mailbox has no room: the actor never got the question.
+    Full,
+    /// The actor had stopped: it never got the question.
+    Stopped,
+    /// The question was dropped without an answer: by the actor, or with its mailbox when it stopped.
+    Unanswered,
+    /// No answer came in time. The question may still be handled; its answer goes nowhere.
+    TimedOut,
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AskError::Full => "the actor's mailbox is full: the question was not asked",
+            AskError::Stopped => "the actor has stopped: the question was not asked",
+            AskError::Unanswered => {
+                "the question was dropped without an answer: the actor did not answer it, panicked, or \
+                 stopped before its turn came"
+            }
+            AskError::TimedOut => "no answer came in time; the question may still be handled",
+        })
+    }
+}
+
+impl Error for AskError {}

@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+
+mod actor;
+mod address;
+mod cell;
+mod context;
+mod error;
+mod home;
+mod mailbox;
+mod pool;
+mod reply;
+mod running;
+mod spawner;
+
+pub use actor::Actor;
+pub use address::{Address, AskFuture, WeakAddress};
+pub use context::{Context, Here};
+pub use error::{AskError, Refusal, TellError};
+pub use mailbox::Overflow;
+pub use pool::{Pool, PoolBuilder};
+pub use reply::Reply;
+pub use spawner::Spawner;

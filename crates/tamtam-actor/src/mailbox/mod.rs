@@ -1,0 +1,11 @@
+//! Where an actor's messages lie until it handles them.
+
+mod limited;
+mod node;
+mod queue;
+mod urgent;
+
+pub use limited::Overflow;
+pub(crate) use limited::{Limited, Pushed, Reserved};
+pub(crate) use queue::{Head, Mark, Popped, Tail};
+pub(crate) use urgent::{Things, Urgent};

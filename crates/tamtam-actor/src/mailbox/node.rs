@@ -1,0 +1,331 @@
+//! The memory that messages lie in: one node a message, kept by threads for the next one.
+//!
+//! A message between two actors of one thread allocates nothing: the node that the receiver has emptied is
+//! the next one that a sender on that thread fills. Where one thread fills and another one empties, nodes
+//! travel back through a shared store, 64 at a time, so that its lock is taken once for so many messages
+//! (the idea is that of the magazines in Bonwick and Adams, *Magazines and Vmem*, 2001).
+
+use core::mem::MaybeUninit;
+use core::ptr::{self, NonNull};
+
+use tamtam_wait::seam::UnsafeCell;
+use tamtam_wait::seam::atomic::AtomicPtr;
+
+/// A message in a mailbox, and the way to the one behind it.
+pub(super) struct Node<M> {
+    pub(super) next: AtomicPtr<Node<M>>,
+    message: UnsafeCell<MaybeUninit<M>>,
+}
+
+impl<M> Node<M> {
+    /// Puts a message into a node, if there is one. Whoever gets the node owns both.
+    #[inline]
+    pub(super) fn new(message: Option<M>) -> NonNull<Self> {
+        let node = memory::take::<Self>();
+        // SAFETY: fresh memory of this layout, in nobody else's hands.
+        unsafe {
+            node.as_ptr().write(Node {
+                next: AtomicPtr::new(ptr::null_mut()),
+                message: UnsafeCell::new(match message {
+                    Some(message) => MaybeUninit::new(message),
+                    None => MaybeUninit::uninit(),
+                }),
+            });
+        }
+        node
+    }
+
+    /// Takes the message out of a node, which stays.
+    ///
+    /// # Safety
+    ///
+    /// The node is alive, has a message that was not taken yet, and nobody else takes it.
+    #[inline]
+    pub(super) unsafe fn take(node: *mut Self) -> M {
+        // SAFETY: by the caller's promise.
+        unsafe { &*node }
+            .message
+            // SAFETY: as above.
+            .with_mut(|message| unsafe { (*message).assume_init_read() })
+    }
+
+    /// Gives the node's memory back.
+    ///
+    /// # Safety
+    ///
+    /// The node is in the caller's hands alone; its message, if there was one, was taken.
+    #[inline]
+    pub(super) unsafe fn free(node: *mut Self) {
+        // SAFETY: by the caller's promise. Nothing in a node needs a drop, but loom counts what it tracks.
+        unsafe {
+            ptr::drop_in_place(node);
+            memory::give_back(NonNull::new_unchecked(node));
+        }
+    }
+}
+
+#[cfg(any(tamtam_loom, miri))]
+mod memory {
+    //! Models and Miri look at each allocation on its own.
+
+    use core::mem::MaybeUninit;
+    use core::ptr::NonNull;
+
+    pub(super) fn take<N>() -> NonNull<N> {
+        NonNull::from(Box::leak(Box::<MaybeUninit<N>>::new(MaybeUninit::uninit()))).cast()
+    }
+
+    /// # Safety
+    ///
+    /// As for the other one.
+    pub(super) unsafe fn give_back<N>(node: NonNull<N>) {
+        // SAFETY: it came from `take` of the same type.
+        drop(unsafe { Box::from_raw(node.cast::<MaybeUninit<N>>().as_ptr()) });
+    }
+}
+
+#[cfg(not(any(tamtam_loom, miri)))]
+mod memory {
+    use core::cell::{Cell, UnsafeCell};
+    use core::num::NonZero;
+    use core::ptr::{self, NonNull};
+    use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+
+    use tamtam_wait::seam::Mutex;
+
+    /// Sizes for which nodes are kept, in bytes; larger ones are the allocator's business.
+    const SIZES: [usize; 4] = [64, 128, 192, 256];
+    /// What every kept node is aligned to.
+    const ALIGN: usize = 64;
+    /// So many nodes travel at once between a thread and the store.
+    const BATCH: usize = 64;
+    /// The store keeps so many batches of each size; with them 4,096 nodes, at most 1 MiB of the largest.
+    const MOST_BATCHES: usize = 64;
+
+    /// Batches on their way from threads that empty mailboxes to those that fill them.
+    struct Store(Mutex<Vec<Batch>>);
+
+    /// Nodes that nobody uses, as many as are counted beside. In an array, not a list: the next one is known
+    /// without a look at memory that is still in another core's cache.
+    struct Batch(Box<[*mut u8; BATCH]>);
+
+    // SAFETY: the nodes of a batch are in nobody's hands; whoever takes the batch out has them alone.
+    unsafe impl Send for Batch {}
+
+    static STORES: [Store; SIZES.len()] = [const { Store(Mutex::new(Vec::new())) }; SIZES.len()];
+
+    /// What a thread keeps of one size: one batch to take from, in the order in which the nodes were kept, so
+    /// that those that were neighbours in memory stay so; one to put into; and a full one besides, so that a
+    /// thread that takes as many as it keeps never goes to the store, where it would get nodes out of other
+    /// cores' caches.
+    struct Shelf {
+        taking: UnsafeCell<[*mut u8; BATCH]>,
+        taken: Cell<usize>,
+        spare: UnsafeCell<[*mut u8; BATCH]>,
+        has_spare: Cell<bool>,
+        keeping: UnsafeCell<[*mut u8; BATCH]>,
+        kept: Cell<usize>,
+    }
+
+    struct Shelves([Shelf; SIZES.len()]);
+
+    thread_local! {
+        static SHELVES: Shelves = const {
+            Shelves(
+                [const {
+                    Shelf {
+                        taking: UnsafeCell::new([ptr::null_mut(); BATCH]),
+                        taken: Cell::new(BATCH),
+                        spare: UnsafeCell::new([ptr::null_mut(); BATCH]),
+                        has_spare: Cell::new(false),
+                        keeping: UnsafeCell::new([ptr::null_mut(); BATCH]),
+                        kept: Cell::new(0),
+                    }
+                }; SIZES.len()],
+            )
+        };
+    }
+
+    /// The place of a layout among the sizes; known at compile time.
+    const fn place_of(layout: Layout) -> Option<usize> {
+        if layout.align() > ALIGN {
+            return None;
+        }
+        let mut place = 0;
+        while place < SIZES.len() {
+            if layout.size() <= SIZES[place] {
+                return Some(place);
+            }
+            place += 1;
+        }
+        None
+    }
+
+    const fn layout_of(place: usize) -> Layout {
+        match Layout::from_size_align(SIZES[place], ALIGN) {
+            Ok(layout) => layout,
+            Err(_) => panic!("the sizes are small powers of two"),
+        }
+    }
+
+    fn allocate(layout: Layout) -> *mut u8 {
+        // SAFETY: no node is without a size: it has a link.
+        let memory = unsafe { alloc(layout) };
+        if memory.is_null() {
+            handle_alloc_error(layout)
+        }
+        memory
+    }
+
+    /// Memory for a node.
+    #[inline]
+    pub(super) fn take<N>() -> NonNull<N> {
+        let memory = match const { place_of(Layout::new::<N>()) } {
+            None => allocate(Layout::new::<N>()),
+            Some(place) => SHELVES
+                .try_with(|shelves| shelves.0[place].take(place))
+                // The thread is ending.
+                .unwrap_or_else(|_| allocate(layout_of(place))),
+        };
+        // SAFETY: allocators return no null; that was checked.
+        unsafe { NonNull::new_unchecked(memory.cast()) }
+    }
+
+    /// Takes a node's memory back.
+    ///
+    /// # Safety
+    ///
+    /// It came from [`take`] of the same type, and nobody uses it any more.
+    #[inline]
+    pub(super) unsafe fn give_back<N>(node: NonNull<N>) {
+        let memory = node.as_ptr().cast::<u8>();
+        match const { place_of(Layout::new::<N>()) } {
+            // SAFETY: allocated with this layout.
+            None => unsafe { dealloc(memory, Layout::new::<N>()) },
+            Some(place) => {
+                // SAFETY: memory of this size, in nobody's hands.
+                let kept =
+                    SHELVES.try_with(|shelves| unsafe { shelves.0[place].keep(memory, place) });
+                if kept.is_err() {
+                    // SAFETY: whether kept before or not, it was allocated with this layout.
+                    unsafe { dealloc(memory, layout_of(place)) };
+                }
+            }
+        }
+    }
+
+    impl Shelf {
+        #[inline]
+        fn take(&self, place: usize) -> *mut u8 {
+            let taken = self.taken.get();
+            if taken == BATCH {
+                return self.fetch(place);
+            }
+            self.taken.set(taken + 1);
+            // SAFETY: a shelf is used by its thread only, and never while it is being used.
+            unsafe { (*self.taking.get())[taken] }
+        }
+
+        #[cold]
+        #[inline(never)]
+        fn fetch(&self, place: usize) -> *mut u8 {
+            // SAFETY: as in `take`.
+            let taking = unsafe { &mut *self.taking.get() };
+            if self.has_spare.replace(false) {
+                // SAFETY: as in `take`; the two are different arrays.
+                core::mem::swap(taking, unsafe { &mut *self.spare.get() });
+            } else if self.kept.get() == BATCH {
+                // SAFETY: as above.
+                core::mem::swap(taking, unsafe { &mut *self.keeping.get() });
+                self.kept.set(0);
+            } else {
+                let stored = STORES[place].0.lock().pop();
+                if let Some(batch) = stored {
+                    *taking = *batch.0;
+                } else if let Some(few) = NonZero::new(self.kept.get()) {
+                    // The nodes that this thread has kept, at the end of the array.
+                    let first = BATCH - few.get();
+                    // SAFETY: as above.
+                    let keeping = unsafe { &*self.keeping.get() };
+                    taking[first..].copy_from_slice(&keeping[..few.get()]);
+                    self.kept.set(0);
+                    self.taken.set(first);
+                    return self.take(place);
+                } else {
+                    return allocate(layout_of(place));
+                }
+            }
+            self.taken.set(0);
+            self.take(place)
+        }
+
+        /// # Safety
+        ///
+        /// Memory of this place's layout that nobody uses.
+        #[inline]
+        unsafe fn keep(&self, memory: *mut u8, place: usize) {
+            if self.kept.get() == BATCH {
+                self.store(place);
+            }
+            let kept = self.kept.get();
+            // SAFETY: as in `take`.
+            unsafe { (*self.keeping.get())[kept] = memory };
+            self.kept.set(kept + 1);
+        }
+
+        /// What was kept is a batch: it is to be taken from here, or goes to the store.
+        #[cold]
+        #[inline(never)]
+        fn store(&self, place: usize) {
+            // SAFETY: as in `take`.
+            let keeping = unsafe { &mut *self.keeping.get() };
+            self.kept.set(0);
+            // SAFETY: as in `take`; the two are different arrays.
+            let spare = unsafe { &mut *self.spare.get() };
+            core::mem::swap(keeping, spare);
+            if !self.has_spare.replace(true) {
+                return;
+            }
+            // There was one already: that is one too many.
+            let batch = Batch(Box::new(*keeping));
+            {
+                let mut batches = STORES[place].0.lock();
+                if batches.len() < MOST_BATCHES {
+                    batches.push(batch);
+                    return;
+                }
+            }
+            // SAFETY: the batch is this thread's.
+            unsafe { free_all(&*batch.0, place) };
+        }
+    }
+
+    impl Drop for Shelves {
+        fn drop(&mut self) {
+            for (place, shelf) in self.0.iter_mut().enumerate() {
+                let (taken, kept) = (shelf.taken.replace(BATCH), shelf.kept.replace(0));
+                let spare = if shelf.has_spare.replace(false) {
+                    BATCH
+                } else {
+                    0
+                };
+                // SAFETY: nodes on the shelf are this thread's.
+                unsafe {
+                    free_all(&shelf.taking.get_mut()[taken..], place);
+                    free_all(&shelf.keeping.get_mut()[..kept], place);
+                    free_all(&shelf.spare.get_mut()[..spare], place);
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// These nodes are of this place's layout, and in nobody else's hands.
+    unsafe fn free_all(nodes: &[*mut u8], place: usize) {
+        for node in nodes {
+            // SAFETY: by the caller's promise.
+            unsafe { dealloc(*node, layout_of(place)) };
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What is due on one thread of a pool, in a ring that the others may steal from.
+//!
+//! The thread that owns the ring appends at its end and takes from its beginning, so that all get their
+//! turn; another one takes half of it from the beginning at once. The beginning is two positions in one word:
+//! up to where items were taken, and up to where thieves have also copied them out; only behind the latter is
+//! there room again. So a thief moves nothing under the owner's hands, and the owner pays one locked
+//! instruction for taking and none for appending. (The idea of two positions is that of the run queues in
+//! Tokio and Go; the owner's end is that of Chase and Lev, *Dynamic circular work-stealing deque*, 2005.)
+
+use core::mem::MaybeUninit;
+
+use tamtam_wait::seam::atomic::{AtomicU32, AtomicU64, Ordering};
+use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
+
+/// So many items fit; a power of two.
+const CAPACITY: u32 = if cfg!(tamtam_loom) { 4 } else { 256 };
+
+/// The ring of one thread.
+pub(crate) struct Deque<T> {
+    /// Low half: everything before was taken. High half: everything before was also copied out, so that there
+    /// is room again.
+    head: CacheAligned<AtomicU64>,
+    /// Everything before was appended. Written by the owner.
+    tail: CacheAligned<AtomicU32>,
+    items: Box<[UnsafeCell<MaybeUninit<T>>]>,
+}
+
+// SAFETY: items move through the ring from one thread to another; head and tail say whose each place is.
+unsafe impl<T: Send> Send for Deque<T> {}
+// SAFETY: as above; the owner's methods are called by one thread at a time, by its promise.
+unsafe impl<T: Send> Sync for Deque<T> {}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Head {
+    taken: u32,
+    copied: u32,
+}
+
+impl Head {
+    fn unpack(word: u64) -> Self {
+        Head {
+            taken: word as u32,
+            copied: (word >> 32) as u32,
+        }
+    }
+
+    fn pack(self) -> u64 {
+        u64::from(self.taken) | u64::from(self.copied) << 32
+    }
+}
+
+impl<T> Deque<T> {
+    pub(crate) fn new() -> Self {
+        Deque {
+            head: CacheAligned(AtomicU64::new(0)),
+            tail: CacheAligned(AtomicU32::new(0)),
+            items: (0..CAPACITY)
+                .map(|_| UnsafeCell::new(MaybeUninit::uninit()))
+                .collect(),
+        }
+    }
+
+    fn place(&self, position: u32) -> &UnsafeCell<MaybeUninit<T>> {
+        &self.items[(position % CAPACITY) as usize]
+    }
+
+    /// How many items there are, for anybody; the owner's own look is exact. Sequentially consistent.
+    pub(crate) fn len(&self) -> usize {
+        seam::model_fence();
+        let head = Head::unpack(self.head.load(Ordering::SeqCst));
+        let tail = self.tail.load(Ordering::SeqCst);
+        // A thief may have been between the two loads.
+        (tail.wrapping_sub(head.taken) as i32).max(0) as usize
+    }
+
+    /// Appends an item; gives it back if the ring is full.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the owner.
+    #[inline]
+    pub(crate) unsafe fn push(&self, item: T) -> Result<(), T> {
+        let tail = self.tail.load(Ordering::Relaxed);
+        // SYNC deque-copied: what lay in the place before is out.
+        let head = Head::unpack(self.head.load(Ordering::Acquire));
+        if tail.wrapping_sub(head.copied) >= CAPACITY {
+            return Err(item);
+        }
+        self.place(tail).with_mut(|place| {
+            // SAFETY: the place is free: everything before `copied` is out, and nobody else appends.
+            unsafe { (*place).write(item) };
+        });
+        // SYNC deque-tail: the item.
+        self.tail.store(tail.wrapping_add(1), Ordering::Release);
+        Ok(())
+    }
+
+    /// Takes the oldest item.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the owner.
+    #[inline]
+    pub(crate) unsafe fn pop(&self) -> Option<T> {
+        let tail = self.tail.load(Ordering::Relaxed);
+        let mut word = self.head.load(Ordering::Acquire);
+        loop {
+            let head = Head::unpack(word);
+            if head.taken == tail {
+                return None;
+            }
+            let taken = head.taken.wrapping_add(1);
+            let next = Head {
+                taken,
+                // While a thief copies, its positions are its own.
+                copied: if head.copied == head.taken {
+                    taken
+                } else {
+                    head.copied
+                },
+            };
+            // SYNC deque-taken
+            match self
+                .head
+                .compare_exchange(word, next.pack(), Ordering::AcqRel, Ordering::Acquire)
+            {
+                // SAFETY: the item is ours by the exchange; the place stays as it is until the owner, that is
+                // we, appends there.
+                Ok(_) => return Some(unsafe { self.read(head.taken) }),
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Takes half of the items, rounded up: one to return, the others to append to the thief's own ring.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the owner of `own`, which is another ring and has room for half of this one.
+    pub(crate) unsafe fn steal_into(&self, own: &Deque<T>) -> Option<T> {
+        let mut word = self.head.load(Ordering::Acquire);
+        let (first, count) = loop {
+            let head = Head::unpack(word);
+            if head.copied != head.taken {
+                // Another thief is at it.
+                return None;
+            }
+            // SYNC deque-tail: the items.
+            let tail = self.tail.load(Ordering::Acquire);
+            let length = tail.wrapping_sub(head.taken);
+            if length == 0 || length > CAPACITY {
+                return None;
+            }
+            let count = length - length / 2;
+            let next = Head {
+                taken: head.taken.wrapping_add(count),
+                copied: head.copied,
+            };
+            // SYNC deque-taken
+            match self
+                .head
+                .compare_exchange(word, next.pack(), Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => break (head.taken, count),
+                Err(now) => word = now,
+            }
+        };
+        for offset in 1..count {
+            // SAFETY: these items are ours by the exchange, and their places are not free before we say so.
+            let item = unsafe { self.read(first.wrapping_add(offset)) };
+            // SAFETY: the caller owns `own`.
+            if unsafe { own.push(item) }.is_err() {
+                unreachable!("a ring that was empty has room for half of another one");
+            }
+        }
+        // SAFETY: as above.
+        let item = unsafe { self.read(first) };
+        let mut word = self.head.load(Ordering::Acquire);
+        loop {
+            let head = Head::unpack(word);
+            let next = Head {
+                taken: head.taken,
+                copied: head.taken,
+            };
+            // SYNC deque-copied
+            match self
+                .head
+                .compare_exchange(word, next.pack(), Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => return Some(item),
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The item at this position was taken by the caller, who reads it once.
+    unsafe fn read(&self, position: u32) -> T {
+        self.place(position)
+            // SAFETY: by the caller's promise.
+            .with(|place| unsafe { (*place).assume_init_read() })
+    }
+}
+
+impl<T> Drop for Deque<T> {
+    fn drop(&mut self) {
+        // SAFETY: nobody else is left.
+        while let Some(item) = unsafe { self.pop() } {
+            drop(item);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Many actors on a few threads.
+
+mod deque;
+mod next;
+mod thief;
+mod thread;
+
+use core::fmt;
+use std::io;
+use std::sync::Arc;
+
+use crate::actor::{Actor, Function};
+use crate::address::Address;
+use crate::context::{Context, Here};
+use crate::spawner::Spawner;
+
+use thread::Shared;
+pub(crate) use thread::while_blocked;
+
+/// A few threads on which many actors run: thousands, or millions.
+///
+/// An actor that has mail gets a turn: up to 64 messages, or about 50 µs, on one of the threads. A thread
+/// whose actors have nothing to do takes over half of what is due on another one, so actors move between
+/// threads; the order of what one sender sent stays. A thread that finds nothing sleeps.
+///
+/// Dropping the pool lets the threads finish what is due and then ends them; so does
+/// [`shutdown`](Pool::shutdown). Actors that are idle then stop when somebody sends to them, or when their last
+/// address is dropped.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Pool;
+///
+/// let pool = Pool::new();
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// let greeter = pool.spawn_fn(move |name: String, _| {
+///     sender.send(format!("Hello, {name}")).unwrap();
+/// });
+/// greeter.tell("Ada".to_owned())?;
+/// assert_eq!(receiver.recv()?, "Hello, Ada");
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+pub struct Pool {
+    shared: Arc<Shared>,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Pool {
+    /// A pool with a thread for each core that this process may use.
+    ///
+    /// # Panics
+    ///
+    /// If the system starts no thread; [`PoolBuilder::build`] tells why.
+    #[must_use]
+    pub fn new() -> Self {
+        match Self::builder().build() {
+            Ok(pool) => pool,
+            Err(error) => panic!("no thread for a pool: {error}"),
+        }
+    }
+
+    /// A pool with so many threads.
+    ///
+    /// # Panics
+    ///
+    /// As [`new`](Pool::new).
+    #[must_use]
+    pub fn with_threads(threads: usize) -> Self {
+        match Self::builder().threads(threads).build() {
+            Ok(pool) => pool,
+            Err(error) => panic!("no thread for a pool: {error}"),
+        }
+    }
+
+    /// Says more about a pool before it is made.
+    pub fn builder() -> PoolBuilder {
+        PoolBuilder {
+            threads: None,
+            name: "pool".to_owned(),
+        }
+    }
+
+    /// How many threads there are, without those that stand in for blocked ones.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.shared.threads()
+    }
+
+    /// How often a handler has waited for an answer by [`Address::ask`] on one of the threads, instead of
+    /// asking with [`Context::ask`]; another thread stood in for it, if the limit allowed.
+    #[must_use]
+    pub fn blocking_asks(&self) -> usize {
+        self.shared.blocking_asks()
+    }
+
+    /// An actor with an unlimited mailbox.
+    pub fn spawn<A: Actor + Send>(&self, actor: A) -> Address<A::Message> {
+        self.spawner().spawn(actor)
+    }
+
+    /// An actor that is made where it lives, before its first message.
+    pub fn spawn_with<A: Actor + Send>(
+        &self,
+        birth: impl FnOnce(&mut Context<A>) -> A + Send + 'static,
+    ) -> Address<A::Message> {
+        self.spawner().spawn_with(birth)
+    }
+
+    /// A function as an actor: it is called for each message, one by one.
+    pub fn spawn_fn<M: Send + 'static>(
+        &self,
+        function: impl FnMut(M, &mut Here<M>) + Send + 'static,
+    ) -> Address<M> {
+        self.spawn(Function::new(function))
+    }
+
+    /// Says more about an actor before it is born: how much its mailbox holds, and what becomes of the rest.
+    pub fn spawner(&self) -> Spawner {
+        Spawner::on(Arc::clone(&self.shared) as Arc<dyn crate::home::Home>)
+    }
+
+    /// Lets the threads finish what is due, and what comes of that, and waits for their end.
+    ///
+    /// # Blocking
+    ///
+    /// Until they have. From one of its own threads it only tells them to.
+    pub fn shutdown(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.end();
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool")
+            .field("threads", &self.threads())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a [`Pool`] is to be like.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct PoolBuilder {
+    threads: Option<usize>,
+    name: String,
+}
+
+impl PoolBuilder {
+    /// How many threads; at least one. Otherwise one for each core that this process may use.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads.max(1));
+        self
+    }
+
+    /// What the threads are called in debuggers and profilers: this, and a number. Systems show the first 15
+    /// bytes or so.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Makes the pool.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not start so many threads.
+    pub fn build(self) -> io::Result<Pool> {
+        let threads = self.threads.unwrap_or_else(|| {
+            std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+        });
+        Ok(Pool {
+            shared: Shared::start(threads, self.name)?,
+        })
+    }
+}

@@ -1,0 +1,519 @@
+//! The threads of a pool: where each finds its next task, and how it sleeps.
+//!
+//! The README.md of this crate tells the whole; the rules are:
+//!
+//! - What a thread of the pool makes due is what it does next; what was to be next until then goes to its ring.
+//!   After 128 turns in a row the oldest in the ring has its turn, and the entrance.
+//! - What others make due goes to the entrance.
+//! - A sleeper is woken for what comes to the entrance, and for the *second* task of a thread: the first one is
+//!   the business of the thread that made it due.
+//! - A thread that finds nothing steals half of a ring; before it sleeps it registers and looks once more.
+//! - While others work, a sleeper looks again by itself after 0.1 ms, 0.2 ms, and so on, and takes away what
+//!   a thread would do next that has not come to the end of its turn.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use tamtam_wait::seam::{CacheAligned, Mutex};
+use tamtam_wait::{Wait, WaitList};
+
+use super::deque::Deque;
+use super::next::Next;
+use super::thief::Thief;
+use crate::home::{Home, Task};
+
+/// So many turns in a row a thread does what it has made due last. Then it looks at the entrance, and at what
+/// has been due for long.
+const LONGEST_STREAK: u32 = 128;
+/// A turn of something that has been due for long counts as so many: the entrance is looked at after 64.
+const STREAK_OF_RING: u32 = 2;
+/// So many threads may stand in for blocked ones, for each thread of the pool.
+const STAND_INS: usize = 16;
+/// How long a sleeper sleeps at first, and at most, while others work.
+const FIRST_NAP: Duration = Duration::from_micros(100);
+const LONGEST_NAP: Duration = Duration::from_millis(100);
+
+/// What all threads of a pool have in common.
+pub(crate) struct Shared {
+    /// Of the pool's threads, and then of their stand-ins.
+    desks: Box<[Desk]>,
+    threads: usize,
+    entrance: CacheAligned<Entrance>,
+    /// Threads that sleep, or are about to.
+    idle: WaitList,
+    /// Threads that are not.
+    busy: AtomicUsize,
+    /// One of those that have nothing to do stays awake for a while, and the others sleep at once: as long as
+    /// it looks nobody needs to be woken.
+    watched: AtomicBool,
+    ending: AtomicBool,
+    name: String,
+    people: Mutex<People>,
+    blocking_asks: AtomicUsize,
+}
+
+/// What is due on one thread.
+struct Desk {
+    next: CacheAligned<Next<Task>>,
+    ring: Deque<Task>,
+    /// How many turns there were; tells others whether one takes long.
+    turns: CacheAligned<AtomicU32>,
+}
+
+/// Where tasks come in from outside.
+struct Entrance {
+    tasks: Mutex<VecDeque<Task>>,
+    /// How many; for a look without the lock.
+    length: AtomicUsize,
+    /// No thread is left. Changed under the lock.
+    closed: AtomicBool,
+}
+
+#[derive(Default)]
+struct People {
+    /// The pool's threads, to be joined.
+    handles: Vec<std::thread::JoinHandle<()>>,
+    /// Rings of stand-ins that nobody has.
+    free_rings: Vec<usize>,
+    /// Threads that are blocked, and those that stand in.
+    blocked: usize,
+    stand_ins: usize,
+    /// Threads that have not ended.
+    alive: usize,
+}
+
+thread_local! {
+    /// The pool that this thread works for.
+    static HERE: core::cell::RefCell<Option<Here>> = const { core::cell::RefCell::new(None) };
+    /// The same, for a quick look: the address of what is shared, and the ring.
+    static RING: core::cell::Cell<(*const Shared, usize)> =
+        const { core::cell::Cell::new((core::ptr::null(), 0)) };
+}
+
+struct Here {
+    shared: Weak<Shared>,
+}
+
+impl Shared {
+    pub(super) fn start(threads: usize, name: String) -> io::Result<Arc<Self>> {
+        let stand_ins = threads * STAND_INS;
+        let shared = Arc::new(Shared {
+            desks: (0..threads + stand_ins)
+                .map(|_| Desk {
+                    next: CacheAligned(Next::new()),
+                    ring: Deque::new(),
+                    turns: CacheAligned(AtomicU32::new(0)),
+                })
+                .collect(),
+            threads,
+            entrance: CacheAligned(Entrance {
+                tasks: Mutex::new(VecDeque::new()),
+                length: AtomicUsize::new(0),
+                closed: AtomicBool::new(false),
+            }),
+            idle: WaitList::chained(),
+            busy: AtomicUsize::new(threads),
+            watched: AtomicBool::new(false),
+            ending: AtomicBool::new(false),
+            name,
+            people: Mutex::new(People {
+                free_rings: (threads..threads + stand_ins).rev().collect(),
+                ..People::default()
+            }),
+            blocking_asks: AtomicUsize::new(0),
+        });
+        for ring in 0..threads {
+            if let Err(error) = shared.start_thread(ring, false) {
+                shared.busy.fetch_sub(threads - ring, Ordering::SeqCst);
+                shared.end();
+                return Err(error);
+            }
+        }
+        Ok(shared)
+    }
+
+    fn start_thread(self: &Arc<Self>, ring: usize, stands_in: bool) -> io::Result<()> {
+        let shared = Arc::clone(self);
+        let mut people = self.people.lock();
+        let handle = std::thread::Builder::new()
+            .name(format!("{}-{ring}", self.name))
+            .spawn(move || shared.work(ring, stands_in))?;
+        people.handles.retain(|handle| !handle.is_finished());
+        people.handles.push(handle);
+        people.alive += 1;
+        Ok(())
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    pub(super) fn blocking_asks(&self) -> usize {
+        self.blocking_asks.load(Ordering::Relaxed)
+    }
+
+    /// Lets the threads end when nothing is due any more, and waits for them, unless this is one of them.
+    pub(super) fn end(&self) {
+        self.ending.store(true, Ordering::SeqCst);
+        self.idle.notify_all();
+        let handles = core::mem::take(&mut self.people.lock().handles);
+        let is_one_of_them = RING.get().0 == core::ptr::from_ref(self);
+        if is_one_of_them {
+            return;
+        }
+        for handle in handles {
+            // Turns catch what actors do; a thread ends by itself.
+            let _ = handle.join();
+        }
+    }
+
+    // -------------------------------------------------------------------------- the threads' life
+
+    fn work(self: Arc<Self>, ring: usize, stands_in: bool) {
+        HERE.set(Some(Here {
+            shared: Arc::downgrade(&self),
+        }));
+        RING.set((Arc::as_ptr(&self), ring));
+        let mut streak = 0;
+        let mut thief = Thief::default();
+        loop {
+            let task = match self.find(ring, &mut streak) {
+                Some(task) => task,
+                None => match self.wait(ring, &mut thief) {
+                    Some(task) => task,
+                    None => break,
+                },
+            };
+            task.run();
+            let turns = self.count_turn(ring);
+            if stands_in && turns.is_multiple_of(16) && self.is_superfluous() {
+                self.hand_over(ring);
+                break;
+            }
+        }
+        self.leave(ring, stands_in);
+        RING.set((core::ptr::null(), 0));
+        HERE.set(None);
+    }
+
+    #[inline]
+    fn count_turn(&self, ring: usize) -> u32 {
+        // Only this thread writes it.
+        let turns = self.desks[ring]
+            .turns
+            .load(Ordering::Relaxed)
+            .wrapping_add(1);
+        self.desks[ring].turns.store(turns, Ordering::Relaxed);
+        turns
+    }
+
+    /// What to do next, if anything is due. `streak` counts the turns in a row that came from `next`.
+    #[inline]
+    fn find(&self, ring: usize, streak: &mut u32) -> Option<Task> {
+        let desk = &self.desks[ring];
+        // SAFETY: this thread owns the desk: it works for this pool under this number.
+        let next = unsafe { desk.next.take() };
+        if *streak < LONGEST_STREAK {
+            if next.is_some() {
+                *streak += 1;
+                return next;
+            }
+            // SAFETY: as above.
+            if let Some(task) = unsafe { desk.ring.pop() } {
+                *streak += STREAK_OF_RING;
+                return Some(task);
+            }
+        }
+        *streak = 0;
+        // All others get their turn, too.
+        if let Some(next) = next {
+            self.append(ring, next);
+        }
+        self.enter()
+            // SAFETY: as above.
+            .or_else(|| unsafe { desk.ring.pop() })
+    }
+
+    fn enter(&self) -> Option<Task> {
+        if self.entrance.length.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let mut tasks = self.entrance.tasks.lock();
+        let task = tasks.pop_front();
+        self.entrance.length.store(tasks.len(), Ordering::Relaxed);
+        task
+    }
+
+    #[inline(never)]
+    fn steal(&self, ring: usize) -> Option<Task> {
+        let count = self.desks.len();
+        (1..count)
+            .map(|distance| &self.desks[(ring + distance) % count].ring)
+            // SAFETY: this thread owns its ring, which is empty.
+            .find_map(|victim| unsafe { victim.steal_into(&self.desks[ring].ring) })
+    }
+
+    /// Takes what another thread would do next, if that has been at one turn since it was seen last.
+    fn steal_next(&self, ring: usize, seen: &mut Vec<u32>) -> Option<Task> {
+        seen.resize(self.desks.len(), 0);
+        let mut stolen = None;
+        for (place, desk) in self.desks.iter().enumerate() {
+            let turns = desk.turns.load(Ordering::Relaxed);
+            let is_long = core::mem::replace(&mut seen[place], turns) == turns;
+            if is_long && place != ring && stolen.is_none() && desk.next.is_full() {
+                stolen = desk.next.steal();
+            }
+        }
+        stolen
+    }
+
+    /// Waits for something to do; `None` if the pool is at its end.
+    #[inline(never)]
+    fn wait(&self, ring: usize, thief: &mut Thief) -> Option<Task> {
+        self.busy.fetch_sub(1, Ordering::SeqCst);
+        thief.learn(self.desks[ring].turns.load(Ordering::Relaxed));
+        let mut nap = FIRST_NAP;
+        let mut seen = Vec::new();
+        loop {
+            let others_work = self.busy.load(Ordering::SeqCst) != 0;
+            let deadline = others_work.then(|| Instant::now() + nap);
+            nap = (nap * 2).min(LONGEST_NAP);
+            let attempt = |thorough: bool| {
+                let task = self.enter().or_else(|| {
+                    // Between looks at the entrance; these take cache lines from those who work.
+                    let task = (thorough && thief.may_steal()).then(|| self.steal(ring));
+                    task.flatten()
+                });
+                match task {
+                    Some(task) => Some(Some(task)),
+                    None if self.is_over() => Some(None),
+                    None => None,
+                }
+            };
+            let watches = !self.watched.swap(true, Ordering::SeqCst);
+            let wait = if watches { Wait::Adaptive } else { Wait::Park };
+            let ready = || {
+                if watches {
+                    // About to sleep. Whoever still sees that somebody looks has made something due before
+                    // this, which is seen now.
+                    self.watched.store(false, Ordering::SeqCst);
+                }
+                self.has_tasks() || self.is_over()
+            };
+            let found = self.idle.wait_until(wait, deadline, attempt, ready);
+            if watches {
+                self.watched.store(false, Ordering::SeqCst);
+            }
+            match found {
+                Some(Some(task)) => {
+                    self.busy.fetch_add(1, Ordering::SeqCst);
+                    thief.note(self.desks[ring].turns.load(Ordering::Relaxed));
+                    if watches && self.has_tasks() {
+                        // More came while we looked, and nobody was woken for it.
+                        self.idle.notify_one();
+                    }
+                    return Some(task);
+                }
+                None => {
+                    if let Some(task) = self.steal_next(ring, &mut seen) {
+                        self.busy.fetch_add(1, Ordering::SeqCst);
+                        return Some(task);
+                    }
+                }
+                Some(None) => {
+                    // The others may be waiting for just this.
+                    self.idle.notify_all();
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Whether anything is due anywhere. Sequentially consistent.
+    fn has_tasks(&self) -> bool {
+        self.entrance.length.load(Ordering::SeqCst) != 0
+            || self.desks.iter().any(|desk| desk.ring.len() != 0)
+    }
+
+    /// Whether the threads may end: they are to, and nobody works who might make something due.
+    fn is_over(&self) -> bool {
+        self.ending.load(Ordering::SeqCst)
+            && self.busy.load(Ordering::SeqCst) == 0
+            && !self.has_tasks()
+    }
+
+    /// A thread ends; the last one closes the entrance.
+    fn leave(&self, ring: usize, stands_in: bool) {
+        let mut people = self.people.lock();
+        people.alive -= 1;
+        if stands_in {
+            people.stand_ins -= 1;
+            people.free_rings.push(ring);
+        }
+        let is_last = people.alive == 0;
+        drop(people);
+        if is_last {
+            let left = {
+                let mut tasks = self.entrance.tasks.lock();
+                self.entrance.closed.store(true, Ordering::SeqCst);
+                core::mem::take(&mut *tasks)
+            };
+            left.into_iter().for_each(|task| task.abandon());
+        }
+    }
+
+    // -------------------------------------------------------------------------------- stand-ins
+
+    /// A stand-in goes when those whom it stands in for are back.
+    fn is_superfluous(&self) -> bool {
+        let people = self.people.lock();
+        people.stand_ins > people.blocked
+    }
+
+    /// A stand-in gives what it has to do to the others.
+    fn hand_over(&self, ring: usize) {
+        let desk = &self.desks[ring];
+        // SAFETY: this thread owns the desk.
+        while let Some(task) = unsafe { desk.next.take().or_else(|| desk.ring.pop()) } {
+            self.bring(task);
+        }
+        self.busy.fetch_sub(1, Ordering::SeqCst);
+        if self.ending.load(Ordering::SeqCst) {
+            // Somebody may wait for the last one who works.
+            self.idle.notify_all();
+        }
+    }
+
+    fn block(self: &Arc<Self>) {
+        self.blocking_asks.fetch_add(1, Ordering::Relaxed);
+        let ring = {
+            let mut people = self.people.lock();
+            people.blocked += 1;
+            if people.stand_ins >= people.blocked {
+                None
+            } else {
+                let ring = people.free_rings.pop();
+                people.stand_ins += usize::from(ring.is_some());
+                ring
+            }
+        };
+        if let Some(ring) = ring {
+            self.busy.fetch_add(1, Ordering::SeqCst);
+            if self.start_thread(ring, true).is_err() {
+                // Without a thread for it, the others have to do.
+                self.busy.fetch_sub(1, Ordering::SeqCst);
+                let mut people = self.people.lock();
+                people.stand_ins -= 1;
+                people.free_rings.push(ring);
+            }
+        }
+        // What is due on this thread is for others now, were it but one task.
+        let (_, ring) = RING.get();
+        // SAFETY: this thread owns the desk.
+        if let Some(next) = unsafe { self.desks[ring].next.take() } {
+            self.append(ring, next);
+        }
+        atomic::fence(Ordering::SeqCst);
+        self.call_one();
+    }
+
+    fn unblock(&self) {
+        self.people.lock().blocked -= 1;
+    }
+}
+
+/// Does something that may wait for an actor. If this is a thread of a pool, another one stands in for it
+/// meanwhile, since the actor may need it.
+pub(crate) fn while_blocked<R>(wait: impl FnOnce() -> R) -> R {
+    /// Also if the wait panics.
+    struct Blocked(Arc<Shared>);
+
+    impl Drop for Blocked {
+        fn drop(&mut self) {
+            self.0.unblock();
+        }
+    }
+
+    let shared = HERE
+        .try_with(|here| {
+            here.borrow()
+                .as_ref()
+                .and_then(|here| here.shared.upgrade())
+        })
+        .ok()
+        .flatten();
+    let _blocked = shared.map(|shared| {
+        shared.block();
+        Blocked(shared)
+    });
+    wait()
+}
+
+impl Home for Shared {
+    #[inline]
+    fn schedule(&self, task: Task) {
+        let (shared, ring) = RING.get();
+        if !core::ptr::eq(shared, self) {
+            return self.bring(task);
+        }
+        // SAFETY: this thread owns the desk: it works for this pool under this number.
+        if let Some(older) = unsafe { self.desks[ring].next.put(task) } {
+            self.append(ring, older);
+        }
+    }
+
+    fn schedule_again(&self, task: Task) {
+        let (shared, ring) = RING.get();
+        if core::ptr::eq(shared, self) {
+            self.append(ring, task);
+        } else {
+            self.bring(task);
+        }
+    }
+}
+
+impl Shared {
+    /// Puts a task behind the others of this thread, and wakes somebody if that is more than it can do at once.
+    fn append(&self, ring: usize, task: Task) {
+        let desk = &self.desks[ring];
+        // SAFETY: this thread owns the desk.
+        match unsafe { desk.ring.push(task) } {
+            Ok(()) => {
+                if desk.ring.len() + usize::from(desk.next.is_full()) >= 2 {
+                    // Whoever is about to sleep registers and then looks into the rings.
+                    atomic::fence(Ordering::SeqCst);
+                    self.call_one();
+                }
+            }
+            Err(task) => self.bring(task),
+        }
+    }
+
+    /// Brings a task to the entrance.
+    #[inline(never)]
+    fn bring(&self, task: Task) {
+        {
+            let mut tasks = self.entrance.tasks.lock();
+            if self.entrance.closed.load(Ordering::Relaxed) {
+                drop(tasks);
+                task.abandon();
+                return;
+            }
+            tasks.push_back(task);
+            // Sequentially consistent: it is what those who register look at.
+            self.entrance.length.store(tasks.len(), Ordering::SeqCst);
+        }
+        self.call_one();
+    }
+
+    /// Wakes a thread for something that is due, unless one is awake and looking.
+    #[inline]
+    fn call_one(&self) {
+        if !self.watched.load(Ordering::SeqCst) {
+            self.idle.notify_one();
+        }
+    }
+}
