@@ -41,6 +41,8 @@ pub(crate) struct Shared {
     /// Of the pool's threads, and then of their stand-ins.
     desks: Box<[Desk]>,
     threads: usize,
+    /// So many desks were ever used: those of stand-ins need not be looked at before there are any.
+    used: AtomicUsize,
     entrance: CacheAligned<Entrance>,
     /// Threads that sleep, or are about to.
     idle: WaitList,
@@ -109,6 +111,7 @@ impl Shared {
                 })
                 .collect(),
             threads,
+            used: AtomicUsize::new(threads),
             entrance: CacheAligned(Entrance {
                 tasks: Mutex::new(VecDeque::new()),
                 length: AtomicUsize::new(0),
@@ -137,6 +140,7 @@ impl Shared {
 
     fn start_thread(self: &Arc<Self>, ring: usize, stands_in: bool) -> io::Result<()> {
         let shared = Arc::clone(self);
+        self.used.fetch_max(ring + 1, Ordering::SeqCst);
         let mut people = self.people.lock();
         let handle = std::thread::Builder::new()
             .name(format!("{}-{ring}", self.name))
@@ -237,6 +241,10 @@ impl Shared {
             .or_else(|| unsafe { desk.ring.pop() })
     }
 
+    fn used_desks(&self) -> &[Desk] {
+        &self.desks[..self.used.load(Ordering::SeqCst)]
+    }
+
     fn enter(&self) -> Option<Task> {
         if self.entrance.length.load(Ordering::Relaxed) == 0 {
             return None;
@@ -249,18 +257,20 @@ impl Shared {
 
     #[inline(never)]
     fn steal(&self, ring: usize) -> Option<Task> {
-        let count = self.desks.len();
+        let desks = self.used_desks();
+        let count = desks.len();
         (1..count)
-            .map(|distance| &self.desks[(ring + distance) % count].ring)
+            .map(|distance| &desks[(ring + distance) % count].ring)
             // SAFETY: this thread owns its ring, which is empty.
             .find_map(|victim| unsafe { victim.steal_into(&self.desks[ring].ring) })
     }
 
     /// Takes what another thread would do next, if that has been at one turn since it was seen last.
     fn steal_next(&self, ring: usize, seen: &mut Vec<u32>) -> Option<Task> {
-        seen.resize(self.desks.len(), 0);
+        let desks = self.used_desks();
+        seen.resize(desks.len(), 0);
         let mut stolen = None;
-        for (place, desk) in self.desks.iter().enumerate() {
+        for (place, desk) in desks.iter().enumerate() {
             let turns = desk.turns.load(Ordering::Relaxed);
             let is_long = core::mem::replace(&mut seen[place], turns) == turns;
             if is_long && place != ring && stolen.is_none() && desk.next.is_full() {
@@ -335,7 +345,7 @@ impl Shared {
     /// Whether anything is due anywhere. Sequentially consistent.
     fn has_tasks(&self) -> bool {
         self.entrance.length.load(Ordering::SeqCst) != 0
-            || self.desks.iter().any(|desk| desk.ring.len() != 0)
+            || self.used_desks().iter().any(|desk| desk.ring.len() != 0)
     }
 
     /// Whether the threads may end: they are to, and nobody works who might make something due.
