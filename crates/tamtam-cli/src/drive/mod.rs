@@ -21,6 +21,7 @@
 //! | [`stream`] | `post`: one or four senders and one receiver, all running |
 //! | [`property`] | `property`: the latest value, read while it is set |
 //! | [`latch`] | `latch`: a countdown shared by two threads |
+//! | [`ring`] | `ring`: thousands of actors, each of which passes its messages on to the next |
 
 mod async_handover;
 pub mod async_turns;
@@ -49,6 +50,7 @@ mod polled;
 pub mod post;
 pub mod property;
 mod queue;
+pub mod ring;
 mod seats;
 pub mod sparse;
 mod statistics;

@@ -34,6 +34,18 @@ impl Placement {
             Placement::Hog => "hog",
         }
     }
+
+    /// How many threads a pool of actors gets: one for each core of the placement.
+    #[must_use]
+    pub fn threads(self) -> usize {
+        match self {
+            Placement::OneCore => 1,
+            Placement::TwoCores => 2,
+            Placement::Free | Placement::Hog => {
+                std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+            }
+        }
+    }
 }
 
 impl fmt::Display for Placement {

@@ -51,6 +51,19 @@ impl Seats {
     }
 }
 
+impl Seats {
+    /// Lets the calling thread, and those that it will start, run on both seats' processors and on no other.
+    ///
+    /// # Errors
+    /// The system refused.
+    pub(crate) fn take_both(self) -> Result<(), Failure> {
+        match (self.near.0, self.far.0) {
+            (Some(near), Some(far)) => pin(&[near, far]),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Seat {
     /// Pins the calling thread to this seat's processor, if it names one.
     ///
@@ -58,7 +71,7 @@ impl Seat {
     /// The system refused.
     pub(crate) fn take(self) -> Result<(), Failure> {
         match self.0 {
-            Some(processor) => pin(processor),
+            Some(processor) => pin(&[processor]),
             None => Ok(()),
         }
     }
@@ -76,14 +89,16 @@ fn allowed_processors() -> Result<Vec<usize>, Failure> {
 }
 
 #[cfg(target_os = "linux")]
-fn pin(processor: usize) -> Result<(), Failure> {
+fn pin(processors: &[usize]) -> Result<(), Failure> {
     use rustix::thread::{CpuSet, sched_setaffinity};
 
     let mut set = CpuSet::new();
-    set.set(processor);
+    for &processor in processors {
+        set.set(processor);
+    }
     sched_setaffinity(None, &set).map_err(|error| {
         Failure::Impossible(format!(
-            "no thread can be pinned to CPU {processor}: {error}"
+            "no thread can be pinned to CPU {processors:?}: {error}"
         ))
     })
 }
@@ -96,7 +111,7 @@ fn allowed_processors() -> Result<Vec<usize>, Failure> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn pin(_processor: usize) -> Result<(), Failure> {
+fn pin(_processors: &[usize]) -> Result<(), Failure> {
     Err(Failure::Impossible(
         "threads can be pinned on Linux only".to_owned(),
     ))
@@ -161,5 +176,20 @@ mod tests {
             allowed_processors().unwrap()
         });
         assert_eq!(after.join().unwrap(), [last]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn threads_started_after_both_seats_were_taken_may_use_these() {
+        let allowed = allowed_processors().unwrap();
+        if allowed.len() < 2 {
+            return;
+        }
+        let after = std::thread::spawn(|| {
+            Seats::of(Placement::TwoCores).unwrap().take_both().unwrap();
+            let child = std::thread::spawn(|| allowed_processors().unwrap());
+            child.join().unwrap()
+        });
+        assert_eq!(after.join().unwrap(), allowed[..2]);
     }
 }

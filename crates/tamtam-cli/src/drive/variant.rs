@@ -45,6 +45,7 @@ impl Variant {
             // Their second word names a body, too.
             "async" | "get" => extra,
             "16B" | "64B" => "posted",
+            "40B" | "200B" => "last",
             first => first,
         }
     }
