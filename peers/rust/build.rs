@@ -5,16 +5,22 @@ use std::{env, fs};
 
 /// The peers that are crates.
 const CRATES: &[&str] = &[
+    "actix",
     "arc-swap",
     "async-channel",
     "concurrent-queue",
     "crossbeam-channel",
     "crossfire",
     "flume",
+    "kameo",
     "kanal",
+    "may",
+    "ractor",
     "rtrb",
+    "stakker",
     "thingbuf",
     "tokio",
+    "xtra",
 ];
 
 fn main() {

@@ -31,7 +31,9 @@ impl Contender for Crossbeam {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        offer::channel(*self, self.0)
+        let mut measures = offer::channel(*self, self.0);
+        measures.extend(offer::asks(*self));
+        measures
     }
 }
 

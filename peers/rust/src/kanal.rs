@@ -27,7 +27,9 @@ impl Contender for Kanal {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        offer::channel_for_tasks(*self, self.0)
+        let mut measures = offer::channel_for_tasks(*self, self.0);
+        measures.extend(offer::asks(*self));
+        measures
     }
 }
 

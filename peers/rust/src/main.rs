@@ -3,6 +3,7 @@
 //! The program understands what `tamtam contender` understands (`contender list`, `contender run ...`), and runs the
 //! same bodies. A new peer needs its file and a line in [`PEERS`].
 
+mod actix;
 mod arc_swap;
 mod async_channel;
 #[cfg(target_os = "linux")]
@@ -12,23 +13,32 @@ mod concurrent_queue;
 mod crossbeam;
 mod crossfire;
 mod ends;
+mod farewell;
 mod flume;
 mod insist;
+mod kameo;
 mod kanal;
 mod kanal_drain;
+mod may;
 mod mutex_condvar;
 mod mutex_swap;
 mod offer;
 mod plain;
+mod ractor;
+mod row;
 mod rtrb;
 mod rtrb_chunks;
 mod shared_atomic;
+mod stakker;
 mod std_locks;
 mod std_mpsc;
 mod thingbuf;
 mod tokio_mpsc;
 mod tokio_oneshot;
+mod tokio_runtime;
+mod tokio_tasks;
 mod tokio_watch;
+mod xtra;
 
 use std::env;
 use std::process::ExitCode;
@@ -72,6 +82,13 @@ const PEERS: &[&dyn Contender] = &[
     &tokio_watch::Watch,
     &std_locks::RWLOCK,
     &std_locks::MUTEX,
+    &tokio_tasks::TokioTasks,
+    &stakker::OneThread,
+    &actix::Arbiters,
+    &ractor::Ractor,
+    &kameo::Kameo,
+    &xtra::Xtra,
+    &may::Coroutines,
 ];
 
 fn main() -> ExitCode {

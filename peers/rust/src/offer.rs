@@ -1,8 +1,9 @@
 //! What a channel of a peer takes part in: the same for all of them.
 
+use tamtam_cli::drive::ask::{ByQueues, Origin, Request};
 use tamtam_cli::drive::{
     AsyncQueue, BatchQueue, Measure, Packet16, Packet64, Queue, QueuePair, Stamp, StdGate, Text,
-    Turn, async_turns, crowd, idle, post, sparse, stream, turns,
+    Turn, ask, async_turns, crowd, idle, post, sparse, stream, turns,
 };
 
 /// Whether a channel holds a limited number of messages.
@@ -93,4 +94,9 @@ pub(crate) fn tasks<Q: AsyncQueue<Turn>>(queue: Q) -> Vec<Measure> {
     let mut measures = vec![async_turns::tokio(pair), async_turns::small(pair)];
     measures.extend(async_turns::mixed(pair));
     measures
+}
+
+/// Questions to a thread that takes them out of one queue and puts its answers into another.
+pub(crate) fn asks<Q: Queue<Request> + Queue<u64>>(queue: Q) -> Vec<Measure> {
+    ask::measures(ByQueues(queue), &[Origin::Thread])
 }

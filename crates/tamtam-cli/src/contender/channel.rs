@@ -1,9 +1,10 @@
 use tamtam_channel::{Receiver, Sender, bounded, unbounded};
 
+use super::channel_ask::ThreadWithChannel;
 use super::gate::EventGate;
 use super::{VERSION, offer};
 use crate::drive::{
-    AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve, post, stream,
+    AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve, ask, post, stream,
 };
 use crate::for_tasks;
 
@@ -38,7 +39,7 @@ impl Contender for Channel {
         let (name, about) = match self.kind {
             Kind::Bounded => (
                 "channel",
-                "bounded channel: capacity 1 each way in turns, COUNT in post, 10,000 in streams",
+                "bounded channel: capacity 1 each way in turns, COUNT in post, 10,000 elsewhere; answers to asks in a slot",
             ),
             Kind::Unbounded => ("channel-unbounded", "unbounded channel"),
             Kind::Rendezvous => (
@@ -62,6 +63,7 @@ impl Contender for Channel {
         measures.extend(stream::fan_in(*self));
         if self.kind == Kind::Bounded {
             measures.push(post::limit::<_, EventGate>(*self));
+            measures.extend(ask::measures(ThreadWithChannel, ThreadWithChannel::ORIGINS));
         }
         measures
     }

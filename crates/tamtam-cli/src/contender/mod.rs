@@ -4,6 +4,7 @@
 
 mod batches;
 mod channel;
+mod channel_ask;
 mod event;
 mod gate;
 mod latch;

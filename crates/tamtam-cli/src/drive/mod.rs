@@ -21,8 +21,10 @@
 //! | [`stream`] | `post`: one or four senders and one receiver, all running |
 //! | [`property`] | `property`: the latest value, read while it is set |
 //! | [`latch`] | `latch`: a countdown shared by two threads |
+//! | [`ask`] | `ask`: questions to one actor, and messages told without waiting |
 //! | [`ring`] | `ring`: thousands of actors, each of which passes its messages on to the next |
 
+pub mod ask;
 mod async_handover;
 pub mod async_turns;
 mod command;

@@ -146,7 +146,73 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         published: &[],
         claim: None,
     },
+    Experiment {
+        name: "ring",
+        about: "10,000 actors in a row, each of which passes 500 messages on to the next; building them included",
+        operation: "a message handled",
+        source: "article D, about 2010",
+        main_variants: &[
+            "4875250/2cores/last",
+            "4875250/2cores/all",
+            "4875250/2cores/token",
+            "4875250/1core/last",
+        ],
+        flagships: &["pool", "worker"],
+        kinds_apart: false,
+        published: &[
+            Published {
+                name: "D: Groovy++",
+                variants: ARTICLES_RING,
+                metrics: &[("ns_per_op", 345.0), ("total_us", 1_682_000.0)],
+                note: None,
+            },
+            Published {
+                name: "D: Jetlang",
+                variants: ARTICLES_RING,
+                metrics: &[("ns_per_op", 442.0), ("total_us", 2_155_000.0)],
+                note: None,
+            },
+            Published {
+                name: "D: Scala, Reactor",
+                variants: ARTICLES_RING,
+                metrics: &[("ns_per_op", 1071.0), ("total_us", 5_221_000.0)],
+                note: None,
+            },
+            Published {
+                name: "D: Scala, react",
+                variants: ARTICLES_RING,
+                metrics: &[("ns_per_op", 4612.0), ("total_us", 22_484_000.0)],
+                note: None,
+            },
+            Published {
+                name: "D: Scala, loop",
+                variants: ARTICLES_RING,
+                metrics: &[("ns_per_op", 9827.0), ("total_us", 47_911_000.0)],
+                note: None,
+            },
+        ],
+        claim: None,
+    },
+    Experiment {
+        name: "ask",
+        about: "ask one actor question after question; tell it 2,000,000 numbers, then ask it once",
+        operation: "a question and its answer, or a message told",
+        source: "article E, 2013",
+        main_variants: &[
+            "200000/2cores/handler",
+            "200000/2cores/thread",
+            "200000/1core/thread",
+            "2000000/2cores/tells",
+        ],
+        flagships: &["pool", "worker", "channel"],
+        kinds_apart: false,
+        published: &[],
+        claim: None,
+    },
 ];
+
+/// The variant that article D timed, one round for each system: every message counts.
+const ARTICLES_RING: &[&str] = &["4875250/2cores/all"];
 
 /// The variants in which an operation is what the articles timed: a plain round trip, one after the other.
 const ROUND_TRIPS: &[&str] = &["1000/free", "1000/1core", "1000/2cores", "1000/hog"];
@@ -316,6 +382,15 @@ pub(super) fn describe(variant: &str) -> String {
         Some("frames-60") => "looked at once a frame, 60 frames a second",
         Some("frames-1000") => "looked at once a frame, 1,000 frames a second",
         Some("limit") => "the message over the limit is refused",
+        Some("last") => "the last actor counts",
+        Some("all") => "every actor counts one latch down for every message",
+        Some("token") => "one message that goes round and round",
+        Some("million") => "1,000,000 actors, 5 messages",
+        Some("handler") => "asked by another actor of the same pool",
+        Some("pools") => "asked by an actor of another pool",
+        Some("thread") => "asked by a plain thread",
+        Some("task") => "asked by a task on tokio's runtime",
+        Some("tells") => "told from a plain thread, then asked once",
         Some(words) => {
             let words: Vec<&str> = words.split('-').map(describe_word).collect();
             return format!("{placement}, {}", words.join(", "));
@@ -328,7 +403,9 @@ pub(super) fn describe(variant: &str) -> String {
 fn describe_word(word: &str) -> &str {
     match word {
         "16B" => "16-byte messages",
+        "40B" => "40-byte messages",
         "64B" => "64-byte messages",
+        "200B" => "200-byte messages",
         "first" => "the first round",
         "warm" => "warmed up",
         "stream" => "from one sender, all at work",
@@ -367,6 +444,16 @@ mod tests {
                 "{}",
                 row.name
             );
+        }
+    }
+
+    #[test]
+    fn a_rings_time_is_that_of_its_messages() {
+        for row in Experiment::find("ring").unwrap().published {
+            let [("ns_per_op", each), ("total_us", total)] = row.metrics else {
+                panic!("{row:?}");
+            };
+            assert_eq!(*each, (total * 1e3 / 4_875_250.0).round(), "{}", row.name);
         }
     }
 

@@ -80,6 +80,18 @@ const METRICS: &[Metric] = &[
         sentence: |value| format!("{} in all", microseconds(value)),
         ..time("total_us", "total", microseconds)
     },
+    Metric {
+        range: Some(|min, max| number::duration_range(min * 1e3, max * 1e3)),
+        ..time("first_us", "first", microseconds)
+    },
+    Metric {
+        range: Some(|min, max| number::duration_range(min * 1e3, max * 1e3)),
+        ..time("best_us", "best", microseconds)
+    },
+    Metric {
+        range: Some(|min, max| number::duration_range(min * 1e3, max * 1e3)),
+        ..time("build_us", "build", microseconds)
+    },
     plain("cpu_ns_per_op", Some("CPU/op"), number::duration),
     plain("switches_per_op", Some("switches"), number::grouped),
     plain("idle_switches_per_s", Some("switches/s"), number::grouped),
@@ -96,7 +108,7 @@ const METRICS: &[Metric] = &[
     plain("mean_ns_per_op", None, number::grouped),
     plain("voluntary_switches_per_op", None, number::grouped),
     plain("involuntary_switches_per_op", None, number::grouped),
-    plain("peak_rss_kib", None, number::grouped),
+    plain("peak_rss_kib", Some("peak KiB"), number::grouped),
 ];
 
 impl Metric {
@@ -171,7 +183,7 @@ mod tests {
     fn an_unknown_metric_is_shown_by_its_name() {
         assert_eq!(heading("bytes_per_row").as_deref(), Some("bytes per row"));
         assert_eq!(column("bytes_per_row", 20_581.0), "20,581");
-        assert_eq!(heading("peak_rss_kib"), None);
+        assert_eq!(heading("mean_ns_per_op"), None);
     }
 
     #[test]

@@ -22,7 +22,6 @@ mod course;
 mod parcel;
 mod station;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -50,7 +49,7 @@ const COUNT_OF_MILLION: u64 = 4_999_990;
 const ROUNDS: usize = 3;
 
 /// A way of running actors that can make a ring of them for messages of `8 + 8 * WORDS` bytes.
-pub trait Ring<const WORDS: usize>: Copy + fmt::Debug + 'static {
+pub trait Ring<const WORDS: usize>: Copy + 'static {
     /// What runs the actors.
     type Pool: Actors<WORDS>;
 
@@ -102,6 +101,12 @@ impl Plan {
         self.course.actors
     }
 
+    /// How many actors a message enters at: those at the first positions.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.course.messages
+    }
+
     /// Whether the last actor sends to the first. If not, it sends nothing.
     #[must_use]
     pub fn is_closed(&self) -> bool {
@@ -111,13 +116,7 @@ impl Plan {
     /// What the actor at `position` does.
     #[must_use]
     pub fn station(&self, position: usize) -> Station {
-        Station::new(
-            position,
-            &self.course,
-            &self.latch,
-            &self.middle,
-            &self.end,
-        )
+        Station::new(position, &self.course, &self.latch, &self.middle, &self.end)
     }
 }
 
@@ -206,7 +205,10 @@ fn run<const WORDS: usize, R: Ring<WORDS>>(
     // Whoever compiles while it runs is compared by what it comes to.
     let steady = &rounds[rounds.len() / 2..];
     let middle = |time: fn(&Round) -> Duration| {
-        let mut times: Vec<f64> = steady.iter().map(|round| microseconds(time(round))).collect();
+        let mut times: Vec<f64> = steady
+            .iter()
+            .map(|round| microseconds(time(round)))
+            .collect();
         median(&mut times).unwrap_or(f64::NAN)
     };
     let total = middle(|round| round.whole);

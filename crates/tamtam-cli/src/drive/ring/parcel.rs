@@ -74,11 +74,7 @@ mod tests {
     #[test]
     fn parcels_have_the_sizes_of_the_experiment() {
         assert_eq!(
-            [
-                Parcel::<0>::BYTES,
-                Parcel::<4>::BYTES,
-                Parcel::<24>::BYTES
-            ],
+            [Parcel::<0>::BYTES, Parcel::<4>::BYTES, Parcel::<24>::BYTES],
             [8, 40, 200]
         );
     }
