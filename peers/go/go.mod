@@ -1,0 +1,3 @@
+module tamtam/peers/go
+
+go 1.19
