@@ -10,6 +10,7 @@ need() {
 
 # Ends unless the peers are built: their list is written last.
 need_built() {
+    # shellcheck disable=SC2154 # Whoever sources this sets it.
     [ -f "$here/target/listing" ] && return
     echo "not built. To build them: ./scripts/lab --peers" >&2
     exit 3

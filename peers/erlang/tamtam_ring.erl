@@ -19,9 +19,10 @@ main(Words) ->
     answer(Words).
 
 answer(["contender", "list"]) ->
-    Variants = [["\"", Count, "/", Placement, "/", Kind, "\""]
-        || Placement <- ["2cores", "1core"],
-           {Count, Kind} <- [{"4875250", "last"}, {"4875250", "all"}, {"4875250", "token"}, {"4999990", "million"}]],
+    Variants = [["\"", Variant, "\""] || Variant <- [
+        "4875250/2cores/last", "4875250/2cores/all", "1000000/2cores/token", "4999990/2cores/million",
+        "4875250/1core/last", "4875250/1core/all", "1000000/1core/token"
+    ]],
     io:format("{\"contender\":\"erlang\",\"version\":\"~s\",\"ours\":false,\"experiment\":\"ring\",\"variants\":[~s],"
         "\"about\":\"a process for each actor\"}~n", [version(), lists:join(",", Variants)]);
 answer(["contender", "run", "ring", "erlang", Variant, "--limit-ms", Limit]) ->

@@ -20,7 +20,6 @@ const CRATES: &[&str] = &[
     "stakker",
     "thingbuf",
     "tokio",
-    "xtra",
 ];
 
 fn main() {

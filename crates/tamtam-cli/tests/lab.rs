@@ -442,6 +442,65 @@ fn peers_that_are_not_built_are_left_out_with_a_word_how_to_build_them() {
 }
 
 #[test]
+fn a_runtime_that_is_not_there_is_named_with_what_to_install() {
+    let place = Place::new();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stand-in-runtime.sh");
+    for runtime in ["go", "jvm"] {
+        fs::create_dir(place.path(&format!("peers/{runtime}"))).unwrap();
+        symlink(&script, place.path(&format!("peers/{runtime}/run"))).unwrap();
+    }
+    let ended = place.run(&["lab", "list", "--peers", "peers"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for words in [
+        "The peers of the JVM are left out: Java is missing. To install it: apt-get install some-jdk",
+        "The peers of Go are left out: ",
+        "does not work (exit status: 1: out of order)",
+    ] {
+        assert!(
+            ended.stderr.contains(words),
+            "{words} is missing in\n{}",
+            ended.stderr
+        );
+    }
+    assert!(!ended.stderr.contains("Erlang"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("steady"), "{}", ended.stdout);
+    let ended = place.run(&["lab", "list", "--peers", "peers", "--against", "rust"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn asks_of_our_channel_are_measured() {
+    let place = Place::new();
+    let ended = place.run(&[
+        "lab",
+        "run",
+        "ask/200000/1core",
+        "ask/2000000/1core",
+        "--only",
+        "channel",
+        "--quick",
+        "--runs",
+        "1",
+        "--json",
+        "out.json",
+        "--against",
+        "none",
+    ]);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    let lines = place.json("out.json");
+    for variant in [
+        "200000/1core/thread",
+        "200000/1core/task",
+        "2000000/1core/tells",
+    ] {
+        let line = lines
+            .iter()
+            .find(|line| line["variant"] == variant && line["metric"] == "ns_per_op");
+        assert!(line.unwrap()["median"].as_f64().unwrap() > 1.0, "{variant}");
+    }
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_error() {
     let mut child = Place::with_peers()
         .command(&["lab", "list"])

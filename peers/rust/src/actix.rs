@@ -242,7 +242,11 @@ async fn ask_all(server: Addr<Server>, mut asker: Asker) -> Asker {
 
 impl Ask for Arbiters {
     fn ask(&self, origin: Origin, threads: usize, asker: Asker) -> Asker {
-        let threads = Threads::start(if origin == Origin::OtherPool { 2 } else { threads });
+        let threads = Threads::start(if origin == Origin::OtherPool {
+            2
+        } else {
+            threads
+        });
         let server = Server::start_in_arbiter(&threads.arbiters[0].handle(), |_| Server::default());
         if origin == Origin::Task {
             // The system's own thread runs tokio, too.
@@ -250,7 +254,8 @@ impl Ask for Arbiters {
         }
         // Of the same pool means on the same arbiter, where there is a choice.
         let place = usize::from(origin == Origin::OtherPool);
-        let asking = AskingActor::start_in_arbiter(&threads.arbiters[place].handle(), |_| AskingActor);
+        let asking =
+            AskingActor::start_in_arbiter(&threads.arbiters[place].handle(), |_| AskingActor);
         let (done, ended) = mpsc::channel();
         asking.do_send(Begin {
             server,

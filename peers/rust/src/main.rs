@@ -38,7 +38,6 @@ mod tokio_oneshot;
 mod tokio_runtime;
 mod tokio_tasks;
 mod tokio_watch;
-mod xtra;
 
 use std::env;
 use std::process::ExitCode;
@@ -87,7 +86,6 @@ const PEERS: &[&dyn Contender] = &[
     &actix::Arbiters,
     &ractor::Ractor,
     &kameo::Kameo,
-    &xtra::Xtra,
     &may::Coroutines,
 ];
 

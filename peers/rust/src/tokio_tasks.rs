@@ -151,7 +151,10 @@ impl Ask for TokioTasks {
             Origin::Handler => {
                 let runtime = TokioRuntime::new(threads);
                 let task = runtime.get().spawn(ask_all(start(&runtime), asker));
-                runtime.get().block_on(task).expect("the task does not panic")
+                runtime
+                    .get()
+                    .block_on(task)
+                    .expect("the task does not panic")
             }
             Origin::OtherPool => {
                 let (near, far) = (TokioRuntime::with_workers(1), TokioRuntime::with_workers(1));
@@ -178,7 +181,11 @@ impl Ask for TokioTasks {
     fn tell(&self, threads: usize, teller: &mut Teller) {
         let runtime = TokioRuntime::with_workers(threads);
         let address = start(&runtime);
-        while let Some(Tells { numbers, question: last }) = teller.next() {
+        while let Some(Tells {
+            numbers,
+            question: last,
+        }) = teller.next()
+        {
             for number in numbers {
                 let sent = address.send(Request::Tell(number));
                 assert!(sent.is_ok(), "the actor is gone");

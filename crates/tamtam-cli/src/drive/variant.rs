@@ -45,7 +45,7 @@ impl Variant {
             // Their second word names a body, too.
             "async" | "get" => extra,
             "16B" | "64B" => "posted",
-            "40B" | "200B" => "last",
+            "40B" | "200B" | "all" | "million" => "last",
             first => first,
         }
     }
@@ -111,6 +111,8 @@ mod tests {
             ("5000/2cores/16B-first", "posted"),
             ("5000/2cores/64B-warm", "posted"),
             ("10000000/free/fanin-64B", "fanin"),
+            ("4875250/2cores/all", "last"),
+            ("1000000/2cores/token", "token"),
         ] {
             assert_eq!(name.parse::<Variant>().unwrap().kind(), kind);
         }

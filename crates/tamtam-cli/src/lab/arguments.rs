@@ -31,9 +31,9 @@ pub enum Action {
 /// Which peers to measure against.
 #[derive(Args, Clone, Debug)]
 pub struct PeersArguments {
-    /// Whom to compare with
-    #[arg(long, value_enum, default_value_t = Against::Rust)]
-    pub against: Against,
+    /// Whom to compare with [default: all; with --quick rust]
+    #[arg(long, value_enum)]
+    pub against: Option<Against>,
     /// The folder of the peers' programs [default: `peers` of the checkout]
     #[arg(long, value_name = "DIR")]
     pub peers: Option<PathBuf>,
@@ -42,6 +42,8 @@ pub struct PeersArguments {
 /// Whom to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Against {
+    /// Other crates, the standard library and other runtimes, where they are built
+    All,
     /// Other crates and the standard library, where they are built
     Rust,
     /// Nobody: our own ways only

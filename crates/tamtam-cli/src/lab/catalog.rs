@@ -1,6 +1,6 @@
 //! Who can be measured: our contenders in this program, and the peers in theirs.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,11 @@ use anyhow::{Context, Result, bail};
 
 use super::child::{self, Ending};
 use super::interrupt::Interrupt;
+use super::peers::{Peers, Program};
 use crate::drive::Listing;
 
-/// Where a folder of peers keeps the program of the Rust ones.
-const RUST_PEERS: &str = "rust/target/release/tamtam-peers-rust";
+/// With this code a program ends whose runtime is not there; its word says how to get it.
+const NOT_THERE: i32 = 3;
 
 /// How long a program may take to say what it has.
 const LIST_LIMIT: Duration = Duration::from_secs(60);
@@ -52,13 +53,14 @@ impl Catalog {
             Peers::Missing { looked_for } => catalog.notices.push(format!(
                 "The peers are left out: {looked_for} is not there. To build them:\n./scripts/lab --peers"
             )),
-            Peers::Found(program) => match list(program, interrupt) {
-                Ok(entries) => catalog.entries.extend(entries),
-                Err(error) => catalog.notices.push(format!(
-                    "The peers are left out: {} does not work ({error:#}). To build it anew:\n./scripts/lab --peers",
-                    program.display()
-                )),
-            },
+            Peers::Found(programs) => {
+                for program in programs {
+                    match list(&program.path, interrupt) {
+                        Ok(entries) => catalog.entries.extend(entries),
+                        Err(error) => catalog.notices.push(left_out(program, &error)),
+                    }
+                }
+            }
         }
         Ok(catalog)
     }
@@ -114,53 +116,28 @@ impl Catalog {
     }
 }
 
-/// The program of the Rust peers.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Peers {
-    /// The user does not want them.
-    NotWanted,
-    /// It is not built.
-    Missing {
-        /// Where it would be.
-        looked_for: String,
-    },
-    /// It is here.
-    Found(PathBuf),
-}
-
-impl Peers {
-    /// Looks for the peers in `folder`, or in the folder `peers` of the checkout around one of `starts`.
-    ///
-    /// # Errors
-    ///
-    /// If `folder` is given and is not a folder.
-    pub(super) fn find(folder: Option<&Path>, starts: &[PathBuf]) -> Result<Self> {
-        let folder = match folder {
-            Some(folder) if !folder.is_dir() => {
-                bail!("--peers: {} is not a folder", folder.display())
-            }
-            Some(folder) => Some(folder.to_owned()),
-            None => starts
-                .iter()
-                .flat_map(|start| start.ancestors())
-                .map(|ancestor| ancestor.join("peers"))
-                .find(|peers| peers.join("rust/Cargo.toml").is_file()),
-        };
-        let Some(folder) = folder else {
-            return Ok(Self::Missing {
-                looked_for: format!("peers/{RUST_PEERS}"),
-            });
-        };
-        let program = folder.join(format!("{RUST_PEERS}{}", std::env::consts::EXE_SUFFIX));
-        if program.is_file() {
-            Ok(Self::Found(program))
-        } else {
-            Ok(Self::Missing {
-                looked_for: program.display().to_string(),
-            })
-        }
+/// Why the peers of `program` are left out, and what to do about it.
+fn left_out(Program { of, path }: &Program, error: &anyhow::Error) -> String {
+    match error.downcast_ref::<NotThere>() {
+        Some(NotThere(reason)) => format!("The peers of {of} are left out: {reason}"),
+        None => format!(
+            "The peers of {of} are left out: {} does not work ({error:#}). To build it anew:\n./scripts/lab --peers",
+            path.display()
+        ),
     }
 }
+
+/// What a program said whose runtime is not there.
+#[derive(Debug)]
+struct NotThere(String);
+
+impl std::fmt::Display for NotThere {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotThere {}
 
 /// Asks `program` for its contenders.
 fn list(program: &Path, interrupt: &Interrupt) -> Result<Vec<Entry>> {
@@ -168,6 +145,9 @@ fn list(program: &Path, interrupt: &Interrupt) -> Result<Vec<Entry>> {
     command.args(["contender", "list"]);
     match child::run(command, LIST_LIMIT, interrupt)? {
         Ending::Finished { status, stdout, .. } if status.success() => read(&stdout, program),
+        Ending::Finished { status, stderr, .. } if status.code() == Some(NOT_THERE) => {
+            Err(NotThere(stderr.trim().to_owned()).into())
+        }
         Ending::Finished { status, stderr, .. } => bail!("{status}: {}", stderr.trim()),
         Ending::TimedOut => bail!("no answer within {} s", LIST_LIMIT.as_secs()),
         Ending::Interrupted => bail!("interrupted"),
@@ -192,10 +172,9 @@ fn read(output: &str, program: &Path) -> Result<Vec<Entry>> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::path::Path;
 
-    use super::{Catalog, Peers, RUST_PEERS, read};
+    use super::{Catalog, read};
 
     const LINES: &str = concat!(
         r#"{"contender":"slot","version":"1","ours":true,"experiment":"odd","variants":["1/free"],"about":"a"}"#,
@@ -223,38 +202,6 @@ mod tests {
             error
                 .to_string()
                 .contains("cannot be read: {\"contender\":1}"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn peers_are_found_upward_from_a_folder_inside_the_checkout() {
-        let checkout = tempfile::tempdir().unwrap();
-        let inside = checkout.path().join("crates/deep");
-        let peers = checkout.path().join("peers");
-        let program = peers.join(RUST_PEERS);
-        fs::create_dir_all(&inside).unwrap();
-        fs::create_dir_all(program.parent().unwrap()).unwrap();
-        fs::write(peers.join("rust/Cargo.toml"), "").unwrap();
-        let starts = [inside];
-        assert_eq!(
-            Peers::find(None, &starts).unwrap(),
-            Peers::Missing {
-                looked_for: program.display().to_string()
-            }
-        );
-        fs::write(&program, "").unwrap();
-        assert_eq!(
-            Peers::find(None, &starts).unwrap(),
-            Peers::Found(program.clone())
-        );
-        assert_eq!(
-            Peers::find(Some(&peers), &[]).unwrap(),
-            Peers::Found(program)
-        );
-        let error = Peers::find(Some(&peers.join("nowhere")), &[]).unwrap_err();
-        assert!(
-            error.to_string().contains("nowhere is not a folder"),
             "{error}"
         );
     }

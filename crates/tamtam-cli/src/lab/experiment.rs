@@ -154,7 +154,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         main_variants: &[
             "4875250/2cores/last",
             "4875250/2cores/all",
-            "4875250/2cores/token",
+            "1000000/2cores/token",
             "4875250/1core/last",
         ],
         flagships: &["pool", "worker"],

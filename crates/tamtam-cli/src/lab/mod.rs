@@ -17,6 +17,7 @@ mod list;
 mod machine;
 mod metric;
 mod number;
+mod peers;
 mod plan;
 mod progress;
 mod report;

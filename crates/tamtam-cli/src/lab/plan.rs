@@ -379,7 +379,7 @@ mod tests {
             csv: None,
             keep: false,
             peers: PeersArguments {
-                against: Against::Rust,
+                against: Some(Against::Rust),
                 peers: None,
             },
         }

@@ -7,10 +7,11 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use super::arguments::{Action, Against, LabArguments, PeersArguments, RunArguments};
-use super::catalog::{Catalog, Peers};
+use super::catalog::Catalog;
 use super::experiment::{Experiment, LIMITS};
 use super::interrupt::Interrupt;
 use super::kept::Kept;
+use super::peers::Peers;
 use super::plan::Plan;
 use super::progress::{Progress, tell};
 use super::results::{Format, ResultsFile};
@@ -40,7 +41,7 @@ pub fn command(arguments: LabArguments) -> Result<ExitCode> {
 
 fn show_list(arguments: &PeersArguments) -> Result<ExitCode> {
     let interrupt = Interrupt::on_signals()?;
-    let catalog = gather(arguments, &interrupt)?;
+    let catalog = gather(arguments, Against::All, &interrupt)?;
     for notice in &catalog.notices {
         tell(notice);
     }
@@ -62,7 +63,13 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
     let kept = arguments.keep.then(Kept::claim).transpose()?;
 
     let interrupt = Interrupt::on_signals()?;
-    let catalog = gather(&arguments.peers, &interrupt)?;
+    // Other runtimes take their time.
+    let default = if arguments.quick {
+        Against::Rust
+    } else {
+        Against::All
+    };
+    let catalog = gather(&arguments.peers, default, &interrupt)?;
     let plan = Plan::make(&catalog, arguments, machine::usable_cores())?;
     for notice in &plan.notices {
         tell(notice);
@@ -224,16 +231,17 @@ pub(super) fn versions(standings: &[Standings]) -> String {
     versions.join(", ")
 }
 
-fn gather(arguments: &PeersArguments, interrupt: &Interrupt) -> Result<Catalog> {
+fn gather(arguments: &PeersArguments, default: Against, interrupt: &Interrupt) -> Result<Catalog> {
     let own_program = own_program()?;
-    let peers = match arguments.against {
+    let peers = match arguments.against.unwrap_or(default) {
         Against::None => Peers::NotWanted,
-        Against::Rust => {
+        against @ (Against::All | Against::Rust) => {
             let starts: Vec<PathBuf> = std::env::current_dir()
                 .into_iter()
                 .chain([own_program.clone()])
                 .collect();
-            Peers::find(arguments.peers.as_deref(), &starts)?
+            let all = against == Against::All;
+            Peers::find(arguments.peers.as_deref(), &starts, all)?
         }
     };
     Catalog::gather(&own_program, &peers, interrupt)

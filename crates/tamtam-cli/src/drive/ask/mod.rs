@@ -21,7 +21,6 @@ mod by_queues;
 mod counter;
 mod teller;
 
-
 use super::seats::Seats;
 use super::{Conditions, Failure, Measure, Measurement, Placement, Variant};
 

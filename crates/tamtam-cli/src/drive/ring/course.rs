@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(course(4_875_250, "last").counts(), 500);
         assert_eq!(course(4_875_250, "40B").counts(), 500);
         assert_eq!(course(4_875_250, "all").counts(), 4_875_250);
-        assert_eq!(course(4_875_250, "token").counts(), 1);
+        assert_eq!(course(1_000_000, "token").counts(), 1);
         assert_eq!(course(4_999_990, "million").counts(), 5);
     }
 

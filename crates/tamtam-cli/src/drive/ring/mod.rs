@@ -1,7 +1,7 @@
 //! `ring`: 10,000 actors in a row, each of which passes what it gets on to the next; the last one drops it.
 //!
 //! 500 messages enter, message 0 at actor 0, message 1 at actor 1, and so on: 4,875,250 are handled in all, which is the
-//! count of the variants. A round is timed from the first actor that is made until the last message is handled: building
+//! count in the variants' names. A round is timed from the first actor that is made until the last message is handled: building
 //! the actors is in it; starting the threads that they run on, and ending the actors, are not. Rounds follow each other on
 //! the same threads while the time lasts, three at least. `total_us` is the time of a round in the steady state: the
 //! median of the later half of all rounds but the first. `ns_per_op` is the same for each message handled. `first_us` is
@@ -10,7 +10,7 @@
 //! - `last`: a latch is counted down by the last actor, once for each message; `40B` and `200B`: the same with larger
 //!   messages than 8 bytes.
 //! - `all`: the latch is counted down by every actor for every message, as the article's programs do.
-//! - `token`: one message goes round and round until it was handled as often.
+//! - `token`: one message goes round and round until it was handled 1,000,000 times.
 //! - `million`: 1,000,000 actors and 5 messages.
 //!
 //! On two cores a contender has two threads for its actors, on one core it has one; the thread that sends and waits runs
@@ -42,7 +42,9 @@ const EXPERIMENT: &str = "ring";
 
 /// Article D's number of messages handled.
 const COUNT: u64 = 4_875_250;
-/// The same of 5 messages and 1,000,000 actors.
+/// How many actors handle a token.
+const COUNT_OF_TOKEN: u64 = 1_000_000;
+/// The count of 5 messages and 1,000,000 actors.
 const COUNT_OF_MILLION: u64 = 4_999_990;
 
 /// So many rounds are made however long they take: the first, and two to compare.
@@ -120,30 +122,31 @@ impl Plan {
     }
 }
 
-/// Messages of 8 bytes on two cores and on one: `4875250/2cores/last`, `all` and `token`, `4999990/2cores/million`, and
-/// the same with `1core`.
+/// Messages of 8 bytes on two cores and on one: `4875250/2cores/last` and `all`, `1000000/2cores/token`, the same with
+/// `1core`, and `4999990/2cores/million`.
 pub fn measures<R: Ring<0>>(ring: R) -> Vec<Measure> {
-    on(&[Placement::TwoCores, Placement::OneCore], ring)
+    let mut measures = thousands(ring, Placement::TwoCores);
+    measures.push(million(ring, Placement::TwoCores));
+    measures.extend(thousands(ring, Placement::OneCore));
+    measures
 }
 
 /// Messages of 8 bytes on one core, for who has one thread only.
 pub fn on_one_core<R: Ring<0>>(ring: R) -> Vec<Measure> {
-    on(&[Placement::OneCore], ring)
+    let mut measures = thousands(ring, Placement::OneCore);
+    measures.push(million(ring, Placement::OneCore));
+    measures
 }
 
-fn on<R: Ring<0>>(placements: &[Placement], ring: R) -> Vec<Measure> {
-    let mut measures = Vec::new();
-    for &placement in placements {
-        for (count, extra) in [
-            (COUNT, "last"),
-            (COUNT, "all"),
-            (COUNT, "token"),
-            (COUNT_OF_MILLION, "million"),
-        ] {
-            measures.push(measure::<0, R>(ring, count, placement, extra.to_owned()));
-        }
-    }
-    measures
+fn thousands<R: Ring<0>>(ring: R, placement: Placement) -> Vec<Measure> {
+    [(COUNT, "last"), (COUNT, "all"), (COUNT_OF_TOKEN, "token")]
+        .into_iter()
+        .map(|(count, extra)| measure::<0, R>(ring, count, placement, extra.to_owned()))
+        .collect()
+}
+
+fn million<R: Ring<0>>(ring: R, placement: Placement) -> Measure {
+    measure::<0, R>(ring, COUNT_OF_MILLION, placement, "million".to_owned())
 }
 
 /// Messages of 40 and 200 bytes at `placement`: `4875250/2cores/40B` and `200B`.

@@ -182,12 +182,11 @@ fn variants_are_those_of_the_article() {
         [
             "4875250/2cores/last",
             "4875250/2cores/all",
-            "4875250/2cores/token",
+            "1000000/2cores/token",
             "4999990/2cores/million",
             "4875250/1core/last",
             "4875250/1core/all",
-            "4875250/1core/token",
-            "4999990/1core/million",
+            "1000000/1core/token",
             "4875250/2cores/40B",
             "4875250/2cores/200B",
         ]

@@ -52,7 +52,7 @@ enum Contender {
         return library == null ? Runtime.version().toString() : Versions.of(library);
     }
 
-    /** Whether a ring takes it seconds, so that the largest ones are not for it. */
+    /** Whether a ring takes it seconds, so that it runs the article's variants only. */
     boolean isSlow() {
         return this == SCALA_LOOP || this == SCALA_REACT || this == SCALA_REACTOR;
     }

@@ -90,6 +90,10 @@ private[ring] object ScalaActors {
   private[ring] class OnForkJoinPool(threads: Int) extends Nodes {
     private val pool = {
       val pool = new ForkJoinScheduler(threads, threads, true, true)
+      // It ends with its last actor; this one, which never starts, lets it outlive a round.
+      pool.newActor(new Reactor[Any] {
+        override def act(): Unit = ()
+      })
       pool.start()
       pool
     }
