@@ -25,7 +25,7 @@ const (
 	// make it no faster, fewer make it slower.
 	capacity = 64
 	// So many rounds are made however long they take.
-	leastRounds = 4
+	leastRounds = 3
 	astray      = ^uint32(0)
 )
 

@@ -21,10 +21,9 @@ impl Contender for Coroutines {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        let mut measures = ring::measures(*self);
-        measures.extend(ring::sizes(*self, Placement::TwoCores));
         // A million stacks are more mappings than Linux gives to a process (vm.max_map_count, 65,530 by default).
-        measures.retain(|measure| measure.variant().extra.as_deref() != Some("million"));
+        let mut measures = row::without_million(ring::measures(*self));
+        measures.extend(ring::sizes(*self, Placement::TwoCores));
         measures
     }
 }

@@ -14,9 +14,11 @@ final class Pekko implements Ring {
     private CountDownLatch ended = new CountDownLatch(0);
 
     Pekko(int threads) {
-        String dispatcher = "ring { type = Dispatcher, executor = fork-join-executor, fork-join-executor { parallelism-min = "
+        // Nothing but the result goes to the standard output.
+        String settings = "pekko { loglevel = OFF, stdout-loglevel = OFF, log-dead-letters = off }\n"
+                + "ring { type = Dispatcher, executor = fork-join-executor, fork-join-executor { parallelism-min = "
                 + threads + ", parallelism-max = " + threads + ", parallelism-factor = 1.0 } }";
-        system = ActorSystem.create("ring", ConfigFactory.parseString(dispatcher).withFallback(ConfigFactory.load()));
+        system = ActorSystem.create("ring", ConfigFactory.parseString(settings).withFallback(ConfigFactory.load()));
     }
 
     /** Whom the last actor of a closed ring sends to. */
