@@ -12,6 +12,7 @@ mod mutex_published;
 mod offer;
 mod per_frame;
 mod polled_value;
+mod pool;
 mod property;
 mod single;
 mod sliced;
@@ -49,6 +50,7 @@ pub fn all() -> &'static [&'static dyn Contender] {
         &per_frame::PerFrame,
         &mutex_published::MutexPublished,
         &latch::LatchCountdown,
+        &pool::ActorsOnPool,
     ]
 }
 
