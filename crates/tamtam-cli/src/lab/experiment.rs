@@ -244,6 +244,12 @@ pub(super) const FIRST_LOOK: &[FirstLook] = &[
         on_one_core: "4875250/1core",
         contenders: &["latch"],
     },
+    FirstLook {
+        experiment: "ring",
+        variant: "4875250/2cores/last",
+        on_one_core: "4875250/1core/last",
+        contenders: &["pool"],
+    },
 ];
 
 /// One line of [`FIRST_LOOK`].
