@@ -8,20 +8,24 @@
 //! brings it home any more. Those who send after it has closed, without knowing, take their messages out again.
 
 use core::any::Any;
-use core::cell::UnsafeCell;
 use core::ops::Deref;
 use core::ptr::NonNull;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
+use tamtam_wait::Backoff;
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use tamtam_wait::seam::{self, UnsafeCell};
 
 use crate::error::TellError;
 use crate::home::{Due, Home, Task};
 use crate::mailbox::{
     Head, Limited, Mark, Overflow, Popped, Pushed, Reserved, Tail, Things, Urgent,
 };
+
+#[cfg(all(test, tamtam_loom))]
+mod loom_tests;
 
 /// What an actor does in a turn, whatever its type is.
 pub(crate) trait Behavior<M> {
@@ -57,6 +61,14 @@ pub(crate) enum System {
     Orphaned,
 }
 
+/// Runs what is the user's, who may panic. In a model that is for the model to report.
+fn contained<R>(run: impl FnOnce() -> R) -> Option<R> {
+    if cfg!(tamtam_loom) {
+        return Some(run());
+    }
+    catch_unwind(AssertUnwindSafe(run)).ok()
+}
+
 /// An actor with its mailbox.
 ///
 /// What senders change comes first, and what the thread that runs the actor looks at with each message comes
@@ -66,8 +78,9 @@ pub(crate) struct Cell<M> {
     tail: Tail<M>,
     /// No message is accepted any more.
     closed: AtomicBool,
-    /// Somebody takes out what came to a closed mailbox.
-    draining: AtomicBool,
+    /// How many have found something in a closed mailbox since nobody was taking it out. The first of them does so,
+    /// for the others, too.
+    draining: AtomicU32,
     /// Messages that were accepted and never handled, or dropped for want of room.
     lost: AtomicU32,
     /// How many addresses there are.
@@ -130,7 +143,7 @@ impl<M: Send + 'static> Cell<M> {
         let cell = Arc::new(Cell {
             tail: Tail::new(),
             closed: AtomicBool::new(false),
-            draining: AtomicBool::new(false),
+            draining: AtomicU32::new(0),
             lost: AtomicU32::new(0),
             addresses: AtomicUsize::new(1),
             limited: limit.map(|(limit, overflow)| Box::new(Limited::new(limit, overflow))),
@@ -142,8 +155,10 @@ impl<M: Send + 'static> Cell<M> {
             head: Head::new(),
         });
         let own = Own(NonNull::from(&*cell));
+        let behavior = behavior(own);
         // SAFETY: nobody else has the cell yet.
-        unsafe { *cell.behavior.get() = Some(behavior(own)) };
+        cell.behavior
+            .with_mut(|place| unsafe { *place = Some(behavior) });
         // The actor's own reference, until it stops.
         core::mem::forget(Arc::clone(&cell));
         cell
@@ -155,6 +170,7 @@ impl<M> Cell<M> {
 
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {
+        // SYNC cell-closed
         self.closed.load(Ordering::SeqCst)
     }
 
@@ -177,8 +193,8 @@ impl<M> Cell<M> {
         if has_woken {
             self.schedule();
         } else if self.is_closed() {
-            // It has closed since we looked. Whoever drains it has seen what we sent, or we see that it is closed:
-            // both are sequentially consistent.
+            // It has closed since we looked. Who drains it has seen that we came, and waits for what we sent; or we
+            // see that it is closed.
             self.drain();
         }
     }
@@ -363,49 +379,71 @@ impl<M> Cell<M> {
     ///
     /// This is the cell's turn, and the last one; nothing of the cell is used afterwards.
     unsafe fn bury(&self) {
-        self.draining.store(true, Ordering::SeqCst);
+        // It is we who drain, once the actor is gone. Those who see that it is closed see this.
+        self.draining.store(1, Ordering::Relaxed);
+        // SYNC cell-closed: sequentially consistent, for those who look after they have sent.
         self.closed.store(true, Ordering::SeqCst);
+        seam::model_fence();
         // SAFETY: by the caller's promise.
-        let behavior = unsafe { (*self.behavior.get()).take() };
+        let behavior = self.behavior.with_mut(|place| unsafe { (*place).take() });
         if let Some(mut behavior) = behavior {
             // What the actor's own hook or drop does wrong is its own business.
-            let _ = catch_unwind(AssertUnwindSafe(|| behavior.stopped()));
-            let _ = catch_unwind(AssertUnwindSafe(move || drop(behavior)));
+            contained(|| behavior.stopped());
+            contained(move || drop(behavior));
         }
         if let Some(limited) = &self.limited {
             limited.close();
         }
-        self.draining.store(false, Ordering::SeqCst);
-        self.drain();
+        // SAFETY: nobody else has found `draining` at zero.
+        unsafe { self.lose_all() };
         // SAFETY: the actor's own reference; those who still use the cell have theirs.
         unsafe { Arc::decrement_strong_count(self) };
     }
 
-    /// Loses what is in the mailbox of an actor that has stopped.
+    /// Sees to it that what is in the mailbox of an actor that has stopped is lost.
     #[cold]
     fn drain(&self) {
+        // SYNC cell-draining
+        if self.draining.fetch_add(1, Ordering::AcqRel) == 0 {
+            // SAFETY: found at zero.
+            unsafe { self.lose_all() };
+        }
+        // Otherwise whoever is at it looks once more.
+    }
+
+    /// Loses what is in the mailbox of an actor that has stopped, and what comes there meanwhile.
+    ///
+    /// # Safety
+    ///
+    /// The caller has changed `draining` from zero.
+    unsafe fn lose_all(&self) {
+        let mut asked = 1;
         loop {
-            // SYNC cell-draining
-            if self.draining.swap(true, Ordering::SeqCst) {
-                // Whoever is at it looks once more.
-                return;
-            }
-            let mut lost = 0_u32;
-            // SAFETY: the actor has stopped, so it has no turns; who drains is alone with the queue.
-            while let Some(message) = unsafe { self.next_to_lose() } {
-                lost += 1;
-                self.count_lost();
-                let _ = catch_unwind(AssertUnwindSafe(move || drop(message)));
+            let mut backoff = Backoff::new();
+            loop {
+                // SAFETY: the actor has stopped, so it has no turns; who drains is alone with the queue.
+                while let Some(message) = unsafe { self.next_to_lose() } {
+                    self.count_lost();
+                    contained(move || drop(message));
+                }
+                if self.head.has_reached_end(&self.tail) {
+                    break;
+                }
+                // A sender is between its two steps, and may have looked whether the actor is closed, which its
+                // processor may do before others see its second step. So it is for us to wait.
+                backoff.pause();
             }
             for system in self.take_system() {
-                lost += 1;
-                let _ = catch_unwind(AssertUnwindSafe(move || drop(system)));
+                contained(move || drop(system));
             }
             // SYNC cell-draining
-            self.draining.store(false, Ordering::SeqCst);
-            if lost == 0 {
-                // Who is in the middle of sending drains after us.
-                return;
+            match self
+                .draining
+                .compare_exchange(asked, 0, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => return,
+                // Somebody has sent since, and relies on us.
+                Err(now) => asked = now,
             }
         }
     }
@@ -427,11 +465,11 @@ impl<M> Cell<M> {
 
 impl<M> Drop for Cell<M> {
     fn drop(&mut self) {
-        // Nobody is left. What is still here came from somebody who was in the middle of sending when it was
-        // drained, and then drained before it was linked.
+        // Nobody is left, and an actor that has stopped was drained by the last who sent to it. But a home may go
+        // without running or abandoning what is due.
         // SAFETY: as said.
         while let Some(message) = unsafe { self.head.take_left(&self.tail) } {
-            let _ = catch_unwind(AssertUnwindSafe(move || drop(message)));
+            contained(move || drop(message));
         }
         // SAFETY: as said; all messages are out.
         unsafe { self.head.free(&self.tail) };
@@ -441,14 +479,13 @@ impl<M> Drop for Cell<M> {
 impl<M: Send + 'static> Due for Cell<M> {
     #[inline]
     unsafe fn run(&self) {
-        // SAFETY: this is the cell's turn: no other thread touches the actor.
-        let behavior = unsafe { &mut *self.behavior.get() };
-        let turn = match behavior {
-            None => unreachable!("an actor that has stopped is not due"),
-            Some(behavior) => {
-                catch_unwind(AssertUnwindSafe(|| behavior.turn())).unwrap_or(Turn::Stop)
+        let turn = self.behavior.with_mut(|place| {
+            // SAFETY: this is the cell's turn: no other thread touches the actor.
+            match unsafe { &mut *place } {
+                None => unreachable!("an actor that has stopped is not due"),
+                Some(behavior) => contained(|| behavior.turn()).unwrap_or(Turn::Stop),
             }
-        };
+        });
         match turn {
             Turn::Done => {
                 // SAFETY: still the cell's turn. If it ends here, the cell may be gone.

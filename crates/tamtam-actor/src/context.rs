@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::cell::{Cell, Continuation, Own, System, Turn};
+use crate::cell::{Cell, Continuation, Own, System};
 use crate::error::AskError;
 use crate::mailbox::Mark;
 use crate::reply::{Answered, Reply};
@@ -199,13 +199,19 @@ impl<M: Send + 'static> Here<M> {
         self.is_orphaned = true;
     }
 
-    /// The mailbox is empty.
+    /// Whether the actor was told that no address was left.
     #[inline]
-    pub(crate) fn at_the_end(&mut self) -> Turn {
-        if core::mem::take(&mut self.is_orphaned) && !self.cell().has_addresses() {
-            return Turn::Stop;
-        }
-        Turn::Done
+    pub(crate) fn is_orphaned(&self) -> bool {
+        self.is_orphaned
+    }
+
+    /// Whether that is still so. From now on only the actor itself can make one; what was sent through earlier ones
+    /// is in the mailbox.
+    #[cold]
+    pub(crate) fn is_alone(&mut self) -> bool {
+        // If not, whoever drops the last one tells once more.
+        self.is_orphaned = !self.cell().has_addresses();
+        self.is_orphaned
     }
 }
 

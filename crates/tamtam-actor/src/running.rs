@@ -116,11 +116,22 @@ impl<A: Actor> Running<A> {
                 }
             }
             // SAFETY: this is the cell's turn.
-            match unsafe { context.here().cell().pop() } {
+            let mut popped = unsafe { context.here().cell().pop() };
+            let mut is_alone = false;
+            if let Popped::Empty = popped
+                && context.here().is_orphaned()
+            {
+                // An address that was there until now may have been used meanwhile.
+                is_alone = context.here().is_alone();
+                // SAFETY: as above.
+                popped = unsafe { context.here().cell().pop() };
+            }
+            match popped {
                 Popped::Message(message) => actor.handle(message, context),
                 // Perhaps for what comes before messages.
                 Popped::Woken => continue,
-                Popped::Empty => return context.here().at_the_end(),
+                Popped::Empty if is_alone => return Turn::Stop,
+                Popped::Empty => return Turn::Done,
             }
             handled += 1;
         }

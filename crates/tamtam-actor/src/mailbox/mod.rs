@@ -1,6 +1,8 @@
 //! Where an actor's messages lie until it handles them.
 
 mod limited;
+#[cfg(all(test, tamtam_loom))]
+mod loom_tests;
 mod node;
 mod queue;
 mod urgent;

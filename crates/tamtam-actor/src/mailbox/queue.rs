@@ -196,6 +196,11 @@ impl<M> Head<M> {
         true
     }
 
+    /// Whether nobody has sent anything behind the message that was taken last. Sequentially consistent.
+    pub(crate) fn has_reached_end(&self, tail: &Tail<M>) -> bool {
+        tail.last.load(Ordering::SeqCst) == self.current.get()
+    }
+
     /// Takes what is left, for the last one who has both ends: also what nobody was woken for.
     ///
     /// # Safety

@@ -1,0 +1,406 @@
+//! Models of actors: the whole way from an address to a handler, and to the end of the actor.
+//!
+//! Their home keeps what is due in one queue, and each thread of a model, once it has done what it came for, runs
+//! what is there: so what was scheduled has run when all threads are through, if it was scheduled at all.
+
+use core::sync::atomic::{AtomicU32 as Count, Ordering::Relaxed};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex as Unlocked};
+
+use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
+use tamtam_wait::seam::{self, Mutex, thread};
+
+use crate::actor::Actor;
+use crate::address::Address;
+use crate::context::{Context, Here};
+use crate::error::AskError;
+use crate::home::{Home, Task};
+use crate::mailbox::Overflow;
+use crate::reply::Reply;
+use crate::spawner::Spawner;
+
+fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(program);
+}
+
+/// A home whose tasks are run by whoever asks it to.
+struct Stage {
+    due: Mutex<Due>,
+}
+
+struct Due {
+    tasks: VecDeque<Task>,
+    closed: bool,
+}
+
+impl Stage {
+    fn new() -> Arc<Self> {
+        Arc::new(Stage {
+            due: Mutex::new(Due {
+                tasks: VecDeque::new(),
+                closed: false,
+            }),
+        })
+    }
+
+    fn spawner(self: &Arc<Self>) -> Spawner {
+        Spawner::on(Arc::clone(self) as Arc<dyn Home>)
+    }
+
+    fn run(&self) {
+        loop {
+            let task = self.due.lock().tasks.pop_front();
+            match task {
+                Some(task) => task.run(),
+                None => return,
+            }
+        }
+    }
+
+    fn close(&self) {
+        let left = {
+            let mut due = self.due.lock();
+            due.closed = true;
+            core::mem::take(&mut due.tasks)
+        };
+        left.into_iter().for_each(Task::abandon);
+    }
+}
+
+impl Home for Stage {
+    fn schedule(&self, task: Task) {
+        let mut due = self.due.lock();
+        if due.closed {
+            drop(due);
+            task.abandon();
+        } else {
+            due.tasks.push_back(task);
+        }
+    }
+
+    fn schedule_again(&self, task: Task) {
+        self.schedule(task);
+        // Perhaps for the sake of somebody who is in the middle of sending.
+        seam::yield_now();
+    }
+}
+
+/// What became of messages. Not loom's counts: they add nothing to what threads know of each other.
+#[derive(Default)]
+struct Fate {
+    handled: Count,
+    dropped: Count,
+    order: Unlocked<Vec<u32>>,
+}
+
+/// A message that tells what became of it.
+struct Told(u32, Arc<Fate>);
+
+impl Told {
+    fn handled(self) {
+        self.1.handled.fetch_add(1, Relaxed);
+        // Turns never overlap, so this never waits.
+        self.1.order.try_lock().unwrap().push(self.0);
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.1.dropped.fetch_add(1, Relaxed);
+    }
+}
+
+fn handle(message: Told, _: &mut Here<Told>) {
+    message.handled();
+}
+
+/// So many messages were refused; each of the others was handled, or is counted as lost; and none of them lies
+/// anywhere, though the address is still there.
+fn check(address: &Address<Told>, fate: &Fate, sent: u32, refused: u32) {
+    assert_eq!(fate.dropped.load(Relaxed), sent, "a message lies about");
+    assert_eq!(
+        fate.handled.load(Relaxed) + address.lost() + refused,
+        sent,
+        "handled, lost and refused"
+    );
+}
+
+#[test]
+fn loom_two_senders_are_handled_in_order() {
+    model(2, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = stage.spawner().spawn_fn(handle);
+        let other = {
+            let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());
+            thread::spawn(move || {
+                address.tell(Told(1, Arc::clone(&fate))).unwrap();
+                address.tell(Told(2, Arc::clone(&fate))).unwrap();
+                stage.run();
+            })
+        };
+        address.tell(Told(11, Arc::clone(&fate))).unwrap();
+        stage.run();
+        other.join().unwrap();
+        check(&address, &fate, 3, 0);
+        assert_eq!(address.lost(), 0);
+        let order = fate.order.lock().unwrap();
+        let place = |number| order.iter().position(|it| *it == number).unwrap();
+        assert!(place(1) < place(2));
+    });
+}
+
+fn stop_against_senders(preemptions: usize, senders: u32) {
+    model(preemptions, move || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = stage.spawner().spawn_fn(handle);
+        let others: Vec<_> = (0..senders)
+            .map(|number| {
+                let (stage, fate, address) =
+                    (Arc::clone(&stage), Arc::clone(&fate), address.clone());
+                thread::spawn(move || {
+                    let refused = address.tell(Told(number, fate)).is_err();
+                    stage.run();
+                    u32::from(refused)
+                })
+            })
+            .collect();
+        address.stop();
+        stage.run();
+        let refused = others.into_iter().map(|it| it.join().unwrap()).sum();
+        assert!(address.is_stopped());
+        check(&address, &fate, senders, refused);
+    });
+}
+
+#[test]
+fn loom_stop_against_tell() {
+    stop_against_senders(3, 1);
+}
+
+#[test]
+fn loom_stop_against_two_who_tell() {
+    stop_against_senders(2, 2);
+}
+
+#[test]
+fn loom_the_last_address_goes_after_what_was_sent() {
+    model(2, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = stage.spawner().spawn_fn(handle);
+        let weak = address.downgrade();
+        let other = {
+            let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());
+            thread::spawn(move || {
+                address.tell(Told(1, fate)).unwrap();
+                drop(address);
+                stage.run();
+            })
+        };
+        address.tell(Told(2, Arc::clone(&fate))).unwrap();
+        drop(address);
+        stage.run();
+        other.join().unwrap();
+        assert_eq!(fate.handled.load(Relaxed), 2);
+        assert!(weak.upgrade().is_none());
+        // The actor itself is gone, too.
+        assert_eq!(Arc::strong_count(&stage), 1);
+    });
+}
+
+/// An actor that has lost its last address makes one of its own, somebody sends through that, and drops it.
+#[test]
+fn loom_an_address_that_an_orphan_makes_is_good_for_a_message() {
+    model(2, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let place: Arc<Mutex<Option<Address<Told>>>> = Arc::new(Mutex::new(None));
+        let address = {
+            let place = Arc::clone(&place);
+            stage
+                .spawner()
+                .spawn_fn(move |message: Told, here: &mut Here<Told>| {
+                    if message.0 == 0 {
+                        *place.lock() = Some(here.address());
+                    }
+                    message.handled();
+                })
+        };
+        address.tell(Told(0, Arc::clone(&fate))).unwrap();
+        drop(address);
+        let told = {
+            let (stage, fate, place) = (Arc::clone(&stage), Arc::clone(&fate), Arc::clone(&place));
+            move || {
+                let address = place.lock().take();
+                let told = address.map(|address| address.tell(Told(1, fate)).unwrap());
+                stage.run();
+                u32::from(told.is_some())
+            }
+        };
+        let other = thread::spawn(told.clone());
+        stage.run();
+        let told = other.join().unwrap() + told();
+        assert_eq!(told, 1);
+        assert_eq!(fate.handled.load(Relaxed), 2);
+        assert_eq!(Arc::strong_count(&stage), 1);
+    });
+}
+
+/// Asks somebody who keeps the reply.
+struct Asker {
+    other: Address<Reply<u32>>,
+    fate: Arc<Fate>,
+}
+
+impl Actor for Asker {
+    type Message = ();
+
+    fn handle(&mut self, (): (), cx: &mut Context<Self>) {
+        cx.ask(
+            &self.other,
+            |reply| reply,
+            |asker, answer, _| {
+                assert_eq!(answer, Err(AskError::Unanswered));
+                asker.fate.handled.fetch_add(1, Relaxed);
+            },
+        );
+    }
+}
+
+#[test]
+fn loom_an_answer_against_becoming_idle() {
+    model(2, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let place = Arc::new(Mutex::new(None));
+        let other = {
+            let place = Arc::clone(&place);
+            stage
+                .spawner()
+                .spawn_fn(move |reply: Reply<u32>, _: &mut Here<_>| {
+                    *place.lock() = Some(reply);
+                })
+        };
+        let asker = stage.spawner().spawn(Asker {
+            other,
+            fate: Arc::clone(&fate),
+        });
+        asker.tell(()).unwrap();
+        let refuse = {
+            let (stage, place) = (Arc::clone(&stage), Arc::clone(&place));
+            move || {
+                let reply = place.lock().take();
+                drop(reply);
+                stage.run();
+            }
+        };
+        let refuser = thread::spawn(refuse.clone());
+        stage.run();
+        refuser.join().unwrap();
+        refuse();
+        assert_eq!(fate.handled.load(Relaxed), 1);
+    });
+}
+
+/// Whoever waits for an answer hears of the actor's end.
+#[test]
+fn loom_a_question_against_stop() {
+    model(2, || {
+        let stage = Stage::new();
+        let address = stage
+            .spawner()
+            .spawn_fn(|reply: Reply<u32>, _: &mut Here<_>| reply.send(7));
+        let done = seam::Arc::new(AtomicBool::new(false));
+        let asker = {
+            let (address, done) = (address.clone(), seam::Arc::clone(&done));
+            thread::spawn(move || {
+                let answer = address.ask(|reply| reply);
+                done.store(true, Ordering::Release);
+                answer
+            })
+        };
+        address.stop();
+        // What the question makes due may come at any time.
+        while !done.load(Ordering::Acquire) {
+            stage.run();
+            seam::yield_now();
+        }
+        let answer = asker.join().unwrap();
+        assert!(matches!(
+            answer,
+            Ok(7) | Err(AskError::Stopped | AskError::Unanswered)
+        ));
+    });
+}
+
+fn limited(overflow: Overflow) {
+    model(2, move || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = stage.spawner().limited(1, overflow).spawn_fn(handle);
+        let other = {
+            let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());
+            thread::spawn(move || {
+                let refused = address.tell(Told(1, fate)).is_err();
+                stage.run();
+                u32::from(refused)
+            })
+        };
+        let mut refused = 0;
+        for number in 2..4 {
+            let message = Told(number, Arc::clone(&fate));
+            refused += u32::from(address.tell(message).is_err());
+        }
+        stage.run();
+        refused += other.join().unwrap();
+        check(&address, &fate, 3, refused);
+    });
+}
+
+#[test]
+fn loom_a_limited_mailbox_that_refuses() {
+    limited(Overflow::Fail);
+}
+
+#[test]
+fn loom_a_limited_mailbox_that_drops_the_oldest() {
+    limited(Overflow::DropOldest);
+}
+
+#[test]
+fn loom_a_limited_mailbox_against_stop() {
+    model(2, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = stage.spawner().limited(1, Overflow::Fail).spawn_fn(handle);
+        let other = {
+            let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());
+            thread::spawn(move || {
+                let refused = address.tell(Told(1, fate)).is_err();
+                stage.run();
+                u32::from(refused)
+            })
+        };
+        address.stop();
+        stage.run();
+        let refused = other.join().unwrap();
+        check(&address, &fate, 1, refused);
+    });
+}
+
+#[test]
+fn loom_the_end_of_the_home_against_tell() {
+    model(3, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = stage.spawner().spawn_fn(handle);
+        let other = {
+            let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());
+            thread::spawn(move || {
+                let refused = address.tell(Told(1, fate)).is_err();
+                stage.run();
+                u32::from(refused)
+            })
+        };
+        stage.close();
+        let refused = u32::from(address.tell(Told(2, Arc::clone(&fate))).is_err());
+        let refused = refused + other.join().unwrap();
+        check(&address, &fate, 2, refused);
+    });
+}

@@ -1,0 +1,187 @@
+//! Models of the mailbox's queue and of what comes before messages.
+//!
+//! Whoever finds the receiver idle is the receiver, at once and on the same thread: so these models need nobody
+//! who would bring a task from one thread to another.
+
+use tamtam_wait::seam::{self, Arc, UnsafeCell, thread};
+
+use super::{Head, Popped, Tail, Urgent};
+
+fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(program);
+}
+
+/// A queue with what its receiver has got.
+struct Mailbox<M> {
+    tail: Tail<M>,
+    head: Head<M>,
+    urgent: Urgent<u32>,
+    /// loom reports two receivers at once.
+    received: UnsafeCell<Vec<u32>>,
+}
+
+// SAFETY: `received` is the receiver's, and that there is one at a time is what the models check.
+unsafe impl<M: Send> Sync for Mailbox<M> {}
+// SAFETY: all of it may go to another thread.
+unsafe impl<M: Send> Send for Mailbox<M> {}
+
+impl<M: Into<u32>> Mailbox<M> {
+    fn new() -> Arc<Self> {
+        Arc::new(Mailbox {
+            tail: Tail::new(),
+            head: Head::new(),
+            urgent: Urgent::new(),
+            received: UnsafeCell::new(Vec::new()),
+        })
+    }
+
+    fn push(&self, message: M) {
+        if self.tail.push(message) {
+            self.receive();
+        }
+    }
+
+    fn push_urgent(&self, number: u32) {
+        self.urgent.push(number);
+        if self.tail.wake() {
+            self.receive();
+        }
+    }
+
+    fn note(&self, number: u32) {
+        // SAFETY: loom checks that nobody else is at it.
+        self.received
+            .with_mut(|received| unsafe { (*received).push(number) });
+    }
+
+    fn receive(&self) {
+        loop {
+            loop {
+                if !self.urgent.is_empty() {
+                    self.urgent.take_all().for_each(|number| self.note(number));
+                }
+                // SAFETY: this thread has been told that the receiver was idle.
+                match unsafe { self.head.pop(&self.tail) } {
+                    Popped::Message(message) => self.note(message.into()),
+                    Popped::Woken => {}
+                    Popped::Empty => break,
+                }
+            }
+            // SAFETY: as above; and if it has become idle it goes.
+            if unsafe { self.head.rest(&self.tail) } {
+                return;
+            }
+            // Somebody is in the middle of sending.
+            seam::yield_now();
+        }
+    }
+
+    /// What was received; nobody sends any more.
+    fn received(&self) -> Vec<u32> {
+        // SAFETY: as in `note`.
+        self.received
+            .with(|received| unsafe { (*received).clone() })
+    }
+}
+
+/// A message in memory of its own: loom reports one that is lost or dropped twice.
+struct Boxed(
+    Box<u32>,
+    #[expect(dead_code, reason = "counted by loom")] Arc<()>,
+);
+
+impl Boxed {
+    fn new(number: u32) -> Self {
+        Boxed(Box::new(number), Arc::new(()))
+    }
+}
+
+impl From<Boxed> for u32 {
+    fn from(boxed: Boxed) -> u32 {
+        *boxed.0
+    }
+}
+
+fn position(received: &[u32], number: u32) -> usize {
+    received.iter().position(|it| *it == number).unwrap()
+}
+
+#[test]
+fn loom_two_senders_and_one_receiver_at_a_time() {
+    model(3, || {
+        let mailbox = Mailbox::new();
+        let other = {
+            let mailbox = Arc::clone(&mailbox);
+            thread::spawn(move || {
+                mailbox.push(Boxed::new(1));
+                mailbox.push(Boxed::new(2));
+            })
+        };
+        mailbox.push(Boxed::new(11));
+        mailbox.push(Boxed::new(12));
+        other.join().unwrap();
+        let received = mailbox.received();
+        assert_eq!(received.len(), 4);
+        assert!(position(&received, 1) < position(&received, 2));
+        assert!(position(&received, 11) < position(&received, 12));
+    });
+}
+
+#[test]
+fn loom_three_senders() {
+    model(2, || {
+        let mailbox = Mailbox::new();
+        let others = [1, 2].map(|number| {
+            let mailbox = Arc::clone(&mailbox);
+            thread::spawn(move || mailbox.push(Boxed::new(number)))
+        });
+        mailbox.push(Boxed::new(3));
+        for other in others {
+            other.join().unwrap();
+        }
+        let mut received = mailbox.received();
+        received.sort_unstable();
+        assert_eq!(received, [1, 2, 3]);
+    });
+}
+
+#[test]
+fn loom_what_is_urgent_wakes_the_receiver() {
+    model(3, || {
+        let mailbox = Mailbox::new();
+        let other = {
+            let mailbox = Arc::clone(&mailbox);
+            thread::spawn(move || {
+                mailbox.push_urgent(1);
+                mailbox.push_urgent(2);
+            })
+        };
+        mailbox.push(Boxed::new(11));
+        other.join().unwrap();
+        let received = mailbox.received();
+        assert_eq!(received.len(), 3);
+        assert!(position(&received, 1) < position(&received, 2));
+    });
+}
+
+#[test]
+fn loom_urgent_things_of_two_threads_are_taken_once() {
+    model(3, || {
+        let urgent = Arc::new(Urgent::new());
+        let other = {
+            let urgent = Arc::clone(&urgent);
+            thread::spawn(move || {
+                urgent.push(Boxed::new(1));
+                urgent.push(Boxed::new(2));
+            })
+        };
+        urgent.push(Boxed::new(11));
+        let mut taken: Vec<u32> = urgent.take_all().map(u32::from).collect();
+        other.join().unwrap();
+        taken.extend(urgent.take_all().map(u32::from));
+        assert_eq!(taken.len(), 3);
+        assert!(position(&taken, 1) < position(&taken, 2));
+    });
+}
