@@ -73,6 +73,18 @@ impl<T> Deque<T> {
         (tail.wrapping_sub(head.taken) as i32).max(0) as usize
     }
 
+    /// How many items may be appended at least.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the owner.
+    unsafe fn room(&self) -> u32 {
+        let tail = self.tail.load(Ordering::Relaxed);
+        // For a number only: whoever appends looks again.
+        let head = Head::unpack(self.head.load(Ordering::Relaxed));
+        CAPACITY - tail.wrapping_sub(head.copied)
+    }
+
     /// Appends an item; gives it back if the ring is full.
     ///
     /// # Safety
@@ -132,12 +144,15 @@ impl<T> Deque<T> {
         }
     }
 
-    /// Takes half of the items, rounded up: one to return, the others to append to the thief's own ring.
+    /// Takes half of the items, rounded up: one to return, the others to append to the thief's own ring. Fewer if
+    /// they have no room there: also a ring in which nothing is left is full while another thief copies from it.
     ///
     /// # Safety
     ///
-    /// The caller is the owner of `own`, which is another ring and has room for half of this one.
+    /// The caller is the owner of `own`, which is another ring.
     pub(crate) unsafe fn steal_into(&self, own: &Deque<T>) -> Option<T> {
+        // SAFETY: the caller owns `own`.
+        let room = unsafe { own.room() };
         let mut word = self.head.load(Ordering::Acquire);
         let (first, count) = loop {
             let head = Head::unpack(word);
@@ -151,7 +166,7 @@ impl<T> Deque<T> {
             if length == 0 || length > CAPACITY {
                 return None;
             }
-            let count = length - length / 2;
+            let count = (length - length / 2).min(room + 1);
             let next = Head {
                 taken: head.taken.wrapping_add(count),
                 copied: head.copied,
@@ -170,7 +185,7 @@ impl<T> Deque<T> {
             let item = unsafe { self.read(first.wrapping_add(offset)) };
             // SAFETY: the caller owns `own`.
             if unsafe { own.push(item) }.is_err() {
-                unreachable!("a ring that was empty has room for half of another one");
+                unreachable!("only its owner, that is we, takes room in a ring");
             }
         }
         // SAFETY: as above.

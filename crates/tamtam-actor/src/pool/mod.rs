@@ -1,6 +1,8 @@
 //! Many actors on a few threads.
 
 mod deque;
+#[cfg(all(test, tamtam_loom))]
+mod loom_tests;
 mod next;
 mod thief;
 mod thread;

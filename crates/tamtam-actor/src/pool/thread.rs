@@ -17,7 +17,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use tamtam_wait::seam::{CacheAligned, Mutex};
+use tamtam_wait::seam::{self, CacheAligned, Mutex};
 use tamtam_wait::{Wait, WaitList};
 
 use super::deque::Deque;
@@ -25,13 +25,16 @@ use super::next::Next;
 use super::thief::Thief;
 use crate::home::{Home, Task};
 
+#[cfg(all(test, tamtam_loom))]
+mod loom_tests;
+
 /// So many turns in a row a thread does what it has made due last. Then it looks at the entrance, and at what
 /// has been due for long.
 const LONGEST_STREAK: u32 = 128;
 /// A turn of something that has been due for long counts as so many: the entrance is looked at after 64.
 const STREAK_OF_RING: u32 = 2;
 /// So many threads may stand in for blocked ones, for each thread of the pool.
-const STAND_INS: usize = 16;
+const STAND_INS: usize = if cfg!(tamtam_loom) { 0 } else { 16 };
 /// How long a sleeper sleeps at first, and at most, while others work.
 const FIRST_NAP: Duration = Duration::from_micros(100);
 const LONGEST_NAP: Duration = Duration::from_millis(100);
@@ -101,8 +104,21 @@ struct Here {
 
 impl Shared {
     pub(super) fn start(threads: usize, name: String) -> io::Result<Arc<Self>> {
+        let shared = Arc::new(Self::new(threads, name));
+        for ring in 0..threads {
+            if let Err(error) = shared.start_thread(ring, false) {
+                shared.busy.fetch_sub(threads - ring, Ordering::SeqCst);
+                shared.end();
+                return Err(error);
+            }
+        }
+        Ok(shared)
+    }
+
+    /// All that the threads have in common, without threads.
+    fn new(threads: usize, name: String) -> Self {
         let stand_ins = threads * STAND_INS;
-        let shared = Arc::new(Shared {
+        Shared {
             desks: (0..threads + stand_ins)
                 .map(|_| Desk {
                     next: CacheAligned(Next::new()),
@@ -127,15 +143,7 @@ impl Shared {
                 ..People::default()
             }),
             blocking_asks: AtomicUsize::new(0),
-        });
-        for ring in 0..threads {
-            if let Err(error) = shared.start_thread(ring, false) {
-                shared.busy.fetch_sub(threads - ring, Ordering::SeqCst);
-                shared.end();
-                return Err(error);
-            }
         }
-        Ok(shared)
     }
 
     fn start_thread(self: &Arc<Self>, ring: usize, stands_in: bool) -> io::Result<()> {
@@ -198,9 +206,10 @@ impl Shared {
                 break;
             }
         }
-        self.leave(ring, stands_in);
-        RING.set((core::ptr::null(), 0));
+        // What the last thread abandons is not to be made due here any more.
         HERE.set(None);
+        RING.set((core::ptr::null(), 0));
+        self.leave(ring, stands_in);
     }
 
     #[inline]
@@ -289,7 +298,9 @@ impl Shared {
         let mut seen = Vec::new();
         loop {
             let others_work = self.busy.load(Ordering::SeqCst) != 0;
-            let deadline = others_work.then(|| Instant::now() + nap);
+            // In a model it has to be a wake-up that brings a thread to its work.
+            let naps = others_work && !cfg!(tamtam_loom);
+            let deadline = naps.then(|| Instant::now() + nap);
             nap = (nap * 2).min(LONGEST_NAP);
             let attempt = |thorough: bool| {
                 let task = self.enter().or_else(|| {
@@ -330,6 +341,9 @@ impl Shared {
                 None => {
                     if let Some(task) = self.steal_next(ring, &mut seen) {
                         self.busy.fetch_add(1, Ordering::SeqCst);
+                        if watches && self.has_tasks() {
+                            self.idle.notify_one();
+                        }
                         return Some(task);
                     }
                 }
@@ -344,6 +358,7 @@ impl Shared {
 
     /// Whether anything is due anywhere. Sequentially consistent.
     fn has_tasks(&self) -> bool {
+        seam::model_fence();
         self.entrance.length.load(Ordering::SeqCst) != 0
             || self.used_desks().iter().any(|desk| desk.ring.len() != 0)
     }
@@ -522,6 +537,7 @@ impl Shared {
     /// Wakes a thread for something that is due, unless one is awake and looking.
     #[inline]
     fn call_one(&self) {
+        seam::model_fence();
         if !self.watched.load(Ordering::SeqCst) {
             self.idle.notify_one();
         }

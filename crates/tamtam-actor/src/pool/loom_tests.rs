@@ -1,0 +1,184 @@
+//! Models of what is due on a pool, and of how its threads sleep.
+
+use core::sync::atomic::{AtomicU32 as Count, Ordering::Relaxed};
+use std::sync::Arc as Unseen;
+
+use tamtam_wait::seam::{Arc, thread};
+
+use super::deque::Deque;
+use super::next::Next;
+
+fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(program);
+}
+
+/// An item that loom reports if it is lost, or dropped twice.
+struct Item(
+    u32,
+    #[expect(dead_code, reason = "counted by loom")] Arc<()>,
+);
+
+impl Item {
+    fn new(number: u32) -> Self {
+        Item(number, Arc::new(()))
+    }
+}
+
+fn push(ring: &Deque<Item>, numbers: impl IntoIterator<Item = u32>) {
+    for number in numbers {
+        // SAFETY: each model's thread has one ring of its own, and uses the owner's methods of no other one.
+        assert!(unsafe { ring.push(Item::new(number)) }.is_ok());
+    }
+}
+
+fn pop(ring: &Deque<Item>) -> Option<u32> {
+    // SAFETY: as in `push`.
+    unsafe { ring.pop() }.map(|item| item.0)
+}
+
+/// What a thief gets: the one that it is given, then those in its own ring.
+fn steal(victim: &Deque<Item>) -> Vec<u32> {
+    let own = Deque::new();
+    // SAFETY: as in `push`.
+    let first = unsafe { victim.steal_into(&own) }.map(|item| item.0);
+    let rest = core::iter::from_fn(|| pop(&own));
+    first.into_iter().chain(rest).collect()
+}
+
+fn assert_ascending(numbers: &[u32]) {
+    assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+}
+
+fn owner_against_thieves(preemptions: usize, thieves: usize) {
+    model(preemptions, move || {
+        let ring = Arc::new(Deque::new());
+        push(&ring, 0..3);
+        let thieves: Vec<_> = (0..thieves)
+            .map(|_| {
+                let ring = Arc::clone(&ring);
+                thread::spawn(move || steal(&ring))
+            })
+            .collect();
+        let mut own = Vec::new();
+        own.extend(pop(&ring));
+        // Around the end, over places that were just left.
+        // SAFETY: as in `push`.
+        let more: u32 = (3..6)
+            .map(|number| u32::from(unsafe { ring.push(Item::new(number)) }.is_ok()))
+            .sum();
+        own.extend(core::iter::from_fn(|| pop(&ring)));
+        assert_ascending(&own);
+        let mut all = own;
+        for thief in thieves {
+            let stolen = thief.join().unwrap();
+            assert_ascending(&stolen);
+            all.extend(stolen);
+        }
+        // A thief may have been at it when the ring was empty for its owner: nothing comes after that.
+        assert!(pop(&ring).is_none());
+        assert_eq!(all.len() as u32, 3 + more);
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len() as u32, 3 + more);
+    });
+}
+
+#[test]
+fn loom_the_owner_against_a_thief() {
+    owner_against_thieves(3, 1);
+}
+
+#[test]
+fn loom_the_owner_against_two_thieves() {
+    owner_against_thieves(2, 2);
+}
+
+/// The owner's own ring is empty for it, but a thief is still reading half of it.
+#[test]
+fn loom_a_thief_whose_own_ring_is_being_copied_out_takes_less() {
+    model(2, || {
+        let rings = Arc::new([Deque::new(), Deque::new()]);
+        push(&rings[0], 0..4);
+        push(&rings[1], 10..14);
+        let thief = {
+            let rings = Arc::clone(&rings);
+            thread::spawn(move || steal(&rings[0]))
+        };
+        let mut all: Vec<_> = core::iter::from_fn(|| pop(&rings[0])).collect();
+        // SAFETY: this thread owns the first ring, and takes nothing from the second one as its owner meanwhile.
+        all.extend(unsafe { rings[1].steal_into(&rings[0]) }.map(|item| item.0));
+        all.extend(core::iter::from_fn(|| pop(&rings[0])));
+        all.extend(thief.join().unwrap());
+        all.extend(core::iter::from_fn(|| pop(&rings[1])));
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2, 3, 10, 11, 12, 13]);
+    });
+}
+
+#[test]
+fn loom_a_ring_that_is_dropped_drops_what_is_in_it() {
+    model(2, || {
+        let ring = Arc::new(Deque::new());
+        push(&ring, 0..3);
+        let thief = {
+            let ring = Arc::clone(&ring);
+            thread::spawn(move || steal(&ring).len())
+        };
+        drop(ring);
+        assert_eq!(thief.join().unwrap(), 2);
+    });
+}
+
+#[test]
+fn loom_next_against_a_thief() {
+    model(3, || {
+        let next = Arc::new(Next::new());
+        let thief = {
+            let next = Arc::clone(&next);
+            thread::spawn(move || {
+                [next.steal(), next.steal()].map(|item| item.map(|item: Item| item.0))
+            })
+        };
+        let mut all = Vec::new();
+        for number in 0..3 {
+            // SAFETY: this thread is the owner.
+            all.extend(unsafe { next.put(Item::new(number)) }.map(|item| item.0));
+        }
+        // SAFETY: as above.
+        all.extend(unsafe { next.take() }.map(|item| item.0));
+        all.extend(thief.join().unwrap().into_iter().flatten());
+        // SAFETY: as above.
+        assert!(unsafe { next.take() }.is_none());
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2]);
+    });
+}
+
+#[test]
+fn loom_next_against_two_thieves() {
+    model(3, || {
+        let next = Arc::new(Next::new());
+        let stolen = Unseen::new(Count::new(0));
+        let thieves = [(); 2].map(|()| {
+            let (next, stolen) = (Arc::clone(&next), Unseen::clone(&stolen));
+            thread::spawn(move || {
+                if next.is_full() {
+                    let item: Option<Item> = next.steal();
+                    stolen.fetch_add(u32::from(item.is_some()), Relaxed);
+                }
+            })
+        });
+        // SAFETY: this thread is the owner.
+        let mut back = u32::from(unsafe { next.put(Item::new(1)) }.is_some());
+        // SAFETY: as above.
+        back += u32::from(unsafe { next.put(Item::new(2)) }.is_some());
+        for thief in thieves {
+            thief.join().unwrap();
+        }
+        // SAFETY: as above.
+        back += u32::from(unsafe { next.take() }.is_some());
+        assert_eq!(back + stolen.load(Relaxed), 2);
+    });
+}

@@ -1,0 +1,163 @@
+//! Models of how a pool's threads sleep: with something due nobody sleeps while nobody is awake to do it.
+//!
+//! A thread of a model has the place of one of the pool's. A thread that is never woken shows as a deadlock.
+
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::Arc;
+
+use tamtam_wait::seam::atomic::Ordering;
+use tamtam_wait::seam::thread;
+
+use super::{Shared, Thief};
+use crate::home::{Due, Task};
+
+fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(program);
+}
+
+/// Counts its turns. Not by loom's counts: they would add to what threads know of each other.
+struct Turns(AtomicU32);
+
+impl Due for Turns {
+    unsafe fn run(&self) {
+        self.0.fetch_add(1, Relaxed);
+    }
+
+    unsafe fn abandon(&self) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
+/// A pool with so many threads, all at work, and tasks that count their turns.
+fn pool(threads: usize) -> (Arc<Shared>, Arc<Turns>) {
+    let shared = Arc::new(Shared::new(threads, String::new()));
+    shared.people.lock().alive = threads;
+    (shared, Arc::new(Turns(AtomicU32::new(0))))
+}
+
+fn task(turns: &Arc<Turns>) -> Task {
+    let due: &dyn Due = &**turns;
+    // SAFETY: the counter outlives the model's threads, which run all tasks.
+    unsafe { Task::new(NonNull::from(due)) }
+}
+
+/// The life of a thread that begins with nothing to do.
+fn work(shared: &Shared, ring: usize) {
+    let mut streak = 0;
+    let mut thief = Thief::default();
+    loop {
+        let task = shared
+            .find(ring, &mut streak)
+            .or_else(|| shared.wait(ring, &mut thief));
+        match task {
+            Some(task) => task.run(),
+            None => break,
+        }
+        shared.count_turn(ring);
+        // A model has no clock: whether a theft was worth it is not for it to say.
+        thief = Thief::default();
+    }
+    shared.leave(ring, false);
+}
+
+fn start(shared: &Arc<Shared>, ring: usize) -> thread::JoinHandle<()> {
+    let shared = Arc::clone(shared);
+    thread::spawn(move || work(&shared, ring))
+}
+
+fn end(shared: &Shared) {
+    shared.ending.store(true, Ordering::SeqCst);
+    shared.idle.notify_all();
+}
+
+/// Tasks from outside, and then the end: everything that came before the end is done, and all threads end.
+fn tasks_from_outside(preemptions: usize, threads: usize, tasks: u32) {
+    model(preemptions, move || {
+        let (shared, turns) = pool(threads);
+        let workers: Vec<_> = (0..threads).map(|ring| start(&shared, ring)).collect();
+        for _ in 0..tasks {
+            shared.bring(task(&turns));
+        }
+        end(&shared);
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        assert_eq!(turns.0.load(Relaxed), tasks);
+    });
+}
+
+#[test]
+fn loom_a_thread_does_what_comes_in_and_ends() {
+    tasks_from_outside(3, 1, 2);
+}
+
+#[test]
+fn loom_two_threads_do_what_comes_in_and_end() {
+    tasks_from_outside(1, 2, 1);
+}
+
+/// Two threads that sleep and two tasks from two others: both are done without the end as a wake-up, each by one
+/// of the threads, which does nothing else.
+#[test]
+fn loom_two_tasks_wake_two_threads() {
+    model(1, || {
+        let (shared, turns) = pool(2);
+        let workers = [0, 1].map(|ring| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                let task = shared.wait(ring, &mut Thief::default());
+                task.expect("the pool is not at its end").run();
+            })
+        });
+        shared.bring(task(&turns));
+        shared.bring(task(&turns));
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        assert_eq!(turns.0.load(Relaxed), 2);
+    });
+}
+
+/// A thread is kept by a long turn, with two tasks behind it: another one is woken and takes one of them.
+#[test]
+fn loom_the_second_task_of_a_thread_wakes_another_one() {
+    model(2, || {
+        let (shared, turns) = pool(2);
+        let other = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                let task = shared.wait(1, &mut Thief::default());
+                task.expect("the pool is not at its end").run();
+            })
+        };
+        shared.append(0, task(&turns));
+        shared.append(0, task(&turns));
+        other.join().unwrap();
+        assert_eq!(turns.0.load(Relaxed), 1);
+        let mut streak = 0;
+        while let Some(task) = shared.find(0, &mut streak) {
+            task.run();
+        }
+        assert_eq!(turns.0.load(Relaxed), 2);
+    });
+}
+
+/// What is brought when the last thread ends is abandoned, by that thread or by the one who brings it.
+#[test]
+fn loom_a_task_against_the_end() {
+    model(2, || {
+        let (shared, turns) = pool(1);
+        let worker = start(&shared, 0);
+        let other = {
+            let (shared, turns) = (Arc::clone(&shared), Arc::clone(&turns));
+            thread::spawn(move || shared.bring(task(&turns)))
+        };
+        end(&shared);
+        worker.join().unwrap();
+        other.join().unwrap();
+        assert_eq!(turns.0.load(Relaxed), 1);
+    });
+}
