@@ -5,6 +5,8 @@ mod limited;
 mod loom_tests;
 mod node;
 mod queue;
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests;
 mod urgent;
 
 pub use limited::Overflow;

@@ -4,6 +4,8 @@ mod deque;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
 mod next;
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests;
 mod thief;
 mod thread;
 

@@ -1,0 +1,205 @@
+//! The mailbox's parts, one by one: small enough for Miri.
+
+use std::sync::Arc;
+use std::thread;
+
+use super::{Head, Limited, Overflow, Popped, Pushed, Tail, Urgent};
+
+/// A tail and a head whose receiver is this thread.
+struct Mailbox<M> {
+    tail: Tail<M>,
+    head: Head<M>,
+}
+
+impl<M> Mailbox<M> {
+    fn new() -> Self {
+        Mailbox {
+            tail: Tail::new(),
+            head: Head::new(),
+        }
+    }
+
+    fn pop(&self) -> Popped<M> {
+        // SAFETY: each test has one receiver.
+        unsafe { self.head.pop(&self.tail) }
+    }
+
+    fn rest(&self) -> bool {
+        // SAFETY: as above.
+        unsafe { self.head.rest(&self.tail) }
+    }
+
+    fn message(&self) -> Option<M> {
+        match self.pop() {
+            Popped::Message(message) => Some(message),
+            Popped::Woken => panic!("a node without a message"),
+            Popped::Empty => None,
+        }
+    }
+}
+
+impl<M> Drop for Mailbox<M> {
+    fn drop(&mut self) {
+        // SAFETY: nobody else has it.
+        unsafe {
+            while self.head.take_left(&self.tail).is_some() {}
+            self.head.free(&self.tail);
+        }
+    }
+}
+
+#[test]
+fn the_first_message_wakes_and_the_others_do_not() {
+    let mailbox = Mailbox::new();
+    for _ in 0..3 {
+        assert!(mailbox.tail.push(Box::new(1)));
+        assert!(!mailbox.tail.push(Box::new(2)));
+        assert_eq!(mailbox.message().as_deref(), Some(&1));
+        assert!(!mailbox.rest(), "there is another one");
+        assert_eq!(mailbox.message().as_deref(), Some(&2));
+        assert!(mailbox.message().is_none());
+        assert!(mailbox.rest());
+    }
+}
+
+#[test]
+fn a_node_without_a_message_wakes_alone() {
+    let mailbox = Mailbox::new();
+    assert!(mailbox.tail.wake());
+    assert!(!mailbox.tail.push("text".to_owned()));
+    assert!(!mailbox.tail.wake());
+    assert!(matches!(mailbox.pop(), Popped::Woken));
+    assert_eq!(mailbox.message().as_deref(), Some("text"));
+    assert!(!mailbox.rest());
+    assert!(matches!(mailbox.pop(), Popped::Woken));
+    assert!(matches!(mailbox.pop(), Popped::Empty));
+    assert!(mailbox.rest());
+    assert!(mailbox.tail.push("more".to_owned()));
+}
+
+#[test]
+fn a_mark_is_reached_by_the_message_that_was_the_youngest() {
+    let mailbox = Mailbox::new();
+    assert!(mailbox.tail.push(1));
+    assert!(!mailbox.tail.push(2));
+    let mark = mailbox.tail.mark();
+    assert!(!mailbox.tail.push(3));
+    assert!(!mailbox.head.is_at(mark));
+    assert_eq!(mailbox.message(), Some(1));
+    assert!(!mailbox.head.is_at(mark));
+    assert_eq!(mailbox.message(), Some(2));
+    assert!(mailbox.head.is_at(mark));
+    assert!(!mailbox.head.has_reached_end(&mailbox.tail));
+    assert_eq!(mailbox.message(), Some(3));
+    assert!(mailbox.head.has_reached_end(&mailbox.tail));
+}
+
+#[test]
+fn messages_of_all_sizes_and_alignments_come_out_as_they_went_in() {
+    #[repr(align(256))]
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    struct Aligned(u8);
+
+    fn goes_through<M: Clone + PartialEq + std::fmt::Debug>(message: M) {
+        let mailbox = Mailbox::new();
+        // More than a thread keeps of a size.
+        let count = if cfg!(miri) { 3 } else { 500 };
+        for _ in 0..2 {
+            for place in 0..count {
+                assert_eq!(mailbox.tail.push(message.clone()), place == 0);
+            }
+            for _ in 0..count {
+                assert_eq!(mailbox.message().as_ref(), Some(&message));
+            }
+            assert!(mailbox.rest());
+        }
+    }
+    goes_through(());
+    goes_through(7_u8);
+    goes_through([1_u64; 7]);
+    goes_through([2_u64; 15]);
+    goes_through([3_u64; 23]);
+    goes_through([4_u64; 31]);
+    goes_through([5_u64; 100]);
+    goes_through(Aligned(6));
+    goes_through(vec![String::from("text")]);
+}
+
+#[test]
+fn nodes_travel_between_threads() {
+    let count = if cfg!(miri) { 20 } else { 20_000 };
+    let mailbox = Mailbox::new();
+    // Never idle, so no sender has to care for turns.
+    assert!(mailbox.tail.push((0, Box::new(0))));
+    thread::scope(|scope| {
+        let tail = &mailbox.tail;
+        for sender in 0..2_usize {
+            scope.spawn(move || {
+                for number in 1..=count {
+                    let woken = tail.push((sender, Box::new(number)));
+                    assert!(!woken);
+                }
+            });
+        }
+        let mut last = [0, 0];
+        let mut got = 0;
+        while got < 2 * count + 1 {
+            match mailbox.message() {
+                Some((_, number)) if *number == 0 => got += 1,
+                Some((sender, number)) => {
+                    assert_eq!(*number, last[sender] + 1, "from sender {sender}");
+                    last[sender] = *number;
+                    got += 1;
+                }
+                None => thread::yield_now(),
+            }
+        }
+    });
+    assert!(mailbox.message().is_none());
+}
+
+#[test]
+fn what_is_urgent_comes_in_order_and_is_dropped_with_the_rest() {
+    let urgent = Urgent::new();
+    assert!(urgent.is_empty());
+    let witness = Arc::new(());
+    for number in 0..4 {
+        urgent.push((number, Arc::clone(&witness)));
+    }
+    assert!(!urgent.is_empty());
+    let mut things = urgent.take_all();
+    assert!(urgent.is_empty());
+    assert_eq!(things.next().map(|(number, _)| number), Some(0));
+    assert_eq!(things.next().map(|(number, _)| number), Some(1));
+    drop(things);
+    urgent.push((4, Arc::clone(&witness)));
+    drop(urgent);
+    assert_eq!(Arc::strong_count(&witness), 1);
+}
+
+#[test]
+fn a_limited_mailbox_does_with_the_rest_what_it_was_told_to() {
+    let limited = |overflow| {
+        let limited = Limited::new(2, overflow);
+        assert!(matches!(limited.push(1), Pushed::In(true)));
+        assert!(matches!(limited.push(2), Pushed::In(false)));
+        limited
+    };
+    let fails = limited(Overflow::Fail);
+    assert!(matches!(fails.push(3), Pushed::Full(3)));
+    assert_eq!(fails.pop(), Some(1));
+    assert!(matches!(fails.push(3), Pushed::In(false)));
+    assert_eq!(
+        [fails.pop(), fails.pop(), fails.pop()],
+        [Some(2), Some(3), None]
+    );
+    assert!(matches!(fails.push(4), Pushed::In(true)));
+
+    let drops_newest = limited(Overflow::DropNewest);
+    assert!(matches!(drops_newest.push(3), Pushed::Dropped(3)));
+    assert_eq!([drops_newest.pop(), drops_newest.pop()], [Some(1), Some(2)]);
+
+    let drops_oldest = limited(Overflow::DropOldest);
+    assert!(matches!(drops_oldest.push(3), Pushed::InsteadOf(1)));
+    assert_eq!([drops_oldest.pop(), drops_oldest.pop()], [Some(2), Some(3)]);
+}

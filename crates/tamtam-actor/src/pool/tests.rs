@@ -1,0 +1,200 @@
+//! The scheduler's parts, one by one, and a small pool: small enough for Miri.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use super::Pool;
+use super::deque::Deque;
+use super::next::Next;
+use crate::context::Here;
+use crate::error::AskError;
+use crate::reply::Reply;
+
+fn push<T>(ring: &Deque<T>, item: T) -> Result<(), T> {
+    // SAFETY: each ring has one thread that uses the owner's methods.
+    unsafe { ring.push(item) }
+}
+
+fn pop<T>(ring: &Deque<T>) -> Option<T> {
+    // SAFETY: as above.
+    unsafe { ring.pop() }
+}
+
+#[test]
+fn a_ring_goes_round_and_gives_back_what_has_no_room() {
+    let ring = Deque::new();
+    let mut next = 0;
+    for round in 0..3 {
+        let mut count = 0;
+        while push(&ring, Box::new(1_000 * round + count)).is_ok() {
+            count += 1;
+        }
+        assert_eq!(count, 256);
+        assert_eq!(ring.len(), 256);
+        while let Some(item) = pop(&ring) {
+            assert_eq!(*item, next);
+            next += 1;
+        }
+        next = 1_000 * (round + 1);
+    }
+    push(&ring, Box::new(1)).unwrap();
+    // The last one goes with the ring.
+}
+
+#[test]
+fn a_thief_takes_the_older_half() {
+    let (victim, own) = (Deque::new(), Deque::new());
+    for number in 0..5 {
+        push(&victim, number).unwrap();
+    }
+    // SAFETY: this thread owns both.
+    let first = unsafe { victim.steal_into(&own) };
+    assert_eq!(first, Some(0));
+    assert_eq!([pop(&own), pop(&own), pop(&own)], [Some(1), Some(2), None]);
+    assert_eq!(
+        [pop(&victim), pop(&victim), pop(&victim)],
+        [Some(3), Some(4), None]
+    );
+    // SAFETY: as above.
+    assert_eq!(unsafe { victim.steal_into(&own) }, None);
+}
+
+#[test]
+fn a_thief_takes_no_more_than_it_has_room_for() {
+    let (victim, own) = (Deque::new(), Deque::new());
+    for number in 0..256 {
+        push(&victim, number).unwrap();
+        if number < 254 {
+            push(&own, 1_000).unwrap();
+        }
+    }
+    // SAFETY: this thread owns both.
+    assert_eq!(unsafe { victim.steal_into(&own) }, Some(0));
+    assert_eq!(own.len(), 256);
+    assert_eq!(victim.len(), 253);
+    assert_eq!(pop(&victim), Some(3));
+}
+
+#[test]
+fn the_ring_of_a_busy_thread_is_shared_out_without_loss() {
+    let count: u32 = if cfg!(miri) { 60 } else { 20_000 };
+    let ring = Deque::new();
+    let done = AtomicBool::new(false);
+    let (mut all, stolen) = thread::scope(|scope| {
+        let thieves: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    let own = Deque::new();
+                    let mut stolen = Vec::new();
+                    while !done.load(Ordering::Acquire) {
+                        // SAFETY: this thread owns its ring.
+                        match unsafe { ring.steal_into(&own) } {
+                            Some(first) => stolen.push(first),
+                            None => thread::yield_now(),
+                        }
+                        stolen.extend(std::iter::from_fn(|| pop(&own)));
+                    }
+                    stolen
+                })
+            })
+            .collect();
+        let mut own = Vec::new();
+        for number in 0..count {
+            while push(&ring, number).is_err() {
+                own.extend(pop(&ring));
+            }
+        }
+        own.extend(std::iter::from_fn(|| pop(&ring)));
+        done.store(true, Ordering::Release);
+        let stolen: Vec<_> = thieves
+            .into_iter()
+            .map(|thief| thief.join().unwrap())
+            .collect();
+        (own, stolen)
+    });
+    for part in stolen.iter().chain([&all]) {
+        assert!(part.is_sorted(), "out of order");
+    }
+    all.extend(stolen.into_iter().flatten());
+    all.sort_unstable();
+    assert!(all.into_iter().eq(0..count));
+}
+
+#[test]
+fn what_comes_next_is_the_youngest() {
+    let next = Next::new();
+    assert!(!next.is_full());
+    // SAFETY: this thread is the owner.
+    unsafe {
+        assert_eq!(next.put("first".to_owned()), None);
+        assert_eq!(next.put("second".to_owned()).as_deref(), Some("first"));
+        assert!(next.is_full());
+        assert_eq!(next.take().as_deref(), Some("second"));
+        assert_eq!(next.take(), None);
+        assert_eq!(next.put("third".to_owned()), None);
+    }
+    assert_eq!(next.steal().as_deref(), Some("third"));
+    assert_eq!(next.steal(), None);
+    // SAFETY: as above.
+    assert_eq!(
+        unsafe { next.put("the last one goes with it".to_owned()) },
+        None
+    );
+}
+
+#[test]
+fn a_small_pool_counts_answers_and_ends() {
+    enum Count {
+        Add(u64),
+        Read(Reply<u64>),
+        Keep(Reply<u64>),
+    }
+
+    let pool = Pool::with_threads(2);
+    let counters: Vec<_> = (0..3)
+        .map(|_| {
+            let (mut sum, mut kept) = (0, Vec::new());
+            pool.spawn_fn(move |message: Count, _: &mut Here<Count>| match message {
+                Count::Add(number) => sum += number,
+                Count::Read(reply) => reply.send(sum),
+                Count::Keep(reply) => kept.push(reply),
+            })
+        })
+        .collect();
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for number in 1..=10 {
+                    for counter in &counters {
+                        counter.tell(Count::Add(number)).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    for counter in &counters {
+        assert_eq!(counter.ask(Count::Read), Ok(110));
+    }
+    // A reply that lies in a mailbox, or with the actor, when that stops.
+    let asked = thread::scope(|scope| {
+        let asker = scope.spawn(|| counters[0].ask(Count::Keep));
+        counters[0].stop();
+        asker.join().unwrap()
+    });
+    assert!(matches!(
+        asked,
+        Err(AskError::Unanswered | AskError::Stopped)
+    ));
+    let witness = Arc::new(());
+    let holder = Arc::clone(&witness);
+    drop(pool.spawn_fn(move |(): (), _| {
+        let _ = &holder;
+    }));
+    pool.shutdown();
+    assert_eq!(
+        Arc::strong_count(&witness),
+        1,
+        "an actor without addresses is gone"
+    );
+}
