@@ -10,7 +10,6 @@
 use core::any::Any;
 use core::ops::Deref;
 use core::ptr::NonNull;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,6 +17,7 @@ use tamtam_wait::Backoff;
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, UnsafeCell};
 
+use crate::contain::contain;
 use crate::error::TellError;
 use crate::home::{Due, Home, Task};
 use crate::mailbox::{
@@ -59,14 +59,6 @@ pub(crate) enum System {
     Stop,
     /// No address is left outside.
     Orphaned,
-}
-
-/// Runs what is the user's, who may panic. In a model that is for the model to report.
-fn contained<R>(run: impl FnOnce() -> R) -> Option<R> {
-    if cfg!(tamtam_loom) {
-        return Some(run());
-    }
-    catch_unwind(AssertUnwindSafe(run)).ok()
 }
 
 /// An actor with its mailbox.
@@ -232,8 +224,9 @@ impl<M> Cell<M> {
             Pushed::In(wake) => self.sent(wake && self.tail.wake()),
             Pushed::InsteadOf(oldest) => {
                 self.count_lost();
-                drop(oldest);
+                // First, since the drop may panic.
                 self.sent(false);
+                drop(oldest);
             }
             Pushed::Dropped(message) => {
                 self.count_lost();
@@ -274,8 +267,9 @@ impl<M> Cell<M> {
                 Pushed::In(wake) => self.sent(wake && self.tail.wake()),
                 Pushed::InsteadOf(lost) | Pushed::Dropped(lost) | Pushed::Full(lost) => {
                     self.count_lost();
-                    drop(lost);
+                    // First, since the drop may panic.
                     self.sent(false);
+                    drop(lost);
                 }
             },
         }
@@ -388,8 +382,8 @@ impl<M> Cell<M> {
         let behavior = self.behavior.with_mut(|place| unsafe { (*place).take() });
         if let Some(mut behavior) = behavior {
             // What the actor's own hook or drop does wrong is its own business.
-            contained(|| behavior.stopped());
-            contained(move || drop(behavior));
+            contain(|| behavior.stopped());
+            contain(move || drop(behavior));
         }
         if let Some(limited) = &self.limited {
             limited.close();
@@ -424,7 +418,7 @@ impl<M> Cell<M> {
                 // SAFETY: the actor has stopped, so it has no turns; who drains is alone with the queue.
                 while let Some(message) = unsafe { self.next_to_lose() } {
                     self.count_lost();
-                    contained(move || drop(message));
+                    contain(move || drop(message));
                 }
                 if self.head.has_reached_end(&self.tail) {
                     break;
@@ -433,9 +427,7 @@ impl<M> Cell<M> {
                 // processor may do before others see its second step. So it is for us to wait.
                 backoff.pause();
             }
-            for system in self.take_system() {
-                contained(move || drop(system));
-            }
+            drop(self.take_system());
             // SYNC cell-draining
             match self
                 .draining
@@ -469,7 +461,7 @@ impl<M> Drop for Cell<M> {
         // without running or abandoning what is due.
         // SAFETY: as said.
         while let Some(message) = unsafe { self.head.take_left(&self.tail) } {
-            contained(move || drop(message));
+            contain(move || drop(message));
         }
         // SAFETY: as said; all messages are out.
         unsafe { self.head.free(&self.tail) };
@@ -483,7 +475,7 @@ impl<M: Send + 'static> Due for Cell<M> {
             // SAFETY: this is the cell's turn: no other thread touches the actor.
             match unsafe { &mut *place } {
                 None => unreachable!("an actor that has stopped is not due"),
-                Some(behavior) => contained(|| behavior.turn()).unwrap_or(Turn::Stop),
+                Some(behavior) => contain(|| behavior.turn()).unwrap_or(Turn::Stop),
             }
         });
         match turn {

@@ -1,6 +1,11 @@
 //! Where actors get their turns: on a pool, on a thread, in a frame loop.
 
+use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
+use std::collections::VecDeque;
+
+/// So many tasks that are abandoned one within the other.
+const DEEPEST: u32 = 32;
 
 /// What can be due for a turn.
 pub(crate) trait Due {
@@ -41,9 +46,35 @@ impl Task {
         unsafe { self.0.as_ref().run() }
     }
 
+    /// Lets it know that there will be no turns any more.
+    ///
+    /// An actor that is abandoned may be the last one to know another one, which is abandoned in turn. So that a
+    /// chain of many does not use up the stack, from some depth on they wait until those before them are through.
     pub(crate) fn abandon(self) {
-        // SAFETY: as above.
-        unsafe { self.0.as_ref().abandon() }
+        thread_local! {
+            static DEPTH: Cell<u32> = const { Cell::new(0) };
+            static LATER: RefCell<VecDeque<Task>> = const { RefCell::new(VecDeque::new()) };
+        }
+        let depth = DEPTH.try_with(Cell::get).unwrap_or(0);
+        let mut task = Some(self);
+        if depth >= DEEPEST {
+            let _ = LATER.try_with(|later| later.borrow_mut().extend(task.take()));
+        }
+        while let Some(Task(due)) = task {
+            let _ = DEPTH.try_with(|deep| deep.set(depth + 1));
+            // SAFETY: as above. No panic comes from there.
+            unsafe { due.as_ref().abandon() };
+            let _ = DEPTH.try_with(|deep| deep.set(depth));
+            // The first one sees to those who wait.
+            task = if depth == 0 {
+                LATER
+                    .try_with(|later| later.borrow_mut().pop_front())
+                    .ok()
+                    .flatten()
+            } else {
+                None
+            };
+        }
     }
 }
 

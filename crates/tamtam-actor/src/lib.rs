@@ -3,6 +3,7 @@
 mod actor;
 mod address;
 mod cell;
+mod contain;
 mod context;
 mod error;
 mod home;

@@ -8,6 +8,8 @@ use core::ptr::{self, NonNull};
 use tamtam_wait::seam;
 use tamtam_wait::seam::atomic::{AtomicPtr, Ordering};
 
+use crate::contain::contain;
+
 /// Things that wait, the youngest on top.
 pub(crate) struct Urgent<T> {
     top: AtomicPtr<Thing<T>>,
@@ -78,11 +80,12 @@ impl<T> Urgent<T> {
 
 impl<T> Drop for Urgent<T> {
     fn drop(&mut self) {
-        self.take_all().for_each(drop);
+        drop(self.take_all());
     }
 }
 
-/// Things in the order in which they came; those that are left are dropped.
+/// Things in the order in which they came; those that are left are dropped, each by itself: a panic in the drop of
+/// one does not keep the others.
 pub(crate) struct Things<T> {
     first: *mut Thing<T>,
 }
@@ -101,6 +104,8 @@ impl<T> Iterator for Things<T> {
 
 impl<T> Drop for Things<T> {
     fn drop(&mut self) {
-        self.for_each(drop);
+        for thing in self {
+            contain(move || drop(thing));
+        }
     }
 }

@@ -226,3 +226,34 @@ impl<T> Drop for Deque<T> {
         }
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thief_whose_own_ring_is_still_being_copied_from_takes_no_more_than_it_has_room_for() {
+        let (own, other) = (Deque::new(), Deque::new());
+        for number in 0..CAPACITY {
+            // SAFETY: this thread owns both.
+            unsafe { other.push(number).unwrap() };
+        }
+        for stuck in [CAPACITY, CAPACITY - 3] {
+            // All of its items were taken, but a thief has not come to say yet that it has copied its part of them.
+            own.tail.store(stuck, Ordering::Relaxed);
+            let head = Head {
+                taken: stuck,
+                copied: 0,
+            };
+            own.head.store(head.pack(), Ordering::Relaxed);
+            // SAFETY: as above.
+            let first = unsafe { other.steal_into(&own) };
+            assert_eq!(first, Some(if stuck == CAPACITY { 0 } else { 1 }));
+            assert_eq!(own.len() as u32, CAPACITY - stuck);
+        }
+        assert_eq!(other.len() as u32, CAPACITY - 1 - 4);
+        // SAFETY: as above.
+        let left: Vec<_> = core::iter::from_fn(|| unsafe { own.pop() }).collect();
+        assert_eq!(left, [2, 3, 4]);
+    }
+}

@@ -23,7 +23,7 @@ pub(crate) use thread::while_blocked;
 
 /// A few threads on which many actors run: thousands, or millions.
 ///
-/// An actor that has mail gets a turn: up to 64 messages, or about 50 µs, on one of the threads. A thread
+/// An actor that has mail gets a turn: up to 256 messages, or about 50 µs, on one of the threads. A thread
 /// whose actors have nothing to do takes over half of what is due on another one, so actors move between
 /// threads; the order of what one sender sent stays. A thread that finds nothing sleeps.
 ///

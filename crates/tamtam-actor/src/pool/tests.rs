@@ -138,6 +138,7 @@ fn what_comes_next_is_the_youngest() {
     assert_eq!(next.steal(), None);
     // SAFETY: as above.
     assert_eq!(
+        // SAFETY: as above.
         unsafe { next.put("the last one goes with it".to_owned()) },
         None
     );

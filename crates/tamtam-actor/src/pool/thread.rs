@@ -171,14 +171,20 @@ impl Shared {
     pub(super) fn end(&self) {
         self.ending.store(true, Ordering::SeqCst);
         self.idle.notify_all();
-        let handles = core::mem::take(&mut self.people.lock().handles);
         let is_one_of_them = RING.get().0 == core::ptr::from_ref(self);
         if is_one_of_them {
             return;
         }
-        for handle in handles {
-            // Turns catch what actors do; a thread ends by itself.
-            let _ = handle.join();
+        loop {
+            // Meanwhile some of them may have got others to stand in for them.
+            let handles = core::mem::take(&mut self.people.lock().handles);
+            if handles.is_empty() {
+                return;
+            }
+            for handle in handles {
+                // Turns catch what actors do; a thread ends by itself.
+                let _ = handle.join();
+            }
         }
     }
 
@@ -191,6 +197,7 @@ impl Shared {
         RING.set((Arc::as_ptr(&self), ring));
         let mut streak = 0;
         let mut thief = Thief::default();
+        let mut has_resigned = false;
         loop {
             let task = match self.find(ring, &mut streak) {
                 Some(task) => task,
@@ -201,15 +208,16 @@ impl Shared {
             };
             task.run();
             let turns = self.count_turn(ring);
-            if stands_in && turns.is_multiple_of(16) && self.is_superfluous() {
+            if stands_in && turns.is_multiple_of(16) && self.resign() {
                 self.hand_over(ring);
+                has_resigned = true;
                 break;
             }
         }
-        // What the last thread abandons is not to be made due here any more.
-        HERE.set(None);
+        // What becomes due from now on does not come to this thread's desk, where nobody would find it.
         RING.set((core::ptr::null(), 0));
-        self.leave(ring, stands_in);
+        HERE.set(None);
+        self.leave(ring, stands_in, has_resigned);
     }
 
     #[inline]
@@ -371,11 +379,11 @@ impl Shared {
     }
 
     /// A thread ends; the last one closes the entrance.
-    fn leave(&self, ring: usize, stands_in: bool) {
+    fn leave(&self, ring: usize, stands_in: bool, has_resigned: bool) {
         let mut people = self.people.lock();
         people.alive -= 1;
         if stands_in {
-            people.stand_ins -= 1;
+            people.stand_ins -= usize::from(!has_resigned);
             people.free_rings.push(ring);
         }
         let is_last = people.alive == 0;
@@ -392,10 +400,13 @@ impl Shared {
 
     // -------------------------------------------------------------------------------- stand-ins
 
-    /// A stand-in goes when those whom it stands in for are back.
-    fn is_superfluous(&self) -> bool {
-        let people = self.people.lock();
-        people.stand_ins > people.blocked
+    /// A stand-in goes when those whom it stands in for are back: `true` if this one does. It is not counted any more
+    /// from then on, so that no two go in the place of one.
+    fn resign(&self) -> bool {
+        let mut people = self.people.lock();
+        let is_superfluous = people.stand_ins > people.blocked;
+        people.stand_ins -= usize::from(is_superfluous);
+        is_superfluous
     }
 
     /// A stand-in gives what it has to do to the others.
