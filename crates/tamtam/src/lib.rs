@@ -9,6 +9,15 @@
 #[cfg(feature = "channel")]
 pub use tamtam_channel as channel;
 
+/// Actors: state that handles messages one by one, on a pool of threads: the whole of the crate `tamtam-actor`,
+/// its error types included.
+#[cfg(feature = "actor")]
+pub use tamtam_actor as actor;
+
+#[cfg(feature = "actor")]
+#[doc(inline)]
+pub use tamtam_actor::{Actor, Address, Context, Here, Pool, Reply, WeakAddress};
+
 #[cfg(feature = "channel")]
 #[doc(inline)]
 pub use tamtam_channel::{
