@@ -6,8 +6,7 @@ use crate::context::{Context, Here};
 ///
 /// However many threads send to it, an actor handles one message at a time, and what it did with one is
 /// visible when it handles the next one: so it needs no lock. Where it runs is said at its birth: on a
-/// [`Pool`](crate::Pool) of threads with many others, on a [`Worker`](crate::Worker) thread, or in a
-/// [`Frame`](crate::Frame) loop.
+/// [`Pool`](crate::Pool) of threads with many others.
 ///
 /// A panic in one of its methods ends this actor, and no other: what lies in its mailbox is lost, and
 /// whoever waits for an answer gets an error at once.

@@ -14,12 +14,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tamtam_wait::Backoff;
-use tamtam_wait::seam::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use tamtam_wait::seam::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, UnsafeCell};
 
 use crate::contain::contain;
 use crate::error::TellError;
-use crate::home::{Due, Home, Task};
+use crate::home::{Acts, Due, Home, Task};
 use crate::mailbox::{
     Head, Limited, Mark, Overflow, Popped, Pushed, Reserved, Tail, Things, Urgent,
 };
@@ -61,6 +61,13 @@ pub(crate) enum System {
     Orphaned,
 }
 
+/// Nobody empties a closed mailbox.
+const NOBODY: u8 = 0;
+/// Somebody does.
+const DRAINING: u8 = 1;
+/// Somebody does, or is about to, and is to look again.
+const ASKED: u8 = 2;
+
 /// An actor with its mailbox.
 ///
 /// What senders change comes first, and what the thread that runs the actor looks at with each message comes
@@ -70,9 +77,8 @@ pub(crate) struct Cell<M> {
     tail: Tail<M>,
     /// No message is accepted any more.
     closed: AtomicBool,
-    /// How many have found something in a closed mailbox since nobody was taking it out. The first of them does so,
-    /// for the others, too.
-    draining: AtomicU32,
+    /// Whether somebody takes out what came to a closed mailbox, and whether there may be more since.
+    draining: AtomicU8,
     /// Messages that were accepted and never handled, or dropped for want of room.
     lost: AtomicU32,
     /// How many addresses there are.
@@ -80,9 +86,9 @@ pub(crate) struct Cell<M> {
     /// What messages lie in instead, if there may not be more than so many.
     limited: Option<Box<Limited<M>>>,
     home: Arc<dyn Home>,
-    /// This cell as something that can be due. Kept here so that addresses need not know that messages may be
-    /// sent to other threads: whoever made the cell knew.
-    due: fn(&Cell<M>) -> NonNull<dyn Due>,
+    /// How this cell gets its turns. Kept here so that addresses need not know that messages may be sent to other
+    /// threads: whoever made the cell knew.
+    acts: &'static Acts,
     /// Gone once the actor has stopped.
     behavior: UnsafeCell<Option<Box<dyn Behavior<M>>>>,
     /// The same as of `limited`, for the one who takes messages.
@@ -135,18 +141,18 @@ impl<M: Send + 'static> Cell<M> {
         let cell = Arc::new(Cell {
             tail: Tail::new(),
             closed: AtomicBool::new(false),
-            draining: AtomicU32::new(0),
+            draining: AtomicU8::new(NOBODY),
             lost: AtomicU32::new(0),
             addresses: AtomicUsize::new(1),
             limited: limit.map(|(limit, overflow)| Box::new(Limited::new(limit, overflow))),
             home,
-            due: |cell| NonNull::from(cell as &dyn Due),
+            acts: <Self as Due>::ACTS,
             behavior: UnsafeCell::new(None),
             is_limited: limit.is_some(),
             urgent: Urgent::new(),
             head: Head::new(),
         });
-        let own = Own(NonNull::from(&*cell));
+        let own = Own(Self::location(&cell));
         let behavior = behavior(own);
         // SAFETY: nobody else has the cell yet.
         cell.behavior
@@ -167,7 +173,7 @@ impl<M> Cell<M> {
     }
 
     #[inline]
-    pub(crate) fn push(&self, message: M) -> Result<(), TellError<M>> {
+    pub(crate) fn push(self: &Arc<Self>, message: M) -> Result<(), TellError<M>> {
         if self.is_closed() {
             return Err(TellError::stopped(message));
         }
@@ -181,7 +187,7 @@ impl<M> Cell<M> {
 
     /// Something was sent.
     #[inline(always)]
-    fn sent(&self, has_woken: bool) {
+    fn sent(self: &Arc<Self>, has_woken: bool) {
         if has_woken {
             self.schedule();
         } else if self.is_closed() {
@@ -191,22 +197,23 @@ impl<M> Cell<M> {
         }
     }
 
-    #[inline]
-    fn schedule(&self) {
-        // SAFETY: whoever has woken the receiver schedules it once, and until it has run it does not stop, so it
-        // keeps its own reference.
-        self.home.schedule(unsafe { Task::new((self.due)(self)) });
+    /// Where a cell is, with its count: a reference to it would not reach so far.
+    fn location(cell: &Arc<Self>) -> NonNull<Self> {
+        // SAFETY: what is in an `Arc` is somewhere.
+        unsafe { NonNull::new_unchecked(Arc::as_ptr(cell).cast_mut()) }
     }
 
-    fn schedule_again(&self) {
-        // SAFETY: as above: a turn that ends with more to do is another one to come.
-        self.home
-            .schedule_again(unsafe { Task::new((self.due)(self)) });
+    #[inline]
+    fn schedule(self: &Arc<Self>) {
+        let due = Self::location(self).cast();
+        // SAFETY: the acts are this cell's. Whoever has woken the receiver schedules it once, and until it has run it
+        // does not stop, so it keeps its own reference.
+        self.home.schedule(unsafe { Task::new(due, self.acts) });
     }
 
     /// As `push`, but waits for room until the deadline.
     pub(crate) fn push_waiting(
-        &self,
+        self: &Arc<Self>,
         message: M,
         deadline: Option<Instant>,
     ) -> Result<(), TellError<M>> {
@@ -219,7 +226,7 @@ impl<M> Cell<M> {
     }
 
     #[cold]
-    fn decide(&self, pushed: Pushed<M>) -> Result<(), TellError<M>> {
+    fn decide(self: &Arc<Self>, pushed: Pushed<M>) -> Result<(), TellError<M>> {
         match pushed {
             Pushed::In(wake) => self.sent(wake && self.tail.wake()),
             Pushed::InsteadOf(oldest) => {
@@ -260,7 +267,7 @@ impl<M> Cell<M> {
 
     /// Sends a message to a place that was kept. Accepted in any case: if the actor has stopped meanwhile, it
     /// is lost and counted.
-    pub(crate) fn push_reserved(&self, message: M) {
+    pub(crate) fn push_reserved(self: &Arc<Self>, message: M) {
         match &self.limited {
             None => self.sent(self.tail.push(message)),
             Some(limited) => match limited.push_reserved(message) {
@@ -282,7 +289,7 @@ impl<M> Cell<M> {
         }
     }
 
-    pub(crate) fn push_system(&self, system: System) {
+    pub(crate) fn push_system(self: &Arc<Self>, system: System) {
         self.urgent.push(system);
         self.sent(self.tail.wake());
     }
@@ -305,7 +312,7 @@ impl<M> Cell<M> {
             .is_ok()
     }
 
-    pub(crate) fn remove_address(&self) {
+    pub(crate) fn remove_address(self: &Arc<Self>) {
         // SYNC cell-addresses: what others did through theirs.
         if self.addresses.fetch_sub(1, Ordering::AcqRel) == 1 && !self.is_closed() {
             self.push_system(System::Orphaned);
@@ -372,34 +379,36 @@ impl<M> Cell<M> {
     /// # Safety
     ///
     /// This is the cell's turn, and the last one; nothing of the cell is used afterwards.
-    unsafe fn bury(&self) {
+    unsafe fn bury(this: NonNull<Self>) {
+        // SAFETY: it lives until its own reference is given up below.
+        let cell = unsafe { this.as_ref() };
         // It is we who drain, once the actor is gone. Those who see that it is closed see this.
-        self.draining.store(1, Ordering::Relaxed);
+        cell.draining.store(DRAINING, Ordering::Relaxed);
         // SYNC cell-closed: sequentially consistent, for those who look after they have sent.
-        self.closed.store(true, Ordering::SeqCst);
+        cell.closed.store(true, Ordering::SeqCst);
         seam::model_fence();
         // SAFETY: by the caller's promise.
-        let behavior = self.behavior.with_mut(|place| unsafe { (*place).take() });
+        let behavior = cell.behavior.with_mut(|place| unsafe { (*place).take() });
         if let Some(mut behavior) = behavior {
             // What the actor's own hook or drop does wrong is its own business.
             contain(|| behavior.stopped());
             contain(move || drop(behavior));
         }
-        if let Some(limited) = &self.limited {
+        if let Some(limited) = &cell.limited {
             limited.close();
         }
-        // SAFETY: nobody else has found `draining` at zero.
-        unsafe { self.lose_all() };
+        // SAFETY: nobody else has found that nobody is at it.
+        unsafe { cell.lose_all() };
         // SAFETY: the actor's own reference; those who still use the cell have theirs.
-        unsafe { Arc::decrement_strong_count(self) };
+        unsafe { Arc::decrement_strong_count(this.as_ptr()) };
     }
 
     /// Sees to it that what is in the mailbox of an actor that has stopped is lost.
     #[cold]
     fn drain(&self) {
         // SYNC cell-draining
-        if self.draining.fetch_add(1, Ordering::AcqRel) == 0 {
-            // SAFETY: found at zero.
+        if self.draining.swap(ASKED, Ordering::AcqRel) == NOBODY {
+            // SAFETY: nobody else is at it.
             unsafe { self.lose_all() };
         }
         // Otherwise whoever is at it looks once more.
@@ -409,10 +418,11 @@ impl<M> Cell<M> {
     ///
     /// # Safety
     ///
-    /// The caller has changed `draining` from zero.
+    /// The caller has changed `draining` from `NOBODY`.
     unsafe fn lose_all(&self) {
-        let mut asked = 1;
         loop {
+            // SYNC cell-draining: what those who asked have sent.
+            self.draining.swap(DRAINING, Ordering::AcqRel);
             let mut backoff = Backoff::new();
             loop {
                 // SAFETY: the actor has stopped, so it has no turns; who drains is alone with the queue.
@@ -429,14 +439,16 @@ impl<M> Cell<M> {
             }
             drop(self.take_system());
             // SYNC cell-draining
-            match self
-                .draining
-                .compare_exchange(asked, 0, Ordering::AcqRel, Ordering::Acquire)
-            {
-                Ok(_) => return,
-                // Somebody has sent since, and relies on us.
-                Err(now) => asked = now,
+            let done = self.draining.compare_exchange(
+                DRAINING,
+                NOBODY,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            );
+            if done.is_ok() {
+                return;
             }
+            // Somebody has sent since, and relies on us.
         }
     }
 
@@ -470,29 +482,32 @@ impl<M> Drop for Cell<M> {
 
 impl<M: Send + 'static> Due for Cell<M> {
     #[inline]
-    unsafe fn run(&self) {
-        let turn = self.behavior.with_mut(|place| {
+    unsafe fn run(this: NonNull<Self>) {
+        // SAFETY: it lives until its turn has ended.
+        let cell = unsafe { this.as_ref() };
+        let turn = cell.behavior.with_mut(|place| {
             // SAFETY: this is the cell's turn: no other thread touches the actor.
             match unsafe { &mut *place } {
                 None => unreachable!("an actor that has stopped is not due"),
                 Some(behavior) => contain(|| behavior.turn()).unwrap_or(Turn::Stop),
             }
         });
-        match turn {
-            Turn::Done => {
-                // SAFETY: still the cell's turn. If it ends here, the cell may be gone.
-                if !unsafe { self.head.rest(&self.tail) } {
-                    self.schedule_again();
-                }
-            }
-            Turn::More => self.schedule_again(),
+        let has_more = match turn {
+            // SAFETY: still the cell's turn. If it ends here, the cell may be gone.
+            Turn::Done => !unsafe { cell.head.rest(&cell.tail) },
+            Turn::More => true,
             // SAFETY: as above; nothing of the cell is used afterwards.
-            Turn::Stop => unsafe { self.bury() },
+            Turn::Stop => return unsafe { Self::bury(this) },
+        };
+        if has_more {
+            // SAFETY: a turn that ends with more to do is another one to come, and until then the cell stays.
+            let task = unsafe { Task::new(this.cast(), cell.acts) };
+            cell.home.schedule_again(task);
         }
     }
 
-    unsafe fn abandon(&self) {
+    unsafe fn abandon(this: NonNull<Self>) {
         // SAFETY: this would have been the cell's turn.
-        unsafe { self.bury() };
+        unsafe { Self::bury(this) };
     }
 }

@@ -9,8 +9,7 @@ use crate::home::Home;
 use crate::mailbox::Overflow;
 use crate::running::Running;
 
-/// What an actor is to be like, before it is born: see [`Pool::spawner`](crate::Pool::spawner) and
-/// [`Worker::spawner`](crate::Worker::spawner).
+/// What an actor is to be like, before it is born: see [`Pool::spawner`](crate::Pool::spawner).
 ///
 /// # Examples
 ///

@@ -119,15 +119,24 @@ impl<M> Limited<M> {
         deadline: Option<Instant>,
         closed: impl Fn() -> bool,
     ) -> Reserved {
-        let attempt = |_: bool| match self.reserve() {
-            Reserved::Full if !closed() => None,
-            decided => Some(decided),
-        };
-        self.senders
-            .wait_until(Wait::Adaptive, deadline, attempt, || {
-                closed() || self.has_room()
-            })
-            .unwrap_or(Reserved::Full)
+        // Every mapped address has this method, also where nobody can wait.
+        #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+        {
+            let _ = (deadline, closed);
+            self.reserve()
+        }
+        #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+        {
+            let attempt = |_: bool| match self.reserve() {
+                Reserved::Full if !closed() => None,
+                decided => Some(decided),
+            };
+            self.senders
+                .wait_until(Wait::Adaptive, deadline, attempt, || {
+                    closed() || self.has_room()
+                })
+                .unwrap_or(Reserved::Full)
+        }
     }
 
     /// Puts a message into a place that was kept.

@@ -137,11 +137,8 @@ fn what_comes_next_is_the_youngest() {
     assert_eq!(next.steal().as_deref(), Some("third"));
     assert_eq!(next.steal(), None);
     // SAFETY: as above.
-    assert_eq!(
-        // SAFETY: as above.
-        unsafe { next.put("the last one goes with it".to_owned()) },
-        None
-    );
+    let before = unsafe { next.put("the last one goes with it".to_owned()) };
+    assert_eq!(before, None);
 }
 
 #[test]

@@ -332,7 +332,15 @@ impl Shared {
                 }
                 self.has_tasks() || self.is_over()
             };
+            #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
             let found = self.idle.wait_until(wait, deadline, attempt, ready);
+            // No thread of a pool starts there: `PoolBuilder::build` says so.
+            #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+            let found = {
+                let _ = (wait, deadline, ready);
+                let mut attempt = attempt;
+                attempt(true)
+            };
             if watches {
                 self.watched.store(false, Ordering::SeqCst);
             }

@@ -22,12 +22,14 @@ fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
 struct Turns(AtomicU32);
 
 impl Due for Turns {
-    unsafe fn run(&self) {
-        self.0.fetch_add(1, Relaxed);
+    unsafe fn run(this: NonNull<Self>) {
+        // SAFETY: the counter outlives the model's threads, which run all tasks.
+        unsafe { this.as_ref() }.0.fetch_add(1, Relaxed);
     }
 
-    unsafe fn abandon(&self) {
-        self.0.fetch_add(1, Relaxed);
+    unsafe fn abandon(this: NonNull<Self>) {
+        // SAFETY: as above.
+        unsafe { Self::run(this) };
     }
 }
 
@@ -39,9 +41,8 @@ fn pool(threads: usize) -> (Arc<Shared>, Arc<Turns>) {
 }
 
 fn task(turns: &Arc<Turns>) -> Task {
-    let due: &dyn Due = &**turns;
     // SAFETY: the counter outlives the model's threads, which run all tasks.
-    unsafe { Task::new(NonNull::from(due)) }
+    unsafe { Task::new(NonNull::from(&**turns).cast(), Turns::ACTS) }
 }
 
 /// The life of a thread that begins with nothing to do.
@@ -60,7 +61,7 @@ fn work(shared: &Shared, ring: usize) {
         // A model has no clock: whether a theft was worth it is not for it to say.
         thief = Thief::default();
     }
-    shared.leave(ring, false);
+    shared.leave(ring, false, false);
 }
 
 fn start(shared: &Arc<Shared>, ring: usize) -> thread::JoinHandle<()> {
