@@ -1,0 +1,890 @@
+//! How actors begin and end, and what becomes of the messages of those who have ended.
+
+mod support;
+
+use std::panic::panic_any;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
+use support::{
+    Answers, Drops, Hold, LONG, Random, Soak, Token, hold, panic_on_purpose, until, within,
+    within_limit,
+};
+use tamtam_actor::{Actor, Address, AskError, Context, Pool, Reply, WeakAddress};
+
+/// What happened to an actor, in order.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn add(&self, line: impl Into<String>) {
+        self.0.lock().unwrap().push(line.into());
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+/// Writes down what happens to it, and says when it is over.
+struct Diarist {
+    log: Log,
+    over: mpsc::Sender<()>,
+}
+
+enum Entry {
+    Note(u32),
+    Hold(Hold),
+    Ask(Reply<u32>),
+    StopYourself,
+    Keep(Address<Entry>),
+}
+
+impl Actor for Diarist {
+    type Message = Entry;
+
+    fn handle(&mut self, message: Entry, cx: &mut Context<Self>) {
+        match message {
+            Entry::Note(number) => self.log.add(number.to_string()),
+            Entry::Hold(hold) => hold.wait(),
+            Entry::Ask(reply) => reply.send(1),
+            Entry::StopYourself => {
+                self.log.add("stops");
+                cx.stop();
+                self.log.add("goes on to the end");
+            }
+            Entry::Keep(own) => drop(own),
+        }
+    }
+
+    fn started(&mut self, _: &mut Context<Self>) {
+        self.log.add("started");
+    }
+
+    fn stopped(&mut self, _: &mut Context<Self>) {
+        self.log.add("stopped");
+    }
+}
+
+impl Drop for Diarist {
+    fn drop(&mut self) {
+        self.log.add("dropped");
+        let _ = self.over.send(());
+    }
+}
+
+/// A diarist, its log, and what tells that it was dropped.
+fn diarist(pool: &Pool) -> (Address<Entry>, Log, mpsc::Receiver<()>) {
+    let log = Log::default();
+    let (over, is_over) = mpsc::channel();
+    let actor = pool.spawn(Diarist {
+        log: log.clone(),
+        over,
+    });
+    (actor, log, is_over)
+}
+
+#[test]
+fn hooks_are_called_once_and_in_order() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let (actor, log, over) = diarist(&pool);
+        let (wait, gate) = hold();
+        actor.tell(Entry::Note(1)).unwrap();
+        actor.tell(Entry::Hold(wait)).unwrap();
+        actor.tell(Entry::Note(2)).unwrap();
+        actor.tell(Entry::StopYourself).unwrap();
+        actor.tell(Entry::Note(3)).unwrap();
+        let answers = Answers::new();
+        actor.tell(Entry::Ask(answers.reply())).unwrap();
+        gate.open();
+        over.recv_timeout(LONG).unwrap();
+        assert_eq!(
+            log.lines(),
+            [
+                "started",
+                "1",
+                "2",
+                "stops",
+                "goes on to the end",
+                "stopped",
+                "dropped"
+            ]
+        );
+        assert_eq!(answers.next(), Err(AskError::Unanswered));
+        assert_eq!(actor.lost(), 2);
+        assert!(actor.is_stopped());
+    });
+}
+
+#[test]
+fn stop_from_outside_loses_what_is_queued_and_tells_who_asked() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let (actor, log, over) = diarist(&pool);
+        let (wait, gate) = hold();
+        actor.tell(Entry::Hold(wait)).unwrap();
+        gate.until_entered();
+        let answers = Answers::new();
+        for _ in 0..5 {
+            actor.tell(Entry::Note(1)).unwrap();
+            actor.tell(Entry::Ask(answers.reply())).unwrap();
+        }
+        actor.stop();
+        actor.stop();
+        gate.open();
+        for _ in 0..5 {
+            assert_eq!(answers.next(), Err(AskError::Unanswered));
+        }
+        over.recv_timeout(LONG).unwrap();
+        until(|| actor.lost() == 10);
+        assert_eq!(log.lines(), ["started", "stopped", "dropped"]);
+        // Wish 28 (kameo 362): what comes after is refused, with the message.
+        let refused = actor.tell(Entry::Note(77)).unwrap_err();
+        assert!(refused.is_stopped());
+        assert!(matches!(refused.into_message(), Entry::Note(77)));
+        assert_eq!(actor.ask(Entry::Ask), Err(AskError::Stopped));
+        assert_eq!(actor.lost(), 10, "a refused message is not lost");
+    });
+}
+
+#[test]
+fn an_actor_that_was_never_told_anything_has_its_hooks_called_when_it_is_stopped() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let (actor, log, over) = diarist(&pool);
+        actor.stop();
+        over.recv_timeout(LONG).unwrap();
+        assert_eq!(log.lines(), ["started", "stopped", "dropped"]);
+    });
+}
+
+/// Where an actor is to panic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Trouble {
+    Birth,
+    Started,
+    Handle,
+    Message,
+    Continuation,
+    Stopped,
+    Drop,
+    Queued,
+    Payload,
+}
+
+struct Troubled {
+    trouble: Trouble,
+    stopped: mpsc::Sender<()>,
+    _token: Token,
+}
+
+/// Its drop panics.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            panic_on_purpose();
+        }
+    }
+}
+
+enum Poke {
+    Go,
+    Hold(Hold),
+    Bomb { _bomb: Bomb },
+    Ask { _reply: Reply<()> },
+}
+
+impl Actor for Troubled {
+    type Message = Poke;
+
+    fn started(&mut self, _: &mut Context<Self>) {
+        if self.trouble == Trouble::Started {
+            panic_on_purpose();
+        }
+    }
+
+    fn handle(&mut self, message: Poke, cx: &mut Context<Self>) {
+        match message {
+            Poke::Hold(hold) => hold.wait(),
+            Poke::Go => match self.trouble {
+                Trouble::Handle => panic_on_purpose(),
+                Trouble::Message => drop(Bomb),
+                Trouble::Payload => panic_any(Bomb),
+                Trouble::Continuation => {
+                    let own = cx.address();
+                    cx.ask(
+                        &own,
+                        |reply| Poke::Ask { _reply: reply },
+                        |_, answer, _| {
+                            assert_eq!(answer, Err(AskError::Unanswered));
+                            panic_on_purpose();
+                        },
+                    );
+                }
+                _ => cx.stop(),
+            },
+            Poke::Bomb { .. } | Poke::Ask { .. } => {}
+        }
+    }
+
+    fn stopped(&mut self, _: &mut Context<Self>) {
+        let _ = self.stopped.send(());
+        if self.trouble == Trouble::Stopped {
+            panic_on_purpose();
+        }
+    }
+}
+
+impl Drop for Troubled {
+    fn drop(&mut self) {
+        if self.trouble == Trouble::Drop {
+            panic_on_purpose();
+        }
+    }
+}
+
+/// One thread, so that one that ends by the panic is missed.
+fn panics_alone(trouble: Trouble) {
+    within_limit(move || {
+        let pool = Pool::with_threads(1);
+        let other = pool.spawn_fn(|reply: Reply<u8>, _| reply.send(7));
+        let drops = Drops::default();
+        let token = drops.token();
+        let (stopped, has_stopped) = mpsc::channel();
+        let actor = pool.spawn_with(move |_| {
+            let actor = Troubled {
+                trouble,
+                stopped,
+                _token: token,
+            };
+            if trouble == Trouble::Birth {
+                panic_on_purpose();
+            }
+            actor
+        });
+        let (wait, gate) = hold();
+        let answers = Answers::new();
+        actor.tell(Poke::Hold(wait)).unwrap();
+        actor.tell(Poke::Go).unwrap();
+        if trouble == Trouble::Queued {
+            actor.tell(Poke::Bomb { _bomb: Bomb }).unwrap();
+        }
+        actor
+            .tell(Poke::Ask {
+                _reply: answers.reply(),
+            })
+            .unwrap();
+        gate.open();
+        assert_eq!(answers.next(), Err(AskError::Unanswered));
+        until(|| drops.count() == 1);
+        until(|| actor.tell(Poke::Go).is_err());
+        assert_eq!(other.ask(|reply| reply), Ok(7), "the pool goes on");
+        let in_order = matches!(trouble, Trouble::Stopped | Trouble::Drop | Trouble::Queued);
+        assert_eq!(has_stopped.try_recv().is_ok(), in_order, "{trouble:?}");
+        assert!(has_stopped.try_recv().is_err());
+        pool.shutdown();
+    });
+}
+
+#[test]
+fn a_panic_in_birth_ends_this_actor_alone() {
+    panics_alone(Trouble::Birth);
+}
+
+#[test]
+fn a_panic_in_started_ends_this_actor_alone() {
+    panics_alone(Trouble::Started);
+}
+
+#[test]
+fn a_panic_in_handle_ends_this_actor_alone() {
+    panics_alone(Trouble::Handle);
+}
+
+#[test]
+fn a_panic_in_the_drop_of_a_message_ends_this_actor_alone() {
+    panics_alone(Trouble::Message);
+}
+
+#[test]
+fn a_panic_in_a_continuation_ends_this_actor_alone() {
+    panics_alone(Trouble::Continuation);
+}
+
+#[test]
+fn a_panic_in_stopped_ends_this_actor_alone() {
+    panics_alone(Trouble::Stopped);
+}
+
+#[test]
+fn a_panic_in_the_drop_of_an_actor_is_its_own_business() {
+    panics_alone(Trouble::Drop);
+}
+
+#[test]
+fn a_panic_in_the_drop_of_a_lost_message_does_not_keep_the_others() {
+    panics_alone(Trouble::Queued);
+}
+
+#[test]
+fn a_panic_whose_payload_panics_when_dropped_ends_this_actor_alone() {
+    // The one panic that is reported: only with a payload of one's own.
+    panics_alone(Trouble::Payload);
+}
+
+#[test]
+fn a_continuation_whose_drop_panics_does_not_take_others_with_it() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        // It waits for answers, and is stopped when some have come; what it would have done with them is dropped.
+        let answers = Answers::<()>::new();
+        let kept: Arc<Mutex<Vec<Reply<()>>>> = Arc::default();
+        let keeper = pool.spawn_fn({
+            let kept = Arc::clone(&kept);
+            move |reply: Reply<()>, _| kept.lock().unwrap().push(reply)
+        });
+        struct Asker(Address<Reply<()>>);
+        enum Step {
+            Ask(Bomb, Reply<()>),
+            Hold(Hold),
+        }
+        impl Actor for Asker {
+            type Message = Step;
+            fn handle(&mut self, step: Step, cx: &mut Context<Self>) {
+                match step {
+                    Step::Ask(bomb, reply) => {
+                        let kept = (bomb, reply);
+                        cx.ask(&self.0, |reply| reply, move |_, _, _| drop(kept));
+                    }
+                    Step::Hold(hold) => hold.wait(),
+                }
+            }
+        }
+        let asker = pool.spawn(Asker(keeper));
+        for _ in 0..3 {
+            asker.tell(Step::Ask(Bomb, answers.reply())).unwrap();
+        }
+        until(|| kept.lock().unwrap().len() == 3);
+        let (wait, gate) = hold();
+        asker.tell(Step::Hold(wait)).unwrap();
+        gate.until_entered();
+        asker.stop();
+        let replies = core::mem::take(&mut *kept.lock().unwrap());
+        replies.into_iter().for_each(|reply| reply.send(()));
+        gate.open();
+        for _ in 0..3 {
+            assert_eq!(answers.next(), Err(AskError::Unanswered));
+        }
+    });
+}
+
+#[test]
+fn an_actor_without_addresses_handles_what_it_was_sent_and_stops() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        for count in [0, 1, 3, 1_000] {
+            let (actor, log, over) = diarist(&pool);
+            let (wait, gate) = hold();
+            actor.tell(Entry::Hold(wait)).unwrap();
+            let weak = actor.downgrade();
+            for number in 0..count {
+                actor.tell(Entry::Note(number)).unwrap();
+            }
+            // Also what it is sent through a mapped address, and by an address that lies in its own mailbox.
+            let mapped = actor.map(Entry::Note);
+            mapped.tell(count).unwrap();
+            actor.tell(Entry::Keep(actor.clone())).unwrap();
+            drop(mapped);
+            drop(actor);
+            gate.open();
+            over.recv_timeout(LONG).unwrap();
+            let mut expected = vec!["started".to_owned()];
+            expected.extend((0..=count).map(|number| number.to_string()));
+            expected.extend(["stopped".to_owned(), "dropped".to_owned()]);
+            assert_eq!(log.lines(), expected);
+            assert!(weak.upgrade().is_none());
+        }
+    });
+}
+
+#[test]
+fn an_idle_actor_stops_when_its_last_address_is_dropped() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let (actor, log, over) = diarist(&pool);
+        assert_eq!(actor.ask(Entry::Ask), Ok(1));
+        let second = actor.clone();
+        drop(actor);
+        assert_eq!(second.ask(Entry::Ask), Ok(1));
+        drop(second);
+        over.recv_timeout(LONG).unwrap();
+        assert_eq!(log.lines(), ["started", "stopped", "dropped"]);
+    });
+}
+
+#[test]
+fn a_weak_address_reaches_an_actor_as_long_as_there_are_others() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let (actor, _, over) = diarist(&pool);
+        let weak = actor.downgrade();
+        let again = weak.clone().upgrade().expect("there is an address");
+        drop(actor);
+        assert_eq!(again.ask(Entry::Ask), Ok(1), "an upgraded address counts");
+        drop(again);
+        over.recv_timeout(LONG).unwrap();
+        assert!(weak.upgrade().is_none());
+
+        let (actor, _, over) = diarist(&pool);
+        let mapped = actor.map(Entry::Note);
+        let weak: WeakAddress<u32> = mapped.downgrade();
+        drop(actor);
+        weak.upgrade().expect("there is one").tell(1).unwrap();
+        drop(mapped);
+        over.recv_timeout(LONG).unwrap();
+        assert!(weak.upgrade().is_none());
+    });
+}
+
+#[test]
+fn an_actor_that_keeps_its_own_address_is_ended_by_stop() {
+    struct Narcissus {
+        own: Option<Address<Reply<u32>>>,
+        over: mpsc::Sender<()>,
+    }
+
+    impl Actor for Narcissus {
+        type Message = Reply<u32>;
+
+        fn started(&mut self, cx: &mut Context<Self>) {
+            self.own = Some(cx.address());
+        }
+
+        fn handle(&mut self, reply: Reply<u32>, _: &mut Context<Self>) {
+            reply.send(5);
+        }
+    }
+
+    impl Drop for Narcissus {
+        fn drop(&mut self) {
+            let _ = self.over.send(());
+        }
+    }
+
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let (over, is_over) = mpsc::channel();
+        let actor = pool.spawn(Narcissus { own: None, over });
+        assert_eq!(actor.ask(|reply| reply), Ok(5));
+        let weak = actor.downgrade();
+        drop(actor);
+        let again = weak.upgrade().expect("it keeps its own");
+        assert_eq!(again.ask(|reply| reply), Ok(5));
+        again.stop();
+        is_over.recv_timeout(LONG).unwrap();
+        assert_eq!(again.ask(|reply| reply), Err(AskError::Stopped));
+    });
+}
+
+#[test]
+fn a_pool_that_is_dropped_handles_what_is_queued() {
+    within_limit(|| {
+        for threads in [1, 2, 3] {
+            let pool = Pool::with_threads(threads);
+            let handled = Arc::new(AtomicU64::new(0));
+            let (wait, gate) = hold();
+            let holder = pool.spawn_fn(|hold: Hold, _| hold.wait());
+            holder.tell(wait).unwrap();
+            gate.until_entered();
+            let last = pool.spawn_fn({
+                let handled = Arc::clone(&handled);
+                move |_: u64, _| {
+                    handled.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            let actors: Vec<_> = (0..300)
+                .map(|_| {
+                    let last = last.clone();
+                    pool.spawn_fn(move |number: u64, _| last.tell(number).unwrap())
+                })
+                .collect();
+            for number in 0..20 {
+                for actor in &actors {
+                    actor.tell(number).unwrap();
+                }
+            }
+            drop(actors);
+            thread::scope(|scope| {
+                scope.spawn(move || drop(pool));
+                gate.open();
+            });
+            assert_eq!(handled.load(Ordering::Relaxed), 6_000);
+            assert_eq!(last.lost(), 0);
+        }
+    });
+}
+
+#[test]
+fn a_pool_that_is_dropped_waits_for_those_who_stand_in() {
+    within_limit(|| {
+        for _ in Soak::rounds(100) {
+            let pool = Pool::with_threads(1);
+            let done = Arc::new(AtomicU64::new(0));
+            let inner = pool.spawn_fn({
+                let done = Arc::clone(&done);
+                move |reply: Option<Reply<()>>, cx| match reply {
+                    Some(reply) => {
+                        // More to do, for the one who stands in.
+                        let _ = cx.address().tell(None);
+                        reply.send(());
+                    }
+                    None => {
+                        done.fetch_add(1, Ordering::SeqCst);
+                    }
+                }
+            });
+            let (wait, gate) = hold();
+            let outer = pool.spawn_fn(move |hold: Hold, _| {
+                hold.wait();
+                inner.ask(Some).unwrap();
+            });
+            outer.tell(wait).unwrap();
+            gate.until_entered();
+            thread::scope(|scope| {
+                scope.spawn(move || drop(pool));
+                gate.open();
+            });
+            assert_eq!(done.load(Ordering::SeqCst), 1);
+        }
+    });
+}
+
+#[test]
+fn who_tells_an_actor_of_a_dropped_pool_hears_of_it() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let (actor, log, _over) = diarist(&pool);
+        assert_eq!(actor.ask(Entry::Ask), Ok(1));
+        drop(pool);
+        let answers = Answers::new();
+        match actor.tell(Entry::Ask(answers.reply())) {
+            Ok(()) => {
+                assert_eq!(answers.next(), Err(AskError::Unanswered));
+                assert_eq!(actor.lost(), 1);
+            }
+            Err(error) => assert!(error.is_stopped()),
+        }
+        assert!(actor.tell(Entry::Note(1)).unwrap_err().is_stopped());
+        assert_eq!(log.lines(), ["started", "stopped", "dropped"]);
+        // Never begun, so nothing to end.
+        let (pool, (fresh, log, over)) = {
+            let pool = Pool::with_threads(1);
+            let fresh = diarist(&pool);
+            (pool, fresh)
+        };
+        drop(pool);
+        drop(fresh);
+        over.recv_timeout(LONG).unwrap();
+        assert_eq!(log.lines(), ["dropped"]);
+    });
+}
+
+#[test]
+fn a_chain_of_actors_on_a_dropped_pool_goes_without_deep_recursion() {
+    within_limit(|| {
+        /// Goes on to the next one in its drop.
+        struct Link {
+            _next: Option<Address<()>>,
+            _token: Token,
+        }
+
+        impl Actor for Link {
+            type Message = ();
+            fn handle(&mut self, (): (), _: &mut Context<Self>) {}
+        }
+
+        let drops = Drops::default();
+        let pool = Pool::with_threads(1);
+        let mut first = None;
+        for _ in 0..100_000 {
+            first = Some(pool.spawn(Link {
+                _next: first.take(),
+                _token: drops.token(),
+            }));
+        }
+        drop(pool);
+        drop(first);
+        assert_eq!(drops.count(), 100_000);
+    });
+}
+
+#[test]
+fn a_pool_may_be_dropped_by_one_of_its_own_actors() {
+    within_limit(|| {
+        for threads in [1, 2] {
+            let pool = Pool::builder()
+                .threads(threads)
+                .name("own-goal")
+                .build()
+                .unwrap();
+            let handled = Arc::new(AtomicU64::new(0));
+            let (wait, gate) = hold();
+            let (over, is_over) = mpsc::channel::<()>();
+            let mut kept = None;
+            let owner = pool.spawn_fn({
+                let handled = Arc::clone(&handled);
+                move |message: Option<(Pool, Hold)>, _| match message {
+                    Some((pool, hold)) => {
+                        hold.wait();
+                        drop(pool);
+                    }
+                    None => {
+                        let _over = &over;
+                        handled.fetch_add(1, Ordering::SeqCst);
+                    }
+                }
+            });
+            let weak = owner.downgrade();
+            kept.replace(owner);
+            let owner = kept.take().unwrap();
+            owner.tell(Some((pool, wait))).unwrap();
+            gate.until_entered();
+            for _ in 0..100 {
+                owner.tell(None).unwrap();
+            }
+            drop(owner);
+            gate.open();
+            // The actor goes when it has handled what it was sent.
+            assert!(is_over.recv_timeout(LONG).is_err());
+            assert_eq!(handled.load(Ordering::SeqCst), 100);
+            assert!(weak.upgrade().is_none());
+        }
+        #[cfg(target_os = "linux")]
+        until(|| {
+            !std::fs::read_dir("/proc/self/task").unwrap().any(|task| {
+                let name = task.unwrap().path().join("comm");
+                std::fs::read_to_string(name).is_ok_and(|name| name.starts_with("own-goal"))
+            })
+        });
+    });
+}
+
+/// A message that asks and may be counted.
+enum Storm {
+    Count,
+    Ask(Reply<()>),
+}
+
+/// Threads that tell and ask, while others stop the actors: what was accepted is handled or counted, and whoever
+/// asked hears.
+#[test]
+fn kill_storms_lose_nothing_in_silence() {
+    let rounds = Soak::rounds(if cfg!(debug_assertions) { 60 } else { 400 });
+    within(rounds.limit(), move || {
+        for round in rounds {
+            let pool = Pool::with_threads(1 + round % 3);
+            let handled = Arc::new(AtomicU64::new(0));
+            let actors: Vec<_> = (0..20)
+                .map(|number| {
+                    let handled = Arc::clone(&handled);
+                    let spawner = if number % 3 == 0 {
+                        pool.spawner().limited(10, Default::default())
+                    } else {
+                        pool.spawner()
+                    };
+                    spawner.spawn_fn(move |message: Storm, _| {
+                        handled.fetch_add(1, Ordering::SeqCst);
+                        if let Storm::Ask(reply) = message {
+                            reply.send(());
+                        }
+                    })
+                })
+                .collect();
+            let accepted = AtomicU64::new(0);
+            let refused = AtomicU64::new(0);
+            let tried = AtomicU64::new(0);
+            let answered = Arc::new(AtomicU64::new(0));
+            let asked = AtomicU64::new(0);
+            thread::scope(|scope| {
+                for teller in 0..3 {
+                    let (actors, accepted, refused, tried, answered, asked) =
+                        (&actors, &accepted, &refused, &tried, &answered, &asked);
+                    scope.spawn(move || {
+                        let mut random = Random::new((round * 3 + teller) as u64);
+                        for _ in 0..2_000 {
+                            let actor = &actors[random.below(20) as usize];
+                            let message = if random.below(3) == 0 {
+                                asked.fetch_add(1, Ordering::SeqCst);
+                                let answered = Arc::clone(answered);
+                                Storm::Ask(Reply::to(move |_| {
+                                    answered.fetch_add(1, Ordering::SeqCst);
+                                }))
+                            } else {
+                                Storm::Count
+                            };
+                            tried.fetch_add(1, Ordering::SeqCst);
+                            match actor.tell(message) {
+                                Ok(()) => accepted.fetch_add(1, Ordering::SeqCst),
+                                Err(_) => refused.fetch_add(1, Ordering::SeqCst),
+                            };
+                            if random.below(50) == 0 {
+                                // A lost question would never come back.
+                                accepted.fetch_add(1, Ordering::SeqCst);
+                                tried.fetch_add(1, Ordering::SeqCst);
+                                if let Err(AskError::Full | AskError::Stopped) =
+                                    actor.ask(Storm::Ask)
+                                {
+                                    accepted.fetch_sub(1, Ordering::SeqCst);
+                                    refused.fetch_add(1, Ordering::SeqCst);
+                                }
+                            }
+                        }
+                    });
+                }
+                scope.spawn(|| {
+                    let mut random = Random::new(round as u64);
+                    for actor in &actors {
+                        for _ in 0..random.below(2_000) {
+                            std::hint::spin_loop();
+                        }
+                        actor.stop();
+                    }
+                });
+            });
+            let lost = || {
+                actors
+                    .iter()
+                    .map(|actor| u64::from(actor.lost()))
+                    .sum::<u64>()
+            };
+            let accepted = accepted.into_inner();
+            until(|| handled.load(Ordering::SeqCst) + lost() >= accepted);
+            pool.shutdown();
+            assert_eq!(handled.load(Ordering::SeqCst) + lost(), accepted);
+            assert_eq!(accepted + refused.into_inner(), tried.into_inner());
+            assert_eq!(
+                answered.load(Ordering::SeqCst),
+                asked.into_inner(),
+                "each question is answered, or dropped and its asker told"
+            );
+        }
+    });
+}
+
+/// Many senders at one actor at the very moment at which it stops: the last of them must not leave its message behind.
+#[test]
+fn a_question_that_comes_while_the_mailbox_is_emptied_is_not_forgotten() {
+    let rounds = Soak::rounds(if cfg!(debug_assertions) { 500 } else { 3_000 });
+    within(rounds.limit(), move || {
+        let pool = Pool::with_threads(2);
+        for _ in rounds {
+            let actor = pool.spawn_fn(|reply: Reply<()>, _| reply.send(()));
+            let (asked, answered) = (AtomicU64::new(0), Arc::new(AtomicU64::new(0)));
+            thread::scope(|scope| {
+                for _ in 0..3 {
+                    scope.spawn(|| {
+                        for _ in 0..100 {
+                            if actor.is_stopped() {
+                                break;
+                            }
+                            asked.fetch_add(1, Ordering::SeqCst);
+                            let answered = Arc::clone(&answered);
+                            let reply = Reply::to(move |_| {
+                                answered.fetch_add(1, Ordering::SeqCst);
+                            });
+                            let _ = actor.tell(reply);
+                        }
+                    });
+                }
+                scope.spawn(|| actor.stop());
+            });
+            // The address is alive, so nobody else comes to empty the mailbox.
+            let asked = asked.into_inner();
+            until(|| answered.load(Ordering::SeqCst) == asked);
+        }
+    });
+}
+
+/// Threads send to actors of a pool that is being dropped; the actors send on in their drop.
+#[test]
+fn a_pool_that_ends_beside_senders_forgets_nobody() {
+    /// Asks the next one when it goes.
+    struct Heir {
+        next: Option<Address<Reply<()>>>,
+        answered: Arc<AtomicU64>,
+    }
+
+    impl Heir {
+        fn reply(answered: &Arc<AtomicU64>) -> Reply<()> {
+            let answered = Arc::clone(answered);
+            Reply::to(move |_| {
+                answered.fetch_add(1, Ordering::SeqCst);
+            })
+        }
+    }
+
+    impl Actor for Heir {
+        type Message = Reply<()>;
+
+        fn handle(&mut self, reply: Reply<()>, _: &mut Context<Self>) {
+            reply.send(());
+        }
+    }
+
+    impl Drop for Heir {
+        fn drop(&mut self) {
+            if let Some(next) = &self.next {
+                let _ = next.tell(Heir::reply(&self.answered));
+            }
+        }
+    }
+
+    let rounds = Soak::rounds(if cfg!(debug_assertions) { 300 } else { 1_500 });
+    within(rounds.limit(), move || {
+        for round in rounds {
+            let pool = Pool::with_threads(1 + round % 2);
+            let answered = Arc::new(AtomicU64::new(0));
+            let pairs: Vec<_> = (0..8)
+                .map(|_| {
+                    let last = pool.spawn(Heir {
+                        next: None,
+                        answered: Arc::clone(&answered),
+                    });
+                    let first = pool.spawn(Heir {
+                        next: Some(last.clone()),
+                        answered: Arc::clone(&answered),
+                    });
+                    (first, last)
+                })
+                .collect();
+            let asked = AtomicU64::new(8);
+            thread::scope(|scope| {
+                for number in 0..2 {
+                    let (pairs, asked, answered) = (&pairs, &asked, &answered);
+                    scope.spawn(move || {
+                        for _ in 0..20 {
+                            for (first, _) in pairs.iter().skip(4 * number).take(4) {
+                                asked.fetch_add(1, Ordering::SeqCst);
+                                let _ = first.tell(Heir::reply(answered));
+                            }
+                        }
+                    });
+                }
+                scope.spawn(move || drop(pool));
+            });
+            // Now all first ones stop, if they have not yet, and ask the last ones.
+            for (first, _) in &pairs {
+                asked.fetch_add(1, Ordering::SeqCst);
+                let _ = first.tell(Heir::reply(&answered));
+                assert!(first.is_stopped());
+            }
+            let asked = asked.into_inner();
+            until(|| answered.load(Ordering::SeqCst) == asked);
+            drop(pairs);
+        }
+    });
+}
