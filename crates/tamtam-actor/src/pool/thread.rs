@@ -51,6 +51,8 @@ pub(crate) struct Shared {
     idle: WaitList,
     /// Threads that are not.
     busy: AtomicUsize,
+    /// Threads that sleep, but look again by themselves.
+    napping: AtomicUsize,
     /// One of those that have nothing to do stays awake for a while, and the others sleep at once: as long as
     /// it looks nobody needs to be woken.
     watched: AtomicBool,
@@ -102,6 +104,15 @@ struct Here {
     shared: Weak<Shared>,
 }
 
+/// What a look around brought.
+enum Found {
+    Task(Task),
+    /// Somebody has begun to work.
+    Call,
+    /// The pool is at its end.
+    End,
+}
+
 impl Shared {
     pub(super) fn start(threads: usize, name: String) -> io::Result<Arc<Self>> {
         let shared = Arc::new(Self::new(threads, name));
@@ -135,6 +146,7 @@ impl Shared {
             }),
             idle: WaitList::chained(),
             busy: AtomicUsize::new(threads),
+            napping: AtomicUsize::new(0),
             watched: AtomicBool::new(false),
             ending: AtomicBool::new(false),
             name,
@@ -304,12 +316,31 @@ impl Shared {
         thief.learn(self.desks[ring].turns.load(Ordering::Relaxed));
         let mut nap = FIRST_NAP;
         let mut seen = Vec::new();
+        // Who was called to look at those who work will soon be called again, so it goes on for a while.
+        let mut was_called = false;
+        let naps = core::cell::Cell::new(false);
+        let end_nap = || {
+            if naps.replace(false) {
+                self.napping.fetch_sub(1, Ordering::SeqCst);
+            }
+        };
         loop {
-            let others_work = self.busy.load(Ordering::SeqCst) != 0;
+            if self.busy.load(Ordering::SeqCst) != 0 {
+                if !naps.replace(true) {
+                    self.napping.fetch_add(1, Ordering::SeqCst);
+                }
+            } else if nap == LONGEST_NAP || !was_called {
+                end_nap();
+            }
             // In a model it has to be a wake-up that brings a thread to its work.
-            let naps = others_work && !cfg!(tamtam_loom);
-            let deadline = naps.then(|| Instant::now() + nap);
+            let deadline = (naps.get() && !cfg!(tamtam_loom)).then(|| Instant::now() + nap);
             nap = (nap * 2).min(LONGEST_NAP);
+            // Somebody works, and nobody would look whether that takes long.
+            let is_missed = || {
+                !naps.get()
+                    && self.busy.load(Ordering::SeqCst) != 0
+                    && self.napping.load(Ordering::SeqCst) == 0
+            };
             let attempt = |thorough: bool| {
                 let task = self.enter().or_else(|| {
                     // Between looks at the entrance; these take cache lines from those who work.
@@ -317,8 +348,14 @@ impl Shared {
                     task.flatten()
                 });
                 match task {
-                    Some(task) => Some(Some(task)),
-                    None if self.is_over() => Some(None),
+                    Some(task) => Some(Found::Task(task)),
+                    None if self.is_over() => Some(Found::End),
+                    None if is_missed() => {
+                        // Counted at once, so that not all who sleep come for this.
+                        naps.set(true);
+                        self.napping.fetch_add(1, Ordering::SeqCst);
+                        Some(Found::Call)
+                    }
                     None => None,
                 }
             };
@@ -330,7 +367,7 @@ impl Shared {
                     // this, which is seen now.
                     self.watched.store(false, Ordering::SeqCst);
                 }
-                self.has_tasks() || self.is_over()
+                self.has_tasks() || self.is_over() || is_missed()
             };
             #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
             let found = self.idle.wait_until(wait, deadline, attempt, ready);
@@ -345,7 +382,8 @@ impl Shared {
                 self.watched.store(false, Ordering::SeqCst);
             }
             match found {
-                Some(Some(task)) => {
+                Some(Found::Task(task)) => {
+                    end_nap();
                     self.busy.fetch_add(1, Ordering::SeqCst);
                     thief.note(self.desks[ring].turns.load(Ordering::Relaxed));
                     if watches && self.has_tasks() {
@@ -356,6 +394,7 @@ impl Shared {
                 }
                 None => {
                     if let Some(task) = self.steal_next(ring, &mut seen) {
+                        end_nap();
                         self.busy.fetch_add(1, Ordering::SeqCst);
                         if watches && self.has_tasks() {
                             self.idle.notify_one();
@@ -363,7 +402,12 @@ impl Shared {
                         return Some(task);
                     }
                 }
-                Some(None) => {
+                Some(Found::Call) => {
+                    was_called = true;
+                    nap = FIRST_NAP;
+                }
+                Some(Found::End) => {
+                    end_nap();
                     // The others may be waiting for just this.
                     self.idle.notify_all();
                     return None;
@@ -506,6 +550,9 @@ impl Home for Shared {
         // SAFETY: this thread owns the desk: it works for this pool under this number.
         if let Some(older) = unsafe { self.desks[ring].next.put(task) } {
             self.append(ring, older);
+        } else if self.napping.load(Ordering::SeqCst) == 0 {
+            // This turn may take long, and all others may have gone to sleep when nobody worked.
+            self.call_one();
         }
     }
 
