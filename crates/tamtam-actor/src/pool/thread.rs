@@ -33,6 +33,8 @@ mod loom_tests;
 const LONGEST_STREAK: u32 = 128;
 /// A turn of something that has been due for long counts as so many: the entrance is looked at after 64.
 const STREAK_OF_RING: u32 = 2;
+/// The entrance keeps memory for so many tasks when it has become empty.
+const MOST_KEPT: usize = 1_024;
 /// So many threads may stand in for blocked ones, for each thread of the pool.
 const STAND_INS: usize = if cfg!(tamtam_loom) { 0 } else { 16 };
 /// How long a sleeper sleeps at first, and at most, while others work.
@@ -278,9 +280,16 @@ impl Shared {
         if self.entrance.length.load(Ordering::Relaxed) == 0 {
             return None;
         }
+        let mut grown = VecDeque::new();
         let mut tasks = self.entrance.tasks.lock();
         let task = tasks.pop_front();
         self.entrance.length.store(tasks.len(), Ordering::Relaxed);
+        if tasks.is_empty() && tasks.capacity() > MOST_KEPT {
+            // The memory of a rush is given back, without the lock.
+            core::mem::swap(&mut *tasks, &mut grown);
+        }
+        drop(tasks);
+        drop(grown);
         task
     }
 
