@@ -30,6 +30,7 @@ pages! {
     property = "property.md",
     event = "event.md",
     latch = "latch.md",
+    actors = "actors.md",
     asynchronous = "async.md",
     promises = "promises.md",
     costs = "costs.md",
