@@ -91,7 +91,6 @@ impl<M> Tail<M> {
         // SYNC queue-last: orders the senders, and hands the receiver's role from the one who was it to the one
         // who wakes it.
         let before = unmarked(self.last.swap(node, Ordering::SeqCst));
-        seam::model_fence();
         if before.is_null() {
             // SYNC queue-link: the message.
             self.first.store(node, Ordering::Release);
@@ -100,6 +99,9 @@ impl<M> Tail<M> {
         // SAFETY: the receiver frees no node before its successor is linked, unless it has changed `last` from it
         // to null, and then nobody gets it out of there any more.
         unsafe { &*before }.next.store(node, Ordering::Release);
+        // Between the first step and the sender's look whether the actor has closed. Not before the second step: that
+        // has to do without.
+        seam::model_fence();
         false
     }
 }
