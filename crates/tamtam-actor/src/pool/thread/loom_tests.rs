@@ -104,7 +104,7 @@ fn loom_two_threads_do_what_comes_in_and_end() {
 /// of the threads, which does nothing else.
 #[test]
 fn loom_two_tasks_wake_two_threads() {
-    model(1, || {
+    model(2, || {
         let (shared, turns) = pool(2);
         let workers = [0, 1].map(|ring| {
             let shared = Arc::clone(&shared);
