@@ -443,11 +443,11 @@ fn peers_that_are_not_built_are_left_out_with_a_word_how_to_build_them() {
 
 #[test]
 fn a_runtime_that_is_not_there_is_named_with_what_to_install() {
-    let place = Place::new();
+    let place = Place::with_peers();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stand-in-runtime.sh");
     for runtime in ["go", "jvm"] {
-        fs::create_dir(place.path(&format!("peers/{runtime}"))).unwrap();
-        symlink(&script, place.path(&format!("peers/{runtime}/run"))).unwrap();
+        fs::create_dir(place.path(format!("peers/{runtime}"))).unwrap();
+        symlink(&script, place.path(format!("peers/{runtime}/run"))).unwrap();
     }
     let ended = place.run(&["lab", "list", "--peers", "peers"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -470,7 +470,7 @@ fn a_runtime_that_is_not_there_is_named_with_what_to_install() {
 
 #[test]
 fn asks_of_our_channel_are_measured() {
-    let place = Place::new();
+    let place = Place::with_peers();
     let ended = place.run(&[
         "lab",
         "run",
@@ -493,6 +493,34 @@ fn asks_of_our_channel_are_measured() {
         "200000/1core/task",
         "2000000/1core/tells",
     ] {
+        let line = lines
+            .iter()
+            .find(|line| line["variant"] == variant && line["metric"] == "ns_per_op");
+        assert!(line.unwrap()["median"].as_f64().unwrap() > 1.0, "{variant}");
+    }
+}
+
+#[test]
+fn a_ring_of_our_actors_is_measured() {
+    let place = Place::with_peers();
+    let ended = place.run(&[
+        "lab",
+        "run",
+        "ring/4875250/1core/last",
+        "ring/1000000/1core/token",
+        "--only",
+        "pool",
+        "--quick",
+        "--runs",
+        "1",
+        "--json",
+        "out.json",
+        "--against",
+        "none",
+    ]);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    let lines = place.json("out.json");
+    for variant in ["4875250/1core/last", "1000000/1core/token"] {
         let line = lines
             .iter()
             .find(|line| line["variant"] == variant && line["metric"] == "ns_per_op");
