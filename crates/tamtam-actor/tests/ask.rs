@@ -301,8 +301,8 @@ fn a_blocking_ask_that_times_out_ends_also_beyond_the_limit_of_stand_ins() {
             reply.send(asked == Err(AskError::TimedOut));
         });
         assert_eq!(last.ask(|reply| reply), Ok(true));
-        // When that one is back it answers the others, and all goes on.
-        assert_eq!(blocking_chain(&pool, 3).ask(|reply| reply), Ok(3));
+        // With its thread back the others get their answers, and the pool can end.
+        pool.shutdown();
     });
 }
 
