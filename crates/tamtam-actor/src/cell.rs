@@ -17,12 +17,12 @@ use tamtam_wait::Backoff;
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, UnsafeCell};
 
-use crate::contain::contain;
 use crate::error::TellError;
 use crate::home::{Acts, Due, Home, Task};
 use crate::mailbox::{
     Head, Limited, Mark, Overflow, Popped, Pushed, Reserved, Tail, Things, Urgent,
 };
+use tamtam_wait::contain;
 
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;

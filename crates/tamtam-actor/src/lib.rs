@@ -3,7 +3,6 @@
 mod actor;
 mod address;
 mod cell;
-mod contain;
 mod context;
 mod error;
 mod home;

@@ -1,21 +1,27 @@
 #[cfg(not(tamtam_loom))]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs a part of somebody's waker. A panic in it ends here, after the panic hook has reported it.
+/// Runs foreign code: a waker, a drop, a handler. A panic in it ends here, after the panic hook has reported
+/// it; then there is no result.
 ///
-/// A waker is run by whoever brings something for its task, in the middle of an operation that has
-/// nothing to do with that task: a panic would take a message that was delivered for lost, or unwind a
-/// thread whose message is offered on its stack.
+/// A waker is run by whoever brings something for its task, and an actor by a thread that runs others, too:
+/// in the middle of an operation that has nothing to do with it, which a panic would end. What it panicked
+/// with is foreign as well: if its drop panics, it is leaked.
 #[inline]
-pub(crate) fn contain(foreign: impl FnOnce()) {
+pub fn contain<R>(foreign: impl FnOnce() -> R) -> Option<R> {
     // A model's panic is how it fails.
     #[cfg(tamtam_loom)]
-    foreign();
+    {
+        Some(foreign())
+    }
     #[cfg(not(tamtam_loom))]
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(foreign)) {
-        // What it panicked with is foreign, too, and its drop may panic; enough is enough then.
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-            core::mem::forget(payload);
+    match catch_unwind(AssertUnwindSafe(foreign)) {
+        Ok(result) => Some(result),
+        Err(payload) => {
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+                core::mem::forget(payload);
+            }
+            None
         }
     }
 }

@@ -26,6 +26,8 @@ pub mod seam;
 
 pub use attention::Attention;
 pub use backoff::Backoff;
+#[doc(hidden)]
+pub use contain::contain;
 pub use context::{Context, Outcome};
 pub use futex::{Futex, Scope, TimedOut};
 pub use habit::{Habit, Patience};

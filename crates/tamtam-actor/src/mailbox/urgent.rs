@@ -8,7 +8,7 @@ use core::ptr::{self, NonNull};
 use tamtam_wait::seam;
 use tamtam_wait::seam::atomic::{AtomicPtr, Ordering};
 
-use crate::contain::contain;
+use tamtam_wait::contain;
 
 /// Things that wait, the youngest on top.
 pub(crate) struct Urgent<T> {
