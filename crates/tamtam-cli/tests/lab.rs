@@ -468,16 +468,12 @@ fn a_runtime_that_is_not_there_is_named_with_what_to_install() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
 }
 
-#[test]
-fn asks_of_our_channel_are_measured() {
+/// Measures what is selected with one contender of ours, and sees that each of these variants has got a figure.
+fn assert_measured(contender: &str, selections: &[&str], variants: &[&str]) {
     let place = Place::with_peers();
-    let ended = place.run(&[
-        "lab",
-        "run",
-        "ask/200000/1core",
-        "ask/2000000/1core",
+    let options = [
         "--only",
-        "channel",
+        contender,
         "--quick",
         "--runs",
         "1",
@@ -485,47 +481,38 @@ fn asks_of_our_channel_are_measured() {
         "out.json",
         "--against",
         "none",
-    ]);
+    ];
+    let ended = place.run(&[&["lab", "run"], selections, &options].concat());
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
     let lines = place.json("out.json");
-    for variant in [
-        "200000/1core/thread",
-        "200000/1core/task",
-        "2000000/1core/tells",
-    ] {
+    for variant in variants {
         let line = lines
             .iter()
-            .find(|line| line["variant"] == variant && line["metric"] == "ns_per_op");
+            .find(|line| line["variant"] == *variant && line["metric"] == "ns_per_op");
         assert!(line.unwrap()["median"].as_f64().unwrap() > 1.0, "{variant}");
     }
 }
 
 #[test]
+fn asks_of_our_channel_are_measured() {
+    assert_measured(
+        "channel",
+        &["ask/200000/1core", "ask/2000000/1core"],
+        &[
+            "200000/1core/thread",
+            "200000/1core/task",
+            "2000000/1core/tells",
+        ],
+    );
+}
+
+#[test]
 fn a_ring_of_our_actors_is_measured() {
-    let place = Place::with_peers();
-    let ended = place.run(&[
-        "lab",
-        "run",
-        "ring/4875250/1core/last",
-        "ring/1000000/1core/token",
-        "--only",
+    assert_measured(
         "pool",
-        "--quick",
-        "--runs",
-        "1",
-        "--json",
-        "out.json",
-        "--against",
-        "none",
-    ]);
-    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
-    let lines = place.json("out.json");
-    for variant in ["4875250/1core/last", "1000000/1core/token"] {
-        let line = lines
-            .iter()
-            .find(|line| line["variant"] == variant && line["metric"] == "ns_per_op");
-        assert!(line.unwrap()["median"].as_f64().unwrap() > 1.0, "{variant}");
-    }
+        &["ring/4875250/1core/last", "ring/1000000/1core/token"],
+        &["4875250/1core/last", "1000000/1core/token"],
+    );
 }
 
 #[test]

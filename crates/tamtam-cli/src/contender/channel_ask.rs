@@ -4,6 +4,7 @@ use std::thread;
 use tamtam_channel::{Sender, Slot, bounded};
 
 use crate::drive::ask::{Ask, Asker, Counter, Origin, Request, Teller, Tells};
+use crate::drive::executor::runtime;
 
 /// A thread that takes requests out of a channel, and puts its answers into a slot.
 #[derive(Debug, Clone, Copy)]
@@ -27,10 +28,7 @@ impl Ask for ThreadWithChannel {
                         asker.accept(answers.take_async().await);
                     }
                 };
-                tokio::runtime::Builder::new_current_thread()
-                    .build()
-                    .expect("a runtime without timers and sockets needs nothing of the system")
-                    .block_on(asking);
+                runtime().block_on(asking);
             } else {
                 while let Some(number) = asker.next() {
                     send(requests, Request::Ask(number));

@@ -5,6 +5,7 @@ use tamtam_channel::Latch;
 
 use super::VERSION;
 use crate::drive::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
+use crate::drive::executor::runtime;
 use crate::drive::ring::{Actors, Parcel, Plan, Ring, Station};
 use crate::drive::{Card, Contender, Measure, Placement, ask, ring};
 
@@ -210,10 +211,7 @@ impl Ask for ActorsOnPool {
                     }
                     asker
                 };
-                tokio::runtime::Builder::new_current_thread()
-                    .build()
-                    .expect("a runtime without timers and sockets needs nothing of the system")
-                    .block_on(asking)
+                runtime().block_on(asking)
             }
             Origin::Handler | Origin::OtherPool => {
                 let near = other_pool.then(|| Pool::with_threads(1));

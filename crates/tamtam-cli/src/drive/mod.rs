@@ -31,7 +31,7 @@ mod command;
 mod contender;
 mod cpu_clock;
 pub mod crowd;
-mod executor;
+pub(crate) mod executor;
 mod failure;
 mod flow;
 pub mod frames;

@@ -8,7 +8,7 @@ use super::Failure;
 
 pub(crate) use small::Small;
 #[cfg(feature = "tokio")]
-pub(crate) use tokio::Tokio;
+pub(crate) use tokio::{Tokio, runtime};
 
 /// An executor whose tasks run in the thread that calls it.
 pub(crate) trait Executor {

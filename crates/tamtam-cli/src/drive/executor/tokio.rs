@@ -35,7 +35,8 @@ impl Tokio {
     }
 }
 
-fn runtime() -> Runtime {
+/// A current-thread runtime, without timers and sockets.
+pub(crate) fn runtime() -> Runtime {
     Builder::new_current_thread()
         .build()
         .expect("a runtime without timers and sockets needs nothing of the system")
