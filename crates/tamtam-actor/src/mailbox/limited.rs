@@ -40,6 +40,10 @@ struct Places<M> {
 }
 
 impl<M> Places<M> {
+    fn has_room(&self, limit: usize) -> bool {
+        self.messages.len() + self.reserved < limit
+    }
+
     /// Whether the receiver has to be woken.
     fn append(&mut self, message: M) -> bool {
         self.messages.push_back(message);
@@ -85,7 +89,7 @@ impl<M> Limited<M> {
 
     pub(crate) fn push(&self, message: M) -> Pushed<M> {
         let mut queue = self.queue.lock();
-        if queue.messages.len() + queue.reserved < self.limit {
+        if queue.has_room(self.limit) {
             return Pushed::In(queue.append(message));
         }
         match self.overflow {
@@ -102,7 +106,7 @@ impl<M> Limited<M> {
     /// Keeps a place for a message that is still to be made.
     pub(crate) fn reserve(&self) -> Reserved {
         let mut queue = self.queue.lock();
-        let has_room = queue.messages.len() + queue.reserved < self.limit;
+        let has_room = queue.has_room(self.limit);
         match self.overflow {
             Overflow::Fail if !has_room => Reserved::Full,
             Overflow::DropNewest if !has_room => Reserved::Dropped,
@@ -143,7 +147,7 @@ impl<M> Limited<M> {
     pub(crate) fn push_reserved(&self, message: M) -> Pushed<M> {
         let mut queue = self.queue.lock();
         queue.reserved -= 1;
-        let oldest = if queue.messages.len() + queue.reserved < self.limit {
+        let oldest = if queue.has_room(self.limit) {
             None
         } else {
             queue.messages.pop_front()
@@ -159,8 +163,7 @@ impl<M> Limited<M> {
     }
 
     fn has_room(&self) -> bool {
-        let queue = self.queue.lock();
-        queue.messages.len() + queue.reserved < self.limit
+        self.queue.lock().has_room(self.limit)
     }
 
     fn tell_of_room(&self) {

@@ -105,8 +105,8 @@ mod memory {
     /// Batches on their way from threads that empty mailboxes to those that fill them.
     struct Store(Mutex<Vec<Batch>>);
 
-    /// Nodes that nobody uses, as many as are counted beside. In an array, not a list: the next one is known
-    /// without a look at memory that is still in another core's cache.
+    /// Nodes that nobody uses. In an array, not a list: the next one is known without a look at memory that is still in
+    /// another core's cache.
     struct Batch(Box<[*mut u8; BATCH]>);
 
     // SAFETY: the nodes of a batch are in nobody's hands; whoever takes the batch out has them alone.
@@ -164,7 +164,7 @@ mod memory {
     const fn layout_of(place: usize) -> Layout {
         match Layout::from_size_align(SIZES[place], ALIGN) {
             Ok(layout) => layout,
-            Err(_) => panic!("the sizes are small powers of two"),
+            Err(_) => panic!("a kept size is larger than the address space"),
         }
     }
 
