@@ -96,14 +96,11 @@ struct People {
 
 thread_local! {
     /// The pool that this thread works for.
-    static HERE: core::cell::RefCell<Option<Here>> = const { core::cell::RefCell::new(None) };
+    static POOL: core::cell::RefCell<Weak<Shared>> =
+        const { core::cell::RefCell::new(Weak::new()) };
     /// The same, for a quick look: the address of what is shared, and the ring.
     static RING: core::cell::Cell<(*const Shared, usize)> =
         const { core::cell::Cell::new((core::ptr::null(), 0)) };
-}
-
-struct Here {
-    shared: Weak<Shared>,
 }
 
 /// What a look around brought.
@@ -205,9 +202,7 @@ impl Shared {
     // -------------------------------------------------------------------------- the threads' life
 
     fn work(self: Arc<Self>, ring: usize, stands_in: bool) {
-        HERE.set(Some(Here {
-            shared: Arc::downgrade(&self),
-        }));
+        POOL.set(Arc::downgrade(&self));
         RING.set((Arc::as_ptr(&self), ring));
         let mut streak = 0;
         let mut thief = Thief::default();
@@ -230,7 +225,7 @@ impl Shared {
         }
         // What becomes due from now on does not come to this thread's desk, where nobody would find it.
         RING.set((core::ptr::null(), 0));
-        HERE.set(None);
+        POOL.set(Weak::new());
         self.leave(ring, stands_in, has_resigned);
     }
 
@@ -390,30 +385,19 @@ impl Shared {
             if watches {
                 self.watched.store(false, Ordering::SeqCst);
             }
-            match found {
+            let task = match found {
                 Some(Found::Task(task)) => {
-                    end_nap();
-                    self.busy.fetch_add(1, Ordering::SeqCst);
                     thief.note(self.desks[ring].turns.load(Ordering::Relaxed));
-                    if watches && self.has_tasks() {
-                        // More came while we looked, and nobody was woken for it.
-                        self.idle.notify_one();
-                    }
-                    return Some(task);
+                    task
                 }
-                None => {
-                    if let Some(task) = self.steal_next(ring, &mut seen) {
-                        end_nap();
-                        self.busy.fetch_add(1, Ordering::SeqCst);
-                        if watches && self.has_tasks() {
-                            self.idle.notify_one();
-                        }
-                        return Some(task);
-                    }
-                }
+                None => match self.steal_next(ring, &mut seen) {
+                    Some(task) => task,
+                    None => continue,
+                },
                 Some(Found::Call) => {
                     was_called = true;
                     nap = FIRST_NAP;
+                    continue;
                 }
                 Some(Found::End) => {
                     end_nap();
@@ -421,7 +405,14 @@ impl Shared {
                     self.idle.notify_all();
                     return None;
                 }
+            };
+            end_nap();
+            self.busy.fetch_add(1, Ordering::SeqCst);
+            if watches && self.has_tasks() {
+                // More came while we looked, and nobody was woken for it.
+                self.idle.notify_one();
             }
+            return Some(task);
         }
     }
 
@@ -534,14 +525,7 @@ pub(crate) fn while_blocked<R>(wait: impl FnOnce() -> R) -> R {
         }
     }
 
-    let shared = HERE
-        .try_with(|here| {
-            here.borrow()
-                .as_ref()
-                .and_then(|here| here.shared.upgrade())
-        })
-        .ok()
-        .flatten();
+    let shared = POOL.try_with(|pool| pool.borrow().upgrade()).ok().flatten();
     let _blocked = shared.map(|shared| {
         shared.block();
         Blocked(shared)
