@@ -8,7 +8,10 @@ use super::Failure;
 
 pub(crate) use small::Small;
 #[cfg(feature = "tokio")]
-pub(crate) use tokio::{Tokio, runtime};
+pub(crate) use tokio::Tokio;
+// For the contenders, which are the program's own.
+#[cfg(feature = "program")]
+pub(crate) use tokio::runtime;
 
 /// An executor whose tasks run in the thread that calls it.
 pub(crate) trait Executor {
