@@ -4,6 +4,7 @@ use core::task::{self, Poll};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use crate::at_work::ActorId;
 use crate::cell::{Cell, System};
 use crate::error::{AskError, TellError};
 use crate::mailbox::Reserved;
@@ -158,6 +159,15 @@ impl<M> Address<M> {
         match &self.way {
             Way::Here(cell) => cell.0.is_closed(),
             Way::Through(recipient) => recipient.is_stopped(),
+        }
+    }
+
+    /// The number of the actor, for people who read messages and tables: no other actor of this process has it, or
+    /// has had it. A mapped address has that of the actor behind it.
+    pub fn id(&self) -> ActorId {
+        match &self.way {
+            Way::Here(cell) => cell.0.id(),
+            Way::Through(recipient) => recipient.id(),
         }
     }
 
@@ -336,6 +346,7 @@ trait Recipient<M> {
     /// Gives the place back.
     fn release(&self);
     fn count_lost(&self);
+    fn id(&self) -> ActorId;
     fn stop(&self);
     fn is_stopped(&self) -> bool;
     fn lost(&self) -> u32;
@@ -377,6 +388,10 @@ impl<M> Recipient<M> for Counted<M> {
 
     fn count_lost(&self) {
         self.0.count_lost();
+    }
+
+    fn id(&self) -> ActorId {
+        self.0.id()
     }
 
     fn stop(&self) {
@@ -429,6 +444,10 @@ impl<N, M, F: Fn(N) -> M> Recipient<N> for Mapped<M, F> {
 
     fn count_lost(&self) {
         self.inner.count_lost();
+    }
+
+    fn id(&self) -> ActorId {
+        self.inner.id()
     }
 
     fn stop(&self) {

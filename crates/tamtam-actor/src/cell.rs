@@ -17,8 +17,9 @@ use tamtam_wait::Backoff;
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, UnsafeCell};
 
+use crate::at_work::{ActorId, AtWork, Kind, Place, State};
 use crate::error::TellError;
-use crate::home::{Acts, Due, Home, Task};
+use crate::home::{Acts, Due, Home, Task, TurnLimits};
 use crate::mailbox::{
     Head, Limited, Mark, Overflow, Popped, Pushed, Reserved, Tail, Things, Urgent,
 };
@@ -43,6 +44,8 @@ pub(crate) enum Turn {
     Done,
     /// There may be more.
     More,
+    /// There may be more, but not before the actor is unparked.
+    Park,
     /// The actor is to be stopped.
     Stop,
 }
@@ -79,6 +82,10 @@ pub(crate) struct Cell<M> {
     closed: AtomicBool,
     /// Whether somebody takes out what came to a closed mailbox, and whether there may be more since.
     draining: AtomicU8,
+    /// The actor gets no turn until somebody changes this. Its queue stays as if it were at work.
+    parked: AtomicBool,
+    /// So many [`Muted`] there are.
+    mutes: AtomicU32,
     /// Messages that were accepted and never handled, or dropped for want of room.
     lost: AtomicU32,
     /// How many addresses there are.
@@ -91,8 +98,10 @@ pub(crate) struct Cell<M> {
     acts: &'static Acts,
     /// Gone once the actor has stopped.
     behavior: UnsafeCell<Option<Box<dyn Behavior<M>>>>,
+    id: ActorId,
     /// The same as of `limited`, for the one who takes messages.
     is_limited: bool,
+    state: State,
     urgent: Urgent<System>,
     head: Head<M>,
 }
@@ -142,13 +151,17 @@ impl<M: Send + 'static> Cell<M> {
             tail: Tail::new(),
             closed: AtomicBool::new(false),
             draining: AtomicU8::new(NOBODY),
+            parked: AtomicBool::new(false),
+            mutes: AtomicU32::new(0),
             lost: AtomicU32::new(0),
             addresses: AtomicUsize::new(1),
             limited: limit.map(|(limit, overflow)| Box::new(Limited::new(limit, overflow))),
             home,
             acts: <Self as Due>::ACTS,
             behavior: UnsafeCell::new(None),
+            id: ActorId::next(),
             is_limited: limit.is_some(),
+            state: State::new(),
             urgent: Urgent::new(),
             head: Head::new(),
         });
@@ -291,7 +304,22 @@ impl<M> Cell<M> {
 
     pub(crate) fn push_system(self: &Arc<Self>, system: System) {
         self.urgent.push(system);
-        self.sent(self.tail.wake());
+        // SYNC cell-parked: either it is seen here that the actor is parked, or the one who parks it sees what came.
+        if !self.unpark() {
+            self.sent(self.tail.wake());
+        }
+    }
+
+    /// Gives a parked actor a turn; `false` if it is not parked.
+    fn unpark(self: &Arc<Self>) -> bool {
+        seam::model_fence();
+        // Whoever changes it is the one who schedules.
+        let was_parked =
+            self.parked.load(Ordering::SeqCst) && self.parked.swap(false, Ordering::SeqCst);
+        if was_parked {
+            self.schedule();
+        }
+        was_parked
     }
 
     // ------------------------------------------------------------------------------- addresses
@@ -335,6 +363,26 @@ impl<M> Cell<M> {
 
     // ----------------------------------------------------------------------------------- turns
 
+    pub(crate) fn id(&self) -> ActorId {
+        self.id
+    }
+
+    pub(crate) fn turn_limits(&self) -> TurnLimits {
+        self.home.turn_limits()
+    }
+
+    /// What the one who is at work says of itself.
+    #[inline(always)]
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Whether nobody waits for room that this actor has used up.
+    pub(crate) fn is_unmuted(&self) -> bool {
+        // SYNC cell-parked
+        self.mutes.load(Ordering::SeqCst) == 0
+    }
+
     /// Takes the next message.
     ///
     /// # Safety
@@ -372,6 +420,30 @@ impl<M> Cell<M> {
     /// Takes what comes before messages.
     pub(crate) fn take_system(&self) -> Things<System> {
         self.urgent.take_all()
+    }
+
+    /// Parks the actor: it gets its next turn from whoever unparks it.
+    ///
+    /// # Safety
+    ///
+    /// This is the cell's turn, and its end; as far as the caller is concerned, nothing of the cell is used
+    /// afterwards.
+    #[cold]
+    unsafe fn park(this: NonNull<Self>) {
+        // From the next step on another thread may give the actor its turn, and its end with it.
+        // SAFETY: it lives until its own reference is given up.
+        let cell = unsafe {
+            Arc::increment_strong_count(this.as_ptr());
+            Arc::from_raw(this.as_ptr())
+        };
+        let is_held = cell.state.has(State::HELD);
+        // SYNC cell-parked
+        cell.parked.store(true, Ordering::SeqCst);
+        seam::model_fence();
+        // What came between the turn's last look and this step has not unparked it.
+        if cell.has_system() || (!is_held && cell.is_unmuted()) {
+            cell.unpark();
+        }
     }
 
     /// Stops the actor, and loses what is in its mailbox.
@@ -480,11 +552,43 @@ impl<M> Drop for Cell<M> {
     }
 }
 
+impl<M: Send + 'static> Cell<M> {
+    /// What others do with it who do not know its type.
+    const KIND: &'static Kind = &Kind {
+        // SAFETY: for whoever calls it: see `AtWork::begin`.
+        place: |this| unsafe {
+            let this = this.cast::<Self>();
+            Arc::increment_strong_count(this.as_ptr());
+            Arc::from_raw(this.as_ptr())
+        },
+    };
+}
+
+impl<M: Send + 'static> Place for Cell<M> {
+    fn id(&self) -> ActorId {
+        self.id
+    }
+
+    fn mute(&self) {
+        self.mutes.fetch_add(1, Ordering::Relaxed);
+        self.state.set(State::MUTED);
+    }
+
+    fn unmute(self: Arc<Self>) {
+        // SYNC cell-parked
+        if self.mutes.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.unpark();
+        }
+    }
+}
+
 impl<M: Send + 'static> Due for Cell<M> {
     #[inline]
     unsafe fn run(this: NonNull<Self>) {
         // SAFETY: it lives until its turn has ended.
         let cell = unsafe { this.as_ref() };
+        // SAFETY: as said.
+        let at_work = unsafe { AtWork::begin(this.cast(), Self::KIND) };
         let turn = cell.behavior.with_mut(|place| {
             // SAFETY: this is the cell's turn: no other thread touches the actor.
             match unsafe { &mut *place } {
@@ -492,10 +596,13 @@ impl<M: Send + 'static> Due for Cell<M> {
                 Some(behavior) => contain(|| behavior.turn()).unwrap_or(Turn::Stop),
             }
         });
+        drop(at_work);
         let has_more = match turn {
             // SAFETY: still the cell's turn. If it ends here, the cell may be gone.
             Turn::Done => !unsafe { cell.head.rest(&cell.tail) },
             Turn::More => true,
+            // SAFETY: as above.
+            Turn::Park => return unsafe { Self::park(this) },
             // SAFETY: as above; nothing of the cell is used afterwards.
             Turn::Stop => return unsafe { Self::bury(this) },
         };

@@ -5,26 +5,29 @@ use std::sync::Arc;
 
 use crate::actor::Actor;
 use crate::address::Address;
+use crate::at_work::{ActorId, State};
 use crate::cell::{Cell, Continuation, Own, System};
 use crate::error::AskError;
 use crate::mailbox::Mark;
+use crate::pipe::Pipes;
 use crate::reply::{Answered, Reply};
 use crate::running::Running;
 
 /// What an actor can do besides handling messages, in a turn of its own.
 pub struct Context<A: Actor> {
     here: Here<A::Message>,
+    pipes: Option<Box<Pipes<A>>>,
+    /// So many answers and outcomes are awaited.
+    awaited: usize,
     actor: PhantomData<fn(A)>,
 }
 
 impl<A: Actor> Context<A> {
     pub(crate) fn new(cell: Own<A::Message>) -> Self {
         Context {
-            here: Here {
-                cell,
-                is_stopping: false,
-                is_orphaned: false,
-            },
+            here: Here { cell },
+            pipes: None,
+            awaited: 0,
             actor: PhantomData,
         }
     }
@@ -32,6 +35,30 @@ impl<A: Actor> Context<A> {
     #[inline(always)]
     pub(crate) fn here(&mut self) -> &mut Here<A::Message> {
         &mut self.here
+    }
+
+    /// One more answer or outcome is awaited: an actor does not end for want of addresses meanwhile.
+    pub(crate) fn begin_waiting(&mut self) {
+        self.awaited += 1;
+    }
+
+    /// One of them is there.
+    pub(crate) fn end_waiting(&mut self) {
+        self.awaited -= 1;
+    }
+
+    pub(crate) fn awaits_nothing(&self) -> bool {
+        self.awaited == 0
+    }
+
+    pub(crate) fn pipes(&mut self) -> &mut Pipes<A> {
+        self.pipes.get_or_insert_with(|| Box::new(Pipes::new()))
+    }
+
+    /// The number of this actor: see [`Address::id`].
+    #[must_use]
+    pub fn id(&self) -> ActorId {
+        self.here.cell.id()
     }
 
     /// This actor's own address.
@@ -90,7 +117,7 @@ impl<A: Actor> Context<A> {
     /// # Ok::<(), tamtam_actor::AskError>(())
     /// ```
     pub fn ask<M, R>(
-        &self,
+        &mut self,
         address: &Address<M>,
         question: impl FnOnce(Reply<R>) -> M,
         then: impl FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
@@ -98,6 +125,7 @@ impl<A: Actor> Context<A> {
         M: Send + 'static,
         R: Send + 'static,
     {
+        self.begin_waiting();
         let reply = Reply::to_continuation(Box::new(Pending {
             asker: self.here.cell.to_arc(),
             then: Some(then),
@@ -145,6 +173,7 @@ where
         if let (Some((actor, context)), Some(then), Some(answer)) =
             (running.and_then(Running::parts), then, answer)
         {
+            context.end_waiting();
             then(actor, answer, context);
         }
     }
@@ -159,8 +188,6 @@ impl<A: Actor> fmt::Debug for Context<A> {
 /// What a function that handles messages can do besides: see [`Pool::spawn_fn`](crate::Pool::spawn_fn).
 pub struct Here<M> {
     cell: Own<M>,
-    is_stopping: bool,
-    is_orphaned: bool,
 }
 
 impl<M: Send + 'static> Here<M> {
@@ -175,7 +202,11 @@ impl<M: Send + 'static> Here<M> {
     /// Stops the actor that this function is, when it has handled this message. What else lies in its
     /// mailbox is lost.
     pub fn stop(&mut self) {
-        self.is_stopping = true;
+        self.cell.state().set(State::STOPPING);
+    }
+
+    pub(crate) fn to_arc(&self) -> Arc<Cell<M>> {
+        self.cell.to_arc()
     }
 
     #[inline(always)]
@@ -185,24 +216,24 @@ impl<M: Send + 'static> Here<M> {
 
     #[inline(always)]
     pub(crate) fn is_stopping(&self) -> bool {
-        self.is_stopping
+        self.cell.state().has(State::STOPPING)
     }
 
     /// Whether the turn has come to the message that was the youngest when it began.
     #[inline]
     pub(crate) fn is_at(&self, mark: Mark) -> bool {
         // One without addresses looks whether there is more, since nobody might give it another turn.
-        self.cell().is_at(mark) && !self.is_orphaned
+        self.cell().is_at(mark) && !self.is_orphaned()
     }
 
     pub(crate) fn note_orphaned(&mut self) {
-        self.is_orphaned = true;
+        self.cell.state().set(State::ORPHANED);
     }
 
     /// Whether the actor was told that no address was left.
     #[inline]
     pub(crate) fn is_orphaned(&self) -> bool {
-        self.is_orphaned
+        self.cell.state().has(State::ORPHANED)
     }
 
     /// Whether that is still so. From now on only the actor itself can make one; what was sent through earlier ones
@@ -210,8 +241,20 @@ impl<M: Send + 'static> Here<M> {
     #[cold]
     pub(crate) fn is_alone(&mut self) -> bool {
         // If not, whoever drops the last one tells once more.
-        self.is_orphaned = !self.cell().has_addresses();
-        self.is_orphaned
+        if self.cell().has_addresses() {
+            self.cell.state().clear(State::ORPHANED);
+        }
+        self.is_orphaned()
+    }
+
+    /// Whether the actor may not go on with its messages yet.
+    #[cold]
+    pub(crate) fn is_to_wait(&mut self) -> bool {
+        let state = self.cell.state();
+        if state.has(State::MUTED) && self.cell.is_unmuted() {
+            state.clear(State::MUTED);
+        }
+        state.has(State::WAITS)
     }
 }
 

@@ -103,8 +103,29 @@ impl Task {
     }
 }
 
+/// How long a turn may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TurnLimits {
+    /// So many messages an actor handles in one turn at most.
+    pub(crate) messages: u32,
+    /// When a message ends so many microseconds after the first one of the turn has, others get their turn.
+    pub(crate) micros: u32,
+}
+
+impl TurnLimits {
+    pub(crate) const USUAL: Self = TurnLimits {
+        messages: 256,
+        micros: 50,
+    };
+}
+
 /// A place where actors get their turns.
 pub(crate) trait Home: Send + Sync {
+    /// How long turns may be here. Asked when an actor is born.
+    fn turn_limits(&self) -> TurnLimits {
+        TurnLimits::USUAL
+    }
+
     /// Lets a task have a turn soon; abandons it if this place has closed.
     fn schedule(&self, task: Task);
 

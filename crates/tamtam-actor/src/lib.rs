@@ -2,11 +2,13 @@
 
 mod actor;
 mod address;
+mod at_work;
 mod cell;
 mod context;
 mod error;
 mod home;
 mod mailbox;
+mod pipe;
 mod pool;
 mod reply;
 mod running;
@@ -14,6 +16,7 @@ mod spawner;
 
 pub use actor::Actor;
 pub use address::{Address, AskFuture, WeakAddress};
+pub use at_work::ActorId;
 pub use context::{Context, Here};
 pub use error::{AskError, Refusal, TellError};
 pub use mailbox::Overflow;

@@ -3,14 +3,11 @@
 use std::time::{Duration, Instant};
 
 use crate::actor::Actor;
+use crate::at_work::State;
 use crate::cell::{Behavior, Own, System, Turn};
 use crate::context::Context;
+use crate::home::TurnLimits;
 use crate::mailbox::Popped;
-
-/// So many messages an actor handles in one turn at most.
-const MOST_MESSAGES: u32 = 256;
-/// When a message ends so long after the first one of the turn has, others get their turn.
-const LONG_ENOUGH: Duration = Duration::from_micros(50);
 
 /// Makes an actor where it is to live.
 pub(crate) type Birth<A> = Box<dyn FnOnce(&mut Context<A>) -> A + Send>;
@@ -22,6 +19,7 @@ pub(crate) struct Running<A: Actor> {
     started: bool,
     /// In a turn; if a turn has ended so, the actor has panicked.
     busy: bool,
+    limits: TurnLimits,
     context: Context<A>,
 }
 
@@ -32,6 +30,7 @@ impl<A: Actor> Running<A> {
             birth: None,
             started: false,
             busy: false,
+            limits: cell.turn_limits(),
             context: Context::new(cell),
         }
     }
@@ -42,6 +41,7 @@ impl<A: Actor> Running<A> {
             birth: Some(birth),
             started: false,
             busy: false,
+            limits: cell.turn_limits(),
             context: Context::new(cell),
         }
     }
@@ -97,21 +97,27 @@ impl<A: Actor> Running<A> {
             if self.context.here().cell().has_system() && self.attend_to_system() {
                 return Turn::Stop;
             }
+            let limits = self.limits;
             let Some((actor, context)) = self.parts() else {
                 return Turn::Stop;
             };
-            if handled == MOST_MESSAGES {
+            if handled == limits.messages {
                 return Turn::More;
             }
             if context.here().is_at(mark) {
                 return Turn::Done;
+            }
+            if context.here().cell().state().has(State::WAITS) && context.here().is_to_wait() {
+                return Turn::Park;
             }
             // A look at the clock costs as much as a message: the longer it has gone well, the fewer.
             if u32::is_power_of_two(handled) && handled > 1 {
                 let now = Instant::now();
                 match began {
                     None => began = Some(now),
-                    Some(began) if now - began >= LONG_ENOUGH => return Turn::More,
+                    Some(began) if now - began >= Duration::from_micros(limits.micros.into()) => {
+                        return Turn::More;
+                    }
                     Some(_) => {}
                 }
             }
@@ -130,7 +136,7 @@ impl<A: Actor> Running<A> {
                 Popped::Message(message) => actor.handle(message, context),
                 // Perhaps for what comes before messages.
                 Popped::Woken => continue,
-                Popped::Empty if is_alone => return Turn::Stop,
+                Popped::Empty if is_alone && context.awaits_nothing() => return Turn::Stop,
                 Popped::Empty => return Turn::Done,
             }
             handled += 1;
