@@ -1,14 +1,14 @@
 use core::fmt;
-use core::pin::Pin;
-use core::task::{self, Poll};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use crate::at_work::ActorId;
+use crate::ask_future::{AskFuture, Wait};
+use crate::at_work::{ActorId, AtWork};
 use crate::cell::{Cell, System};
 use crate::error::{AskError, TellError};
 use crate::mailbox::Reserved;
-use crate::reply::Reply;
+use crate::reply::{Answer, Reply};
+use crate::waits::{GRACE, Waiting};
 
 /// Where an actor is reached, for as many as want to.
 ///
@@ -97,10 +97,47 @@ impl<M> Address<M> {
     /// let adder = pool.spawn_fn(|(a, b, reply): (u32, u32, Reply<u32>), _| reply.send(a + b));
     /// assert_eq!(adder.ask(|reply| (1, 2, reply)), Ok(3));
     /// ```
-    pub fn ask<R>(&self, question: impl FnOnce(Reply<R>) -> M) -> Result<R, AskError> {
+    pub fn ask<R: Send + 'static>(
+        &self,
+        question: impl FnOnce(Reply<R>) -> M,
+    ) -> Result<R, AskError> {
         let (reply, answer) = Reply::open();
         self.put_question(question(reply))?;
-        crate::pool::while_blocked(|| answer.wait())
+        match AtWork::id() {
+            // Perhaps in the drop of something: on a thread of a pool all the same.
+            None => crate::pool::while_blocked(|| answer.wait()),
+            Some(asker) => self.wait_at_work(asker, &answer, None),
+        }
+    }
+
+    /// Waits for an answer in a turn of an actor.
+    #[cold]
+    fn wait_at_work<R: Send + 'static>(
+        &self,
+        asker: ActorId,
+        answer: &Answer<R>,
+        deadline: Option<Instant>,
+    ) -> Result<R, AskError> {
+        let (waiting, closed) = Waiting::begin(asker, self.id(), answer.to_open());
+        if let Some(closed) = closed {
+            if closed.is_certain() {
+                return Err(AskError::Cycle(closed.cycle));
+            }
+            let grace = Instant::now() + GRACE;
+            if deadline.is_none_or(|deadline| grace < deadline) {
+                match crate::pool::while_blocked(|| answer.wait_deadline(grace)) {
+                    Err(AskError::TimedOut) if waiting.still_stands(&closed) => {
+                        return Err(AskError::Cycle(closed.cycle));
+                    }
+                    Err(AskError::TimedOut) => {}
+                    answered => return answered,
+                }
+            }
+        }
+        crate::pool::while_blocked(|| match deadline {
+            None => answer.wait(),
+            Some(deadline) => answer.wait_deadline(deadline),
+        })
     }
 
     /// As [`ask`](Address::ask), but waits at most `timeout`.
@@ -108,14 +145,19 @@ impl<M> Address<M> {
     /// # Errors
     ///
     /// [`AskError`] says why there is no answer.
-    pub fn ask_timeout<R>(
+    pub fn ask_timeout<R: Send + 'static>(
         &self,
         question: impl FnOnce(Reply<R>) -> M,
         timeout: Duration,
     ) -> Result<R, AskError> {
+        let deadline = Instant::now().checked_add(timeout);
         let (reply, answer) = Reply::open();
         self.put_question(question(reply))?;
-        crate::pool::while_blocked(|| answer.wait_timeout(timeout))
+        match (AtWork::id(), deadline) {
+            (None, None) => crate::pool::while_blocked(|| answer.wait()),
+            (None, Some(deadline)) => crate::pool::while_blocked(|| answer.wait_deadline(deadline)),
+            (Some(asker), deadline) => self.wait_at_work(asker, &answer, deadline),
+        }
     }
 
     /// As [`ask`](Address::ask), for async code: the question is asked at once, the answer is awaited.
@@ -133,11 +175,13 @@ impl<M> Address<M> {
     ) -> AskFuture<R> {
         let (reply, answer) = Reply::open();
         let asked = self.put_question(question(reply));
+        let wait = Wait::At(self.id(), answer.to_open());
         AskFuture {
             answer: Box::pin(async move {
                 asked?;
                 answer.awaited().await
             }),
+            wait,
         }
     }
 
@@ -245,26 +289,6 @@ impl<M> fmt::Debug for Address<M> {
         f.debug_struct("Address")
             .field("stopped", &self.is_stopped())
             .finish_non_exhaustive()
-    }
-}
-
-/// The answer to a question, awaited: see [`Address::ask_async`].
-#[must_use = "futures do nothing unless polled"]
-pub struct AskFuture<R> {
-    answer: Pin<Box<dyn Future<Output = Result<R, AskError>> + Send>>,
-}
-
-impl<R> Future for AskFuture<R> {
-    type Output = Result<R, AskError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
-        self.answer.as_mut().poll(cx)
-    }
-}
-
-impl<R> fmt::Debug for AskFuture<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AskFuture").finish_non_exhaustive()
     }
 }
 

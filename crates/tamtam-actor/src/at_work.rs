@@ -68,7 +68,6 @@ impl State {
 }
 
 /// An actor, whatever its type is.
-#[allow(dead_code)]
 pub(crate) trait Place: Send + Sync {
     fn id(&self) -> ActorId;
     /// Lets it handle no more messages from the end of the one that it is at. Called in its turn only.
@@ -77,13 +76,11 @@ pub(crate) trait Place: Send + Sync {
     fn unmute(self: Arc<Self>);
 }
 
-#[allow(dead_code)]
 /// What a cell can be made into by those who do not know its type.
 pub(crate) struct Kind {
     pub(crate) place: unsafe fn(NonNull<()>) -> Arc<dyn Place>,
 }
 
-#[allow(dead_code)]
 #[derive(Clone, Copy)]
 struct Worker {
     cell: NonNull<()>,
@@ -119,8 +116,12 @@ impl AtWork {
         }
     }
 
+    /// The number of the actor that is at work on this thread.
+    pub(crate) fn id() -> Option<ActorId> {
+        Self::place().map(|place| place.id())
+    }
+
     /// The actor that is at work on this thread.
-    #[allow(dead_code)]
     pub(crate) fn place() -> Option<Arc<dyn Place>> {
         let worker = AT_WORK.with(Cell::get)?;
         // SAFETY: who is at work lives.

@@ -133,7 +133,7 @@ impl<A: Actor> Context<A> {
             actor: PhantomData,
         }));
         if let Err(error) = address.tell(question(reply)) {
-            let why = error.why().into();
+            let why = error.why();
             crate::reply::refuse(error.into_message(), why);
         }
     }

@@ -4,6 +4,8 @@ use core::error::Error;
 use core::fmt;
 use std::sync::{Mutex, PoisonError};
 
+use crate::waits::Cycle;
+
 /// A message that was not accepted, and why.
 ///
 /// It converts by `?` into `Box<dyn Error + Send + Sync>` whatever the message is: nobody gets at the message
@@ -93,7 +95,7 @@ impl From<Refusal> for AskError {
 }
 
 /// Why a question got no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AskError {
     /// The mailbox has no room: the actor never got the question.
@@ -104,11 +106,25 @@ pub enum AskError {
     Unanswered,
     /// No answer came in time. The question may still be handled; its answer goes nowhere.
     TimedOut,
+    /// The asking actor waited, by [`Address::ask`](crate::Address::ask) in a handler or by
+    /// [`Context::hold`](crate::Context::hold), for one that waits for it in turn: none of them would ever have got an
+    /// answer. [`Context::ask`](crate::Context::ask) lets an actor handle messages while it waits.
+    ///
+    /// A circle of several actors counts as one if it has stood for 0.2 seconds, since the answer might come
+    /// from somewhere else.
+    Cycle(Cycle),
 }
 
 impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        let text = match self {
+            AskError::Cycle(cycle) => {
+                return write!(
+                    f,
+                    "these actors wait for each other's answers, and none would ever get one: {cycle}; let one of \
+                     them ask by `Context::ask`, which handles messages meanwhile"
+                );
+            }
             AskError::Full => "the actor's mailbox is full: the question was not asked",
             AskError::Stopped => "the actor has stopped: the question was not asked",
             AskError::Unanswered => {
@@ -116,7 +132,8 @@ impl fmt::Display for AskError {
                  stopped before its turn came"
             }
             AskError::TimedOut => "no answer came in time; the question may still be handled",
-        })
+        };
+        f.write_str(text)
     }
 }
 

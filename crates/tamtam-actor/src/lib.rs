@@ -2,6 +2,7 @@
 
 mod actor;
 mod address;
+mod ask_future;
 mod at_work;
 mod cell;
 mod context;
@@ -13,9 +14,11 @@ mod pool;
 mod reply;
 mod running;
 mod spawner;
+mod waits;
 
 pub use actor::Actor;
-pub use address::{Address, AskFuture, WeakAddress};
+pub use address::{Address, WeakAddress};
+pub use ask_future::AskFuture;
 pub use at_work::ActorId;
 pub use context::{Context, Here};
 pub use error::{AskError, Refusal, TellError};
@@ -23,3 +26,4 @@ pub use mailbox::Overflow;
 pub use pool::{Pool, PoolBuilder};
 pub use reply::Reply;
 pub use spawner::Spawner;
+pub use waits::Cycle;

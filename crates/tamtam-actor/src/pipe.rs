@@ -17,6 +17,7 @@ use crate::at_work::State;
 use crate::cell::{Cell, Continuation, System};
 use crate::context::Context;
 use crate::running::Running;
+use crate::waits::polled_by;
 
 impl<A: Actor> Context<A> {
     /// Awaits a future and goes on with its outcome; meanwhile this actor handles other messages.
@@ -64,6 +65,10 @@ impl<A: Actor> Context<A> {
     /// So what `then` finds is what this handler has left: no other message has changed it. Messages wait in the
     /// mailbox; answers to [`ask`](Context::ask) and the outcomes of other futures are still gone on with, and the
     /// actor can be stopped. No thread waits.
+    ///
+    /// Two actors that hold for each other's answers would wait for ever. If the future asks by
+    /// [`Address::ask_async`](crate::Address::ask_async), this is found, and the answer is
+    /// [`AskError::Cycle`](crate::AskError::Cycle).
     ///
     /// It is to be called as the last thing in a handler. For the rest it is as [`pipe`](Context::pipe).
     ///
@@ -275,7 +280,11 @@ impl<A: Actor> Continuation for Poller<A> {
             return;
         };
         let waker = Waker::from(waker);
-        match pipe.awaited.poll(&mut task::Context::from_waker(&waker)) {
+        let holder = pipe.holds.then(|| context.id());
+        let polled = polled_by(holder, || {
+            pipe.awaited.poll(&mut task::Context::from_waker(&waker))
+        });
+        match polled {
             Poll::Pending => context.pipes().put_back(place, pipe),
             Poll::Ready(()) => {
                 if context.pipes().end(place, pipe.holds) {

@@ -1,11 +1,12 @@
 use core::cell::Cell;
 use core::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::Instant;
 
 use tamtam_channel::Slot;
 
-use crate::error::AskError;
+use crate::error::{AskError, Refusal};
+use crate::waits::Open;
 
 /// The way back of an answer: whoever handles a question sends the answer with it, once.
 ///
@@ -104,20 +105,21 @@ impl<R> Reply<R> {
 impl<R> Drop for Reply<R> {
     fn drop(&mut self) {
         if self.way.is_some() {
-            self.finish(Err(REFUSED.get().unwrap_or(AskError::Unanswered)));
+            let why = REFUSED.get().map_or(AskError::Unanswered, AskError::from);
+            self.finish(Err(why));
         }
     }
 }
 
 thread_local! {
     /// Why the message that this thread is dropping was refused.
-    static REFUSED: Cell<Option<AskError>> = const { Cell::new(None) };
+    static REFUSED: Cell<Option<Refusal>> = const { Cell::new(None) };
 }
 
 /// Drops a question that was refused; the replies in it hear of the reason.
-pub(crate) fn refuse<M>(question: M, why: AskError) {
+pub(crate) fn refuse<M>(question: M, why: Refusal) {
     /// Also if the drop panics.
-    struct Restored(Option<AskError>);
+    struct Restored(Option<Refusal>);
 
     impl Drop for Restored {
         fn drop(&mut self) {
@@ -141,17 +143,31 @@ impl<R> fmt::Debug for Reply<R> {
 pub(crate) struct Answer<R>(Arc<Slot<Result<R, AskError>>>);
 
 impl<R> Answer<R> {
-    pub(crate) fn wait(self) -> Result<R, AskError> {
+    pub(crate) fn wait(&self) -> Result<R, AskError> {
         self.0.take()
     }
 
-    pub(crate) fn wait_timeout(self, timeout: Duration) -> Result<R, AskError> {
+    pub(crate) fn wait_deadline(&self, deadline: Instant) -> Result<R, AskError> {
         self.0
-            .take_timeout(timeout)
+            .take_deadline(deadline)
             .unwrap_or(Err(AskError::TimedOut))
+    }
+
+    /// For those who look who waits for whom.
+    pub(crate) fn to_open(&self) -> Arc<dyn Open>
+    where
+        R: Send + 'static,
+    {
+        Arc::clone(&self.0) as Arc<dyn Open>
     }
 
     pub(crate) async fn awaited(self) -> Result<R, AskError> {
         self.0.take_async().await
+    }
+}
+
+impl<R: Send> Open for Slot<Result<R, AskError>> {
+    fn is_open(&self) -> bool {
+        self.is_empty()
     }
 }

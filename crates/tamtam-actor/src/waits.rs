@@ -1,0 +1,296 @@
+//! Who waits for whom: actors that wait for an answer without handling messages meanwhile, and circles of them, in
+//! which nobody would ever answer.
+//!
+//! An actor waits so if its handler blocks in [`Address::ask`](crate::Address::ask), or if it
+//! [holds](crate::Context::hold) for the answer of [`Address::ask_async`](crate::Address::ask_async). Each such wait is
+//! an edge of a graph, and whoever adds one looks whether it closes a circle (Chandy, Misra and Haas describe the
+//! and-model of such graphs, 1983; here all edges are in one place, so a walk will do).
+//!
+//! A circle may still come undone: an answer may be on its way, or the question may have been passed on to somebody
+//! outside, who will answer. So it counts as a deadlock only if it still stands after a while. A question of an actor
+//! to itself counts at once.
+
+use core::cell::Cell as PlainCell;
+use core::fmt;
+use core::time::Duration;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::at_work::ActorId;
+
+/// A circle of waits that stands for so long is a deadlock.
+pub(crate) const GRACE: Duration = Duration::from_millis(200);
+
+/// A question without an answer so far.
+pub(crate) trait Open: Send + Sync {
+    fn is_open(&self) -> bool;
+}
+
+struct Edge {
+    number: u64,
+    to: ActorId,
+    question: Arc<dyn Open>,
+}
+
+#[derive(Default)]
+struct Graph {
+    next_number: u64,
+    edges: HashMap<ActorId, Vec<Edge>>,
+}
+
+static GRAPH: Mutex<Option<Graph>> = Mutex::new(None);
+
+fn lock() -> MutexGuard<'static, Option<Graph>> {
+    // No user code runs under the lock, so it is never poisoned half changed.
+    GRAPH.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Actors that wait for each other in a circle, so that none of them would ever get its answer.
+///
+/// See [`AskError::Cycle`](crate::AskError::Cycle).
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Cycle {
+    /// Each waits for the next one, and the last one for the first.
+    actors: Arc<[ActorId]>,
+}
+
+impl Cycle {
+    /// The actors: each waits for the next one, and the last one for the first, who is the one that asked.
+    #[must_use]
+    pub fn actors(&self) -> &[ActorId] {
+        &self.actors
+    }
+}
+
+impl fmt::Display for Cycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for actor in &*self.actors {
+            write!(f, "{actor} -> ")?;
+        }
+        self.actors.first().map_or(Ok(()), |first| first.fmt(f))
+    }
+}
+
+impl fmt::Debug for Cycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cycle({self})")
+    }
+}
+
+/// A wait of an actor, for as long as it lasts.
+pub(crate) struct Waiting {
+    actor: ActorId,
+    number: u64,
+}
+
+/// A circle that a wait has closed.
+pub(crate) struct Closed {
+    pub(crate) cycle: Cycle,
+    /// The waits that make it.
+    numbers: Vec<u64>,
+}
+
+impl Closed {
+    /// Whether it cannot come undone.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.numbers.len() == 1
+    }
+}
+
+impl Waiting {
+    /// `actor` waits for an answer by `to`. Tells whether that closes a circle.
+    pub(crate) fn begin(
+        actor: ActorId,
+        to: ActorId,
+        question: Arc<dyn Open>,
+    ) -> (Self, Option<Closed>) {
+        let mut graph = lock();
+        let graph = graph.get_or_insert_default();
+        let number = graph.next_number;
+        graph.next_number += 1;
+        graph.edges.entry(actor).or_default().push(Edge {
+            number,
+            to,
+            question,
+        });
+        let waiting = Waiting { actor, number };
+        let closed = graph.circle_through(&waiting);
+        (waiting, closed)
+    }
+
+    /// Whether the circle is still there.
+    pub(crate) fn still_stands(&self, closed: &Closed) -> bool {
+        lock().as_ref().is_some_and(|graph| {
+            let mut actors = closed.cycle.actors.iter();
+            let mut numbers = closed.numbers.iter();
+            actors.all(|actor| {
+                numbers
+                    .next()
+                    .is_some_and(|&number| graph.is_open(*actor, number))
+            })
+        })
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut graph = lock();
+        let Some(known) = graph.as_mut() else { return };
+        let mut ended = None;
+        if let Some(edges) = known.edges.get_mut(&self.actor) {
+            if let Some(place) = edges.iter().position(|edge| edge.number == self.number) {
+                ended = Some(edges.swap_remove(place));
+            }
+            if edges.is_empty() {
+                known.edges.remove(&self.actor);
+            }
+        }
+        drop(graph);
+        // With the question may go an answer that nobody has taken.
+        drop(ended);
+    }
+}
+
+impl Graph {
+    fn is_open(&self, actor: ActorId, number: u64) -> bool {
+        let mut edges = self.edges.get(&actor).into_iter().flatten();
+        edges.any(|edge| edge.number == number && edge.question.is_open())
+    }
+
+    /// A circle that begins with this wait.
+    fn circle_through(&self, waiting: &Waiting) -> Option<Closed> {
+        let first = self.edges.get(&waiting.actor)?;
+        let first = first.iter().find(|edge| edge.number == waiting.number)?;
+        // A walk in depth: what leads to where we are, and what is left to try from each place.
+        let mut actors = vec![waiting.actor];
+        let mut numbers = vec![waiting.number];
+        if first.to == waiting.actor {
+            return Some(Self::closed(actors, numbers));
+        }
+        let mut seen = vec![waiting.actor, first.to];
+        let mut way = vec![(first.to, 0)];
+        actors.push(first.to);
+        while let Some((actor, next)) = way.last_mut() {
+            let edge = self.edges.get(actor).and_then(|edges| edges.get(*next));
+            *next += 1;
+            match edge {
+                Some(edge) if !edge.question.is_open() => {}
+                Some(edge) if edge.to == waiting.actor => {
+                    numbers.push(edge.number);
+                    return Some(Self::closed(actors, numbers));
+                }
+                Some(edge) if !seen.contains(&edge.to) => {
+                    seen.push(edge.to);
+                    numbers.push(edge.number);
+                    actors.push(edge.to);
+                    way.push((edge.to, 0));
+                }
+                Some(_) => {}
+                None => {
+                    way.pop();
+                    actors.pop();
+                    numbers.pop();
+                }
+            }
+        }
+        None
+    }
+
+    fn closed(actors: Vec<ActorId>, numbers: Vec<u64>) -> Closed {
+        Closed {
+            cycle: Cycle {
+                actors: actors.into(),
+            },
+            numbers,
+        }
+    }
+}
+
+thread_local! {
+    /// The actor that polls something on this thread for which it keeps its messages back.
+    static HOLDER: PlainCell<Option<ActorId>> = const { PlainCell::new(None) };
+}
+
+/// The actor that keeps its messages back for what is being polled on this thread.
+pub(crate) fn holder() -> Option<ActorId> {
+    HOLDER.get()
+}
+
+/// Polls something for which `holder`, if there is one, keeps its messages back.
+pub(crate) fn polled_by<R>(holder: Option<ActorId>, poll: impl FnOnce() -> R) -> R {
+    /// Also if the poll panics.
+    struct Restored(Option<ActorId>);
+
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            HOLDER.set(self.0);
+        }
+    }
+
+    let _restored = Restored(HOLDER.replace(holder));
+    poll()
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    struct Always(bool);
+
+    impl Open for Always {
+        fn is_open(&self) -> bool {
+            self.0
+        }
+    }
+
+    fn waits(from: ActorId, to: ActorId, is_open: bool) -> (Waiting, Option<Closed>) {
+        Waiting::begin(from, to, Arc::new(Always(is_open)))
+    }
+
+    #[test]
+    fn a_circle_is_named_from_the_one_who_closes_it() {
+        let [a, b, c, d] = [(); 4].map(|()| ActorId::next());
+        let (_ab, none) = waits(a, b, true);
+        assert!(none.is_none());
+        let (_bd, none) = waits(b, d, true);
+        assert!(none.is_none());
+        let (_bc, none) = waits(b, c, true);
+        assert!(none.is_none());
+        let (ca, closed) = waits(c, a, true);
+        let closed = closed.unwrap();
+        assert_eq!(closed.cycle.actors(), [c, a, b]);
+        assert_eq!(
+            closed.cycle.to_string(),
+            format!("{c} -> {a} -> {b} -> {c}")
+        );
+        assert!(!closed.is_certain());
+        assert!(ca.still_stands(&closed));
+        drop(_ab);
+        assert!(!ca.still_stands(&closed));
+    }
+
+    #[test]
+    fn an_answered_question_is_no_wait() {
+        let [a, b] = [(); 2].map(|()| ActorId::next());
+        let (_ab, _) = waits(a, b, false);
+        let (_ba, none) = waits(b, a, true);
+        assert!(none.is_none());
+    }
+
+    #[test]
+    fn who_asks_itself_is_a_circle_for_certain() {
+        let a = ActorId::next();
+        let (_aa, closed) = waits(a, a, true);
+        assert!(closed.unwrap().is_certain());
+    }
+
+    #[test]
+    fn a_walk_among_circles_of_others_ends() {
+        let [a, b, c] = [(); 3].map(|()| ActorId::next());
+        let (_bc, _) = waits(b, c, true);
+        let (_cb, closed) = waits(c, b, true);
+        assert!(closed.is_some());
+        let (_ab, none) = waits(a, b, true);
+        assert!(none.is_none());
+    }
+}
