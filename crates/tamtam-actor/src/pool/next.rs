@@ -2,11 +2,18 @@
 //!
 //! Whom an actor has just sent something finds it in this core's cache. So the youngest task comes first, until
 //! that has gone on for long enough. Others may take it away, since its thread may be kept by a long turn.
+//!
+//! The owner takes with each turn, a thief now and then, after it has seen a long turn. So the owner pays for no
+//! locked instruction, and the thief for both: the owner says that it is taking, and looks whether there is a
+//! thief; a thief says that it is there, makes all threads see that, and looks whether the owner is taking (Dekker's
+//! two flags, with the asymmetric fences of `tamtam-wait`). A thief that sees the owner taking gives up; an owner
+//! that sees a thief takes by a compare-and-swap, as the thief does, and so neither ever waits for the other.
 
 use core::mem::MaybeUninit;
 
+use tamtam_wait::fence;
 use tamtam_wait::seam::UnsafeCell;
-use tamtam_wait::seam::atomic::{AtomicU32, Ordering};
+use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicU32, Ordering};
 
 const EMPTY: u32 = 0;
 const FULL: u32 = 1;
@@ -16,6 +23,12 @@ const LEAVING: u32 = 2;
 /// A place for one item, with an owner who puts and takes, and thieves who take.
 pub(crate) struct Next<T> {
     state: AtomicU32,
+    /// The owner is taking what is in it, or about to look whether it may.
+    taking: AtomicBool,
+    /// Somebody else is.
+    thief: AtomicBool,
+    /// Whether thieves can make all threads see what they have stored.
+    asymmetric: bool,
     item: UnsafeCell<MaybeUninit<T>>,
 }
 
@@ -28,6 +41,9 @@ impl<T> Next<T> {
     pub(crate) fn new() -> Self {
         Next {
             state: AtomicU32::new(EMPTY),
+            taking: AtomicBool::new(false),
+            thief: AtomicBool::new(false),
+            asymmetric: fence::can_be_asymmetric(),
             item: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
@@ -52,7 +68,7 @@ impl<T> Next<T> {
             FULL => unsafe { self.take() },
             _ => return Some(item),
         };
-        if before.is_none() && self.state.load(Ordering::Acquire) == LEAVING {
+        if before.is_none() && self.state.load(Ordering::Acquire) != EMPTY {
             // A thief has just come.
             return Some(item);
         }
@@ -75,6 +91,32 @@ impl<T> Next<T> {
         if self.state.load(Ordering::Relaxed) != FULL {
             return None;
         }
+        self.taking.store(true, Ordering::Relaxed);
+        if self.asymmetric {
+            fence::light();
+        } else {
+            atomic::fence(Ordering::SeqCst);
+        }
+        // SYNC next-thief: if one has been here, it is seen what it took.
+        if self.thief.load(Ordering::Acquire) {
+            self.taking.store(false, Ordering::Relaxed);
+            return self.contend();
+        }
+        // No thief is here that did not see that we are taking, so nobody else changes the state.
+        let item = (self.state.load(Ordering::Relaxed) == FULL).then(|| {
+            // SAFETY: it is full, so there is an item, and it stays ours.
+            let item = unsafe { self.read() };
+            self.state.store(EMPTY, Ordering::Relaxed);
+            item
+        });
+        // SYNC next-taking: the item is out.
+        self.taking.store(false, Ordering::Release);
+        item
+    }
+
+    /// Takes the item while there is a thief.
+    #[cold]
+    fn contend(&self) -> Option<T> {
         self.state
             .compare_exchange(FULL, EMPTY, Ordering::Acquire, Ordering::Relaxed)
             .ok()?;
@@ -82,17 +124,36 @@ impl<T> Next<T> {
         Some(unsafe { self.read() })
     }
 
-    /// Takes the item away.
+    /// Takes the item away, unless the owner is taking it, or another thief is here. Expensive.
     pub(crate) fn steal(&self) -> Option<T> {
-        // SYNC next-item
-        self.state
-            .compare_exchange(FULL, LEAVING, Ordering::Acquire, Ordering::Relaxed)
-            .ok()?;
-        // SAFETY: it was full, so there is an item; and nobody touches the place while it is being left.
-        let item = unsafe { self.read() };
-        // SYNC next-left
-        self.state.store(EMPTY, Ordering::Release);
-        Some(item)
+        // SYNC next-thief: one at a time.
+        if self.thief.swap(true, Ordering::Acquire) {
+            return None;
+        }
+        if self.asymmetric {
+            fence::heavy();
+        } else {
+            atomic::fence(Ordering::SeqCst);
+        }
+        // SYNC next-taking: if the owner has been at it, it is seen what it took.
+        let item = if self.taking.load(Ordering::Acquire) {
+            None
+        } else {
+            self.state
+                // SYNC next-item
+                .compare_exchange(FULL, LEAVING, Ordering::Acquire, Ordering::Relaxed)
+                .ok()
+                .map(|_| {
+                    // SAFETY: it was full, so there is an item; and nobody touches the place while it is being left.
+                    let item = unsafe { self.read() };
+                    // SYNC next-left
+                    self.state.store(EMPTY, Ordering::Release);
+                    item
+                })
+        };
+        // SYNC next-thief: the item is out.
+        self.thief.store(false, Ordering::Release);
+        item
     }
 
     /// # Safety
@@ -107,6 +168,7 @@ impl<T> Next<T> {
 
 impl<T> Drop for Next<T> {
     fn drop(&mut self) {
-        drop(self.steal());
+        // SAFETY: nobody else is left.
+        drop(unsafe { self.take() });
     }
 }

@@ -196,3 +196,37 @@ fn a_small_pool_counts_answers_and_ends() {
         "an actor without addresses is gone"
     );
 }
+
+#[test]
+fn what_comes_next_goes_to_its_owner_or_to_a_thief() {
+    let count: u32 = if cfg!(miri) { 30 } else { 100_000 };
+    let next = Next::new();
+    let done = AtomicBool::new(false);
+    let (mut all, stolen) = thread::scope(|scope| {
+        let thief = scope.spawn(|| {
+            let mut stolen = Vec::new();
+            while !done.load(Ordering::Acquire) {
+                stolen.extend(next.steal());
+                thread::yield_now();
+            }
+            stolen
+        });
+        let mut own = Vec::new();
+        for number in 0..count {
+            // SAFETY: this thread is the owner.
+            own.extend(unsafe { next.put(Box::new(number)) });
+            if number % 3 == 0 {
+                // SAFETY: as above.
+                own.extend(unsafe { next.take() });
+            }
+        }
+        // SAFETY: as above.
+        own.extend(unsafe { next.take() });
+        done.store(true, Ordering::Release);
+        (own, thief.join().unwrap())
+    });
+    assert!(!next.is_full());
+    all.extend(stolen);
+    all.sort_unstable();
+    assert!(all.into_iter().map(|number| *number).eq(0..count));
+}
