@@ -87,7 +87,6 @@ mod memory {
 #[cfg(not(any(tamtam_loom, miri)))]
 mod memory {
     use core::cell::{Cell, UnsafeCell};
-    use core::num::NonZero;
     use core::ptr::{self, NonNull};
     use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 
@@ -226,35 +225,41 @@ mod memory {
             unsafe { (*self.taking.get())[taken] }
         }
 
-        #[cold]
+        /// From elsewhere than the batch to take from, which is used up.
         #[inline(never)]
         fn fetch(&self, place: usize) -> *mut u8 {
+            let kept = self.kept.get();
             // SAFETY: as in `take`.
             let taking = unsafe { &mut *self.taking.get() };
             if self.has_spare.replace(false) {
                 // SAFETY: as in `take`; the two are different arrays.
                 core::mem::swap(taking, unsafe { &mut *self.spare.get() });
-            } else if self.kept.get() == BATCH {
+            } else if kept == BATCH {
                 // SAFETY: as above.
                 core::mem::swap(taking, unsafe { &mut *self.keeping.get() });
                 self.kept.set(0);
+            } else if kept != 0 {
+                // Where few go round, the one that was kept last is the next: without a look at the store.
+                self.kept.set(kept - 1);
+                // SAFETY: as in `take`.
+                return unsafe { (*self.keeping.get())[kept - 1] };
             } else {
-                let stored = STORES[place].0.lock().pop();
-                if let Some(batch) = stored {
-                    *taking = *batch.0;
-                } else if let Some(few) = NonZero::new(self.kept.get()) {
-                    // The nodes that this thread has kept, at the end of the array.
-                    let first = BATCH - few.get();
-                    // SAFETY: as above.
-                    let keeping = unsafe { &*self.keeping.get() };
-                    taking[first..].copy_from_slice(&keeping[..few.get()]);
-                    self.kept.set(0);
-                    self.taken.set(first);
-                    return self.take(place);
-                } else {
-                    return allocate(layout_of(place));
-                }
+                return self.fetch_stored(place);
             }
+            self.taken.set(0);
+            self.take(place)
+        }
+
+        /// This thread has none.
+        #[cold]
+        #[inline(never)]
+        fn fetch_stored(&self, place: usize) -> *mut u8 {
+            let stored = STORES[place].0.lock().pop();
+            let Some(batch) = stored else {
+                return allocate(layout_of(place));
+            };
+            // SAFETY: as in `take`.
+            unsafe { *self.taking.get() = *batch.0 };
             self.taken.set(0);
             self.take(place)
         }
