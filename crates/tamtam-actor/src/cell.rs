@@ -21,7 +21,7 @@ use crate::at_work::{ActorId, AtWork, Kind, Place, State};
 use crate::error::TellError;
 use crate::home::{Acts, Due, Home, Task, TurnLimits};
 use crate::mailbox::{
-    Head, Limited, Mark, Overflow, Popped, Pushed, Reserved, Tail, Things, Urgent,
+    Head, Limited, Linked, Mark, Open, Overflow, Popped, Pushed, Reserved, Tail, Things, Urgent,
 };
 use tamtam_wait::contain;
 
@@ -300,6 +300,15 @@ impl<M> Cell<M> {
         if let Some(limited) = &self.limited {
             limited.release();
         }
+    }
+
+    /// As `push_system`, for something that brings its own place on the stack.
+    pub(crate) fn push_continuation<W>(self: &Arc<Self>, continuation: Box<Linked<System, W>>)
+    where
+        W: Open<System> + Send,
+    {
+        self.urgent.push_linked(continuation);
+        self.sent(self.tail.wake());
     }
 
     pub(crate) fn push_system(self: &Arc<Self>, system: System) {

@@ -8,7 +8,7 @@ use crate::address::Address;
 use crate::at_work::{ActorId, State};
 use crate::cell::{Cell, Continuation, Own, System};
 use crate::error::AskError;
-use crate::mailbox::Mark;
+use crate::mailbox::{Linked, Mark, Open};
 use crate::pipe::Pipes;
 use crate::reply::{Answered, Reply};
 use crate::running::Running;
@@ -126,9 +126,9 @@ impl<A: Actor> Context<A> {
         R: Send + 'static,
     {
         self.begin_waiting();
-        let reply = Reply::to_continuation(Box::new(Pending {
-            asker: self.here.cell.to_arc(),
-            then: Some(then),
+        let reply = Reply::to_continuation(Linked::new(Pending {
+            asker: Some(self.here.cell.to_arc()),
+            then,
             answer: None,
             actor: PhantomData,
         }));
@@ -139,40 +139,54 @@ impl<A: Actor> Context<A> {
     }
 }
 
-/// A question of an actor: first the way of the answer, then what is done with it.
+/// A question of an actor: first the way of the answer, then, in the same box, what is done with it.
 struct Pending<A: Actor, R, F> {
-    asker: Arc<Cell<A::Message>>,
-    then: Option<F>,
+    /// Until there is an answer.
+    asker: Option<Arc<Cell<A::Message>>>,
+    then: F,
     answer: Option<Result<R, AskError>>,
     actor: PhantomData<fn(A)>,
 }
 
-impl<A, R, F> Answered<R> for Pending<A, R, F>
+impl<A, R, F> Answered<R> for Linked<System, Pending<A, R, F>>
 where
     A: Actor,
     R: Send + 'static,
     F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
 {
     fn answered(mut self: Box<Self>, answer: Result<R, AskError>) {
-        self.answer = Some(answer);
-        let asker = Arc::clone(&self.asker);
-        asker.push_system(System::Continue(self));
+        self.what.answer = Some(answer);
+        if let Some(asker) = self.what.asker.take() {
+            asker.push_continuation(self);
+        }
     }
 }
 
-impl<A, R, F> Continuation for Pending<A, R, F>
+impl<A, R, F> Open<System> for Pending<A, R, F>
 where
     A: Actor,
     R: Send + 'static,
     F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
 {
-    fn go_on(mut self: Box<Self>, running: &mut dyn Any) {
+    fn open(this: Box<Linked<System, Self>>) -> System {
+        System::Continue(this)
+    }
+}
+
+impl<A, R, F> Continuation for Linked<System, Pending<A, R, F>>
+where
+    A: Actor,
+    R: Send + 'static,
+    F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
+{
+    fn go_on(self: Box<Self>, running: &mut dyn Any) {
+        let (then, answer) = {
+            // Gone before anything else is done, which is often the next question.
+            let this = self;
+            (this.what.then, this.what.answer)
+        };
         let running = running.downcast_mut::<Running<A>>();
-        let (then, answer) = (self.then.take(), self.answer.take());
-        drop(self);
-        if let (Some((actor, context)), Some(then), Some(answer)) =
-            (running.and_then(Running::parts), then, answer)
-        {
+        if let (Some((actor, context)), Some(answer)) = (running.and_then(Running::parts), answer) {
             context.end_waiting();
             then(actor, answer, context);
         }

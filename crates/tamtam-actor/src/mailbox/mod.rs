@@ -12,4 +12,4 @@ mod urgent;
 pub use limited::Overflow;
 pub(crate) use limited::{Limited, Pushed, Reserved};
 pub(crate) use queue::{Head, Mark, Popped, Tail};
-pub(crate) use urgent::{Things, Urgent};
+pub(crate) use urgent::{Linked, Open, Things, Urgent};

@@ -12,12 +12,55 @@ use tamtam_wait::contain;
 
 /// Things that wait, the youngest on top.
 pub(crate) struct Urgent<T> {
-    top: AtomicPtr<Thing<T>>,
+    top: AtomicPtr<Link<T>>,
 }
 
-struct Thing<T> {
-    what: T,
-    below: *mut Thing<T>,
+/// How a thing lies on the stack; a thing begins with it.
+struct Link<T> {
+    below: *mut Link<T>,
+    /// Takes the whole of which this is the beginning.
+    ///
+    /// Called once, by the one who has it, who does not use the link afterwards.
+    open: unsafe fn(NonNull<Link<T>>) -> T,
+}
+
+// SAFETY: a link says where another one is; who may go there is for the stack to say.
+unsafe impl<T> Send for Link<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Link<T> {}
+
+/// A value in a box with a link, so that it needs no other box to lie on a stack of `T`.
+#[repr(C)]
+pub(crate) struct Linked<T, W> {
+    link: Link<T>,
+    pub(crate) what: W,
+}
+
+/// What becomes of a value when it is taken from a stack of `T`.
+pub(crate) trait Open<T>: Sized {
+    fn open(this: Box<Linked<T, Self>>) -> T;
+}
+
+impl<T, W: Open<T>> Linked<T, W> {
+    pub(crate) fn new(what: W) -> Box<Self> {
+        Box::new(Linked {
+            link: Link {
+                below: ptr::null_mut(),
+                // SAFETY: such a link is in such a box.
+                open: |link| W::open(unsafe { Box::from_raw(link.cast().as_ptr()) }),
+            },
+            what,
+        })
+    }
+}
+
+/// A value that comes out as it was.
+struct Plain<T>(T);
+
+impl<T> Open<T> for Plain<T> {
+    fn open(this: Box<Linked<T, Self>>) -> T {
+        this.what.0
+    }
 }
 
 // SAFETY: things move through the stack from one thread to another.
@@ -33,11 +76,16 @@ impl<T> Urgent<T> {
     }
 
     /// Adds something. Sequentially consistent.
-    pub(crate) fn push(&self, what: T) {
-        let thing = Box::into_raw(Box::new(Thing {
-            what,
-            below: ptr::null_mut(),
-        }));
+    pub(crate) fn push(&self, what: T)
+    where
+        T: Send,
+    {
+        self.push_linked(Linked::new(Plain(what)));
+    }
+
+    /// Adds something that has its link already. Sequentially consistent.
+    pub(crate) fn push_linked<W: Open<T> + Send>(&self, thing: Box<Linked<T, W>>) {
+        let thing = Box::into_raw(thing).cast::<Link<T>>();
         let mut top = self.top.load(Ordering::Relaxed);
         loop {
             // SAFETY: the thing is ours until it is on the stack.
@@ -87,7 +135,7 @@ impl<T> Drop for Urgent<T> {
 /// Things in the order in which they came; those that are left are dropped, each by itself: a panic in the drop of
 /// one does not keep the others.
 pub(crate) struct Things<T> {
-    first: *mut Thing<T>,
+    first: *mut Link<T>,
 }
 
 impl<T> Iterator for Things<T> {
@@ -95,10 +143,11 @@ impl<T> Iterator for Things<T> {
 
     fn next(&mut self) -> Option<T> {
         let first = NonNull::new(self.first)?;
-        // SAFETY: it came from a box, and is ours.
-        let thing = unsafe { Box::from_raw(first.as_ptr()) };
-        self.first = thing.below;
-        Some(thing.what)
+        // SAFETY: it is ours, and is opened once.
+        unsafe {
+            self.first = (*first.as_ptr()).below;
+            Some(((*first.as_ptr()).open)(first))
+        }
     }
 }
 
