@@ -82,7 +82,8 @@ impl<M> Address<M> {
     /// # Blocking
     ///
     /// Until the question is answered or dropped. A handler asks by [`Context::ask`](crate::Context::ask); if
-    /// one calls this on a thread of a pool, the pool lets another thread stand in for as long, up to a limit.
+    /// one calls this on a thread of a pool, the pool lets another thread stand in for as long, up to a limit. On the
+    /// thread on which the asked actor itself lives it is an error, [`AskError::OwnThread`], and nothing is asked.
     ///
     /// # Errors
     ///
@@ -101,6 +102,9 @@ impl<M> Address<M> {
         &self,
         question: impl FnOnce(Reply<R>) -> M,
     ) -> Result<R, AskError> {
+        if self.is_on_this_thread() {
+            return Err(AskError::OwnThread);
+        }
         let (reply, answer) = Reply::open();
         self.put_question(question(reply))?;
         match AtWork::id() {
@@ -150,6 +154,9 @@ impl<M> Address<M> {
         question: impl FnOnce(Reply<R>) -> M,
         timeout: Duration,
     ) -> Result<R, AskError> {
+        if self.is_on_this_thread() {
+            return Err(AskError::OwnThread);
+        }
         let deadline = Instant::now().checked_add(timeout);
         let (reply, answer) = Reply::open();
         self.put_question(question(reply))?;
@@ -212,6 +219,14 @@ impl<M> Address<M> {
         match &self.way {
             Way::Here(cell) => cell.0.id(),
             Way::Through(recipient) => recipient.id(),
+        }
+    }
+
+    /// Whether the actor has its turns on this very thread, and nowhere else.
+    fn is_on_this_thread(&self) -> bool {
+        match &self.way {
+            Way::Here(cell) => cell.0.is_on_this_thread(),
+            Way::Through(recipient) => recipient.is_on_this_thread(),
         }
     }
 
@@ -374,6 +389,7 @@ trait Recipient<M> {
     fn stop(&self);
     fn is_stopped(&self) -> bool;
     fn lost(&self) -> u32;
+    fn is_on_this_thread(&self) -> bool;
 }
 
 fn tell_through<M>(
@@ -428,6 +444,10 @@ impl<M> Recipient<M> for Counted<M> {
 
     fn lost(&self) -> u32 {
         self.0.lost()
+    }
+
+    fn is_on_this_thread(&self) -> bool {
+        self.0.is_on_this_thread()
     }
 }
 
@@ -484,5 +504,9 @@ impl<N, M, F: Fn(N) -> M> Recipient<N> for Mapped<M, F> {
 
     fn lost(&self) -> u32 {
         self.inner.lost()
+    }
+
+    fn is_on_this_thread(&self) -> bool {
+        self.inner.is_on_this_thread()
     }
 }

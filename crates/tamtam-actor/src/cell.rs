@@ -331,6 +331,16 @@ impl<M> Cell<M> {
         was_parked
     }
 
+    /// Gives the actor a turn, for whatever it may find to do.
+    pub(crate) fn nudge(self: &Arc<Self>) {
+        self.sent(self.tail.wake());
+    }
+
+    /// Whether the actor has its turns on this very thread, and nowhere else.
+    pub(crate) fn is_on_this_thread(&self) -> bool {
+        self.home.is_on_this_thread()
+    }
+
     // ------------------------------------------------------------------------------- addresses
 
     pub(crate) fn add_address(&self) {

@@ -113,6 +113,9 @@ pub enum AskError {
     /// A circle of several actors counts as one if it has stood for 0.2 seconds, since the answer might come
     /// from somewhere else.
     Cycle(Cycle),
+    /// The actor lives on this very thread, a [`Worker`](crate::Worker)'s or a [`Frame`](crate::Frame)'s, which would
+    /// wait for itself: the question was not asked.
+    OwnThread,
 }
 
 impl fmt::Display for AskError {
@@ -132,6 +135,10 @@ impl fmt::Display for AskError {
                  stopped before its turn came"
             }
             AskError::TimedOut => "no answer came in time; the question may still be handled",
+            AskError::OwnThread => {
+                "the actor lives on this very thread, which would wait for itself: the question was not asked; \
+                 ask from its handlers by `Context::ask`"
+            }
         };
         f.write_str(text)
     }

@@ -131,4 +131,10 @@ pub(crate) trait Home: Send + Sync {
 
     /// Lets a task that has just had a turn have another one, behind the others.
     fn schedule_again(&self, task: Task);
+
+    /// Whether the actors here have their turns on this very thread, and nowhere else: who waits here for one of them
+    /// waits for ever.
+    fn is_on_this_thread(&self) -> bool {
+        false
+    }
 }

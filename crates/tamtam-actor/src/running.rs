@@ -9,6 +9,9 @@ use crate::context::Context;
 use crate::home::TurnLimits;
 use crate::mailbox::Popped;
 
+/// So many messages an actor handles in one turn at most, where nothing else was said.
+pub(crate) const MOST_MESSAGES: u32 = TurnLimits::USUAL.messages;
+
 /// Makes an actor where it is to live.
 pub(crate) type Birth<A> = Box<dyn FnOnce(&mut Context<A>) -> A + Send>;
 
@@ -65,11 +68,14 @@ impl<A: Actor> Running<A> {
 
     /// Does what comes before messages; `true` if the actor is to be stopped.
     #[cold]
-    fn attend_to_system(&mut self) -> bool {
+    fn attend_to_system(&mut self, handled: &mut u32) -> bool {
         let things = self.context.here().cell().take_system();
         for system in things {
             match system {
-                System::Continue(continuation) => continuation.go_on(self),
+                System::Continue(continuation) => {
+                    *handled += 1;
+                    continuation.go_on(self);
+                }
                 System::Stop => return true,
                 System::Orphaned => self.context.here().note_orphaned(),
             }
@@ -80,7 +86,17 @@ impl<A: Actor> Running<A> {
         false
     }
 
-    fn work(&mut self) -> Turn {
+    /// A turn of at most so many messages, which it counts: answers to this actor's own questions, too.
+    #[inline]
+    pub(crate) fn turn_of(&mut self, most: u32, handled: &mut u32) -> Turn {
+        self.busy = true;
+        let turn = self.work(most, handled);
+        self.busy = false;
+        turn
+    }
+
+    #[inline]
+    fn work(&mut self, most: u32, handled: &mut u32) -> Turn {
         if !self.started {
             self.start();
         }
@@ -88,20 +104,19 @@ impl<A: Actor> Running<A> {
         // would have every message brought from there by itself, and two actors that work for a third one would
         // keep up with each other step by step.
         let mark = self.context.here().cell().mark();
-        let mut handled = 0;
         let mut began = None;
         loop {
             if self.context.here().is_stopping() {
                 return Turn::Stop;
             }
-            if self.context.here().cell().has_system() && self.attend_to_system() {
+            if self.context.here().cell().has_system() && self.attend_to_system(handled) {
                 return Turn::Stop;
             }
             let limits = self.limits;
             let Some((actor, context)) = self.parts() else {
                 return Turn::Stop;
             };
-            if handled == limits.messages {
+            if *handled >= most {
                 return Turn::More;
             }
             if context.here().is_at(mark) {
@@ -111,7 +126,7 @@ impl<A: Actor> Running<A> {
                 return Turn::Park;
             }
             // A look at the clock costs as much as a message: the longer it has gone well, the fewer.
-            if u32::is_power_of_two(handled) && handled > 1 {
+            if u32::is_power_of_two(*handled) && *handled > 1 {
                 let now = Instant::now();
                 match began {
                     None => began = Some(now),
@@ -139,17 +154,14 @@ impl<A: Actor> Running<A> {
                 Popped::Empty if is_alone && context.awaits_nothing() => return Turn::Stop,
                 Popped::Empty => return Turn::Done,
             }
-            handled += 1;
+            *handled += 1;
         }
     }
 }
 
 impl<A: Actor> Behavior<A::Message> for Running<A> {
     fn turn(&mut self) -> Turn {
-        self.busy = true;
-        let turn = self.work();
-        self.busy = false;
-        turn
+        self.turn_of(self.limits.messages, &mut 0)
     }
 
     fn stopped(&mut self) {

@@ -1,15 +1,24 @@
 use core::fmt;
+use core::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::actor::{Actor, Function};
 use crate::address::Address;
-use crate::cell::Cell;
+use crate::cell::{Cell, Own};
 use crate::context::{Context, Here};
+use crate::frame::{Frame, FrameHandle};
 use crate::home::Home;
+use crate::line::Line;
 use crate::mailbox::Overflow;
+use crate::pool::Pool;
 use crate::running::Running;
+use crate::worker::Worker;
 
-/// What an actor is to be like, before it is born: see [`Pool::spawner`](crate::Pool::spawner).
+/// What an actor is to be like, before it is born: see [`Pool::spawner`], [`Worker::spawner`], [`Frame::spawner`] and
+/// [`FrameHandle::spawner`].
+///
+/// `H` is where the actor is going to live. It says which actors may: on a pool those that may be sent between
+/// threads; on a worker, and in a frame, also others, provided that they are made there.
 ///
 /// # Examples
 ///
@@ -24,16 +33,37 @@ use crate::running::Running;
 /// logger.tell("started".to_owned())?;
 /// # Ok::<(), tamtam_actor::TellError<String>>(())
 /// ```
-#[derive(Clone)]
 #[must_use]
-pub struct Spawner {
-    home: Arc<dyn Home>,
+pub struct Spawner<H = Pool> {
+    place: Place,
     limit: Option<(usize, Overflow)>,
+    /// A spawner may be sent where its home may: that of a [`Frame`] stays on its thread.
+    home: PhantomData<H>,
 }
 
-impl Spawner {
+#[derive(Clone)]
+enum Place {
+    /// On several threads.
+    Home(Arc<dyn Home>),
+    /// On one.
+    Line(Arc<Line>),
+}
+
+impl<H> Spawner<H> {
     pub(crate) fn on(home: Arc<dyn Home>) -> Self {
-        Spawner { home, limit: None }
+        Spawner {
+            place: Place::Home(home),
+            limit: None,
+            home: PhantomData,
+        }
+    }
+
+    pub(crate) fn on_line(line: &Arc<Line>) -> Self {
+        Spawner {
+            place: Place::Line(Arc::clone(line)),
+            limit: None,
+            home: PhantomData,
+        }
     }
 
     /// The mailbox holds so many messages, at least one; what becomes of the others is said by `overflow`.
@@ -42,41 +72,136 @@ impl Spawner {
         self
     }
 
-    /// The actor.
-    pub fn spawn<A: Actor + Send>(self, actor: A) -> Address<A::Message> {
-        // SAFETY: the actor may be used on any thread.
+    /// # Safety
+    ///
+    /// The actor may be used and dropped on each thread on which its home has turns, and what `make` returns dropped
+    /// on this one.
+    unsafe fn settle<A: Actor>(
+        self,
+        make: impl FnOnce(Own<A::Message>) -> Running<A>,
+    ) -> Address<A::Message> {
+        // SAFETY: by the caller's promise.
         let cell = unsafe {
-            Cell::new(self.home, self.limit, |cell| {
-                Box::new(Running::born(cell, actor))
-            })
+            match self.place {
+                Place::Home(home) => Cell::new(home, self.limit, |cell| Box::new(make(cell))),
+                Place::Line(line) => line.settle(self.limit, make),
+            }
         };
         Address::first(cell)
     }
 
-    /// A function as an actor: it is called for each message, one by one.
-    pub fn spawn_fn<M: Send + 'static>(
+    /// # Safety
+    ///
+    /// The actor may be used and dropped on each thread on which its home has turns.
+    unsafe fn settle_with<A: Actor>(
         self,
-        function: impl FnMut(M, &mut Here<M>) + Send + 'static,
-    ) -> Address<M> {
-        self.spawn(Function::new(function))
+        birth: impl FnOnce(&mut Context<A>) -> A + Send + 'static,
+    ) -> Address<A::Message> {
+        // SAFETY: by the caller's promise; before its first turn there is only `birth`, which may be dropped anywhere.
+        unsafe { self.settle(|cell| Running::unborn(cell, Box::new(birth))) }
     }
+}
 
+macro_rules! spawns_what_is_sent {
+    ($($home:ty),+) => {$(
+        impl Spawner<$home> {
+            /// The actor.
+            pub fn spawn<A: Actor + Send>(self, actor: A) -> Address<A::Message> {
+                // SAFETY: the actor may be used on any thread.
+                unsafe { self.settle(|cell| Running::born(cell, actor)) }
+            }
+
+            /// A function as an actor: it is called for each message, one by one.
+            pub fn spawn_fn<M: Send + 'static>(
+                self,
+                function: impl FnMut(M, &mut Here<M>) + Send + 'static,
+            ) -> Address<M> {
+                self.spawn(Function::new(function))
+            }
+        }
+    )+};
+}
+
+spawns_what_is_sent!(Pool, Worker, FrameHandle);
+
+impl Spawner<Pool> {
     /// An actor that is made where it lives, before its first message.
     pub fn spawn_with<A: Actor + Send>(
         self,
         birth: impl FnOnce(&mut Context<A>) -> A + Send + 'static,
     ) -> Address<A::Message> {
-        // SAFETY: the actor, and what makes it, may be used on any thread.
-        let cell = unsafe {
-            Cell::new(self.home, self.limit, |cell| {
-                Box::new(Running::unborn(cell, Box::new(birth)))
-            })
-        };
-        Address::first(cell)
+        // SAFETY: the actor may be used on any thread.
+        unsafe { self.settle_with(birth) }
     }
 }
 
-impl fmt::Debug for Spawner {
+macro_rules! makes_on_its_thread {
+    ($($home:ty),+) => {$(
+        impl Spawner<$home> {
+            /// An actor that is made where it lives, before its first message. It never leaves that thread, so it
+            /// need not be `Send`.
+            pub fn spawn_with<A: Actor>(
+                self,
+                birth: impl FnOnce(&mut Context<A>) -> A + Send + 'static,
+            ) -> Address<A::Message> {
+                // SAFETY: all turns are on one thread, where the actor is dropped, too.
+                unsafe { self.settle_with(birth) }
+            }
+        }
+    )+};
+}
+
+makes_on_its_thread!(Worker, FrameHandle);
+
+impl Spawner<Frame> {
+    /// The actor, which need not be `Send`: it never leaves this thread.
+    pub fn spawn<A: Actor>(self, actor: A) -> Address<A::Message> {
+        // SAFETY: a spawner of a frame stays on the frame's thread, which has all turns. If the frame is gone the
+        // actor is dropped on this thread, which is the same.
+        unsafe { self.settle(|cell| Running::born(cell, actor)) }
+    }
+
+    /// A function as an actor: it is called for each message, one by one. It need not be `Send`.
+    pub fn spawn_fn<M: Send + 'static>(
+        self,
+        function: impl FnMut(M, &mut Here<M>) + 'static,
+    ) -> Address<M> {
+        self.spawn(Function::new(function))
+    }
+
+    /// An actor that is made in its first turn. Neither it nor what makes it need be `Send`.
+    pub fn spawn_with<A: Actor>(
+        self,
+        birth: impl FnOnce(&mut Context<A>) -> A + 'static,
+    ) -> Address<A::Message> {
+        /// Not sent anywhere.
+        struct Stays<T>(T);
+        // SAFETY: it is called, or dropped, in a turn on this very thread, which the spawner has not left.
+        unsafe impl<T> Send for Stays<T> {}
+
+        impl<T> Stays<T> {
+            fn into_inner(self) -> T {
+                self.0
+            }
+        }
+
+        let birth = Stays(birth);
+        // SAFETY: as for `spawn`.
+        unsafe { self.settle_with(move |context| birth.into_inner()(context)) }
+    }
+}
+
+impl<H> Clone for Spawner<H> {
+    fn clone(&self) -> Self {
+        Spawner {
+            place: self.place.clone(),
+            limit: self.limit,
+            home: PhantomData,
+        }
+    }
+}
+
+impl<H> fmt::Debug for Spawner<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spawner")
             .field("limit", &self.limit)

@@ -106,6 +106,15 @@ impl<M> Tail<M> {
     }
 }
 
+impl<M> Tail<M> {
+    /// Whether the receiver is idle, and nobody has woken it. Sequentially consistent.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        seam::model_fence();
+        self.last.load(Ordering::SeqCst).is_null()
+    }
+}
+
 /// Which message was the youngest at some time; for comparing only.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark(usize);

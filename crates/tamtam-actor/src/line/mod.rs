@@ -1,0 +1,606 @@
+//! What is due on one thread: that of a [`Worker`](crate::Worker), or the one that pumps a
+//! [`Frame`](crate::Frame).
+//!
+//! What the thread makes due in its turns goes to a list of its own, without atomics; what others make due comes
+//! in through a queue, the inbox, which also says who has to wake the thread: it is a mailbox's queue, with tasks as
+//! messages. The thread becomes idle by a last step of its own, and who sends to an idle one hears of it: so a bell is
+//! rung once, whether a thread sleeps there or somebody's own loop is to be told.
+//!
+//! Whoever lives here has a seat in the [`Roster`]: so that all are stopped when the thread ends, and dropped on it.
+//! The thread ends when the last seat is free: until then it runs what is due, so nothing of an actor that may not
+//! leave its thread is ever run or abandoned by another one.
+
+#[cfg(all(test, tamtam_loom))]
+mod loom_tests;
+mod resident;
+mod roster;
+
+use core::cell::Cell;
+use core::fmt;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tamtam_wait::seam::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use tamtam_wait::seam::{self, CacheAligned, Mutex, UnsafeCell};
+use tamtam_wait::{Backoff, Wait, WaitList, contain};
+
+use crate::home::{Home, Task};
+use crate::mailbox::{Head, Popped, Tail};
+use crate::running::MOST_MESSAGES;
+
+use roster::Roster;
+
+/// When told to drain: what was accepted later, also what handlers send to each other, has so many rounds to come
+/// to an end.
+const ROUNDS_OF_DRAIN: usize = if cfg!(tamtam_loom) { 2 } else { 1_000 };
+/// A pump without a budget ends after so many rounds; each one after so many in a row that handled nothing.
+const ROUNDS_OF_PUMP: usize = 16;
+/// The list keeps memory for so many tasks when it has become empty.
+const MOST_KEPT: usize = 1_024;
+
+/// The thread goes on.
+const RUN: u8 = 0;
+/// It is to handle what is there, and then end.
+const DRAIN: u8 = 1;
+/// It is to end.
+const DISCARD: u8 = 2;
+
+/// How a [`Worker`](crate::Worker) ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quit {
+    /// What was accepted before is handled first, and what that leads to among the worker's actors, if it comes to
+    /// an end within a thousand rounds of turns.
+    Drain,
+    /// The message at hand is the last one. The others are counted as lost, and whoever waits for an answer hears
+    /// of it.
+    Discard,
+}
+
+/// What is to be called when something comes to an idle line.
+pub(crate) type OnMail = Arc<dyn Fn() + Send + Sync>;
+
+#[derive(Default)]
+struct Hook {
+    call: Option<OnMail>,
+    /// It was called, and the line was not pumped since.
+    told: bool,
+}
+
+/// Tasks for one thread, its keeper.
+pub(crate) struct Line {
+    inbox: CacheAligned<Tail<Task>>,
+    /// The keeper sleeps here.
+    bell: WaitList,
+    wait: Wait,
+    /// Where the keeper has a loop of its own that has to be told.
+    hook: Option<Mutex<Hook>>,
+    /// The keeper's [`token`]; 0 before there is one and after its end.
+    keeper: AtomicUsize,
+    order: AtomicU8,
+    /// The keeper has ended: what comes is abandoned by the one who brings it.
+    closed: AtomicBool,
+    /// Who takes out what came to a closed inbox.
+    leaving: Mutex<()>,
+    roster: Roster,
+    own: CacheAligned<Own>,
+}
+
+/// What the keeper alone uses, in its turns and between them.
+struct Own {
+    head: Head<Task>,
+    due: UnsafeCell<VecDeque<Task>>,
+    /// Messages, and answers, that were handled here.
+    handled: Cell<u64>,
+    /// So many may be handled in a turn.
+    allowance: Cell<u32>,
+    draining: Cell<bool>,
+}
+
+// SAFETY: used by the keeper alone, as the methods of `Line` that do so ask for; and the head, after the line has closed,
+// by those who hold the lock `leaving`.
+unsafe impl Sync for Own {}
+
+thread_local! {
+    /// The line that this thread is in the turns of.
+    static HERE: Cell<*const Line> = const { Cell::new(core::ptr::null()) };
+    /// Somewhere in this thread's own memory.
+    static TOKEN: u8 = const { 0 };
+}
+
+/// Tells this thread from the others that run.
+fn token() -> usize {
+    TOKEN.with(|token| core::ptr::from_ref(token).addr())
+}
+
+/// What this thread was in the turns of before.
+struct Entered(*const Line);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        HERE.set(self.0);
+    }
+}
+
+/// How much a pump handles.
+pub(crate) struct Allowed {
+    pub(crate) time: Option<Duration>,
+    pub(crate) messages: Option<usize>,
+}
+
+impl Line {
+    /// A line without a keeper, who comes later.
+    pub(crate) fn new(wait: Wait, has_hook: bool) -> Self {
+        Line {
+            inbox: CacheAligned(Tail::new()),
+            bell: WaitList::single(),
+            wait,
+            hook: has_hook.then(|| Mutex::new(Hook::default())),
+            keeper: AtomicUsize::new(0),
+            order: AtomicU8::new(RUN),
+            closed: AtomicBool::new(false),
+            leaving: Mutex::new(()),
+            roster: Roster::new(),
+            own: CacheAligned(Own {
+                head: Head::new(),
+                due: UnsafeCell::new(VecDeque::new()),
+                handled: Cell::new(0),
+                allowance: Cell::new(MOST_MESSAGES),
+                draining: Cell::new(false),
+            }),
+        }
+    }
+
+    /// This thread is the keeper from now on.
+    pub(crate) fn keep(&self) {
+        self.keeper.store(token(), Ordering::Relaxed);
+    }
+
+    /// Whether this thread is the keeper.
+    pub(crate) fn is_kept_here(&self) -> bool {
+        self.keeper.load(Ordering::Relaxed) == token()
+    }
+
+    /// Whether the keeper has ended.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    /// What this thread makes due from now on is due on its own list.
+    fn enter(&self) -> Entered {
+        // All threads of a model have the same thread-local values: there, everything comes in through the inbox.
+        let here = if cfg!(tamtam_loom) {
+            core::ptr::null()
+        } else {
+            core::ptr::from_ref(self)
+        };
+        Entered(HERE.replace(here))
+    }
+
+    // ------------------------------------------------------------------------------- from outside
+
+    /// Brings a task from elsewhere.
+    fn bring(&self, task: Task) {
+        let is_woken = self.inbox.push(task);
+        // SYNC line-closed: either we see that it has closed, or the keeper sees that we have come.
+        if self.closed.load(Ordering::SeqCst) {
+            self.abandon_left(false);
+        } else if is_woken {
+            self.ring();
+        }
+    }
+
+    /// Wakes the keeper up for something that lies elsewhere.
+    fn nudge(&self) {
+        if !self.is_closed() && self.inbox.wake() {
+            self.ring();
+        }
+    }
+
+    /// Tells the keeper that something has come. For the one who found it idle.
+    fn ring(&self) {
+        self.bell.habit().meet();
+        self.bell.notify_one();
+        self.tell_hook();
+    }
+
+    fn tell_hook(&self) {
+        let Some(hook) = &self.hook else { return };
+        let call = {
+            let mut hook = hook.lock();
+            let call = hook.call.clone().filter(|_| !hook.told);
+            hook.told |= call.is_some();
+            call
+        };
+        if let Some(call) = call {
+            contain(|| call());
+        }
+    }
+
+    /// Says what is called when something comes to the idle line; it is called now if something is there.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper.
+    pub(crate) unsafe fn set_hook(&self, call: Option<OnMail>) {
+        let Some(hook) = &self.hook else { return };
+        let before = {
+            let mut hook = hook.lock();
+            hook.told = false;
+            core::mem::replace(&mut hook.call, call)
+        };
+        contain(|| drop(before));
+        // SAFETY: by the caller's promise.
+        if unsafe { self.is_due() } {
+            self.tell_hook();
+        }
+    }
+
+    /// The thread is to end.
+    pub(crate) fn quit(&self, how: Quit) {
+        let order = match how {
+            Quit::Drain => DRAIN,
+            Quit::Discard => DISCARD,
+        };
+        // SYNC line-order: by way of the inbox.
+        self.order.fetch_max(order, Ordering::SeqCst);
+        if how == Quit::Discard {
+            // So that the actor that is at it handles no other message.
+            self.roster.stop_all();
+        }
+        self.nudge();
+    }
+
+    fn order(&self) -> u8 {
+        self.order.load(Ordering::Relaxed)
+    }
+
+    // ------------------------------------------------------------------------------- the keeper
+
+    /// # Safety
+    ///
+    /// The caller is the keeper.
+    unsafe fn with_due<R>(&self, change: impl FnOnce(&mut VecDeque<Task>) -> R) -> R {
+        self.own.due.with_mut(|due| {
+            // SAFETY: the keeper alone uses it, and no `change` runs anything that would come here again.
+            change(unsafe { &mut *due })
+        })
+    }
+
+    /// Puts what came in behind what is due, and says how much is.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper.
+    unsafe fn take_in(&self) -> usize {
+        // SAFETY: by the caller's promise, here and below; the keeper is the receiver for good.
+        unsafe {
+            self.with_due(|due| {
+                loop {
+                    match self.own.head.pop(&self.inbox) {
+                        Popped::Message(task) => due.push_back(task),
+                        Popped::Woken => {}
+                        Popped::Empty => return due.len(),
+                    }
+                }
+            })
+        }
+    }
+
+    /// What to do next.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper.
+    unsafe fn next(&self) -> Option<Task> {
+        let mut grown = VecDeque::new();
+        // SAFETY: by the caller's promise.
+        let next = unsafe {
+            self.with_due(|due| {
+                let next = due.pop_front();
+                if next.is_none() && due.capacity() > MOST_KEPT {
+                    // The memory of a rush is given back.
+                    core::mem::swap(due, &mut grown);
+                }
+                next
+            })
+        };
+        drop(grown);
+        next
+    }
+
+    /// Becomes idle, unless something is due, or somebody is about to bring something.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper.
+    unsafe fn rest(&self) -> bool {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            self.with_due(|due| due.is_empty())
+                && (self.inbox.is_idle() || self.own.head.rest(&self.inbox))
+        }
+    }
+
+    /// Whether something is due here or about to be.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper.
+    pub(crate) unsafe fn is_due(&self) -> bool {
+        // SAFETY: by the caller's promise.
+        !self.inbox.is_idle() || unsafe { self.with_due(|due| !due.is_empty()) }
+    }
+
+    /// Sleeps until something comes: `false` if nothing does before the deadline. The keeper is idle.
+    pub(crate) fn wait(&self, deadline: Option<Instant>) -> bool {
+        let has_come = || !self.inbox.is_idle();
+        #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+        {
+            let attempt = |_| has_come().then_some(());
+            self.bell
+                .wait_until(self.wait, deadline, attempt, has_come)
+                .is_some()
+        }
+        // There is nobody who could bring anything.
+        #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+        {
+            let _ = (deadline, self.wait);
+            has_come()
+        }
+    }
+
+    /// Does what is due, and waits for more, while `goes_on`.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper.
+    unsafe fn run_while(&self, mut goes_on: impl FnMut() -> bool) {
+        let mut backoff = Backoff::new();
+        while goes_on() {
+            // SAFETY: by the caller's promise, here and below.
+            unsafe {
+                self.take_in();
+                if let Some(task) = self.next() {
+                    task.run();
+                    backoff = Backoff::new();
+                } else if self.rest() {
+                    self.wait(None);
+                } else {
+                    // Somebody is in the middle of bringing something.
+                    backoff.pause();
+                }
+            }
+        }
+    }
+
+    /// The life of a thread that has nothing else to do, until it is told to quit.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper, and stays it.
+    pub(crate) unsafe fn work(&self) {
+        let entered = self.enter();
+        // SAFETY: by the caller's promise, here and below.
+        unsafe { self.run_while(|| self.order() == RUN) };
+        if self.order() == DRAIN {
+            self.own.draining.set(true);
+            self.roster.ask_all_for_a_turn();
+            // SAFETY: as above.
+            unsafe {
+                self.run_while(|| self.roster.owing() != 0 && self.order() == DRAIN);
+                for _ in 0..ROUNDS_OF_DRAIN {
+                    let due = self.take_in();
+                    if due == 0 || self.order() != DRAIN {
+                        break;
+                    }
+                    for _ in 0..due {
+                        if let Some(task) = self.next() {
+                            task.run();
+                        }
+                    }
+                }
+            }
+        }
+        drop(entered);
+        // SAFETY: as above.
+        unsafe { self.end() };
+    }
+
+    /// Stops all who live here, and closes the line.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper, and no turn is under way.
+    pub(crate) unsafe fn end(&self) {
+        let entered = self.enter();
+        self.roster.stop_all();
+        // Those whom somebody has woken up are not due before he has brought them; and some are about to be born.
+        // SAFETY: by the caller's promise, here and below.
+        unsafe { self.run_while(|| !self.roster.close()) };
+        drop(entered);
+        // From here on nothing comes to the list.
+        // SAFETY: as above.
+        while let Some(task) = unsafe { self.next() } {
+            task.abandon();
+        }
+        self.keeper.store(0, Ordering::Relaxed);
+        // SYNC line-closed: sequentially consistent, for those who look after they have brought something.
+        self.closed.store(true, Ordering::SeqCst);
+        seam::model_fence();
+        self.abandon_left(true);
+    }
+
+    /// Abandons what came to a closed inbox. The keeper waits for those who were about to bring something when it
+    /// closed.
+    #[cold]
+    fn abandon_left(&self, is_keeper: bool) {
+        let mut backoff = Backoff::new();
+        loop {
+            let mut left = Vec::new();
+            let is_all = {
+                let _alone = self.leaving.lock();
+                loop {
+                    // SAFETY: the line has closed, and this is the holder of the lock.
+                    match unsafe { self.own.head.pop(&self.inbox) } {
+                        Popped::Message(task) => left.push(task),
+                        Popped::Woken => {}
+                        Popped::Empty => break,
+                    }
+                }
+                // SAFETY: as above.
+                self.inbox.is_idle() || unsafe { self.own.head.rest(&self.inbox) }
+            };
+            left.into_iter().for_each(Task::abandon);
+            if is_all || !is_keeper {
+                return;
+            }
+            backoff.pause();
+        }
+    }
+
+    /// Does what is due as far as is allowed: how many messages were handled, and whether something is left.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper, and no turn is under way.
+    pub(crate) unsafe fn pump(&self, allowed: &Allowed) -> (usize, bool) {
+        let _entered = self.enter();
+        let before = self.own.handled.get();
+        let handled = || usize::try_from(self.own.handled.get() - before).unwrap_or(usize::MAX);
+        let has_budget = allowed.time.is_some() || allowed.messages.is_some();
+        let mut paces = Paces::new(allowed.time);
+        let mut idle_rounds = 0;
+        let mut rounds = 0;
+        'rounds: while idle_rounds < ROUNDS_OF_PUMP && (has_budget || rounds < ROUNDS_OF_PUMP) {
+            let at_first = handled();
+            // SAFETY: by the caller's promise, here and below.
+            let due = unsafe { self.take_in() };
+            if due == 0 {
+                break;
+            }
+            for _ in 0..due {
+                let messages = allowed
+                    .messages
+                    .map_or(usize::MAX, |most| most.saturating_sub(handled()));
+                let allowance = paces
+                    .allowance()
+                    .min(u32::try_from(messages).unwrap_or(u32::MAX));
+                if allowance == 0 {
+                    break 'rounds;
+                }
+                self.own.allowance.set(allowance);
+                // SAFETY: as above.
+                if let Some(task) = unsafe { self.next() } {
+                    task.run();
+                }
+                paces.look();
+            }
+            rounds += 1;
+            idle_rounds = if handled() == at_first {
+                idle_rounds + 1
+            } else {
+                0
+            };
+        }
+        if let Some(hook) = &self.hook {
+            // Before the keeper is idle: from then on somebody may tell.
+            hook.lock().told = false;
+        }
+        // SAFETY: as above.
+        let is_left = !unsafe { self.rest() };
+        (handled(), is_left)
+    }
+}
+
+/// How many messages a turn may handle before the clock is looked at: the fewer, the less time is left.
+struct Paces {
+    until: Option<Instant>,
+    allowance: u32,
+    looked: Option<Instant>,
+}
+
+impl Paces {
+    fn new(time: Option<Duration>) -> Self {
+        let began = time.map(|_| Instant::now());
+        Paces {
+            until: began
+                .zip(time)
+                .and_then(|(began, time)| began.checked_add(time)),
+            allowance: match time {
+                // One, however long this thread is kept from it.
+                Some(time) => u32::from(!time.is_zero()),
+                None => MOST_MESSAGES,
+            },
+            looked: began,
+        }
+    }
+
+    fn allowance(&self) -> u32 {
+        self.allowance
+    }
+
+    /// A turn is over.
+    fn look(&mut self) {
+        let (Some(until), Some(before)) = (self.until, self.looked) else {
+            self.allowance = MOST_MESSAGES;
+            return;
+        };
+        let now = Instant::now();
+        self.looked = Some(now);
+        let left = until.saturating_duration_since(now);
+        self.allowance = if left == Duration::ZERO {
+            0
+        } else if (now - before) * 4 < left {
+            (self.allowance * 2).min(MOST_MESSAGES)
+        } else {
+            1
+        };
+    }
+}
+
+impl Home for Line {
+    #[inline]
+    fn schedule(&self, task: Task) {
+        if core::ptr::eq(HERE.get(), self) {
+            // SAFETY: only the keeper is in the turns of a line.
+            unsafe { self.with_due(|due| due.push_back(task)) };
+        } else {
+            self.bring(task);
+        }
+    }
+
+    fn schedule_again(&self, task: Task) {
+        self.schedule(task);
+    }
+
+    fn is_on_this_thread(&self) -> bool {
+        self.is_kept_here()
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        // Whoever is due has a share of its line; so there is nothing in here but what woke a keeper, unless it has
+        // something due that is no actor.
+        // SAFETY: nobody else is left.
+        unsafe {
+            while let Some(task) = self.own.head.take_left(&self.inbox) {
+                task.abandon();
+            }
+            self.own.head.free(&self.inbox);
+            while let Some(task) = self.next() {
+                task.abandon();
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Line")
+            .field("closed", &self.closed.load(Ordering::Relaxed))
+            .field("actors", &self.roster.taken())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,116 @@
+//! An actor that lives on a line.
+
+use std::sync::{Arc, Weak};
+
+use super::Line;
+use super::roster::Resident;
+use crate::actor::Actor;
+use crate::cell::{Behavior, Cell, Own, System, Turn};
+use crate::home::Home;
+use crate::mailbox::Overflow;
+use crate::running::Running;
+
+impl<M: Send + 'static> Resident for Cell<M> {
+    fn stop(self: Arc<Self>) {
+        if !self.is_closed() {
+            self.push_system(System::Stop);
+        }
+    }
+
+    fn nudge(self: Arc<Self>) {
+        if !self.is_closed() {
+            Cell::nudge(&self);
+        }
+    }
+}
+
+/// A seat on a line, until it is dropped.
+struct Seat {
+    line: Arc<Line>,
+    place: u32,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.line.roster.leave(self.place);
+        if !self.line.is_kept_here() {
+            // The keeper may wait for just this.
+            self.line.nudge();
+        }
+    }
+}
+
+/// An actor on a line, with its seat: which is left when the actor is dropped, and not before.
+struct Settled<A: Actor> {
+    running: Running<A>,
+    seat: Seat,
+}
+
+/// Counts what a turn has handled, also if it panics.
+struct Count<'a> {
+    line: &'a Line,
+    handled: u32,
+}
+
+impl Drop for Count<'_> {
+    fn drop(&mut self) {
+        let all = &self.line.own.handled;
+        all.set(all.get() + u64::from(self.handled));
+    }
+}
+
+impl<A: Actor> Behavior<A::Message> for Settled<A> {
+    fn turn(&mut self) -> Turn {
+        let line = &*self.seat.line;
+        let mut count = Count { line, handled: 0 };
+        let turn = self
+            .running
+            .turn_of(line.own.allowance.get(), &mut count.handled);
+        drop(count);
+        if line.own.draining.get() && turn == Turn::Done {
+            line.roster.settle(self.seat.place);
+        }
+        turn
+    }
+
+    fn stopped(&mut self) {
+        self.running.stopped();
+    }
+}
+
+impl Line {
+    /// A cell with an actor that lives here. If the line is at its end the actor is dropped on this thread, unless
+    /// the keeper is still about to close.
+    ///
+    /// # Safety
+    ///
+    /// The actor may be used and dropped on the keeper's thread, and dropped on this one.
+    pub(crate) unsafe fn settle<A: Actor>(
+        self: Arc<Self>,
+        limit: Option<(usize, Overflow)>,
+        make: impl FnOnce(Own<A::Message>) -> Running<A>,
+    ) -> Arc<Cell<A::Message>> {
+        let home = Arc::clone(&self) as Arc<dyn Home>;
+        let Some(place) = self.roster.reserve() else {
+            // SAFETY: the line has no turns any more: it abandons, on this thread, or on the keeper's.
+            let cell = unsafe { Cell::new(home, limit, |cell| Box::new(make(cell))) };
+            cell.push_system(System::Stop);
+            return cell;
+        };
+        let line = Arc::clone(&self);
+        let seat = Seat { line, place };
+        let settle = |cell| {
+            Box::new(Settled {
+                running: make(cell),
+                seat,
+            }) as Box<dyn Behavior<A::Message>>
+        };
+        // SAFETY: by the caller's promise. As long as somebody has a seat, the keeper alone runs and abandons.
+        let cell = unsafe { Cell::new(home, limit, settle) };
+        let resident: Weak<Cell<A::Message>> = Arc::downgrade(&cell);
+        if self.roster.fill(place, resident) {
+            Resident::stop(Arc::clone(&cell));
+        }
+        cell
+    }
+}
