@@ -11,6 +11,7 @@ mod latch;
 mod mutex_published;
 mod offer;
 mod per_frame;
+mod players;
 mod polled_value;
 mod pool;
 mod property;

@@ -4,10 +4,13 @@ use tamtam_actor::{Actor, Address, Context, Pool, Reply};
 use tamtam_channel::Latch;
 
 use super::VERSION;
+use super::players::Players;
 use crate::drive::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
 use crate::drive::executor::runtime;
 use crate::drive::ring::{Actors, Parcel, Plan, Ring, Station};
-use crate::drive::{Card, Contender, Measure, Placement, ask, ring};
+use crate::drive::{
+    Card, Contender, Measure, Part, Placement, Troupe, ask, flood, ring, savina, sparse,
+};
 
 /// Actors on a pool.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +31,18 @@ impl Contender for ActorsOnPool {
         measures.extend(ring::sizes(*self, Placement::TwoCores));
         let origins = [Origin::OF_POOLS.as_slice(), &[Origin::Task]].concat();
         measures.extend(ask::measures(*self, &origins));
+        measures.extend(savina::measures(*self));
+        measures.extend(flood::measures(*self));
+        measures.extend(sparse::to_actors(*self));
         measures
+    }
+}
+
+impl Troupe for ActorsOnPool {
+    type Stage<P: Part> = Players<Pool, P>;
+
+    fn open<P: Part>(&self, threads: usize) -> Players<Pool, P> {
+        Players::at(Pool::with_threads(threads))
     }
 }
 

@@ -23,6 +23,8 @@
 //! | [`latch`] | `latch`: a countdown shared by two threads |
 //! | [`ask`] | `ask`: questions to one actor, and messages told without waiting |
 //! | [`ring`] | `ring`: thousands of actors, each of which passes its messages on to the next |
+//! | [`savina`] | `counting`, `fork-join`, `threadring`, `big`, `chameneos`: the classics of a suite for actors |
+//! | [`flood`] | `flood`: how late 1,000 actors are beside one that is flooded |
 
 pub mod ask;
 mod async_handover;
@@ -33,6 +35,7 @@ mod cpu_clock;
 pub mod crowd;
 pub(crate) mod executor;
 mod failure;
+pub mod flood;
 mod flow;
 pub mod frames;
 mod gate;
@@ -53,10 +56,13 @@ pub mod post;
 pub mod property;
 mod queue;
 pub mod ring;
+mod rounds;
+pub mod savina;
 mod seats;
 pub mod sparse;
 mod statistics;
 pub mod stream;
+mod troupe;
 pub mod turns;
 mod usage;
 mod variant;
@@ -81,4 +87,5 @@ pub use packet::{Packet, Packet16, Packet64};
 pub use placement::Placement;
 pub use polled::{Polled, PolledEnd};
 pub use queue::{BatchQueue, Post, PostMany, Queue, Retrieve, RetrieveMany};
+pub use troupe::{Others, Part, Stage, Troupe};
 pub use variant::Variant;

@@ -2,7 +2,8 @@
 //!
 //! A pacing sender on the first processor sends each receiver one message a millisecond (or one per 20 ms); the
 //! receivers are on the second processor, and the messages for eight receivers are spread evenly over the millisecond,
-//! so that each finds a receiver that has waited. COUNT is the number of messages for each receiver.
+//! so that each finds a receiver that has waited. COUNT is the number of messages for each receiver. A receiver is a thread
+//! that waits, or an actor; the actors of a pool share one thread, which is on the second processor, too.
 //!
 //! `latency_ns` (the median) and `p99_ns` are one way: from the moment before the send to the moment after the receive.
 //!
@@ -22,7 +23,8 @@ use super::statistics::{median, percentile};
 use super::turns::EXPERIMENT;
 use super::usage::Usage;
 use super::{
-    Conditions, End, Failure, Handover, Measure, Measurement, Metric, Placement, Stamp, Variant,
+    Conditions, End, Failure, Handover, Measure, Measurement, Metric, Others, Part, Placement,
+    Stage, Stamp, Troupe, Variant,
 };
 
 /// The number that tells a receiver to stop.
@@ -38,55 +40,62 @@ struct Pace {
     period: Duration,
 }
 
-/// One receiver with one message a millisecond: `1000/2cores/sparse-1`.
-pub fn one<H: Handover<Stamp>>(handover: H) -> Measure {
-    measure(
-        handover,
-        1000,
-        "sparse-1",
-        Pace {
-            receivers: 1,
-            period: Duration::from_millis(1),
-        },
-    )
-}
+const ONE: (u64, &str, Pace) = (
+    1000,
+    "sparse-1",
+    Pace {
+        receivers: 1,
+        period: Duration::from_millis(1),
+    },
+);
 
-/// Eight receivers with one message a millisecond each: `1000/2cores/sparse-8`.
-pub fn eight<H: Handover<Stamp>>(handover: H) -> Measure {
-    measure(
-        handover,
-        1000,
-        "sparse-8",
-        Pace {
-            receivers: 8,
-            period: Duration::from_millis(1),
-        },
-    )
-}
+const EIGHT: (u64, &str, Pace) = (
+    1000,
+    "sparse-8",
+    Pace {
+        receivers: 8,
+        period: Duration::from_millis(1),
+    },
+);
 
-/// One receiver with one message per 20 ms: `50/2cores/sparse-20ms`.
-pub fn seldom<H: Handover<Stamp>>(handover: H) -> Measure {
-    measure(
-        handover,
-        50,
-        "sparse-20ms",
-        Pace {
-            receivers: 1,
-            period: Duration::from_millis(20),
-        },
-    )
-}
+const SELDOM: (u64, &str, Pace) = (
+    50,
+    "sparse-20ms",
+    Pace {
+        receivers: 1,
+        period: Duration::from_millis(20),
+    },
+);
 
-/// All three.
+/// One receiver, and eight of them, with one message a millisecond each, and one with a message per 20 ms:
+/// `1000/2cores/sparse-1`, `1000/2cores/sparse-8`, `50/2cores/sparse-20ms`.
 pub fn measures<H: Handover<Stamp>>(handover: H) -> Vec<Measure> {
-    vec![one(handover), eight(handover), seldom(handover)]
+    [ONE, EIGHT, SELDOM]
+        .map(|traffic| {
+            measure(traffic, move |pace, conditions| {
+                run(handover, pace, conditions)
+            })
+        })
+        .into()
 }
 
-fn measure<H: Handover<Stamp>>(handover: H, count: u64, extra: &str, pace: Pace) -> Measure {
+/// The same to actors, which have a thread on the second processor, or as many as the contender gives them there.
+pub fn to_actors<T: Troupe>(troupe: T) -> Vec<Measure> {
+    [ONE, EIGHT, SELDOM]
+        .map(|traffic| {
+            measure(traffic, move |pace, conditions| {
+                run_actors(troupe, pace, conditions)
+            })
+        })
+        .into()
+}
+
+fn measure(
+    (count, extra, pace): (u64, &str, Pace),
+    run: impl Fn(Pace, &Conditions) -> Result<Measurement, Failure> + 'static,
+) -> Measure {
     let variant = Variant::new(count, Placement::TwoCores).with_extra(extra);
-    Measure::new(EXPERIMENT, variant, move |conditions| {
-        run(handover, pace, conditions)
-    })
+    Measure::new(EXPERIMENT, variant, move |conditions| run(pace, conditions))
 }
 
 /// What a receiver reports.
@@ -104,8 +113,7 @@ fn run<H: Handover<Stamp>>(
 ) -> Result<Measurement, Failure> {
     let seats = Seats::of(conditions.variant.placement)?;
     let epoch = Instant::now();
-    // Enough for a wait that learns to have learnt.
-    let warm_up = (conditions.variant.count / 50).clamp(3, 20);
+    let warm_up = warm_up(conditions);
     let expected = usize::try_from(warm_up + conditions.variant.count).expect("a moderate count");
     let (report, reports) = mpsc::channel();
     let mut ends = Vec::new();
@@ -131,77 +139,142 @@ fn run<H: Handover<Stamp>>(
     }
     seats.near.take()?;
 
-    let mut sender = Sender {
-        ends,
-        pace,
-        epoch,
-        number: 0,
-        next: Instant::now(),
-        sending: Duration::ZERO,
-    };
-    let warm_up = sender.rounds(warm_up, Instant::now() + conditions.limit);
-    sender.rest();
-    sender.sending = Duration::ZERO;
-    let before = Spent::now();
-    let start = Instant::now();
-    let rounds = sender.rounds(conditions.variant.count, start + conditions.limit);
-    // Up to the end of the last period, as each period before was observed to its end.
-    sender.rest();
-    let elapsed = start.elapsed();
-    let after = Spent::now();
-    let sending = sender.sending;
+    let mut sender = Sender::new(pace, epoch, |receiver: usize, stamp| {
+        ends[receiver].send(stamp);
+    });
+    let traffic = sender.traffic(warm_up, conditions);
     sender.stop();
-
     let mut latencies = Vec::new();
     for report in reports {
         if let Report::Ended(outcome) = report {
-            let received = outcome?;
-            if received.len() as u64 != warm_up + rounds {
-                let sent = warm_up + rounds;
+            latencies.push(outcome?);
+        }
+    }
+    traffic.measurement(pace, &latencies)
+}
+
+/// An actor that is a receiver.
+#[derive(Debug)]
+struct Receiver {
+    log: Log,
+    report: mpsc::Sender<Result<Vec<u32>, Failure>>,
+}
+
+impl Part for Receiver {
+    type Message = Stamp;
+
+    fn handle(&mut self, stamp: Stamp, _others: &impl Others<Stamp>) {
+        if let Some(outcome) = self.log.enter(stamp) {
+            // The main thread ends at the first failure, and listens no more.
+            let _ = self.report.send(outcome);
+        }
+    }
+}
+
+fn run_actors<T: Troupe>(
+    troupe: T,
+    pace: Pace,
+    conditions: &Conditions,
+) -> Result<Measurement, Failure> {
+    let seats = Seats::of(conditions.variant.placement)?;
+    let epoch = Instant::now();
+    let warm_up = warm_up(conditions);
+    let expected = usize::try_from(warm_up + conditions.variant.count).expect("a moderate count");
+    // The threads of the actors run where the thread runs that starts them.
+    seats.far.take()?;
+    let mut stage = troupe.open_apart(1);
+    let (report, reports) = mpsc::channel();
+    let receiver = |_| Receiver {
+        log: Log::new(epoch, expected),
+        report: report.clone(),
+    };
+    stage.build((0..pace.receivers).map(receiver).collect());
+    drop(report);
+    seats.near.take()?;
+
+    let mut sender = Sender::new(pace, epoch, |receiver, stamp| stage.send(receiver, stamp));
+    let traffic = sender.traffic(warm_up, conditions);
+    sender.stop();
+    let mut latencies = Vec::new();
+    for _ in 0..pace.receivers {
+        // Less than the command's own patience, so that the reason is told.
+        let patience = conditions.limit * 5 + Duration::from_secs(15);
+        let report = reports.recv_timeout(patience).map_err(|_| {
+            Failure::Unverified(format!("an actor did not report within {patience:?}"))
+        })?;
+        latencies.push(report?);
+    }
+    stage.clear();
+    traffic.measurement(pace, &latencies)
+}
+
+/// Enough rounds for a wait that learns to have learnt.
+fn warm_up(conditions: &Conditions) -> u64 {
+    (conditions.variant.count / 50).clamp(3, 20)
+}
+
+/// What the sender did.
+struct Traffic {
+    warm_up: u64,
+    rounds: u64,
+    elapsed: Duration,
+    /// The CPU time of the send calls, with that of the clock around them.
+    sending: Duration,
+    before: Option<Spent>,
+    after: Option<Spent>,
+}
+
+impl Traffic {
+    /// The figures, with the latencies that each receiver reported.
+    fn measurement(self, pace: Pace, reported: &[Vec<u32>]) -> Result<Measurement, Failure> {
+        let sent = self.warm_up + self.rounds;
+        let mut latencies = Vec::new();
+        for received in reported {
+            if received.len() as u64 != sent {
                 return Err(Failure::Unverified(format!(
                     "{sent} messages were sent and {} came",
                     received.len()
                 )));
             }
-            latencies.extend_from_slice(&received[warm_up as usize..]);
+            latencies.extend_from_slice(&received[self.warm_up as usize..]);
         }
+        let operations = self.rounds * u64::from(pace.receivers);
+        if latencies.len() as u64 != operations {
+            return Err(Failure::Unverified(format!(
+                "{operations} messages were sent and {} came",
+                latencies.len()
+            )));
+        }
+        let mut metrics = Vec::new();
+        if let (Some(middle), Some(p99)) = (
+            percentile(&mut latencies, 0.5),
+            percentile(&mut latencies, 0.99),
+        ) {
+            metrics.push(Metric::new("latency_ns", "ns", f64::from(middle)));
+            metrics.push(Metric::new("p99_ns", "ns", f64::from(p99)));
+        }
+        if let (Some(before), Some(after)) = (self.before, self.after) {
+            let clock = cost_of_the_cpu_clock().unwrap_or_default()
+                * u32::try_from(operations).unwrap_or(u32::MAX);
+            let others = after.others.saturating_sub(before.others);
+            let used = Usage {
+                cpu: others + self.sending.saturating_sub(clock),
+                ..after.switches - before.switches
+            };
+            metrics.extend(used.metrics(operations));
+        }
+        Ok(Measurement {
+            operations,
+            elapsed: self.elapsed,
+            metrics,
+            note: None,
+        })
     }
-    let operations = rounds * u64::from(pace.receivers);
-    if latencies.len() as u64 != operations {
-        return Err(Failure::Unverified(format!(
-            "{operations} messages were sent and {} came",
-            latencies.len()
-        )));
-    }
-    let mut metrics = Vec::new();
-    if let (Some(middle), Some(p99)) = (
-        percentile(&mut latencies, 0.5),
-        percentile(&mut latencies, 0.99),
-    ) {
-        metrics.push(Metric::new("latency_ns", "ns", f64::from(middle)));
-        metrics.push(Metric::new("p99_ns", "ns", f64::from(p99)));
-    }
-    if let (Some(before), Some(after)) = (before, after) {
-        let clock = cost_of_the_cpu_clock().unwrap_or_default()
-            * u32::try_from(operations).unwrap_or(u32::MAX);
-        let others = after.others.saturating_sub(before.others);
-        let used = Usage {
-            cpu: others + sending.saturating_sub(clock),
-            ..after.switches - before.switches
-        };
-        metrics.extend(used.metrics(operations));
-    }
-    Ok(Measurement {
-        operations,
-        elapsed,
-        metrics,
-        note: None,
-    })
 }
 
 /// The sending thread with its timetable.
-struct Sender<E> {
-    ends: Vec<E>,
+struct Sender<F> {
+    send: F,
     pace: Pace,
     epoch: Instant,
     number: u64,
@@ -210,7 +283,40 @@ struct Sender<E> {
     sending: Duration,
 }
 
-impl<E: End<Stamp>> Sender<E> {
+impl<F: FnMut(usize, Stamp)> Sender<F> {
+    /// One that sends to the receivers by `send`.
+    fn new(pace: Pace, epoch: Instant, send: F) -> Self {
+        Sender {
+            send,
+            pace,
+            epoch,
+            number: 0,
+            next: Instant::now(),
+            sending: Duration::ZERO,
+        }
+    }
+
+    /// Sends what `conditions` want, behind `warm_up` rounds that do not count.
+    fn traffic(&mut self, warm_up: u64, conditions: &Conditions) -> Traffic {
+        let warm_up = self.rounds(warm_up, Instant::now() + conditions.limit);
+        self.rest();
+        self.sending = Duration::ZERO;
+        let before = Spent::now();
+        let start = Instant::now();
+        let rounds = self.rounds(conditions.variant.count, start + conditions.limit);
+        // Up to the end of the last period, as each period before was observed to its end.
+        self.rest();
+        let elapsed = start.elapsed();
+        Traffic {
+            warm_up,
+            rounds,
+            elapsed,
+            sending: self.sending,
+            before,
+            after: Spent::now(),
+        }
+    }
+
     /// Sends `rounds` messages to every receiver, or fewer if `deadline` passes; returns how many.
     fn rounds(&mut self, rounds: u64, deadline: Instant) -> u64 {
         let step = self.pace.period / self.pace.receivers;
@@ -218,14 +324,15 @@ impl<E: End<Stamp>> Sender<E> {
             if Instant::now() >= deadline {
                 return round;
             }
-            for receiver in 0..self.ends.len() {
+            for receiver in 0..self.pace.receivers as usize {
                 self.sleep_until_next();
                 self.next += step;
                 let before = thread_cpu_time();
-                self.ends[receiver].send(Stamp {
+                let stamp = Stamp {
                     number: self.number,
                     sent: nanoseconds_since(self.epoch),
-                });
+                };
+                (self.send)(receiver, stamp);
                 if let (Some(before), Some(after)) = (before, thread_cpu_time()) {
                     self.sending += after.saturating_sub(before);
                 }
@@ -249,11 +356,12 @@ impl<E: End<Stamp>> Sender<E> {
     }
 
     fn stop(mut self) {
-        for end in &mut self.ends {
-            end.send(Stamp {
+        for receiver in 0..self.pace.receivers as usize {
+            let stop = Stamp {
                 number: STOP,
                 sent: 0,
-            });
+            };
+            (self.send)(receiver, stop);
         }
     }
 }
@@ -265,23 +373,52 @@ fn receive_all(
     epoch: Instant,
     expected: usize,
 ) -> Result<Vec<u32>, Failure> {
-    let mut latencies = Vec::with_capacity(expected);
-    let mut failure = None;
+    let mut log = Log::new(epoch, expected);
     loop {
-        let stamp = end.receive();
-        let now = nanoseconds_since(epoch);
-        let due = latencies.len() as u64;
+        if let Some(outcome) = log.enter(end.receive()) {
+            return outcome;
+        }
+    }
+}
+
+/// What a receiver notes.
+#[derive(Debug)]
+struct Log {
+    epoch: Instant,
+    latencies: Vec<u32>,
+    failure: Option<Failure>,
+}
+
+impl Log {
+    fn new(epoch: Instant, expected: usize) -> Self {
+        Log {
+            epoch,
+            latencies: Vec::with_capacity(expected),
+            failure: None,
+        }
+    }
+
+    /// Enters a message; at the last one returns the latencies, or what was wrong first.
+    #[inline]
+    fn enter(&mut self, stamp: Stamp) -> Option<Result<Vec<u32>, Failure>> {
+        let now = nanoseconds_since(self.epoch);
+        let due = self.latencies.len() as u64;
         match stamp.number {
-            STOP => return failure.map_or(Ok(latencies), Err),
+            STOP => {
+                let latencies = std::mem::take(&mut self.latencies);
+                return Some(self.failure.take().map_or(Ok(latencies), Err));
+            }
             number if number == due => {
-                latencies.push(u32::try_from(now.saturating_sub(stamp.sent)).unwrap_or(u32::MAX));
+                let latency = u32::try_from(now.saturating_sub(stamp.sent)).unwrap_or(u32::MAX);
+                self.latencies.push(latency);
             }
             number => {
-                failure.get_or_insert_with(|| {
+                self.failure.get_or_insert_with(|| {
                     Failure::Unverified(format!("message {number} came where {due} was due"))
                 });
             }
         }
+        None
     }
 }
 

@@ -101,6 +101,7 @@ const METRICS: &[Metric] = &[
     time("p99_ns", "p99", number::duration),
     time("p999_ns", "p99.9", number::duration),
     time("max_ns", "longest", number::duration),
+    plain("flood_per_s", Some("flood/s"), number::count),
     plain("slowest_to_median", Some("slowest"), number::grouped),
     plain("frames_per_op", Some("frames/op"), number::grouped),
     // Its contender says it in a sentence, with what it means.

@@ -239,7 +239,9 @@ fn choose<'a>(
                 }
             }
         }
-        if arguments.experiments.is_empty() {
+        let in_time = !arguments.quick
+            || Experiment::find(experiment).is_none_or(|experiment| experiment.in_quick);
+        if arguments.experiments.is_empty() && in_time {
             for variant in catalog.variants(experiment) {
                 add(experiment, variant);
             }
@@ -453,6 +455,23 @@ mod tests {
             (plan.tasks.len(), plan.limit, plan.runs),
             (18, Duration::from_secs(1), 5)
         );
+    }
+
+    #[test]
+    fn what_quick_has_no_time_for_is_measured_if_it_is_named() {
+        let mut catalog = catalog();
+        catalog
+            .entries
+            .push(entry("pool", "big", &["240000/1core"]));
+        let mut wanted = arguments(&[]);
+        wanted.quick = true;
+        assert_eq!(Plan::make(&catalog, &wanted, 2).unwrap().tasks.len(), 22);
+        wanted.experiments.push("big".to_owned());
+        let plan = Plan::make(&catalog, &wanted, 2).unwrap();
+        assert_eq!(names(&plan), ["big 240000/1core pool"]);
+        wanted.experiments.clear();
+        (wanted.quick, wanted.full) = (false, true);
+        assert_eq!(Plan::make(&catalog, &wanted, 2).unwrap().tasks.len(), 23);
     }
 
     #[test]

@@ -27,10 +27,9 @@ use std::time::{Duration, Instant};
 
 use tamtam_channel::Latch;
 
+use super::rounds::{self, Round};
 use super::seats::Seats;
-use super::statistics::median;
-use super::usage::{Usage, metrics_between, peak_memory};
-use super::{Conditions, Failure, Measure, Measurement, Metric, Placement, Variant};
+use super::{Conditions, Failure, Measure, Measurement, Placement, Variant};
 use course::{Course, Kind};
 use station::Book;
 
@@ -46,9 +45,6 @@ const COUNT: u64 = 4_875_250;
 const COUNT_OF_TOKEN: u64 = 1_000_000;
 /// The count of 5 messages and 1,000,000 actors.
 const COUNT_OF_MILLION: u64 = 4_999_990;
-
-/// So many rounds are made however long they take: the first, and two to compare.
-const ROUNDS: usize = 3;
 
 /// A way of running actors that can make a ring of them for messages of `8 + 8 * WORDS` bytes.
 pub trait Ring<const WORDS: usize>: Copy + 'static {
@@ -176,13 +172,6 @@ fn measure<const WORDS: usize, R: Ring<WORDS>>(
     })
 }
 
-/// The times of one round.
-#[derive(Debug, Clone, Copy)]
-struct Round {
-    build: Duration,
-    whole: Duration,
-}
-
 fn run<const WORDS: usize, R: Ring<WORDS>>(
     ring: R,
     course: Course,
@@ -193,43 +182,8 @@ fn run<const WORDS: usize, R: Ring<WORDS>>(
     Seats::of(placement)?.take_both()?;
     let mut pool = ring.open(placement.threads());
 
-    let start = Instant::now();
-    let first = round(&mut pool, course, patience)?;
-    let before = Usage::of_process();
-    let mut rounds = Vec::new();
-    while rounds.len() + 1 < ROUNDS || start.elapsed() < conditions.limit {
-        rounds.push(round(&mut pool, course, patience)?);
-    }
-    let after = Usage::of_process();
-
-    let elapsed: Duration = rounds.iter().map(|round| round.whole).sum();
-    let operations = course.handled() * rounds.len() as u64;
-    let microseconds = |time: Duration| time.as_nanos() as f64 / 1e3;
-    // Whoever compiles while it runs is compared by what it comes to.
-    let steady = &rounds[rounds.len() / 2..];
-    let middle = |time: fn(&Round) -> Duration| {
-        let mut times: Vec<f64> = steady
-            .iter()
-            .map(|round| microseconds(time(round)))
-            .collect();
-        median(&mut times).unwrap_or(f64::NAN)
-    };
-    let total = middle(|round| round.whole);
-    let best = rounds.iter().map(|round| round.whole).min();
-    let mut metrics = vec![
-        Metric::new("ns_per_op", "ns", total * 1e3 / course.handled() as f64),
-        Metric::new("total_us", "µs", total),
-        Metric::new("first_us", "µs", microseconds(first.whole)),
-        Metric::new("best_us", "µs", microseconds(best.unwrap_or_default())),
-        Metric::new("build_us", "µs", middle(|round| round.build)),
-    ];
-    metrics.extend(metrics_between(before, after, operations));
-    metrics.extend(peak_memory());
-    Ok(Measurement {
-        operations,
-        elapsed,
-        metrics,
-        note: None,
+    rounds::measure(course.handled(), conditions.limit, || {
+        round(&mut pool, course, patience)
     })
 }
 
