@@ -37,7 +37,7 @@ impl<M> Address<M> {
     /// The first address of a new cell.
     pub(crate) fn first(cell: Arc<Cell<M>>) -> Self {
         Address {
-            way: Way::Here(Counted(cell)),
+            way: Way::Here(Held(cell)),
         }
     }
 
@@ -282,6 +282,7 @@ impl<M: Send + 'static> Address<M> {
             Way::Here(cell) => Arc::new(cell.clone()),
             Way::Through(recipient) => Arc::clone(recipient),
         };
+        let make = Arc::new(make);
         Address {
             way: Way::Through(Arc::new(Mapped { inner, make })),
         }
@@ -326,7 +327,7 @@ impl<M> WeakAddress<M> {
                 if !cell.add_address_if_any() {
                     return None;
                 }
-                Way::Here(Counted(cell))
+                Way::Here(Held(cell))
             }
             WeakWay::Through(recipient) => Way::Through(recipient.upgrade()?),
         };
@@ -351,32 +352,90 @@ impl<M> fmt::Debug for WeakAddress<M> {
     }
 }
 
-/// A cell, with one of its addresses.
-struct Counted<M>(Arc<Cell<M>>);
+/// A way to an actor that is no address of it: whoever has one reaches the actor as long as it lives, and does not
+/// keep it from stopping. What stays is its cell, without the actor.
+///
+/// Unlike a [`WeakAddress`] it need not become an address each time that it is used.
+pub(crate) enum Outlet<M> {
+    Here(Held<M, false>),
+    Through(Arc<dyn Recipient<M> + Send + Sync>),
+}
 
-impl<M> Counted<M> {
+impl<M> Address<M> {
+    pub(crate) fn outlet(&self) -> Outlet<M> {
+        match &self.way {
+            Way::Here(cell) => Outlet::Here(cell.uncounted()),
+            Way::Through(recipient) => Outlet::Through(recipient.outlet()),
+        }
+    }
+}
+
+impl<M> Outlet<M> {
+    /// As [`Address::tell`].
+    #[inline]
+    pub(crate) fn tell(&self, message: M) -> Result<(), TellError<M>> {
+        match self {
+            Outlet::Here(cell) => cell.0.push(message),
+            Outlet::Through(recipient) => tell_through(&**recipient, recipient.reserve(), message),
+        }
+    }
+
+    /// As [`Address::tell_timeout`].
+    pub(crate) fn tell_until(
+        &self,
+        message: M,
+        deadline: Option<Instant>,
+    ) -> Result<(), TellError<M>> {
+        match self {
+            Outlet::Here(cell) => cell.0.push_waiting(message, deadline),
+            Outlet::Through(recipient) => {
+                tell_through(&**recipient, recipient.reserve_until(deadline), message)
+            }
+        }
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        match self {
+            Outlet::Here(cell) => cell.0.is_closed(),
+            Outlet::Through(recipient) => recipient.is_stopped(),
+        }
+    }
+}
+
+/// A cell; if it is counted, with one of its addresses.
+pub(crate) struct Held<M, const COUNTED: bool>(Arc<Cell<M>>);
+
+type Counted<M> = Held<M, true>;
+
+impl<M, const COUNTED: bool> Held<M, COUNTED> {
     fn stop(&self) {
         if !self.0.is_closed() {
             self.0.push_system(System::Stop);
         }
+    }
+
+    fn uncounted(&self) -> Held<M, false> {
+        Held(Arc::clone(&self.0))
     }
 }
 
 impl<M> Clone for Counted<M> {
     fn clone(&self) -> Self {
         self.0.add_address();
-        Counted(Arc::clone(&self.0))
+        Held(Arc::clone(&self.0))
     }
 }
 
-impl<M> Drop for Counted<M> {
+impl<M, const COUNTED: bool> Drop for Held<M, COUNTED> {
     fn drop(&mut self) {
-        self.0.remove_address();
+        if COUNTED {
+            self.0.remove_address();
+        }
     }
 }
 
 /// Something that takes messages for an actor, in two steps: a place first, then the message.
-trait Recipient<M> {
+pub(crate) trait Recipient<M> {
     fn reserve(&self) -> Reserved;
     /// As `reserve`, but waits for room.
     fn reserve_until(&self, deadline: Option<Instant>) -> Reserved;
@@ -390,6 +449,8 @@ trait Recipient<M> {
     fn is_stopped(&self) -> bool;
     fn lost(&self) -> u32;
     fn is_on_this_thread(&self) -> bool;
+    /// The same way, without an address.
+    fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync>;
 }
 
 fn tell_through<M>(
@@ -409,7 +470,7 @@ fn tell_through<M>(
     Ok(())
 }
 
-impl<M> Recipient<M> for Counted<M> {
+impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
     fn reserve(&self) -> Reserved {
         self.0.reserve()
     }
@@ -435,7 +496,7 @@ impl<M> Recipient<M> for Counted<M> {
     }
 
     fn stop(&self) {
-        Counted::stop(self);
+        Held::stop(self);
     }
 
     fn is_stopped(&self) -> bool {
@@ -449,15 +510,24 @@ impl<M> Recipient<M> for Counted<M> {
     fn is_on_this_thread(&self) -> bool {
         self.0.is_on_this_thread()
     }
+
+    fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync> {
+        Arc::new(self.uncounted())
+    }
 }
 
 /// Makes one message out of another one.
 struct Mapped<M, F> {
     inner: Arc<dyn Recipient<M> + Send + Sync>,
-    make: F,
+    make: Arc<F>,
 }
 
-impl<N, M, F: Fn(N) -> M> Recipient<N> for Mapped<M, F> {
+impl<N, M, F> Recipient<N> for Mapped<M, F>
+where
+    N: 'static,
+    M: 'static,
+    F: Fn(N) -> M + Send + Sync + 'static,
+{
     fn reserve(&self) -> Reserved {
         self.inner.reserve()
     }
@@ -508,5 +578,12 @@ impl<N, M, F: Fn(N) -> M> Recipient<N> for Mapped<M, F> {
 
     fn is_on_this_thread(&self) -> bool {
         self.inner.is_on_this_thread()
+    }
+
+    fn outlet(&self) -> Arc<dyn Recipient<N> + Send + Sync> {
+        Arc::new(Mapped {
+            inner: self.inner.outlet(),
+            make: Arc::clone(&self.make),
+        })
     }
 }

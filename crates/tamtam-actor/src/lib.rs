@@ -16,6 +16,7 @@ mod pool;
 mod reply;
 mod running;
 mod spawner;
+mod topic;
 mod waits;
 mod worker;
 
@@ -31,5 +32,6 @@ pub use mailbox::Overflow;
 pub use pool::{Pool, PoolBuilder};
 pub use reply::Reply;
 pub use spawner::Spawner;
+pub use topic::{Batch, Ending, Feed, PublishError, Subscription, SubscriptionId, Topic, WhenFull};
 pub use waits::Cycle;
 pub use worker::{Worker, WorkerBuilder};

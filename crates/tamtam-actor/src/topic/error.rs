@@ -1,0 +1,135 @@
+use core::error::Error;
+use core::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::Roster;
+use super::ledger::SubscriptionId;
+use super::round::{Patience, Round};
+use super::subscriber::Subscriber;
+
+/// Some subscribers had no room for a message; all others who wanted it have got it.
+///
+/// It has the message, and knows who has not got it.
+///
+/// It converts by `?` into `Box<dyn Error + Send + Sync>` whatever the message is.
+pub struct PublishError<M> {
+    /// The lock is never taken: it says that nobody looks at the message through a shared error.
+    message: Mutex<M>,
+    refused: Vec<Arc<dyn Subscriber<M>>>,
+    delivered: usize,
+    roster: Arc<Roster<M>>,
+}
+
+impl<M> PublishError<M> {
+    pub(super) fn new(
+        message: M,
+        refused: Vec<Arc<dyn Subscriber<M>>>,
+        delivered: usize,
+        roster: Arc<Roster<M>>,
+    ) -> Self {
+        PublishError {
+            message: Mutex::new(message),
+            refused,
+            delivered,
+            roster,
+        }
+    }
+
+    /// The message.
+    pub fn into_message(self) -> M {
+        self.message
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many subscribers have got it.
+    #[must_use]
+    pub fn delivered(&self) -> usize {
+        self.delivered
+    }
+
+    /// How many subscribers wanted it and had no room: at least one.
+    #[must_use]
+    pub fn refused(&self) -> usize {
+        self.refused.len()
+    }
+
+    /// Which ones had no room: see [`Subscription::id`](crate::Subscription::id).
+    pub fn subscriptions(&self) -> impl Iterator<Item = SubscriptionId> {
+        self.refused.iter().map(|member| member.ledger().id)
+    }
+}
+
+impl<M: Clone + Send + 'static> PublishError<M> {
+    /// Offers the message again to those who had no room, and returns how many subscribers have it now in all.
+    ///
+    /// # Ordering
+    ///
+    /// Their next message is the one that is offered first: before another one is published, therefore, this one is
+    /// offered again, or given up.
+    ///
+    /// # Errors
+    ///
+    /// Another [`PublishError`] if somebody still has no room.
+    pub fn retry(self) -> Result<usize, PublishError<M>> {
+        self.again(Patience::None)
+    }
+
+    /// As [`retry`](PublishError::retry), but waits for room, at most `timeout` in all.
+    ///
+    /// # Blocking
+    ///
+    /// While somebody's mailbox is full; see [`Topic::publish_timeout`](crate::Topic::publish_timeout).
+    ///
+    /// # Errors
+    ///
+    /// As [`retry`](PublishError::retry).
+    pub fn retry_timeout(self, timeout: Duration) -> Result<usize, PublishError<M>> {
+        self.retry_until(Instant::now().checked_add(timeout))
+    }
+
+    pub(super) fn retry_until(self, deadline: Option<Instant>) -> Result<usize, PublishError<M>> {
+        self.again(Patience::Until(deadline))
+    }
+
+    fn again(self, patience: Patience) -> Result<usize, PublishError<M>> {
+        let PublishError {
+            message,
+            refused,
+            delivered,
+            roster,
+        } = self;
+        let message = message.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match Round::new(&roster).hand_out_again(&refused, message, patience) {
+            Ok(more) => Ok(delivered + more),
+            Err(mut error) => {
+                error.delivered += delivered;
+                Err(error)
+            }
+        }
+    }
+}
+
+impl<M> fmt::Debug for PublishError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PublishError")
+            .field("delivered", &self.delivered)
+            .field("refused", &self.refused.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<M> fmt::Display for PublishError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "no room at {} of the subscribers who wanted the message, {} have got it; try the others later, or wait \
+             for room",
+            self.refused.len(),
+            self.delivered
+        )
+    }
+}
+
+impl<M> Error for PublishError<M> {}

@@ -1,0 +1,374 @@
+//! A subscriber that gets at once what came within an interval.
+
+use core::task::Waker;
+use std::sync::{Arc, Weak};
+use std::task::Wake;
+use std::time::{Duration, Instant};
+
+#[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+use tamtam_wait::Wait;
+use tamtam_wait::seam::Mutex;
+use tamtam_wait::seam::atomic::{self, Ordering};
+use tamtam_wait::{WaitList, contain};
+
+use super::alarm::{Alarm, Call};
+use super::gathering::Gathering;
+use super::ledger::{Ending, Ledger};
+use super::subscriber::{Common, Member, Offered, Subscriber};
+use crate::address::Outlet;
+use crate::error::Refusal;
+
+/// So many messages of which some may replace others wait at least, before that is looked at.
+const WORTHWHILE: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
+
+/// When deliveries come, and of how much.
+pub(super) struct Rhythm {
+    pub(super) interval: Duration,
+    /// So many messages are gathered at most.
+    pub(super) limit: usize,
+    pub(super) alarm: Alarm,
+}
+
+/// Gathers messages. The first one sets the alarm, and when that rings, all that has come is delivered as one.
+///
+/// One thread at a time delivers, or finishes what was gathered. Who comes meanwhile leaves it to that one.
+pub(super) struct Gatherer<M, G: Gathering<M>> {
+    this: Weak<Self>,
+    common: Common<M>,
+    outlet: Outlet<G::Delivery>,
+    gathering: G,
+    rhythm: Rhythm,
+    state: Mutex<State<G::Gathered, G::Delivery>>,
+    /// Publishers that wait until there is room.
+    room: WaitList,
+}
+
+struct State<G, D> {
+    gathered: G,
+    /// What is finished and waits for the next delivery, since the mailbox was full, or to take less room.
+    held: Option<D>,
+    /// How many messages are held, or in the hands of the one who is busy.
+    held_size: usize,
+    /// Somebody delivers, or finishes.
+    busy: bool,
+    /// And is to deliver what has come since.
+    due: bool,
+    /// The alarm is set, or about to be.
+    armed: bool,
+    /// Tells one setting of the alarm from the others.
+    round: u64,
+    call: Option<Call>,
+    ended: bool,
+}
+
+/// What became of a message.
+enum Put<M> {
+    In,
+    Full(M),
+    Over,
+}
+
+impl<M, G> Gatherer<M, G>
+where
+    M: Send + 'static,
+    G: Gathering<M>,
+{
+    pub(super) fn new(
+        common: Common<M>,
+        outlet: Outlet<G::Delivery>,
+        gathering: G,
+        rhythm: Rhythm,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|this| Gatherer {
+            this: Weak::clone(this),
+            common,
+            outlet,
+            state: Mutex::new(State {
+                gathered: gathering.start(),
+                held: None,
+                held_size: 0,
+                busy: false,
+                due: false,
+                armed: false,
+                round: 0,
+                call: None,
+                ended: false,
+            }),
+            gathering,
+            rhythm,
+            room: WaitList::new(),
+        })
+    }
+
+    fn is_full(&self, state: &State<G::Gathered, G::Delivery>) -> bool {
+        !G::REPLACES && G::count(&state.gathered) + state.held_size >= self.rhythm.limit
+    }
+
+    fn put(&self, message: M) -> Put<M> {
+        if self.outlet.is_stopped() {
+            self.common.ledger.end(Ending::Stopped);
+            let _ = self.common.guard(|| drop(message));
+            return Put::Over;
+        }
+        let (replaced, round, finish) = {
+            let mut state = self.state.lock();
+            if G::SHRINKS && self.is_full(&state) && !state.busy {
+                drop(state);
+                self.work(false);
+                state = self.state.lock();
+            }
+            if state.ended {
+                drop(state);
+                let _ = self.common.guard(|| drop(message));
+                return Put::Over;
+            }
+            if self.is_full(&state) {
+                return Put::Full(message);
+            }
+            let replaced = G::add(&mut state.gathered, message);
+            let enough = WORTHWHILE.max(2 * state.held_size);
+            let finish = G::SHRINKS && !state.busy && G::count(&state.gathered) >= enough;
+            (replaced, Self::arm(&mut state), finish)
+        };
+        if let Some(replaced) = replaced {
+            self.common.ledger.count_replaced(1);
+            let _ = self.common.guard(|| drop(replaced));
+        }
+        if let Some(round) = round {
+            self.set_alarm(round);
+        }
+        if finish {
+            self.work(false);
+        }
+        Put::In
+    }
+
+    /// Whether the alarm is to be set, now by the caller: which time that is.
+    fn arm(state: &mut State<G::Gathered, G::Delivery>) -> Option<u64> {
+        if core::mem::replace(&mut state.armed, true) {
+            return None;
+        }
+        state.round += 1;
+        Some(state.round)
+    }
+
+    fn set_alarm(&self, round: u64) {
+        let Some(this) = self.this.upgrade() else {
+            return;
+        };
+        let call = self
+            .rhythm
+            .alarm
+            .call_after(self.rhythm.interval, Waker::from(this));
+        let unwanted = {
+            let mut state = self.state.lock();
+            // It may have rung meanwhile, and be set again.
+            if state.ended || !state.armed || state.round != round {
+                Some(call)
+            } else {
+                state.call.replace(call)
+            }
+        };
+        drop(unwanted);
+    }
+
+    fn ring(&self) {
+        let call = {
+            let mut state = self.state.lock();
+            state.armed = false;
+            state.call.take()
+        };
+        drop(call);
+        self.work(true);
+    }
+
+    /// Finishes what was gathered, and delivers it, if this is what is asked for.
+    fn work(&self, mut deliver: bool) {
+        {
+            let mut state = self.state.lock();
+            if state.busy {
+                state.due |= deliver;
+                return;
+            }
+            state.busy = true;
+        }
+        let round = loop {
+            let (held, gathered, size) = {
+                let mut state = self.state.lock();
+                let gathered = core::mem::replace(&mut state.gathered, self.gathering.start());
+                state.held_size += G::count(&gathered);
+                (state.held.take(), gathered, state.held_size)
+            };
+            let mut replaced = 0;
+            let finished = self
+                .common
+                .guard(|| self.gathering.finish(held, gathered, &mut replaced));
+            self.common.ledger.count_replaced(replaced);
+            let rest = match finished {
+                None => {
+                    // The key has panicked.
+                    self.common.ledger.count_dropped(size - replaced.min(size));
+                    None
+                }
+                Some(Some(delivery)) if deliver => self.deliver(delivery),
+                Some(finished) => finished,
+            };
+            let is_over = !self.common.ledger.is_active();
+            let mut state = self.state.lock();
+            if is_over || state.ended {
+                state.busy = false;
+                state.due = false;
+                state.held_size = 0;
+                drop(state);
+                self.discard(rest, self.gathering.start());
+                // Also what came in while it was thought to go on.
+                self.clear();
+                break None;
+            }
+            state.held_size = rest.as_ref().map_or(0, G::size);
+            state.held = rest;
+            if core::mem::take(&mut state.due) {
+                deliver = true;
+                continue;
+            }
+            state.busy = false;
+            let more = state.held.is_some() || G::count(&state.gathered) != 0;
+            break more.then(|| Self::arm(&mut state)).flatten();
+        };
+        if let Some(round) = round {
+            self.set_alarm(round);
+        }
+        self.tell_of_room();
+    }
+
+    /// Delivers; what the mailbox has no room for comes back.
+    fn deliver(&self, delivery: G::Delivery) -> Option<G::Delivery> {
+        let ledger = &self.common.ledger;
+        let size = G::size(&delivery);
+        if !ledger.is_active() {
+            return Some(delivery);
+        }
+        match self.common.guard(|| self.outlet.tell(delivery)) {
+            Some(Ok(())) => {
+                ledger.count_delivered(size);
+                return None;
+            }
+            Some(Err(error)) if error.why() == Refusal::Full => return Some(error.into_message()),
+            Some(Err(error)) => {
+                ledger.end(Ending::Stopped);
+                let _ = self.common.guard(|| drop(error));
+            }
+            None => {}
+        }
+        ledger.count_dropped(size);
+        None
+    }
+
+    fn tell_of_room(&self) {
+        // Whoever waits for room registers and then looks.
+        atomic::fence(Ordering::SeqCst);
+        self.room.notify_all();
+    }
+
+    fn has_room(&self) -> bool {
+        let state = self.state.lock();
+        state.ended || !self.is_full(&state)
+    }
+
+    fn settle(&self, put: Put<M>) -> Offered<M> {
+        match put {
+            Put::In => Offered::Taken,
+            Put::Full(message) => self.common.overflow(message),
+            Put::Over => Offered::Over,
+        }
+    }
+}
+
+impl<M, G> Gatherer<M, G>
+where
+    M: Send + 'static,
+    G: Gathering<M>,
+{
+    /// Drops what is not delivered any more.
+    fn discard(&self, held: Option<G::Delivery>, gathered: G::Gathered) {
+        let size = held.as_ref().map_or(0, G::size) + G::count(&gathered);
+        if self.common.ledger.ending() != Some(Ending::Unsubscribed) {
+            self.common.ledger.count_dropped(size);
+        }
+        contain(|| drop(held));
+        contain(|| drop(gathered));
+    }
+}
+
+impl<M, G> Member for Gatherer<M, G>
+where
+    M: Send + 'static,
+    G: Gathering<M>,
+{
+    fn ledger(&self) -> &Ledger {
+        &self.common.ledger
+    }
+
+    fn clear(&self) {
+        let (held, gathered, call) = {
+            let mut state = self.state.lock();
+            state.ended = true;
+            let gathered = core::mem::replace(&mut state.gathered, self.gathering.start());
+            (state.held.take(), gathered, state.call.take())
+        };
+        drop(call);
+        self.discard(held, gathered);
+        self.tell_of_room();
+    }
+}
+
+impl<M, G> Subscriber<M> for Gatherer<M, G>
+where
+    M: Send + 'static,
+    G: Gathering<M>,
+{
+    fn wants(&self, message: &M) -> bool {
+        self.common.wants(message)
+    }
+
+    fn offer(&self, message: M) -> Offered<M> {
+        self.settle(self.put(message))
+    }
+
+    #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+    fn offer_until(&self, message: M, _: Option<Instant>) -> Offered<M> {
+        // Nobody can wait there.
+        self.offer(message)
+    }
+
+    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+    fn offer_until(&self, message: M, deadline: Option<Instant>) -> Offered<M> {
+        let mut message = Some(message);
+        let attempt = |_: bool| match self.put(message.take()?) {
+            Put::Full(back) => {
+                message = Some(back);
+                None
+            }
+            put => Some(put),
+        };
+        let put = self
+            .room
+            .wait_until(Wait::Adaptive, deadline, attempt, || self.has_room());
+        match (put, message) {
+            (Some(put), _) => self.settle(put),
+            (None, Some(message)) => self.settle(Put::Full(message)),
+            (None, None) => unreachable!("a message is either in hand or put somewhere"),
+        }
+    }
+}
+
+/// The alarm rings. User code that runs then, a mapping or a key, is that of this subscriber alone.
+impl<M, G> Wake for Gatherer<M, G>
+where
+    M: Send + 'static,
+    G: Gathering<M>,
+{
+    fn wake(self: Arc<Self>) {
+        self.ring();
+    }
+}

@@ -1,0 +1,113 @@
+use core::fmt;
+
+use tamtam_wait::seam::atomic::{AtomicU8, AtomicU64, Ordering};
+
+/// The number of a subscription, of its own among those of one topic; later ones have greater numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SubscriptionId(pub(super) u64);
+
+impl fmt::Display for SubscriptionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// Why a subscription has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Ending {
+    /// It was unsubscribed, or the [`Subscription`](crate::Subscription) was dropped.
+    Unsubscribed,
+    /// The actor has stopped.
+    Stopped,
+    /// There was no room for a message, and this was what to do then:
+    /// [`WhenFull::Unsubscribe`](crate::WhenFull::Unsubscribe).
+    Lagged,
+    /// Its filter, its key, or what maps messages for it has panicked.
+    Panicked,
+}
+
+const ACTIVE: u8 = 0;
+
+/// What is known of one subscription: whether it goes on, and what became of its messages.
+pub(super) struct Ledger {
+    pub(super) id: SubscriptionId,
+    ended: AtomicU8,
+    delivered: AtomicU64,
+    dropped: AtomicU64,
+    refused: AtomicU64,
+    replaced: AtomicU64,
+}
+
+impl Ledger {
+    pub(super) fn new(id: SubscriptionId) -> Self {
+        Ledger {
+            id,
+            ended: AtomicU8::new(ACTIVE),
+            delivered: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            replaced: AtomicU64::new(0),
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_active(&self) -> bool {
+        // SYNC topic-ended
+        self.ended.load(Ordering::Acquire) == ACTIVE
+    }
+
+    /// The first reason counts.
+    pub(super) fn end(&self, why: Ending) {
+        // SYNC topic-ended: what is done after the end was seen comes after what was done before it.
+        let _ =
+            self.ended
+                .compare_exchange(ACTIVE, why as u8 + 1, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    pub(super) fn ending(&self) -> Option<Ending> {
+        // SYNC topic-ended
+        let ended = self.ended.load(Ordering::Acquire);
+        [
+            Ending::Unsubscribed,
+            Ending::Stopped,
+            Ending::Lagged,
+            Ending::Panicked,
+        ]
+        .into_iter()
+        .find(|why| *why as u8 + 1 == ended)
+    }
+
+    pub(super) fn delivered(&self) -> u64 {
+        self.delivered.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn replaced(&self) -> u64 {
+        self.replaced.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(super) fn count_delivered(&self, messages: usize) {
+        self.delivered.fetch_add(messages as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn count_dropped(&self, messages: usize) {
+        self.dropped.fetch_add(messages as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn count_refused(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn count_replaced(&self, messages: usize) {
+        self.replaced.fetch_add(messages as u64, Ordering::Relaxed);
+    }
+}
