@@ -19,6 +19,7 @@ mod gathering;
 mod ledger;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
+mod request;
 mod round;
 mod subscriber;
 mod subscription;
@@ -29,6 +30,7 @@ pub use error::PublishError;
 pub use feed::{Feed, WhenFull};
 pub use gathering::Batch;
 pub use ledger::{Ending, SubscriptionId};
+pub use request::{AnswerError, Answers, Request, RequestTopic, Session};
 pub use subscription::Subscription;
 
 use round::Round;
