@@ -32,10 +32,9 @@ pub use mailbox::Overflow;
 pub use pool::{Pool, PoolBuilder};
 pub use reply::Reply;
 pub use spawner::Spawner;
-pub use topic::{Batch, Ending, Feed, PublishError, Subscription, SubscriptionId, Topic, WhenFull};
-pub use waits::Cycle;
-pub use worker::{Worker, WorkerBuilder};
 pub use topic::{
     AnswerError, Answers, Batch, Ending, Feed, PublishError, Request, RequestTopic, Session,
     Subscription, SubscriptionId, Topic, WhenFull,
 };
+pub use waits::Cycle;
+pub use worker::{Worker, WorkerBuilder};
