@@ -31,6 +31,7 @@ pages! {
     event = "event.md",
     latch = "latch.md",
     actors = "actors.md",
+    actors_stepper = "actors/stepper.md",
     asynchronous = "async.md",
     promises = "promises.md",
     costs = "costs.md",

@@ -16,6 +16,7 @@ mod pool;
 mod reply;
 mod running;
 mod spawner;
+mod stepper;
 mod topic;
 mod waits;
 mod worker;
@@ -32,6 +33,7 @@ pub use mailbox::Overflow;
 pub use pool::{Pool, PoolBuilder};
 pub use reply::Reply;
 pub use spawner::Spawner;
+pub use stepper::{Explored, Stepper};
 pub use topic::{
     AnswerError, Answers, Batch, Ending, Feed, PublishError, Request, RequestTopic, Session,
     Subscription, SubscriptionId, Topic, WhenFull,

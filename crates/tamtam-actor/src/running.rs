@@ -116,11 +116,11 @@ impl<A: Actor> Running<A> {
             let Some((actor, context)) = self.parts() else {
                 return Turn::Stop;
             };
-            if *handled >= most {
-                return Turn::More;
-            }
             if context.here().is_at(mark) {
                 return Turn::Done;
+            }
+            if *handled >= most {
+                return Turn::More;
             }
             if context.here().cell().state().has(State::WAITS) && context.here().is_to_wait() {
                 return Turn::Park;

@@ -16,7 +16,9 @@ pub use tamtam_actor as actor;
 
 #[cfg(feature = "actor")]
 #[doc(inline)]
-pub use tamtam_actor::{Actor, Address, Context, Here, Pool, Reply, WeakAddress};
+pub use tamtam_actor::{
+    Actor, Address, Context, Frame, Here, Pool, Reply, Stepper, Topic, WeakAddress, Worker,
+};
 
 #[cfg(feature = "channel")]
 #[doc(inline)]
