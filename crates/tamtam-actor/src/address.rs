@@ -8,6 +8,7 @@ use crate::cell::{Cell, System};
 use crate::error::{AskError, TellError};
 use crate::mailbox::Reserved;
 use crate::reply::{Answer, Reply};
+use crate::time::Door;
 use crate::waits::{GRACE, Waiting};
 
 /// Where an actor is reached, for as many as want to.
@@ -289,6 +290,16 @@ impl<M: Send + 'static> Address<M> {
     }
 }
 
+impl<M: Send + 'static> Address<M> {
+    /// Where timers knock for the actor.
+    pub(crate) fn door(&self) -> Arc<dyn Door> {
+        match &self.way {
+            Way::Here(cell) => Arc::clone(&cell.0) as Arc<dyn Door>,
+            Way::Through(recipient) => recipient.door(),
+        }
+    }
+}
+
 impl<M> Clone for Address<M> {
     fn clone(&self) -> Self {
         Address {
@@ -451,6 +462,7 @@ pub(crate) trait Recipient<M> {
     fn is_on_this_thread(&self) -> bool;
     /// The same way, without an address.
     fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync>;
+    fn door(&self) -> Arc<dyn Door>;
 }
 
 fn tell_through<M>(
@@ -513,6 +525,10 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
 
     fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync> {
         Arc::new(self.uncounted())
+    }
+
+    fn door(&self) -> Arc<dyn Door> {
+        Arc::clone(&self.0) as Arc<dyn Door>
     }
 }
 
@@ -585,5 +601,9 @@ where
             inner: self.inner.outlet(),
             make: Arc::clone(&self.make),
         })
+    }
+
+    fn door(&self) -> Arc<dyn Door> {
+        self.inner.door()
     }
 }

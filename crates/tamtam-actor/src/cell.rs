@@ -23,6 +23,7 @@ use crate::home::{Acts, Due, Home, Task, TurnLimits};
 use crate::mailbox::{
     Head, Limited, Linked, Mark, Open, Overflow, Popped, Pushed, Reserved, Tail, Things, Urgent,
 };
+use crate::time::Time;
 use tamtam_wait::contain;
 
 #[cfg(all(test, tamtam_loom))]
@@ -369,6 +370,11 @@ impl<M> Cell<M> {
     pub(crate) fn has_addresses(&self) -> bool {
         // SYNC cell-addresses
         self.addresses.load(Ordering::Acquire) != 0
+    }
+
+    /// The time by which the actor lives.
+    pub(crate) fn time(&self) -> &Time {
+        self.home.time()
     }
 
     /// A message was lost.

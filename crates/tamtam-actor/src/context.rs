@@ -12,6 +12,7 @@ use crate::mailbox::{Linked, Mark, Open};
 use crate::pipe::Pipes;
 use crate::reply::{Answered, Reply};
 use crate::running::Running;
+use crate::time::Timers;
 
 /// What an actor can do besides handling messages, in a turn of its own.
 pub struct Context<A: Actor> {
@@ -25,7 +26,7 @@ pub struct Context<A: Actor> {
 impl<A: Actor> Context<A> {
     pub(crate) fn new(cell: Own<A::Message>) -> Self {
         Context {
-            here: Here { cell },
+            here: Here { cell, timers: None },
             pipes: None,
             awaited: 0,
             actor: PhantomData,
@@ -35,6 +36,11 @@ impl<A: Actor> Context<A> {
     #[inline(always)]
     pub(crate) fn here(&mut self) -> &mut Here<A::Message> {
         &mut self.here
+    }
+
+    #[inline(always)]
+    pub(crate) fn here_ref(&self) -> &Here<A::Message> {
+        &self.here
     }
 
     /// One more answer or outcome is awaited: an actor does not end for want of addresses meanwhile.
@@ -202,6 +208,8 @@ impl<A: Actor> fmt::Debug for Context<A> {
 /// What a function that handles messages can do besides: see [`Pool::spawn_fn`](crate::Pool::spawn_fn).
 pub struct Here<M> {
     cell: Own<M>,
+    /// Those that are to end with the actor, once there was one.
+    pub(crate) timers: Option<Box<Timers>>,
 }
 
 impl<M: Send + 'static> Here<M> {

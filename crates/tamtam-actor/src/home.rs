@@ -4,6 +4,8 @@ use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
 use std::collections::VecDeque;
 
+use crate::time::{Time, elsewhere};
+
 /// So many tasks that are abandoned one within the other.
 const DEEPEST: u32 = 32;
 
@@ -71,6 +73,11 @@ impl Task {
     /// An actor that is abandoned may be the last one to know another one, which is abandoned in turn. So that a
     /// chain of many does not use up the stack, from some depth on they wait until those before them are through.
     pub(crate) fn abandon(self) {
+        // With an actor goes what is the user's, so the clock's thread does not do it.
+        elsewhere(self, Task::abandon_here);
+    }
+
+    fn abandon_here(self) {
         if cfg!(tamtam_loom) {
             // All threads of a model have the same thread-local values.
             // SAFETY: as above.
@@ -136,5 +143,10 @@ pub(crate) trait Home: Send + Sync {
     /// waits for ever.
     fn is_on_this_thread(&self) -> bool {
         false
+    }
+
+    /// The time by which its actors live.
+    fn time(&self) -> &Time {
+        Time::shared()
     }
 }

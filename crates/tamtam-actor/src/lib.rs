@@ -17,6 +17,7 @@ mod reply;
 mod running;
 mod spawner;
 mod stepper;
+mod time;
 mod topic;
 mod waits;
 mod worker;
@@ -34,6 +35,7 @@ pub use pool::{Pool, PoolBuilder};
 pub use reply::Reply;
 pub use spawner::Spawner;
 pub use stepper::{Explored, Stepper};
+pub use time::{Every, Time, Timer};
 pub use topic::{
     AnswerError, Answers, Batch, Ending, Feed, PublishError, Request, RequestTopic, Session,
     Subscription, SubscriptionId, Topic, WhenFull,

@@ -6,12 +6,12 @@ mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use support::{hold, until, within_limit};
-use tamtam_actor::{Actor, Context, Pool, Reply};
+use tamtam_actor::{Actor, Context, Pool, Reply, Time, Timer};
 
 /// Counts the live bytes of the process and, beside it, what each thread allocated less what it freed.
 struct Counting;
@@ -64,7 +64,7 @@ fn live() -> i64 {
 
 /// What an idle actor takes beyond its state, with its mailbox, as the allocator counts it.
 #[cfg(all(target_pointer_width = "64", target_arch = "x86_64"))]
-const IDLE: i64 = 192;
+const IDLE: i64 = 200;
 
 struct Stateful<const BYTES: usize>([u8; BYTES]);
 
@@ -170,5 +170,129 @@ fn the_memory_of_a_burst_is_given_back() {
                 live() - before
             );
         }
+    });
+}
+
+/// What a timer takes that calls something without a state, on the average of many.
+const TIMER: i64 = 192;
+
+/// Sets timers, and counts those that have been due.
+struct Timed(Arc<AtomicU32>);
+
+enum Timing {
+    /// Sets so many, with delays of up to a second, in no order; answers how long that took, and with them.
+    Set(u32, Reply<(Duration, Vec<Timer>)>),
+    /// Sets so many; then sets and cancels one so many times. Answers how long that took.
+    Cycle(u32, u32, Reply<Duration>),
+    Nothing,
+}
+
+impl Actor for Timed {
+    type Message = Timing;
+
+    fn handle(&mut self, message: Timing, cx: &mut Context<Self>) {
+        let mut set = |delay: u64| {
+            cx.after(Duration::from_micros(delay), |this: &mut Timed, _| {
+                this.0.fetch_add(1, Ordering::SeqCst);
+            })
+        };
+        match message {
+            Timing::Set(count, reply) => {
+                let mut timers = Vec::with_capacity(count as usize);
+                let began = Instant::now();
+                timers.extend((0..u64::from(count)).map(|number| set(number * 7_919 % 1_000_000)));
+                reply.send((began.elapsed(), timers));
+            }
+            Timing::Cycle(others, rounds, reply) => {
+                let minute = 60_000_000;
+                for number in 0..u64::from(others) {
+                    set(minute + number * 7_919 % 1_000_000);
+                }
+                let began = Instant::now();
+                for _ in 0..rounds {
+                    assert!(set(minute).cancel());
+                }
+                reply.send(began.elapsed());
+                cx.stop();
+            }
+            Timing::Nothing => {}
+        }
+    }
+}
+
+/// Sets, cancels and expires many timers, by a time that is moved by hand: what they take is given back.
+#[test]
+fn a_million_timers_are_set_and_given_back() {
+    let _alone = alone();
+    within_limit(|| {
+        let count: u32 = if cfg!(debug_assertions) {
+            100_000
+        } else {
+            1_000_000
+        };
+        let time = Time::manual();
+        let pool = Pool::builder().threads(2).time(time.clone());
+        let pool = pool.build().unwrap();
+        let handled = Arc::new(AtomicU32::new(0));
+        let actor = pool.spawn(Timed(Arc::clone(&handled)));
+        // Which keeps what a time always needs.
+        actor.tell_after(Duration::ZERO, Timing::Nothing);
+        time.advance(Duration::ZERO);
+        let before = live();
+        let each = |took: Duration| took.as_nanos() / u128::from(count);
+
+        let (set, timers) = actor.ask(|reply| Timing::Set(count, reply)).unwrap();
+        let bytes = (live() - before) / i64::from(count);
+        println!(
+            "{count} timers set in {} ns each, {bytes} bytes each",
+            each(set)
+        );
+        assert_eq!(time.timers(), count as usize);
+        assert!(bytes <= TIMER + 16, "{bytes} bytes; 16 are for the handle");
+        let began = Instant::now();
+        assert!(timers.iter().all(Timer::cancel));
+        println!("cancelled in {} ns each", each(began.elapsed()));
+        drop(timers);
+        until(|| live() - before < MAY_STAY);
+
+        let (_, timers) = actor.ask(|reply| Timing::Set(count, reply)).unwrap();
+        drop(timers);
+        let began = Instant::now();
+        assert_eq!(time.advance(Duration::from_secs(2)), count as usize);
+        println!("expired in {} ns each", each(began.elapsed()));
+        until(|| handled.load(Ordering::SeqCst) == count);
+        println!("expired and handled in {} ns each", each(began.elapsed()));
+        until(|| live() - before < MAY_STAY);
+
+        // Those of an actor go with it.
+        let (_, timers) = actor.ask(|reply| Timing::Set(count, reply)).unwrap();
+        drop(timers);
+        let began = Instant::now();
+        actor.stop();
+        until(|| time.timers() == 0);
+        println!("gone with their actor in {} ns each", each(began.elapsed()));
+        until(|| live() - before < MAY_STAY);
+    });
+}
+
+#[test]
+fn a_timer_is_set_and_cancelled_beside_a_million_others() {
+    let _alone = alone();
+    within_limit(|| {
+        let (others, rounds) = if cfg!(debug_assertions) {
+            (100_000, 10_000)
+        } else {
+            (1_000_000, 1_000_000)
+        };
+        for others in [0, others] {
+            let pool = Pool::with_threads(1);
+            let actor = pool.spawn(Timed(Arc::default()));
+            let took = actor.ask(|reply| Timing::Cycle(others, rounds, reply));
+            println!(
+                "set and cancelled beside {others} others in {} ns",
+                took.unwrap().as_nanos() / u128::from(rounds)
+            );
+        }
+        until(|| Time::system().timers() == 0);
     });
 }

@@ -17,6 +17,7 @@ use crate::actor::{Actor, Function};
 use crate::address::Address;
 use crate::context::{Context, Here};
 use crate::spawner::Spawner;
+use crate::time::Time;
 
 use thread::Shared;
 pub(crate) use thread::while_blocked;
@@ -87,6 +88,7 @@ impl Pool {
         PoolBuilder {
             threads: None,
             name: "pool".to_owned(),
+            time: None,
         }
     }
 
@@ -159,6 +161,8 @@ impl fmt::Debug for Pool {
 pub struct PoolBuilder {
     threads: Option<usize>,
     name: String,
+    /// None is the system's.
+    time: Option<Time>,
 }
 
 impl PoolBuilder {
@@ -175,6 +179,12 @@ impl PoolBuilder {
         self
     }
 
+    /// The time by which the actors live: the system's, unless it is to be moved by hand.
+    pub fn time(mut self, time: Time) -> Self {
+        self.time = Some(time);
+        self
+    }
+
     /// Makes the pool.
     ///
     /// # Errors
@@ -185,7 +195,7 @@ impl PoolBuilder {
             std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
         });
         Ok(Pool {
-            shared: Shared::start(threads, self.name)?,
+            shared: Shared::start(threads, self.name, self.time)?,
         })
     }
 }

@@ -24,6 +24,7 @@ use super::deque::Deque;
 use super::next::Next;
 use super::thief::Thief;
 use crate::home::{Home, Task};
+use crate::time::Time;
 
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
@@ -60,6 +61,8 @@ pub(crate) struct Shared {
     watched: AtomicBool,
     ending: AtomicBool,
     name: String,
+    /// By which the actors live; None is the system's.
+    time: Option<Time>,
     people: Mutex<People>,
     blocking_asks: AtomicUsize,
 }
@@ -113,8 +116,8 @@ enum Found {
 }
 
 impl Shared {
-    pub(super) fn start(threads: usize, name: String) -> io::Result<Arc<Self>> {
-        let shared = Arc::new(Self::new(threads, name));
+    pub(super) fn start(threads: usize, name: String, time: Option<Time>) -> io::Result<Arc<Self>> {
+        let shared = Arc::new(Self::new(threads, name, time));
         for ring in 0..threads {
             if let Err(error) = shared.start_thread(ring, false) {
                 shared.busy.fetch_sub(threads - ring, Ordering::SeqCst);
@@ -126,7 +129,7 @@ impl Shared {
     }
 
     /// All that the threads have in common, without threads.
-    fn new(threads: usize, name: String) -> Self {
+    fn new(threads: usize, name: String, time: Option<Time>) -> Self {
         let stand_ins = threads * STAND_INS;
         Shared {
             desks: (0..threads + stand_ins)
@@ -149,6 +152,7 @@ impl Shared {
             watched: AtomicBool::new(false),
             ending: AtomicBool::new(false),
             name,
+            time,
             people: Mutex::new(People {
                 free_rings: (threads..threads + stand_ins).rev().collect(),
                 ..People::default()
@@ -556,6 +560,10 @@ impl Home for Shared {
         } else {
             self.bring(task);
         }
+    }
+
+    fn time(&self) -> &Time {
+        self.time.as_ref().unwrap_or_else(|| Time::shared())
     }
 }
 

@@ -35,7 +35,7 @@ impl Due for Turns {
 
 /// A pool with so many threads, all at work, and tasks that count their turns.
 fn pool(threads: usize) -> (Arc<Shared>, Arc<Turns>) {
-    let shared = Arc::new(Shared::new(threads, String::new()));
+    let shared = Arc::new(Shared::new(threads, String::new(), None));
     shared.people.lock().alive = threads;
     (shared, Arc::new(Turns(AtomicU32::new(0))))
 }

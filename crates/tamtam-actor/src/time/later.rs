@@ -1,0 +1,359 @@
+//! What an actor does later, in a turn of its own: `Context::after` and `Context::every`.
+
+use core::marker::PhantomData;
+use std::any::Any;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tamtam_wait::seam::Mutex;
+use tamtam_wait::seam::atomic::{AtomicU64, Ordering};
+
+use super::Every;
+use super::clock::{Alarm, Timers};
+use super::errand::elsewhere;
+use super::every::Rhythm;
+use super::slab::Key;
+use super::timer::Timer;
+use crate::actor::Actor;
+use crate::address::Address;
+use crate::cell::{Cell, Continuation, System};
+use crate::context::{Context, Here};
+use crate::running::Running;
+
+impl<A: Actor> Context<A> {
+    /// Does something in a turn of this actor's own, before its messages, after this delay.
+    ///
+    /// The timer belongs to this actor: when the actor stops it ends at once, and `then` is dropped. Until `then` was
+    /// called the timer counts as an address, so the actor does not stop for want of addresses before. Delays beyond
+    /// all times are never over. An actor that [holds](Context::hold) has its timers' turns nevertheless.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tamtam_actor::{Actor, Context, Pool, Reply, Timer};
+    ///
+    /// /// Answers when nobody has asked for 20 ms.
+    /// #[derive(Default)]
+    /// struct Quiet {
+    ///     asked: Vec<Reply<usize>>,
+    ///     pause: Option<Timer>,
+    /// }
+    ///
+    /// impl Actor for Quiet {
+    ///     type Message = Reply<usize>;
+    ///
+    ///     fn handle(&mut self, reply: Reply<usize>, cx: &mut Context<Self>) {
+    ///         self.asked.push(reply);
+    ///         if let Some(pause) = self.pause.take() {
+    ///             pause.cancel();
+    ///         }
+    ///         self.pause = Some(cx.after(Duration::from_millis(20), |this, _| {
+    ///             let count = this.asked.len();
+    ///             this.asked.drain(..).for_each(|reply| reply.send(count));
+    ///         }));
+    ///     }
+    /// }
+    ///
+    /// let pool = Pool::new();
+    /// let quiet = pool.spawn(Quiet::default());
+    /// assert_eq!(quiet.ask(|reply| reply)?, 1);
+    /// # Ok::<(), tamtam_actor::AskError>(())
+    /// ```
+    pub fn after(
+        &mut self,
+        delay: Duration,
+        then: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static,
+    ) -> Timer {
+        let due = self.now().checked_add(delay);
+        let once = Once {
+            then,
+            address: self.address(),
+        };
+        self.later(due, once)
+    }
+
+    /// Does something again and again, each time in a turn of this actor's own, before its messages.
+    ///
+    /// The timer belongs to this actor: when the actor stops it ends at once, and `then` is dropped. It does not count
+    /// as an address: when there is no other one left it ends with the actor. It is never due again while a turn of
+    /// it is under way or still to come.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tamtam_actor::{Actor, Context, Every, Pool, Reply, Timer};
+    ///
+    /// struct Clock {
+    ///     ticks: Option<Timer>,
+    ///     seen: u32,
+    /// }
+    ///
+    /// impl Actor for Clock {
+    ///     type Message = Reply<u32>;
+    ///
+    ///     fn handle(&mut self, reply: Reply<u32>, cx: &mut Context<Self>) {
+    ///         let mut reply = Some(reply);
+    ///         let every = Every::rate(Duration::from_millis(2));
+    ///         self.ticks = Some(cx.every(every, move |this, _| {
+    ///             this.seen += 1;
+    ///             if this.seen == 3 {
+    ///                 this.ticks.take().map(|ticks| ticks.cancel());
+    ///                 reply.take().map(|reply| reply.send(this.seen));
+    ///             }
+    ///         }));
+    ///     }
+    /// }
+    ///
+    /// let pool = Pool::new();
+    /// let clock = pool.spawn(Clock { ticks: None, seen: 0 });
+    /// assert_eq!(clock.ask(|reply| reply)?, 3);
+    /// # Ok::<(), tamtam_actor::AskError>(())
+    /// ```
+    pub fn every(
+        &mut self,
+        every: Every,
+        then: impl FnMut(&mut A, &mut Context<A>) + Send + 'static,
+    ) -> Timer {
+        let rhythm = Rhythm::new(every, self.now());
+        self.later(rhythm.planned(), Again { then, rhythm })
+    }
+
+    /// What time it is where this actor lives; a test may have it moved by hand, see
+    /// [`Time::manual`](crate::Time::manual).
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.here_ref().now()
+    }
+
+    fn later<C: Call<A>>(&mut self, due: Option<Instant>, call: C) -> Timer {
+        let here = self.here();
+        let owner = here.timers_owner();
+        let cell = here.to_arc();
+        let time = here.cell().time();
+        Timer::new(time.set(due, C::REPEATS, Some(owner), |key| {
+            Arc::new(Later {
+                cell,
+                key,
+                stage: Mutex::new(Stage::Set(call)),
+                missed: AtomicU64::new(0),
+                actor: PhantomData,
+            })
+        }))
+    }
+}
+
+impl<M: Send + 'static> Here<M> {
+    /// What time it is where this actor lives; a test may have it moved by hand, see
+    /// [`Time::manual`](crate::Time::manual).
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.cell().time().now()
+    }
+
+    /// The key of the owner of this actor's timers.
+    pub(super) fn timers_owner(&mut self) -> Key {
+        if let Some(timers) = &self.timers {
+            return timers.owner();
+        }
+        let timers = Timers::new(self.cell().time());
+        self.timers.insert(Box::new(timers)).owner()
+    }
+}
+
+/// How far a timer has got.
+pub(super) enum Stage<C> {
+    /// It waits to be due, or for its actor's turn.
+    Set(C),
+    /// It is happening.
+    Now,
+    /// It has happened, or was cancelled.
+    Over,
+}
+
+impl<C> Stage<C> {
+    /// It happens from now on, unless it is over.
+    pub(super) fn begin(&mut self) -> Option<C> {
+        if let Stage::Set(_) = self
+            && let Stage::Set(call) = core::mem::replace(self, Stage::Now)
+        {
+            Some(call)
+        } else {
+            None
+        }
+    }
+
+    /// It has happened, and is to happen again; if it is over, this comes back.
+    pub(super) fn renew(&mut self, call: C) -> Result<(), C> {
+        if let Stage::Now = self {
+            *self = Stage::Set(call);
+            Ok(())
+        } else {
+            Err(call)
+        }
+    }
+
+    /// Ends it.
+    pub(super) fn end(&mut self) -> Stage<C> {
+        core::mem::replace(self, Stage::Over)
+    }
+}
+
+/// What is done when a timer of an actor is due.
+trait Call<A: Actor>: Sized + Send + 'static {
+    /// Whether it is done more than once.
+    const REPEATS: bool;
+
+    /// Does it. If it is to be done again, then when, and how often it was missed.
+    fn call(self, actor: &mut A, context: &mut Context<A>) -> Option<Planned<Self>>;
+}
+
+/// What is to be done again, when, and how often it was missed.
+struct Planned<C> {
+    call: C,
+    due: Option<Instant>,
+    missed: u64,
+}
+
+struct Once<M, F> {
+    then: F,
+    /// Keeps the actor from stopping for want of addresses.
+    address: Address<M>,
+}
+
+impl<A, F> Call<A> for Once<A::Message, F>
+where
+    A: Actor,
+    F: FnOnce(&mut A, &mut Context<A>) + Send + 'static,
+{
+    const REPEATS: bool = false;
+
+    fn call(self, actor: &mut A, context: &mut Context<A>) -> Option<Planned<Self>> {
+        (self.then)(actor, context);
+        // Not before: it may have set the next one.
+        drop(self.address);
+        None
+    }
+}
+
+struct Again<F> {
+    then: F,
+    rhythm: Rhythm,
+}
+
+impl<A, F> Call<A> for Again<F>
+where
+    A: Actor,
+    F: FnMut(&mut A, &mut Context<A>) + Send + 'static,
+{
+    const REPEATS: bool = true;
+
+    fn call(mut self, actor: &mut A, context: &mut Context<A>) -> Option<Planned<Self>> {
+        (self.then)(actor, context);
+        let missed = self.rhythm.plan(context.now());
+        Some(Planned {
+            due: self.rhythm.planned(),
+            missed,
+            call: self,
+        })
+    }
+}
+
+/// A timer of an actor.
+struct Later<A: Actor, C> {
+    cell: Arc<Cell<A::Message>>,
+    key: Key,
+    /// Whoever takes it from here has it: the turn, or whoever cancels it.
+    stage: Mutex<Stage<C>>,
+    missed: AtomicU64,
+    actor: PhantomData<fn(A)>,
+}
+
+impl<A: Actor, C: Call<A>> Alarm for Later<A, C> {
+    fn ring(self: Arc<Self>) {
+        let cell = Arc::clone(&self.cell);
+        let knock = Box::new(Knock { later: Some(self) });
+        if cell.is_closed() {
+            // Nobody would open.
+            drop(knock);
+        } else {
+            cell.push_system(System::Continue(knock));
+        }
+    }
+
+    fn cancel(&self) -> bool {
+        let stage = self.stage.lock().end();
+        // While it happens it is too late, unless it would happen again.
+        let was_in_time = match stage {
+            Stage::Set(_) => true,
+            Stage::Now => C::REPEATS,
+            Stage::Over => return false,
+        };
+        self.cell.time().remove(self.key);
+        drop(stage);
+        was_in_time
+    }
+
+    fn die(&self) {
+        let stage = self.stage.lock().end();
+        drop(stage);
+    }
+
+    fn is_pending(&self) -> bool {
+        match *self.stage.lock() {
+            Stage::Set(_) => true,
+            Stage::Now => C::REPEATS,
+            Stage::Over => false,
+        }
+    }
+
+    fn missed(&self) -> u64 {
+        self.missed.load(Ordering::Relaxed)
+    }
+}
+
+/// A timer that is due, on its way to its actor's turn.
+struct Knock<A: Actor, C: Call<A>> {
+    later: Option<Arc<Later<A, C>>>,
+}
+
+impl<A: Actor, C: Call<A>> Continuation for Knock<A, C> {
+    fn go_on(mut self: Box<Self>, running: &mut dyn Any) {
+        let later = self.later.take();
+        drop(self);
+        let running = running.downcast_mut::<Running<A>>();
+        let (Some(later), Some((actor, context))) = (later, running.and_then(Running::parts))
+        else {
+            return;
+        };
+        let call = later.stage.lock().begin();
+        let Some(call) = call else {
+            return;
+        };
+        let Some(planned) = call.call(actor, context) else {
+            later.stage.lock().end();
+            return;
+        };
+        later.missed.fetch_add(planned.missed, Ordering::Relaxed);
+        let renewed = later.stage.lock().renew(planned.call);
+        match renewed {
+            // If it is cancelled just now its key leads nowhere.
+            Ok(()) => context
+                .here()
+                .cell()
+                .time()
+                .set_again(later.key, planned.due),
+            Err(cancelled) => drop(cancelled),
+        }
+    }
+}
+
+impl<A: Actor, C: Call<A>> Drop for Knock<A, C> {
+    fn drop(&mut self) {
+        // The actor stopped before it opened.
+        if let Some(later) = self.later.take() {
+            elsewhere(later, |later| later.die());
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What happens later: the clock of actors, and the timers that it keeps.
+//!
+//! A timer is an entry in a [`Wheel`](wheel::Wheel), which belongs to a [`Time`]. When it is due the time only
+//! *knocks* at the actor, by something that comes before its messages; what the timer is to do, it does in a turn of
+//! that actor. So no user code runs on the clock's thread: not what a timer calls, not what makes a message, and no
+//! drop of either.
+
+mod clock;
+mod delivery;
+mod errand;
+mod every;
+mod later;
+#[cfg(all(test, tamtam_loom))]
+mod loom_tests;
+mod slab;
+mod timer;
+mod wheel;
+
+pub use clock::Time;
+pub(crate) use clock::Timers;
+pub(crate) use delivery::Door;
+pub(crate) use errand::elsewhere;
+pub use every::Every;
+pub use timer::Timer;

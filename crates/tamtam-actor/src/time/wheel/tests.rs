@@ -1,0 +1,181 @@
+//! The wheel against a list that is sorted anew each time.
+
+use super::*;
+
+/// xorshift64*, seeded.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        (self.next() >> 11) % end
+    }
+
+    /// Lengths of all magnitudes alike.
+    fn length(&mut self, bits: u64) -> u64 {
+        self.next() >> (64 - self.below(bits).max(1))
+    }
+}
+
+/// What a wheel is to do, in the plainest way.
+#[derive(Default)]
+struct Plain {
+    now: u64,
+    next: u64,
+    /// The tick, when it was set, what it is, and its key.
+    waiting: Vec<(u64, u64, u64, Key)>,
+}
+
+impl Plain {
+    fn set(&mut self, due: u64, what: u64, key: Key) {
+        self.waiting.push((due.max(self.now), self.next, what, key));
+        self.next += 1;
+    }
+
+    fn pop(&mut self, until: u64) -> Option<(u64, Key)> {
+        self.waiting.sort_by_key(|(due, set, ..)| (*due, *set));
+        match self.waiting.first() {
+            Some(&(due, _, what, key)) if due <= until => {
+                self.waiting.remove(0);
+                self.now = self.now.max(due);
+                Some((what, key))
+            }
+            _ => {
+                self.now = self.now.max(until);
+                None
+            }
+        }
+    }
+}
+
+/// Sets, cancels and expires at random, and compares each answer.
+fn compare(seed: u64, bits: u64, steps: usize) {
+    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let (mut wheel, mut plain) = (Wheel::new(), Plain::default());
+    let mut gone = Vec::new();
+    for step in 0..steps as u64 {
+        match random.below(10) {
+            0..=4 => {
+                let due = plain.now.saturating_add(random.length(bits));
+                // Now and then one of the past.
+                let due = due.saturating_sub(random.below(3));
+                let key = wheel.insert(due, step, false, None);
+                plain.set(due, step, key);
+            }
+            5..=6 if !plain.waiting.is_empty() => {
+                let place = random.below(plain.waiting.len() as u64) as usize;
+                let (_, _, what, key) = plain.waiting.swap_remove(place);
+                assert_eq!(wheel.remove(key), Some(what));
+                gone.push(key);
+            }
+            7 => {
+                if let Some(key) = gone.pop() {
+                    assert_eq!(wheel.remove(key), None);
+                }
+            }
+            _ => {
+                let until = plain.now.saturating_add(random.length(bits));
+                if let Some(next) = wheel.next() {
+                    let first = plain.waiting.iter().map(|(due, ..)| *due).min();
+                    assert!(Some(next) <= first, "it would wake too late");
+                    assert!(next >= plain.now);
+                    assert_eq!(wheel.first_due(), first);
+                }
+                loop {
+                    let expected = plain.pop(until);
+                    assert_eq!(wheel.pop(until), expected.map(|(what, _)| what));
+                    match expected {
+                        Some((_, key)) => gone.push(key),
+                        None => break,
+                    }
+                }
+            }
+        }
+        assert_eq!(wheel.len(), plain.waiting.len());
+    }
+    while let Some((what, _)) = plain.pop(u64::MAX) {
+        assert_eq!(wheel.pop(u64::MAX), Some(what));
+    }
+    assert_eq!(wheel.pop(u64::MAX), None);
+    assert_eq!(wheel.next(), None);
+}
+
+#[test]
+fn it_does_what_a_sorted_list_does() {
+    for seed in 0..60 {
+        // From all within a few ticks up to all that there are.
+        for bits in [4, 7, 13, 26, 64] {
+            compare(seed * 5 + bits, bits, 400);
+        }
+    }
+}
+
+#[test]
+fn what_stays_is_set_again_and_again() {
+    let mut wheel = Wheel::new();
+    let key = wheel.insert(5, 'a', true, None);
+    for round in 1..100 {
+        assert_eq!(wheel.pop(round * 5 - 1), None);
+        assert_eq!(wheel.pop(round * 5), Some('a'));
+        assert_eq!((wheel.pop(round * 5), wheel.len()), (None, 0));
+        assert!(wheel.set_again(key, (round + 1) * 5));
+        assert!(!wheel.set_again(key, 1), "it is set already");
+    }
+    assert_eq!(wheel.remove(key), Some('a'));
+    assert!(!wheel.set_again(key, 1_000));
+    assert_eq!(wheel.next(), None);
+}
+
+#[test]
+fn all_of_an_owner_go_together() {
+    let mut wheel = Wheel::new();
+    let (one, other) = (wheel.insert_owner(), wheel.insert_owner());
+    for number in 0..1_000_u64 {
+        let owner = if number % 2 == 0 { one } else { other };
+        let key = wheel.insert(number * number, number, number % 10 == 4, Some(owner));
+        if number % 5 == 0 {
+            assert_eq!(wheel.remove(key), Some(number));
+        }
+    }
+    // Some have been due; those that stay are still the owner's.
+    let mut due = 0;
+    while wheel.pop(10_000).is_some() {
+        due += 1;
+    }
+    assert_eq!(due, 80);
+    let mut of_one = Vec::new();
+    while let Some(number) = wheel.remove_owned(one) {
+        of_one.push(number);
+    }
+    of_one.sort_unstable();
+    let expected: Vec<_> = (0..1_000)
+        .step_by(2)
+        .filter(|number| number % 5 != 0 && (*number > 100 || number % 10 == 4))
+        .collect();
+    assert_eq!(of_one, expected);
+    // The owner itself is gone; the other one's are not.
+    assert_eq!(wheel.remove_owned(one), None);
+    let mut left = 0;
+    while let Some(number) = wheel.pop(u64::MAX) {
+        assert_eq!(number % 2, 1);
+        left += 1;
+    }
+    assert_eq!(left, 450 / 5 * 4);
+    assert_eq!(wheel.remove_owned(other), None);
+}
+
+#[test]
+fn an_owner_that_is_gone_owns_nothing() {
+    let mut wheel = Wheel::new();
+    let owner = wheel.insert_owner();
+    assert_eq!(wheel.remove_owned(owner), None);
+    wheel.insert(3, 'a', false, Some(owner));
+    assert_eq!(wheel.remove_owned(owner), None);
+    assert_eq!(wheel.pop(3), Some('a'));
+}
