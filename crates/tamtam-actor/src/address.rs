@@ -103,16 +103,26 @@ impl<M> Address<M> {
         &self,
         question: impl FnOnce(Reply<R>) -> M,
     ) -> Result<R, AskError> {
+        self.ask_until(question, None)
+    }
+
+    fn ask_until<R: Send + 'static>(
+        &self,
+        question: impl FnOnce(Reply<R>) -> M,
+        deadline: Option<Instant>,
+    ) -> Result<R, AskError> {
         if self.is_on_this_thread() {
             return Err(AskError::OwnThread);
         }
-        let (reply, answer) = Reply::open();
-        self.put_question(question(reply))?;
-        match AtWork::id() {
-            // Perhaps in the drop of something: on a thread of a pool all the same.
-            None => crate::pool::while_blocked(|| answer.wait()),
-            Some(asker) => self.wait_at_work(asker, &answer, None),
+        if let Some(asker) = AtWork::id() {
+            let (reply, answer) = Reply::open();
+            self.put_question(question(reply))?;
+            return self.wait_at_work(asker, &answer, deadline);
         }
+        let (reply, answer) = Reply::open_for_thread();
+        self.put_question(question(reply))?;
+        // Perhaps in the drop of something: on a thread of a pool all the same.
+        crate::pool::while_blocked(|| answer.wait_until(deadline))
     }
 
     /// Waits for an answer in a turn of an actor.
@@ -155,17 +165,7 @@ impl<M> Address<M> {
         question: impl FnOnce(Reply<R>) -> M,
         timeout: Duration,
     ) -> Result<R, AskError> {
-        if self.is_on_this_thread() {
-            return Err(AskError::OwnThread);
-        }
-        let deadline = Instant::now().checked_add(timeout);
-        let (reply, answer) = Reply::open();
-        self.put_question(question(reply))?;
-        match (AtWork::id(), deadline) {
-            (None, None) => crate::pool::while_blocked(|| answer.wait()),
-            (None, Some(deadline)) => crate::pool::while_blocked(|| answer.wait_deadline(deadline)),
-            (Some(asker), deadline) => self.wait_at_work(asker, &answer, deadline),
-        }
+        self.ask_until(question, Instant::now().checked_add(timeout))
     }
 
     /// As [`ask`](Address::ask), for async code: the question is asked at once, the answer is awaited.

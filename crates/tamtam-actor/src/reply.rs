@@ -6,6 +6,7 @@ use std::time::Instant;
 use tamtam_channel::Slot;
 
 use crate::error::{AskError, Refusal};
+use crate::mailbox::{Filler, Taker, pigeonhole};
 use crate::waits::Open;
 
 /// The way back of an answer: whoever handles a question sends the answer with it, once.
@@ -33,7 +34,9 @@ pub struct Reply<R> {
 }
 
 enum Way<R> {
-    /// Somebody waits, or looks, or has given up.
+    /// A thread waits, or has given up.
+    Thread(Filler<Result<R, AskError>>),
+    /// An actor or a task waits, or looks, or has given up.
     Slot(Arc<Slot<Result<R, AskError>>>),
     /// Something is done with the answer.
     /// The lock is never taken: it says that nobody looks into the box through a shared reply.
@@ -64,6 +67,16 @@ impl<R> Reply<R> {
         }
     }
 
+    /// For a thread that does nothing but wait, and is at work for nobody.
+    pub(crate) fn open_for_thread() -> (Self, ThreadAnswer<R>) {
+        let (filler, taker) = pigeonhole();
+        let reply = Reply {
+            way: Some(Way::Thread(filler)),
+        };
+        (reply, ThreadAnswer(taker))
+    }
+
+    /// For all others.
     pub(crate) fn open() -> (Self, Answer<R>) {
         let slot = Arc::new(Slot::new());
         let reply = Reply {
@@ -82,6 +95,7 @@ impl<R> Reply<R> {
     /// for an asker that has given up.
     pub fn is_awaited(&self) -> bool {
         match &self.way {
+            Some(Way::Thread(filler)) => filler.is_awaited(),
             Some(Way::Slot(slot)) => Arc::strong_count(slot) > 1,
             Some(Way::Call(_)) => true,
             None => false,
@@ -90,6 +104,7 @@ impl<R> Reply<R> {
 
     fn finish(&mut self, answer: Result<R, AskError>) {
         match self.way.take() {
+            Some(Way::Thread(filler)) => filler.fill(answer),
             // The slot is empty: there is one answer to each question.
             Some(Way::Slot(slot)) => drop(slot.try_put(answer)),
             Some(Way::Call(then)) => {
@@ -136,6 +151,16 @@ impl<R> fmt::Debug for Reply<R> {
         f.debug_struct("Reply")
             .field("awaited", &self.is_awaited())
             .finish()
+    }
+}
+
+/// The asker's side of a question, for a thread that is at work for nobody.
+pub(crate) struct ThreadAnswer<R>(Taker<Result<R, AskError>>);
+
+impl<R> ThreadAnswer<R> {
+    pub(crate) fn wait_until(self, deadline: Option<Instant>) -> Result<R, AskError> {
+        // Without a deadline there is an answer.
+        self.0.take(deadline).unwrap_or(Err(AskError::TimedOut))
     }
 }
 

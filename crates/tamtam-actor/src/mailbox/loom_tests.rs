@@ -5,7 +5,7 @@
 
 use tamtam_wait::seam::{self, Arc, UnsafeCell, thread};
 
-use super::{Head, Popped, Tail, Urgent};
+use super::{Head, Popped, Tail, Urgent, pigeonhole};
 
 fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -183,5 +183,49 @@ fn loom_urgent_things_of_two_threads_are_taken_once() {
         taken.extend(urgent.take_all().map(u32::from));
         assert_eq!(taken.len(), 3);
         assert!(position(&taken, 1) < position(&taken, 2));
+    });
+}
+
+#[test]
+fn loom_an_answer_against_the_one_who_waits() {
+    model(3, || {
+        let (filler, taker) = pigeonhole();
+        let other = thread::spawn(move || filler.fill(Arc::new(7)));
+        let answer = taker.take(None);
+        assert_eq!(answer.as_deref(), Some(&7));
+        other.join().unwrap();
+    });
+}
+
+/// loom reports an answer that is lost, or dropped twice.
+#[test]
+fn loom_an_answer_against_giving_up() {
+    for waits in [false, true] {
+        model(3, move || {
+            let (filler, taker) = pigeonhole();
+            let other = thread::spawn(move || {
+                // Gone or not, the answer goes where it may.
+                filler.is_awaited();
+                filler.fill(Arc::new(7));
+            });
+            if waits {
+                // The time may be over at any moment.
+                let answer = taker.take(Some(std::time::Instant::now()));
+                assert!(answer.is_none_or(|answer| *answer == 7));
+            } else {
+                drop(taker);
+            }
+            other.join().unwrap();
+        });
+    }
+}
+
+#[test]
+fn loom_a_question_without_an_answer() {
+    model(3, || {
+        let (filler, taker) = pigeonhole::<Arc<u32>>();
+        let other = thread::spawn(move || drop(filler));
+        drop(taker);
+        other.join().unwrap();
     });
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use super::{Head, Limited, Overflow, Popped, Pushed, Tail, Urgent};
+use super::{Head, Limited, Overflow, Popped, Pushed, Tail, Urgent, pigeonhole};
 
 /// A tail and a head whose receiver is this thread.
 struct Mailbox<M> {
@@ -202,4 +202,70 @@ fn a_limited_mailbox_does_with_the_rest_what_it_was_told_to() {
     let drops_oldest = limited(Overflow::DropOldest);
     assert!(matches!(drops_oldest.push(3), Pushed::InsteadOf(1)));
     assert_eq!([drops_oldest.pop(), drops_oldest.pop()], [Some(2), Some(3)]);
+}
+
+#[test]
+fn answers_of_all_sizes_come_to_the_one_who_waits() {
+    /// Larger than what lies in a pigeonhole by itself.
+    #[derive(Debug, PartialEq)]
+    struct Large([u64; 9]);
+    /// Of a stricter alignment.
+    #[derive(Debug, PartialEq)]
+    #[repr(align(32))]
+    struct Aligned(u8);
+
+    fn sent<T: Send>(value: T) -> Option<T> {
+        let (filler, taker) = pigeonhole();
+        thread::scope(|scope| {
+            scope.spawn(|| filler.fill(value));
+            taker.take(None)
+        })
+    }
+
+    for round in 0..5 {
+        assert_eq!(sent(()), Some(()));
+        assert_eq!(sent(round), Some(round));
+        assert_eq!(sent(round.to_string()), Some(round.to_string()));
+        assert_eq!(sent(Large([round; 9])), Some(Large([round; 9])));
+        let aligned = round as u8;
+        assert_eq!(sent(Aligned(aligned)), Some(Aligned(aligned)));
+    }
+}
+
+#[test]
+fn an_answer_that_nobody_takes_is_dropped_once() {
+    for answers_first in [false, true] {
+        let witness = Arc::new(());
+        let (filler, taker) = pigeonhole();
+        assert!(filler.is_awaited());
+        if answers_first {
+            filler.fill(Arc::clone(&witness));
+            drop(taker);
+        } else {
+            drop(taker);
+            assert!(!filler.is_awaited());
+            filler.fill(Arc::clone(&witness));
+        }
+        assert_eq!(Arc::strong_count(&witness), 1);
+    }
+}
+
+#[test]
+fn a_pigeonhole_is_used_again_only_when_the_other_side_has_left_it() {
+    let (filler, taker) = pigeonhole();
+    let (late, early) = (Arc::new(1), Arc::new(2));
+    // As if the one who answers were held up after the answer is in: by a second side that is still there.
+    filler.fill(Arc::clone(&early));
+    let taken = taker.take(None);
+    assert_eq!(taken.as_deref(), Some(&2));
+    let pairs: Vec<_> = (0..6).map(|_| pigeonhole()).collect();
+    let mut takers = Vec::new();
+    for (filler, taker) in pairs {
+        filler.fill(Arc::clone(&late));
+        takers.push(taker);
+    }
+    for taker in takers {
+        assert_eq!(taker.take(None).as_deref(), Some(&1));
+    }
+    assert_eq!(Arc::strong_count(&late), 1);
 }

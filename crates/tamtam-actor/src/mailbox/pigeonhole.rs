@@ -1,0 +1,275 @@
+//! Where a thread that has asked finds the answer.
+//!
+//! Two know a pigeonhole: the thread that waits, and whoever has the question. Each leaves it once, and the last one
+//! frees it. A thread that has got its answer keeps the pigeonhole for its next question, for the memory, for the
+//! cache line, and for what was learned about waiting there: how soon answers come, and from which core.
+
+use core::marker::PhantomData;
+use core::mem::{MaybeUninit, align_of, size_of};
+use core::ptr::NonNull;
+use std::time::Instant;
+
+use tamtam_wait::seam::UnsafeCell;
+use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
+use tamtam_wait::seam::{self};
+use tamtam_wait::{Wait, WaitList};
+
+/// Larger answers lie in a box of their own, so that all pigeonholes are alike.
+const WORDS: usize = 5;
+
+type Words = [MaybeUninit<u64>; WORDS];
+
+/// What the two sides touch with each answer comes first, on one cache line.
+#[repr(C, align(64))]
+struct Pigeonhole {
+    words: UnsafeCell<Words>,
+    /// How to drop what is inside, if it was never taken.
+    discard: UnsafeCell<unsafe fn(*mut Words)>,
+    full: AtomicBool,
+    /// One of the two does not come back.
+    left: AtomicBool,
+    takers: WaitList,
+}
+
+impl Pigeonhole {
+    fn allocate() -> NonNull<Self> {
+        NonNull::from(Box::leak(Box::new(Pigeonhole {
+            words: UnsafeCell::new([MaybeUninit::uninit(); WORDS]),
+            discard: UnsafeCell::new(|_| {}),
+            full: AtomicBool::new(false),
+            left: AtomicBool::new(false),
+            takers: WaitList::single(),
+        })))
+    }
+
+    /// One of the two leaves; the second one frees it.
+    ///
+    /// # Safety
+    ///
+    /// The caller is one of the two, and does not use it afterwards.
+    #[inline]
+    unsafe fn leave(this: NonNull<Self>) {
+        // SYNC pigeonhole-left: what the first one did.
+        // SAFETY: it lives until both have left.
+        if unsafe { this.as_ref() }.left.swap(true, Ordering::AcqRel) {
+            // SAFETY: so they have.
+            unsafe { Self::free(this) };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Nobody else has it, or ever will.
+    #[cold]
+    unsafe fn free(this: NonNull<Self>) {
+        // SAFETY: by the caller's promise; it came from a box.
+        let this = unsafe { Box::from_raw(this.as_ptr()) };
+        if this.full.load(Ordering::Relaxed) {
+            // SAFETY: nobody else has it.
+            let discard = this.discard.with(|discard| unsafe { *discard });
+            // SAFETY: it is full, and the function came with what is inside.
+            this.words.with_mut(|words| unsafe { discard(words) });
+        }
+    }
+}
+
+const fn fits<T>() -> bool {
+    size_of::<T>() <= size_of::<Words>() && align_of::<T>() <= align_of::<Words>()
+}
+
+/// # Safety
+///
+/// The words have room for a value and hold none.
+unsafe fn write<T>(words: *mut Words, value: T) {
+    if const { fits::<T>() } {
+        // SAFETY: size and alignment fit.
+        unsafe { words.cast::<T>().write(value) }
+    } else {
+        // SAFETY: a pointer fits.
+        unsafe { words.cast::<*mut T>().write(Box::into_raw(Box::new(value))) }
+    }
+}
+
+/// # Safety
+///
+/// A value of this type was written there, and is read once.
+unsafe fn read<T>(words: *const Words) -> T {
+    if const { fits::<T>() } {
+        // SAFETY: by the caller's promise.
+        unsafe { words.cast::<T>().read() }
+    } else {
+        // SAFETY: as above; there is a box.
+        unsafe { *Box::from_raw(words.cast::<*mut T>().read()) }
+    }
+}
+
+/// A pigeonhole for one value, empty: its two sides.
+pub(crate) fn pigeonhole<T>() -> (Filler<T>, Taker<T>) {
+    let place = kept::take().unwrap_or_else(Pigeonhole::allocate);
+    (
+        Filler {
+            place,
+            value: PhantomData,
+        },
+        Taker {
+            place,
+            value: PhantomData,
+        },
+    )
+}
+
+/// The side that brings the value, or leaves without.
+pub(crate) struct Filler<T> {
+    place: NonNull<Pigeonhole>,
+    value: PhantomData<T>,
+}
+
+/// The side that waits for it.
+pub(crate) struct Taker<T> {
+    place: NonNull<Pigeonhole>,
+    value: PhantomData<T>,
+}
+
+// SAFETY: it brings a value to another thread, wherever it is itself.
+unsafe impl<T: Send> Send for Filler<T> {}
+// SAFETY: by reference it only looks whether anybody waits.
+unsafe impl<T: Send> Sync for Filler<T> {}
+
+impl<T> Filler<T> {
+    /// Whether the other one is still there.
+    pub(crate) fn is_awaited(&self) -> bool {
+        // SAFETY: it lives until we have left, too.
+        !unsafe { self.place.as_ref() }.left.load(Ordering::Relaxed)
+    }
+
+    /// Brings the value, and wakes the one who waits for it.
+    pub(crate) fn fill(self, value: T) {
+        // SAFETY: as above.
+        let place = unsafe { self.place.as_ref() };
+        // SAFETY: nobody reads there before it is full, and only we fill it.
+        place.words.with_mut(|words| unsafe { write(words, value) });
+        place.discard.with_mut(|discard| {
+            // SAFETY: as above.
+            unsafe { *discard = |words| drop(read::<T>(words)) };
+        });
+        // SYNC pigeonhole-full. Sequentially consistent, because it must be seen by one who registers as a waiter and
+        // looks once more.
+        place.full.swap(true, Ordering::SeqCst);
+        seam::model_fence();
+        place.takers.habit().meet();
+        place.takers.notify_one();
+    }
+}
+
+impl<T> Drop for Filler<T> {
+    fn drop(&mut self) {
+        // SAFETY: nothing is used after a drop.
+        unsafe { Pigeonhole::leave(self.place) };
+    }
+}
+
+impl<T> Taker<T> {
+    /// Waits for the value, until the deadline if there is one.
+    pub(crate) fn take(self, deadline: Option<Instant>) -> Option<T> {
+        // SAFETY: it lives until we have left, too.
+        let place = unsafe { self.place.as_ref() };
+        place.takers.wait_until(
+            Wait::Adaptive,
+            deadline,
+            // SYNC pigeonhole-full
+            |_| place.full.load(Ordering::Acquire).then_some(()),
+            || {
+                seam::model_fence();
+                place.full.load(Ordering::SeqCst)
+            },
+        )?;
+        // SAFETY: it is full, so the other one is done with it; it is read once.
+        let value = place.words.with(|words| unsafe { read(words) });
+        place.full.store(false, Ordering::Relaxed);
+        if kept::keep(self.place) {
+            core::mem::forget(self);
+        }
+        Some(value)
+    }
+}
+
+impl<T> Drop for Taker<T> {
+    fn drop(&mut self) {
+        // SAFETY: nothing is used after a drop.
+        unsafe { Pigeonhole::leave(self.place) };
+    }
+}
+
+#[cfg(not(any(tamtam_loom, miri)))]
+mod kept {
+    use core::cell::Cell;
+    use core::ptr::NonNull;
+
+    use super::{Ordering, Pigeonhole};
+
+    /// One to use while the other side of another one is about to leave it, and one to spare.
+    const MOST: usize = 3;
+
+    /// Empty pigeonholes of this thread, which the other side leaves, or has left.
+    struct Kept([Cell<Option<NonNull<Pigeonhole>>>; MOST]);
+
+    thread_local! {
+        static KEPT: Kept = const { Kept([const { Cell::new(None) }; MOST]) };
+    }
+
+    impl Drop for Kept {
+        fn drop(&mut self) {
+            for place in self.0.iter().filter_map(Cell::take) {
+                // SAFETY: this thread is one of the two.
+                unsafe { Pigeonhole::leave(place) };
+            }
+        }
+    }
+
+    /// One that nobody else knows any more.
+    #[inline]
+    pub(super) fn take() -> Option<NonNull<Pigeonhole>> {
+        KEPT.try_with(|kept| {
+            kept.0.iter().find_map(|kept| {
+                let place = kept.get()?;
+                // SAFETY: this thread has not left it.
+                let left = &unsafe { place.as_ref() }.left;
+                // SYNC pigeonhole-left: what the other one did.
+                left.load(Ordering::Acquire).then(|| {
+                    kept.set(None);
+                    left.store(false, Ordering::Relaxed);
+                    place
+                })
+            })
+        })
+        .ok()
+        .flatten()
+    }
+
+    /// Keeps one that this thread has emptied; `false` if there are enough, or the thread is ending.
+    #[inline]
+    pub(super) fn keep(place: NonNull<Pigeonhole>) -> bool {
+        KEPT.try_with(|kept| {
+            let free = kept.0.iter().find(|kept| kept.get().is_none());
+            free.inspect(|free| free.set(Some(place))).is_some()
+        })
+        .unwrap_or(false)
+    }
+}
+
+#[cfg(any(tamtam_loom, miri))]
+mod kept {
+    //! Models and Miri look at each one by itself; all threads of a model have the same thread-local values.
+
+    use core::ptr::NonNull;
+
+    use super::Pigeonhole;
+
+    pub(super) fn take() -> Option<NonNull<Pigeonhole>> {
+        None
+    }
+
+    pub(super) fn keep(_: NonNull<Pigeonhole>) -> bool {
+        false
+    }
+}
