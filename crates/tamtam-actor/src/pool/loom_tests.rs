@@ -6,6 +6,7 @@ use std::sync::Arc as Unseen;
 use tamtam_wait::seam::{Arc, thread};
 
 use super::deque::Deque;
+use super::hatch::Hatch;
 use super::next::Next;
 
 fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
@@ -180,5 +181,49 @@ fn loom_next_against_two_thieves() {
         // SAFETY: as above.
         back += u32::from(unsafe { next.take() }.is_some());
         assert_eq!(back + stolen.load(Relaxed), 2);
+    });
+}
+
+#[test]
+fn loom_two_bring_to_a_hatch_and_two_take() {
+    model(2, || {
+        let hatch = Arc::new(Hatch::new());
+        let others: Vec<_> = (1..3)
+            .map(|number| {
+                let hatch = Arc::clone(&hatch);
+                thread::spawn(move || {
+                    let refused = hatch.put(Item::new(number)).err();
+                    [refused, hatch.take()]
+                })
+            })
+            .collect();
+        let mut all: Vec<_> = hatch.take().into_iter().collect();
+        for other in others {
+            all.extend(other.join().unwrap().into_iter().flatten());
+        }
+        all.extend(hatch.take());
+        assert!(!hatch.is_full());
+        let mut all: Vec<_> = all.into_iter().map(|item| item.0).collect();
+        all.sort_unstable();
+        assert_eq!(all, [1, 2]);
+    });
+}
+
+#[test]
+fn loom_a_hatch_closes_against_one_who_brings() {
+    model(3, || {
+        let hatch = Arc::new(Hatch::new());
+        let other = {
+            let hatch = Arc::clone(&hatch);
+            thread::spawn(move || hatch.put(Item::new(1)).err())
+        };
+        let left = hatch.close();
+        let refused = other.join().unwrap();
+        assert_eq!(
+            usize::from(left.is_some()) + usize::from(refused.is_some()),
+            1
+        );
+        assert!(hatch.put(Item::new(2)).is_err());
+        assert!(hatch.close().is_none());
     });
 }

@@ -1,6 +1,7 @@
 //! Many actors on a few threads.
 
 mod deque;
+mod hatch;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
 mod next;

@@ -21,6 +21,7 @@ use tamtam_wait::seam::{self, CacheAligned, Mutex};
 use tamtam_wait::{Wait, WaitList};
 
 use super::deque::Deque;
+use super::hatch::Hatch;
 use super::next::Next;
 use super::thief::Thief;
 use crate::home::{Home, Task};
@@ -42,6 +43,18 @@ const STAND_INS: usize = if cfg!(tamtam_loom) { 0 } else { 16 };
 const FIRST_NAP: Duration = Duration::from_micros(100);
 const LONGEST_NAP: Duration = Duration::from_millis(100);
 
+/// Nobody looks around.
+const NOBODY: u32 = 0;
+/// Somebody does.
+const LOOKING: u32 = 1;
+/// The one who did has found something that came in from outside. If it is a short turn, it will look again in no time:
+/// whoever answers a question, and then gets the next one.
+const BACK_SOON: u32 = 2;
+/// So many looks whether it has come back, with so many pauses (of about 0.02 µs) between them: a wake-up that is for
+/// nothing costs more than ten times that.
+const LOOKS: u32 = if cfg!(tamtam_loom) { 1 } else { 8 };
+const PAUSES: u32 = if cfg!(tamtam_loom) { 0 } else { 3 };
+
 /// What all threads of a pool have in common.
 pub(crate) struct Shared {
     /// Of the pool's threads, and then of their stand-ins.
@@ -56,9 +69,6 @@ pub(crate) struct Shared {
     busy: AtomicUsize,
     /// Threads that sleep, but look again by themselves.
     napping: AtomicUsize,
-    /// One of those that have nothing to do stays awake for a while, and the others sleep at once: as long as
-    /// it looks nobody needs to be woken.
-    watched: AtomicBool,
     ending: AtomicBool,
     name: String,
     /// By which the actors live; None is the system's.
@@ -75,13 +85,19 @@ struct Desk {
     turns: CacheAligned<AtomicU32>,
 }
 
-/// Where tasks come in from outside.
+/// Where tasks come in from outside. What either side looks at with each task is on one cache line.
+#[repr(C)]
 struct Entrance {
-    tasks: Mutex<VecDeque<Task>>,
-    /// How many; for a look without the lock.
-    length: AtomicUsize,
+    /// The way in for one that finds no others waiting.
+    hatch: Hatch<Task>,
+    /// One of those that have nothing to do stays awake for a while, and the others sleep at once: as long as
+    /// it looks nobody needs to be woken. `NOBODY`, `LOOKING`, or `BACK_SOON`.
+    watched: AtomicU32,
     /// No thread is left. Changed under the lock.
     closed: AtomicBool,
+    /// How many there are in the queue; for a look without the lock.
+    length: AtomicUsize,
+    tasks: Mutex<VecDeque<Task>>,
 }
 
 #[derive(Default)]
@@ -142,14 +158,15 @@ impl Shared {
             threads,
             used: AtomicUsize::new(threads),
             entrance: CacheAligned(Entrance {
-                tasks: Mutex::new(VecDeque::new()),
-                length: AtomicUsize::new(0),
+                hatch: Hatch::new(),
+                watched: AtomicU32::new(NOBODY),
                 closed: AtomicBool::new(false),
+                length: AtomicUsize::new(0),
+                tasks: Mutex::new(VecDeque::new()),
             }),
             idle: WaitList::chained(),
             busy: AtomicUsize::new(threads),
             napping: AtomicUsize::new(0),
-            watched: AtomicBool::new(false),
             ending: AtomicBool::new(false),
             name,
             time,
@@ -275,10 +292,17 @@ impl Shared {
         &self.desks[..self.used.load(Ordering::SeqCst)]
     }
 
+    #[inline]
     fn enter(&self) -> Option<Task> {
-        if self.entrance.length.load(Ordering::Relaxed) == 0 {
-            return None;
-        }
+        // What is in the hatch came when there was no queue.
+        self.entrance.hatch.take().or_else(|| {
+            let has_queue = self.entrance.length.load(Ordering::Relaxed) != 0;
+            has_queue.then(|| self.enter_from_queue()).flatten()
+        })
+    }
+
+    #[inline(never)]
+    fn enter_from_queue(&self) -> Option<Task> {
         let mut grown = VecDeque::new();
         let mut tasks = self.entrance.tasks.lock();
         let task = tasks.pop_front();
@@ -367,13 +391,13 @@ impl Shared {
                     None => None,
                 }
             };
-            let watches = !self.watched.swap(true, Ordering::SeqCst);
+            let watches = self.entrance.watched.swap(LOOKING, Ordering::SeqCst) != LOOKING;
             let wait = if watches { Wait::Adaptive } else { Wait::Park };
             let ready = || {
                 if watches {
                     // About to sleep. Whoever still sees that somebody looks has made something due before
                     // this, which is seen now.
-                    self.watched.store(false, Ordering::SeqCst);
+                    self.entrance.watched.store(NOBODY, Ordering::SeqCst);
                 }
                 self.has_tasks() || self.is_over() || is_missed()
             };
@@ -387,7 +411,11 @@ impl Shared {
                 attempt(true)
             };
             if watches {
-                self.watched.store(false, Ordering::SeqCst);
+                let next = match found {
+                    Some(Found::Task(_)) => BACK_SOON,
+                    _ => NOBODY,
+                };
+                self.entrance.watched.store(next, Ordering::SeqCst);
             }
             let task = match found {
                 Some(Found::Task(task)) => {
@@ -423,7 +451,8 @@ impl Shared {
     /// Whether anything is due anywhere. Sequentially consistent.
     fn has_tasks(&self) -> bool {
         seam::model_fence();
-        self.entrance.length.load(Ordering::SeqCst) != 0
+        self.entrance.hatch.is_full()
+            || self.entrance.length.load(Ordering::SeqCst) != 0
             || self.used_desks().iter().any(|desk| desk.ring.len() != 0)
     }
 
@@ -450,7 +479,9 @@ impl Shared {
                 self.entrance.closed.store(true, Ordering::SeqCst);
                 core::mem::take(&mut *tasks)
             };
-            left.into_iter().for_each(|task| task.abandon());
+            // Who finds the hatch closed tries the queue, and finds that closed, too.
+            let last = self.entrance.hatch.close();
+            last.into_iter().chain(left).for_each(Task::abandon);
         }
     }
 
@@ -585,8 +616,23 @@ impl Shared {
     }
 
     /// Brings a task to the entrance.
-    #[inline(never)]
+    #[inline]
     fn bring(&self, task: Task) {
+        // Nobody is to overtake a queue.
+        let has_queue = self.entrance.length.load(Ordering::Relaxed) != 0;
+        let task = if has_queue {
+            Some(task)
+        } else {
+            self.entrance.hatch.put(task).err()
+        };
+        match task {
+            None => self.call_for_hatch(),
+            Some(task) => self.queue_up(task),
+        }
+    }
+
+    #[inline(never)]
+    fn queue_up(&self, task: Task) {
         {
             let mut tasks = self.entrance.tasks.lock();
             if self.entrance.closed.load(Ordering::Relaxed) {
@@ -605,8 +651,29 @@ impl Shared {
     #[inline]
     fn call_one(&self) {
         seam::model_fence();
-        if !self.watched.load(Ordering::SeqCst) {
+        if self.entrance.watched.load(Ordering::SeqCst) != LOOKING {
             self.idle.notify_one();
         }
+    }
+
+    /// As `call_one`, for what was put into the hatch: gives one who may be about to look for it a moment.
+    #[inline]
+    fn call_for_hatch(&self) {
+        seam::model_fence();
+        match self.entrance.watched.load(Ordering::SeqCst) {
+            LOOKING => return,
+            BACK_SOON => {
+                for _ in 0..LOOKS {
+                    for _ in 0..PAUSES {
+                        seam::spin_loop();
+                    }
+                    if !self.entrance.hatch.is_full() {
+                        return;
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.idle.notify_one();
     }
 }

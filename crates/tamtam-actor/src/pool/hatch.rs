@@ -1,0 +1,116 @@
+//! A place in front of the entrance, for one task at a time.
+//!
+//! A thread that asks question after question brings one task after the other, each to a pool that has nothing else
+//! to do. Here that costs either side one locked instruction on one cache line; a lock and a queue take three of each.
+
+use core::mem::MaybeUninit;
+
+use tamtam_wait::Backoff;
+use tamtam_wait::seam::UnsafeCell;
+use tamtam_wait::seam::atomic::{AtomicU32, Ordering};
+
+const EMPTY: u32 = 0;
+/// Somebody puts something in.
+const COMING: u32 = 1;
+const FULL: u32 = 2;
+/// Somebody takes it out.
+const LEAVING: u32 = 3;
+/// For ever.
+const CLOSED: u32 = 4;
+
+/// A place for one item, for many who put and many who take.
+pub(super) struct Hatch<T> {
+    state: AtomicU32,
+    item: UnsafeCell<MaybeUninit<T>>,
+}
+
+// SAFETY: items move from one thread to another; the state says whose the place is.
+unsafe impl<T: Send> Send for Hatch<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Hatch<T> {}
+
+impl<T> Hatch<T> {
+    pub(super) fn new() -> Self {
+        Hatch {
+            state: AtomicU32::new(EMPTY),
+            item: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// Puts an item in; gives it back if the place is not free. Sequentially consistent: only then is it full.
+    #[inline]
+    pub(super) fn put(&self, item: T) -> Result<(), T> {
+        if self.state.load(Ordering::Relaxed) != EMPTY {
+            return Err(item);
+        }
+        // SYNC hatch-left: who has taken the item before is done with the place.
+        let claimed =
+            self.state
+                .compare_exchange(EMPTY, COMING, Ordering::Acquire, Ordering::Relaxed);
+        if claimed.is_err() {
+            return Err(item);
+        }
+        // SAFETY: the place is ours by the exchange, and empty.
+        self.item.with_mut(|place| unsafe {
+            (*place).write(item);
+        });
+        // SYNC hatch-item. An item on its way is not seen by one who is about to sleep: it might have to look for long,
+        // should the one who brings it be held up. So it is this step that comes before the look who sleeps.
+        self.state.swap(FULL, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Takes the item out.
+    #[inline]
+    pub(super) fn take(&self) -> Option<T> {
+        if self.state.load(Ordering::Relaxed) != FULL {
+            return None;
+        }
+        self.take_and_leave(EMPTY)
+    }
+
+    fn take_and_leave(&self, after: u32) -> Option<T> {
+        // SYNC hatch-item
+        self.state
+            .compare_exchange(FULL, LEAVING, Ordering::Acquire, Ordering::Relaxed)
+            .ok()?;
+        // SAFETY: it was full, so there is an item, and it is ours by the exchange.
+        let item = self
+            .item
+            .with(|place| unsafe { (*place).assume_init_read() });
+        // SYNC hatch-left
+        self.state.store(after, Ordering::Release);
+        Some(item)
+    }
+
+    /// Whether there is an item. Sequentially consistent.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.state.load(Ordering::SeqCst) == FULL
+    }
+
+    /// Lets nothing in any more; what is inside comes out.
+    pub(super) fn close(&self) -> Option<T> {
+        let mut backoff = Backoff::new();
+        loop {
+            let closed =
+                self.state
+                    .compare_exchange(EMPTY, CLOSED, Ordering::Relaxed, Ordering::Relaxed);
+            if let Ok(_) | Err(CLOSED) = closed {
+                return None;
+            }
+            let item = self.take_and_leave(CLOSED);
+            if item.is_some() {
+                return item;
+            }
+            // Somebody is between two steps.
+            backoff.pause();
+        }
+    }
+}
+
+impl<T> Drop for Hatch<T> {
+    fn drop(&mut self) {
+        drop(self.take());
+    }
+}
