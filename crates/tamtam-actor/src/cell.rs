@@ -334,7 +334,9 @@ impl<M> Cell<M> {
 
     /// Gives the actor a turn, for whatever it may find to do.
     pub(crate) fn nudge(self: &Arc<Self>) {
-        self.sent(self.tail.wake());
+        if !self.unpark() {
+            self.sent(self.tail.wake());
+        }
     }
 
     /// Whether the actor has its turns on this very thread, and nowhere else.

@@ -9,9 +9,6 @@ use crate::context::Context;
 use crate::home::TurnLimits;
 use crate::mailbox::Popped;
 
-/// So many messages an actor handles in one turn at most, where nothing else was said.
-pub(crate) const MOST_MESSAGES: u32 = TurnLimits::USUAL.messages;
-
 /// Makes an actor where it is to live.
 pub(crate) type Birth<A> = Box<dyn FnOnce(&mut Context<A>) -> A + Send>;
 

@@ -313,7 +313,11 @@ fn a_blocking_ask_within_a_worker_is_an_error_and_not_a_deadlock() {
             ]);
         });
         let answers = asker.ask(|reply| reply).unwrap();
-        assert_eq!(answers, [const { Err(AskError::OwnThread) }; 3]);
+        assert!(
+            answers
+                .iter()
+                .all(|answer| *answer == Err(AskError::OwnThread))
+        );
         let elsewhere = Worker::new();
         let there = elsewhere.spawn_fn(|reply: Reply<u32>, _| reply.send(2));
         let asker = worker.spawn_fn(move |reply: Reply<_>, _| reply.send(there.ask(|reply| reply)));

@@ -25,9 +25,8 @@ use tamtam_wait::seam::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, Mutex, UnsafeCell};
 use tamtam_wait::{Backoff, Wait, WaitList, contain};
 
-use crate::home::{Home, Task};
+use crate::home::{Home, Task, TurnLimits};
 use crate::mailbox::{Head, Popped, Tail};
-use crate::running::MOST_MESSAGES;
 
 use roster::Roster;
 
@@ -46,11 +45,15 @@ const DRAIN: u8 = 1;
 /// It is to end.
 const DISCARD: u8 = 2;
 
+/// So many messages are handled in a turn at most.
+const MOST_MESSAGES: u32 = TurnLimits::USUAL.messages;
+
 /// How a [`Worker`](crate::Worker) ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quit {
     /// What was accepted before is handled first, and what that leads to among the worker's actors, if it comes to
-    /// an end within a thousand rounds of turns.
+    /// an end within a thousand rounds of turns. Mail that an actor keeps back, because it [holds](crate::Context::hold)
+    /// for something, is lost and counted.
     Drain,
     /// The message at hand is the last one. The others are counted as lost, and whoever waits for an answer hears
     /// of it.
@@ -182,17 +185,26 @@ impl Line {
     /// Brings a task from elsewhere.
     fn bring(&self, task: Task) {
         let is_woken = self.inbox.push(task);
-        // SYNC line-closed: either we see that it has closed, or the keeper sees that we have come.
-        if self.closed.load(Ordering::SeqCst) {
-            self.abandon_left(false);
-        } else if is_woken {
-            self.ring();
-        }
+        self.brought(is_woken);
     }
 
     /// Wakes the keeper up for something that lies elsewhere.
     fn nudge(&self) {
-        if !self.is_closed() && self.inbox.wake() {
+        if !self.is_closed() {
+            let is_woken = self.inbox.wake();
+            self.brought(is_woken);
+        }
+    }
+
+    /// Something has come to the inbox.
+    #[inline]
+    fn brought(&self, is_woken: bool) {
+        seam::model_fence();
+        // SYNC line-closed: either we see that it has closed, or the keeper sees that we have come. Nobody's nudge is
+        // left out: a task may have come behind it.
+        if self.closed.load(Ordering::SeqCst) {
+            self.abandon_left(false);
+        } else if is_woken {
             self.ring();
         }
     }
@@ -242,7 +254,7 @@ impl Line {
             Quit::Drain => DRAIN,
             Quit::Discard => DISCARD,
         };
-        // SYNC line-order: by way of the inbox.
+        // SYNC line-order: what was accepted before.
         self.order.fetch_max(order, Ordering::SeqCst);
         if how == Quit::Discard {
             // So that the actor that is at it handles no other message.
@@ -252,7 +264,8 @@ impl Line {
     }
 
     fn order(&self) -> u8 {
-        self.order.load(Ordering::Relaxed)
+        // SYNC line-order
+        self.order.load(Ordering::Acquire)
     }
 
     // ------------------------------------------------------------------------------- the keeper
@@ -357,10 +370,14 @@ impl Line {
     /// The caller is the keeper.
     unsafe fn run_while(&self, mut goes_on: impl FnMut() -> bool) {
         let mut backoff = Backoff::new();
-        while goes_on() {
+        loop {
             // SAFETY: by the caller's promise, here and below.
             unsafe {
                 self.take_in();
+                // After it: what we were woken for is seen now, and for what comes later we cannot become idle.
+                if !goes_on() {
+                    return;
+                }
                 if let Some(task) = self.next() {
                     task.run();
                     backoff = Backoff::new();

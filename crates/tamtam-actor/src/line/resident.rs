@@ -67,7 +67,7 @@ impl<A: Actor> Behavior<A::Message> for Settled<A> {
             .running
             .turn_of(line.own.allowance.get(), &mut count.handled);
         drop(count);
-        if line.own.draining.get() && turn == Turn::Done {
+        if line.own.draining.get() && turn != Turn::More {
             line.roster.settle(self.seat.place);
         }
         turn
