@@ -45,8 +45,8 @@ const DRAIN: u8 = 1;
 /// It is to end.
 const DISCARD: u8 = 2;
 
-/// So many messages are handled in a turn at most.
-const MOST_MESSAGES: u32 = TurnLimits::USUAL.messages;
+/// So many messages are handled in a turn of a pump at most; what came after its beginning is not among them.
+const MOST_OF_PUMP: u32 = 65_536;
 
 /// How a [`Worker`](crate::Worker) ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,6 +95,8 @@ struct Own {
     due: UnsafeCell<VecDeque<Task>>,
     /// Messages, and answers, that were handled here.
     handled: Cell<u64>,
+    /// What a listener has handled in this turn beside the message that it had it for.
+    beside: Cell<u32>,
     /// So many may be handled in a turn.
     allowance: Cell<u32>,
     draining: Cell<bool>,
@@ -148,7 +150,8 @@ impl Line {
                 head: Head::new(),
                 due: UnsafeCell::new(VecDeque::new()),
                 handled: Cell::new(0),
-                allowance: Cell::new(MOST_MESSAGES),
+                beside: Cell::new(0),
+                allowance: Cell::new(TurnLimits::USUAL.messages),
                 draining: Cell::new(false),
             }),
         }
@@ -167,6 +170,20 @@ impl Line {
     /// Whether the keeper has ended.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::SeqCst)
+    }
+
+    /// For a listener: whether it may handle one message more in this turn, which is then counted. `most`: where no line
+    /// says how many.
+    pub(crate) fn one_more(beside: u32, most: u32) -> bool {
+        let here = HERE.get();
+        if here.is_null() {
+            return beside < most;
+        }
+        // SAFETY: this thread is in the turns of that line, and is its keeper.
+        let own = unsafe { &(*here).own };
+        let is_allowed = own.beside.get() + 1 < own.allowance.get();
+        own.beside.set(own.beside.get() + u32::from(is_allowed));
+        is_allowed
     }
 
     /// What this thread makes due from now on is due on its own list.
@@ -547,7 +564,7 @@ impl Paces {
             allowance: match time {
                 // One, however long this thread is kept from it.
                 Some(time) => u32::from(!time.is_zero()),
-                None => MOST_MESSAGES,
+                None => MOST_OF_PUMP,
             },
             looked: began,
         }
@@ -560,7 +577,6 @@ impl Paces {
     /// A turn is over.
     fn look(&mut self) {
         let (Some(until), Some(before)) = (self.until, self.looked) else {
-            self.allowance = MOST_MESSAGES;
             return;
         };
         let now = Instant::now();
@@ -569,7 +585,7 @@ impl Paces {
         self.allowance = if left == Duration::ZERO {
             0
         } else if (now - before) * 4 < left {
-            (self.allowance * 2).min(MOST_MESSAGES)
+            (self.allowance * 2).min(MOST_OF_PUMP)
         } else {
             1
         };
@@ -577,6 +593,17 @@ impl Paces {
 }
 
 impl Home for Line {
+    fn turn_limits(&self) -> TurnLimits {
+        match self.hook {
+            None => TurnLimits::USUAL,
+            // A pump looks at the clock itself.
+            Some(_) => TurnLimits {
+                micros: u32::MAX,
+                ..TurnLimits::USUAL
+            },
+        }
+    }
+
     #[inline]
     fn schedule(&self, task: Task) {
         if core::ptr::eq(HERE.get(), self) {

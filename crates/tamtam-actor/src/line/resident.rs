@@ -54,8 +54,9 @@ struct Count<'a> {
 
 impl Drop for Count<'_> {
     fn drop(&mut self) {
-        let all = &self.line.own.handled;
-        all.set(all.get() + u64::from(self.handled));
+        let own = &self.line.own;
+        let handled = self.handled + own.beside.take();
+        own.handled.set(own.handled.get() + u64::from(handled));
     }
 }
 

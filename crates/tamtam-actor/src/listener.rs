@@ -1,0 +1,270 @@
+use core::fmt;
+use core::task::{self, Poll};
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+use std::time::{Duration, Instant};
+
+use tamtam_channel::{Receiver, RecvStream, mpsc};
+
+use crate::actor::Actor;
+use crate::address::Address;
+use crate::context::Context;
+use crate::frame::{Frame, FrameHandle};
+use crate::line::Line;
+use crate::pool::Pool;
+use crate::worker::Worker;
+
+/// So many messages a listener on a pool or a worker handles before others have their turn.
+const MOST_MESSAGES: u32 = 64;
+
+/// A receiver that can be listened to: of a channel of whatever kind, also [`after`](tamtam_channel::after) and
+/// [`tick`](tamtam_channel::tick), or of [`spsc`](tamtam_channel::spsc) or [`mpsc`](tamtam_channel::mpsc).
+pub trait Listenable: sealed::Listenable {}
+
+impl<L: sealed::Listenable> Listenable for L {}
+
+mod sealed {
+    use core::task::{Context, Poll};
+
+    pub trait Listenable: Send + 'static {
+        type Message: Send + 'static;
+
+        fn into_heard(self) -> Box<dyn Heard<Self::Message>>;
+    }
+
+    /// A receiver as a listener uses it.
+    pub trait Heard<T>: Send {
+        /// The next message; `None` at the end. Takes nothing that it does not bring.
+        fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<T>>;
+
+        /// So many messages are there.
+        fn len(&self) -> usize;
+    }
+}
+
+use sealed::Heard;
+
+macro_rules! can_be_listened_to {
+    ($($receiver:ident, $stream:ident);+) => {$(
+        impl<T: Send + 'static> Heard<T> for $stream<'static, T> {
+            fn poll_next(&mut self, context: &mut task::Context<'_>) -> Poll<Option<T>> {
+                $stream::poll_next(self, context)
+            }
+
+            fn len(&self) -> usize {
+                self.receiver().len()
+            }
+        }
+
+        impl<T: Send + 'static> sealed::Listenable for $receiver<T> {
+            type Message = T;
+
+            fn into_heard(self) -> Box<dyn Heard<T>> {
+                Box::new(self.into_stream())
+            }
+        }
+    )+};
+}
+
+use mpsc::{Receiver as LaneReceiver, RecvStream as LaneStream};
+
+can_be_listened_to!(Receiver, RecvStream; LaneReceiver, LaneStream);
+
+/// Somebody who listens to a channel: see [`Pool::on`], [`Worker::on`] and [`Frame::on`].
+///
+/// Dropping this lets it listen on. It ends when the channel is empty and has no sender any more, or is closed; when
+/// its handler panics; when its home ends; and when it is [stopped](Listener::stop). Then it drops its receiver, and
+/// with it what is in the channel, if that was the last one.
+#[must_use = "dropping it lets it listen on: say so by `drop`, or keep it to stop it"]
+pub struct Listener {
+    address: Address<Look>,
+}
+
+impl Listener {
+    /// Ends the listening, when it has handled the message that it is at. Nothing is taken out of the channel
+    /// afterwards.
+    pub fn stop(&self) {
+        self.address.stop();
+    }
+
+    /// Whether it has ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.address.is_stopped()
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listener")
+            .field("ended", &self.has_ended())
+            .finish()
+    }
+}
+
+/// Something may be in the channel.
+struct Look;
+
+/// Wakes a listener.
+struct Bell(Address<Look>);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // Nothing is lost with it if the listener has ended.
+        let _ = self.0.tell(Look);
+    }
+}
+
+/// The actor that listens: awaits the next message, and handles it.
+struct Listening<T, F> {
+    heard: Box<dyn Heard<T>>,
+    handler: F,
+    waker: Option<Waker>,
+}
+
+impl<T, F> Actor for Listening<T, F>
+where
+    T: Send + 'static,
+    F: FnMut(T) + 'static,
+{
+    type Message = Look;
+
+    fn started(&mut self, cx: &mut Context<Self>) {
+        // With an address of its own it does not end for want of others.
+        self.waker = Some(Waker::from(Arc::new(Bell(cx.address()))));
+    }
+
+    fn handle(&mut self, _: Look, cx: &mut Context<Self>) {
+        let Some(waker) = &self.waker else { return };
+        let mut context = task::Context::from_waker(waker);
+        // What comes meanwhile is for another turn.
+        let there = u32::try_from(self.heard.len()).unwrap_or(u32::MAX);
+        let long_enough = Duration::from_micros(cx.here().cell().turn_limits().micros.into());
+        let mut began = None;
+        let mut beside = 0_u32;
+        loop {
+            match self.heard.poll_next(&mut context) {
+                Poll::Ready(Some(message)) => (self.handler)(message),
+                Poll::Ready(None) => return cx.stop(),
+                Poll::Pending => return,
+            }
+            let is_long = (beside + 1).is_power_of_two() && {
+                let now = Instant::now();
+                now.duration_since(*began.get_or_insert(now)) >= long_enough
+            };
+            let is_last = is_long
+                || beside + 1 >= there
+                || cx.here().cell().has_system()
+                || !Line::one_more(beside, MOST_MESSAGES);
+            if is_last {
+                // Perhaps there is more; and if not, the next look says where to wake us.
+                return waker.wake_by_ref();
+            }
+            beside += 1;
+        }
+    }
+}
+
+fn listening<L: Listenable, F>(receiver: L, handler: F) -> Listening<L::Message, F> {
+    Listening {
+        heard: receiver.into_heard(),
+        handler,
+        waker: None,
+    }
+}
+
+fn begin(address: Address<Look>) -> Listener {
+    // If its home is gone it has ended already.
+    let _ = address.tell(Look);
+    Listener { address }
+}
+
+macro_rules! has_listeners {
+    ($($home:ty),+) => {$(
+        impl $home {
+            /// Listens to a channel: `handler` is called here for each message, one by one, in the order of the channel.
+            ///
+            /// No thread waits for it. Nothing is taken out of the channel before the handler is ready for it: where
+            /// the channel is bounded its senders wait for a slow handler, as for any other receiver. Other receivers
+            /// of the channel get their share.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use tamtam_actor::{Pool, Worker};
+            /// use tamtam_channel::bounded;
+            ///
+            /// let (worker, pool) = (Worker::new(), Pool::new());
+            /// let (sender, receiver) = bounded(10);
+            /// let (squares, squared) = bounded(10);
+            /// drop(worker.on(receiver, move |number: u32| squares.send(number * number).unwrap()));
+            /// let (sums, summed) = bounded(1);
+            /// let mut sum = 0;
+            /// let listener = pool.on(squared, move |square| {
+            ///     sum += square;
+            ///     if square == 9 {
+            ///         sums.send(sum).unwrap();
+            ///     }
+            /// });
+            /// for number in 1..=3 {
+            ///     sender.send(number)?;
+            /// }
+            /// assert_eq!(summed.recv()?, 14);
+            /// listener.stop();
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn on<L: Listenable>(
+                &self,
+                receiver: L,
+                handler: impl FnMut(L::Message) + Send + 'static,
+            ) -> Listener {
+                begin(self.spawn(listening(receiver, handler)))
+            }
+        }
+    )+};
+}
+
+has_listeners!(Pool, Worker, FrameHandle);
+
+impl Frame {
+    /// Listens to a channel: `handler` is called for each message, one by one, in the order of the channel, when the
+    /// frame is pumped. It need not be `Send`.
+    ///
+    /// A message in the channel counts as mail, for [`on_mail`](Frame::on_mail), too. Nothing is taken out of the
+    /// channel before the handler is ready for it. To find out that the channel is empty counts as a message handled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::cell::RefCell;
+    /// use std::rc::Rc;
+    /// use tamtam_actor::{Budget, Frame};
+    /// use tamtam_channel::unbounded;
+    ///
+    /// let mut frame = Frame::new();
+    /// let (sender, receiver) = unbounded();
+    /// let shown = Rc::new(RefCell::new(String::new()));
+    /// let text = Rc::clone(&shown);
+    /// let listener = frame.on(receiver, move |letter| text.borrow_mut().push(letter));
+    /// for letter in "hello".chars() {
+    ///     sender.send(letter)?;
+    /// }
+    /// frame.pump(Budget::unlimited());
+    /// assert_eq!(*shown.borrow(), "hello");
+    /// drop(sender);
+    /// frame.pump(Budget::unlimited());
+    /// assert!(listener.has_ended());
+    /// # Ok::<(), tamtam_channel::SendError<char>>(())
+    /// ```
+    pub fn on<L: Listenable>(
+        &self,
+        receiver: L,
+        handler: impl FnMut(L::Message) + 'static,
+    ) -> Listener {
+        begin(self.spawn(listening(receiver, handler)))
+    }
+}
