@@ -32,6 +32,7 @@ pages! {
     latch = "latch.md",
     actors = "actors.md",
     actors_stepper = "actors/stepper.md",
+    actors_topic = "actors/topic.md",
     asynchronous = "async.md",
     promises = "promises.md",
     costs = "costs.md",
