@@ -1,4 +1,4 @@
-%% The peer of Erlang in Tamtam's lab: a process for each actor of the ring.
+%% The peer of Erlang in Tamtam's lab: a process for each actor of the ring. The classics are in tamtam_savina.
 %%
 %% It answers `contender list` and `contender run ring erlang VARIANT --limit-ms N`. What is measured, and how it is
 %% verified, is what the Rust programs do (crates/tamtam-cli/src/drive/ring): a message, {Number, Hops}, counts its own
@@ -19,26 +19,47 @@ main(Words) ->
     answer(Words).
 
 answer(["contender", "list"]) ->
-    Variants = [["\"", Variant, "\""] || Variant <- [
+    list("ring", [
         "4875250/2cores/last", "4875250/2cores/all", "1000000/2cores/token", "4999990/2cores/million",
         "4875250/1core/last", "4875250/1core/all", "1000000/1core/token"
-    ]],
-    io:format("{\"contender\":\"erlang\",\"version\":\"~s\",\"ours\":false,\"experiment\":\"ring\",\"variants\":[~s],"
-        "\"about\":\"a process for each actor\"}~n", [version(), lists:join(",", Variants)]);
-answer(["contender", "run", "ring", "erlang", Variant, "--limit-ms", Limit]) ->
-    try run(course(Variant), list_to_integer(Limit)) of
+    ]),
+    [list(Experiment, [integer_to_list(Count) ++ Placement || Placement <- ["/2cores", "/1core"]])
+        || {Experiment, Count} <- tamtam_savina:variants()];
+answer(["contender", "run", Experiment, "erlang", Variant, "--limit-ms", Limit]) ->
+    {Count, OneRound} = case Experiment of
+        "ring" ->
+            Course = course(Variant),
+            {Course#course.count, fun() -> one_round(Course) end};
+        _ -> classic(Experiment, Variant)
+    end,
+    try run(Count, OneRound, list_to_integer(Limit)) of
         {Operations, Elapsed, Metrics} ->
             Lines = [io_lib:format("{\"metric\":\"~s\",\"unit\":\"~ts\",\"value\":~w}", [Name, Unit, float(Value)])
                 || {Name, Unit, Value} <- Metrics],
-            io:format("{\"experiment\":\"ring\",\"variant\":\"~s\",\"contender\":\"erlang\",\"version\":\"~s\","
+            io:format("{\"experiment\":\"~s\",\"variant\":\"~s\",\"contender\":\"erlang\",\"version\":\"~s\","
                 "\"ours\":false,\"verified\":true,\"operations\":~w,\"elapsed_ns\":~w,\"metrics\":[~ts],\"note\":null}~n",
-                [Variant, version(), Operations, Elapsed, lists:join(",", Lines)])
+                [Experiment, Variant, version(), Operations, Elapsed, lists:join(",", Lines)])
     catch
         throw:{unverified, Reason} ->
-            fail(1, "ring erlang ~s: delivery not verified: ~ts~n", [Variant, Reason])
+            fail(1, "~s erlang ~s: delivery not verified: ~ts~n", [Experiment, Variant, Reason])
     end;
 answer(_) ->
-    fail(2, "usage: contender list~n       contender run ring erlang VARIANT --limit-ms N~n", []).
+    fail(2, "usage: contender list~n       contender run EXPERIMENT erlang VARIANT --limit-ms N~n", []).
+
+list(Experiment, Variants) ->
+    Quoted = [["\"", Variant, "\""] || Variant <- Variants],
+    io:format("{\"contender\":\"erlang\",\"version\":\"~s\",\"ours\":false,\"experiment\":\"~s\",\"variants\":[~s],"
+        "\"about\":\"a process for each actor\"}~n", [version(), Experiment, lists:join(",", Quoted)]).
+
+%% How many operations a round is, and what makes one.
+classic(Experiment, Variant) ->
+    [Number | _] = string:split(Variant, "/"),
+    case lists:keyfind(Experiment, 1, tamtam_savina:variants()) of
+        {_, Count} ->
+            integer_to_list(Count) =:= Number orelse fail(2, "no such variant: ~s~n", [Variant]),
+            {Count, fun() -> tamtam_savina:one_round(Experiment) end};
+        false -> fail(2, "no such experiment: ~s~n", [Experiment])
+    end.
 
 version() -> erlang:system_info(otp_release).
 
@@ -60,18 +81,18 @@ course(Variant) ->
         Handled -> fail(2, "~w messages are handled, not ~w~n", [Handled, Course#course.count])
     end.
 
-run(Course, Limit) ->
+run(Count, OneRound, Limit) ->
     Start = erlang:monotonic_time(nanosecond),
-    {_, First} = one_round(Course),
+    {_, First} = OneRound(),
     {CpuBefore, _} = statistics(runtime),
-    Rounds = rounds(Course, Start + Limit * 1000000, 1),
+    Rounds = rounds(OneRound, Start + Limit * 1000000, 1),
     {CpuAfter, _} = statistics(runtime),
     Wholes = [Whole || {_, Whole} <- Rounds],
     Steady = lists:nthtail(length(Rounds) div 2, Rounds),
     Total = median([Whole || {_, Whole} <- Steady]),
-    Operations = Course#course.count * length(Rounds),
+    Operations = Count * length(Rounds),
     {Operations, lists:sum(Wholes), [
-        {"ns_per_op", "ns", Total / Course#course.count},
+        {"ns_per_op", "ns", Total / Count},
         {"total_us", "µs", Total / 1000},
         {"first_us", "µs", First / 1000},
         {"best_us", "µs", lists:min(Wholes) / 1000},
@@ -80,12 +101,12 @@ run(Course, Limit) ->
         {"peak_rss_kib", "KiB", peak()}
     ]}.
 
-rounds(Course, End, Made) ->
+rounds(OneRound, End, Made) ->
     case Made >= ?LEAST_ROUNDS andalso erlang:monotonic_time(nanosecond) >= End of
         true -> [];
         false ->
-            Round = one_round(Course),
-            [Round | rounds(Course, End, Made + 1)]
+            Round = OneRound(),
+            [Round | rounds(OneRound, End, Made + 1)]
     end.
 
 median(Values) ->

@@ -8,8 +8,12 @@ use ::actix::{
 use tamtam_channel::Latch;
 use tamtam_cli::drive::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
 use tamtam_cli::drive::ring::{Actors, Parcel, Plan, Ring, Station};
-use tamtam_cli::drive::{Card, Contender, Measure, Placement, ask, ring};
+use tamtam_cli::drive::{
+    Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, flood, ring, savina,
+    sparse,
+};
 
+use crate::cast::Cast;
 use crate::farewell::Farewell;
 use crate::row::{self, Next};
 
@@ -34,6 +38,9 @@ impl Contender for Arbiters {
             *self,
             &[Origin::Handler, Origin::OtherPool, Origin::Task],
         ));
+        measures.extend(savina::measures(*self));
+        measures.extend(flood::measures(*self));
+        measures.extend(sparse::to_actors(*self));
         measures
     }
 }
@@ -275,5 +282,95 @@ impl Ask for Arbiters {
             let answer = threads.system.block_on(server.send(Question(question)));
             teller.accept(answer.expect("the actor answers"));
         }
+    }
+}
+
+/// An actor who knows the others by their positions.
+struct Player<P: Part> {
+    part: P,
+    cast: Cast<Addr<Player<P>>>,
+    _farewell: Farewell,
+}
+
+impl<P: Part> Actor for Player<P> {
+    type Context = Context<Self>;
+}
+
+struct Line<M>(M);
+
+impl<M> Message for Line<M> {
+    type Result = ();
+}
+
+impl<P: Part> Others<P::Message> for Cast<Addr<Player<P>>> {
+    fn tell(&self, position: usize, message: P::Message) {
+        if let Some(player) = self.get(position) {
+            player.do_send(Line(message));
+        }
+    }
+}
+
+impl<P: Part> Handler<Line<P::Message>> for Player<P> {
+    type Result = ();
+
+    fn handle(&mut self, Line(message): Line<P::Message>, _: &mut Context<Self>) {
+        self.part.handle(message, &self.cast);
+    }
+}
+
+impl<P: Part> Handler<Stop> for Player<P> {
+    type Result = ();
+
+    fn handle(&mut self, Stop: Stop, context: &mut Context<Self>) {
+        context.stop();
+    }
+}
+
+impl Troupe for Arbiters {
+    type Stage<P: Part> = Players<P>;
+
+    fn open<P: Part>(&self, threads: usize) -> Players<P> {
+        Players {
+            all: Vec::new(),
+            ended: Arc::new(Latch::new(0)),
+            threads: Threads::start(threads),
+        }
+    }
+}
+
+pub(crate) struct Players<P: Part> {
+    all: Vec<Addr<Player<P>>>,
+    ended: Arc<Latch>,
+    threads: Threads,
+}
+
+impl<P: Part> Stage<P> for Players<P> {
+    fn build(&mut self, parts: Vec<P>) {
+        let cast = Cast::new();
+        let ended = Arc::new(Latch::new(parts.len() as u64));
+        let (arbiters, actors) = (&self.threads.arbiters, parts.len());
+        for (position, part) in parts.into_iter().enumerate() {
+            let player = Player {
+                part,
+                cast: cast.clone(),
+                _farewell: Farewell::new(&ended),
+            };
+            let arbiter = &arbiters[position * arbiters.len() / actors];
+            let player = Player::start_in_arbiter(&arbiter.handle(), move |_| player);
+            self.all.push(player);
+        }
+        cast.complete(self.all.clone());
+        self.ended = ended;
+    }
+
+    fn send(&mut self, position: usize, message: P::Message) {
+        self.all[position].do_send(Line(message));
+    }
+
+    fn clear(&mut self) {
+        for player in self.all.drain(..) {
+            player.do_send(Stop);
+        }
+        self.ended.wait();
     }
 }

@@ -3,9 +3,13 @@ use std::convert::Infallible;
 use ::kameo::prelude::{Actor, ActorRef, Context, Message, Spawn, mailbox};
 use tamtam_cli::drive::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
 use tamtam_cli::drive::ring::{Actors, Parcel, Plan, Ring, Station};
-use tamtam_cli::drive::{Card, Contender, Measure, Placement, ask, ring};
+use tamtam_cli::drive::{
+    Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, flood, ring, savina,
+    sparse,
+};
 use tokio::sync::oneshot;
 
+use crate::cast::Cast;
 use crate::row::{self, Next};
 use crate::tokio_runtime::TokioRuntime;
 
@@ -29,6 +33,9 @@ impl Contender for Kameo {
         measures.extend(ring::sizes(*self, Placement::TwoCores));
         let origins = [Origin::OF_POOLS.as_slice(), &[Origin::Task]].concat();
         measures.extend(ask::measures(*self, &origins));
+        measures.extend(savina::measures(*self));
+        measures.extend(flood::measures(*self));
+        measures.extend(sparse::to_actors(*self));
         measures
     }
 }
@@ -213,5 +220,87 @@ impl Ask for Kameo {
             let answer = server.ask(Question(question)).blocking_send();
             teller.accept(answer.expect("the actor answers"));
         }
+    }
+}
+
+/// An actor who knows the others by their positions.
+struct Player<P: Part> {
+    part: P,
+    cast: Cast<ActorRef<Player<P>>>,
+}
+
+impl<P: Part> Actor for Player<P> {
+    type Args = Self;
+    type Error = Infallible;
+
+    async fn on_start(player: Self, _: ActorRef<Self>) -> Result<Self, Infallible> {
+        Ok(player)
+    }
+}
+
+struct Line<M>(M);
+
+impl<P: Part> Message<Line<P::Message>> for Player<P> {
+    type Reply = ();
+
+    async fn handle(&mut self, Line(message): Line<P::Message>, _: &mut Context<Self, ()>) {
+        self.part.handle(message, &self.cast);
+    }
+}
+
+impl<P: Part> Others<P::Message> for Cast<ActorRef<Player<P>>> {
+    fn tell(&self, position: usize, message: P::Message) {
+        if let Some(player) = self.get(position) {
+            // One that is lost is missed at the end.
+            let _ = player.tell(Line(message)).try_send();
+        }
+    }
+}
+
+impl Troupe for Kameo {
+    type Stage<P: Part> = Players<P>;
+
+    fn open<P: Part>(&self, threads: usize) -> Players<P> {
+        Players {
+            runtime: TokioRuntime::with_workers(threads),
+            all: Vec::new(),
+        }
+    }
+}
+
+pub(crate) struct Players<P: Part> {
+    runtime: TokioRuntime,
+    all: Vec<ActorRef<Player<P>>>,
+}
+
+impl<P: Part> Stage<P> for Players<P> {
+    fn build(&mut self, parts: Vec<P>) {
+        let _guard = self.runtime.get().enter();
+        let cast = Cast::new();
+        for part in parts {
+            let player = Player {
+                part,
+                cast: cast.clone(),
+            };
+            let player = Player::spawn_with_mailbox(player, mailbox::unbounded());
+            self.all.push(player);
+        }
+        cast.complete(self.all.clone());
+    }
+
+    fn send(&mut self, position: usize, message: P::Message) {
+        let sent = self.all[position].tell(Line(message)).try_send();
+        assert!(sent.is_ok(), "the actor is gone");
+    }
+
+    fn clear(&mut self) {
+        for player in &self.all {
+            player.kill();
+        }
+        self.runtime.get().block_on(async {
+            for player in self.all.drain(..) {
+                player.wait_for_shutdown().await;
+            }
+        });
     }
 }

@@ -9,6 +9,7 @@ mod async_channel;
 #[cfg(target_os = "linux")]
 mod bare_futex;
 mod bare_spin;
+mod cast;
 mod concurrent_queue;
 mod crossbeam;
 mod crossfire;

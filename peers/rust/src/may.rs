@@ -1,9 +1,14 @@
 use ::may::coroutine::JoinHandle;
 use ::may::go;
 use ::may::sync::mpsc::{Receiver, Sender, channel};
+use tamtam_cli::drive::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
 use tamtam_cli::drive::ring::{Actors, Parcel, Plan, Ring, Station};
-use tamtam_cli::drive::{Card, Contender, Measure, Placement, ring};
+use tamtam_cli::drive::{
+    Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, flood, ring, savina,
+    sparse,
+};
 
+use crate::cast::Cast;
 use crate::row;
 
 /// may's coroutines, each with a stack of its own, and its unbounded channels.
@@ -24,6 +29,11 @@ impl Contender for Coroutines {
         // A million stacks are more mappings than Linux gives to a process (vm.max_map_count, 65,530 by default).
         let mut measures = row::without_million(ring::measures(*self));
         measures.extend(ring::sizes(*self, Placement::TwoCores));
+        // Its scheduler is one for the whole process.
+        measures.extend(ask::measures(*self, &[Origin::Handler, Origin::Thread]));
+        measures.extend(savina::measures(*self));
+        measures.extend(flood::measures(*self));
+        measures.extend(sparse::to_actors(*self));
         measures
     }
 }
@@ -87,5 +97,127 @@ fn pass_on<const WORDS: usize>(
     if let Some(next) = next {
         // In a closed ring the first has ended by then.
         let _ = next.send(None);
+    }
+}
+
+enum Request {
+    Tell(u64),
+    Ask(u64, Sender<u64>),
+}
+
+/// Starts the coroutine that is told and asked.
+fn start_server(threads: usize) -> Sender<Request> {
+    ::may::config().set_workers(threads);
+    let (sender, requests) = channel();
+    // It ends with the last sender.
+    drop(go!(move || {
+        let mut counter = Counter::default();
+        while let Ok(request) = requests.recv() {
+            match request {
+                Request::Tell(number) => counter.tell(number),
+                Request::Ask(number, answers) => {
+                    let sent = answers.send(counter.ask(number));
+                    assert!(sent.is_ok(), "the asker is gone");
+                }
+            }
+        }
+    }));
+    sender
+}
+
+/// Asks it all, from a coroutine or from a thread: a channel serves for all answers.
+fn ask_all(server: &Sender<Request>, mut asker: Asker) -> Asker {
+    let (sender, answers) = channel();
+    while let Some(number) = asker.next() {
+        let sent = server.send(Request::Ask(number, sender.clone()));
+        assert!(sent.is_ok(), "the actor is gone");
+        asker.accept(answers.recv().expect("the actor answers"));
+    }
+    asker
+}
+
+impl Ask for Coroutines {
+    fn ask(&self, origin: Origin, threads: usize, asker: Asker) -> Asker {
+        let server = start_server(threads);
+        if origin == Origin::Thread {
+            return ask_all(&server, asker);
+        }
+        let asking = go!(move || ask_all(&server, asker));
+        asking.join().expect("a coroutine does not panic")
+    }
+
+    fn tell(&self, threads: usize, teller: &mut Teller) {
+        let server = start_server(threads);
+        let (sender, answers) = channel();
+        while let Some(Tells { numbers, question }) = teller.next() {
+            for number in numbers {
+                let sent = server.send(Request::Tell(number));
+                assert!(sent.is_ok(), "the actor is gone");
+            }
+            let sent = server.send(Request::Ask(question, sender.clone()));
+            assert!(sent.is_ok(), "the actor is gone");
+            teller.accept(answers.recv().expect("the actor answers"));
+        }
+    }
+}
+
+impl<M: Send + 'static> Others<M> for Cast<Sender<Option<M>>> {
+    #[inline]
+    fn tell(&self, position: usize, message: M) {
+        if let Some(sender) = self.get(position) {
+            // One that is lost is missed at the end.
+            let _ = sender.send(Some(message));
+        }
+    }
+}
+
+impl Troupe for Coroutines {
+    type Stage<P: Part> = Players<P>;
+
+    fn open<P: Part>(&self, threads: usize) -> Players<P> {
+        ::may::config().set_workers(threads);
+        Players {
+            all: Vec::new(),
+            coroutines: Vec::new(),
+        }
+    }
+}
+
+/// Coroutines that know each other by their positions.
+pub(crate) struct Players<P: Part> {
+    all: Vec<Sender<Option<P::Message>>>,
+    coroutines: Vec<JoinHandle<()>>,
+}
+
+impl<P: Part> Stage<P> for Players<P> {
+    fn build(&mut self, parts: Vec<P>) {
+        let cast = Cast::new();
+        for mut part in parts {
+            let (sender, receiver) = channel();
+            self.all.push(sender);
+            let cast = cast.clone();
+            self.coroutines.push(go!(move || {
+                while let Ok(Some(message)) = receiver.recv() {
+                    part.handle(message, &cast);
+                }
+            }));
+        }
+        cast.complete(self.all.clone());
+    }
+
+    fn send(&mut self, position: usize, message: P::Message) {
+        let sent = self.all[position].send(Some(message));
+        assert!(sent.is_ok(), "the coroutine is gone");
+    }
+
+    fn clear(&mut self) {
+        for sender in self.all.drain(..) {
+            // The end is a message, too.
+            let sent = sender.send(None);
+            assert!(sent.is_ok(), "the coroutine is gone");
+        }
+        for coroutine in self.coroutines.drain(..) {
+            coroutine.join().expect("a coroutine does not panic");
+        }
     }
 }

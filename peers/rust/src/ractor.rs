@@ -1,12 +1,17 @@
 use std::future::ready;
+use std::marker::PhantomData;
 
 use ::ractor::rpc::CallResult;
 use ::ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use tamtam_cli::drive::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
 use tamtam_cli::drive::ring::{Actors, Parcel, Plan, Ring, Station};
-use tamtam_cli::drive::{Card, Contender, Measure, Placement, ask, ring};
+use tamtam_cli::drive::{
+    Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, flood, ring, savina,
+    sparse,
+};
 use tokio::task::JoinHandle;
 
+use crate::cast::Cast;
 use crate::row::{self, Next};
 use crate::tokio_runtime::TokioRuntime;
 
@@ -30,6 +35,9 @@ impl Contender for Ractor {
         measures.extend(ring::sizes(*self, Placement::TwoCores));
         let origins = [Origin::Handler, Origin::OtherPool, Origin::Task];
         measures.extend(ask::measures(*self, &origins));
+        measures.extend(savina::measures(*self));
+        measures.extend(flood::measures(*self));
+        measures.extend(sparse::to_actors(*self));
         measures
     }
 }
@@ -242,5 +250,98 @@ impl Ask for Ractor {
             }
             teller.accept(runtime.get().block_on(question(&server, last)));
         }
+    }
+}
+
+/// An actor who knows the others by their positions.
+struct Player<P>(PhantomData<fn(P)>);
+
+struct Playing<P: Part> {
+    part: P,
+    cast: Cast<ActorRef<P::Message>>,
+}
+
+impl<M: Send + 'static> Others<M> for Cast<ActorRef<M>> {
+    fn tell(&self, position: usize, message: M) {
+        if let Some(player) = self.get(position) {
+            // One that is lost is missed at the end.
+            let _ = player.send_message(message);
+        }
+    }
+}
+
+impl<P: Part> Actor for Player<P> {
+    type Msg = P::Message;
+    type State = Playing<P>;
+    type Arguments = Playing<P>;
+
+    fn pre_start(
+        &self,
+        _: ActorRef<P::Message>,
+        playing: Playing<P>,
+    ) -> impl Future<Output = Result<Playing<P>, ActorProcessingErr>> + Send {
+        ready(Ok(playing))
+    }
+
+    async fn handle(
+        &self,
+        _: ActorRef<P::Message>,
+        message: P::Message,
+        playing: &mut Playing<P>,
+    ) -> Result<(), ActorProcessingErr> {
+        playing.part.handle(message, &playing.cast);
+        Ok(())
+    }
+}
+
+impl Troupe for Ractor {
+    type Stage<P: Part> = Players<P>;
+
+    fn open<P: Part>(&self, threads: usize) -> Players<P> {
+        Players {
+            runtime: TokioRuntime::with_workers(threads),
+            all: Vec::new(),
+            tasks: Vec::new(),
+        }
+    }
+}
+
+pub(crate) struct Players<P: Part> {
+    runtime: TokioRuntime,
+    all: Vec<ActorRef<P::Message>>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl<P: Part> Stage<P> for Players<P> {
+    fn build(&mut self, parts: Vec<P>) {
+        let cast = Cast::new();
+        for part in parts {
+            let cast = cast.clone();
+            let start = Actor::spawn(None, Player(PhantomData), Playing { part, cast });
+            let (player, task) = self
+                .runtime
+                .get()
+                .block_on(start)
+                .expect("the actor starts");
+            self.all.push(player);
+            self.tasks.push(task);
+        }
+        cast.complete(self.all.clone());
+    }
+
+    fn send(&mut self, position: usize, message: P::Message) {
+        let sent = self.all[position].send_message(message);
+        assert!(sent.is_ok(), "the actor is gone");
+    }
+
+    fn clear(&mut self) {
+        for player in self.all.drain(..) {
+            player.stop(None);
+        }
+        self.runtime.get().block_on(async {
+            for task in self.tasks.drain(..) {
+                task.await.expect("the actor does not panic");
+            }
+        });
     }
 }

@@ -1,4 +1,4 @@
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -9,7 +9,9 @@ use ::stakker::{
 use tamtam_channel::Latch;
 use tamtam_cli::drive::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
 use tamtam_cli::drive::ring::{Actors, Parcel, Plan, Ring, Station};
-use tamtam_cli::drive::{Card, Contender, Measure, Placement, ask, ring};
+use tamtam_cli::drive::{
+    Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, ring, savina,
+};
 
 /// stakker, whose actors all run in the thread that calls it.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +31,7 @@ impl Contender for OneThread {
         let mut measures = ring::on_one_core(*self);
         measures.extend(ring::sizes(*self, Placement::OneCore));
         measures.extend(ask::on_one_core(*self, &[Origin::Handler]));
+        measures.extend(savina::on_one_core(*self));
         measures
     }
 }
@@ -202,5 +205,78 @@ impl Ask for OneThread {
             stakker.run(Instant::now(), false);
             teller.accept(found.get().expect("it ran until all was answered"));
         }
+    }
+}
+
+/// All of them, as soon as they are made.
+struct Cast<P: Part>(Rc<OnceCell<Vec<Actor<Player<P>>>>>);
+
+impl<P: Part> Others<P::Message> for Cast<P> {
+    fn tell(&self, position: usize, message: P::Message) {
+        if let Some(player) = self.0.get().and_then(|all| all.get(position)) {
+            call!([player], handle(message));
+        }
+    }
+}
+
+/// An actor who knows the others by their positions.
+pub(crate) struct Player<P: Part> {
+    part: P,
+    cast: Cast<P>,
+}
+
+impl<P: Part> Player<P> {
+    fn init(_: CX![], part: P, cast: Cast<P>) -> Option<Self> {
+        Some(Player { part, cast })
+    }
+
+    fn handle(&mut self, _: CX![], message: P::Message) {
+        self.part.handle(message, &self.cast);
+    }
+}
+
+impl Troupe for OneThread {
+    type Stage<P: Part> = Players<P>;
+
+    fn open<P: Part>(&self, _threads: usize) -> Players<P> {
+        Players {
+            all: Vec::new(),
+            stakker: Stakker::new(Instant::now()),
+        }
+    }
+}
+
+pub(crate) struct Players<P: Part> {
+    all: Vec<ActorOwn<Player<P>>>,
+    stakker: Stakker,
+}
+
+impl<P: Part> Stage<P> for Players<P> {
+    fn build(&mut self, parts: Vec<P>) {
+        let stakker = &mut self.stakker;
+        let known = Rc::new(OnceCell::new());
+        for part in parts {
+            let cast = Cast(Rc::clone(&known));
+            self.all
+                .push(actor!(stakker, <Player<P>>::init(part, cast), ret_nop!()));
+        }
+        let all = self.all.iter().map(|player| (**player).clone()).collect();
+        // It was empty: nobody else fills it.
+        let _ = known.set(all);
+    }
+
+    fn send(&mut self, position: usize, message: P::Message) {
+        let player = &self.all[position];
+        call!([player], handle(message));
+    }
+
+    fn wait(&mut self, _latch: &Latch, _patience: Duration) {
+        // Until nothing is left to do.
+        self.stakker.run(Instant::now(), false);
+    }
+
+    fn clear(&mut self) {
+        self.all.clear();
+        self.stakker.run(Instant::now(), false);
     }
 }

@@ -3,11 +3,15 @@ use std::time::Duration;
 use tamtam_channel::Latch;
 use tamtam_cli::drive::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
 use tamtam_cli::drive::ring::{Actors, Parcel, Plan, Ring, Station};
-use tamtam_cli::drive::{Card, Contender, Measure, Placement, ask, ring};
+use tamtam_cli::drive::{
+    Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, flood, ring, savina,
+    sparse,
+};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::cast::Cast;
 use crate::row;
 use crate::tokio_runtime::TokioRuntime;
 
@@ -30,6 +34,9 @@ impl Contender for TokioTasks {
         measures.extend(ring::sizes(*self, Placement::TwoCores));
         let origins = [Origin::OF_POOLS.as_slice(), &[Origin::Task]].concat();
         measures.extend(ask::measures(*self, &origins));
+        measures.extend(savina::measures(*self));
+        measures.extend(flood::measures(*self));
+        measures.extend(sparse::to_actors(*self));
         measures
     }
 }
@@ -193,5 +200,89 @@ impl Ask for TokioTasks {
             let answer = question(&address, last).blocking_recv();
             teller.accept(answer.expect("the actor answers"));
         }
+    }
+}
+
+impl Troupe for TokioTasks {
+    type Stage<P: Part> = Players<P>;
+
+    fn open<P: Part>(&self, threads: usize) -> Players<P> {
+        Players::on(TokioRuntime::new(threads))
+    }
+
+    fn open_apart<P: Part>(&self, threads: usize) -> Players<P> {
+        Players::on(TokioRuntime::with_workers(threads))
+    }
+}
+
+/// Tasks that know each other by their positions.
+#[derive(Debug)]
+pub(crate) struct Players<P: Part> {
+    runtime: TokioRuntime,
+    all: Vec<UnboundedSender<P::Message>>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl<P: Part> Players<P> {
+    fn on(runtime: TokioRuntime) -> Self {
+        Players {
+            runtime,
+            all: Vec::new(),
+            tasks: Vec::new(),
+        }
+    }
+}
+
+impl<M> Others<M> for Cast<UnboundedSender<M>> {
+    #[inline]
+    fn tell(&self, position: usize, message: M) {
+        if let Some(sender) = self.get(position) {
+            // One that is lost is missed at the end.
+            let _ = sender.send(message);
+        }
+    }
+}
+
+impl<P: Part> Stage<P> for Players<P> {
+    fn build(&mut self, parts: Vec<P>) {
+        let cast = Cast::new();
+        for part in parts {
+            let (sender, receiver) = unbounded_channel();
+            self.all.push(sender);
+            let task = self.runtime.get().spawn(play(part, receiver, cast.clone()));
+            self.tasks.push(task);
+        }
+        cast.complete(self.all.clone());
+    }
+
+    fn send(&mut self, position: usize, message: P::Message) {
+        let sent = self.all[position].send(message);
+        assert!(sent.is_ok(), "the actor is gone");
+    }
+
+    fn wait(&mut self, latch: &Latch, patience: Duration) {
+        self.runtime.wait(latch, patience);
+    }
+
+    fn clear(&mut self) {
+        self.all.clear();
+        // All know all, so nobody's channel closes by itself.
+        self.tasks.iter().for_each(JoinHandle::abort);
+        self.runtime.get().block_on(async {
+            for task in self.tasks.drain(..) {
+                // Aborted.
+                let _ = task.await;
+            }
+        });
+    }
+}
+
+async fn play<P: Part>(
+    mut part: P,
+    mut receiver: UnboundedReceiver<P::Message>,
+    cast: Cast<UnboundedSender<P::Message>>,
+) {
+    while let Some(message) = receiver.recv().await {
+        part.handle(message, &cast);
     }
 }

@@ -1,6 +1,6 @@
-//! `handover`, extras `sparse-1`, `sparse-8` and `sparse-20ms`: a message now and then.
+//! `handover`, extras `sparse-1`, `sparse-8`, `sparse-20ms` and `sparse-20us`: a message now and then.
 //!
-//! A pacing sender on the first processor sends each receiver one message a millisecond (or one per 20 ms); the
+//! A pacing sender on the first processor sends each receiver one message a millisecond (or one per 20 ms, or per 20 µs); the
 //! receivers are on the second processor, and the messages for eight receivers are spread evenly over the millisecond,
 //! so that each finds a receiver that has waited. COUNT is the number of messages for each receiver. A receiver is a thread
 //! that waits, or an actor; the actors of a pool share one thread, which is on the second processor, too.
@@ -12,7 +12,7 @@
 //! thread's CPU clock, and the cost of the clock itself, measured beforehand, is taken off. In this way a contender that
 //! works in a thread of its own is charged for it too. Context switches are those of all threads but the sender.
 
-use std::hint::black_box;
+use std::hint::{black_box, spin_loop};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -32,6 +32,9 @@ const STOP: u64 = u64::MAX;
 
 /// How often the cost of reading the CPU clock is measured; the median is taken.
 const CLOCK_TRIALS: usize = 1001;
+
+/// Who is to wait for less does not sleep: the system would wake it too late.
+const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
 
 /// How many receivers there are and how often each gets a message.
 #[derive(Debug, Clone, Copy)]
@@ -67,10 +70,19 @@ const SELDOM: (u64, &str, Pace) = (
     },
 );
 
-/// One receiver, and eight of them, with one message a millisecond each, and one with a message per 20 ms:
-/// `1000/2cores/sparse-1`, `1000/2cores/sparse-8`, `50/2cores/sparse-20ms`.
+const BRISK: (u64, &str, Pace) = (
+    10_000,
+    "sparse-20us",
+    Pace {
+        receivers: 1,
+        period: Duration::from_micros(20),
+    },
+);
+
+/// One receiver, and eight of them, with one message a millisecond each, and one with a message per 20 ms, and per 20 µs:
+/// `1000/2cores/sparse-1`, `1000/2cores/sparse-8`, `50/2cores/sparse-20ms`, `10000/2cores/sparse-20us`.
 pub fn measures<H: Handover<Stamp>>(handover: H) -> Vec<Measure> {
-    [ONE, EIGHT, SELDOM]
+    [ONE, EIGHT, SELDOM, BRISK]
         .map(|traffic| {
             measure(traffic, move |pace, conditions| {
                 run(handover, pace, conditions)
@@ -81,7 +93,7 @@ pub fn measures<H: Handover<Stamp>>(handover: H) -> Vec<Measure> {
 
 /// The same to actors, which have a thread on the second processor, or as many as the contender gives them there.
 pub fn to_actors<T: Troupe>(troupe: T) -> Vec<Measure> {
-    [ONE, EIGHT, SELDOM]
+    [ONE, EIGHT, SELDOM, BRISK]
         .map(|traffic| {
             measure(traffic, move |pace, conditions| {
                 run_actors(troupe, pace, conditions)
@@ -350,8 +362,15 @@ impl<F: FnMut(usize, Stamp)> Sender<F> {
     fn sleep_until_next(&self) {
         let now = Instant::now();
         // A sender that is late sends at once and keeps to the timetable.
-        if now < self.next {
+        if now >= self.next {
+            return;
+        }
+        if self.pace.period >= SHORTEST_SLEEP {
             thread::sleep(self.next - now);
+        } else {
+            while Instant::now() < self.next {
+                spin_loop();
+            }
         }
     }
 

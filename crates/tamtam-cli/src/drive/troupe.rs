@@ -39,8 +39,8 @@ pub trait Stage<P: Part> {
     fn clear(&mut self);
 }
 
-/// What one actor of an experiment does.
-pub trait Part: Send + 'static {
+/// What one actor of an experiment does. There are systems that ask for [`Unpin`].
+pub trait Part: Send + Unpin + 'static {
     /// What it is told.
     type Message: Copy + Send + 'static;
 

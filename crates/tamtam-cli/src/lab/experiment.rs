@@ -463,6 +463,7 @@ pub(super) fn describe(variant: &str) -> String {
         Some("sparse-1") => "1 receiver, one message a millisecond",
         Some("sparse-8") => "8 receivers, one message a millisecond each",
         Some("sparse-20ms") => "1 receiver, one message in 20 ms",
+        Some("sparse-20us") => "1 receiver, one message in 20 µs",
         Some("crowd") => "8 pairs at once",
         Some("idle") => "8 threads waiting for a message that does not come",
         Some("frames-60") => "looked at once a frame, 60 frames a second",
