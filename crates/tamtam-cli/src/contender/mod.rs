@@ -2,13 +2,16 @@
 //!
 //! A new one needs its file and a line in [`all`].
 
+mod asked;
 mod batches;
 mod channel;
 mod channel_ask;
 mod event;
 mod gate;
+mod home;
 mod latch;
 mod mutex_published;
+mod nodes;
 mod offer;
 mod per_frame;
 mod players;
@@ -19,6 +22,7 @@ mod single;
 mod sliced;
 mod slot;
 mod try_recv;
+mod worker;
 
 use crate::drive::Contender;
 
@@ -52,6 +56,7 @@ pub fn all() -> &'static [&'static dyn Contender] {
         &mutex_published::MutexPublished,
         &latch::LatchCountdown,
         &pool::ActorsOnPool,
+        &worker::ActorsOnWorkers,
     ]
 }
 

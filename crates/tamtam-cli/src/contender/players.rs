@@ -2,22 +2,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-use tamtam_actor::{Actor, Address, Context, Pool};
+use tamtam_actor::{Actor, Address, Context};
 use tamtam_channel::Latch;
 
+use super::home::Home;
 use crate::drive::{Others, Part, Stage};
-
-/// Where actors are put.
-pub(super) trait Home {
-    /// Puts the actor at `position` in its place.
-    fn spawn<A: Actor + Send>(&mut self, position: usize, actor: A) -> Address<A::Message>;
-}
-
-impl Home for Pool {
-    fn spawn<A: Actor + Send>(&mut self, _position: usize, actor: A) -> Address<A::Message> {
-        Pool::spawn(self, actor)
-    }
-}
 
 /// Actors who know each other by their positions.
 pub(super) struct Players<H, P: Part> {
@@ -89,13 +78,13 @@ impl<H: Home, P: Part> Stage<P> for Players<H, P> {
     fn build(&mut self, parts: Vec<P>) {
         self.gone = Arc::new(Latch::new(parts.len() as u64));
         let known = Arc::new(OnceLock::new());
-        for (position, part) in parts.into_iter().enumerate() {
+        for part in parts {
             let player = Player {
                 part,
                 others: Known(Arc::clone(&known)),
                 _farewell: Farewell(Arc::clone(&self.gone)),
             };
-            self.all.push(self.home.spawn(position, player));
+            self.all.push(self.home.spawn(player));
         }
         // It was empty: nobody else fills it.
         let _ = known.set(self.all.clone());

@@ -1,0 +1,40 @@
+use tamtam_actor::{Actor, Address, Pool, Worker};
+
+/// Where actors live.
+pub(super) trait Home {
+    /// Gives an actor its place.
+    fn spawn<A: Actor + Send>(&mut self, actor: A) -> Address<A::Message>;
+}
+
+impl Home for Pool {
+    fn spawn<A: Actor + Send>(&mut self, actor: A) -> Address<A::Message> {
+        Pool::spawn(self, actor)
+    }
+}
+
+/// Workers: one for all actors, or one for each.
+#[derive(Debug, Default)]
+pub(super) struct Workers {
+    workers: Vec<Worker>,
+    one_for_all: bool,
+}
+
+impl Workers {
+    /// One for all actors.
+    pub(super) fn one_for_all() -> Self {
+        Workers {
+            workers: vec![Worker::new()],
+            one_for_all: true,
+        }
+    }
+}
+
+impl Home for Workers {
+    fn spawn<A: Actor + Send>(&mut self, actor: A) -> Address<A::Message> {
+        if !self.one_for_all {
+            self.workers.push(Worker::new());
+        }
+        let worker = self.workers.last().expect("there is one by now");
+        worker.spawn(actor)
+    }
+}
