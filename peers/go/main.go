@@ -1,4 +1,5 @@
-// The peer of Go in Tamtam's lab: a goroutine for each actor of the ring, with a channel in front of it.
+// The peer of Go in Tamtam's lab: a goroutine for each actor of the ring, with a channel in front of it. The classics are
+// in savina.go.
 //
 // It answers `contender list` and `contender run ring go VARIANT --limit-ms N`. What is measured, and how it is verified,
 // is what the Rust programs do (crates/tamtam-cli/src/drive/ring): a message counts its own way, and must come to its end
@@ -236,13 +237,13 @@ func peakKiB() float64 {
 	return 0
 }
 
-func run(variant string, limit time.Duration) (map[string]any, error) {
-	c, err := courseOf(variant)
+func run(experiment, variant string, limit time.Duration) (map[string]any, error) {
+	count, makeRound, err := roundsOf(experiment, variant)
 	if err != nil {
 		return nil, err
 	}
 	start := time.Now()
-	first, err := c.round()
+	first, err := makeRound()
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +251,7 @@ func run(variant string, limit time.Duration) (map[string]any, error) {
 	var rounds []times
 	var elapsed time.Duration
 	for len(rounds)+1 < leastRounds || time.Since(start) < limit {
-		round, err := c.round()
+		round, err := makeRound()
 		if err != nil {
 			return nil, err
 		}
@@ -272,12 +273,12 @@ func run(variant string, limit time.Duration) (map[string]any, error) {
 		}
 	}
 	total := median(wholes)
-	operations := c.count * uint64(len(rounds))
+	operations := count * uint64(len(rounds))
 	return map[string]any{
-		"experiment": "ring", "variant": variant, "contender": "go", "version": version(), "ours": false,
+		"experiment": experiment, "variant": variant, "contender": "go", "version": version(), "ours": false,
 		"verified": true, "operations": operations, "elapsed_ns": elapsed.Nanoseconds(), "note": nil,
 		"metrics": []metric{
-			{"ns_per_op", "ns", total * 1e3 / float64(c.count)},
+			{"ns_per_op", "ns", total * 1e3 / float64(count)},
 			{"total_us", "µs", total},
 			{"first_us", "µs", microseconds(first.whole)},
 			{"best_us", "µs", microseconds(best)},
@@ -292,41 +293,65 @@ func version() string {
 	return strings.TrimPrefix(runtime.Version(), "go")
 }
 
-func list() map[string]any {
-	variants := []string{
+// How many operations a round is, and what makes one.
+func roundsOf(experiment, variant string) (uint64, func() (times, error), error) {
+	if experiment != "ring" {
+		return classicOf(experiment, variant)
+	}
+	c, err := courseOf(variant)
+	if err != nil {
+		return 0, nil, err
+	}
+	return c.count, c.round, nil
+}
+
+func listing(experiment string, variants []string, about string) map[string]any {
+	return map[string]any{
+		"contender": "go", "version": version(), "ours": false, "experiment": experiment, "variants": variants,
+		"about": about,
+	}
+}
+
+func list() []map[string]any {
+	about := "a goroutine for each actor, with a channel that holds %d messages%s"
+	lines := []map[string]any{listing("ring", []string{
 		"4875250/2cores/last", "4875250/2cores/all", "1000000/2cores/token", "4999990/2cores/million",
 		"4875250/1core/last", "4875250/1core/all", "1000000/1core/token",
+	}, fmt.Sprintf(about, capacity, ", or all if they are fewer"))}
+	for _, one := range classics {
+		variants := []string{fmt.Sprintf("%d/2cores", one.count), fmt.Sprintf("%d/1core", one.count)}
+		lines = append(lines, listing(one.name, variants, fmt.Sprintf(about, savinaCapacity, "")))
 	}
-	return map[string]any{
-		"contender": "go", "version": version(), "ours": false, "experiment": "ring", "variants": variants,
-		"about": fmt.Sprintf("a goroutine for each actor, with a channel that holds %d messages, or all if they are fewer", capacity),
-	}
+	return lines
 }
 
 func main() {
 	words := os.Args[1:]
-	var answer map[string]any
-	var err error
+	var answers []map[string]any
 	switch {
 	case len(words) == 2 && words[0] == "contender" && words[1] == "list":
-		answer = list()
-	case len(words) == 7 && words[0] == "contender" && words[1] == "run" && words[2] == "ring" && words[3] == "go" && words[5] == "--limit-ms":
-		var milliseconds int
-		if milliseconds, err = strconv.Atoi(words[6]); err == nil {
-			answer, err = run(words[4], time.Duration(milliseconds)*time.Millisecond)
+		answers = list()
+	case len(words) == 7 && words[0] == "contender" && words[1] == "run" && words[3] == "go" && words[5] == "--limit-ms":
+		milliseconds, err := strconv.Atoi(words[6])
+		if err == nil {
+			var answer map[string]any
+			answer, err = run(words[2], words[4], time.Duration(milliseconds)*time.Millisecond)
+			answers = append(answers, answer)
 		}
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "ring go %s: delivery not verified: %v\n", words[4], err)
+			fmt.Fprintf(os.Stderr, "%s go %s: delivery not verified: %v\n", words[2], words[4], err)
 			os.Exit(1)
 		}
 	default:
-		fmt.Fprintln(os.Stderr, "usage: contender list\n       contender run ring go VARIANT --limit-ms N")
+		fmt.Fprintln(os.Stderr, "usage: contender list\n       contender run EXPERIMENT go VARIANT --limit-ms N")
 		os.Exit(2)
 	}
-	line, err := json.Marshal(answer)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	for _, answer := range answers {
+		line, err := json.Marshal(answer)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		fmt.Println(string(line))
 	}
-	fmt.Println(string(line))
 }
