@@ -19,7 +19,6 @@ pub use tamtam_actor as actor;
 pub use tamtam_actor::{
     Actor, Address, Context, Frame, Here, Pool, Reply, Stepper, Topic, WeakAddress, Worker,
 };
-pub use tamtam_actor::{Actor, Address, Context, Here, Pool, Reply, Topic, WeakAddress};
 
 #[cfg(feature = "channel")]
 #[doc(inline)]
