@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 use crate::actor::Actor;
 use crate::address::{Address, WeakAddress};
@@ -15,6 +16,7 @@ use crate::error::AskError;
 use crate::home::{Home, Task, TurnLimits};
 use crate::reply::Reply;
 use crate::spawner::Spawner;
+use crate::time::Time;
 
 /// A home of actors in which one has its turn after the other, when the caller says so: for tests.
 ///
@@ -24,6 +26,8 @@ use crate::spawner::Spawner;
 /// ([`with_seed`](Stepper::with_seed)), as in a run before ([`replay`](Stepper::replay)), or in every possible way
 /// ([`explore`](Stepper::explore)). So a test of actors that depends on nothing else gives the same result on each
 /// machine, each time.
+///
+/// Time is virtual: it passes when the test says so, by [`advance`](Stepper::advance).
 ///
 /// No thread is started. A handler that asks by [`Address::ask`] gets [`AskError::OwnThread`], since nobody would answer.
 ///
@@ -68,6 +72,7 @@ enum Choice {
 
 struct Stage {
     due: Mutex<Due>,
+    time: Time,
     thread: ThreadId,
 }
 
@@ -106,6 +111,10 @@ impl Home for Stage {
         self.schedule(task);
     }
 
+    fn time(&self) -> &Time {
+        &self.time
+    }
+
     fn is_on_this_thread(&self) -> bool {
         self.thread == thread::current().id()
     }
@@ -142,6 +151,7 @@ impl Stepper {
         Stepper {
             stage: Arc::new(Stage {
                 due: Mutex::default(),
+                time: Time::manual(),
                 thread: thread::current().id(),
             }),
             choice: RefCell::new(choice),
@@ -280,6 +290,45 @@ impl Stepper {
     /// Steps until no actor has mail, at most so many times, and says how many steps there were.
     pub fn run_steps(&self, most: usize) -> usize {
         (0..most).take_while(|_| self.step()).count()
+    }
+
+    /// The time by which the actors live: it begins when the stepper is made, and passes by
+    /// [`advance`](Stepper::advance) only.
+    pub fn time(&self) -> &Time {
+        &self.stage.time
+    }
+
+    /// Lets time pass, and says how many steps there were meanwhile: first those of actors that have mail, and after
+    /// each timer that becomes due on the way those that follow from it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tamtam_actor::Stepper;
+    ///
+    /// let stepper = Stepper::new();
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let clock = stepper.spawn_fn(move |word: &str, _| sender.send(word).unwrap());
+    /// clock.tell_after(Duration::from_secs(3_600), "an hour later");
+    /// clock.tell("now")?;
+    /// stepper.advance(Duration::from_secs(3_599));
+    /// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["now"]);
+    /// stepper.advance(Duration::from_secs(1));
+    /// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["an hour later"]);
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// ```
+    pub fn advance(&self, duration: Duration) -> usize {
+        let time = &self.stage.time;
+        let mut steps = self.run();
+        let mut left = duration;
+        while let Some(next) = time.until_next().filter(|&next| next <= left) {
+            left -= next;
+            time.advance(next);
+            steps += self.run();
+        }
+        time.advance(left);
+        steps + self.run()
     }
 
     /// Asks a question, and steps until the answer is there.

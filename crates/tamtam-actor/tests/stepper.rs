@@ -7,9 +7,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use support::within_limit;
-use tamtam_actor::{Actor, Address, AskError, Context, Reply, Stepper};
+use tamtam_actor::{Actor, Address, AskError, Context, Every, Reply, Stepper};
 
 /// Actors of these names, each of which says its own when it gets a message.
 fn named(stepper: &Stepper, names: &str) -> (Vec<Address<()>>, mpsc::Receiver<char>) {
@@ -267,4 +268,51 @@ fn mail_may_come_from_other_threads() {
         assert!(steps <= 200);
         assert_eq!(said.try_iter().count(), 200);
     });
+}
+
+/// Says the time when it is due, every second and at each message.
+struct Ticking(mpsc::Sender<(char, u128)>, Instant);
+
+impl Actor for Ticking {
+    type Message = ();
+
+    fn started(&mut self, cx: &mut Context<Self>) {
+        self.1 = cx.now();
+        cx.every(Every::rate(Duration::from_secs(1)), |this, cx| {
+            this.say('t', cx);
+        });
+    }
+
+    fn handle(&mut self, (): (), cx: &mut Context<Self>) {
+        self.say('m', cx);
+        cx.after(Duration::from_millis(2_500), |this, cx| this.say('a', cx));
+    }
+}
+
+impl Ticking {
+    fn say(&self, what: char, cx: &Context<Self>) {
+        let passed = cx.now() - self.1;
+        self.0.send((what, passed.as_millis())).unwrap();
+    }
+}
+
+#[test]
+fn time_passes_when_it_is_told_to() {
+    let stepper = Stepper::new();
+    let (sender, said) = mpsc::channel();
+    let ticking = stepper.spawn(Ticking(sender, stepper.time().now()));
+    ticking.tell(()).unwrap();
+    stepper.advance(Duration::from_millis(3_999));
+    assert_eq!(
+        said.try_iter().collect::<Vec<_>>(),
+        [
+            ('m', 0),
+            ('t', 1_000),
+            ('t', 2_000),
+            ('a', 2_500),
+            ('t', 3_000)
+        ]
+    );
+    stepper.advance(Duration::from_millis(1));
+    assert_eq!(said.try_iter().collect::<Vec<_>>(), [('t', 4_000)]);
 }
