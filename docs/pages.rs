@@ -31,6 +31,7 @@ pages! {
     event = "event.md",
     latch = "latch.md",
     actors = "actors.md",
+    actors_homes = "actors/homes.md",
     actors_stepper = "actors/stepper.md",
     actors_topic = "actors/topic.md",
     asynchronous = "async.md",

@@ -19,6 +19,9 @@ pub use tamtam_actor as actor;
 pub use tamtam_actor::{
     Actor, Address, Context, Frame, Here, Pool, Reply, Stepper, Topic, WeakAddress, Worker,
 };
+pub use tamtam_actor::{Actor, Address, Context, Here, Pool, Reply, Topic, WeakAddress};
+    Actor, Address, Context, Frame, Here, Pool, Reply, WeakAddress, Worker,
+};
 
 #[cfg(feature = "channel")]
 #[doc(inline)]
