@@ -10,6 +10,7 @@ use crate::address::Address;
 use crate::context::{Context, Here};
 use crate::line::{Allowed, Line};
 use crate::spawner::Spawner;
+use crate::time::Time;
 
 /// A home for actors in the caller's own loop: that of a game, a window, a simulation. They have their turns when
 /// the loop [pumps](Frame::pump), on the thread that it pumps on, and at no other time.
@@ -56,7 +57,18 @@ impl Frame {
     /// A frame on this thread, without actors.
     #[must_use]
     pub fn new() -> Self {
-        let line = Line::new(Wait::Adaptive, true);
+        Self::with(None)
+    }
+
+    /// A frame whose actors live by a time of their own: one that is moved by hand, for a simulation, or a game that
+    /// can be paused.
+    #[must_use]
+    pub fn with_time(time: Time) -> Self {
+        Self::with(Some(time))
+    }
+
+    fn with(time: Option<Time>) -> Self {
+        let line = Line::new(Wait::Adaptive, true, time);
         line.keep();
         Frame {
             line: Arc::new(line),

@@ -10,6 +10,7 @@ use crate::address::Address;
 use crate::context::{Context, Here};
 use crate::line::{Line, Quit};
 use crate::spawner::Spawner;
+use crate::time::Time;
 
 /// A thread of its own for one actor, or for some: with a message loop, and a name for debuggers.
 ///
@@ -115,6 +116,7 @@ impl Worker {
         WorkerBuilder {
             name: "worker".to_owned(),
             wait: Wait::Adaptive,
+            time: None,
         }
     }
 
@@ -222,6 +224,8 @@ impl fmt::Debug for Worker {
 pub struct WorkerBuilder {
     name: String,
     wait: Wait,
+    /// None is the system's.
+    time: Option<Time>,
 }
 
 impl WorkerBuilder {
@@ -237,6 +241,12 @@ impl WorkerBuilder {
         self
     }
 
+    /// The time by which the actors live: the system's, unless it is to be moved by hand.
+    pub fn time(mut self, time: Time) -> Self {
+        self.time = Some(time);
+        self
+    }
+
     /// Makes the worker, and starts its thread.
     ///
     /// # Errors
@@ -247,7 +257,7 @@ impl WorkerBuilder {
             let why = "the name of a thread may not contain a zero byte";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
-        let line = Arc::new(Line::new(self.wait, false));
+        let line = Arc::new(Line::new(self.wait, false, self.time));
         let own = Arc::clone(&line);
         let thread = std::thread::Builder::new().name(self.name).spawn(move || {
             own.keep();

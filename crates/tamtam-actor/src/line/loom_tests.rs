@@ -58,7 +58,7 @@ fn keep(line: &Arc<Line>) -> thread::JoinHandle<()> {
 #[test]
 fn loom_the_keeper_of_a_line_does_what_comes_in() {
     model(2, || {
-        let line = Arc::new(Line::new(Wait::Adaptive, false));
+        let line = Arc::new(Line::new(Wait::Adaptive, false, None));
         let turns = Arc::new(Turns::default());
         let keeper = keep(&line);
         let other = {
@@ -77,7 +77,7 @@ fn loom_the_keeper_of_a_line_does_what_comes_in() {
 #[test]
 fn loom_a_task_against_the_end_of_a_line() {
     model(3, || {
-        let line = Arc::new(Line::new(Wait::Adaptive, false));
+        let line = Arc::new(Line::new(Wait::Adaptive, false, None));
         let turns = Arc::new(Turns::default());
         let keeper = keep(&line);
         let other = {
@@ -108,7 +108,7 @@ impl Drop for Gone {
 
 fn a_message_against_the_end(preemptions: usize, quit: Quit) {
     model(preemptions, move || {
-        let line = Arc::new(Line::new(Wait::Adaptive, false));
+        let line = Arc::new(Line::new(Wait::Adaptive, false, None));
         let (handled, on_time) = (Arc::new(Count::new(0)), Arc::new(Flag::new(false)));
         let gone = Gone {
             line: Arc::clone(&line),
@@ -147,7 +147,7 @@ fn loom_a_message_against_a_line_that_drains() {
 #[test]
 fn loom_a_birth_against_the_end_of_a_line() {
     model(3, || {
-        let line = Arc::new(Line::new(Wait::Adaptive, false));
+        let line = Arc::new(Line::new(Wait::Adaptive, false, None));
         let keeper = keep(&line);
         let other = {
             let line = Arc::clone(&line);
@@ -165,7 +165,7 @@ fn loom_a_birth_against_the_end_of_a_line() {
 #[test]
 fn loom_the_hook_is_called_once_before_each_pump() {
     model(2, || {
-        let line = Arc::new(Line::new(Wait::Adaptive, true));
+        let line = Arc::new(Line::new(Wait::Adaptive, true, None));
         let turns = Arc::new(Turns::default());
         let told = Arc::new(Flag::new(false));
         let bell = tamtam_wait::seam::Task::new();
@@ -204,7 +204,7 @@ fn loom_the_hook_is_called_once_before_each_pump() {
 #[test]
 fn loom_mail_against_a_new_hook() {
     model(3, || {
-        let line = Arc::new(Line::new(Wait::Adaptive, true));
+        let line = Arc::new(Line::new(Wait::Adaptive, true, None));
         let turns = Arc::new(Turns::default());
         let calls = Arc::new(Count::new(0));
         let other = {
@@ -225,7 +225,7 @@ fn loom_mail_against_a_new_hook() {
 #[test]
 fn loom_a_handle_against_the_end_of_a_frame() {
     model(2, || {
-        let line = Arc::new(Line::new(Wait::Adaptive, true));
+        let line = Arc::new(Line::new(Wait::Adaptive, true, None));
         let other = {
             let line = Arc::clone(&line);
             thread::spawn(move || {

@@ -28,6 +28,8 @@ use tamtam_wait::{Backoff, Wait, WaitList, contain};
 use crate::home::{Home, Task, TurnLimits};
 use crate::mailbox::{Head, Popped, Tail};
 
+use crate::time::Time;
+
 use roster::Roster;
 
 /// When told to drain: what was accepted later, also what handlers send to each other, has so many rounds to come
@@ -76,6 +78,8 @@ pub(crate) struct Line {
     /// The keeper sleeps here.
     bell: WaitList,
     wait: Wait,
+    /// The time by which its actors live; none is the system's.
+    time: Option<Time>,
     /// Where the keeper has a loop of its own that has to be told.
     hook: Option<Mutex<Hook>>,
     /// The keeper's [`token`]; 0 before there is one and after its end.
@@ -135,8 +139,9 @@ pub(crate) struct Allowed {
 
 impl Line {
     /// A line without a keeper, who comes later.
-    pub(crate) fn new(wait: Wait, has_hook: bool) -> Self {
+    pub(crate) fn new(wait: Wait, has_hook: bool, time: Option<Time>) -> Self {
         Line {
+            time,
             inbox: CacheAligned(Tail::new()),
             bell: WaitList::single(),
             wait,
@@ -620,6 +625,10 @@ impl Home for Line {
 
     fn is_on_this_thread(&self) -> bool {
         self.is_kept_here()
+    }
+
+    fn time(&self) -> &Time {
+        self.time.as_ref().unwrap_or_else(|| Time::shared())
     }
 }
 

@@ -5,6 +5,8 @@ mod hatch;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
 mod next;
+#[cfg(feature = "tokio")]
+mod on_tokio;
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests;
 mod thief;
@@ -48,7 +50,14 @@ pub(crate) use thread::while_blocked;
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct Pool {
-    shared: Arc<Shared>,
+    threads: Threads,
+}
+
+/// Whose threads they are.
+enum Threads {
+    Own(Arc<Shared>),
+    #[cfg(feature = "tokio")]
+    Tokio(Arc<on_tokio::OnTokio>),
 }
 
 impl Default for Pool {
@@ -96,14 +105,22 @@ impl Pool {
     /// How many threads there are, without those that stand in for blocked ones.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.shared.threads()
+        match &self.threads {
+            Threads::Own(shared) => shared.threads(),
+            #[cfg(feature = "tokio")]
+            Threads::Tokio(tokio) => tokio.threads(),
+        }
     }
 
     /// How often a handler has waited for an answer by [`Address::ask`] on one of the threads, instead of
     /// asking with [`Context::ask`]; another thread stood in for it, if the limit allowed.
     #[must_use]
     pub fn blocking_asks(&self) -> usize {
-        self.shared.blocking_asks()
+        match &self.threads {
+            Threads::Own(shared) => shared.blocking_asks(),
+            #[cfg(feature = "tokio")]
+            Threads::Tokio(_) => 0,
+        }
     }
 
     /// An actor with an unlimited mailbox.
@@ -129,7 +146,11 @@ impl Pool {
 
     /// Says more about an actor before it is born: how much its mailbox holds, and what becomes of the rest.
     pub fn spawner(&self) -> Spawner {
-        Spawner::on(Arc::clone(&self.shared) as Arc<dyn crate::home::Home>)
+        Spawner::on(match &self.threads {
+            Threads::Own(shared) => Arc::clone(shared) as Arc<dyn crate::home::Home>,
+            #[cfg(feature = "tokio")]
+            Threads::Tokio(tokio) => Arc::clone(tokio) as Arc<dyn crate::home::Home>,
+        })
     }
 
     /// Lets the threads finish what is due, and what comes of that, and waits for their end.
@@ -144,7 +165,12 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.shared.end();
+        match &self.threads {
+            Threads::Own(shared) => shared.end(),
+            // They are not ours to end.
+            #[cfg(feature = "tokio")]
+            Threads::Tokio(_) => {}
+        }
     }
 }
 
@@ -196,7 +222,7 @@ impl PoolBuilder {
             std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
         });
         Ok(Pool {
-            shared: Shared::start(threads, self.name, self.time)?,
+            threads: Threads::Own(Shared::start(threads, self.name, self.time)?),
         })
     }
 }

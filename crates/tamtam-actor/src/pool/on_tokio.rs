@@ -1,0 +1,120 @@
+//! Actors on somebody else's threads: those of a runtime of tokio.
+//!
+//! An actor that is due is a task of tokio's until it has nothing to do. Tokio decides where and when it goes on; a
+//! turn that leaves something goes behind the other tasks, as one that yields does.
+
+use core::cell::Cell;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+
+use super::{Pool, Threads};
+use crate::home::{Home, Task};
+
+impl Pool {
+    /// A pool whose threads are those of a runtime of tokio (feature `tokio`).
+    ///
+    /// An actor that has mail is a task there, beside all others; its turns are as long as on other pools, and between
+    /// them it gives way. No thread of ours is started. A handler that blocks keeps one of the runtime's threads, as
+    /// any task that blocks does; [`blocking_asks`](Pool::blocking_asks) does not count here, and nobody stands in.
+    ///
+    /// Dropping such a pool ends nothing: its actors live on as long as the runtime does. When the runtime is shut down
+    /// those that are due stop; those that are idle stop when somebody sends to them, or when their last address is
+    /// dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{Pool, Reply};
+    ///
+    /// let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// let pool = Pool::on_tokio(runtime.handle());
+    /// let doubler = pool.spawn_fn(|(number, reply): (u64, Reply<u64>), _| reply.send(2 * number));
+    /// let answer = runtime.block_on(doubler.ask_async(|reply| (21, reply)));
+    /// assert_eq!(answer?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn on_tokio(runtime: &Handle) -> Pool {
+        let runtime = runtime.clone();
+        Pool {
+            threads: Threads::Tokio(Arc::new(OnTokio { runtime })),
+        }
+    }
+}
+
+pub(super) struct OnTokio {
+    runtime: Handle,
+}
+
+impl OnTokio {
+    pub(super) fn threads(&self) -> usize {
+        self.runtime.metrics().num_workers()
+    }
+}
+
+/// What became of the turn that this thread is in.
+enum Place {
+    /// It is in none.
+    None,
+    /// It is in one.
+    Turn,
+    /// That one has left something.
+    Again(Task),
+}
+
+thread_local! {
+    static PLACE: Cell<Place> = const { Cell::new(Place::None) };
+}
+
+impl Home for OnTokio {
+    fn schedule(&self, task: Task) {
+        // A runtime that has been shut down drops it at once.
+        drop(self.runtime.spawn(Turns(Some(task))));
+    }
+
+    fn schedule_again(&self, task: Task) {
+        match PLACE.replace(Place::None) {
+            Place::Turn => PLACE.set(Place::Again(task)),
+            other => {
+                PLACE.set(other);
+                self.schedule(task);
+            }
+        }
+    }
+}
+
+/// An actor's turns, from the one for which it was woken to the one that leaves nothing.
+struct Turns(Option<Task>);
+
+impl Future for Turns {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let Some(task) = self.0.take() else {
+            return Poll::Ready(());
+        };
+        let before = PLACE.replace(Place::Turn);
+        // What an actor does wrong ends there.
+        task.run();
+        match PLACE.replace(before) {
+            Place::Again(task) => {
+                self.0 = Some(task);
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Place::None | Place::Turn => Poll::Ready(()),
+        }
+    }
+}
+
+impl Drop for Turns {
+    fn drop(&mut self) {
+        if let Some(task) = self.0.take() {
+            // The runtime has ended.
+            task.abandon();
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Actors on a runtime of tokio.
+
+mod support;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use support::{Answers, Drops, LONG, Soak, hold, panic_on_purpose, until, within, within_limit};
+use tamtam_actor::{Actor, Address, AskError, Context, Pool, Reply};
+use tokio::runtime::{Builder, Runtime};
+
+fn runtime(threads: usize) -> Runtime {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(threads).build().unwrap()
+}
+
+#[test]
+fn threads_tasks_and_actors_ask() {
+    struct Relay(Address<Reply<u32>>);
+
+    impl Actor for Relay {
+        type Message = Reply<u32>;
+
+        fn handle(&mut self, reply: Reply<u32>, cx: &mut Context<Self>) {
+            cx.ask(
+                &self.0,
+                |reply| reply,
+                |_, answer, _| reply.send(answer.unwrap() + 1),
+            );
+        }
+    }
+
+    within_limit(|| {
+        let runtime = runtime(2);
+        let pool = Pool::on_tokio(runtime.handle());
+        assert_eq!(pool.threads(), 2);
+        let source = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+        let relay = pool.spawn(Relay(source));
+        assert_eq!(relay.ask(|reply| reply), Ok(2));
+        assert_eq!(runtime.block_on(relay.ask_async(|reply| reply)), Ok(2));
+        // The pool is only a way to the runtime.
+        drop(pool);
+        assert_eq!(relay.ask(|reply| reply), Ok(2));
+    });
+}
+
+/// More than a turn handles, while a task of somebody else's wants its share of the only thread.
+#[test]
+fn a_flooded_actor_gives_way_to_other_tasks() {
+    within_limit(|| {
+        let runtime = runtime(1);
+        let pool = Pool::on_tokio(runtime.handle());
+        let flooded = Arc::new(std::sync::OnceLock::<Address<()>>::new());
+        let again = Arc::clone(&flooded);
+        let address = pool.spawn_fn(move |(), _| {
+            // It is never without mail.
+            let _ = again.get().unwrap().tell(());
+        });
+        flooded.set(address.clone()).unwrap();
+        address.tell(()).unwrap();
+        let (sender, done) = mpsc::channel();
+        let task = async move { sender.send(()).unwrap() };
+        drop(runtime.spawn(task));
+        done.recv_timeout(LONG).unwrap();
+        let other = pool.spawn_fn(|reply: Reply<()>, _| reply.send(()));
+        assert_eq!(other.ask(|reply| reply), Ok(()));
+        address.stop();
+        until(|| address.is_stopped());
+    });
+}
+
+#[test]
+fn messages_arrive_once_and_in_order() {
+    const SENDERS: usize = 3;
+    const MESSAGES: u32 = 5_000;
+
+    let soak = Soak::rounds(2);
+    within(soak.limit(), move || {
+        for _ in soak {
+            let runtime = runtime(2);
+            let pool = Pool::on_tokio(runtime.handle());
+            let (sender, done) = mpsc::channel();
+            let mut next = [0; SENDERS];
+            let actor = pool.spawn_fn(move |(from, number): (usize, u32), _| {
+                assert_eq!(number, next[from]);
+                next[from] += 1;
+                if next == [MESSAGES; SENDERS] {
+                    sender.send(()).unwrap();
+                }
+            });
+            thread::scope(|scope| {
+                for from in 0..SENDERS {
+                    let actor = &actor;
+                    scope.spawn(move || {
+                        for number in 0..MESSAGES {
+                            actor.tell((from, number)).unwrap();
+                            if number.is_multiple_of(50) {
+                                thread::yield_now();
+                            }
+                        }
+                    });
+                }
+            });
+            done.recv_timeout(LONG).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_panic_ends_one_actor_and_no_task() {
+    within_limit(|| {
+        let runtime = runtime(1);
+        let pool = Pool::on_tokio(runtime.handle());
+        let sick = pool.spawn_fn(|_: Reply<()>, _| panic_on_purpose());
+        let well = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(3));
+        assert_eq!(sick.ask(|reply| reply), Err(AskError::Unanswered));
+        assert_eq!(well.ask(|reply| reply), Ok(3));
+    });
+}
+
+#[test]
+fn who_is_due_or_sent_to_when_the_runtime_ends_stops_and_askers_hear_of_it() {
+    within_limit(|| {
+        let runtime = runtime(1);
+        let pool = Pool::on_tokio(runtime.handle());
+        let drops = Drops::default();
+        let handled = Arc::new(AtomicUsize::new(0));
+        let (hold, gate) = hold();
+        let mut hold = Some(hold);
+        let busy = pool.spawn_fn(move |(): (), _| {
+            if let Some(hold) = hold.take() {
+                hold.wait();
+            }
+        });
+        busy.tell(()).unwrap();
+        gate.until_entered();
+        let actor = || {
+            let (token, handled) = (drops.token(), Arc::clone(&handled));
+            pool.spawn_fn(move |_: Reply<()>, _| {
+                let _ = &token;
+                handled.fetch_add(1, Ordering::SeqCst);
+            })
+        };
+        let (due, idle) = (actor(), actor());
+        let answers = Answers::new();
+        due.tell(answers.reply()).unwrap();
+        let ending = thread::spawn(move || drop(runtime));
+        // The runtime's only thread is in a handler; its end begins meanwhile, or after.
+        gate.open();
+        ending.join().unwrap();
+        assert_eq!(answers.next(), Err(AskError::Unanswered));
+        drop(idle.tell(answers.reply()));
+        assert_eq!(answers.next(), Err(AskError::Unanswered));
+        assert_eq!(idle.lost(), 1);
+        assert!(idle.is_stopped());
+        assert!(idle.tell(answers.reply()).unwrap_err().is_stopped());
+        assert_eq!(handled.load(Ordering::SeqCst) + due.lost() as usize, 1);
+        drop(due);
+        until(|| drops.count() == 2);
+    });
+}
