@@ -34,6 +34,7 @@ pages! {
     actors_homes = "actors/homes.md",
     actors_stepper = "actors/stepper.md",
     actors_topic = "actors/topic.md",
+    actors_time = "actors/time.md",
     asynchronous = "async.md",
     promises = "promises.md",
     costs = "costs.md",

@@ -173,8 +173,9 @@ fn the_memory_of_a_burst_is_given_back() {
     });
 }
 
-/// What a timer takes that calls something without a state, on the average of many.
-const TIMER: i64 = 192;
+/// What a timer takes that calls something without a state, on the average of many: its entry in the wheel, the
+/// timer, and its share of what links them.
+const TIMER: i64 = 128;
 
 /// Sets timers, and counts those that have been due.
 struct Timed(Arc<AtomicU32>);
@@ -248,7 +249,12 @@ fn a_million_timers_are_set_and_given_back() {
             each(set)
         );
         assert_eq!(time.timers(), count as usize);
-        assert!(bytes <= TIMER + 16, "{bytes} bytes; 16 are for the handle");
+        // The handle is in the list that was answered.
+        let handle = size_of::<Timer>() as i64;
+        assert!(
+            bytes <= TIMER + handle,
+            "{bytes} bytes, {handle} of them for the handle"
+        );
         let began = Instant::now();
         assert!(timers.iter().all(Timer::cancel));
         println!("cancelled in {} ns each", each(began.elapsed()));

@@ -133,6 +133,28 @@ mod on_linux {
     }
 
     #[test]
+    fn a_timer_that_is_far_away_uses_no_core() {
+        within_limit(|| {
+            let pool = Pool::with_threads(1);
+            let actor = pool.spawn_fn(|(), _| {});
+            let timer = actor.tell_after(Duration::from_secs(3_600), ());
+            // The clock's thread has begun.
+            until(|| core_time("tamtam-timer") > 0);
+            let best = (0..10)
+                .map(|_| {
+                    let before = core_time("tamtam-timer");
+                    std::thread::sleep(Duration::from_millis(50));
+                    core_time("tamtam-timer") - before
+                })
+                .min()
+                .unwrap();
+            println!("a timer that is far away uses {best} ns of a core in 50 ms");
+            assert!(best < 50_000, "{best} ns of a core in 50 ms");
+            assert!(timer.cancel());
+        });
+    }
+
+    #[test]
     fn a_pool_works_on_one_core() {
         within_limit(|| {
             std::thread::spawn(|| {

@@ -1,5 +1,7 @@
 //! The wheel against a list that is sorted anew each time.
 
+use std::time::Instant;
+
 use super::*;
 
 /// xorshift64*, seeded.
@@ -178,4 +180,38 @@ fn an_owner_that_is_gone_owns_nothing() {
     wheel.insert(3, 'a', false, Some(owner));
     assert_eq!(wheel.remove_owned(owner), None);
     assert_eq!(wheel.pop(3), Some('a'));
+}
+
+#[test]
+fn a_million_entries_come_in_order() {
+    let count: u64 = if cfg!(debug_assertions) {
+        100_000
+    } else {
+        1_000_000
+    };
+    let mut random = Random(7);
+    let mut wheel = Wheel::new();
+    let each = |began: Instant| began.elapsed().as_nanos() / u128::from(count);
+    let began = Instant::now();
+    let keys: Vec<_> = (0..count)
+        .map(|_| {
+            let due = random.length(40);
+            wheel.insert(due, due, false, None)
+        })
+        .collect();
+    println!("{count} entries set in {} ns each", each(began));
+    let began = Instant::now();
+    for key in keys.iter().step_by(2) {
+        assert!(wheel.remove(*key).is_some());
+    }
+    println!("half of them cancelled in {} ns each", 2 * each(began));
+    let began = Instant::now();
+    let mut last = 0;
+    for _ in 0..count / 2 {
+        let due = wheel.pop(u64::MAX - 1).unwrap();
+        assert!(last <= due);
+        last = due;
+    }
+    println!("the others expired in {} ns each", 2 * each(began));
+    assert_eq!((wheel.pop(u64::MAX - 1), wheel.len()), (None, 0));
 }
