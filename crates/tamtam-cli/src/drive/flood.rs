@@ -252,6 +252,8 @@ fn flood(
     sender.rounds(WARM_UP, Instant::now() + patience);
     let flooded = shared.flooded.load(Ordering::Relaxed);
     let start = Instant::now();
+    // What the first ones were late is forgotten.
+    sender.next = start;
     let rounds = sender.rounds(u64::MAX, start + conditions.limit);
     let elapsed = start.elapsed();
     let flooded = shared.flooded.load(Ordering::Relaxed) - flooded;

@@ -60,8 +60,8 @@ pub struct RunArguments {
     /// at each experiment, in less than a minute.
     #[arg(value_name = "EXPERIMENT")]
     pub experiments: Vec<String>,
-    /// Every variant of the articles' experiments, at 0.3 s a contender, in less than five minutes: as many rounds as fit,
-    /// at most 3
+    /// Every variant, at 0.3 s a contender (less if they are very many), in less than five minutes: as many rounds as fit,
+    /// at most 3. The classics for actors and `flood` are left out unless they are named
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
     /// Every variant, at 1 s a contender, 5 rounds

@@ -27,6 +27,11 @@ const FIRST_LOOK_BUDGET: Duration = Duration::from_secs(56);
 /// `--quick` ends in less than five minutes.
 const QUICK_BUDGET: Duration = Duration::from_secs(290);
 
+/// With `--quick` nobody gets less, however many there are.
+const SHORTEST_QUICK_LIMIT: Duration = Duration::from_millis(100);
+/// What a run takes beside what it measures: a process, its warm-up and its end.
+const OVERHEAD: Duration = Duration::from_millis(60);
+
 /// One contender in one variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Task {
@@ -122,7 +127,7 @@ impl Plan {
                 .collect::<String>()
         );
         let (limit, runs, budget) = if arguments.quick {
-            (QUICK_LIMIT, QUICK_RUNS, Some(QUICK_BUDGET))
+            (quick_limit(tasks.len()), QUICK_RUNS, Some(QUICK_BUDGET))
         } else {
             (LIMIT, RUNS, first_look.then_some(FIRST_LOOK_BUDGET))
         };
@@ -161,12 +166,19 @@ impl Plan {
     /// How long it will take if each contender uses its time.
     #[must_use]
     pub(super) fn estimate(&self) -> Duration {
-        // A process, its warm-up and its end.
-        let overhead = Duration::from_millis(60);
-        let whole = (self.limit + overhead)
+        let whole = (self.limit + OVERHEAD)
             * u32::try_from(self.tasks.len() * self.runs).unwrap_or(u32::MAX);
         self.budget.map_or(whole, |budget| whole.min(budget))
     }
+}
+
+/// How long each of `tasks` measures with `--quick`: less than usual where they are so many that one round would take all
+/// the time.
+fn quick_limit(tasks: usize) -> Duration {
+    let share = QUICK_BUDGET / u32::try_from(tasks.max(1)).unwrap_or(u32::MAX);
+    // In whole milliseconds, as the programs are told.
+    let share = u64::try_from(share.saturating_sub(OVERHEAD).as_millis()).unwrap_or(u64::MAX);
+    Duration::from_millis(share).clamp(SHORTEST_QUICK_LIMIT, QUICK_LIMIT)
 }
 
 /// A variant, and which contenders of it.
@@ -455,6 +467,16 @@ mod tests {
             (plan.tasks.len(), plan.limit, plan.runs),
             (18, Duration::from_secs(1), 5)
         );
+    }
+
+    #[test]
+    fn the_more_there_are_the_less_time_has_each_in_quick() {
+        for (tasks, milliseconds) in [(1, 300), (500, 300), (1000, 230), (10_000, 100)] {
+            assert_eq!(
+                super::quick_limit(tasks),
+                Duration::from_millis(milliseconds)
+            );
+        }
     }
 
     #[test]
