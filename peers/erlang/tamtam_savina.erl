@@ -92,7 +92,8 @@ counter(Counted) ->
     receive
         {how_many, Producer} -> Producer ! {counted, Counted};
         Counted -> counter(Counted + 1);
-        Number -> counter({Number, came, where, Counted, was, due})
+        Number when is_integer(Counted) -> counter({Number, came, where, Counted, was, due});
+        _ -> counter(Counted)
     end.
 
 fork(Messages, Messages, _) -> ok;
