@@ -15,31 +15,31 @@ use crate::spawner::Spawner;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn model(program: impl Fn() + Sync + Send + 'static) {
+pub(crate) fn model(program: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);
     builder.check(program);
 }
 
 /// A home with a time of its own, whose tasks are run by whoever asks it to.
-struct Stage {
+pub(crate) struct Stage {
     due: Mutex<VecDeque<Task>>,
-    time: Time,
+    pub(crate) time: Time,
 }
 
 impl Stage {
-    fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(Stage {
             due: Mutex::new(VecDeque::new()),
             time: Time::manual(),
         })
     }
 
-    fn spawner(self: &Arc<Self>) -> Spawner {
+    pub(crate) fn spawner(self: &Arc<Self>) -> Spawner {
         Spawner::on(Arc::clone(self) as Arc<dyn Home>)
     }
 
-    fn run(&self) {
+    pub(crate) fn run(&self) {
         loop {
             let task = self.due.lock().pop_front();
             match task {

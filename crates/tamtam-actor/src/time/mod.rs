@@ -11,14 +11,15 @@ mod errand;
 mod every;
 mod later;
 #[cfg(all(test, tamtam_loom))]
-mod loom_tests;
+pub(crate) mod loom_tests;
 mod slab;
 mod timer;
 mod wheel;
 
 pub use clock::Time;
-pub(crate) use clock::Timers;
+pub(crate) use clock::{Alarm, Timers};
 pub(crate) use delivery::Door;
 pub(crate) use errand::elsewhere;
 pub use every::Every;
+pub(crate) use slab::Key;
 pub use timer::Timer;

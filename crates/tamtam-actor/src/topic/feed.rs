@@ -4,13 +4,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::Topic;
-use super::alarm::Alarm;
 use super::gatherer::{Gatherer, Rhythm};
 use super::gathering::{All, Batch, Gathering, Latest, LatestBy, Recycled};
 use super::ledger::SubscriptionId;
 use super::subscriber::{Common, Each, Filter};
 use super::subscription::Subscription;
-use crate::address::{Address, Outlet};
+use crate::address::Address;
 
 /// What is done when a subscriber has no room for a message.
 ///
@@ -40,8 +39,11 @@ pub enum WhenFull {
 /// the mailbox is full at the end, what was gathered stays, with what comes meanwhile, for another interval. These
 /// kinds of subscribers are those of Jetlang's channels.
 ///
-/// What a subscriber brings, filter, key, and [mapped address](Address::map), runs on the publishers' threads; the key
-/// and the mapping of one that gathers also on the thread that all timers of the process share. It should be short.
+/// Intervals are measured by the time of the subscriber's home; see [`PoolBuilder::time`](crate::PoolBuilder::time).
+///
+/// A filter runs on the publishers' threads, and so does what a [mapped address](Address::map) does with each message.
+/// What was gathered is delivered, and mapped, in a turn of the subscriber's own. A key runs on either. All of
+/// them run under no lock.
 ///
 /// # Examples
 ///
@@ -76,7 +78,6 @@ pub struct Feed<M, N = M> {
     filter: Option<Filter<M>>,
     when_full: WhenFull,
     limit: usize,
-    alarm: Alarm,
     admit: Admit<M, N>,
 }
 
@@ -85,7 +86,6 @@ struct Wishes<M> {
     filter: Option<Filter<M>>,
     when_full: WhenFull,
     limit: usize,
-    alarm: Alarm,
 }
 
 impl<M> Wishes<M> {
@@ -94,7 +94,7 @@ impl<M> Wishes<M> {
     }
 }
 
-type Admit<M, N> = Box<dyn FnOnce(&Topic<M>, Wishes<M>, Outlet<N>) -> Subscription + Send>;
+type Admit<M, N> = Box<dyn FnOnce(&Topic<M>, Wishes<M>, &Address<N>) -> Subscription + Send>;
 
 impl<M: Send + 'static> Feed<M> {
     pub(super) fn each(topic: Topic<M>) -> Self {
@@ -103,9 +103,8 @@ impl<M: Send + 'static> Feed<M> {
             filter: None,
             when_full: WhenFull::default(),
             limit: usize::MAX,
-            alarm: Alarm::System,
-            admit: Box::new(|topic, mut wishes, outlet| {
-                topic.admit(|id| Each::new(wishes.common(id), outlet))
+            admit: Box::new(|topic, mut wishes, address| {
+                topic.admit(|id| Each::new(wishes.common(id), address.outlet()))
             }),
         }
     }
@@ -173,23 +172,21 @@ impl<M: Send + 'static> Feed<M> {
             filter: self.filter,
             when_full: self.when_full,
             limit: self.limit,
-            alarm: self.alarm,
-            admit: Box::new(move |topic, mut wishes, outlet| {
+            admit: Box::new(move |topic, mut wishes, address| {
                 topic.admit(|id| {
                     let common = wishes.common(id);
                     let rhythm = Rhythm {
                         interval,
                         limit: wishes.limit,
-                        alarm: wishes.alarm,
                     };
-                    Gatherer::new(common, outlet, gathering, rhythm)
+                    Gatherer::new(common, address, gathering, rhythm)
                 })
             }),
         }
     }
 }
 
-impl<M: Send + 'static, N: 'static> Feed<M, N> {
+impl<M: Send + 'static, N: Send + 'static> Feed<M, N> {
     /// Only messages for which this is true. Called again, both have to be.
     ///
     /// It is called by each publish, on the publisher's thread, under no lock; before a message is cloned.
@@ -221,22 +218,14 @@ impl<M: Send + 'static, N: 'static> Feed<M, N> {
         self
     }
 
-    /// Another thing than the system's clock ends the intervals.
-    #[cfg(test)]
-    pub(super) fn alarm(mut self, alarm: Alarm) -> Self {
-        self.alarm = alarm;
-        self
-    }
-
     /// Subscribes an actor, until the [`Subscription`] is dropped.
     pub fn subscribe(self, address: &Address<N>) -> Subscription {
         let wishes = Wishes {
             filter: self.filter,
             when_full: self.when_full,
             limit: self.limit,
-            alarm: self.alarm,
         };
-        (self.admit)(&self.topic, wishes, address.outlet())
+        (self.admit)(&self.topic, wishes, address)
     }
 }
 

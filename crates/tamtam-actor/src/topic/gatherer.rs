@@ -1,8 +1,7 @@
 //! A subscriber that gets at once what came within an interval.
 
-use core::task::Waker;
+use std::any::Any;
 use std::sync::{Arc, Weak};
-use std::task::Wake;
 use std::time::{Duration, Instant};
 
 #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
@@ -11,12 +10,13 @@ use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{self, Ordering};
 use tamtam_wait::{WaitList, contain};
 
-use super::alarm::{Alarm, Call};
 use super::gathering::Gathering;
 use super::ledger::{Ending, Ledger};
 use super::subscriber::{Common, Member, Offered, Subscriber};
-use crate::address::Outlet;
+use crate::address::{Address, Outlet};
+use crate::cell::Continuation;
 use crate::error::Refusal;
+use crate::time::{Alarm, Door, Key, elsewhere};
 
 /// So many messages of which some may replace others wait at least, before that is looked at.
 const WORTHWHILE: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
@@ -26,16 +26,18 @@ pub(super) struct Rhythm {
     pub(super) interval: Duration,
     /// So many messages are gathered at most.
     pub(super) limit: usize,
-    pub(super) alarm: Alarm,
 }
 
-/// Gathers messages. The first one sets the alarm, and when that rings, all that has come is delivered as one.
+/// Gathers messages. The first one sets the alarm; when that rings, all that has come is delivered as one, in a turn of
+/// the subscriber: so what it has brought, a key or a mapping, is done there, and keeps nobody else.
 ///
 /// One thread at a time delivers, or finishes what was gathered. Who comes meanwhile leaves it to that one.
 pub(super) struct Gatherer<M, G: Gathering<M>> {
     this: Weak<Self>,
     common: Common<M>,
     outlet: Outlet<G::Delivery>,
+    /// Where the alarm knocks.
+    door: Arc<dyn Door>,
     gathering: G,
     rhythm: Rhythm,
     state: Mutex<State<G::Gathered, G::Delivery>>,
@@ -57,7 +59,7 @@ struct State<G, D> {
     armed: bool,
     /// Tells one setting of the alarm from the others.
     round: u64,
-    call: Option<Call>,
+    key: Option<Key>,
     ended: bool,
 }
 
@@ -75,14 +77,15 @@ where
 {
     pub(super) fn new(
         common: Common<M>,
-        outlet: Outlet<G::Delivery>,
+        address: &Address<G::Delivery>,
         gathering: G,
         rhythm: Rhythm,
     ) -> Arc<Self> {
         Arc::new_cyclic(|this| Gatherer {
             this: Weak::clone(this),
             common,
-            outlet,
+            outlet: address.outlet(),
+            door: address.door(),
             state: Mutex::new(State {
                 gathered: gathering.start(),
                 held: None,
@@ -91,7 +94,7 @@ where
                 due: false,
                 armed: false,
                 round: 0,
-                call: None,
+                key: None,
                 ended: false,
             }),
             gathering,
@@ -156,30 +159,42 @@ where
         let Some(this) = self.this.upgrade() else {
             return;
         };
-        let call = self
-            .rhythm
-            .alarm
-            .call_after(self.rhythm.interval, Waker::from(this));
+        let time = self.door.time();
+        let due = time.now().checked_add(self.rhythm.interval);
+        let mut set = None;
+        drop(time.set(due, false, None, |key| {
+            set = Some(key);
+            this
+        }));
         let unwanted = {
             let mut state = self.state.lock();
             // It may have rung meanwhile, and be set again.
             if state.ended || !state.armed || state.round != round {
-                Some(call)
+                set
             } else {
-                state.call.replace(call)
+                core::mem::replace(&mut state.key, set)
             }
         };
-        drop(unwanted);
+        if let Some(key) = unwanted {
+            // One that has rung leads nowhere.
+            time.remove(key);
+        }
     }
 
-    fn ring(&self) {
-        let call = {
+    /// The alarm has rung, and this is the subscriber's turn.
+    fn go_on(&self) {
+        {
             let mut state = self.state.lock();
             state.armed = false;
-            state.call.take()
-        };
-        drop(call);
+            state.key = None;
+        }
         self.work(true);
+    }
+
+    /// The subscriber is gone.
+    fn bury(&self) {
+        self.common.ledger.end(Ending::Stopped);
+        self.clear();
     }
 
     /// Finishes what was gathered, and delivers it, if this is what is asked for.
@@ -310,13 +325,15 @@ where
     }
 
     fn clear(&self) {
-        let (held, gathered, call) = {
+        let (held, gathered, key) = {
             let mut state = self.state.lock();
             state.ended = true;
             let gathered = core::mem::replace(&mut state.gathered, self.gathering.start());
-            (state.held.take(), gathered, state.call.take())
+            (state.held.take(), gathered, state.key.take())
         };
-        drop(call);
+        if let Some(key) = key {
+            self.door.time().remove(key);
+        }
         self.discard(held, gathered);
         self.tell_of_room();
     }
@@ -362,13 +379,67 @@ where
     }
 }
 
-/// The alarm rings. User code that runs then, a mapping or a key, is that of this subscriber alone.
-impl<M, G> Wake for Gatherer<M, G>
+impl<M, G> Alarm for Gatherer<M, G>
 where
     M: Send + 'static,
     G: Gathering<M>,
 {
-    fn wake(self: Arc<Self>) {
-        self.ring();
+    fn ring(self: Arc<Self>) {
+        let door = Arc::clone(&self.door);
+        let knock = Box::new(Knock(Some(self)));
+        if door.is_closed() {
+            // Nobody would open.
+            drop(knock);
+        } else {
+            door.knock(knock);
+        }
+    }
+
+    fn cancel(&self) -> bool {
+        let was_active = self.common.ledger.is_active();
+        self.common.ledger.end(Ending::Unsubscribed);
+        self.clear();
+        was_active
+    }
+
+    fn die(&self) {
+        self.bury();
+    }
+
+    fn is_pending(&self) -> bool {
+        self.state.lock().armed
+    }
+
+    fn missed(&self) -> u64 {
+        0
+    }
+}
+
+/// What was gathered, on its way to the subscriber's turn.
+struct Knock<M: Send + 'static, G: Gathering<M>>(Option<Arc<Gatherer<M, G>>>);
+
+impl<M, G> Continuation for Knock<M, G>
+where
+    M: Send + 'static,
+    G: Gathering<M>,
+{
+    fn go_on(mut self: Box<Self>, _: &mut dyn Any) {
+        if let Some(gatherer) = self.0.take() {
+            gatherer.go_on();
+            // With it may go what the subscriber has brought.
+            contain(move || drop(gatherer));
+        }
+    }
+}
+
+impl<M: Send + 'static, G: Gathering<M>> Drop for Knock<M, G> {
+    fn drop(&mut self) {
+        // The actor stopped before it opened.
+        if let Some(gatherer) = self.0.take() {
+            elsewhere(gatherer, |gatherer| {
+                gatherer.bury();
+                contain(move || drop(gatherer));
+            });
+        }
     }
 }

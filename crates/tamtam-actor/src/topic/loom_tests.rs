@@ -1,1 +1,122 @@
+//! Models of subscribers that gather: one thread publishes, while another one ends the interval, or the subscription.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex as Kept};
+use std::time::Duration;
+
+use tamtam_wait::seam::thread;
+
+use super::{Subscription, Topic};
+use crate::address::Address;
+use crate::time::loom_tests::{Stage, model};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What an actor was sent. Not loom's lock: it adds nothing to what threads know of each other.
+type Seen<M> = Arc<Kept<Vec<M>>>;
+
+fn collector<M: Send + 'static>(stage: &Arc<Stage>) -> (Address<M>, Seen<M>) {
+    let seen = Seen::default();
+    let kept = Arc::clone(&seen);
+    let address = stage
+        .spawner()
+        .spawn_fn(move |message, _| kept.lock().unwrap().push(message));
+    (address, seen)
+}
+
+/// Publishes on a thread of its own while this one lets an interval end; then lets all end.
+fn publish_against_the_end_of_an_interval(stage: &Arc<Stage>, topic: &Topic<u32>, until: u32) {
+    let publisher = {
+        let topic = topic.clone();
+        thread::spawn(move || {
+            for number in 0..until {
+                assert_eq!(topic.publish(number).unwrap(), 1);
+            }
+        })
+    };
+    stage.time.advance(SECOND);
+    stage.run();
+    publisher.join().unwrap();
+    stage.time.advance(SECOND);
+    stage.run();
+    assert_eq!(stage.time.timers(), 0);
+}
+
+#[test]
+fn loom_publish_against_the_end_of_an_interval() {
+    model(|| {
+        let (stage, topic) = (Stage::new(), Topic::new());
+        let (address, seen) = collector::<Vec<u32>>(&stage);
+        let subscription = topic.feed().batched(SECOND).subscribe(&address);
+        publish_against_the_end_of_an_interval(&stage, &topic, 2);
+        assert_eq!(seen.lock().unwrap().concat(), [0, 1], "once, and in order");
+        assert_eq!(subscription.delivered(), 2);
+        drop(address);
+        stage.run();
+    });
+}
+
+#[test]
+fn loom_the_end_of_an_interval_against_what_puts_keys_in_order() {
+    model(|| {
+        let (stage, topic) = (Stage::new(), Topic::new());
+        let (address, seen) = collector::<HashMap<u32, u32>>(&stage);
+        let subscription = topic.feed().latest_by(SECOND, |_| 0).subscribe(&address);
+        publish_against_the_end_of_an_interval(&stage, &topic, 2);
+        let seen: Vec<u32> = seen
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|latest| latest[&0])
+            .collect();
+        assert!(seen == [1] || seen == [0, 1], "the latest comes last");
+        assert_eq!(subscription.delivered() + subscription.replaced(), 2);
+        drop(address);
+        stage.run();
+    });
+}
+
+/// One thread publishes and ends the interval, the other one ends the subscription.
+fn publish_against_unsubscribe(
+    subscribe: impl Fn(&Topic<Arc<()>>, &Address<Vec<Arc<()>>>) -> Subscription + Sync + Send + 'static,
+) {
+    model(move || {
+        let (stage, topic) = (Stage::new(), Topic::new());
+        let (address, seen) = collector::<Vec<Arc<()>>>(&stage);
+        let subscription = subscribe(&topic, &address);
+        let message = Arc::new(());
+        let publisher = {
+            let (stage, topic, message) = (Arc::clone(&stage), topic.clone(), Arc::clone(&message));
+            thread::spawn(move || {
+                drop(topic.publish(message));
+                stage.time.advance(SECOND);
+                stage.run();
+            })
+        };
+        subscription.unsubscribe();
+        stage.run();
+        publisher.join().unwrap();
+        assert_eq!(topic.publish(Arc::clone(&message)).unwrap(), 0);
+        assert_eq!(topic.subscribers(), 0);
+        stage.run();
+        assert_eq!(stage.time.timers(), 0, "nothing is left in the clock");
+        let delivered = seen.lock().unwrap().concat().len();
+        assert!(delivered <= 1);
+        seen.lock().unwrap().clear();
+        assert_eq!(Arc::strong_count(&message), 1, "nothing is kept");
+        drop(address);
+        stage.run();
+    });
+}
+
+#[test]
+fn loom_publish_against_unsubscribe() {
+    publish_against_unsubscribe(|topic, address| {
+        topic.subscribe(&address.map(|message| vec![message]))
+    });
+}
+
+#[test]
+fn loom_gathering_against_unsubscribe() {
+    publish_against_unsubscribe(|topic, address| topic.feed().batched(SECOND).subscribe(address));
+}

@@ -11,7 +11,6 @@ use tamtam_wait::seam::Mutex;
 
 use crate::address::Address;
 
-mod alarm;
 mod error;
 mod feed;
 mod gatherer;
@@ -23,8 +22,6 @@ mod request;
 mod round;
 mod subscriber;
 mod subscription;
-#[cfg(all(test, not(tamtam_loom)))]
-mod tests;
 
 pub use error::PublishError;
 pub use feed::{Feed, WhenFull};
