@@ -2,11 +2,13 @@ use core::fmt;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use tamtam_wait::Source;
+
 use crate::ask_future::{AskFuture, Wait};
 use crate::at_work::{ActorId, AtWork};
 use crate::cell::{Cell, System};
 use crate::error::{AskError, TellError};
-use crate::mailbox::Reserved;
+use crate::mailbox::{Level, Loss, Reserved, TellFuture, WhenFull};
 use crate::reply::{Answer, Reply};
 use crate::time::Door;
 use crate::waits::{GRACE, Waiting};
@@ -42,37 +44,111 @@ impl<M> Address<M> {
         }
     }
 
-    /// Sends a message: appends it to the actor's mailbox and returns at once.
+    /// Sends a message: appends it to the actor's mailbox and returns at once, unless that is full and made for
+    /// [waiting](crate::Overflow::Wait).
+    ///
+    /// # Blocking
+    ///
+    /// A full mailbox with [`Overflow::Wait`](crate::Overflow::Wait) keeps a thread until there is room. Not the
+    /// thread on which the actor itself lives, which would have to make it, such as that of a frame loop: there the
+    /// message comes back.
+    ///
+    /// A handler does not wait, wherever its actor lives. Its message is accepted above the limit, and its
+    /// actor is *muted*: when the handler has returned, the actor handles no further message until the mailbox is half
+    /// empty. So a mailbox exceeds its limit by no more than what each sending actor sends in one call of its handler.
+    /// Actors that would wait for each other in a circle are not muted; and what an actor sends to itself comes back
+    /// if there is no room.
     ///
     /// # Errors
     ///
     /// [`TellError`] with the message: the mailbox is limited and full, or the actor has stopped.
     #[inline]
     pub fn tell(&self, message: M) -> Result<(), TellError<M>> {
-        match &self.way {
-            Way::Here(cell) => cell.0.push(message),
-            Way::Through(recipient) => tell_through(&**recipient, recipient.reserve(), message),
-        }
+        self.push(message, WhenFull::AsMade)
     }
 
-    /// As [`tell`](Address::tell), but waits for room in a full mailbox, at most `timeout`.
+    /// As [`tell`](Address::tell), but never waits: a full mailbox that is made for waiting gives the message back.
+    ///
+    /// # Errors
+    ///
+    /// [`TellError`] with the message: the mailbox is limited and full, or the actor has stopped.
+    pub fn try_tell(&self, message: M) -> Result<(), TellError<M>> {
+        self.push(message, WhenFull::GiveBack)
+    }
+
+    /// As [`tell`](Address::tell), but waits for room in a full mailbox, at most `timeout`; also where the message
+    /// would fail, not where one would be dropped.
     ///
     /// # Blocking
     ///
-    /// While the mailbox is full. Not for handlers on a pool: they keep a thread from those who would make
-    /// room.
+    /// While the mailbox is full, also in a handler: for which another thread of the pool stands in, up to a limit. Not
+    /// on the thread on which the actor itself lives: there the message comes back at once.
     ///
     /// # Errors
     ///
     /// As [`tell`](Address::tell).
     pub fn tell_timeout(&self, message: M, timeout: Duration) -> Result<(), TellError<M>> {
         let deadline = Instant::now().checked_add(timeout);
+        self.push(message, WhenFull::WaitUntil(deadline))
+    }
+
+    /// As [`tell`](Address::tell), for async code: room in a full mailbox is awaited, with any runtime or none;
+    /// also where the message would fail, not where one would be dropped.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future before it is ready drops the message unsent;
+    /// [`into_message`](TellFuture::into_message) gives it back.
+    ///
+    /// # Errors
+    ///
+    /// [`TellError`] with the message: the actor has stopped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::task::{Context, Poll, Waker};
+    /// # fn run<F: Future>(future: F) -> F::Output {
+    /// #     let mut future = std::pin::pin!(future);
+    /// #     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    /// #         Poll::Ready(output) => output,
+    /// #         Poll::Pending => panic!("it was to be ready"),
+    /// #     }
+    /// # }
+    /// use tamtam_actor::{Overflow, Pool};
+    ///
+    /// let pool = Pool::new();
+    /// let writer = pool
+    ///     .spawner()
+    ///     .limited(100, Overflow::Wait)
+    ///     .spawn_fn(|line: String, _| println!("{line}"));
+    /// # run(async {
+    /// writer.tell_async("first".to_owned()).await?;
+    /// # Ok::<(), tamtam_actor::TellError<String>>(())
+    /// # })?;
+    /// # Ok::<(), tamtam_actor::TellError<String>>(())
+    /// ```
+    pub fn tell_async(&self, message: M) -> TellFuture<'_, M> {
+        TellFuture::new(self, message)
+    }
+
+    #[inline]
+    fn push(&self, message: M, when: WhenFull) -> Result<(), TellError<M>> {
         match &self.way {
-            Way::Here(cell) => cell.0.push_waiting(message, deadline),
-            Way::Through(recipient) => {
-                tell_through(&**recipient, recipient.reserve_until(deadline), message)
-            }
+            Way::Here(cell) => cell.0.push(message, when),
+            Way::Through(recipient) => tell_through(&**recipient, message, when),
         }
+    }
+
+    /// Shows the room in the mailbox to one who waits for it; `None` if it is never wanting.
+    pub(crate) fn with_room<R>(&self, look: impl FnOnce(&dyn Source) -> R) -> Option<R> {
+        let (mut look, mut seen) = (Some(look), None);
+        let mut look = |room: &dyn Source| seen = look.take().map(|look| look(room));
+        match &self.way {
+            Way::Here(cell) => cell.0.with_room(look),
+            Way::Through(recipient) => recipient.with_room(&mut look),
+        }
+        seen
     }
 
     /// Asks a question and waits for the answer.
@@ -120,7 +196,13 @@ impl<M> Address<M> {
             return self.wait_at_work(asker, &answer, deadline);
         }
         let (reply, answer) = Reply::open_for_thread();
-        self.put_question(question(reply))?;
+        let when = if self.waits() {
+            WhenFull::WaitUntil(deadline)
+        } else {
+            WhenFull::AsMade
+        };
+        self.push(question(reply), when)
+            .map_err(|error| error.why())?;
         // Perhaps in the drop of something: on a thread of a pool all the same.
         crate::pool::while_blocked(|| answer.wait_until(deadline))
     }
@@ -168,28 +250,11 @@ impl<M> Address<M> {
         self.ask_until(question, Instant::now().checked_add(timeout))
     }
 
-    /// As [`ask`](Address::ask), for async code: the question is asked at once, the answer is awaited.
-    ///
-    /// # Cancel safety
-    ///
-    /// The answer to a question whose future is dropped goes nowhere; the question is handled all the same.
-    ///
-    /// # Errors
-    ///
-    /// [`AskError`] says why there is no answer.
-    pub fn ask_async<R: Send + 'static>(
-        &self,
-        question: impl FnOnce(Reply<R>) -> M,
-    ) -> AskFuture<R> {
-        let (reply, answer) = Reply::open();
-        let asked = self.put_question(question(reply));
-        let wait = Wait::At(self.id(), answer.to_open());
-        AskFuture {
-            answer: Box::pin(async move {
-                asked?;
-                answer.awaited().await
-            }),
-            wait,
+    /// Whether [`tell`](Address::tell) waits for room.
+    fn waits(&self) -> bool {
+        match &self.way {
+            Way::Here(cell) => cell.0.waits(),
+            Way::Through(recipient) => recipient.waits(),
         }
     }
 
@@ -240,6 +305,15 @@ impl<M> Address<M> {
         }
     }
 
+    /// How many messages lie in the mailbox, and how many there were at most; `None` if it has neither a limit nor an
+    /// order: senders to such a one count nothing.
+    pub fn level(&self) -> Option<Level> {
+        match &self.way {
+            Way::Here(cell) => cell.0.level(),
+            Way::Through(recipient) => recipient.level(),
+        }
+    }
+
     /// An address that does not keep the actor from stopping.
     pub fn downgrade(&self) -> WeakAddress<M> {
         WeakAddress {
@@ -252,6 +326,42 @@ impl<M> Address<M> {
 }
 
 impl<M: Send + 'static> Address<M> {
+    /// As [`ask`](Address::ask), for async code: the question is asked at once, the answer is awaited. If there is no
+    /// room for the question, in a mailbox that is made for [waiting](crate::Overflow::Wait), that is awaited first.
+    ///
+    /// # Cancel safety
+    ///
+    /// The answer to a question whose future is dropped goes nowhere; the question is handled all the same, unless there
+    /// was no room for it yet.
+    ///
+    /// # Errors
+    ///
+    /// [`AskError`] says why there is no answer.
+    pub fn ask_async<R: Send + 'static>(
+        &self,
+        question: impl FnOnce(Reply<R>) -> M,
+    ) -> AskFuture<R> {
+        let (reply, answer) = Reply::open();
+        let wait = Wait::At(self.id(), answer.to_open());
+        let waiting = match self.try_tell(question(reply)) {
+            Ok(()) => Ok(None),
+            Err(error) if error.is_full() && self.waits() => {
+                Ok(Some((self.clone(), error.into_message())))
+            }
+            Err(error) => Err(error.why()),
+        };
+        AskFuture {
+            answer: Box::pin(async move {
+                if let Some((address, question)) = waiting? {
+                    let told = address.tell_async(question).await;
+                    told.map_err(|error| error.why())?;
+                }
+                answer.awaited().await
+            }),
+            wait,
+        }
+    }
+
     /// An address for other messages, each of which is made into one of the actor's.
     ///
     /// `make` is called on the thread that sends, and only when there is room: a message that is refused comes
@@ -386,8 +496,8 @@ impl<M> Outlet<M> {
     #[inline]
     pub(crate) fn tell(&self, message: M) -> Result<(), TellError<M>> {
         match self {
-            Outlet::Here(cell) => cell.0.push(message),
-            Outlet::Through(recipient) => tell_through(&**recipient, recipient.reserve(), message),
+            Outlet::Here(cell) => cell.0.push(message, WhenFull::AsMade),
+            Outlet::Through(recipient) => tell_through(&**recipient, message, WhenFull::AsMade),
         }
     }
 
@@ -397,11 +507,10 @@ impl<M> Outlet<M> {
         message: M,
         deadline: Option<Instant>,
     ) -> Result<(), TellError<M>> {
+        let when = WhenFull::WaitUntil(deadline);
         match self {
-            Outlet::Here(cell) => cell.0.push_waiting(message, deadline),
-            Outlet::Through(recipient) => {
-                tell_through(&**recipient, recipient.reserve_until(deadline), message)
-            }
+            Outlet::Here(cell) => cell.0.push(message, when),
+            Outlet::Through(recipient) => tell_through(&**recipient, message, when),
         }
     }
 
@@ -447,14 +556,13 @@ impl<M, const COUNTED: bool> Drop for Held<M, COUNTED> {
 
 /// Something that takes messages for an actor, in two steps: a place first, then the message.
 pub(crate) trait Recipient<M> {
-    fn reserve(&self) -> Reserved;
-    /// As `reserve`, but waits for room.
-    fn reserve_until(&self, deadline: Option<Instant>) -> Reserved;
+    fn reserve(&self, when: WhenFull) -> Reserved;
     /// Sends a message to the place that was kept.
     fn fill(&self, message: M);
     /// Gives the place back.
     fn release(&self);
-    fn count_lost(&self);
+    fn with_room(&self, look: &mut dyn FnMut(&dyn Source));
+    fn note_lost(&self, message_type: &'static str, why: Loss);
     fn id(&self) -> ActorId;
     fn stop(&self);
     fn is_stopped(&self) -> bool;
@@ -463,17 +571,19 @@ pub(crate) trait Recipient<M> {
     /// The same way, without an address.
     fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync>;
     fn door(&self) -> Arc<dyn Door>;
+    fn waits(&self) -> bool;
+    fn level(&self) -> Option<Level>;
 }
 
 fn tell_through<M>(
     recipient: &(dyn Recipient<M> + Send + Sync),
-    reserved: Reserved,
     message: M,
+    when: WhenFull,
 ) -> Result<(), TellError<M>> {
-    match reserved {
+    match recipient.reserve(when) {
         Reserved::Place => recipient.fill(message),
         Reserved::Dropped => {
-            recipient.count_lost();
+            recipient.note_lost(core::any::type_name::<M>(), Loss::DroppedNewest);
             drop(message);
         }
         Reserved::Full if recipient.is_stopped() => return Err(TellError::stopped(message)),
@@ -483,12 +593,8 @@ fn tell_through<M>(
 }
 
 impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
-    fn reserve(&self) -> Reserved {
-        self.0.reserve()
-    }
-
-    fn reserve_until(&self, deadline: Option<Instant>) -> Reserved {
-        self.0.reserve_until(deadline)
+    fn reserve(&self, when: WhenFull) -> Reserved {
+        self.0.reserve(when)
     }
 
     fn fill(&self, message: M) {
@@ -499,8 +605,12 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
         self.0.release();
     }
 
-    fn count_lost(&self) {
-        self.0.count_lost();
+    fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
+        self.0.with_room(look);
+    }
+
+    fn note_lost(&self, message_type: &'static str, why: Loss) {
+        self.0.note_lost(message_type, why);
     }
 
     fn id(&self) -> ActorId {
@@ -530,6 +640,14 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
     fn door(&self) -> Arc<dyn Door> {
         Arc::clone(&self.0) as Arc<dyn Door>
     }
+
+    fn waits(&self) -> bool {
+        self.0.waits()
+    }
+
+    fn level(&self) -> Option<Level> {
+        self.0.level()
+    }
 }
 
 /// Makes one message out of another one.
@@ -544,12 +662,8 @@ where
     M: 'static,
     F: Fn(N) -> M + Send + Sync + 'static,
 {
-    fn reserve(&self) -> Reserved {
-        self.inner.reserve()
-    }
-
-    fn reserve_until(&self, deadline: Option<Instant>) -> Reserved {
-        self.inner.reserve_until(deadline)
+    fn reserve(&self, when: WhenFull) -> Reserved {
+        self.inner.reserve(when)
     }
 
     fn fill(&self, message: N) {
@@ -572,8 +686,12 @@ where
         self.inner.release();
     }
 
-    fn count_lost(&self) {
-        self.inner.count_lost();
+    fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
+        self.inner.with_room(look);
+    }
+
+    fn note_lost(&self, message_type: &'static str, why: Loss) {
+        self.inner.note_lost(message_type, why);
     }
 
     fn id(&self) -> ActorId {
@@ -605,5 +723,13 @@ where
 
     fn door(&self) -> Arc<dyn Door> {
         self.inner.door()
+    }
+
+    fn waits(&self) -> bool {
+        self.inner.waits()
+    }
+
+    fn level(&self) -> Option<Level> {
+        self.inner.level()
     }
 }

@@ -140,20 +140,14 @@ impl Drop for AtWork {
 ///
 /// It is for those who have no room for what that actor sends, but have taken it nevertheless.
 #[must_use = "dropping this lets the actor go on"]
-#[allow(dead_code)] // until mailboxes wait
 pub(crate) struct Muted(Option<Arc<dyn Place>>);
 
-#[allow(dead_code)]
 impl Muted {
     /// The actor that is at work on this thread; `None` if there is none.
     pub(crate) fn at_work() -> Option<Self> {
         let place = AtWork::place()?;
         place.mute();
         Some(Muted(Some(place)))
-    }
-
-    pub(crate) fn id(&self) -> Option<ActorId> {
-        self.0.as_ref().map(|place| place.id())
     }
 }
 

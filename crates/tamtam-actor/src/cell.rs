@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tamtam_wait::Backoff;
+use tamtam_wait::Source;
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, UnsafeCell};
 
@@ -21,7 +22,8 @@ use crate::at_work::{ActorId, AtWork, Kind, Place, State};
 use crate::error::TellError;
 use crate::home::{Acts, Due, Home, Task, TurnLimits};
 use crate::mailbox::{
-    Head, Limited, Linked, Mark, Open, Overflow, Popped, Pushed, Reserved, Tail, Things, Urgent,
+    DeadLetter, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed, Reserved,
+    Room, Ruled, Sender, Special, Tail, Things, Urgent, WhenFull, tell_of,
 };
 use crate::time::Time;
 use tamtam_wait::contain;
@@ -65,6 +67,16 @@ pub(crate) enum System {
     Orphaned,
 }
 
+/// How a sender waits for room.
+enum Waits {
+    /// Its message comes back.
+    Not,
+    /// On its thread.
+    Until(Option<Instant>),
+    /// Once it has sent; not at all if others wait for it.
+    Muted(Option<Mute>),
+}
+
 /// Nobody empties a closed mailbox.
 const NOBODY: u8 = 0;
 /// Somebody does.
@@ -91,8 +103,8 @@ pub(crate) struct Cell<M> {
     lost: AtomicU32,
     /// How many addresses there are.
     addresses: AtomicUsize,
-    /// What messages lie in instead, if there may not be more than so many.
-    limited: Option<Box<Limited<M>>>,
+    /// What is out of the ordinary: messages may lie in there instead.
+    special: Option<Box<Special<M>>>,
     home: Arc<dyn Home>,
     /// How this cell gets its turns. Kept here so that addresses need not know that messages may be sent to other
     /// threads: whoever made the cell knew.
@@ -100,7 +112,7 @@ pub(crate) struct Cell<M> {
     /// Gone once the actor has stopped.
     behavior: UnsafeCell<Option<Box<dyn Behavior<M>>>>,
     id: ActorId,
-    /// The same as of `limited`, for the one who takes messages.
+    /// Whether messages lie in what is special, for the one who takes them.
     is_limited: bool,
     state: State,
     urgent: Urgent<System>,
@@ -145,9 +157,13 @@ impl<M: Send + 'static> Cell<M> {
     /// The behaviour may be used and dropped on each thread on which its home runs or abandons tasks.
     pub(crate) unsafe fn new(
         home: Arc<dyn Home>,
-        limit: Option<(usize, Overflow)>,
+        mailbox: Ruled<M>,
         behavior: impl FnOnce(Own<M>) -> Box<dyn Behavior<M>>,
     ) -> Arc<Self> {
+        let special = Special::new(mailbox);
+        let is_limited = special
+            .as_ref()
+            .is_some_and(|special| special.limited.is_some());
         let cell = Arc::new(Cell {
             tail: Tail::new(),
             closed: AtomicBool::new(false),
@@ -156,12 +172,12 @@ impl<M: Send + 'static> Cell<M> {
             mutes: AtomicU32::new(0),
             lost: AtomicU32::new(0),
             addresses: AtomicUsize::new(1),
-            limited: limit.map(|(limit, overflow)| Box::new(Limited::new(limit, overflow))),
+            special,
             home,
             acts: <Self as Due>::ACTS,
             behavior: UnsafeCell::new(None),
             id: ActorId::next(),
-            is_limited: limit.is_some(),
+            is_limited,
             state: State::new(),
             urgent: Urgent::new(),
             head: Head::new(),
@@ -187,12 +203,28 @@ impl<M> Cell<M> {
     }
 
     #[inline]
-    pub(crate) fn push(self: &Arc<Self>, message: M) -> Result<(), TellError<M>> {
+    fn limited(&self) -> Option<&Limited<M>> {
+        self.special.as_ref()?.limited.as_ref()
+    }
+
+    /// Whether senders are to wait for room.
+    pub(crate) fn waits(&self) -> bool {
+        self.limited().is_some_and(Limited::waits)
+    }
+
+    pub(crate) fn level(&self) -> Option<Level> {
+        self.limited().map(Limited::level)
+    }
+
+    #[inline]
+    pub(crate) fn push(self: &Arc<Self>, message: M, when: WhenFull) -> Result<(), TellError<M>> {
         if self.is_closed() {
             return Err(TellError::stopped(message));
         }
-        if let Some(limited) = &self.limited {
-            return self.decide(limited.push(message));
+        if self.special.is_some()
+            && let Some(limited) = self.limited()
+        {
+            return self.push_limited(limited, message, when);
         }
         let woken = self.tail.push(message);
         self.sent(woken);
@@ -225,34 +257,32 @@ impl<M> Cell<M> {
         self.home.schedule(unsafe { Task::new(due, self.acts) });
     }
 
-    /// As `push`, but waits for room until the deadline.
-    pub(crate) fn push_waiting(
+    #[inline(never)]
+    fn push_limited(
         self: &Arc<Self>,
+        limited: &Limited<M>,
         message: M,
-        deadline: Option<Instant>,
+        when: WhenFull,
     ) -> Result<(), TellError<M>> {
-        match &self.limited {
-            None => self.push(message),
-            Some(limited) => {
-                self.decide(limited.push_waiting(message, deadline, || self.is_closed()))
-            }
-        }
-    }
-
-    #[cold]
-    fn decide(self: &Arc<Self>, pushed: Pushed<M>) -> Result<(), TellError<M>> {
+        let closed = || self.is_closed();
+        let pushed = match limited.push(message) {
+            Pushed::Full(message) => match self.sender(limited, when) {
+                Waits::Not => Pushed::Full(message),
+                Waits::Until(deadline) => {
+                    crate::pool::while_blocked(|| limited.push_waiting(message, deadline, closed))
+                }
+                Waits::Muted(mute) => limited.push_above(message, mute),
+            },
+            decided => decided,
+        };
         match pushed {
             Pushed::In(wake) => self.sent(wake && self.tail.wake()),
-            Pushed::InsteadOf(oldest) => {
-                self.count_lost();
+            Pushed::InsteadOf(lost, why) => {
                 // First, since the drop may panic.
                 self.sent(false);
-                drop(oldest);
+                self.lose(lost, why);
             }
-            Pushed::Dropped(message) => {
-                self.count_lost();
-                drop(message);
-            }
+            Pushed::Dropped(message, why) => self.lose(message, why),
             Pushed::Full(message) if self.is_closed() => return Err(TellError::stopped(message)),
             Pushed::Full(message) => return Err(TellError::full(message)),
         }
@@ -260,45 +290,75 @@ impl<M> Cell<M> {
     }
 
     /// Keeps a place for a message that is still to be made.
-    pub(crate) fn reserve(&self) -> Reserved {
+    pub(crate) fn reserve(&self, when: WhenFull) -> Reserved {
         if self.is_closed() {
             return Reserved::Full;
         }
-        self.limited
-            .as_ref()
-            .map_or(Reserved::Place, |limited| limited.reserve())
+        let Some(limited) = self.limited() else {
+            return Reserved::Place;
+        };
+        let closed = || self.is_closed();
+        match limited.reserve() {
+            Reserved::Full => match self.sender(limited, when) {
+                Waits::Not => Reserved::Full,
+                Waits::Until(deadline) => {
+                    crate::pool::while_blocked(|| limited.reserve_until(deadline, closed))
+                }
+                Waits::Muted(mute) => limited.reserve_above(mute),
+            },
+            decided => decided,
+        }
     }
 
-    /// As `reserve`, but waits for room.
-    pub(crate) fn reserve_until(&self, deadline: Option<Instant>) -> Reserved {
-        match &self.limited {
-            Some(limited) if !self.is_closed() => {
-                limited.reserve_until(deadline, || self.is_closed())
+    /// What a sender does that finds no room.
+    fn sender(&self, limited: &Limited<M>, when: WhenFull) -> Waits {
+        match when {
+            // Nobody but this thread would make room.
+            WhenFull::WaitUntil(_) if self.is_on_this_thread() => Waits::Not,
+            WhenFull::WaitUntil(deadline) => Waits::Until(deadline),
+            WhenFull::AsMade if limited.waits() && !self.is_closed() => {
+                match Sender::at_work(self.id()) {
+                    Sender::Thread if self.is_on_this_thread() => Waits::Not,
+                    Sender::Thread => Waits::Until(None),
+                    Sender::Itself => Waits::Not,
+                    Sender::Muted(mute) => Waits::Muted(Some(mute)),
+                    Sender::Unmuted => Waits::Muted(None),
+                }
             }
-            _ => self.reserve(),
+            WhenFull::AsMade | WhenFull::GiveBack => Waits::Not,
+        }
+    }
+
+    /// Shows the room in the mailbox to one who waits for it, if it may be wanting.
+    pub(crate) fn with_room(&self, look: impl FnOnce(&dyn Source)) {
+        if let Some(limited) = self.limited() {
+            look(&Room {
+                limited,
+                closed: || self.is_closed(),
+            });
         }
     }
 
     /// Sends a message to a place that was kept. Accepted in any case: if the actor has stopped meanwhile, it
     /// is lost and counted.
     pub(crate) fn push_reserved(self: &Arc<Self>, message: M) {
-        match &self.limited {
+        match self.limited() {
             None => self.sent(self.tail.push(message)),
             Some(limited) => match limited.push_reserved(message) {
                 Pushed::In(wake) => self.sent(wake && self.tail.wake()),
-                Pushed::InsteadOf(lost) | Pushed::Dropped(lost) | Pushed::Full(lost) => {
-                    self.count_lost();
+                Pushed::InsteadOf(lost, why) | Pushed::Dropped(lost, why) => {
                     // First, since the drop may panic.
                     self.sent(false);
-                    drop(lost);
+                    self.lose(lost, why);
                 }
+                Pushed::Full(_) => unreachable!("there was a place"),
             },
         }
     }
 
     /// Gives a place back.
     pub(crate) fn release(&self) {
-        if let Some(limited) = &self.limited {
+        if let Some(limited) = self.limited() {
             limited.release();
         }
     }
@@ -379,9 +439,27 @@ impl<M> Cell<M> {
         self.home.time()
     }
 
-    /// A message was lost.
-    pub(crate) fn count_lost(&self) {
+    /// A message of this type was lost, or will be in a moment.
+    pub(crate) fn note_lost(&self, message_type: &'static str, why: Loss) {
         self.lost.fetch_add(1, Ordering::Relaxed);
+        tell_of(|| DeadLetter {
+            actor: self.id(),
+            message_type,
+            why,
+        });
+    }
+
+    /// Loses a message: user code runs, which may panic.
+    fn lose(&self, message: M, why: Loss) {
+        self.note_lost(core::any::type_name::<M>(), why);
+        let undelivered = self
+            .special
+            .as_ref()
+            .and_then(|special| special.undelivered.as_ref());
+        match undelivered {
+            Some(undelivered) => drop(contain(move || undelivered(message, why))),
+            None => drop(message),
+        }
     }
 
     pub(crate) fn lost(&self) -> u32 {
@@ -418,7 +496,7 @@ impl<M> Cell<M> {
     #[inline]
     pub(crate) unsafe fn pop(&self) -> Popped<M> {
         if self.is_limited
-            && let Some(message) = self.limited.as_ref().and_then(|limited| limited.pop())
+            && let Some(message) = self.limited().and_then(Limited::pop)
         {
             return Popped::Message(message);
         }
@@ -493,7 +571,7 @@ impl<M> Cell<M> {
             contain(|| behavior.stopped());
             contain(move || drop(behavior));
         }
-        if let Some(limited) = &cell.limited {
+        if let Some(limited) = cell.limited() {
             limited.close();
         }
         // SAFETY: nobody else has found that nobody is at it.
@@ -526,8 +604,7 @@ impl<M> Cell<M> {
             loop {
                 // SAFETY: the actor has stopped, so it has no turns; who drains is alone with the queue.
                 while let Some(message) = unsafe { self.next_to_lose() } {
-                    self.count_lost();
-                    contain(move || drop(message));
+                    contain(move || self.lose(message, Loss::Stopped));
                 }
                 if self.head.has_reached_end(&self.tail) {
                     break;
@@ -572,7 +649,10 @@ impl<M> Drop for Cell<M> {
         // without running or abandoning what is due.
         // SAFETY: as said.
         while let Some(message) = unsafe { self.head.take_left(&self.tail) } {
-            contain(move || drop(message));
+            contain(|| self.lose(message, Loss::Stopped));
+        }
+        while let Some(message) = self.limited().and_then(Limited::pop) {
+            contain(|| self.lose(message, Loss::Stopped));
         }
         // SAFETY: as said; all messages are out.
         unsafe { self.head.free(&self.tail) };

@@ -34,7 +34,10 @@ pub use error::{AskError, Refusal, TellError};
 pub use frame::{Budget, Frame, FrameHandle, Pumped};
 pub use line::Quit;
 pub use listener::{Listenable, Listener};
-pub use mailbox::Overflow;
+pub use mailbox::{
+    DeadLetter, DeadLetterWatch, Describes, Level, Loss, Overflow, Plain, Ruled, TellFuture,
+    on_dead_letter,
+};
 pub use pool::{Pool, PoolBuilder};
 pub use reply::Reply;
 pub use spawner::Spawner;

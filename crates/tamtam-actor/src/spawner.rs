@@ -9,7 +9,7 @@ use crate::context::{Context, Here};
 use crate::frame::{Frame, FrameHandle};
 use crate::home::Home;
 use crate::line::Line;
-use crate::mailbox::Overflow;
+use crate::mailbox::{Describes, Plain};
 use crate::pool::Pool;
 use crate::running::Running;
 use crate::worker::Worker;
@@ -19,6 +19,8 @@ use crate::worker::Worker;
 ///
 /// `H` is where the actor is going to live. It says which actors may: on a pool those that may be sent between
 /// threads; on a worker, and in a frame, also others, provided that they are made there.
+///
+/// `B` is what was said of its mailbox. As soon as there are rules for messages of one type, they are [`Ruled`](crate::Ruled).
 ///
 /// # Examples
 ///
@@ -34,9 +36,9 @@ use crate::worker::Worker;
 /// # Ok::<(), tamtam_actor::TellError<String>>(())
 /// ```
 #[must_use]
-pub struct Spawner<H = Pool> {
+pub struct Spawner<H = Pool, B = Plain> {
     place: Place,
-    limit: Option<(usize, Overflow)>,
+    mailbox: B,
     /// A spawner may be sent where its home may: that of a [`Frame`] stays on its thread.
     home: PhantomData<H>,
 }
@@ -53,7 +55,7 @@ impl<H> Spawner<H> {
     pub(crate) fn on(home: Arc<dyn Home>) -> Self {
         Spawner {
             place: Place::Home(home),
-            limit: None,
+            mailbox: Plain::default(),
             home: PhantomData,
         }
     }
@@ -61,15 +63,20 @@ impl<H> Spawner<H> {
     pub(crate) fn on_line(line: &Arc<Line>) -> Self {
         Spawner {
             place: Place::Line(Arc::clone(line)),
-            limit: None,
+            mailbox: Plain::default(),
             home: PhantomData,
         }
     }
+}
 
-    /// The mailbox holds so many messages, at least one; what becomes of the others is said by `overflow`.
-    pub fn limited(mut self, messages: usize, overflow: Overflow) -> Self {
-        self.limit = Some((messages, overflow));
-        self
+impl<H, B> Spawner<H, B> {
+    /// Says more of the mailbox.
+    pub(crate) fn with_mailbox<C>(self, change: impl FnOnce(B) -> C) -> Spawner<H, C> {
+        Spawner {
+            place: self.place,
+            mailbox: change(self.mailbox),
+            home: PhantomData,
+        }
     }
 
     /// # Safety
@@ -79,12 +86,16 @@ impl<H> Spawner<H> {
     unsafe fn settle<A: Actor>(
         self,
         make: impl FnOnce(Own<A::Message>) -> Running<A>,
-    ) -> Address<A::Message> {
+    ) -> Address<A::Message>
+    where
+        B: Describes<A::Message>,
+    {
+        let mailbox = self.mailbox.ruled();
         // SAFETY: by the caller's promise.
         let cell = unsafe {
             match self.place {
-                Place::Home(home) => Cell::new(home, self.limit, |cell| Box::new(make(cell))),
-                Place::Line(line) => line.settle(self.limit, make),
+                Place::Home(home) => Cell::new(home, mailbox, |cell| Box::new(make(cell))),
+                Place::Line(line) => line.settle(mailbox, make),
             }
         };
         Address::first(cell)
@@ -96,7 +107,10 @@ impl<H> Spawner<H> {
     unsafe fn settle_with<A: Actor>(
         self,
         birth: impl FnOnce(&mut Context<A>) -> A + Send + 'static,
-    ) -> Address<A::Message> {
+    ) -> Address<A::Message>
+    where
+        B: Describes<A::Message>,
+    {
         // SAFETY: by the caller's promise; before its first turn there is only `birth`, which may be dropped anywhere.
         unsafe { self.settle(|cell| Running::unborn(cell, Box::new(birth))) }
     }
@@ -104,9 +118,10 @@ impl<H> Spawner<H> {
 
 macro_rules! spawns_what_is_sent {
     ($($home:ty),+) => {$(
-        impl Spawner<$home> {
+        impl<B> Spawner<$home, B> {
             /// The actor.
-            pub fn spawn<A: Actor + Send>(self, actor: A) -> Address<A::Message> {
+            pub fn spawn<A: Actor + Send>(self, actor: A) -> Address<A::Message>
+ where B: Describes<A::Message> {
                 // SAFETY: the actor may be used on any thread.
                 unsafe { self.settle(|cell| Running::born(cell, actor)) }
             }
@@ -115,7 +130,8 @@ macro_rules! spawns_what_is_sent {
             pub fn spawn_fn<M: Send + 'static>(
                 self,
                 function: impl FnMut(M, &mut Here<M>) + Send + 'static,
-            ) -> Address<M> {
+            ) -> Address<M>
+ where B: Describes<M> {
                 self.spawn(Function::new(function))
             }
         }
@@ -124,12 +140,15 @@ macro_rules! spawns_what_is_sent {
 
 spawns_what_is_sent!(Pool, Worker, FrameHandle);
 
-impl Spawner<Pool> {
+impl<B> Spawner<Pool, B> {
     /// An actor that is made where it lives, before its first message.
     pub fn spawn_with<A: Actor + Send>(
         self,
         birth: impl FnOnce(&mut Context<A>) -> A + Send + 'static,
-    ) -> Address<A::Message> {
+    ) -> Address<A::Message>
+    where
+        B: Describes<A::Message>,
+    {
         // SAFETY: the actor may be used on any thread.
         unsafe { self.settle_with(birth) }
     }
@@ -137,13 +156,14 @@ impl Spawner<Pool> {
 
 macro_rules! makes_on_its_thread {
     ($($home:ty),+) => {$(
-        impl Spawner<$home> {
+        impl<B> Spawner<$home, B> {
             /// An actor that is made where it lives, before its first message. It never leaves that thread, so it
             /// need not be `Send`.
             pub fn spawn_with<A: Actor>(
                 self,
                 birth: impl FnOnce(&mut Context<A>) -> A + Send + 'static,
-            ) -> Address<A::Message> {
+            ) -> Address<A::Message>
+ where B: Describes<A::Message> {
                 // SAFETY: all turns are on one thread, where the actor is dropped, too.
                 unsafe { self.settle_with(birth) }
             }
@@ -153,9 +173,12 @@ macro_rules! makes_on_its_thread {
 
 makes_on_its_thread!(Worker, FrameHandle);
 
-impl Spawner<Frame> {
+impl<B> Spawner<Frame, B> {
     /// The actor, which need not be `Send`: it never leaves this thread.
-    pub fn spawn<A: Actor>(self, actor: A) -> Address<A::Message> {
+    pub fn spawn<A: Actor>(self, actor: A) -> Address<A::Message>
+    where
+        B: Describes<A::Message>,
+    {
         // SAFETY: a spawner of a frame stays on the frame's thread, which has all turns. If the frame is gone the
         // actor is dropped on this thread, which is the same.
         unsafe { self.settle(|cell| Running::born(cell, actor)) }
@@ -165,7 +188,10 @@ impl Spawner<Frame> {
     pub fn spawn_fn<M: Send + 'static>(
         self,
         function: impl FnMut(M, &mut Here<M>) + 'static,
-    ) -> Address<M> {
+    ) -> Address<M>
+    where
+        B: Describes<M>,
+    {
         self.spawn(Function::new(function))
     }
 
@@ -173,7 +199,10 @@ impl Spawner<Frame> {
     pub fn spawn_with<A: Actor>(
         self,
         birth: impl FnOnce(&mut Context<A>) -> A + 'static,
-    ) -> Address<A::Message> {
+    ) -> Address<A::Message>
+    where
+        B: Describes<A::Message>,
+    {
         /// Not sent anywhere.
         struct Stays<T>(T);
         // SAFETY: it is called, or dropped, in a turn on this very thread, which the spawner has not left.
@@ -191,20 +220,20 @@ impl Spawner<Frame> {
     }
 }
 
-impl<H> Clone for Spawner<H> {
+impl<H, B: Clone> Clone for Spawner<H, B> {
     fn clone(&self) -> Self {
         Spawner {
             place: self.place.clone(),
-            limit: self.limit,
+            mailbox: self.mailbox.clone(),
             home: PhantomData,
         }
     }
 }
 
-impl<H> fmt::Debug for Spawner<H> {
+impl<H, B: fmt::Debug> fmt::Debug for Spawner<H, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spawner")
-            .field("limit", &self.limit)
+            .field("mailbox", &self.mailbox)
             .finish_non_exhaustive()
     }
 }

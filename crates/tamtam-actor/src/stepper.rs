@@ -336,7 +336,7 @@ impl Stepper {
     /// # Errors
     ///
     /// [`AskError`]: [`AskError::TimedOut`] if no answer has come, and nobody has mail who might send it.
-    pub fn ask<M, R: Send + 'static>(
+    pub fn ask<M: Send + 'static, R: Send + 'static>(
         &self,
         address: &Address<M>,
         question: impl FnOnce(Reply<R>) -> M,

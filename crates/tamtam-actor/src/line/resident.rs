@@ -7,7 +7,7 @@ use super::roster::Resident;
 use crate::actor::Actor;
 use crate::cell::{Behavior, Cell, Own, System, Turn};
 use crate::home::Home;
-use crate::mailbox::Overflow;
+use crate::mailbox::Ruled;
 use crate::running::Running;
 
 impl<M: Send + 'static> Resident for Cell<M> {
@@ -88,13 +88,13 @@ impl Line {
     /// The actor may be used and dropped on the keeper's thread, and dropped on this one.
     pub(crate) unsafe fn settle<A: Actor>(
         self: Arc<Self>,
-        limit: Option<(usize, Overflow)>,
+        mailbox: Ruled<A::Message>,
         make: impl FnOnce(Own<A::Message>) -> Running<A>,
     ) -> Arc<Cell<A::Message>> {
         let home = Arc::clone(&self) as Arc<dyn Home>;
         let Some(place) = self.roster.reserve() else {
             // SAFETY: the line has no turns any more: it abandons, on this thread, or on the keeper's.
-            let cell = unsafe { Cell::new(home, limit, |cell| Box::new(make(cell))) };
+            let cell = unsafe { Cell::new(home, mailbox, |cell| Box::new(make(cell))) };
             cell.push_system(System::Stop);
             return cell;
         };
@@ -107,7 +107,7 @@ impl Line {
             }) as Box<dyn Behavior<A::Message>>
         };
         // SAFETY: by the caller's promise. As long as somebody has a seat, the keeper alone runs and abandons.
-        let cell = unsafe { Cell::new(home, limit, settle) };
+        let cell = unsafe { Cell::new(home, mailbox, settle) };
         let resident: Weak<Cell<A::Message>> = Arc::downgrade(&cell);
         if self.roster.fill(place, resident) {
             Resident::stop(Arc::clone(&cell));

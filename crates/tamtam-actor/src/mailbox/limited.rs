@@ -1,24 +1,35 @@
 //! A mailbox with a limit, and what happens to a message for which there is no room.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{self, Ordering};
 use tamtam_wait::{Wait, WaitList};
 
+use super::dead_letter::Loss;
+use super::label::{Labels, Letter};
+use super::mute::Mute;
+use crate::at_work::ActorId;
+
+use super::sorted::{Entry, MOST_KEPT, Sorted, Spare};
+
 /// What becomes of a message for which a limited mailbox has no room.
 ///
-/// Each message that is dropped is counted.
+/// Each message that is dropped is counted, see [`Address::lost`](crate::Address::lost).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Overflow {
     /// It comes back to the sender as a [`TellError`](crate::TellError).
     #[default]
     Fail,
-    /// It is dropped.
+    /// Its sender waits for room: see [`Address::tell`](crate::Address::tell).
+    Wait,
+    /// It is dropped; in a mailbox with [priorities](crate::Spawner::priorities), the newest one of the lowest
+    /// priority is.
     DropNewest,
-    /// It is appended, and the oldest one is dropped.
+    /// It is appended, and the oldest one is dropped; in a mailbox with
+    /// [priorities](crate::Spawner::priorities), the oldest one of the lowest priority, which may be this one.
     DropOldest,
 }
 
@@ -29,14 +40,127 @@ pub(crate) struct Limited<M> {
     overflow: Overflow,
     /// Senders that wait for room.
     senders: WaitList,
+    /// What is to be known of a message before it goes in; nothing, unless the messages are sorted.
+    labels: Labels<M>,
 }
 
 struct Places<M> {
-    messages: VecDeque<M>,
+    messages: Messages<M>,
     /// The receiver knows that there is something.
     awake: bool,
     /// Places that are kept for messages on their way.
     reserved: usize,
+    /// The most messages that there ever were.
+    high_water: usize,
+    /// Actors that have sent more than there was room for.
+    muted: Muted,
+}
+
+type Muted = BTreeMap<ActorId, Mute>;
+
+enum Messages<M> {
+    /// In the order in which they came.
+    InLine(VecDeque<M>),
+    /// In lanes, or with keys.
+    Sorted(Box<Sorted<M>>),
+}
+
+/// What a message has that is to go in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Nothing: it depends on whether there is room.
+    None,
+    /// A place that was kept.
+    Kept,
+}
+
+/// What became of a message, with all that is still to be dropped.
+enum Settled<M> {
+    In(bool),
+    Replaced(M),
+    Out(Taken<M>, Loss),
+    Back(Letter<M>, Loss),
+    Full(Letter<M>),
+}
+
+impl<M> From<Settled<M>> for Pushed<M> {
+    /// Keys go: user code runs.
+    fn from(settled: Settled<M>) -> Self {
+        match settled {
+            Settled::In(wake) => Pushed::In(wake),
+            Settled::Replaced(older) => Pushed::InsteadOf(older, Loss::Replaced),
+            Settled::Out(victim, why) => Pushed::InsteadOf(victim.into_message(), why),
+            Settled::Back(letter, why) => Pushed::Dropped(letter.message, why),
+            Settled::Full(letter) => Pushed::Full(letter.message),
+        }
+    }
+}
+
+/// A message that was taken out, and what is to be dropped with it without a lock.
+enum Taken<M> {
+    FromLine(M),
+    Sorted(Entry<M>),
+}
+
+impl<M> Taken<M> {
+    /// The message. Its key goes: user code runs.
+    fn into_message(self) -> M {
+        match self {
+            Taken::FromLine(message) => message,
+            Taken::Sorted(entry) => entry.message,
+        }
+    }
+}
+
+/// Memory that is to be given back without a lock.
+#[expect(dead_code, reason = "kept until it is dropped")]
+enum Memory<M> {
+    OfLine(VecDeque<M>),
+    OfSorted(Spare<M>),
+}
+
+impl<M> Messages<M> {
+    fn len(&self) -> usize {
+        match self {
+            Messages::InLine(line) => line.len(),
+            Messages::Sorted(sorted) => sorted.len(),
+        }
+    }
+
+    fn append(&mut self, letter: Letter<M>) {
+        match self {
+            Messages::InLine(line) => line.push_back(letter.message),
+            Messages::Sorted(sorted) => sorted.append(letter),
+        }
+    }
+
+    fn take(&mut self) -> Option<Taken<M>> {
+        match self {
+            Messages::InLine(line) => line.pop_front().map(Taken::FromLine),
+            Messages::Sorted(sorted) => sorted.take().map(Taken::Sorted),
+        }
+    }
+
+    /// Takes out what has to go for another message, if that is not itself the one.
+    fn make_room(&mut self, letter: &Letter<M>, newest: bool) -> Option<Taken<M>> {
+        match self {
+            Messages::InLine(_) if newest => None,
+            Messages::InLine(line) => line.pop_front().map(Taken::FromLine),
+            Messages::Sorted(sorted) => sorted
+                .make_room(letter.label.priority, newest)
+                .map(Taken::Sorted),
+        }
+    }
+
+    fn spare(&mut self) -> Option<Memory<M>> {
+        match self {
+            Messages::InLine(line) if line.is_empty() && line.capacity() > MOST_KEPT => {
+                Some(Memory::OfLine(core::mem::take(line)))
+            }
+            Messages::InLine(_) => None,
+            Messages::Sorted(sorted) => sorted.spare().map(Memory::OfSorted),
+        }
+    }
 }
 
 impl<M> Places<M> {
@@ -44,11 +168,42 @@ impl<M> Places<M> {
         self.messages.len() + self.reserved < limit
     }
 
+    /// Who may go on, to be dropped without the lock.
+    fn unmuted(&mut self, limit: usize) -> Muted {
+        // Not for one message at a time: a turn is worth more than that.
+        if !self.muted.is_empty() && self.messages.len() + self.reserved <= limit / 2 {
+            core::mem::take(&mut self.muted)
+        } else {
+            Muted::new()
+        }
+    }
+
+    /// Keeps who has sent more than there is room for; gives it back if that is not to be.
+    fn mute(&mut self, mute: Option<Mute>, limit: usize) -> Option<Mute> {
+        let mute = mute?;
+        if self.has_room(limit) || self.muted.contains_key(&mute.sender()) {
+            return Some(mute);
+        }
+        self.muted.insert(mute.sender(), mute)
+    }
+
     /// Whether the receiver has to be woken.
-    fn append(&mut self, message: M) -> bool {
-        self.messages.push_back(message);
+    fn append(&mut self, letter: Letter<M>) -> bool {
+        self.messages.append(letter);
+        self.high_water = self.high_water.max(self.messages.len());
         !core::mem::replace(&mut self.awake, true)
     }
+}
+
+/// What is to be done when there is no room.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WhenFull {
+    /// Nothing: the message comes back, whatever the policy is, unless one is dropped.
+    GiveBack,
+    /// What the mailbox was made for.
+    AsMade,
+    /// Wait until then, if it is given.
+    WaitUntil(Option<Instant>),
 }
 
 /// What became of a wish for a place.
@@ -66,40 +221,170 @@ pub(crate) enum Pushed<M> {
     /// It is in the queue; whether the receiver has to be woken for it.
     In(bool),
     /// It is in the queue, and this one, older, is not any more.
-    InsteadOf(M),
+    InsteadOf(M, Loss),
     /// There is no room, and it is to be dropped.
-    Dropped(M),
+    Dropped(M, Loss),
     /// There is no room.
     Full(M),
 }
 
+/// How full a mailbox is: see [`Address::level`](crate::Address::level).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Level {
+    /// Messages in the mailbox now.
+    pub queued: usize,
+    /// The most messages that were ever in it at once.
+    pub high_water: usize,
+    /// The limit; `None` if it has none.
+    pub capacity: Option<usize>,
+}
+
+/// A place, given back if the user's code panics before anything comes to it.
+struct Kept<'a, M>(&'a Limited<M>);
+
+impl<M> Drop for Kept<'_, M> {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}
+
 impl<M> Limited<M> {
-    pub(crate) fn new(limit: usize, overflow: Overflow) -> Self {
+    pub(crate) fn new(limit: usize, overflow: Overflow, labels: Labels<M>) -> Self {
+        let messages = if labels.is_empty() {
+            Messages::InLine(VecDeque::new())
+        } else {
+            Messages::Sorted(Box::new(Sorted::new()))
+        };
         Limited {
             queue: Mutex::new(Places {
-                messages: VecDeque::new(),
+                messages,
                 awake: false,
                 reserved: 0,
+                high_water: 0,
+                muted: Muted::new(),
             }),
             limit: limit.max(1),
             overflow,
             senders: WaitList::new(),
+            labels,
         }
     }
 
+    pub(crate) fn level(&self) -> Level {
+        let (queued, high_water) = {
+            let queue = self.queue.lock();
+            (queue.messages.len(), queue.high_water)
+        };
+        Level {
+            queued,
+            high_water,
+            capacity: (self.limit != usize::MAX).then_some(self.limit),
+        }
+    }
+
+    /// Whether senders are to wait for room.
+    pub(crate) fn waits(&self) -> bool {
+        self.overflow == Overflow::Wait
+    }
+
+    /// Whether a sender may find no room.
+    fn refuses(&self) -> bool {
+        matches!(self.overflow, Overflow::Fail | Overflow::Wait)
+    }
+
     pub(crate) fn push(&self, message: M) -> Pushed<M> {
-        let mut queue = self.queue.lock();
+        self.settle(self.label(message), Place::None).into()
+    }
+
+    /// Asks the user's code what is to be known of a message.
+    fn label(&self, message: M) -> Letter<M> {
+        /// Whoever panics may have been called here because there is room.
+        struct Told<'a, M>(&'a Limited<M>);
+
+        impl<M> Drop for Told<'_, M> {
+            fn drop(&mut self) {
+                self.0.tell_of_room();
+            }
+        }
+
+        let told = Told(self);
+        let letter = self.labels.put_on(message);
+        core::mem::forget(told);
+        letter
+    }
+
+    /// As `push`, but puts a message in where it would fail: the limit is exceeded, and its sender muted.
+    pub(crate) fn push_above(&self, message: M, mute: Option<Mute>) -> Pushed<M> {
+        let letter = self.label(message);
+        // A place first, so that nobody takes the last message out, and finds nobody muted, before all is done.
+        self.reserve_above(mute);
+        self.settle_in_place(letter)
+    }
+
+    /// Decides what becomes of a message, and does it.
+    fn settle(&self, mut letter: Letter<M>, place: Place) -> Settled<M> {
+        // Those whose keys look the same, and are not.
+        let mut others = Vec::new();
+        loop {
+            let mut queue = self.queue.lock();
+            let twin = match (&queue.messages, &letter.label.key) {
+                (Messages::Sorted(sorted), Some(key)) => sorted.twin(key.hash, &others),
+                _ => None,
+            };
+            let (Some(twin), Some(key)) = (twin, letter.label.key.clone()) else {
+                return self.put_in(&mut queue, letter, place);
+            };
+            // It is for the user's code to say whether they are the same.
+            drop(queue);
+            if !twin.key.is_same(&key) {
+                others.push(twin.stamp);
+                continue;
+            }
+            let mut queue = self.queue.lock();
+            let replaced = match &mut queue.messages {
+                Messages::Sorted(sorted) => sorted.replace(key.hash, twin.stamp, letter.message),
+                Messages::InLine(_) => Err(letter.message),
+            };
+            match replaced {
+                Ok(older) => {
+                    queue.reserved -= usize::from(place == Place::Kept);
+                    return Settled::Replaced(older);
+                }
+                // It has been handled meanwhile.
+                Err(message) => letter.message = message,
+            }
+        }
+    }
+
+    /// What becomes of a message that is about something new. Called under the lock: nothing is dropped here.
+    fn put_in(&self, queue: &mut Places<M>, letter: Letter<M>, place: Place) -> Settled<M> {
+        queue.reserved -= usize::from(place == Place::Kept);
         if queue.has_room(self.limit) {
-            return Pushed::In(queue.append(message));
+            return Settled::In(queue.append(letter));
         }
         match self.overflow {
-            Overflow::Fail => Pushed::Full(message),
-            Overflow::DropNewest => Pushed::Dropped(message),
-            Overflow::DropOldest => {
-                let oldest = queue.messages.pop_front();
-                let wake = queue.append(message);
-                oldest.map_or(Pushed::In(wake), Pushed::InsteadOf)
+            Overflow::Fail | Overflow::Wait if place == Place::None => Settled::Full(letter),
+            Overflow::DropNewest if place == Place::None => {
+                match queue.messages.make_room(&letter, true) {
+                    Some(victim) => {
+                        queue.append(letter);
+                        Settled::Out(victim, Loss::DroppedNewest)
+                    }
+                    None => Settled::Back(letter, Loss::DroppedNewest),
+                }
             }
+            Overflow::DropOldest if queue.messages.len() != 0 => {
+                match queue.messages.make_room(&letter, false) {
+                    Some(victim) => {
+                        queue.append(letter);
+                        Settled::Out(victim, Loss::DroppedOldest)
+                    }
+                    None => Settled::Back(letter, Loss::DroppedOldest),
+                }
+            }
+            // It has a place; or all places are kept for others, who then drop the oldest.
+            _ => Settled::In(queue.append(letter)),
         }
     }
 
@@ -108,7 +393,7 @@ impl<M> Limited<M> {
         let mut queue = self.queue.lock();
         let has_room = queue.has_room(self.limit);
         match self.overflow {
-            Overflow::Fail if !has_room => Reserved::Full,
+            Overflow::Fail | Overflow::Wait if !has_room => Reserved::Full,
             Overflow::DropNewest if !has_room => Reserved::Dropped,
             _ => {
                 queue.reserved += 1;
@@ -117,57 +402,94 @@ impl<M> Limited<M> {
         }
     }
 
+    /// Keeps a place where there may be none: the limit is exceeded, and who wants it is muted.
+    pub(crate) fn reserve_above(&self, mute: Option<Mute>) -> Reserved {
+        let superfluous = {
+            let mut queue = self.queue.lock();
+            let superfluous = queue.mute(mute, self.limit);
+            queue.reserved += 1;
+            superfluous
+        };
+        drop(superfluous);
+        Reserved::Place
+    }
+
     /// As `reserve`, but waits for room.
     pub(crate) fn reserve_until(
         &self,
         deadline: Option<Instant>,
         closed: impl Fn() -> bool,
     ) -> Reserved {
-        // Every mapped address has this method, also where nobody can wait.
+        let attempt = || match self.reserve() {
+            Reserved::Full if !closed() => None,
+            decided => Some(decided),
+        };
+        self.wait_until(deadline, attempt, &closed)
+            .unwrap_or(Reserved::Full)
+    }
+
+    /// Attempts something while somebody takes messages out, at least once.
+    fn wait_until<R>(
+        &self,
+        deadline: Option<Instant>,
+        mut attempt: impl FnMut() -> Option<R>,
+        closed: &impl Fn() -> bool,
+    ) -> Option<R> {
+        // Every address has verbs that may wait, also where nobody can.
         #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
         {
             let _ = (deadline, closed);
-            self.reserve()
+            attempt()
         }
         #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
-        {
-            let attempt = |_: bool| match self.reserve() {
-                Reserved::Full if !closed() => None,
-                decided => Some(decided),
-            };
-            self.senders
-                .wait_until(Wait::Adaptive, deadline, attempt, || {
-                    closed() || self.has_room()
-                })
-                .unwrap_or(Reserved::Full)
-        }
+        self.senders.wait_until(
+            Wait::Adaptive,
+            deadline,
+            |_| attempt(),
+            || closed() || self.has_room(),
+        )
     }
 
     /// Puts a message into a place that was kept.
     pub(crate) fn push_reserved(&self, message: M) -> Pushed<M> {
-        let mut queue = self.queue.lock();
-        queue.reserved -= 1;
-        let oldest = if queue.has_room(self.limit) {
-            None
-        } else {
-            queue.messages.pop_front()
-        };
-        let wake = queue.append(message);
-        oldest.map_or(Pushed::In(wake), Pushed::InsteadOf)
+        let kept = Kept(self);
+        let letter = self.label(message);
+        core::mem::forget(kept);
+        self.settle_in_place(letter)
+    }
+
+    fn settle_in_place(&self, letter: Letter<M>) -> Pushed<M> {
+        let kept = Kept(self);
+        let settled = self.settle(letter, Place::Kept);
+        core::mem::forget(kept);
+        if let Settled::Replaced(_) | Settled::Back(..) = settled {
+            self.tell_of_room();
+        }
+        settled.into()
     }
 
     /// Gives a place back that was kept.
     pub(crate) fn release(&self) {
-        self.queue.lock().reserved -= 1;
+        let unmuted = {
+            let mut queue = self.queue.lock();
+            queue.reserved -= 1;
+            queue.unmuted(self.limit)
+        };
+        drop(unmuted);
         self.tell_of_room();
     }
 
-    fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         self.queue.lock().has_room(self.limit)
     }
 
+    /// Those who wait for room.
+    pub(crate) fn senders(&self) -> &WaitList {
+        &self.senders
+    }
+
     fn tell_of_room(&self) {
-        if self.overflow == Overflow::Fail {
+        if self.refuses() {
             // Whoever waits for room registers and then looks into the queue.
             atomic::fence(Ordering::SeqCst);
             self.senders.notify_one();
@@ -182,43 +504,45 @@ impl<M> Limited<M> {
         deadline: Option<Instant>,
         closed: impl Fn() -> bool,
     ) -> Pushed<M> {
-        let mut message = Some(message);
-        let attempt = |_: bool| {
+        let mut letter = Some(self.label(message));
+        let attempt = || {
             if closed() {
-                return message.take().map(Pushed::Full);
+                return letter.take().map(|letter| Pushed::Full(letter.message));
             }
-            match self.push(message.take()?) {
-                Pushed::Full(refused) => {
-                    message = Some(refused);
+            match self.settle(letter.take()?, Place::None) {
+                Settled::Full(refused) => {
+                    letter = Some(refused);
                     None
                 }
-                decided => Some(decided),
+                decided => Some(decided.into()),
             }
         };
-        let pushed = self
-            .senders
-            .wait_until(Wait::Adaptive, deadline, attempt, || {
-                closed() || self.has_room()
-            });
-        match (pushed, message) {
+        let pushed = self.wait_until(deadline, attempt, &closed);
+        match (pushed, letter) {
             (Some(pushed), _) => pushed,
-            (None, Some(message)) => Pushed::Full(message),
+            (None, Some(letter)) => Pushed::Full(letter.message),
             (None, None) => unreachable!("a message is either in hand or decided upon"),
         }
     }
 
-    /// Takes the oldest message. If there is none the receiver is to be woken for the next one.
+    /// Takes the next message. If there is none the receiver is to be woken for the next one.
     pub(crate) fn pop(&self) -> Option<M> {
-        let message = {
+        let (taken, unmuted, memory) = {
             let mut queue = self.queue.lock();
-            let message = queue.messages.pop_front();
-            queue.awake = message.is_some();
-            message
+            let taken = queue.messages.take();
+            queue.awake = taken.is_some();
+            // What a rush has left, once it is over for sure.
+            let memory = match taken {
+                Some(_) => None,
+                None => queue.messages.spare(),
+            };
+            (taken, queue.unmuted(self.limit), memory)
         };
-        if message.is_some() {
-            self.tell_of_room();
-        }
-        message
+        drop(unmuted);
+        drop(memory);
+        let message = taken?.into_message();
+        self.tell_of_room();
+        Some(message)
     }
 
     /// The actor takes no more messages: whoever waits for room has to learn it.

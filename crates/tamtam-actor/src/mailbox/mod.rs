@@ -1,17 +1,31 @@
 //! Where an actor's messages lie until it handles them.
 
+mod dead_letter;
+mod label;
 mod limited;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
+mod mute;
 mod node;
 mod pigeonhole;
+mod plan;
 mod queue;
+mod room;
+mod sorted;
+mod spawning;
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests;
 mod urgent;
 
-pub use limited::Overflow;
-pub(crate) use limited::{Limited, Pushed, Reserved};
+pub(crate) use dead_letter::tell_of;
+pub use dead_letter::{DeadLetter, DeadLetterWatch, Loss, on_dead_letter};
+pub use limited::{Level, Overflow};
+pub(crate) use limited::{Limited, Pushed, Reserved, WhenFull};
+pub(crate) use mute::{Mute, Sender};
 pub(crate) use pigeonhole::{Filler, Taker, pigeonhole};
+pub(crate) use plan::Special;
+pub use plan::{Describes, Plain, Ruled};
 pub(crate) use queue::{Head, Mark, Popped, Tail};
+pub(crate) use room::Room;
+pub use room::TellFuture;
 pub(crate) use urgent::{Linked, Open, Things, Urgent};

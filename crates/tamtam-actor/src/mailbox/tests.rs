@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::thread;
 
-use super::{Head, Limited, Overflow, Popped, Pushed, Tail, Urgent, pigeonhole};
+use super::label::Labels;
+use super::{Head, Limited, Loss, Overflow, Popped, Pushed, Tail, Urgent, pigeonhole};
 
 /// A tail and a head whose receiver is this thread.
 struct Mailbox<M> {
@@ -180,7 +181,7 @@ fn what_is_urgent_comes_in_order_and_is_dropped_with_the_rest() {
 #[test]
 fn a_limited_mailbox_does_with_the_rest_what_it_was_told_to() {
     let limited = |overflow| {
-        let limited = Limited::new(2, overflow);
+        let limited = Limited::new(2, overflow, Labels::default());
         assert!(matches!(limited.push(1), Pushed::In(true)));
         assert!(matches!(limited.push(2), Pushed::In(false)));
         limited
@@ -196,11 +197,17 @@ fn a_limited_mailbox_does_with_the_rest_what_it_was_told_to() {
     assert!(matches!(fails.push(4), Pushed::In(true)));
 
     let drops_newest = limited(Overflow::DropNewest);
-    assert!(matches!(drops_newest.push(3), Pushed::Dropped(3)));
+    assert!(matches!(
+        drops_newest.push(3),
+        Pushed::Dropped(3, Loss::DroppedNewest)
+    ));
     assert_eq!([drops_newest.pop(), drops_newest.pop()], [Some(1), Some(2)]);
 
     let drops_oldest = limited(Overflow::DropOldest);
-    assert!(matches!(drops_oldest.push(3), Pushed::InsteadOf(1)));
+    assert!(matches!(
+        drops_oldest.push(3),
+        Pushed::InsteadOf(1, Loss::DroppedOldest)
+    ));
     assert_eq!([drops_oldest.pop(), drops_oldest.pop()], [Some(2), Some(3)]);
 }
 

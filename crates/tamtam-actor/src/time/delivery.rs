@@ -21,6 +21,7 @@ use super::timer::Timer;
 use crate::address::{Address, WeakAddress};
 use crate::cell::{Cell, Continuation, System};
 use crate::context::Here;
+use crate::mailbox::Loss;
 
 impl<M: Send + 'static> Address<M> {
     /// Sends a message after this delay, by the time of the actor's home.
@@ -157,7 +158,7 @@ impl<M: Send + 'static> Here<M> {
 pub(crate) trait Door: Send + Sync {
     fn knock(self: Arc<Self>, with: Box<dyn Continuation>);
     fn is_closed(&self) -> bool;
-    fn count_lost(&self);
+    fn count_lost(&self, why: Loss);
     fn time(&self) -> &Time;
 }
 
@@ -170,8 +171,8 @@ impl<M: Send + 'static> Door for Cell<M> {
         Cell::is_closed(self)
     }
 
-    fn count_lost(&self) {
-        Cell::count_lost(self);
+    fn count_lost(&self, why: Loss) {
+        self.note_lost(core::any::type_name::<M>(), why);
     }
 
     fn time(&self) -> &Time {
@@ -264,7 +265,11 @@ struct Delivery<M, C> {
 impl<M: Send + 'static, C: Post<M>> Delivery<M, C> {
     fn send(&self, address: &Address<M>, message: M) {
         if let Err(error) = address.tell(message) {
-            self.door.count_lost();
+            self.door.count_lost(if error.is_full() {
+                Loss::DroppedNewest
+            } else {
+                Loss::Stopped
+            });
             drop(error);
         }
     }
@@ -299,7 +304,7 @@ impl<M: Send + 'static, C: Post<M>> Alarm for Delivery<M, C> {
     fn die(&self) {
         let stage = self.stage.lock().end();
         if let (Stage::Set(_), false) = (&stage, C::REPEATS) {
-            self.door.count_lost();
+            self.door.count_lost(Loss::Stopped);
         }
         // Not every actor owns the timers by which it is told something.
         self.door.time().remove(self.key);

@@ -1,0 +1,119 @@
+//! What a mailbox is to be like, and what of it is out of the ordinary.
+
+use core::fmt;
+use std::sync::Arc;
+
+use super::dead_letter::Loss;
+use super::label::Labels;
+use super::limited::{Limited, Overflow};
+
+/// What is done with messages that are lost.
+pub(crate) type Undelivered<M> = Arc<dyn Fn(M, Loss) + Send + Sync>;
+
+/// What a [`Spawner`](crate::Spawner) knows of a mailbox for messages of whatever type: its limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plain {
+    limit: Option<(usize, Overflow)>,
+}
+
+/// What a [`Spawner`](crate::Spawner) knows of a mailbox for messages of this type: its limit, and rules.
+pub struct Ruled<M> {
+    limit: Option<(usize, Overflow)>,
+    labels: Labels<M>,
+    undelivered: Option<Undelivered<M>>,
+}
+
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for super::Plain {}
+    impl<M> Sealed for super::Ruled<M> {}
+}
+
+/// What may be known of a mailbox for such messages: [`Plain`] or [`Ruled`].
+pub trait Describes<M>: sealed::Sealed {
+    #[doc(hidden)]
+    fn ruled(self) -> Ruled<M>;
+}
+
+impl<M> Describes<M> for Plain {
+    fn ruled(self) -> Ruled<M> {
+        Ruled {
+            limit: self.limit,
+            labels: Labels::default(),
+            undelivered: None,
+        }
+    }
+}
+
+impl<M> Describes<M> for Ruled<M> {
+    fn ruled(self) -> Ruled<M> {
+        self
+    }
+}
+
+impl Plain {
+    pub(crate) fn limit(&mut self, messages: usize, overflow: Overflow) {
+        self.limit = Some((messages, overflow));
+    }
+}
+
+impl<M> Ruled<M> {
+    pub(crate) fn limit(&mut self, messages: usize, overflow: Overflow) {
+        self.limit = Some((messages, overflow));
+    }
+
+    pub(crate) fn labels(&mut self) -> &mut Labels<M> {
+        &mut self.labels
+    }
+
+    pub(crate) fn undelivered(&mut self, undelivered: impl Fn(M, Loss) + Send + Sync + 'static) {
+        self.undelivered = Some(Arc::new(undelivered));
+    }
+}
+
+impl<M> Clone for Ruled<M> {
+    fn clone(&self) -> Self {
+        Ruled {
+            limit: self.limit,
+            labels: self.labels.clone(),
+            undelivered: self.undelivered.clone(),
+        }
+    }
+}
+
+impl<M> fmt::Debug for Ruled<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ruled")
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is out of the ordinary in a mailbox. An ordinary one has none of this.
+pub(crate) struct Special<M> {
+    /// What messages lie in instead, if there is a limit or an order.
+    pub(crate) limited: Option<Limited<M>>,
+    pub(crate) undelivered: Option<Undelivered<M>>,
+}
+
+impl<M> Special<M> {
+    pub(crate) fn new(mailbox: Ruled<M>) -> Option<Box<Self>> {
+        let Ruled {
+            limit,
+            labels,
+            undelivered,
+        } = mailbox;
+        let limited = match limit {
+            Some((limit, overflow)) => Some(Limited::new(limit, overflow, labels)),
+            None if labels.is_empty() => None,
+            None => Some(Limited::new(usize::MAX, Overflow::Fail, labels)),
+        };
+        (limited.is_some() || undelivered.is_some()).then(|| {
+            Box::new(Special {
+                limited,
+                undelivered,
+            })
+        })
+    }
+}
