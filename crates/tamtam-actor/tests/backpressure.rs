@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use support::{Gate, Hold, LONG, SHORT, block_on, hold, until, within_limit};
-use tamtam_actor::{Address, AskError, Overflow, Pool, Reply};
+use tamtam_actor::{Address, AskError, Budget, Frame, Overflow, Pool, Reply};
 
 enum Mail {
     Number(u64),
@@ -395,6 +395,27 @@ fn pressure_goes_back_to_the_source() {
             assert!(stage.level().unwrap().high_water <= 11);
             assert_eq!(stage.lost(), 0);
         }
+    });
+}
+
+/// The thread on which the actor lives would wait for itself.
+#[test]
+fn the_own_thread_of_a_full_actor_gets_its_message_back() {
+    within_limit(|| {
+        let mut frame = Frame::new();
+        let actor = frame
+            .spawner()
+            .limited(2, Overflow::Wait)
+            .spawn_fn(|_: u64, _| {});
+        let mapped = actor.map(u64::from);
+        actor.tell(1).unwrap();
+        mapped.tell(2_u32).unwrap();
+        assert!(actor.tell(3).unwrap_err().is_full());
+        assert!(mapped.tell(3).unwrap_err().is_full());
+        assert!(actor.tell_timeout(3, LONG).unwrap_err().is_full());
+        frame.pump(Budget::unlimited());
+        assert_eq!(actor.level().map(|level| level.queued), Some(0));
+        actor.tell(3).unwrap();
     });
 }
 

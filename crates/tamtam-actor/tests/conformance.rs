@@ -10,7 +10,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use support::{Drops, Hold, LONG, Token, hold, panic_on_purpose, until, within_limit};
-use tamtam_actor::{Address, Loss, Overflow, Pool, Reply};
+use tamtam_actor::{Address, Loss, Overflow, Pool, Reply, Worker};
 
 struct Mail {
     /// No two messages have the same, unless they are to take each other's place.
@@ -117,6 +117,11 @@ fn homes() -> Vec<Home> {
             spawn: Box::new(move |kind, handler| spawn!(pool.spawner(), kind, handler)),
         });
     }
+    let worker = Worker::new();
+    homes.push(Home {
+        name: "a worker",
+        spawn: Box::new(move |kind, handler| spawn!(worker.spawner(), kind, handler)),
+    });
     homes
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use support::{hold, until, within_limit};
-use tamtam_actor::{Actor, Context, Pool, Reply, Time, Timer};
+use tamtam_actor::{Actor, Context, Overflow, Pool, Reply, Time, Timer};
 
 /// Counts the live bytes of the process and, beside it, what each thread allocated less what it freed.
 struct Counting;
@@ -300,5 +300,52 @@ fn a_timer_is_set_and_cancelled_beside_a_million_others() {
             );
         }
         until(|| Time::system().timers() == 0);
+    });
+}
+
+/// What may stay in a mailbox with a limit or with rules that is still used, when it has become empty: places for 64
+/// messages in each of three lanes, and for as many keys.
+const MAY_STAY_IN_LIMITED: i64 = 32 * 1024;
+
+#[test]
+fn the_memory_of_a_burst_in_a_limited_mailbox_is_given_back_while_it_lives() {
+    let _alone = alone();
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let spawner = || pool.spawner().limited(100_000, Overflow::Wait);
+        let (enter, entered) = std::sync::mpsc::channel();
+        let handler = || {
+            let enter = enter.clone();
+            move |(_, hold): (u64, Option<support::Hold>), _: &mut tamtam_actor::Here<_>| {
+                hold.into_iter().for_each(support::Hold::wait);
+                let _ = enter.send(());
+            }
+        };
+        let actors = [
+            spawner().spawn_fn(handler()),
+            spawner()
+                .priorities(|(number, _)| (number % 3) as u8)
+                .spawn_fn(handler()),
+            spawner()
+                .latest_by(|(number, _)| *number)
+                .spawn_fn(handler()),
+        ];
+        for actor in actors {
+            actor.tell((u64::MAX, None)).unwrap();
+            entered.recv().unwrap();
+            let before = live();
+            let (wait, gate) = hold();
+            actor.tell((u64::MAX, Some(wait))).unwrap();
+            gate.until_entered();
+            for number in 0..100_000 {
+                actor.tell((number, None)).unwrap();
+            }
+            let most = live() - before;
+            assert!(most > 100_000 * 24, "it was a burst");
+            gate.open();
+            let _: Vec<_> = (0..=100_000).map(|_| entered.recv().unwrap()).collect();
+            until(|| live() - before < MAY_STAY_IN_LIMITED);
+            println!("{most} bytes in the burst, {} after it", live() - before);
+        }
     });
 }
