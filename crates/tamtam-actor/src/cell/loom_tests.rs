@@ -20,6 +20,8 @@ use crate::mailbox::Overflow;
 use crate::reply::Reply;
 use crate::spawner::Spawner;
 
+mod room;
+
 fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
