@@ -32,6 +32,7 @@ pages! {
     latch = "latch.md",
     actors = "actors.md",
     actors_homes = "actors/homes.md",
+    actors_mailboxes = "actors/mailboxes.md",
     actors_stepper = "actors/stepper.md",
     actors_time = "actors/time.md",
     actors_topic = "actors/topic.md",
