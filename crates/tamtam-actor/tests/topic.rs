@@ -14,8 +14,8 @@ use support::{
     Drops, LONG, Random, SHORT, Soak, block_on, hold, panic_on_purpose, until, within, within_limit,
 };
 use tamtam_actor::{
-    Actor, Address, AnswerError, Context, Ending, Overflow, Pool, Request, RequestTopic,
-    Subscription, Topic, WhenFull,
+    Actor, Address, AnswerError, Answers, Batch, Context, Ending, Overflow, Pool, PublishError,
+    Request, RequestTopic, Session, Subscription, Topic, WhenFull,
 };
 use tamtam_channel::RecvTimeoutError;
 
@@ -355,6 +355,56 @@ fn filters_and_drops_may_use_the_topic() {
         assert_eq!(other.publish(2).unwrap(), 0);
         assert_eq!([next(&heard), next(&heard)], [1, 100]);
     });
+}
+
+#[test]
+fn a_panic_when_a_filter_is_dropped_is_nobody_elses_affair() {
+    /// Panics when it is dropped.
+    struct Rude;
+
+    impl Drop for Rude {
+        fn drop(&mut self) {
+            panic_on_purpose()
+        }
+    }
+
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let topic = Topic::new();
+        let (listener, heard) = collector::<u32>(&pool);
+        let stopped = pool.spawn_fn(|_: u32, _| {});
+        let rude = Rude;
+        topic
+            .feed()
+            .filter(move |_| {
+                let _ = &rude;
+                true
+            })
+            .subscribe(&stopped)
+            .detach();
+        let _listens = topic.subscribe(&listener);
+        stopped.stop();
+        until(|| stopped.is_stopped());
+        assert_eq!(topic.publish(1).unwrap(), 1);
+        assert_eq!(topic.publish(2).unwrap(), 1);
+        assert_eq!([next(&heard), next(&heard)], [1, 2]);
+    });
+}
+
+#[test]
+fn what_topics_are_made_of_can_be_sent_and_shared() {
+    fn both<T: Send + Sync>() {}
+    // A message that can be sent, but not shared.
+    type Message = std::cell::Cell<u32>;
+
+    both::<Topic<Message>>();
+    both::<Subscription>();
+    both::<RequestTopic<u32, Message>>();
+    both::<Request<u32, Message>>();
+    both::<Answers<Message>>();
+    both::<Session>();
+    both::<PublishError<Message>>();
+    both::<Batch<u32>>();
 }
 
 /// What two publishers say, numbered by each of them.

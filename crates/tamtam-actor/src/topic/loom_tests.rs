@@ -24,36 +24,54 @@ fn collector<M: Send + 'static>(stage: &Arc<Stage>) -> (Address<M>, Seen<M>) {
     (address, seen)
 }
 
-/// Publishes on a thread of its own while this one lets an interval end; then lets all end.
-fn publish_against_the_end_of_an_interval(stage: &Arc<Stage>, topic: &Topic<u32>, until: u32) {
+/// Publishes 0 and 1 on a thread of its own while this one lets an interval end, and then, perhaps, publishes 2; in the
+/// end whatever is gathered is delivered.
+fn publish_against_the_end_of_an_interval(stage: &Arc<Stage>, topic: &Topic<u32>, both: bool) {
     let publisher = {
         let topic = topic.clone();
         thread::spawn(move || {
-            for number in 0..until {
+            for number in 0..2 {
                 assert_eq!(topic.publish(number).unwrap(), 1);
             }
         })
     };
     stage.time.advance(SECOND);
     stage.run();
+    if both {
+        assert_eq!(topic.publish(2).unwrap(), 1);
+    }
     publisher.join().unwrap();
     stage.time.advance(SECOND);
     stage.run();
     assert_eq!(stage.time.timers(), 0);
 }
 
-#[test]
-fn loom_publish_against_the_end_of_an_interval() {
-    model(|| {
+fn batches(both: bool) {
+    model(move || {
         let (stage, topic) = (Stage::new(), Topic::new());
         let (address, seen) = collector::<Vec<u32>>(&stage);
         let subscription = topic.feed().batched(SECOND).subscribe(&address);
-        publish_against_the_end_of_an_interval(&stage, &topic, 2);
-        assert_eq!(seen.lock().unwrap().concat(), [0, 1], "once, and in order");
-        assert_eq!(subscription.delivered(), 2);
+        publish_against_the_end_of_an_interval(&stage, &topic, both);
+        let mut seen = seen.lock().unwrap().concat();
+        assert_eq!(subscription.delivered(), seen.len() as u64);
+        if both {
+            let place = seen.iter().position(|number| *number == 2);
+            seen.remove(place.expect("what was published on this thread"));
+        }
+        assert_eq!(seen, [0, 1], "once, and in order");
         drop(address);
         stage.run();
     });
+}
+
+#[test]
+fn loom_publish_against_the_end_of_an_interval() {
+    batches(false);
+}
+
+#[test]
+fn loom_two_publish_against_the_end_of_an_interval() {
+    batches(true);
 }
 
 #[test]
@@ -62,7 +80,7 @@ fn loom_the_end_of_an_interval_against_what_puts_keys_in_order() {
         let (stage, topic) = (Stage::new(), Topic::new());
         let (address, seen) = collector::<HashMap<u32, u32>>(&stage);
         let subscription = topic.feed().latest_by(SECOND, |_| 0).subscribe(&address);
-        publish_against_the_end_of_an_interval(&stage, &topic, 2);
+        publish_against_the_end_of_an_interval(&stage, &topic, false);
         let seen: Vec<u32> = seen
             .lock()
             .unwrap()
@@ -76,8 +94,9 @@ fn loom_the_end_of_an_interval_against_what_puts_keys_in_order() {
     });
 }
 
-/// One thread publishes and ends the interval, the other one ends the subscription.
+/// One thread publishes and perhaps ends the interval, the other one ends the subscription.
 fn publish_against_unsubscribe(
+    rings: bool,
     subscribe: impl Fn(&Topic<Arc<()>>, &Address<Vec<Arc<()>>>) -> Subscription + Sync + Send + 'static,
 ) {
     model(move || {
@@ -89,7 +108,9 @@ fn publish_against_unsubscribe(
             let (stage, topic, message) = (Arc::clone(&stage), topic.clone(), Arc::clone(&message));
             thread::spawn(move || {
                 drop(topic.publish(message));
-                stage.time.advance(SECOND);
+                if rings {
+                    stage.time.advance(SECOND);
+                }
                 stage.run();
             })
         };
@@ -111,12 +132,21 @@ fn publish_against_unsubscribe(
 
 #[test]
 fn loom_publish_against_unsubscribe() {
-    publish_against_unsubscribe(|topic, address| {
+    publish_against_unsubscribe(false, |topic, address| {
         topic.subscribe(&address.map(|message| vec![message]))
     });
 }
 
 #[test]
 fn loom_gathering_against_unsubscribe() {
-    publish_against_unsubscribe(|topic, address| topic.feed().batched(SECOND).subscribe(address));
+    publish_against_unsubscribe(false, |topic, address| {
+        topic.feed().batched(SECOND).subscribe(address)
+    });
+}
+
+#[test]
+fn loom_delivery_of_a_batch_against_unsubscribe() {
+    publish_against_unsubscribe(true, |topic, address| {
+        topic.feed().batched(SECOND).subscribe(address)
+    });
 }

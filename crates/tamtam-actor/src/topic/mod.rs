@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use tamtam_wait::contain;
 use tamtam_wait::seam::Mutex;
 
 use crate::address::Address;
@@ -241,8 +242,9 @@ impl<M> Roster<M> {
             members.by_number.insert(number, member);
             members.snapshot.take()
         };
-        // With it others may go that have left since, and what they have brought: not under the lock.
-        drop(outdated);
+        // With it others may go that have left since, and what they have brought: not under the lock, and if that
+        // panics it is nobody else's affair.
+        contain(move || drop(outdated));
         subscriber
     }
 }
@@ -260,8 +262,8 @@ impl<M> Forget for Roster<M> {
             let outdated = gone.as_ref().and_then(|_| members.snapshot.take());
             (gone, outdated)
         };
-        // User code goes with them: not under the lock.
-        drop(gone);
+        // As above.
+        contain(move || drop(gone));
     }
 }
 

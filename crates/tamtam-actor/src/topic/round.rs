@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use tamtam_wait::contain;
+
 use super::error::PublishError;
 use super::subscriber::{Offered, Subscriber};
 use super::{Forget, Roster};
@@ -37,9 +39,12 @@ impl<'a, M: Clone + Send + 'static> Round<'a, M> {
     /// To all who have subscribed.
     pub(super) fn hand_out_all(self, message: M) -> Result<usize, PublishError<M>> {
         let members = self.roster.snapshot();
-        self.hand_out(&members, message, Patience::None, |member, message| {
+        let result = self.hand_out(&members, message, Patience::None, |member, message| {
             member.wants(message)
-        })
+        });
+        // Perhaps the last trace of somebody who has left meanwhile, with what that one has brought.
+        contain(move || drop(members));
+        result
     }
 
     /// To some, who are known to want it.
