@@ -24,23 +24,23 @@ fn collector<M: Send + 'static>(stage: &Arc<Stage>) -> (Address<M>, Seen<M>) {
     (address, seen)
 }
 
-/// Publishes 0 and 1 on a thread of its own while this one lets an interval end, and then, perhaps, publishes 2; in the
-/// end whatever is gathered is delivered.
+/// Publishes 0 and 1 while another thread lets an interval end, and then, perhaps, publishes 2; in the end whatever is
+/// gathered is delivered.
 fn publish_against_the_end_of_an_interval(stage: &Arc<Stage>, topic: &Topic<u32>, both: bool) {
-    let publisher = {
-        let topic = topic.clone();
+    let ender = {
+        let (stage, topic) = (Arc::clone(stage), topic.clone());
         thread::spawn(move || {
-            for number in 0..2 {
-                assert_eq!(topic.publish(number).unwrap(), 1);
+            stage.time.advance(SECOND);
+            stage.run();
+            if both {
+                assert_eq!(topic.publish(2).unwrap(), 1);
             }
         })
     };
-    stage.time.advance(SECOND);
-    stage.run();
-    if both {
-        assert_eq!(topic.publish(2).unwrap(), 1);
+    for number in 0..2 {
+        assert_eq!(topic.publish(number).unwrap(), 1);
     }
-    publisher.join().unwrap();
+    ender.join().unwrap();
     stage.time.advance(SECOND);
     stage.run();
     assert_eq!(stage.time.timers(), 0);
@@ -56,7 +56,7 @@ fn batches(both: bool) {
         assert_eq!(subscription.delivered(), seen.len() as u64);
         if both {
             let place = seen.iter().position(|number| *number == 2);
-            seen.remove(place.expect("what was published on this thread"));
+            seen.remove(place.expect("what the other one has published"));
         }
         assert_eq!(seen, [0, 1], "once, and in order");
         drop(address);
