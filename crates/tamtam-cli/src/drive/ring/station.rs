@@ -110,33 +110,36 @@ impl Station {
         }
         match &self.office {
             None => Some(parcel),
-            Some(office) => office.receive(parcel),
+            // Told apart by a word, so that the parcel stays in registers: written in parts and read as a whole it would
+            // cost every contender some 6 ns.
+            Some(office) => office.receive(&parcel).then_some(parcel),
         }
     }
 }
 
 impl Office {
+    /// Whether the parcel goes on.
     #[cold]
-    fn receive<const WORDS: usize>(&self, parcel: Parcel<WORDS>) -> Option<Parcel<WORDS>> {
+    fn receive<const WORDS: usize>(&self, parcel: &Parcel<WORDS>) -> bool {
         match &self.fate {
             Fate::Pass => {
-                self.book.enter(&parcel);
-                Some(parcel)
+                self.book.enter(parcel);
+                true
             }
             Fate::End(latch) => {
-                self.book.enter(&parcel);
+                self.book.enter(parcel);
                 if let Some(latch) = latch {
                     latch.count_down();
                 }
-                None
+                false
             }
             // A token that went astray ends at once, since nobody knows when it should.
             Fate::EndAfter(hops, latch) => match parcel.open() {
-                Some((_, made)) if made < *hops => Some(parcel),
+                Some((_, made)) if made < *hops => true,
                 _ => {
-                    self.book.enter(&parcel);
+                    self.book.enter(parcel);
                     latch.count_down();
-                    None
+                    false
                 }
             },
         }
