@@ -17,7 +17,7 @@ pub use tamtam_actor as actor;
 #[cfg(feature = "actor")]
 #[doc(inline)]
 pub use tamtam_actor::{
-    Actor, Address, Context, Frame, Here, Pool, Reply, Topic, WeakAddress, Worker,
+    Actor, Address, Context, Frame, Here, Pool, Reply, Stepper, Topic, WeakAddress, Worker,
 };
 
 #[cfg(feature = "channel")]
