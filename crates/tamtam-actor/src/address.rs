@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tamtam_wait::Source;
 
 use crate::ask_future::{AskFuture, Wait};
-use crate::at_work::{ActorId, AtWork};
+use crate::at_work::{ActorId, AtWork, Place};
 use crate::cell::{Cell, System};
 use crate::error::{AskError, TellError};
 use crate::mailbox::{Level, Loss, Reserved, TellFuture, WhenFull};
@@ -362,6 +362,14 @@ impl<M: Send + 'static> Address<M> {
         }
     }
 
+    /// The actor, whatever its type is.
+    pub(crate) fn place(&self) -> Arc<dyn Place> {
+        match &self.way {
+            Way::Here(cell) => Arc::clone(&cell.0) as Arc<dyn Place>,
+            Way::Through(recipient) => recipient.place(),
+        }
+    }
+
     /// An address for other messages, each of which is made into one of the actor's.
     ///
     /// `make` is called on the thread that sends, and only when there is room: a message that is refused comes
@@ -529,7 +537,7 @@ type Counted<M> = Held<M, true>;
 
 impl<M, const COUNTED: bool> Held<M, COUNTED> {
     fn stop(&self) {
-        if !self.0.is_closed() {
+        if !self.0.is_closed() || !self.0.life().has_ended() {
             self.0.push_system(System::Stop);
         }
     }
@@ -573,6 +581,7 @@ pub(crate) trait Recipient<M> {
     fn door(&self) -> Arc<dyn Door>;
     fn waits(&self) -> bool;
     fn level(&self) -> Option<Level>;
+    fn place(&self) -> Arc<dyn Place>;
 }
 
 fn tell_through<M>(
@@ -647,6 +656,10 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
 
     fn level(&self) -> Option<Level> {
         self.0.level()
+    }
+
+    fn place(&self) -> Arc<dyn Place> {
+        Arc::clone(&self.0) as Arc<dyn Place>
     }
 }
 
@@ -731,5 +744,9 @@ where
 
     fn level(&self) -> Option<Level> {
         self.inner.level()
+    }
+
+    fn place(&self) -> Arc<dyn Place> {
+        self.inner.place()
     }
 }

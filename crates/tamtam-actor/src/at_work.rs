@@ -8,6 +8,9 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
+use crate::cell::System;
+use crate::life::{Lifeline, WatchKey, Watcher};
+
 /// The number of an actor: see [`Address::id`](crate::Address::id).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ActorId(NonZeroU64);
@@ -47,6 +50,17 @@ impl State {
     pub(crate) const MUTED: u8 = 8;
     /// It may not go on with its messages.
     pub(crate) const WAITS: u8 = Self::HELD | Self::MUTED;
+    /// There is nobody to handle messages until it is begun, or begun again.
+    pub(crate) const PAUSED: u8 = 16;
+    /// No message is accepted any more, and it ends when it has handled those that were.
+    pub(crate) const FINISHING: u8 = 32;
+    /// It ends when it has handled what there is.
+    pub(crate) const ENDING: u8 = Self::ORPHANED | Self::FINISHING;
+    /// It ends because nobody can send to it.
+    pub(crate) const ALONE: u8 = 64;
+    /// In a model, which panics only to fail: it has panicked.
+    #[cfg(all(test, tamtam_loom))]
+    pub(crate) const PANICKED: u8 = 128;
 
     pub(crate) fn new() -> Self {
         State(Cell::new(0))
@@ -74,6 +88,12 @@ pub(crate) trait Place: Send + Sync {
     fn mute(&self);
     /// Takes that back, once for each time.
     fn unmute(self: Arc<Self>);
+    /// Its name, and whom its end concerns.
+    fn life(&self) -> &Lifeline;
+    /// Calls `watcher` at its end; at once if it has ended.
+    fn watch(self: Arc<Self>, key: WatchKey, watcher: Watcher);
+    /// Sends something that comes before messages.
+    fn send(self: Arc<Self>, system: System);
 }
 
 /// What a cell can be made into by those who do not know its type.

@@ -21,6 +21,7 @@ use tamtam_wait::seam::{self, UnsafeCell};
 use crate::at_work::{ActorId, AtWork, Kind, Place, State};
 use crate::error::TellError;
 use crate::home::{Acts, Due, Home, Task, TurnLimits};
+use crate::life::{Call, Concerned, EndReason, Ended, Lifeline, WatchKey, Watcher, catch};
 use crate::mailbox::{
     DeadLetter, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed, Reserved,
     Room, Ruled, Sender, Special, Tail, Things, Urgent, WhenFull, tell_of,
@@ -35,6 +36,9 @@ mod loom_tests;
 pub(crate) trait Behavior<M> {
     /// Handles some of what is in the mailbox.
     fn turn(&mut self) -> Turn;
+
+    /// A turn has ended by a panic, for which the actor is to end: what becomes of it.
+    fn panicked(&mut self, why: EndReason) -> Turn;
 
     /// The actor is about to be dropped.
     fn stopped(&mut self);
@@ -63,6 +67,16 @@ pub(crate) trait Continuation: Send {
 pub(crate) enum System {
     Continue(Box<dyn Continuation>),
     Stop,
+    /// Stop, for that reason.
+    End(EndReason),
+    /// Stop when what was accepted is handled, and accept no more.
+    Finish,
+    /// A pause is over; to be called when there is somebody to handle messages again.
+    Resume(Option<Call>),
+    /// Ends the instance, and pauses; to be called then.
+    Suspend(Call),
+    /// Look around.
+    Look,
     /// No address is left outside.
     Orphaned,
 }
@@ -112,6 +126,7 @@ pub(crate) struct Cell<M> {
     /// Gone once the actor has stopped.
     behavior: UnsafeCell<Option<Box<dyn Behavior<M>>>>,
     id: ActorId,
+    life: Lifeline,
     /// Whether messages lie in what is special, for the one who takes them.
     is_limited: bool,
     state: State,
@@ -177,6 +192,7 @@ impl<M: Send + 'static> Cell<M> {
             acts: <Self as Due>::ACTS,
             behavior: UnsafeCell::new(None),
             id: ActorId::next(),
+            life: Lifeline::new(),
             is_limited,
             state: State::new(),
             urgent: Urgent::new(),
@@ -226,9 +242,42 @@ impl<M> Cell<M> {
         {
             return self.push_limited(limited, message, when);
         }
-        let woken = self.tail.push(message);
-        self.sent(woken);
+        if self.tail.push(message) {
+            return self.schedule_message();
+        }
+        self.sent(false);
         Ok(())
+    }
+
+    /// As `schedule`, for a message that has woken the receiver and may come back.
+    #[inline]
+    fn schedule_message(self: &Arc<Self>) -> Result<(), TellError<M>> {
+        let due = Self::location(self).cast();
+        // SAFETY: as in `schedule`.
+        let task = unsafe { Task::new(due, self.acts) };
+        match self.home.schedule_or_refuse(task) {
+            Ok(()) => Ok(()),
+            Err(task) => self.take_back(task),
+        }
+    }
+
+    /// The home takes no more messages from here: the first one in the queue is ours.
+    #[cold]
+    fn take_back(self: &Arc<Self>, task: Task) -> Result<(), TellError<M>> {
+        // SAFETY: we have woken the receiver, and nobody else has its turn.
+        let message = match unsafe { self.head.pop(&self.tail) } {
+            Popped::Message(message) => message,
+            Popped::Woken | Popped::Empty => {
+                unreachable!("whoever wakes is the first in the queue")
+            }
+        };
+        if self.home.has_closed() {
+            task.abandon();
+        // SAFETY: as above. If nobody has come meanwhile the actor is idle as before.
+        } else if !unsafe { self.head.rest(&self.tail) } {
+            self.home.schedule(task);
+        }
+        Err(TellError::stopped(message))
     }
 
     /// Something was sent.
@@ -369,7 +418,13 @@ impl<M> Cell<M> {
         W: Open<System> + Send,
     {
         self.urgent.push_linked(continuation);
-        self.sent(self.tail.wake());
+        // SYNC cell-parked
+        self.nudge();
+    }
+
+    /// Puts something back that was taken by `take_system`, in the actor's turn.
+    pub(crate) fn put_back(&self, system: System) {
+        self.urgent.push(system);
     }
 
     pub(crate) fn push_system(self: &Arc<Self>, system: System) {
@@ -472,6 +527,32 @@ impl<M> Cell<M> {
         self.id
     }
 
+    #[inline]
+    pub(crate) fn life(&self) -> &Lifeline {
+        &self.life
+    }
+
+    /// Accepts no more messages; those that were are still handled. In the actor's turn only.
+    pub(crate) fn close(&self) {
+        if self.is_closed() {
+            return;
+        }
+        // Who sends without knowing is not to empty the mailbox: the actor does. Those who see that it is closed
+        // see this.
+        self.draining.store(DRAINING, Ordering::Relaxed);
+        // SYNC cell-closed
+        self.closed.store(true, Ordering::SeqCst);
+        seam::model_fence();
+        if let Some(limited) = self.limited() {
+            limited.close();
+        }
+    }
+
+    /// Whether nobody has sent anything behind the message that was taken last.
+    pub(crate) fn has_reached_end(&self) -> bool {
+        self.head.has_reached_end(&self.tail)
+    }
+
     pub(crate) fn turn_limits(&self) -> TurnLimits {
         self.home.turn_limits()
     }
@@ -541,7 +622,7 @@ impl<M> Cell<M> {
             Arc::increment_strong_count(this.as_ptr());
             Arc::from_raw(this.as_ptr())
         };
-        let is_held = cell.state.has(State::HELD);
+        let is_held = cell.state.has(State::HELD | State::PAUSED);
         // SYNC cell-parked
         cell.parked.store(true, Ordering::SeqCst);
         seam::model_fence();
@@ -551,12 +632,12 @@ impl<M> Cell<M> {
         }
     }
 
-    /// Stops the actor, and loses what is in its mailbox.
+    /// Stops the actor, for this reason unless another one was noted, and loses what is in its mailbox.
     ///
     /// # Safety
     ///
     /// This is the cell's turn, and the last one; nothing of the cell is used afterwards.
-    unsafe fn bury(this: NonNull<Self>) {
+    unsafe fn bury(this: NonNull<Self>, reason: EndReason) {
         // SAFETY: it lives until its own reference is given up below.
         let cell = unsafe { this.as_ref() };
         // It is we who drain, once the actor is gone. Those who see that it is closed see this.
@@ -576,8 +657,38 @@ impl<M> Cell<M> {
         }
         // SAFETY: nobody else has found that nobody is at it.
         unsafe { cell.lose_all() };
+        cell.tell_of_end(reason);
         // SAFETY: the actor's own reference; those who still use the cell have theirs.
         unsafe { Arc::decrement_strong_count(this.as_ptr()) };
+    }
+
+    /// Tells those who watch.
+    fn tell_of_end(&self, reason: EndReason) {
+        let Concerned {
+            reason,
+            watchers,
+            watched,
+        } = self.life.end(reason);
+        if watchers.is_empty() && watched.is_empty() {
+            return;
+        }
+        let ended = self.ended(reason);
+        for (_, watcher) in watchers {
+            contain(|| watcher(&ended));
+        }
+        for (key, watched) in watched {
+            if let Some(place) = watched.place.upgrade() {
+                contain(|| place.life().forget_watcher(key));
+            }
+        }
+    }
+
+    fn ended(&self, reason: EndReason) -> Ended {
+        Ended {
+            id: self.id,
+            name: self.life.name(),
+            reason,
+        }
     }
 
     /// Sees to it that what is in the mailbox of an actor that has stopped is lost.
@@ -687,6 +798,31 @@ impl<M: Send + 'static> Place for Cell<M> {
             self.unpark();
         }
     }
+
+    fn life(&self) -> &Lifeline {
+        &self.life
+    }
+
+    fn watch(self: Arc<Self>, key: WatchKey, watcher: Watcher) {
+        match self.life.add_watcher(key, watcher) {
+            Ok(()) => {
+                if self.life.is_news() {
+                    let place: Arc<dyn Place> = Arc::clone(&self) as Arc<dyn Place>;
+                    self.home.remember(Arc::downgrade(&place));
+                }
+            }
+            Err((reason, watcher)) => watcher(&self.ended(reason)),
+        }
+    }
+
+    fn send(self: Arc<Self>, system: System) {
+        self.push_system(system);
+    }
+}
+
+#[cold]
+fn after_panic<M>(behavior: &mut dyn Behavior<M>, why: EndReason) -> Turn {
+    contain(|| behavior.panicked(why)).unwrap_or(Turn::Stop)
 }
 
 impl<M: Send + 'static> Due for Cell<M> {
@@ -700,7 +836,10 @@ impl<M: Send + 'static> Due for Cell<M> {
             // SAFETY: this is the cell's turn: no other thread touches the actor.
             match unsafe { &mut *place } {
                 None => unreachable!("an actor that has stopped is not due"),
-                Some(behavior) => contain(|| behavior.turn()).unwrap_or(Turn::Stop),
+                Some(behavior) => match catch(|| behavior.turn()) {
+                    Ok(turn) => turn,
+                    Err(why) => after_panic(&mut **behavior, why),
+                },
             }
         });
         drop(at_work);
@@ -710,8 +849,15 @@ impl<M: Send + 'static> Due for Cell<M> {
             Turn::More => true,
             // SAFETY: as above.
             Turn::Park => return unsafe { Self::park(this) },
-            // SAFETY: as above; nothing of the cell is used afterwards.
-            Turn::Stop => return unsafe { Self::bury(this) },
+            Turn::Stop => {
+                let reason = if cell.state.has(State::ALONE) {
+                    EndReason::NoAddresses
+                } else {
+                    EndReason::Stopped
+                };
+                // SAFETY: as above; nothing of the cell is used afterwards.
+                return unsafe { Self::bury(this, reason) };
+            }
         };
         if has_more {
             // SAFETY: a turn that ends with more to do is another one to come, and until then the cell stays.
@@ -722,6 +868,6 @@ impl<M: Send + 'static> Due for Cell<M> {
 
     unsafe fn abandon(this: NonNull<Self>) {
         // SAFETY: this would have been the cell's turn.
-        unsafe { Self::bury(this) };
+        unsafe { Self::bury(this, EndReason::HomeEnded) };
     }
 }

@@ -13,13 +13,16 @@ use crate::pipe::Pipes;
 use crate::reply::{Answered, Reply};
 use crate::running::Running;
 use crate::time::Timers;
+use tamtam_wait::contain;
 
 /// What an actor can do besides handling messages, in a turn of its own.
 pub struct Context<A: Actor> {
     here: Here<A::Message>,
     pipes: Option<Box<Pipes<A>>>,
     /// So many answers and outcomes are awaited.
-    awaited: usize,
+    awaited: u32,
+    /// How often the actor was begun again: what an earlier instance was to go on with is not for this one.
+    generation: u32,
     actor: PhantomData<fn(A)>,
 }
 
@@ -29,6 +32,7 @@ impl<A: Actor> Context<A> {
             here: Here { cell, timers: None },
             pipes: None,
             awaited: 0,
+            generation: 0,
             actor: PhantomData,
         }
     }
@@ -55,6 +59,27 @@ impl<A: Actor> Context<A> {
 
     pub(crate) fn awaits_nothing(&self) -> bool {
         self.awaited == 0
+    }
+
+    pub(crate) fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// The actor is gone, and another one is to be made: what it was to go on with is forgotten.
+    pub(crate) fn forget(&mut self) {
+        self.generation = self.generation.wrapping_add(1);
+        self.awaited = 0;
+        let state = self.here.cell.state();
+        state.clear(State::HELD | State::STOPPING);
+        if let Some(pipes) = &mut self.pipes {
+            pipes.forget();
+        }
+        self.here.timers = None;
+        for (key, watched) in self.here.cell.life().take_watched() {
+            if let Some(place) = watched.place.upgrade() {
+                contain(|| place.life().forget_watcher(key));
+            }
+        }
     }
 
     pub(crate) fn pipes(&mut self) -> &mut Pipes<A> {
@@ -134,6 +159,7 @@ impl<A: Actor> Context<A> {
         self.begin_waiting();
         let reply = Reply::to_continuation(Linked::new(Pending {
             asker: Some(self.here.cell.to_arc()),
+            generation: self.generation,
             then,
             answer: None,
             actor: PhantomData,
@@ -149,6 +175,8 @@ impl<A: Actor> Context<A> {
 struct Pending<A: Actor, R, F> {
     /// Until there is an answer.
     asker: Option<Arc<Cell<A::Message>>>,
+    /// Of the asker.
+    generation: u32,
     then: F,
     answer: Option<Result<R, AskError>>,
     actor: PhantomData<fn(A)>,
@@ -186,13 +214,15 @@ where
     F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
 {
     fn go_on(self: Box<Self>, running: &mut dyn Any) {
-        let (then, answer) = {
+        let (generation, then, answer) = {
             // Gone before anything else is done, which is often the next question.
             let this = self;
-            (this.what.then, this.what.answer)
+            (this.what.generation, this.what.then, this.what.answer)
         };
         let running = running.downcast_mut::<Running<A>>();
-        if let (Some((actor, context)), Some(answer)) = (running.and_then(Running::parts), answer) {
+        if let (Some((actor, context)), Some(answer)) = (running.and_then(Running::parts), answer)
+            && context.generation() == generation
+        {
             context.end_waiting();
             then(actor, answer, context);
         }
@@ -244,12 +274,18 @@ impl<M: Send + 'static> Here<M> {
     /// Whether the turn has come to the message that was the youngest when it began.
     #[inline]
     pub(crate) fn is_at(&self, mark: Mark) -> bool {
-        // One without addresses looks whether there is more, since nobody might give it another turn.
-        self.cell().is_at(mark) && !self.is_orphaned()
+        // One that is about to end looks whether there is more, since nobody might give it another turn.
+        self.cell().is_at(mark) && !self.is_ending()
     }
 
     pub(crate) fn note_orphaned(&mut self) {
         self.cell.state().set(State::ORPHANED);
+    }
+
+    /// Whether the actor ends when it has handled what there is.
+    #[inline]
+    pub(crate) fn is_ending(&self) -> bool {
+        self.cell.state().has(State::ENDING)
     }
 
     /// Whether the actor was told that no address was left.
@@ -258,7 +294,29 @@ impl<M: Send + 'static> Here<M> {
         self.cell.state().has(State::ORPHANED)
     }
 
-    /// Whether that is still so. From now on only the actor itself can make one; what was sent through earlier ones
+    /// The actor ends when it has handled what was accepted.
+    pub(crate) fn accept_no_more(&mut self) {
+        self.cell.state().set(State::FINISHING);
+        self.cell.close();
+    }
+
+    /// Whether the actor ends if nothing is left and nothing awaited.
+    #[cold]
+    pub(crate) fn is_last(&mut self) -> bool {
+        if self.cell.state().has(State::FINISHING) {
+            return self.cell.has_reached_end();
+        }
+        self.is_alone()
+    }
+
+    /// The actor ends for want of addresses, or because it has finished.
+    pub(crate) fn note_last(&mut self) {
+        if !self.cell.state().has(State::FINISHING) {
+            self.cell.state().set(State::ALONE);
+        }
+    }
+
+    /// Whether the actor is still orphaned. From now on only the actor itself can make one; what was sent through earlier ones
     /// is in the mailbox.
     #[cold]
     pub(crate) fn is_alone(&mut self) -> bool {

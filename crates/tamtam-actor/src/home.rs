@@ -3,6 +3,9 @@
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
 use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+
+use crate::at_work::Place;
 
 use crate::time::{Time, elsewhere};
 
@@ -136,6 +139,23 @@ pub(crate) trait Home: Send + Sync {
     /// Lets a task have a turn soon; abandons it if this place has closed.
     fn schedule(&self, task: Task);
 
+    /// As `schedule`, for a message of whoever is at work on this thread: it comes back if this place takes no more
+    /// from there.
+    fn schedule_or_refuse(&self, task: Task) -> Result<(), Task> {
+        self.schedule(task);
+        Ok(())
+    }
+
+    /// Whether there are no turns here any more.
+    fn has_closed(&self) -> bool {
+        false
+    }
+
+    /// Where actors of this place live whose handlers may block.
+    fn blocking(self: Arc<Self>) -> Option<Arc<dyn Home>> {
+        None
+    }
+
     /// Lets a task that has just had a turn have another one, behind the others.
     fn schedule_again(&self, task: Task);
 
@@ -148,5 +168,11 @@ pub(crate) trait Home: Send + Sync {
     /// The time by which its actors live.
     fn time(&self) -> &Time {
         Time::shared()
+    }
+
+    /// An actor of this place is watched: it is to be called when this place has closed, so that it ends then even
+    /// if nobody sends to it.
+    fn remember(&self, place: Weak<dyn Place>) {
+        let _ = place;
     }
 }

@@ -10,6 +10,7 @@ mod context;
 mod error;
 mod frame;
 mod home;
+mod life;
 mod line;
 mod listener;
 mod mailbox;
@@ -32,13 +33,17 @@ pub use comm::Comm;
 pub use context::{Context, Here};
 pub use error::{AskError, Refusal, TellError};
 pub use frame::{Budget, Frame, FrameHandle, Pumped};
+pub use life::{
+    End, EndReason, Ended, FindError, RegisterError, Registry, Restart, Restarting, Strategy,
+    Supervision, Supervisor, Watch,
+};
 pub use line::Quit;
 pub use listener::{Listenable, Listener};
 pub use mailbox::{
     DeadLetter, DeadLetterWatch, Describes, Level, Loss, Overflow, Plain, Ruled, TellFuture,
     on_dead_letter,
 };
-pub use pool::{Pool, PoolBuilder};
+pub use pool::{Pool, PoolBuilder, Shutdown};
 pub use reply::Reply;
 pub use spawner::Spawner;
 pub use stepper::{Explored, Stepper};

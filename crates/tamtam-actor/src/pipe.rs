@@ -10,6 +10,7 @@ use core::task::{self, Poll, Waker};
 use std::sync::Arc;
 use std::task::Wake;
 
+use tamtam_wait::contain;
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 
 use crate::actor::Actor;
@@ -163,6 +164,16 @@ impl<A> Pipes<A> {
             next_number: 0,
             holds: 0,
         }
+    }
+
+    /// Drops all of them. Those who call for one of them later find that it is done.
+    pub(crate) fn forget(&mut self) {
+        let places = core::mem::take(&mut self.places);
+        for pipe in places {
+            contain(move || drop(pipe));
+        }
+        self.free = Vec::new();
+        self.holds = 0;
     }
 
     fn add(&mut self, awaited: Box<dyn Await<A>>, holds: bool) -> (usize, u64) {

@@ -1,101 +1,226 @@
 //! An actor in its turns.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tamtam_wait::contain;
+
 use crate::actor::Actor;
-use crate::at_work::State;
-use crate::cell::{Behavior, Own, System, Turn};
+use crate::at_work::{Place, State};
+use crate::cell::{Behavior, Cell, Own, System, Turn};
 use crate::context::Context;
 use crate::home::TurnLimits;
-use crate::mailbox::Popped;
-
-/// Makes an actor where it is to live.
-pub(crate) type Birth<A> = Box<dyn FnOnce(&mut Context<A>) -> A + Send>;
+use crate::life::{Birth, Call, Decision, EndReason, Pause, Policy};
+use crate::mailbox::{Loss, Popped, Things};
 
 /// An actor, its context, and how far it has got.
 pub(crate) struct Running<A: Actor> {
     actor: Option<A>,
+    /// Until the actor is made; as long as it lives if it may be made again.
     birth: Option<Birth<A>>,
     started: bool,
-    /// In a turn; if a turn has ended so, the actor has panicked.
-    busy: bool,
+    doing: Doing,
     limits: TurnLimits,
     context: Context<A>,
 }
 
+/// What an actor is at. If a turn has ended so, it has panicked there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    Nothing,
+    Messages,
+    Other,
+}
+
 impl<A: Actor> Running<A> {
     pub(crate) fn born(cell: Own<A::Message>, actor: A) -> Self {
+        Self::new(cell, Some(actor), None)
+    }
+
+    pub(crate) fn unborn(cell: Own<A::Message>, mut birth: Birth<A>) -> Self {
+        if let Some(again) = birth.again()
+            && let Policy::Reported(_) = again.policy
+        {
+            // It begins when it is told to.
+            cell.state().set(State::PAUSED);
+        }
+        Self::new(cell, None, Some(birth))
+    }
+
+    fn new(cell: Own<A::Message>, actor: Option<A>, birth: Option<Birth<A>>) -> Self {
         Running {
-            actor: Some(actor),
-            birth: None,
+            actor,
+            birth,
             started: false,
-            busy: false,
+            doing: Doing::Nothing,
             limits: cell.turn_limits(),
             context: Context::new(cell),
         }
     }
 
-    pub(crate) fn unborn(cell: Own<A::Message>, birth: Birth<A>) -> Self {
-        Running {
-            actor: None,
-            birth: Some(birth),
-            started: false,
-            busy: false,
-            limits: cell.turn_limits(),
-            context: Context::new(cell),
-        }
-    }
-
-    /// The actor and its context, for a continuation; `None` if it was never made.
+    /// The actor and its context, for a continuation; `None` if there is none.
     pub(crate) fn parts(&mut self) -> Option<(&mut A, &mut Context<A>)> {
         let actor = self.actor.as_mut()?;
         Some((actor, &mut self.context))
     }
 
+    fn has(&mut self, any: u8) -> bool {
+        self.context.here().cell().state().has(any)
+    }
+
     #[cold]
     fn start(&mut self) {
-        if let Some(birth) = self.birth.take() {
-            self.actor = Some(birth(&mut self.context));
+        self.doing = Doing::Other;
+        if self.actor.is_none()
+            && let Some(mut birth) = self.birth.take()
+        {
+            // Put back also if it panics.
+            let born = {
+                let mut kept = Kept {
+                    place: &mut self.birth,
+                    birth: None,
+                };
+                if birth.again().is_some() {
+                    let birth = kept.birth.insert(birth);
+                    birth.bear(&mut self.context)
+                } else {
+                    birth.bear(&mut self.context)
+                }
+            };
+            self.actor = born;
         }
         self.started = true;
         if let Some((actor, context)) = self.parts() {
             actor.started(context);
         }
+        if let Some(call) = self
+            .birth
+            .as_mut()
+            .and_then(|birth| birth.again()?.when_born.take())
+        {
+            call();
+        }
+        self.doing = Doing::Messages;
     }
 
     /// Does what comes before messages; `true` if the actor is to be stopped.
     #[cold]
     fn attend_to_system(&mut self, handled: &mut u32) -> bool {
+        self.doing = Doing::Other;
         let things = self.context.here().cell().take_system();
-        for system in things {
+        let mut rest = Rest {
+            cell: self.context.here().to_arc(),
+            things,
+        };
+        for system in &mut rest.things {
             match system {
                 System::Continue(continuation) => {
                     *handled += 1;
                     continuation.go_on(self);
                 }
                 System::Stop => return true,
+                System::End(reason) => {
+                    self.context.here().cell().life().note(reason);
+                    return true;
+                }
+                System::Finish => self.context.here().accept_no_more(),
                 System::Orphaned => self.context.here().note_orphaned(),
+                System::Resume(call) => self.resume(call),
+                System::Suspend(call) => self.suspend(call),
+                System::Look => {}
             }
             if self.context.here().is_stopping() {
                 return true;
             }
         }
+        self.doing = Doing::Messages;
         false
+    }
+
+    /// A pause is over.
+    fn resume(&mut self, call: Option<Call>) {
+        self.context.here().cell().state().clear(State::PAUSED);
+        if let Some(again) = self.birth.as_mut().and_then(|birth| birth.again()) {
+            again.pause = None;
+            if self.started {
+                call.into_iter().for_each(|call| call());
+            } else if call.is_some() {
+                again.when_born = call;
+            }
+        }
+    }
+
+    /// The instance is to go, in order, and another one to come when somebody says so.
+    fn suspend(&mut self, call: Call) {
+        if self.started
+            && let Some((actor, context)) = self.parts()
+        {
+            contain(|| actor.stopped(context));
+        }
+        self.retire();
+        self.context.here().cell().state().set(State::PAUSED);
+        call();
+    }
+
+    /// The instance goes, and what it was to go on with.
+    fn retire(&mut self) {
+        let actor = self.actor.take();
+        contain(move || drop(actor));
+        self.context.forget();
+        self.started = false;
+        self.doing = Doing::Nothing;
+    }
+
+    /// Before there is an actor, and between one instance and the next: how the turn ends; `None` if there is somebody
+    /// now.
+    #[cold]
+    fn begin(&mut self, handled: &mut u32) -> Option<Turn> {
+        if self.has(State::PAUSED) {
+            if self.attend_to_system(handled) {
+                return Some(Turn::Stop);
+            }
+            if self.has(State::PAUSED) {
+                // It could begin again by itself; one that waits for somebody else is forgotten by him.
+                let waits = self.birth.as_mut().and_then(|birth| birth.again());
+                let is_forgotten = waits
+                    .is_some_and(|again| matches!(again.policy, Policy::Reported(_)))
+                    && self.context.here().is_orphaned()
+                    && self.context.here().is_alone();
+                if is_forgotten {
+                    self.context.here().note_last();
+                    return Some(Turn::Stop);
+                }
+                return Some(Turn::Park);
+            }
+        }
+        self.start();
+        None
     }
 
     /// A turn of at most so many messages, which it counts: answers to this actor's own questions, too.
     #[inline]
     pub(crate) fn turn_of(&mut self, most: u32, handled: &mut u32) -> Turn {
-        self.busy = true;
-        let turn = self.work(most, handled);
-        self.busy = false;
+        self.doing = Doing::Messages;
+        let mut turn = self.work(most, handled);
+        if turn == Turn::Stop && self.context.here().is_stopping() {
+            turn = self.stopped_itself();
+        }
+        self.doing = Doing::Nothing;
+        #[cfg(all(test, tamtam_loom))]
+        if self.has(State::PANICKED) {
+            let state = self.context.here().cell().state();
+            state.clear(State::PANICKED | State::STOPPING);
+            return self.decide(EndReason::Panicked(Arc::from("a model")));
+        }
         turn
     }
 
     #[inline]
     fn work(&mut self, most: u32, handled: &mut u32) -> Turn {
-        if !self.started {
-            self.start();
+        if !self.started
+            && let Some(turn) = self.begin(handled)
+        {
+            return turn;
         }
         // What comes meanwhile is for another turn. Who handled it as it comes, from a sender on another core,
         // would have every message brought from there by itself, and two actors that work for a third one would
@@ -111,7 +236,7 @@ impl<A: Actor> Running<A> {
             }
             let limits = self.limits;
             let Some((actor, context)) = self.parts() else {
-                return Turn::Stop;
+                return self.without_actor();
             };
             if context.here().is_at(mark) {
                 return Turn::Done;
@@ -135,12 +260,12 @@ impl<A: Actor> Running<A> {
             }
             // SAFETY: this is the cell's turn.
             let mut popped = unsafe { context.here().cell().pop() };
-            let mut is_alone = false;
+            let mut is_last = false;
             if let Popped::Empty = popped
-                && context.here().is_orphaned()
+                && context.here().is_ending()
             {
                 // An address that was there until now may have been used meanwhile.
-                is_alone = context.here().is_alone();
+                is_last = context.here().is_last();
                 // SAFETY: as above.
                 popped = unsafe { context.here().cell().pop() };
             }
@@ -148,10 +273,115 @@ impl<A: Actor> Running<A> {
                 Popped::Message(message) => actor.handle(message, context),
                 // Perhaps for what comes before messages.
                 Popped::Woken => continue,
-                Popped::Empty if is_alone && context.awaits_nothing() => return Turn::Stop,
+                Popped::Empty if is_last && context.awaits_nothing() => {
+                    context.here().note_last();
+                    return Turn::Stop;
+                }
                 Popped::Empty => return Turn::Done,
             }
             *handled += 1;
+        }
+    }
+
+    /// The instance has gone in the middle of a turn, or could not be made.
+    #[cold]
+    fn without_actor(&mut self) -> Turn {
+        if self.has(State::PAUSED) {
+            Turn::Park
+        } else if self.birth.is_some() {
+            Turn::More
+        } else {
+            Turn::Stop
+        }
+    }
+
+    /// What becomes of an actor that ends for this reason.
+    #[cold]
+    fn decide(&mut self, why: EndReason) -> Turn {
+        let now = self.context.now();
+        let again = self.birth.as_mut().and_then(|birth| birth.again());
+        let decision = match again.map(|again| &mut again.policy) {
+            None => Decision::End(why.clone()),
+            Some(Policy::Own(restarts)) => restarts.decide(why.clone(), now),
+            Some(Policy::Reported(_)) => Decision::Wait,
+        };
+        match decision {
+            Decision::End(reason) => {
+                self.context.here().cell().life().note(reason);
+                return Turn::Stop;
+            }
+            Decision::Again(pause) if pause.is_zero() => {
+                self.retire();
+                return Turn::More;
+            }
+            Decision::Again(pause) => {
+                self.retire();
+                self.context.here().cell().state().set(State::PAUSED);
+                let cell = self.context.here().to_arc();
+                let place: Arc<dyn Place> = Arc::clone(&cell) as Arc<dyn Place>;
+                if let Some(again) = self.birth.as_mut().and_then(|birth| birth.again()) {
+                    again.pause = Some(Pause::new(&place, cell.time(), pause));
+                }
+            }
+            Decision::Wait => {
+                self.retire();
+                self.context.here().cell().state().set(State::PAUSED);
+                if let Some(again) = self.birth.as_mut().and_then(|birth| birth.again()) {
+                    again.when_born = None;
+                    if let Policy::Reported(report) = &again.policy {
+                        report(why);
+                    }
+                }
+            }
+        }
+        Turn::Park
+    }
+
+    /// The actor has stopped itself: whether it is begun again.
+    #[cold]
+    fn stopped_itself(&mut self) -> Turn {
+        let again = self.birth.as_mut().and_then(|birth| birth.again());
+        let begins_again = again.is_some_and(|again| match &again.policy {
+            Policy::Own(restarts) => restarts.restarts_after_stop(),
+            Policy::Reported(_) => false,
+        });
+        if !begins_again {
+            return Turn::Stop;
+        }
+        self.doing = Doing::Other;
+        if let Some((actor, context)) = self.parts() {
+            actor.stopped(context);
+        }
+        // That was the hook's one call.
+        self.started = false;
+        self.doing = Doing::Nothing;
+        self.decide(EndReason::Stopped)
+    }
+}
+
+/// What makes an actor goes back to where it was, also if it panics.
+struct Kept<'a, A: Actor> {
+    place: &'a mut Option<Birth<A>>,
+    birth: Option<Birth<A>>,
+}
+
+impl<A: Actor> Drop for Kept<'_, A> {
+    fn drop(&mut self) {
+        *self.place = self.birth.take();
+    }
+}
+
+/// What comes before messages, and has not had its turn. If that is because of a panic, another instance may have to
+/// see to it; what the old one was to go on with, that one will not.
+struct Rest<M: Send + 'static> {
+    cell: Arc<Cell<M>>,
+    things: Things<System>,
+}
+
+impl<M: Send + 'static> Drop for Rest<M> {
+    fn drop(&mut self) {
+        for system in &mut self.things {
+            self.cell.put_back(system);
         }
     }
 }
@@ -161,8 +391,19 @@ impl<A: Actor> Behavior<A::Message> for Running<A> {
         self.turn_of(self.limits.messages, &mut 0)
     }
 
+    fn panicked(&mut self, why: EndReason) -> Turn {
+        if self.doing == Doing::Messages {
+            let message_type = core::any::type_name::<A::Message>();
+            self.context
+                .here()
+                .cell()
+                .note_lost(message_type, Loss::Panicked);
+        }
+        self.decide(why)
+    }
+
     fn stopped(&mut self) {
-        if self.busy || !self.started {
+        if self.doing != Doing::Nothing || !self.started {
             return;
         }
         if let Some((actor, context)) = self.parts() {

@@ -8,6 +8,7 @@ use crate::cell::{Cell, Own};
 use crate::context::{Context, Here};
 use crate::frame::{Frame, FrameHandle};
 use crate::home::Home;
+use crate::life::{Birth, Once};
 use crate::line::Line;
 use crate::mailbox::{Describes, Plain};
 use crate::pool::Pool;
@@ -41,6 +42,7 @@ pub struct Spawner<H = Pool, B = Plain> {
     mailbox: B,
     /// A spawner may be sent where its home may: that of a [`Frame`] stays on its thread.
     home: PhantomData<H>,
+    pub(crate) name: Option<Arc<str>>,
 }
 
 #[derive(Clone)]
@@ -56,6 +58,7 @@ impl<H> Spawner<H> {
         Spawner {
             place: Place::Home(home),
             mailbox: Plain::default(),
+            name: None,
             home: PhantomData,
         }
     }
@@ -64,6 +67,7 @@ impl<H> Spawner<H> {
         Spawner {
             place: Place::Line(Arc::clone(line)),
             mailbox: Plain::default(),
+            name: None,
             home: PhantomData,
         }
     }
@@ -75,6 +79,7 @@ impl<H, B> Spawner<H, B> {
         Spawner {
             place: self.place,
             mailbox: change(self.mailbox),
+            name: self.name,
             home: PhantomData,
         }
     }
@@ -98,6 +103,9 @@ impl<H, B> Spawner<H, B> {
                 Place::Line(line) => line.settle(mailbox, make),
             }
         };
+        if let Some(name) = self.name {
+            cell.life().set_name(name);
+        }
         Address::first(cell)
     }
 
@@ -111,8 +119,19 @@ impl<H, B> Spawner<H, B> {
     where
         B: Describes<A::Message>,
     {
+        // SAFETY: by the caller's promise.
+        unsafe { self.settle_birth(Box::new(Once(Some(birth)))) }
+    }
+
+    /// # Safety
+    ///
+    /// The actor may be used and dropped on each thread on which its home has turns.
+    pub(crate) unsafe fn settle_birth<A: Actor>(self, birth: Birth<A>) -> Address<A::Message>
+    where
+        B: Describes<A::Message>,
+    {
         // SAFETY: by the caller's promise; before its first turn there is only `birth`, which may be dropped anywhere.
-        unsafe { self.settle(|cell| Running::unborn(cell, Box::new(birth))) }
+        unsafe { self.settle(|cell| Running::unborn(cell, birth)) }
     }
 }
 
@@ -141,6 +160,16 @@ macro_rules! spawns_what_is_sent {
 spawns_what_is_sent!(Pool, Worker, FrameHandle);
 
 impl<B> Spawner<Pool, B> {
+    /// The actor's handlers may block: see [`Pool::spawn_blocking`].
+    pub fn blocking(mut self) -> Self {
+        if let Place::Home(home) = &self.place
+            && let Some(home) = Arc::clone(home).blocking()
+        {
+            self.place = Place::Home(home);
+        }
+        self
+    }
+
     /// An actor that is made where it lives, before its first message.
     pub fn spawn_with<A: Actor + Send>(
         self,
@@ -225,6 +254,7 @@ impl<H, B: Clone> Clone for Spawner<H, B> {
         Spawner {
             place: self.place.clone(),
             mailbox: self.mailbox.clone(),
+            name: self.name.clone(),
             home: PhantomData,
         }
     }
@@ -233,6 +263,7 @@ impl<H, B: Clone> Clone for Spawner<H, B> {
 impl<H, B: fmt::Debug> fmt::Debug for Spawner<H, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spawner")
+            .field("name", &self.name)
             .field("mailbox", &self.mailbox)
             .finish_non_exhaustive()
     }

@@ -7,18 +7,19 @@ use super::roster::Resident;
 use crate::actor::Actor;
 use crate::cell::{Behavior, Cell, Own, System, Turn};
 use crate::home::Home;
+use crate::life::EndReason;
 use crate::mailbox::Ruled;
 use crate::running::Running;
 
 impl<M: Send + 'static> Resident for Cell<M> {
     fn stop(self: Arc<Self>) {
-        if !self.is_closed() {
+        if !self.life().has_ended() {
             self.push_system(System::Stop);
         }
     }
 
     fn nudge(self: Arc<Self>) {
-        if !self.is_closed() {
+        if !self.life().has_ended() {
             Cell::nudge(&self);
         }
     }
@@ -60,6 +61,16 @@ impl Drop for Count<'_> {
     }
 }
 
+impl<A: Actor> Settled<A> {
+    /// How a turn has ended.
+    fn note(&self, turn: Turn) {
+        let line = &*self.seat.line;
+        if line.own.draining.get() && turn != Turn::More {
+            line.roster.settle(self.seat.place);
+        }
+    }
+}
+
 impl<A: Actor> Behavior<A::Message> for Settled<A> {
     fn turn(&mut self) -> Turn {
         let line = &*self.seat.line;
@@ -68,9 +79,13 @@ impl<A: Actor> Behavior<A::Message> for Settled<A> {
             .running
             .turn_of(line.own.allowance.get(), &mut count.handled);
         drop(count);
-        if line.own.draining.get() && turn != Turn::More {
-            line.roster.settle(self.seat.place);
-        }
+        self.note(turn);
+        turn
+    }
+
+    fn panicked(&mut self, why: EndReason) -> Turn {
+        let turn = self.running.panicked(why);
+        self.note(turn);
         turn
     }
 

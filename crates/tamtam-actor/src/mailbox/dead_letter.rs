@@ -15,6 +15,8 @@ use crate::at_work::ActorId;
 pub enum Loss {
     /// It was in the mailbox when the actor stopped or panicked, or came there at that time.
     Stopped,
+    /// The actor panicked while it handled it.
+    Panicked,
     /// There was no room for it, and the policy is [`Overflow::DropNewest`](crate::Overflow::DropNewest), or it came
     /// from a [timer](crate::Timer).
     DroppedNewest,
@@ -29,6 +31,7 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Loss::Stopped => "the actor stopped before it handled the message",
+            Loss::Panicked => "the actor panicked while it handled the message",
             Loss::DroppedNewest => "there was no room for the message",
             Loss::DroppedOldest => "there was no room, and the message was the oldest",
             Loss::Replaced => "a later message took its place",

@@ -1,5 +1,6 @@
 //! Many actors on a few threads.
 
+mod blocking;
 mod deque;
 mod hatch;
 #[cfg(all(test, tamtam_loom))]
@@ -7,6 +8,7 @@ mod loom_tests;
 mod next;
 #[cfg(feature = "tokio")]
 mod on_tokio;
+mod shutdown;
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests;
 mod thief;
@@ -15,13 +17,16 @@ mod thread;
 use core::fmt;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::actor::{Actor, Function};
 use crate::address::Address;
 use crate::context::{Context, Here};
+use crate::home::TurnLimits;
 use crate::spawner::Spawner;
 use crate::time::Time;
 
+pub use shutdown::Shutdown;
 use thread::Shared;
 pub(crate) use thread::while_blocked;
 
@@ -99,6 +104,8 @@ impl Pool {
             threads: None,
             name: "pool".to_owned(),
             time: None,
+            limits: TurnLimits::USUAL,
+            blocking: None,
         }
     }
 
@@ -153,7 +160,29 @@ impl Pool {
         })
     }
 
+    /// An actor whose handlers may block: it has its turns on threads that are there for such actors alone, as many as
+    /// are at work at once, up to [a limit](PoolBuilder::blocking_threads). For the rest it is as others.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{Pool, Reply};
+    ///
+    /// let pool = Pool::new();
+    /// let reader = pool.spawner().blocking().spawn_fn(|(path, reply): (&str, Reply<bool>), _| {
+    ///     reply.send(std::fs::read(path).is_ok());
+    /// });
+    /// assert_eq!(reader.ask(|reply| ("/no/such/file", reply)), Ok(false));
+    /// ```
+    pub fn spawn_blocking<A: Actor + Send>(&self, actor: A) -> Address<A::Message> {
+        self.spawner().blocking().spawn(actor)
+    }
+
     /// Lets the threads finish what is due, and what comes of that, and waits for their end.
+    ///
+    /// From now on messages that come from outside the pool to actors that have nothing to do are given back to those
+    /// who send them; only so can there be an end. An actor that is kept busy from outside without a pause keeps
+    /// the pool: see [`shutdown_timeout`](Pool::shutdown_timeout).
     ///
     /// # Blocking
     ///
@@ -190,6 +219,8 @@ pub struct PoolBuilder {
     name: String,
     /// None is the system's.
     time: Option<Time>,
+    limits: TurnLimits,
+    blocking: Option<usize>,
 }
 
 impl PoolBuilder {
@@ -212,6 +243,26 @@ impl PoolBuilder {
         self
     }
 
+    /// How long an actor's turn may be, before others have theirs: at most so many messages, at least one, and about so
+    /// much time. Otherwise it is 256 messages, or 50 µs.
+    ///
+    /// The clock is looked at after 2, 4, 8 messages and so on. A longer turn saves some work when much is due, and
+    /// lets others wait for longer.
+    pub fn turn(mut self, messages: u32, time: Duration) -> Self {
+        self.limits = TurnLimits {
+            messages: messages.max(1),
+            micros: u32::try_from(time.as_micros()).unwrap_or(u32::MAX),
+        };
+        self
+    }
+
+    /// How many threads there may be at most for actors whose handlers may block; at least one. Otherwise it is 256. See
+    /// [`Pool::spawn_blocking`].
+    pub fn blocking_threads(mut self, most: usize) -> Self {
+        self.blocking = Some(most.max(1));
+        self
+    }
+
     /// Makes the pool.
     ///
     /// # Errors
@@ -222,7 +273,12 @@ impl PoolBuilder {
             std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
         });
         Ok(Pool {
-            threads: Threads::Own(Shared::start(threads, self.name, self.time)?),
+            threads: Threads::Own(Shared::start(threads, self.name, self.time, |shared| {
+                shared.limits = self.limits;
+                if let Some(most) = self.blocking {
+                    shared.blocking_mut().most = most;
+                }
+            })?),
         })
     }
 }

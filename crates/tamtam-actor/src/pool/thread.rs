@@ -20,11 +20,14 @@ use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicU32, AtomicUsize, Orderi
 use tamtam_wait::seam::{self, CacheAligned, Mutex};
 use tamtam_wait::{Wait, WaitList};
 
+use super::blocking::{Blocking, BlockingHome, is_inside};
 use super::deque::Deque;
 use super::hatch::Hatch;
 use super::next::Next;
 use super::thief::Thief;
-use crate::home::{Home, Task};
+use crate::at_work::Place;
+use crate::home::{Home, Task, TurnLimits};
+use crate::life::Remembered;
 use crate::time::Time;
 
 #[cfg(all(test, tamtam_loom))]
@@ -73,6 +76,15 @@ pub(crate) struct Shared {
     name: String,
     /// By which the actors live; None is the system's.
     time: Option<Time>,
+    /// Actors that are watched.
+    remembered: Remembered,
+    blocking: Blocking,
+    pub(super) limits: TurnLimits,
+    /// The threads that have a task abandon it.
+    halted: CacheAligned<AtomicBool>,
+    abandoned: AtomicUsize,
+    /// Whoever waits for the last thread to end.
+    last_gone: WaitList,
     people: Mutex<People>,
     blocking_asks: AtomicUsize,
 }
@@ -132,8 +144,15 @@ enum Found {
 }
 
 impl Shared {
-    pub(super) fn start(threads: usize, name: String, time: Option<Time>) -> io::Result<Arc<Self>> {
-        let shared = Arc::new(Self::new(threads, name, time));
+    pub(super) fn start(
+        threads: usize,
+        name: String,
+        time: Option<Time>,
+        adapt: impl FnOnce(&mut Self),
+    ) -> io::Result<Arc<Self>> {
+        let mut shared = Self::new(threads, name, time);
+        adapt(&mut shared);
+        let shared = Arc::new(shared);
         for ring in 0..threads {
             if let Err(error) = shared.start_thread(ring, false) {
                 shared.busy.fetch_sub(threads - ring, Ordering::SeqCst);
@@ -170,6 +189,12 @@ impl Shared {
             ending: AtomicBool::new(false),
             name,
             time,
+            remembered: Remembered::new(),
+            blocking: Blocking::new(),
+            limits: TurnLimits::USUAL,
+            halted: CacheAligned(AtomicBool::new(false)),
+            abandoned: AtomicUsize::new(0),
+            last_gone: WaitList::new(),
             people: Mutex::new(People {
                 free_rings: (threads..threads + stand_ins).rev().collect(),
                 ..People::default()
@@ -203,20 +228,97 @@ impl Shared {
     pub(super) fn end(&self) {
         self.ending.store(true, Ordering::SeqCst);
         self.idle.notify_all();
-        let is_one_of_them = RING.get().0 == core::ptr::from_ref(self);
-        if is_one_of_them {
+        if self.is_one_of_us() {
             return;
         }
         loop {
             // Meanwhile some of them may have got others to stand in for them.
             let handles = core::mem::take(&mut self.people.lock().handles);
             if handles.is_empty() {
-                return;
+                // What is due there is done, or the threads would not have ended.
+                return self.blocking.end();
             }
             for handle in handles {
                 // Turns catch what actors do; a thread ends by itself.
                 let _ = handle.join();
             }
+        }
+    }
+
+    /// As `end`, but waits no longer than until the deadline: `true` if all threads have ended.
+    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+    pub(super) fn end_until(&self, deadline: Option<Instant>) -> bool {
+        self.ending.store(true, Ordering::SeqCst);
+        self.idle.notify_all();
+        if self.is_one_of_us() {
+            return false;
+        }
+        let has_ended = || self.entrance.closed.load(Ordering::SeqCst);
+        let attempt = |_| has_ended().then_some(());
+        self.last_gone
+            .wait_until(Wait::Park, deadline, attempt, has_ended)
+            .is_some()
+    }
+
+    /// No more turns: what is due is abandoned.
+    pub(super) fn halt(&self) {
+        self.halted.store(true, Ordering::SeqCst);
+        let abandoned = self.blocking.close();
+        self.abandoned.fetch_add(abandoned, Ordering::Relaxed);
+        self.idle.notify_all();
+    }
+
+    /// The threads are not waited for any more.
+    pub(super) fn leave_alone(&self) {
+        drop(core::mem::take(&mut self.people.lock().handles));
+        self.blocking.leave_alone();
+    }
+
+    pub(super) fn abandoned(&self) -> usize {
+        self.abandoned.load(Ordering::Relaxed)
+    }
+
+    /// So many threads have not ended.
+    pub(super) fn at_work(&self) -> usize {
+        self.people.lock().alive
+            + if self.is_halted() {
+                self.blocking.threads()
+            } else {
+                0
+            }
+    }
+
+    fn is_halted(&self) -> bool {
+        self.halted.load(Ordering::SeqCst)
+    }
+
+    /// Whether this thread is one of the pool's.
+    pub(super) fn is_one_of_us(&self) -> bool {
+        RING.get().0 == core::ptr::from_ref(self) || is_inside(self)
+    }
+
+    /// Whether messages of whoever is at work on this thread are not accepted any more.
+    pub(super) fn refuses(&self) -> bool {
+        self.ending.load(Ordering::Relaxed) && !self.is_one_of_us()
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn blocking_threads(&self) -> &Blocking {
+        &self.blocking
+    }
+
+    pub(super) fn blocking_mut(&mut self) -> &mut Blocking {
+        &mut self.blocking
+    }
+
+    /// Nothing is due any more for those handlers that may block.
+    pub(super) fn note_unblocked(&self) {
+        if self.ending.load(Ordering::SeqCst) {
+            // Somebody may wait for just this.
+            self.idle.notify_all();
         }
     }
 
@@ -236,7 +338,12 @@ impl Shared {
                     None => break,
                 },
             };
-            task.run();
+            if self.halted.load(Ordering::Relaxed) {
+                self.abandoned.fetch_add(1, Ordering::Relaxed);
+                task.abandon();
+            } else {
+                task.run();
+            }
             let turns = self.count_turn(ring);
             if stands_in && turns.is_multiple_of(16) && self.resign() {
                 self.hand_over(ring);
@@ -460,6 +567,8 @@ impl Shared {
     fn is_over(&self) -> bool {
         self.ending.load(Ordering::SeqCst)
             && self.busy.load(Ordering::SeqCst) == 0
+            // Before the last look: what comes of them is seen then.
+            && (self.blocking.is_idle() || self.is_halted())
             && !self.has_tasks()
     }
 
@@ -482,6 +591,8 @@ impl Shared {
             // Who finds the hatch closed tries the queue, and finds that closed, too.
             let last = self.entrance.hatch.close();
             last.into_iter().chain(left).for_each(Task::abandon);
+            self.remembered.close();
+            self.last_gone.notify_all();
         }
     }
 
@@ -582,6 +693,31 @@ impl Home for Shared {
             // This turn may take long, and all others may have gone to sleep when nobody worked.
             self.call_one();
         }
+    }
+
+    fn turn_limits(&self) -> TurnLimits {
+        self.limits
+    }
+
+    #[inline]
+    fn schedule_or_refuse(&self, task: Task) -> Result<(), Task> {
+        if !core::ptr::eq(RING.get().0, self) && self.refuses() {
+            return Err(task);
+        }
+        self.schedule(task);
+        Ok(())
+    }
+
+    fn has_closed(&self) -> bool {
+        self.entrance.closed.load(Ordering::SeqCst)
+    }
+
+    fn blocking(self: Arc<Self>) -> Option<Arc<dyn Home>> {
+        Some(Arc::new(BlockingHome(self)))
+    }
+
+    fn remember(&self, place: Weak<dyn Place>) {
+        self.remembered.add(place);
     }
 
     fn schedule_again(&self, task: Task) {

@@ -1,0 +1,107 @@
+use core::fmt;
+use core::pin::Pin;
+use core::task::{self, Poll};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tamtam_channel::Slot;
+
+use super::Ended;
+use super::lifeline::WatchKey;
+use crate::address::Address;
+use crate::at_work::Place;
+
+impl<M: Send + 'static> Address<M> {
+    /// The end of the actor, to be waited for by a thread, or awaited.
+    ///
+    /// It is no address: it does not keep the actor from ending. Whoever has an address besides, and wants the
+    /// actor to end for want of addresses, drops it before he waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{EndReason, Pool};
+    ///
+    /// let pool = Pool::new();
+    /// let actor = pool.spawn_fn(|number: u32, _| assert_eq!(number, 1));
+    /// let end = actor.end();
+    /// actor.tell(1)?;
+    /// drop(actor);
+    /// assert_eq!(end.wait().reason, EndReason::NoAddresses);
+    /// # Ok::<(), tamtam_actor::TellError<u32>>(())
+    /// ```
+    pub fn end(&self) -> End {
+        let key = WatchKey::next();
+        let slot = Arc::new(Slot::new());
+        let place = self.place();
+        let watched = Arc::downgrade(&place);
+        let told = Arc::clone(&slot);
+        place.watch(
+            key,
+            Box::new(move |ended| drop(told.try_put(ended.clone()))),
+        );
+        End {
+            key,
+            watched,
+            slot,
+            awaited: None,
+        }
+    }
+}
+
+/// The end of an actor: see [`Address::end`]. As a future it is ready when the actor has ended.
+///
+/// # Cancel safety
+///
+/// Dropping it forgets the wait, and nothing else.
+#[must_use = "an end is waited for, or awaited"]
+pub struct End {
+    key: WatchKey,
+    watched: Weak<dyn Place>,
+    slot: Arc<Slot<Ended>>,
+    awaited: Option<Pin<Box<dyn Future<Output = Ended> + Send>>>,
+}
+
+impl End {
+    /// Waits for it.
+    ///
+    /// # Blocking
+    ///
+    /// Until the actor has ended. On a thread of a pool another one stands in for as long, up to a limit; a
+    /// handler that waits here for its own end waits for ever. Use [`Context::watch`](crate::Context::watch) there.
+    pub fn wait(self) -> Ended {
+        crate::pool::while_blocked(|| self.slot.take())
+    }
+
+    /// As [`wait`](End::wait), but at most `timeout`: `None` if the actor has not ended until then. It can be
+    /// called again.
+    pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Ended> {
+        crate::pool::while_blocked(|| self.slot.take_timeout(timeout)).ok()
+    }
+}
+
+impl Future for End {
+    type Output = Ended;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Ended> {
+        let slot = Arc::clone(&self.slot);
+        self.awaited
+            .get_or_insert_with(|| Box::pin(async move { slot.take_async().await }))
+            .as_mut()
+            .poll(cx)
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if let Some(watched) = self.watched.upgrade() {
+            watched.life().forget_watcher(self.key);
+        }
+    }
+}
+
+impl fmt::Debug for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("End").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,82 @@
+use core::fmt;
+use std::sync::Arc;
+
+use crate::at_work::ActorId;
+
+/// The news of an actor's end: which one it was, and why.
+///
+/// When somebody gets it the actor's state has been dropped, and what lay in its mailbox is counted by
+/// [`Address::lost`](crate::Address::lost).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ended {
+    /// The actor's number: see [`Address::id`](crate::Address::id).
+    pub id: ActorId,
+    /// Its name, if it was given one.
+    pub name: Option<Arc<str>>,
+    /// Why it has ended.
+    pub reason: EndReason,
+}
+
+/// Why an actor has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EndReason {
+    /// It was stopped on purpose: by [`Address::stop`](crate::Address::stop) or
+    /// [`finish`](crate::Address::finish), or by itself.
+    Stopped,
+    /// Its last address was dropped.
+    NoAddresses,
+    /// A panic, with this message, in a method of it or in something that it was to go on with.
+    Panicked(Arc<str>),
+    /// Its pool, thread or loop has ended.
+    HomeEnded,
+    /// It has panicked more often than its [`Restart`](crate::Restart), or its supervisor, allows.
+    GaveUp {
+        /// So often it was begun again before, in the time that counts.
+        restarts: u32,
+        /// The message of the last panic.
+        message: Arc<str>,
+    },
+    /// An actor that it is [linked](crate::Context::link) with has ended abnormally.
+    Linked(Arc<Ended>),
+}
+
+impl EndReason {
+    /// Whether something went wrong: a panic of this actor, or of one that it is linked with.
+    #[must_use]
+    pub fn is_abnormal(&self) -> bool {
+        match self {
+            EndReason::Stopped | EndReason::NoAddresses | EndReason::HomeEnded => false,
+            EndReason::Panicked(_) | EndReason::GaveUp { .. } | EndReason::Linked(_) => true,
+        }
+    }
+}
+
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EndReason::Stopped => f.write_str("it was stopped"),
+            EndReason::NoAddresses => f.write_str("nobody had its address any more"),
+            EndReason::Panicked(message) => write!(f, "it panicked: {message}"),
+            EndReason::HomeEnded => {
+                f.write_str("the pool, thread or loop that it lived on has ended")
+            }
+            EndReason::GaveUp { restarts, message } => write!(
+                f,
+                "it panicked again after {restarts} restarts, and no more are allowed: {message}"
+            ),
+            EndReason::Linked(other) => write!(f, "it is linked with {other}"),
+        }
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "actor {name:?} ({}), which has ended: ", self.id)?,
+            None => write!(f, "actor {}, which has ended: ", self.id)?,
+        }
+        self.reason.fmt(f)
+    }
+}

@@ -1,0 +1,67 @@
+use std::sync::{Arc, Weak};
+
+use tamtam_wait::seam::Mutex;
+
+use crate::at_work::Place;
+use crate::cell::System;
+
+/// The watched actors of a home, to be called when it has closed.
+///
+/// Those that have ended are forgotten when there are twice as many as after the last time.
+pub(crate) struct Remembered {
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    places: Vec<Weak<dyn Place>>,
+    /// When there are more, those that have ended are looked for.
+    most: usize,
+    has_closed: bool,
+}
+
+const FEW: usize = 64;
+
+impl Remembered {
+    pub(crate) fn new() -> Self {
+        Remembered {
+            inner: Mutex::new(Inner {
+                places: Vec::new(),
+                most: FEW,
+                has_closed: false,
+            }),
+        }
+    }
+
+    pub(crate) fn add(&self, place: Weak<dyn Place>) {
+        let mut inner = self.inner.lock();
+        if inner.has_closed {
+            drop(inner);
+            return call(&place);
+        }
+        inner.places.push(place);
+        if inner.places.len() > inner.most {
+            inner.places.retain(|place| Weak::strong_count(place) != 0);
+            inner.most = FEW.max(2 * inner.places.len());
+            let most = inner.most;
+            inner.places.shrink_to(most);
+        }
+    }
+
+    /// The home has closed: whoever gets a turn now is abandoned.
+    pub(crate) fn close(&self) {
+        let places = {
+            let mut inner = self.inner.lock();
+            inner.has_closed = true;
+            core::mem::take(&mut inner.places)
+        };
+        places.iter().for_each(call);
+    }
+}
+
+fn call(place: &Weak<dyn Place>) {
+    if let Some(place) = place.upgrade()
+        && !place.life().has_ended()
+    {
+        Arc::clone(&place).send(System::Look);
+    }
+}

@@ -1,0 +1,436 @@
+use core::fmt;
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use super::EndReason;
+use crate::actor::Actor;
+use crate::address::Address;
+use crate::at_work::Place;
+use crate::cell::System;
+use crate::context::Context;
+use crate::frame::{Frame, FrameHandle};
+use crate::mailbox::{Describes, Plain};
+use crate::pool::Pool;
+use crate::spawner::Spawner;
+use crate::time::{Alarm, Key, Time};
+use crate::worker::Worker;
+
+/// After what an actor is begun again, how often, and how soon: see [`Spawner::restart`].
+///
+/// Unless said otherwise it is begun again up to 10 times within 10 seconds, the first time after a pause of 1 ms,
+/// then of 2 ms, 4 ms and so on up to 1 second; after 10 seconds without a restart the pause is 1 ms again.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_actor::Restart;
+///
+/// let restart = Restart::on_panic()
+///     .limit(5, Duration::from_secs(60))
+///     .backoff(Duration::from_millis(10), 2.0, Duration::from_secs(5));
+/// # let _ = restart;
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub struct Restart {
+    when: When,
+    limit: Option<u32>,
+    within: Duration,
+    first: Duration,
+    factor: f64,
+    most: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Never,
+    Panic,
+    /// Also after it has stopped itself.
+    Always,
+}
+
+impl Restart {
+    fn when(when: When) -> Self {
+        Restart {
+            when,
+            limit: Some(10),
+            within: Duration::from_secs(10),
+            first: Duration::from_millis(1),
+            factor: 2.0,
+            most: Duration::from_secs(1),
+        }
+    }
+
+    /// Never: a panic ends the actor.
+    pub fn never() -> Self {
+        Self::when(When::Never)
+    }
+
+    /// After a panic. An actor that is stopped, by whomever, is not begun again, nor one without addresses.
+    pub fn on_panic() -> Self {
+        Self::when(When::Panic)
+    }
+
+    /// After a panic, and after it has stopped itself by [`Context::stop`]. An actor that is stopped through an address
+    /// is not begun again, nor one without addresses.
+    pub fn always() -> Self {
+        Self::when(When::Always)
+    }
+
+    /// At most so many restarts within so much time; one more, and the actor ends with [`EndReason::GaveUp`].
+    pub fn limit(mut self, restarts: u32, within: Duration) -> Self {
+        self.limit = Some(restarts);
+        self.within = within;
+        self
+    }
+
+    /// As often as needed.
+    pub fn no_limit(mut self) -> Self {
+        self.limit = None;
+        self
+    }
+
+    /// The pause before the first restart, by what it grows with each one, and how long it is at most. No pause at all
+    /// is [`Duration::ZERO`] for the first.
+    ///
+    /// Messages wait in the mailbox during a pause, and the actor can be stopped.
+    pub fn backoff(mut self, first: Duration, factor: f64, most: Duration) -> Self {
+        self.first = first;
+        self.factor = factor;
+        self.most = most;
+        self
+    }
+
+    /// The pause before a restart that comes after so many others.
+    fn pause(&self, others: u32) -> Duration {
+        let seconds =
+            self.first.as_secs_f64() * self.factor.powi(i32::try_from(others).unwrap_or(i32::MAX));
+        // What is no time at all, or too long for one, is the longest.
+        Duration::try_from_secs_f64(seconds).map_or(self.most, |pause| pause.min(self.most))
+    }
+}
+
+impl Default for Restart {
+    fn default() -> Self {
+        Self::on_panic()
+    }
+}
+
+/// What becomes of an actor that has panicked, or stopped itself.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Decision {
+    /// It is begun again, after this pause.
+    Again(Duration),
+    /// It waits to be told to begin again.
+    Wait,
+    /// It ends.
+    End(EndReason),
+}
+
+/// Who decides whether an actor is begun again.
+pub(crate) enum Policy {
+    /// It does by itself.
+    Own(Restarts),
+    /// Somebody who is told of each panic, and then tells it.
+    Reported(Box<dyn Fn(EndReason) + Send>),
+}
+
+/// How often an actor was begun again.
+pub(crate) struct Restarts {
+    restart: Restart,
+    /// When, in the time that counts. As many as there may be at most.
+    recent: VecDeque<Instant>,
+    /// The last one, and how many there were in a row without a longer time in between.
+    last: Option<Instant>,
+    streak: u32,
+}
+
+impl Restarts {
+    pub(crate) fn new(restart: Restart) -> Self {
+        Restarts {
+            restart,
+            recent: VecDeque::new(),
+            last: None,
+            streak: 0,
+        }
+    }
+
+    pub(crate) fn restarts_after_stop(&self) -> bool {
+        self.restart.when == When::Always
+    }
+
+    pub(crate) fn decide(&mut self, why: EndReason, now: Instant) -> Decision {
+        if self.restart.when == When::Never {
+            return Decision::End(why);
+        }
+        let within = self.restart.within;
+        let is_over = |then: &Instant| now.saturating_duration_since(*then) > within;
+        if self.last.as_ref().is_none_or(is_over) {
+            self.streak = 0;
+        }
+        while self.recent.front().is_some_and(is_over) {
+            self.recent.pop_front();
+        }
+        if let Some(limit) = self.restart.limit {
+            if self.recent.len() >= limit as usize {
+                return Decision::End(gave_up(limit, &why));
+            }
+            self.recent.push_back(now);
+        }
+        let pause = self.restart.pause(self.streak);
+        self.last = Some(now);
+        self.streak = self.streak.saturating_add(1);
+        Decision::Again(pause)
+    }
+}
+
+/// Why an actor ends that may not be begun again.
+pub(crate) fn gave_up(restarts: u32, why: &EndReason) -> EndReason {
+    let message = match why {
+        EndReason::Panicked(message) | EndReason::GaveUp { message, .. } => Arc::clone(message),
+        other => Arc::from(other.to_string()),
+    };
+    EndReason::GaveUp { restarts, message }
+}
+
+/// Something that is called when an actor has got so far.
+pub(crate) type Call = Box<dyn FnOnce() + Send>;
+
+/// Makes an actor where it is to live.
+pub(crate) type Birth<A> = Box<dyn Bear<A>>;
+
+/// Makes an actor, once or several times.
+pub(crate) trait Bear<A: Actor>: Send {
+    /// `None` if it cannot be made again.
+    fn bear(&mut self, context: &mut Context<A>) -> Option<A>;
+
+    /// What is only there if the actor can be made again.
+    fn again(&mut self) -> Option<&mut Again> {
+        None
+    }
+}
+
+/// Whether, and when, an actor is made again.
+pub(crate) struct Again {
+    pub(crate) policy: Policy,
+    /// Until when it pauses.
+    pub(crate) pause: Option<Pause>,
+    /// To be called when it has been made.
+    pub(crate) when_born: Option<Call>,
+}
+
+/// An actor that is made once.
+pub(crate) struct Once<F>(pub(crate) Option<F>);
+
+impl<A, F> Bear<A> for Once<F>
+where
+    A: Actor,
+    F: FnOnce(&mut Context<A>) -> A + Send,
+{
+    fn bear(&mut self, context: &mut Context<A>) -> Option<A> {
+        Some(self.0.take()?(context))
+    }
+}
+
+/// An actor that is made again.
+pub(crate) struct Born<F> {
+    birth: F,
+    again: Again,
+}
+
+impl<F> Born<F> {
+    pub(crate) fn new(birth: F, policy: Policy) -> Self {
+        Born {
+            birth,
+            again: Again {
+                policy,
+                pause: None,
+                when_born: None,
+            },
+        }
+    }
+}
+
+impl<A, F> Bear<A> for Born<F>
+where
+    A: Actor,
+    F: FnMut(&mut Context<A>) -> A + Send,
+{
+    fn bear(&mut self, context: &mut Context<A>) -> Option<A> {
+        Some((self.birth)(context))
+    }
+
+    fn again(&mut self) -> Option<&mut Again> {
+        Some(&mut self.again)
+    }
+}
+
+/// A pause before an actor is begun again. It is over when this is dropped.
+pub(crate) struct Pause(Arc<Rest>);
+
+struct Rest {
+    place: Weak<dyn Place>,
+    time: Time,
+    key: Key,
+}
+
+impl Pause {
+    pub(crate) fn new(place: &Arc<dyn Place>, time: &Time, pause: Duration) -> Self {
+        let due = time.now().checked_add(pause);
+        Pause(time.set(due, false, None, |key| {
+            Arc::new(Rest {
+                place: Arc::downgrade(place),
+                time: time.clone(),
+                key,
+            })
+        }))
+    }
+}
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl Alarm for Rest {
+    fn ring(self: Arc<Self>) {
+        if let Some(place) = self.place.upgrade() {
+            place.send(System::Resume(None));
+        }
+    }
+
+    fn cancel(&self) -> bool {
+        self.time.remove(self.key);
+        true
+    }
+
+    fn die(&self) {}
+
+    fn is_pending(&self) -> bool {
+        true
+    }
+
+    fn missed(&self) -> u64 {
+        0
+    }
+}
+
+impl<H, B> Spawner<H, B> {
+    /// Lets the actor begin again after a panic, in the same mailbox: all addresses stay good.
+    ///
+    /// The message that it panicked at is lost and counted, and whoever waits for an answer to it hears so at
+    /// once. Messages that wait are for the new instance, in their order. What the old one went on with later is
+    /// forgotten: questions, futures, watches.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{Actor, Context, Pool, Reply, Restart};
+    ///
+    /// struct Divider;
+    ///
+    /// impl Actor for Divider {
+    ///     type Message = (u32, u32, Reply<u32>);
+    ///
+    ///     fn handle(&mut self, (a, b, reply): Self::Message, _: &mut Context<Self>) {
+    ///         reply.send(a / b);
+    ///     }
+    /// }
+    ///
+    /// let pool = Pool::new();
+    /// let divider = pool
+    ///     .spawner()
+    ///     .restart(Restart::on_panic())
+    ///     .spawn_with(|_| Divider);
+    /// assert!(divider.ask(|reply| (1, 0, reply)).is_err());
+    /// assert_eq!(divider.ask(|reply| (6, 3, reply)), Ok(2));
+    /// ```
+    pub fn restart(self, restart: Restart) -> Restarting<H, B> {
+        Restarting {
+            spawner: self,
+            restart,
+        }
+    }
+}
+
+/// What an actor that may be begun again is to be like, before it is born: see [`Spawner::restart`].
+#[must_use]
+pub struct Restarting<H = Pool, B = Plain> {
+    spawner: Spawner<H, B>,
+    restart: Restart,
+}
+
+impl<H, B> Restarting<H, B> {
+    /// # Safety
+    ///
+    /// The actor may be used and dropped on each thread on which its home has turns.
+    unsafe fn settle<A: Actor>(
+        self,
+        birth: impl FnMut(&mut Context<A>) -> A + Send + 'static,
+    ) -> Address<A::Message>
+    where
+        B: Describes<A::Message>,
+    {
+        let policy = Policy::Own(Restarts::new(self.restart));
+        let birth = Box::new(Born::new(birth, policy));
+        // SAFETY: by the caller's promise.
+        unsafe { self.spawner.settle_birth(birth) }
+    }
+}
+
+impl<B> Restarting<Pool, B> {
+    /// An actor that is made where it lives, before its first message, and each time when it is begun again. A
+    /// panic of `birth` counts as one of the actor.
+    pub fn spawn_with<A: Actor + Send>(
+        self,
+        birth: impl FnMut(&mut Context<A>) -> A + Send + 'static,
+    ) -> Address<A::Message>
+    where
+        B: Describes<A::Message>,
+    {
+        // SAFETY: the actor may be used on any thread.
+        unsafe { self.settle(birth) }
+    }
+}
+
+macro_rules! makes_on_its_thread {
+    ($($home:ty),+) => {$(
+        impl<B> Restarting<$home, B> {
+            /// An actor that is made where it lives, before its first message, and each time when it is begun again.
+            /// It never leaves that thread, so it need not be `Send`. A panic of `birth` counts as one of the actor.
+            pub fn spawn_with<A: Actor>(
+                self,
+                birth: impl FnMut(&mut Context<A>) -> A + Send + 'static,
+            ) -> Address<A::Message>
+            where
+                B: Describes<A::Message>,
+            {
+                // SAFETY: all turns are on one thread, where the actor is dropped, too.
+                unsafe { self.settle(birth) }
+            }
+        }
+    )+};
+}
+
+makes_on_its_thread!(Worker, FrameHandle, Frame);
+
+impl<H, B: Clone> Clone for Restarting<H, B> {
+    fn clone(&self) -> Self {
+        Restarting {
+            spawner: self.spawner.clone(),
+            restart: self.restart.clone(),
+        }
+    }
+}
+
+impl<H, B: fmt::Debug> fmt::Debug for Restarting<H, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Restarting")
+            .field("spawner", &self.spawner)
+            .field("restart", &self.restart)
+            .finish()
+    }
+}
