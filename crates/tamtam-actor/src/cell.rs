@@ -429,10 +429,7 @@ impl<M> Cell<M> {
 
     pub(crate) fn push_system(self: &Arc<Self>, system: System) {
         self.urgent.push(system);
-        // SYNC cell-parked: either it is seen here that the actor is parked, or the one who parks it sees what came.
-        if !self.unpark() {
-            self.sent(self.tail.wake());
-        }
+        self.nudge();
     }
 
     /// Gives a parked actor a turn; `false` if it is not parked.
@@ -449,6 +446,7 @@ impl<M> Cell<M> {
 
     /// Gives the actor a turn, for whatever it may find to do.
     pub(crate) fn nudge(self: &Arc<Self>) {
+        // SYNC cell-parked: either it is seen here that the actor is parked, or the one who parks it sees what came.
         if !self.unpark() {
             self.sent(self.tail.wake());
         }

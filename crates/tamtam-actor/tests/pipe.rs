@@ -280,3 +280,40 @@ fn a_chain_of_pipes_does_not_starve_others() {
         drop(goes_on);
     });
 }
+
+/// An actor that holds, with a message behind, gets the answer to a question that it has asked before; here it holds for
+/// just that.
+#[test]
+fn an_answer_comes_to_an_actor_that_holds() {
+    struct Asker(Address<Reply<u32>>);
+
+    impl Actor for Asker {
+        type Message = Option<Reply<u32>>;
+
+        fn handle(&mut self, reply: Option<Reply<u32>>, cx: &mut Context<Self>) {
+            let Some(reply) = reply else { return };
+            let (sender, receiver) = bounded(1);
+            cx.ask(
+                &self.0,
+                |reply| reply,
+                move |_, answer, _| sender.send(answer.unwrap()).unwrap(),
+            );
+            let answer = async move { receiver.recv_async().await };
+            cx.hold(answer, |_, answer, _| reply.send(answer.unwrap()));
+        }
+    }
+
+    within_limit(|| {
+        // One thread: what the asker asks has its turn when that of the asker is over.
+        let pool = Pool::with_threads(1);
+        let (wait, gate) = hold();
+        let first = pool.spawn_fn(move |hold: Hold, _| hold.wait());
+        first.tell(wait).unwrap();
+        gate.until_entered();
+        let asker = pool.spawn(Asker(pool.spawn_fn(|reply: Reply<u32>, _| reply.send(5))));
+        let answer = asker.ask_async(Some);
+        asker.tell(None).unwrap();
+        gate.open();
+        assert_eq!(block_on(answer), Ok(5));
+    });
+}
