@@ -13,7 +13,7 @@ use support::{
     Answers, Drops, LONG, Random, Soak, Token, hold, panic_on_purpose, until, within, within_limit,
 };
 use tamtam_actor::{
-    Actor, Address, AskError, Context, Overflow, Pool, Quit, Reply, Spawner, Worker,
+    Actor, Address, AskError, Context, Overflow, Pool, Quit, Reply, Spawner, Time, Worker,
 };
 
 fn send<T: Send>() {}
@@ -525,5 +525,51 @@ fn nothing_is_lost_in_silence_when_workers_end() {
             });
             assert_eq!(drops.count(), born);
         }
+    });
+}
+
+/// It keeps its messages back for something that never comes: a drain waits neither for that nor for them.
+#[test]
+fn an_actor_that_holds_does_not_keep_a_drain() {
+    struct Holder;
+
+    impl Actor for Holder {
+        type Message = Option<Reply<()>>;
+
+        fn handle(&mut self, reply: Option<Reply<()>>, cx: &mut Context<Self>) {
+            if reply.is_none() {
+                cx.hold(std::future::pending(), |_, (), _| {
+                    unreachable!("it never ends")
+                });
+            }
+        }
+    }
+
+    within_limit(|| {
+        let worker = Worker::new();
+        let holder = worker.spawn(Holder);
+        holder.tell(None).unwrap();
+        let answers = Answers::new();
+        holder.tell(Some(answers.reply())).unwrap();
+        worker.join();
+        assert_eq!(answers.next(), Err(AskError::Unanswered));
+        assert_eq!(holder.lost(), 1);
+    });
+}
+
+/// Messages to the actors of a worker come by the time that it was given.
+#[test]
+fn a_worker_may_have_a_time_of_its_own() {
+    within_limit(|| {
+        let time = Time::manual();
+        let worker = Worker::builder().time(time.clone()).build().unwrap();
+        let (sender, arrived) = mpsc::channel();
+        let actor = worker.spawn_fn(move |number: u32, _| sender.send(number).unwrap());
+        let century = Duration::from_secs(100 * 365 * 24 * 3_600);
+        drop(actor.tell_after(century, 1));
+        actor.tell(0).unwrap();
+        assert_eq!(arrived.recv_timeout(LONG), Ok(0));
+        time.advance(century);
+        assert_eq!(arrived.recv_timeout(LONG), Ok(1));
     });
 }
