@@ -5,8 +5,9 @@ mod support;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
-use support::{Answers, Hold, Soak, hold, panic_on_purpose, until, within, within_limit};
+use support::{Answers, Hold, LONG, Soak, hold, panic_on_purpose, until, within, within_limit};
 use tamtam_actor::{Actor, Address, AskError, Context, EndReason, Overflow, Pool, Reply, Restart};
 
 /// Keeps replies, and may be asked to ask.
@@ -214,5 +215,211 @@ fn finishing_beside_senders_loses_nothing_in_silence() {
             let accepted = accepted.into_inner();
             until(|| counts.handled() + u64::from(worker.lost()) == accepted);
         }
+    });
+}
+
+/// Keeps a pool busy for ever: it sends itself another message with each one.
+fn restless(pool: &Pool) -> Address<u64> {
+    pool.spawn_fn(|number: u64, here| {
+        let _ = here.address().tell(number + 1);
+    })
+}
+
+#[test]
+fn a_pool_that_has_finished_in_time_says_so() {
+    within_limit(|| {
+        for threads in [1, 2, 3] {
+            let pool = Pool::with_threads(threads);
+            let counts = Counts::default();
+            let workers: Vec<_> = (0..50).map(|_| pool.spawn(counts.worker())).collect();
+            for worker in workers.iter().cycle().take(5_000) {
+                worker.tell(Job::Count).unwrap();
+            }
+            let shutdown = pool.shutdown_timeout(LONG);
+            assert!(shutdown.finished, "{shutdown:?}");
+            assert_eq!((shutdown.abandoned, shutdown.at_work), (0, 0));
+            assert_eq!(counts.handled(), 5_000);
+        }
+    });
+}
+
+#[test]
+fn a_pool_that_never_finishes_is_ended_at_its_deadline() {
+    within_limit(|| {
+        for threads in [1, 2] {
+            let pool = Pool::with_threads(threads);
+            let actor = restless(&pool);
+            actor.tell(0).unwrap();
+            let end = actor.end();
+            let shutdown = pool.shutdown_timeout(Duration::from_millis(10));
+            assert!(!shutdown.finished);
+            assert!(shutdown.abandoned >= 1 || shutdown.at_work >= 1);
+            assert_eq!(end.wait().reason, EndReason::HomeEnded);
+            until(|| actor.lost() >= 1);
+            assert!(actor.tell(0).is_err());
+        }
+    });
+}
+
+#[test]
+fn a_handler_that_does_not_come_back_does_not_keep_the_shutdown() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let counts = Counts::default();
+        let worker = pool.spawn(counts.worker());
+        let (wait, gate) = hold();
+        worker.tell(Job::Hold(wait)).unwrap();
+        gate.until_entered();
+        worker.tell(Job::Count).unwrap();
+        let shutdown = pool.shutdown_timeout(Duration::from_millis(1));
+        assert!(!shutdown.finished);
+        assert!(shutdown.at_work >= 1);
+        let end = worker.end();
+        gate.open();
+        // It handles what its turn had come to, and the rest is counted.
+        drop(worker);
+        end.wait();
+    });
+}
+
+#[test]
+fn while_a_pool_ends_messages_from_outside_come_back_and_those_from_inside_are_handled() {
+    within_limit(|| {
+        for is_blocking in [false, true] {
+            let pool = Pool::with_threads(2);
+            let counts = Counts::default();
+            let last = pool.spawn(counts.worker());
+            let idle = pool.spawn(counts.worker());
+            let to_last = last.clone();
+            let spawner = pool.spawner();
+            let spawner = if is_blocking {
+                spawner.blocking()
+            } else {
+                spawner
+            };
+            let first = spawner.spawn_fn(move |hold: Hold, _| {
+                hold.wait();
+                to_last.tell(Job::Count).unwrap();
+            });
+            let (wait, gate) = hold();
+            first.tell(wait).unwrap();
+            gate.until_entered();
+            thread::scope(|scope| {
+                scope.spawn(|| pool.shutdown());
+                // From some moment on it is refused, and comes back, unless there is something to do already.
+                let mut accepted = 0;
+                until(|| match idle.tell(Job::Count) {
+                    Ok(()) => {
+                        accepted += 1;
+                        until(|| counts.handled() == accepted);
+                        false
+                    }
+                    Err(error) => {
+                        assert!(error.is_stopped());
+                        assert!(matches!(error.into_message(), Job::Count));
+                        true
+                    }
+                });
+                gate.open();
+                until(|| counts.handled() == accepted + 1);
+            });
+            assert_eq!(last.lost() + idle.lost(), 0);
+        }
+    });
+}
+
+#[test]
+fn handlers_that_block_have_threads_of_their_own() {
+    within_limit(|| {
+        let pool = Pool::builder()
+            .threads(1)
+            .blocking_threads(40)
+            .build()
+            .unwrap();
+        // All at once, and the pool's one thread is free.
+        let gates: Vec<_> = (0..40)
+            .map(|_| {
+                let blocker = pool
+                    .spawner()
+                    .blocking()
+                    .spawn_fn(|hold: Hold, _| hold.wait());
+                let (wait, gate) = hold();
+                blocker.tell(wait).unwrap();
+                (gate, blocker)
+            })
+            .collect();
+        for (gate, _) in &gates {
+            gate.until_entered();
+        }
+        let echo = pool.spawn_fn(|reply: Reply<u8>, _| reply.send(1));
+        assert_eq!(echo.ask(|reply| reply), Ok(1));
+        // One more has to wait.
+        let late = pool.spawn_blocking(Counts::default().worker());
+        let (wait, gate) = hold();
+        late.tell(Job::Hold(wait)).unwrap();
+        gates.into_iter().for_each(|(gate, _)| gate.open());
+        gate.until_entered();
+        gate.open();
+        pool.shutdown();
+        assert_eq!(late.lost(), 0);
+    });
+}
+
+#[test]
+fn order_is_kept_where_handlers_may_block() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let actors: Vec<_> = (0..10)
+            .map(|actor| {
+                let sender = sender.clone();
+                let spawner = pool.spawner().blocking();
+                spawner.spawn_fn(move |number: u32, _| sender.send((actor, number)).unwrap())
+            })
+            .collect();
+        for number in 0..2_000 {
+            for actor in &actors {
+                actor.tell(number).unwrap();
+            }
+        }
+        pool.shutdown();
+        drop(actors);
+        drop(sender);
+        let mut next = [0; 10];
+        for (actor, number) in receiver {
+            assert_eq!(number, next[actor as usize]);
+            next[actor as usize] += 1;
+        }
+        assert_eq!(next, [2_000; 10]);
+    });
+}
+
+#[test]
+fn a_turn_is_as_long_as_the_builder_says() {
+    within_limit(|| {
+        // With one message a turn, two that are busy take turns strictly.
+        let pool = Pool::builder()
+            .threads(1)
+            .turn(1, Duration::from_secs(1))
+            .build()
+            .unwrap();
+        let log: Arc<Mutex<Vec<u32>>> = Arc::default();
+        let actors = [1, 2].map(|name| {
+            let log = Arc::clone(&log);
+            pool.spawn_fn(move |(): (), _| log.lock().unwrap().push(name))
+        });
+        let teller = pool.spawn_fn(move |(): (), _| {
+            for _ in 0..10 {
+                for actor in &actors {
+                    actor.tell(()).unwrap();
+                }
+            }
+        });
+        teller.tell(()).unwrap();
+        pool.shutdown();
+        let log = log.lock().unwrap();
+        assert_eq!(log.len(), 20);
+        let longest = log.chunk_by(|a, b| a == b).map(<[u32]>::len).max();
+        assert!(longest <= Some(2), "{log:?}");
     });
 }
