@@ -4,7 +4,8 @@
 //!
 //! - What a thread of the pool makes due is what it does next; what was to be next until then goes to its ring.
 //!   After 128 turns in a row the oldest in the ring has its turn, and the entrance.
-//! - What others make due goes to the entrance.
+//! - What others make due goes to the entrance. A thread takes over its share of what waits there.
+//! - A thread whose actors go on and on looks at the entrance after a few such turns, and after threads that are stuck.
 //! - A sleeper is woken for what comes to the entrance, and for the *second* task of a thread: the first one is
 //!   the business of the thread that made it due.
 //! - A thread that finds nothing steals half of a ring; before it sleeps it registers and looks once more.
@@ -38,6 +39,13 @@ mod loom_tests;
 const LONGEST_STREAK: u32 = 128;
 /// A turn of something that has been due for long counts as so many: the entrance is looked at after 64.
 const STREAK_OF_RING: u32 = 2;
+/// After so many turns that had to end before all was done, each of which may have lasted 50 µs, a thread looks at the
+/// entrance, too.
+const MOST_LONG: u32 = 4;
+/// So many tasks a thread takes over from the entrance at once, at most.
+const MOST_ENTERING: usize = 128;
+/// How often a thread that always has something to do looks whether another one is stuck.
+const LOOK_AFTER_OTHERS: Duration = Duration::from_micros(200);
 /// The entrance keeps memory for so many tasks when it has become empty.
 const MOST_KEPT: usize = 1_024;
 /// So many threads may stand in for blocked ones, for each thread of the pool.
@@ -93,8 +101,27 @@ pub(crate) struct Shared {
 struct Desk {
     next: CacheAligned<Next<Task>>,
     ring: Deque<Task>,
+    pace: CacheAligned<Pace>,
+}
+
+/// How a thread gets on.
+struct Pace {
     /// How many turns there were; tells others whether one takes long.
-    turns: CacheAligned<AtomicU32>,
+    turns: AtomicU32,
+    /// The last turn is to be followed by another one of the same actor. For the thread itself.
+    was_long: AtomicBool,
+}
+
+/// What a thread has done since it has looked around.
+#[derive(Default)]
+struct Round {
+    /// Turns in a row of what it had made due itself.
+    streak: u32,
+    /// Turns that were to be followed by another one.
+    long: u32,
+    looked_after_others: Option<Instant>,
+    /// How many turns the others had had then.
+    seen: Vec<u32>,
 }
 
 /// Where tasks come in from outside. What either side looks at with each task is on one cache line.
@@ -171,7 +198,10 @@ impl Shared {
                 .map(|_| Desk {
                     next: CacheAligned(Next::new()),
                     ring: Deque::new(),
-                    turns: CacheAligned(AtomicU32::new(0)),
+                    pace: CacheAligned(Pace {
+                        turns: AtomicU32::new(0),
+                        was_long: AtomicBool::new(false),
+                    }),
                 })
                 .collect(),
             threads,
@@ -327,11 +357,11 @@ impl Shared {
     fn work(self: Arc<Self>, ring: usize, stands_in: bool) {
         POOL.set(Arc::downgrade(&self));
         RING.set((Arc::as_ptr(&self), ring));
-        let mut streak = 0;
+        let mut round = Round::default();
         let mut thief = Thief::default();
         let mut has_resigned = false;
         loop {
-            let task = match self.find(ring, &mut streak) {
+            let task = match self.find(ring, &mut round) {
                 Some(task) => task,
                 None => match self.wait(ring, &mut thief) {
                     Some(task) => task,
@@ -361,38 +391,55 @@ impl Shared {
     fn count_turn(&self, ring: usize) -> u32 {
         // Only this thread writes it.
         let turns = self.desks[ring]
+            .pace
             .turns
             .load(Ordering::Relaxed)
             .wrapping_add(1);
-        self.desks[ring].turns.store(turns, Ordering::Relaxed);
+        self.desks[ring].pace.turns.store(turns, Ordering::Relaxed);
         turns
     }
 
-    /// What to do next, if anything is due. `streak` counts the turns in a row that came from `next`.
+    /// What to do next, if anything is due.
     #[inline]
-    fn find(&self, ring: usize, streak: &mut u32) -> Option<Task> {
+    fn find(&self, ring: usize, round: &mut Round) -> Option<Task> {
         let desk = &self.desks[ring];
+        if desk.pace.was_long.load(Ordering::Relaxed) {
+            desk.pace.was_long.store(false, Ordering::Relaxed);
+            self.note_long(ring, round);
+        }
         // SAFETY: this thread owns the desk: it works for this pool under this number.
         let next = unsafe { desk.next.take() };
-        if *streak < LONGEST_STREAK {
+        if round.streak < LONGEST_STREAK {
             if next.is_some() {
-                *streak += 1;
+                round.streak += 1;
                 return next;
             }
             // SAFETY: as above.
             if let Some(task) = unsafe { desk.ring.pop() } {
-                *streak += STREAK_OF_RING;
+                round.streak += STREAK_OF_RING;
                 return Some(task);
             }
         }
-        *streak = 0;
+        round.streak = 0;
         // All others get their turn, too.
         if let Some(next) = next {
             self.append(ring, next);
         }
-        self.enter()
+        self.enter(ring)
             // SAFETY: as above.
             .or_else(|| unsafe { desk.ring.pop() })
+    }
+
+    fn note_long(&self, ring: usize, round: &mut Round) {
+        round.long += 1;
+        if round.long < MOST_LONG {
+            return;
+        }
+        round.long = 0;
+        self.look_after_others(ring, round);
+        if let Some(task) = self.enter(ring) {
+            self.append(ring, task);
+        }
     }
 
     fn used_desks(&self) -> &[Desk] {
@@ -400,19 +447,31 @@ impl Shared {
     }
 
     #[inline]
-    fn enter(&self) -> Option<Task> {
+    fn enter(&self, ring: usize) -> Option<Task> {
         // What is in the hatch came when there was no queue.
         self.entrance.hatch.take().or_else(|| {
             let has_queue = self.entrance.length.load(Ordering::Relaxed) != 0;
-            has_queue.then(|| self.enter_from_queue()).flatten()
+            has_queue.then(|| self.enter_from_queue(ring)).flatten()
         })
     }
 
+    /// Takes over this thread's share of the queue: one to return, the others into its ring.
     #[inline(never)]
-    fn enter_from_queue(&self) -> Option<Task> {
+    fn enter_from_queue(&self, ring: usize) -> Option<Task> {
         let mut grown = VecDeque::new();
         let mut tasks = self.entrance.tasks.lock();
+        let share = tasks.len().div_ceil(self.threads).min(MOST_ENTERING);
         let task = tasks.pop_front();
+        let mut has_more = false;
+        for _ in 1..share {
+            let Some(task) = tasks.pop_front() else { break };
+            // SAFETY: this thread owns the desk.
+            if let Err(task) = unsafe { self.desks[ring].ring.push(task) } {
+                tasks.push_front(task);
+                break;
+            }
+            has_more = true;
+        }
         self.entrance.length.store(tasks.len(), Ordering::Relaxed);
         if tasks.is_empty() && tasks.capacity() > MOST_KEPT {
             // The memory of a rush is given back, without the lock.
@@ -420,7 +479,42 @@ impl Shared {
         }
         drop(tasks);
         drop(grown);
+        if has_more {
+            // As for the second task that a thread makes due. One that looks around itself does so afterwards.
+            atomic::fence(Ordering::SeqCst);
+            self.call_one();
+        }
         task
+    }
+
+    /// Takes over from a thread that has been at one turn for long. Where all have something to do, nobody else would;
+    /// and a thread may be kept by its turn, or not have a core at all.
+    #[cold]
+    fn look_after_others(&self, ring: usize, round: &mut Round) {
+        if cfg!(tamtam_loom) || self.used_desks().len() < 2 {
+            return;
+        }
+        let now = Instant::now();
+        if (round.looked_after_others).is_some_and(|looked| now - looked < LOOK_AFTER_OTHERS) {
+            return;
+        }
+        round.looked_after_others = Some(now);
+        let desks = self.used_desks();
+        // As if all had had another turn since.
+        round.seen.resize(desks.len(), u32::MAX);
+        for (place, desk) in desks.iter().enumerate() {
+            let turns = desk.pace.turns.load(Ordering::Relaxed);
+            let is_stuck = core::mem::replace(&mut round.seen[place], turns) == turns;
+            if !is_stuck || place == ring {
+                continue;
+            }
+            // SAFETY: this thread owns its ring.
+            let stolen = unsafe { desk.ring.steal_into(&self.desks[ring].ring) };
+            let next = desk.next.is_full().then(|| desk.next.steal()).flatten();
+            for task in stolen.into_iter().chain(next) {
+                self.append(ring, task);
+            }
+        }
     }
 
     #[inline(never)]
@@ -439,7 +533,7 @@ impl Shared {
         seen.resize(desks.len(), 0);
         let mut stolen = None;
         for (place, desk) in desks.iter().enumerate() {
-            let turns = desk.turns.load(Ordering::Relaxed);
+            let turns = desk.pace.turns.load(Ordering::Relaxed);
             let is_long = core::mem::replace(&mut seen[place], turns) == turns;
             if is_long && place != ring && stolen.is_none() && desk.next.is_full() {
                 stolen = desk.next.steal();
@@ -452,7 +546,7 @@ impl Shared {
     #[inline(never)]
     fn wait(&self, ring: usize, thief: &mut Thief) -> Option<Task> {
         self.busy.fetch_sub(1, Ordering::SeqCst);
-        thief.learn(self.desks[ring].turns.load(Ordering::Relaxed));
+        thief.learn(self.desks[ring].pace.turns.load(Ordering::Relaxed));
         let mut nap = FIRST_NAP;
         let mut seen = Vec::new();
         // Who was called to look at those who work will soon be called again, so it goes on for a while.
@@ -481,7 +575,7 @@ impl Shared {
                     && self.napping.load(Ordering::SeqCst) == 0
             };
             let attempt = |thorough: bool| {
-                let task = self.enter().or_else(|| {
+                let task = self.enter(ring).or_else(|| {
                     // Between looks at the entrance; these take cache lines from those who work.
                     let task = (thorough && thief.may_steal()).then(|| self.steal(ring));
                     task.flatten()
@@ -526,7 +620,7 @@ impl Shared {
             }
             let task = match found {
                 Some(Found::Task(task)) => {
-                    thief.note(self.desks[ring].turns.load(Ordering::Relaxed));
+                    thief.note(self.desks[ring].pace.turns.load(Ordering::Relaxed));
                     task
                 }
                 None => match self.steal_next(ring, &mut seen) {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tamtam_wait::seam::atomic::Ordering;
 use tamtam_wait::seam::thread;
 
-use super::{Shared, Thief};
+use super::{Round, Shared, Thief};
 use crate::home::{Due, Task};
 
 fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
@@ -47,11 +47,11 @@ fn task(turns: &Arc<Turns>) -> Task {
 
 /// The life of a thread that begins with nothing to do.
 fn work(shared: &Shared, ring: usize) {
-    let mut streak = 0;
+    let mut round = Round::default();
     let mut thief = Thief::default();
     loop {
         let task = shared
-            .find(ring, &mut streak)
+            .find(ring, &mut round)
             .or_else(|| shared.wait(ring, &mut thief));
         match task {
             Some(task) => task.run(),
@@ -138,8 +138,8 @@ fn loom_the_second_task_of_a_thread_wakes_another_one() {
         shared.append(0, task(&turns));
         other.join().unwrap();
         assert_eq!(turns.0.load(Relaxed), 1);
-        let mut streak = 0;
-        while let Some(task) = shared.find(0, &mut streak) {
+        let mut round = Round::default();
+        while let Some(task) = shared.find(0, &mut round) {
             task.run();
         }
         assert_eq!(turns.0.load(Relaxed), 2);
