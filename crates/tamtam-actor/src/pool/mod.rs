@@ -38,7 +38,8 @@ pub(crate) use thread::while_blocked;
 ///
 /// Dropping the pool lets the threads finish what is due and then ends them; so does
 /// [`shutdown`](Pool::shutdown). Actors that are idle then stop when somebody sends to them, or when their last
-/// address is dropped.
+/// address is dropped. What others send meanwhile is due, too: as long as they keep actors busy, or an actor itself does,
+/// the drop does not return. Let them know first, or [stop](Address::stop) the actors.
 ///
 /// # Examples
 ///

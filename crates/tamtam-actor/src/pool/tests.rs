@@ -230,3 +230,30 @@ fn what_comes_next_goes_to_its_owner_or_to_a_thief() {
     all.sort_unstable();
     assert!(all.into_iter().map(|number| *number).eq(0..count));
 }
+
+#[test]
+#[cfg_attr(miri, ignore = "too much for Miri")]
+fn what_comes_in_has_its_turn_beside_a_flood() {
+    const OTHERS: u64 = 300;
+    let pool = Pool::with_threads(1);
+    // It never comes to the end of what it has to do, and its thread never to the end of its turns.
+    let flood = pool.spawn_fn(|number: u32, here: &mut Here<u32>| {
+        // An actor that has been told to stop takes nothing any more.
+        let _ = here.address().tell(number);
+    });
+    for number in 0..1_000 {
+        flood.tell(number).unwrap();
+    }
+    let latch = Arc::new(tamtam_channel::Latch::new(OTHERS));
+    let others: Vec<_> = (0..OTHERS)
+        .map(|_| {
+            let latch = Arc::clone(&latch);
+            pool.spawn_fn(move |(): (), _| latch.count_down())
+        })
+        .collect();
+    for other in &others {
+        other.tell(()).unwrap();
+    }
+    latch.wait();
+    flood.stop();
+}
