@@ -296,8 +296,8 @@ impl<M> Address<M> {
         }
     }
 
-    /// How many messages were accepted and yet never handled: dropped for want of room, or still in the
-    /// mailbox when the actor stopped.
+    /// How many messages were accepted and yet never handled: dropped for want of room, still in the
+    /// mailbox when the actor stopped, or the one at which it has panicked.
     pub fn lost(&self) -> u32 {
         match &self.way {
             Way::Here(cell) => cell.0.lost(),

@@ -45,17 +45,15 @@ impl Pool {
     /// ```
     #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
     pub fn shutdown_timeout(self, timeout: Duration) -> Shutdown {
-        let shared = match &self.threads {
-            Threads::Own(shared) => shared,
+        // With the feature `tokio` there are others.
+        #[allow(irrefutable_let_patterns)]
+        let Threads::Own(shared) = &self.threads else {
             // They are not ours to end.
-            #[cfg(feature = "tokio")]
-            Threads::Tokio(_) => {
-                return Shutdown {
-                    finished: false,
-                    abandoned: 0,
-                    at_work: 0,
-                };
-            }
+            return Shutdown {
+                finished: false,
+                abandoned: 0,
+                at_work: 0,
+            };
         };
         let deadline = Instant::now().checked_add(timeout);
         let finished = shared.end_until(deadline);
