@@ -35,6 +35,7 @@ pages! {
     actors_mailboxes = "actors/mailboxes.md",
     actors_stepper = "actors/stepper.md",
     actors_time = "actors/time.md",
+    actors_life = "actors/life.md",
     actors_topic = "actors/topic.md",
     asynchronous = "async.md",
     promises = "promises.md",

@@ -6,6 +6,7 @@
 use core::sync::atomic::{AtomicU32 as Count, Ordering::Relaxed};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex as Unlocked};
+use std::time::Duration;
 
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tamtam_wait::seam::{self, Mutex, thread};
@@ -13,9 +14,12 @@ use tamtam_wait::seam::{self, Mutex, thread};
 use crate::actor::Actor;
 use crate::address::Address;
 use crate::at_work::Muted;
+use crate::at_work::State;
+use crate::cell::System;
 use crate::context::{Context, Here};
 use crate::error::AskError;
 use crate::home::{Home, Task};
+use crate::life::{Born, EndReason, Policy, Restart, WatchKey};
 use crate::mailbox::Overflow;
 use crate::reply::Reply;
 use crate::spawner::Spawner;
@@ -31,6 +35,8 @@ fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
 /// A home whose tasks are run by whoever asks it to.
 struct Stage {
     due: Mutex<Due>,
+    /// Messages come back. Not loom's: it is set before threads are.
+    refuses: core::sync::atomic::AtomicBool,
 }
 
 struct Due {
@@ -45,6 +51,7 @@ impl Stage {
                 tasks: VecDeque::new(),
                 closed: false,
             }),
+            refuses: core::sync::atomic::AtomicBool::new(false),
         })
     }
 
@@ -81,6 +88,14 @@ impl Home for Stage {
         } else {
             due.tasks.push_back(task);
         }
+    }
+
+    fn schedule_or_refuse(&self, task: Task) -> Result<(), Task> {
+        if self.refuses.load(Relaxed) {
+            return Err(task);
+        }
+        self.schedule(task);
+        Ok(())
     }
 
     fn schedule_again(&self, task: Task) {
@@ -568,5 +583,246 @@ fn loom_mute_against_room() {
         assert_eq!(*fate.order.lock().unwrap(), [0, 1]);
         drop(address);
         stage.run();
+    });
+}
+
+/// Panics, as far as a model can, at one message, and begins again.
+struct Fragile {
+    _fate: Arc<Fate>,
+}
+
+impl Actor for Fragile {
+    type Message = Told;
+
+    fn handle(&mut self, message: Told, cx: &mut Context<Self>) {
+        if message.0 == 0 {
+            // The turn ends with this message, by a panic.
+            let state = cx.here().cell().state();
+            state.set(State::PANICKED | State::STOPPING);
+        }
+        message.handled();
+    }
+}
+
+fn fragile(stage: &Arc<Stage>, fate: &Arc<Fate>) -> Address<Told> {
+    let fate = Arc::clone(fate);
+    let restart = Restart::on_panic()
+        .no_limit()
+        .backoff(Duration::ZERO, 1.0, Duration::ZERO);
+    stage
+        .spawner()
+        .restart(restart)
+        .spawn_with(move |_| Fragile {
+            _fate: Arc::clone(&fate),
+        })
+}
+
+/// What comes while an actor begins again is handled by the next instance.
+#[test]
+fn loom_restart_against_tell() {
+    model(2, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = fragile(&stage, &fate);
+        address.tell(Told(0, Arc::clone(&fate))).unwrap();
+        let other = {
+            let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());
+            thread::spawn(move || {
+                address.tell(Told(1, fate)).unwrap();
+                stage.run();
+            })
+        };
+        stage.run();
+        other.join().unwrap();
+        stage.run();
+        check(&address, &fate, 2, 0);
+        assert_eq!(*fate.order.lock().unwrap(), [0, 1]);
+        assert!(!address.is_stopped());
+        drop(address);
+        stage.run();
+        assert_eq!(Arc::strong_count(&stage), 1);
+    });
+}
+
+/// A stop is not lost in a restart, nor a message with it.
+#[test]
+fn loom_restart_against_stop() {
+    model(2, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = fragile(&stage, &fate);
+        address.tell(Told(0, Arc::clone(&fate))).unwrap();
+        address.tell(Told(1, Arc::clone(&fate))).unwrap();
+        let other = {
+            let (stage, address) = (Arc::clone(&stage), address.clone());
+            thread::spawn(move || {
+                address.stop();
+                stage.run();
+            })
+        };
+        stage.run();
+        other.join().unwrap();
+        stage.run();
+        assert!(address.is_stopped());
+        check(&address, &fate, 2, 0);
+        assert_eq!(
+            address.place().life().end_reason(),
+            Some(EndReason::Stopped)
+        );
+    });
+}
+
+/// An actor that pauses is resumed, whenever that is said.
+#[test]
+fn loom_resume_against_a_pause_and_a_message() {
+    model(2, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = {
+            let fate = Arc::clone(&fate);
+            // Nobody decides but this model.
+            let policy = Policy::Reported(Box::new(|_| {}));
+            let birth = Born::new(
+                move |_: &mut Context<Fragile>| Fragile {
+                    _fate: Arc::clone(&fate),
+                },
+                policy,
+            );
+            // SAFETY: the actor may be used on any thread.
+            unsafe { stage.spawner().settle_birth(Box::new(birth)) }
+        };
+        let place = address.place();
+        Arc::clone(&place).send(System::Resume(None));
+        address.tell(Told(0, Arc::clone(&fate))).unwrap();
+        let other = {
+            let (stage, place) = (Arc::clone(&stage), Arc::clone(&place));
+            thread::spawn(move || {
+                // Too early, perhaps: then it is for nothing.
+                place.send(System::Resume(None));
+                stage.run();
+            })
+        };
+        address.tell(Told(1, Arc::clone(&fate))).unwrap();
+        stage.run();
+        other.join().unwrap();
+        place.send(System::Resume(None));
+        stage.run();
+        check(&address, &fate, 2, 0);
+        assert_eq!(*fate.order.lock().unwrap(), [0, 1]);
+    });
+}
+
+/// Whoever watches is told once, also if the end comes meanwhile.
+#[test]
+fn loom_watch_against_end() {
+    model(3, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = stage.spawner().spawn_fn(handle);
+        let other = {
+            let (stage, address) = (Arc::clone(&stage), address.clone());
+            thread::spawn(move || {
+                address.stop();
+                stage.run();
+            })
+        };
+        for _ in 0..2 {
+            let fate = Arc::clone(&fate);
+            address.place().watch(
+                WatchKey::next(),
+                Box::new(move |ended| {
+                    assert_eq!(ended.reason, EndReason::Stopped);
+                    fate.handled.fetch_add(1, Relaxed);
+                }),
+            );
+        }
+        stage.run();
+        other.join().unwrap();
+        stage.run();
+        assert_eq!(fate.handled.load(Relaxed), 2);
+    });
+}
+
+/// A watch that is taken back is told of, or not, and never both.
+#[test]
+fn loom_forgetting_a_watch_against_the_end() {
+    model(3, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = stage.spawner().spawn_fn(handle);
+        let key = WatchKey::next();
+        let told = Arc::clone(&fate);
+        address.place().watch(
+            key,
+            Box::new(move |_| {
+                told.handled.fetch_add(1, Relaxed);
+            }),
+        );
+        let other = {
+            let (stage, address) = (Arc::clone(&stage), address.clone());
+            thread::spawn(move || {
+                address.stop();
+                stage.run();
+            })
+        };
+        let was_forgotten = address.place().life().forget_watcher(key);
+        stage.run();
+        other.join().unwrap();
+        stage.run();
+        assert_eq!(
+            fate.handled.load(Relaxed) + u32::from(was_forgotten),
+            1,
+            "told, or forgotten in time"
+        );
+    });
+}
+
+/// One that finishes handles what it has accepted; what comes meanwhile is handled, comes back, or is counted.
+#[test]
+fn loom_finish_against_tell() {
+    model(2, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = stage.spawner().spawn_fn(handle);
+        let other = {
+            let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());
+            thread::spawn(move || {
+                let refused = address.tell(Told(1, fate)).is_err();
+                stage.run();
+                u32::from(refused)
+            })
+        };
+        address.tell(Told(2, Arc::clone(&fate))).unwrap();
+        address.finish();
+        stage.run();
+        let refused = other.join().unwrap();
+        stage.run();
+        assert!(address.is_stopped());
+        check(&address, &fate, 2, refused);
+        assert!(fate.order.lock().unwrap().contains(&2), "it came before");
+    });
+}
+
+/// A home that takes no more messages gives them back, and the actor is as idle as before.
+#[test]
+fn loom_a_home_that_refuses_against_a_message_from_within() {
+    model(2, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = stage.spawner().spawn_fn(handle);
+        stage.refuses.store(true, Relaxed);
+        let other = {
+            let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());
+            thread::spawn(move || {
+                let refused = address.tell(Told(1, fate)).is_err();
+                // What comes before messages still wakes.
+                address.place().send(System::Look);
+                stage.run();
+                u32::from(refused)
+            })
+        };
+        let refused = u32::from(address.tell(Told(2, Arc::clone(&fate))).is_err());
+        stage.run();
+        let refused = refused + other.join().unwrap();
+        stage.run();
+        check(&address, &fate, 2, refused);
+        stage.refuses.store(false, Relaxed);
+        address.tell(Told(3, Arc::clone(&fate))).unwrap();
+        stage.run();
+        check(&address, &fate, 3, refused);
+        assert_eq!(address.lost(), 0);
     });
 }

@@ -250,6 +250,15 @@ impl Lifeline {
         }
     }
 
+    /// Why it has ended, if it has.
+    #[cfg(all(test, tamtam_loom))]
+    pub(crate) fn end_reason(&self) -> Option<EndReason> {
+        match self.look()? {
+            Err(reason) => Some(reason),
+            Ok(life) => life.inner.lock().why.clone(),
+        }
+    }
+
     /// The end: for this reason unless another one was noted. Whoever watched is given back, to be told, and nobody
     /// is added any more.
     pub(crate) fn end(&self, reason: EndReason) -> Concerned {

@@ -19,6 +19,8 @@ pub(crate) use lifeline::{Concerned, Lifeline, WatchKey, Watcher};
 pub(crate) use panics::catch;
 pub use registry::{FindError, RegisterError, Registry};
 pub(crate) use remembered::Remembered;
+#[cfg(all(test, tamtam_loom))]
+pub(crate) use restart::Born;
 pub(crate) use restart::{Birth, Call, Decision, Once, Pause, Policy};
 pub use restart::{Restart, Restarting};
 pub use supervisor::{Strategy, Supervision, Supervisor};
