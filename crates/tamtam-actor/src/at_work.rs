@@ -84,6 +84,9 @@ impl State {
 /// An actor, whatever its type is.
 pub(crate) trait Place: Send + Sync {
     fn id(&self) -> ActorId;
+    /// For people to read.
+    #[cfg_attr(not(feature = "tracing"), allow(dead_code))]
+    fn message_type(&self) -> &'static str;
     /// Lets it handle no more messages from the end of the one that it is at. Called in its turn only.
     fn mute(&self);
     /// Takes that back, once for each time.

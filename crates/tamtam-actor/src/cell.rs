@@ -26,6 +26,7 @@ use crate::mailbox::{
     DeadLetter, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed, Reserved,
     Room, Ruled, Sender, Special, Tail, Things, Urgent, WhenFull, tell_of,
 };
+use crate::observe::{Record, told};
 use crate::time::Time;
 use tamtam_wait::contain;
 
@@ -42,6 +43,11 @@ pub(crate) trait Behavior<M> {
 
     /// The actor is about to be dropped.
     fn stopped(&mut self);
+
+    /// The type of the actor, for people to read.
+    fn actor_type(&self) -> &'static str {
+        core::any::type_name::<Self>()
+    }
 }
 
 /// How a turn ended.
@@ -129,6 +135,8 @@ pub(crate) struct Cell<M> {
     life: Lifeline,
     /// Whether messages lie in what is special, for the one who takes them.
     is_limited: bool,
+    /// Whether there is a record in what is special.
+    is_observed: bool,
     state: State,
     urgent: Urgent<System>,
     head: Head<M>,
@@ -175,7 +183,13 @@ impl<M: Send + 'static> Cell<M> {
         mailbox: Ruled<M>,
         behavior: impl FnOnce(Own<M>) -> Box<dyn Behavior<M>>,
     ) -> Arc<Self> {
-        let special = Special::new(mailbox);
+        let id = ActorId::next();
+        let message_type = core::any::type_name::<M>();
+        let record = home
+            .ledger()
+            .map(|ledger| Record::new(id, message_type, ledger));
+        let is_observed = record.is_some();
+        let special = Special::new(mailbox, record);
         let is_limited = special
             .as_ref()
             .is_some_and(|special| special.limited.is_some());
@@ -189,9 +203,10 @@ impl<M: Send + 'static> Cell<M> {
             addresses: AtomicUsize::new(1),
             special,
             home,
+            is_observed,
             acts: <Self as Due>::ACTS,
             behavior: UnsafeCell::new(None),
-            id: ActorId::next(),
+            id,
             life: Lifeline::new(),
             is_limited,
             state: State::new(),
@@ -200,6 +215,14 @@ impl<M: Send + 'static> Cell<M> {
         });
         let own = Own(Self::location(&cell));
         let behavior = behavior(own);
+        if let Some(record) = cell.record() {
+            record.begin(behavior.actor_type());
+        }
+        told::born(
+            id,
+            behavior.actor_type(),
+            cell.record().map(|record| &**record),
+        );
         // SAFETY: nobody else has the cell yet.
         cell.behavior
             .with_mut(|place| unsafe { *place = Some(behavior) });
@@ -242,7 +265,9 @@ impl<M> Cell<M> {
         {
             return self.push_limited(limited, message, when);
         }
-        if self.tail.push(message) {
+        let has_woken = self.tail.push(message);
+        self.count_put();
+        if has_woken {
             return self.schedule_message();
         }
         self.sent(false);
@@ -271,6 +296,9 @@ impl<M> Cell<M> {
                 unreachable!("whoever wakes is the first in the queue")
             }
         };
+        if let Some(record) = self.record() {
+            record.count_taken_back();
+        }
         if self.home.has_closed() {
             task.abandon();
         // SAFETY: as above. If nobody has come meanwhile the actor is idle as before.
@@ -278,6 +306,20 @@ impl<M> Cell<M> {
             self.home.schedule(task);
         }
         Err(TellError::stopped(message))
+    }
+
+    /// Where what this actor does is counted, if its home is observed.
+    #[inline(always)]
+    fn record(&self) -> Option<&Arc<Record>> {
+        self.special.as_ref()?.record.as_ref()
+    }
+
+    /// A message has come into the mailbox.
+    #[inline(always)]
+    fn count_put(&self) {
+        if let Some(record) = self.record() {
+            record.count_put();
+        }
     }
 
     /// Something was sent.
@@ -325,7 +367,10 @@ impl<M> Cell<M> {
             decided => decided,
         };
         match pushed {
-            Pushed::In(wake) => self.sent(wake && self.tail.wake()),
+            Pushed::In(wake) => {
+                self.count_put();
+                self.sent(wake && self.tail.wake());
+            }
             Pushed::InsteadOf(lost, why) => {
                 // First, since the drop may panic.
                 self.sent(false);
@@ -392,9 +437,16 @@ impl<M> Cell<M> {
     /// is lost and counted.
     pub(crate) fn push_reserved(self: &Arc<Self>, message: M) {
         match self.limited() {
-            None => self.sent(self.tail.push(message)),
+            None => {
+                let woken = self.tail.push(message);
+                self.count_put();
+                self.sent(woken);
+            }
             Some(limited) => match limited.push_reserved(message) {
-                Pushed::In(wake) => self.sent(wake && self.tail.wake()),
+                Pushed::In(wake) => {
+                    self.count_put();
+                    self.sent(wake && self.tail.wake());
+                }
                 Pushed::InsteadOf(lost, why) | Pushed::Dropped(lost, why) => {
                     // First, since the drop may panic.
                     self.sent(false);
@@ -495,6 +547,10 @@ impl<M> Cell<M> {
     /// A message of this type was lost, or will be in a moment.
     pub(crate) fn note_lost(&self, message_type: &'static str, why: Loss) {
         self.lost.fetch_add(1, Ordering::Relaxed);
+        if let Some(record) = self.record() {
+            record.count_lost();
+        }
+        told::lost(self.id, message_type);
         tell_of(|| DeadLetter {
             actor: self.id(),
             message_type,
@@ -574,6 +630,23 @@ impl<M> Cell<M> {
     /// This is the cell's turn.
     #[inline]
     pub(crate) unsafe fn pop(&self) -> Popped<M> {
+        // SAFETY: by the caller's promise.
+        let popped = unsafe { self.take_next() };
+        if self.is_observed
+            && let (Popped::Message(_), Some(record)) = (&popped, self.record())
+        {
+            record.count_taken();
+        }
+        popped
+    }
+
+    /// Takes the next message, to be handled or to be lost.
+    ///
+    /// # Safety
+    ///
+    /// As for `pop`.
+    #[inline]
+    unsafe fn take_next(&self) -> Popped<M> {
         if self.is_limited
             && let Some(message) = self.limited().and_then(Limited::pop)
         {
@@ -650,11 +723,15 @@ impl<M> Cell<M> {
             contain(|| behavior.stopped());
             contain(move || drop(behavior));
         }
+        if let Some(record) = cell.record() {
+            record.end();
+        }
         if let Some(limited) = cell.limited() {
             limited.close();
         }
         // SAFETY: nobody else has found that nobody is at it.
         unsafe { cell.lose_all() };
+        told::ended(cell.id, core::any::type_name::<M>(), cell.lost(), &reason);
         cell.tell_of_end(reason);
         // SAFETY: the actor's own reference; those who still use the cell have theirs.
         unsafe { Arc::decrement_strong_count(this.as_ptr()) };
@@ -743,7 +820,7 @@ impl<M> Cell<M> {
     unsafe fn next_to_lose(&self) -> Option<M> {
         loop {
             // SAFETY: by the caller's promise.
-            match unsafe { self.pop() } {
+            match unsafe { self.take_next() } {
                 Popped::Message(message) => return Some(message),
                 Popped::Woken => {}
                 Popped::Empty => return None,
@@ -783,6 +860,10 @@ impl<M: Send + 'static> Cell<M> {
 impl<M: Send + 'static> Place for Cell<M> {
     fn id(&self) -> ActorId {
         self.id
+    }
+
+    fn message_type(&self) -> &'static str {
+        core::any::type_name::<M>()
     }
 
     fn mute(&self) {
@@ -834,9 +915,15 @@ impl<M: Send + 'static> Due for Cell<M> {
             // SAFETY: this is the cell's turn: no other thread touches the actor.
             match unsafe { &mut *place } {
                 None => unreachable!("an actor that has stopped is not due"),
-                Some(behavior) => match catch(|| behavior.turn()) {
+                Some(behavior) => match catch(|| match cell.record() {
+                    None => behavior.turn(),
+                    Some(record) => record.measure(|| behavior.turn()),
+                }) {
                     Ok(turn) => turn,
-                    Err(why) => after_panic(&mut **behavior, why),
+                    Err(why) => {
+                        told::panicked(cell.id, behavior.actor_type(), &why);
+                        after_panic(&mut **behavior, why)
+                    }
                 },
             }
         });

@@ -9,6 +9,7 @@ use crate::actor::Actor;
 use crate::address::Address;
 use crate::context::{Context, Here};
 use crate::line::{Allowed, Line};
+use crate::observe::{HomeKind, Observe, Shown};
 use crate::spawner::Spawner;
 use crate::time::Time;
 
@@ -45,6 +46,8 @@ pub struct Frame {
     line: Arc<Line>,
     /// It stays on its thread.
     here: PhantomData<*const ()>,
+    /// To those who observe, as long as it is kept.
+    _shown: Option<Arc<Shown>>,
 }
 
 impl Default for Frame {
@@ -68,11 +71,13 @@ impl Frame {
     }
 
     fn with(time: Option<Time>) -> Self {
-        let line = Line::new(Wait::Adaptive, true, time);
+        let shown = Shown::new(HomeKind::Frame, "frame", Observe::default());
+        let line = Line::new(Wait::Adaptive, true, time).shown(shown.as_deref());
         line.keep();
         Frame {
             line: Arc::new(line),
             here: PhantomData,
+            _shown: shown,
         }
     }
 

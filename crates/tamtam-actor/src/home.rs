@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
 use crate::at_work::Place;
+use crate::observe::Ledger;
 
 use crate::time::{Time, elsewhere};
 
@@ -134,6 +135,11 @@ pub(crate) trait Home: Send + Sync {
     /// How long turns may be here. Asked when an actor is born.
     fn turn_limits(&self) -> TurnLimits {
         TurnLimits::USUAL
+    }
+
+    /// Where what the actors here do is written down, if they are observed. Asked when an actor is born.
+    fn ledger(&self) -> Option<&Arc<Ledger>> {
+        None
     }
 
     /// Lets a task have a turn soon; abandons it if this place has closed.

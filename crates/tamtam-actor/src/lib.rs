@@ -14,6 +14,7 @@ mod life;
 mod line;
 mod listener;
 mod mailbox;
+pub mod observe;
 mod pipe;
 mod pool;
 mod reply;

@@ -410,4 +410,8 @@ impl<A: Actor> Behavior<A::Message> for Running<A> {
             actor.stopped(context);
         }
     }
+
+    fn actor_type(&self) -> &'static str {
+        core::any::type_name::<A>()
+    }
 }

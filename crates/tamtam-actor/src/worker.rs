@@ -9,6 +9,7 @@ use crate::actor::Actor;
 use crate::address::Address;
 use crate::context::{Context, Here};
 use crate::line::{Line, Quit};
+use crate::observe::{HomeKind, Observe, Shown};
 use crate::spawner::Spawner;
 use crate::time::Time;
 
@@ -89,6 +90,8 @@ use crate::time::Time;
 pub struct Worker {
     line: Arc<Line>,
     thread: Option<JoinHandle<()>>,
+    /// To those who observe, as long as it is kept.
+    _shown: Option<Arc<Shown>>,
 }
 
 impl Default for Worker {
@@ -117,6 +120,7 @@ impl Worker {
             name: "worker".to_owned(),
             wait: Wait::Adaptive,
             time: None,
+            observe: Observe::default(),
         }
     }
 
@@ -226,6 +230,7 @@ pub struct WorkerBuilder {
     wait: Wait,
     /// None is the system's.
     time: Option<Time>,
+    pub(crate) observe: Observe,
 }
 
 impl WorkerBuilder {
@@ -257,7 +262,9 @@ impl WorkerBuilder {
             let why = "the name of a thread may not contain a zero byte";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
-        let line = Arc::new(Line::new(self.wait, false, self.time));
+        let shown = Shown::new(HomeKind::Worker, &self.name, self.observe);
+        let line = Line::new(self.wait, false, self.time).shown(shown.as_deref());
+        let line = Arc::new(line);
         let own = Arc::clone(&line);
         let thread = std::thread::Builder::new().name(self.name).spawn(move || {
             own.keep();
@@ -267,6 +274,7 @@ impl WorkerBuilder {
         Ok(Worker {
             line,
             thread: Some(thread),
+            _shown: shown,
         })
     }
 }

@@ -27,6 +27,7 @@ use tamtam_wait::{Backoff, Wait, WaitList, contain};
 
 use crate::home::{Home, Task, TurnLimits};
 use crate::mailbox::{Head, Popped, Tail};
+use crate::observe::{Ledger, Shown, Watched};
 
 use crate::time::Time;
 
@@ -90,6 +91,8 @@ pub(crate) struct Line {
     /// Who takes out what came to a closed inbox.
     leaving: Mutex<()>,
     roster: Roster,
+    /// Where what its actors do is written down, if they are observed.
+    ledger: Option<Arc<Ledger>>,
     own: CacheAligned<Own>,
 }
 
@@ -151,6 +154,7 @@ impl Line {
             closed: AtomicBool::new(false),
             leaving: Mutex::new(()),
             roster: Roster::new(),
+            ledger: None,
             own: CacheAligned(Own {
                 head: Head::new(),
                 due: UnsafeCell::new(VecDeque::new()),
@@ -160,6 +164,12 @@ impl Line {
                 draining: Cell::new(false),
             }),
         }
+    }
+
+    /// A line whose actors are observed, if there is anybody to whom they are shown.
+    pub(crate) fn shown(mut self, shown: Option<&Shown>) -> Self {
+        self.ledger = shown.and_then(Watched::ledger).cloned();
+        self
     }
 
     /// This thread is the keeper from now on.
@@ -598,6 +608,10 @@ impl Paces {
 }
 
 impl Home for Line {
+    fn ledger(&self) -> Option<&Arc<Ledger>> {
+        self.ledger.as_ref()
+    }
+
     fn turn_limits(&self) -> TurnLimits {
         match self.hook {
             None => TurnLimits::USUAL,

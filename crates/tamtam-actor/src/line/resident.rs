@@ -92,6 +92,10 @@ impl<A: Actor> Behavior<A::Message> for Settled<A> {
     fn stopped(&mut self) {
         self.running.stopped();
     }
+
+    fn actor_type(&self) -> &'static str {
+        self.running.actor_type()
+    }
 }
 
 impl Line {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::dead_letter::Loss;
 use super::label::Labels;
 use super::limited::{Limited, Overflow};
+use crate::observe::Record;
 
 /// What is done with messages that are lost.
 pub(crate) type Undelivered<M> = Arc<dyn Fn(M, Loss) + Send + Sync>;
@@ -95,10 +96,12 @@ pub(crate) struct Special<M> {
     /// What messages lie in instead, if there is a limit or an order.
     pub(crate) limited: Option<Limited<M>>,
     pub(crate) undelivered: Option<Undelivered<M>>,
+    /// What is counted, if the actor's home is observed.
+    pub(crate) record: Option<Arc<Record>>,
 }
 
 impl<M> Special<M> {
-    pub(crate) fn new(mailbox: Ruled<M>) -> Option<Box<Self>> {
+    pub(crate) fn new(mailbox: Ruled<M>, record: Option<Arc<Record>>) -> Option<Box<Self>> {
         let Ruled {
             limit,
             labels,
@@ -109,10 +112,11 @@ impl<M> Special<M> {
             None if labels.is_empty() => None,
             None => Some(Limited::new(usize::MAX, Overflow::Fail, labels)),
         };
-        (limited.is_some() || undelivered.is_some()).then(|| {
+        (limited.is_some() || undelivered.is_some() || record.is_some()).then(|| {
             Box::new(Special {
                 limited,
                 undelivered,
+                record,
             })
         })
     }

@@ -23,6 +23,7 @@ use crate::actor::{Actor, Function};
 use crate::address::Address;
 use crate::context::{Context, Here};
 use crate::home::TurnLimits;
+use crate::observe::Observe;
 use crate::spawner::Spawner;
 use crate::time::Time;
 
@@ -108,6 +109,16 @@ impl Pool {
             time: None,
             limits: TurnLimits::USUAL,
             blocking: None,
+            observe: Observe::default(),
+        }
+    }
+
+    /// This pool, as one sees it who observes.
+    pub(crate) fn watched(&self) -> &dyn crate::observe::Watched {
+        match &self.threads {
+            Threads::Own(shared) => &**shared,
+            #[cfg(feature = "tokio")]
+            Threads::Tokio(tokio) => &**tokio,
         }
     }
 
@@ -223,6 +234,7 @@ pub struct PoolBuilder {
     time: Option<Time>,
     limits: TurnLimits,
     blocking: Option<usize>,
+    pub(crate) observe: Observe,
 }
 
 impl PoolBuilder {
@@ -277,6 +289,7 @@ impl PoolBuilder {
         Ok(Pool {
             threads: Threads::Own(Shared::start(threads, self.name, self.time, |shared| {
                 shared.limits = self.limits;
+                shared.observe(self.observe);
                 if let Some(most) = self.blocking {
                     shared.blocking_mut().most = most;
                 }

@@ -6,12 +6,13 @@
 use core::cell::Cell;
 use core::pin::Pin;
 use core::task::{Context, Poll};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use tokio::runtime::Handle;
 
 use super::{Pool, Threads};
 use crate::home::{Home, Task};
+use crate::observe::{HomeKind, HomeSnapshot, Ledger, Observe, Watched, watch};
 
 impl Pool {
     /// A pool whose threads are those of a runtime of tokio (feature `tokio`).
@@ -23,6 +24,8 @@ impl Pool {
     /// Dropping such a pool ends nothing: its actors live on as long as the runtime does. When the runtime is shut down
     /// those that are due stop; those that are idle stop when somebody sends to them, or when their last address is
     /// dropped.
+    ///
+    /// Its actors are observed as [`observe_all`](crate::observe::observe_all) has it; of the threads nothing is counted.
     ///
     /// # Examples
     ///
@@ -40,16 +43,27 @@ impl Pool {
     pub fn on_tokio(runtime: &Handle) -> Pool {
         let runtime = runtime.clone();
         Pool {
-            threads: Threads::Tokio(Arc::new(OnTokio { runtime })),
+            threads: Threads::Tokio(OnTokio::new(runtime)),
         }
     }
 }
 
 pub(super) struct OnTokio {
     runtime: Handle,
+    ledger: Option<Arc<Ledger>>,
 }
 
 impl OnTokio {
+    fn new(runtime: Handle) -> Arc<Self> {
+        let ledger = Observe::default().ledger("tokio");
+        let tokio = Arc::new(OnTokio { runtime, ledger });
+        if tokio.ledger.is_some() {
+            let watched: Weak<dyn Watched> = Arc::downgrade(&tokio) as _;
+            watch(watched);
+        }
+        tokio
+    }
+
     pub(super) fn threads(&self) -> usize {
         self.runtime.metrics().num_workers()
     }
@@ -69,7 +83,26 @@ thread_local! {
     static PLACE: Cell<Place> = const { Cell::new(Place::None) };
 }
 
+impl Watched for OnTokio {
+    fn look(&self) -> HomeSnapshot {
+        let threads = self.threads();
+        HomeSnapshot::by_actors(HomeKind::Pool, "tokio", threads, self.ledger.as_deref())
+    }
+
+    fn has_closed(&self) -> bool {
+        false
+    }
+
+    fn ledger(&self) -> Option<&Arc<Ledger>> {
+        self.ledger.as_ref()
+    }
+}
+
 impl Home for OnTokio {
+    fn ledger(&self) -> Option<&Arc<Ledger>> {
+        self.ledger.as_ref()
+    }
+
     fn schedule(&self, task: Task) {
         // A runtime that has been shut down drops it at once.
         drop(self.runtime.spawn(Turns(Some(task))));

@@ -11,25 +11,25 @@ use std::time::{Duration, Instant};
 #[derive(Default)]
 pub(super) struct Thief {
     /// How many turns there were at the last theft.
-    stole_at: Option<u32>,
+    stole_at: Option<usize>,
     /// How many thefts in a row were not worth it.
     in_vain: u32,
     not_before: Option<Instant>,
 }
 
 /// A theft that led to no more turns than this was not worth it.
-const WORTHLESS: u32 = 2;
+const WORTHLESS: usize = 2;
 /// How long a thief stays away after one such theft; twice as long after each further one, up to 16 times.
 const STAY_AWAY: Duration = Duration::from_micros(5);
 
 impl Thief {
     /// The thread has got something to do that may be stolen, after so many turns.
-    pub(super) fn note(&mut self, turns: u32) {
+    pub(super) fn note(&mut self, turns: usize) {
         self.stole_at = Some(turns);
     }
 
     /// The thread has nothing to do, after so many turns.
-    pub(super) fn learn(&mut self, turns: u32) {
+    pub(super) fn learn(&mut self, turns: usize) {
         let Some(stole_at) = self.stole_at.take() else {
             return;
         };

@@ -29,6 +29,7 @@ use super::thief::Thief;
 use crate::at_work::Place;
 use crate::home::{Home, Task, TurnLimits};
 use crate::life::Remembered;
+use crate::observe::{Counts, HomeKind, HomeSnapshot, Ledger, Observe, Watched, told, watch};
 use crate::time::Time;
 
 #[cfg(all(test, tamtam_loom))]
@@ -95,6 +96,8 @@ pub(crate) struct Shared {
     last_gone: WaitList,
     people: Mutex<People>,
     blocking_asks: AtomicUsize,
+    /// What its actors do, if they are observed.
+    ledger: Option<Arc<Ledger>>,
 }
 
 /// What is due on one thread.
@@ -107,9 +110,10 @@ struct Desk {
 /// How a thread gets on.
 struct Pace {
     /// How many turns there were; tells others whether one takes long.
-    turns: AtomicU32,
+    turns: AtomicUsize,
     /// The last turn is to be followed by another one of the same actor. For the thread itself.
     was_long: AtomicBool,
+    counts: Counts,
 }
 
 /// What a thread has done since it has looked around.
@@ -121,7 +125,7 @@ struct Round {
     long: u32,
     looked_after_others: Option<Instant>,
     /// How many turns the others had had then.
-    seen: Vec<u32>,
+    seen: Vec<usize>,
 }
 
 /// Where tasks come in from outside. What either side looks at with each task is on one cache line.
@@ -187,7 +191,14 @@ impl Shared {
                 return Err(error);
             }
         }
+        let watched: Weak<dyn Watched> = Arc::downgrade(&shared) as _;
+        watch(watched);
         Ok(shared)
+    }
+
+    /// Its actors are observed as that says.
+    pub(super) fn observe(&mut self, observe: Observe) {
+        self.ledger = observe.ledger(&self.name);
     }
 
     /// All that the threads have in common, without threads.
@@ -199,8 +210,9 @@ impl Shared {
                     next: CacheAligned(Next::new()),
                     ring: Deque::new(),
                     pace: CacheAligned(Pace {
-                        turns: AtomicU32::new(0),
+                        turns: AtomicUsize::new(0),
                         was_long: AtomicBool::new(false),
+                        counts: Counts::default(),
                     }),
                 })
                 .collect(),
@@ -230,6 +242,7 @@ impl Shared {
                 ..People::default()
             }),
             blocking_asks: AtomicUsize::new(0),
+            ledger: None,
         }
     }
 
@@ -388,7 +401,7 @@ impl Shared {
     }
 
     #[inline]
-    fn count_turn(&self, ring: usize) -> u32 {
+    fn count_turn(&self, ring: usize) -> usize {
         // Only this thread writes it.
         let turns = self.desks[ring]
             .pace
@@ -449,10 +462,11 @@ impl Shared {
     #[inline]
     fn enter(&self, ring: usize) -> Option<Task> {
         // What is in the hatch came when there was no queue.
-        self.entrance.hatch.take().or_else(|| {
+        let task = self.entrance.hatch.take().or_else(|| {
             let has_queue = self.entrance.length.load(Ordering::Relaxed) != 0;
             has_queue.then(|| self.enter_from_queue(ring)).flatten()
-        })
+        });
+        task.inspect(|_| self.desks[ring].pace.counts.entered.add_one())
     }
 
     /// Takes over this thread's share of the queue: one to return, the others into its ring.
@@ -501,7 +515,7 @@ impl Shared {
         round.looked_after_others = Some(now);
         let desks = self.used_desks();
         // As if all had had another turn since.
-        round.seen.resize(desks.len(), u32::MAX);
+        round.seen.resize(desks.len(), usize::MAX);
         for (place, desk) in desks.iter().enumerate() {
             let turns = desk.pace.turns.load(Ordering::Relaxed);
             let is_stuck = core::mem::replace(&mut round.seen[place], turns) == turns;
@@ -525,10 +539,11 @@ impl Shared {
             .map(|distance| &desks[(ring + distance) % count].ring)
             // SAFETY: this thread owns its ring, which is empty.
             .find_map(|victim| unsafe { victim.steal_into(&self.desks[ring].ring) })
+            .inspect(|_| desks[ring].pace.counts.steals.add_one())
     }
 
     /// Takes what another thread would do next, if that has been at one turn since it was seen last.
-    fn steal_next(&self, ring: usize, seen: &mut Vec<u32>) -> Option<Task> {
+    fn steal_next(&self, ring: usize, seen: &mut Vec<usize>) -> Option<Task> {
         let desks = self.used_desks();
         seen.resize(desks.len(), 0);
         let mut stolen = None;
@@ -539,7 +554,7 @@ impl Shared {
                 stolen = desk.next.steal();
             }
         }
-        stolen
+        stolen.inspect(|_| desks[ring].pace.counts.steals.add_one())
     }
 
     /// Waits for something to do; `None` if the pool is at its end.
@@ -595,6 +610,7 @@ impl Shared {
             let watches = self.entrance.watched.swap(LOOKING, Ordering::SeqCst) != LOOKING;
             let wait = if watches { Wait::Adaptive } else { Wait::Park };
             let ready = || {
+                self.desks[ring].pace.counts.sleeps.add_one();
                 if watches {
                     // About to sleep. Whoever still sees that somebody looks has made something due before
                     // this, which is seen now.
@@ -717,6 +733,7 @@ impl Shared {
 
     fn block(self: &Arc<Self>) {
         self.blocking_asks.fetch_add(1, Ordering::Relaxed);
+        told::blocking_ask();
         let ring = {
             let mut people = self.people.lock();
             people.blocked += 1;
@@ -814,6 +831,10 @@ impl Home for Shared {
         self.remembered.add(place);
     }
 
+    fn ledger(&self) -> Option<&Arc<Ledger>> {
+        self.ledger.as_ref()
+    }
+
     fn schedule_again(&self, task: Task) {
         let (shared, ring) = RING.get();
         if core::ptr::eq(shared, self) {
@@ -905,5 +926,44 @@ impl Shared {
             _ => {}
         }
         self.idle.notify_one();
+    }
+}
+
+impl Watched for Shared {
+    fn look(&self) -> HomeSnapshot {
+        let desks = self.used_desks();
+        let sum = |of: &dyn Fn(&Desk) -> u64| desks.iter().map(of).sum();
+        let (stand_ins, blocked) = {
+            let people = self.people.lock();
+            (people.stand_ins, people.blocked)
+        };
+        // Whoever is blocked counts as busy.
+        let idle_threads = (self.threads + stand_ins)
+            .saturating_sub(self.busy.load(Ordering::Relaxed).max(blocked));
+        let due = |desk: &Desk| desk.ring.len() + usize::from(desk.next.is_full());
+        HomeSnapshot {
+            kind: HomeKind::Pool,
+            name: self.name.clone(),
+            threads: self.threads,
+            stand_ins,
+            idle_threads,
+            due: usize::from(self.entrance.hatch.is_full())
+                + self.entrance.length.load(Ordering::Relaxed)
+                + desks.iter().map(due).sum::<usize>(),
+            turns: sum(&|desk| desk.pace.turns.load(Ordering::Relaxed) as u64),
+            steals: sum(&|desk| desk.pace.counts.steals.get()),
+            sleeps: sum(&|desk| desk.pace.counts.sleeps.get()),
+            entered: sum(&|desk| desk.pace.counts.entered.get()),
+            blocking_asks: self.blocking_asks() as u64,
+            actors: self.ledger.as_ref().map(|ledger| ledger.sums().into()),
+        }
+    }
+
+    fn has_closed(&self) -> bool {
+        self.entrance.closed.load(Ordering::Relaxed)
+    }
+
+    fn ledger(&self) -> Option<&Arc<Ledger>> {
+        self.ledger.as_ref()
     }
 }

@@ -1,0 +1,149 @@
+//! What is counted of the actors of one home.
+
+use core::fmt;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::record::Record;
+use super::{Observe, clock};
+use crate::at_work::ActorId;
+
+/// The records lie on so many shelves, so that births and ends on several threads seldom meet.
+const SHELVES: usize = 16;
+
+/// The records of all actors of an observed home, and the sums of those that have ended.
+pub(crate) struct Ledger {
+    home: String,
+    /// Nanoseconds.
+    long_turn: u64,
+    lost: AtomicU64,
+    long_turns: AtomicU64,
+    shelves: [Mutex<Shelf>; SHELVES],
+}
+
+#[derive(Default)]
+struct Shelf {
+    living: HashMap<ActorId, Arc<Record>>,
+    /// Of those that have ended.
+    past: Sums,
+    born: u64,
+}
+
+/// What all actors of a home have done together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sums {
+    pub(crate) born: u64,
+    pub(crate) living: u64,
+    pub(crate) handled: u64,
+    pub(crate) queued: u64,
+    pub(crate) turns: u64,
+    /// Actors that are at a turn.
+    pub(crate) at_work: u64,
+    pub(crate) lost: u64,
+    pub(crate) turn_nanos: u64,
+    pub(crate) long_turns: u64,
+}
+
+impl Ledger {
+    pub(crate) fn new(home: &str, observe: Observe) -> Arc<Self> {
+        Arc::new(Ledger {
+            home: home.to_owned(),
+            long_turn: clock::nanos(observe.long_turn),
+            lost: AtomicU64::new(0),
+            long_turns: AtomicU64::new(0),
+            shelves: Default::default(),
+        })
+    }
+
+    /// The name of the home.
+    pub(crate) fn home(&self) -> &str {
+        &self.home
+    }
+
+    pub(super) fn long_turn(&self) -> u64 {
+        self.long_turn
+    }
+
+    pub(super) fn count_lost(&self) {
+        self.lost.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn count_long_turn(&self) {
+        self.long_turns.fetch_add(1, Relaxed);
+    }
+
+    fn shelf(&self, id: ActorId) -> MutexGuard<'_, Shelf> {
+        // No one panics with it in hand.
+        let place = (id.get() % SHELVES as u64) as usize;
+        self.shelves[place]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn add(&self, record: &Arc<Record>) {
+        let mut shelf = self.shelf(record.id());
+        shelf.born += 1;
+        shelf.living.insert(record.id(), Arc::clone(record));
+    }
+
+    /// An actor has ended: what it has done stays in the sums.
+    pub(crate) fn remove(&self, record: &Record) {
+        let mut shelf = self.shelf(record.id());
+        let gone = shelf.living.remove(&record.id());
+        if gone.is_some() {
+            let figures = record.figures();
+            shelf.past.handled += figures.handled;
+            shelf.past.turns += figures.turns;
+            shelf.past.turn_nanos += figures.turn_nanos;
+            if shelf.living.len() < shelf.living.capacity() / 4 {
+                // The memory of a rush is given back.
+                let room = 2 * shelf.living.len();
+                shelf.living.shrink_to(room);
+            }
+        }
+        drop(shelf);
+        drop(gone);
+    }
+
+    /// Shows all records, under the lock of a shelf each: `look` is ours, and quick.
+    pub(crate) fn visit(&self, mut look: impl FnMut(&Arc<Record>)) {
+        for shelf in &self.shelves {
+            let shelf = shelf.lock().unwrap_or_else(PoisonError::into_inner);
+            shelf.living.values().for_each(&mut look);
+        }
+    }
+
+    pub(crate) fn sums(&self) -> Sums {
+        let mut sums = Sums {
+            lost: self.lost.load(Relaxed),
+            long_turns: self.long_turns.load(Relaxed),
+            ..Sums::default()
+        };
+        for shelf in &self.shelves {
+            let shelf = shelf.lock().unwrap_or_else(PoisonError::into_inner);
+            sums.born += shelf.born;
+            sums.living += shelf.living.len() as u64;
+            sums.handled += shelf.past.handled;
+            sums.turns += shelf.past.turns;
+            sums.turn_nanos += shelf.past.turn_nanos;
+            for record in shelf.living.values() {
+                let figures = record.figures();
+                sums.handled += figures.handled;
+                sums.queued += figures.queued;
+                sums.turns += figures.turns;
+                sums.at_work += u64::from(figures.turn_began != 0);
+                sums.turn_nanos += figures.turn_nanos;
+            }
+        }
+        sums
+    }
+}
+
+impl fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ledger")
+            .field("home", &self.home)
+            .finish_non_exhaustive()
+    }
+}

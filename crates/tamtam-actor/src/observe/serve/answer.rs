@@ -1,0 +1,254 @@
+//! What is asked, and what is answered.
+//!
+//! A request is a line of words: `hello`, or `look 1 most=40 by=queued`, where 1 is the version of the protocol. An answer is
+//! a line of JSON, whose member `tamtam` is that version.
+
+use std::sync::Arc;
+
+use super::super::ledger::Ledger;
+use super::super::snapshot::{self, ActorSnapshot, HomeSnapshot};
+use super::super::watched::{self, Watched};
+use super::super::{Order, clock, json::Json};
+use crate::at_work::ActorId;
+
+/// The version of what is asked and answered.
+const VERSION: u32 = 1;
+/// At most so many actors are shown.
+const MOST_ACTORS: usize = 1_000;
+/// Names are shown up to so many letters.
+const LONGEST_NAME: usize = 400;
+
+/// What one who asks again and again was told last.
+#[derive(Default)]
+pub(super) struct Before {
+    at: u64,
+    /// In the order of their numbers.
+    actors: Vec<Done>,
+}
+
+/// What an actor had done at a time.
+#[derive(Clone, Copy, Default)]
+struct Done {
+    id: u64,
+    handled: u64,
+    turn_nanos: u64,
+}
+
+impl Before {
+    fn of(&self, id: ActorId) -> Done {
+        let place = self.actors.binary_search_by_key(&id.get(), |done| done.id);
+        place.map(|place| self.actors[place]).unwrap_or_default()
+    }
+}
+
+/// What actors can be sorted by.
+#[derive(Clone, Copy)]
+enum By {
+    /// By what they have now, or had ever.
+    Now(Order),
+    /// By what they have handled since the answer before.
+    Handled,
+    /// By how long they have worked since then.
+    Time,
+}
+
+struct Look {
+    most: usize,
+    by: By,
+}
+
+impl Look {
+    fn read<'a>(words: impl Iterator<Item = &'a str>) -> Result<Self, &'static str> {
+        let mut look = Look {
+            most: 40,
+            by: By::Now(Order::Queued),
+        };
+        for word in words {
+            match word.split_once('=') {
+                Some(("most", most)) => {
+                    let most: usize = most.parse().map_err(|_| "`most` is not a number")?;
+                    look.most = most.min(MOST_ACTORS);
+                }
+                Some(("by", by)) => {
+                    look.by = match by {
+                        "queued" => By::Now(Order::Queued),
+                        "handled" => By::Handled,
+                        "time" => By::Time,
+                        "longest" => By::Now(Order::LongestTurn),
+                        "lost" => By::Now(Order::Lost),
+                        _ => return Err("`by` is none of queued, handled, time, longest, lost"),
+                    }
+                }
+                // Of a later version, which can do without.
+                _ => {}
+            }
+        }
+        Ok(look)
+    }
+}
+
+/// Answers a request.
+pub(super) fn answer(request: &str, before: &mut Before) -> String {
+    let mut words = request.split_ascii_whitespace();
+    let read = match (words.next(), words.next()) {
+        (Some("hello"), _) => Ok(None),
+        (Some("look"), Some(version)) if version == VERSION.to_string() => {
+            Look::read(words).map(Some)
+        }
+        (Some("look"), _) => Err("this program speaks another version of the protocol"),
+        _ => Err("a request is `hello` or `look`"),
+    };
+    let mut json = Json::default();
+    json.object(|json| {
+        json.plain("tamtam", VERSION);
+        match read {
+            Err(error) => json.text("error", error),
+            Ok(look) => {
+                introduce(json);
+                if let Some(look) = look {
+                    show(json, &look, before);
+                }
+            }
+        }
+    });
+    json.finish()
+}
+
+/// An answer without a question.
+pub(super) fn refusal(why: &str) -> String {
+    let mut json = Json::default();
+    json.object(|json| {
+        json.plain("tamtam", VERSION);
+        json.text("error", why);
+    });
+    json.finish()
+}
+
+fn introduce(json: &mut Json) {
+    let program = std::env::current_exe().ok();
+    let name = program.as_ref().and_then(|program| program.file_name());
+    let name = name.map_or("?".into(), |name| name.to_string_lossy());
+    json.text("program", short(&name));
+    json.plain("pid", std::process::id());
+    json.text("version", env!("CARGO_PKG_VERSION"));
+}
+
+fn show(json: &mut Json, look: &Look, before: &mut Before) {
+    let now = clock::now();
+    let homes = watched::all();
+    let is_first = before.at == 0;
+    let mut done = Vec::with_capacity(before.actors.len());
+    let ledgers: Vec<&Arc<Ledger>> = homes.iter().filter_map(|(_, home)| home.ledger()).collect();
+    let actors = snapshot::first(ledgers.into_iter(), look.most, |id, figures| {
+        let last = before.of(id);
+        done.push(Done {
+            id: id.get(),
+            handled: figures.handled,
+            turn_nanos: figures.turn_nanos,
+        });
+        match look.by {
+            By::Now(order) => order.of(figures),
+            By::Handled => figures.handled.saturating_sub(last.handled),
+            By::Time => figures.turn_nanos.saturating_sub(last.turn_nanos),
+        }
+    });
+    json.plain("now_ns", now);
+    // What was done since the answer before can be said from the second one on.
+    let since = if is_first { 0 } else { now - before.at };
+    json.plain("since_ns", since);
+    json.list("homes", |json| {
+        for (number, home) in &homes {
+            show_home(json, *number, &**home);
+        }
+    });
+    json.plain("actors_observed", done.len());
+    json.list("actors", |json| {
+        for actor in &actors {
+            show_actor(json, actor, (!is_first).then(|| before.of(actor.id)));
+        }
+    });
+    done.sort_unstable_by_key(|done| done.id);
+    *before = Before {
+        at: now,
+        actors: done,
+    };
+}
+
+fn show_home(json: &mut Json, number: u64, home: &dyn Watched) {
+    // A member that is new here comes as an error of the compiler.
+    let HomeSnapshot {
+        kind,
+        name,
+        threads,
+        stand_ins,
+        idle_threads,
+        due,
+        turns,
+        steals,
+        sleeps,
+        entered,
+        blocking_asks,
+        actors,
+    } = home.look();
+    json.object(|json| {
+        json.plain("number", number);
+        json.text("kind", &kind.to_string());
+        json.text("name", short(&name));
+        json.plain("threads", threads);
+        json.plain("stand_ins", stand_ins);
+        json.plain("idle_threads", idle_threads);
+        json.plain("due", due);
+        json.plain("turns", turns);
+        json.plain("steals", steals);
+        json.plain("sleeps", sleeps);
+        json.plain("entered", entered);
+        json.plain("blocking_asks", blocking_asks);
+        if let Some(totals) = actors {
+            json.member("actors", |json| {
+                json.plain("living", totals.living);
+                json.plain("born", totals.born);
+                json.plain("handled", totals.handled);
+                json.plain("queued", totals.queued);
+                json.plain("lost", totals.lost);
+                json.plain("turn_ns", totals.turn_time.as_nanos());
+                json.plain("long_turns", totals.long_turns);
+            });
+        }
+    });
+}
+
+fn show_actor(json: &mut Json, actor: &ActorSnapshot, before: Option<Done>) {
+    let turn_nanos = clock::nanos(actor.turn_time);
+    json.object(|json| {
+        json.plain("id", actor.id.get());
+        json.text("type", short(actor.type_name));
+        json.text("message", short(actor.message_type));
+        json.text("home", short(&actor.home));
+        json.plain("handled", actor.handled);
+        json.plain("queued", actor.queued);
+        json.plain("most_queued", actor.most_queued);
+        json.plain("lost", actor.lost);
+        json.plain("turns", actor.turns);
+        json.plain("turn_ns", turn_nanos);
+        json.plain("longest_ns", actor.longest_turn.as_nanos());
+        if let Some(at_work) = actor.at_work {
+            json.plain("at_work_ns", at_work.as_nanos());
+        }
+        if let Some(before) = before {
+            json.plain(
+                "handled_since",
+                actor.handled.saturating_sub(before.handled),
+            );
+            json.plain(
+                "turn_ns_since",
+                turn_nanos.saturating_sub(before.turn_nanos),
+            );
+        }
+    });
+}
+
+/// The first letters of a name.
+fn short(name: &str) -> &str {
+    let end = name.char_indices().nth(LONGEST_NAME);
+    end.map_or(name, |(end, _)| &name[..end])
+}

@@ -1,0 +1,167 @@
+//! The thread that answers.
+
+use core::time::Duration;
+use std::io::{self, ErrorKind};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::link::Link;
+use super::place::{self, Place};
+
+/// So many may ask at a time. When one more comes, the one goes that has said nothing for the longest time.
+const MOST_LINKS: usize = 16;
+/// How long nobody is let in after that has failed, for instance for want of file descriptors.
+const REST: Duration = Duration::from_millis(100);
+
+/// The thread that answers. Dropping it ends it, and removes its socket.
+pub(super) struct Server {
+    path: PathBuf,
+    /// Closed when the thread is to end.
+    life: Option<UnixStream>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    pub(super) fn start(place: Place) -> io::Result<Self> {
+        let (life, end) = UnixStream::pair()?;
+        let path = place.path().to_owned();
+        let thread = std::thread::Builder::new()
+            .name("tamtam-top".to_owned())
+            .spawn(move || serve(&place, &end))?;
+        Ok(Server {
+            path,
+            life: Some(life),
+            thread: Some(thread),
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.life.take());
+        if let Some(thread) = self.thread.take() {
+            // It ends by itself.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Answers until the other side of `end` is closed.
+fn serve(place: &Place, end: &UnixStream) {
+    let mut links: Vec<Link> = Vec::new();
+    let mut rests_until: Option<Instant> = None;
+    loop {
+        let rest = rests_until.map(|until| until.saturating_duration_since(Instant::now()));
+        let ready = match wait(place, end, &links, rest) {
+            Ok(ready) => ready,
+            Err(why) if why.kind() == ErrorKind::Interrupted => continue,
+            // What could be waited for is gone: nobody can be answered any more.
+            Err(_) => return,
+        };
+        if ready.ends {
+            return;
+        }
+        let mut looks = ready.links.into_iter();
+        links.retain_mut(|link| !looks.next().unwrap_or(false) || link.go_on());
+        if rest.is_some_and(|rest| rest.is_zero()) {
+            rests_until = None;
+        }
+        if ready.comes && let_in(place, &mut links).is_err() {
+            rests_until = Some(Instant::now() + REST);
+        }
+    }
+}
+
+/// What there is to do.
+struct Ready {
+    ends: bool,
+    comes: bool,
+    links: Vec<bool>,
+}
+
+fn wait(
+    place: &Place,
+    end: &UnixStream,
+    links: &[Link],
+    rest: Option<Duration>,
+) -> io::Result<Ready> {
+    let mut waits = vec![PollFd::from_borrowed_fd(end.as_fd(), PollFlags::IN)];
+    waits.extend(links.iter().map(|link| {
+        let flags = if link.has_to_send() {
+            PollFlags::OUT
+        } else {
+            PollFlags::IN
+        };
+        PollFd::from_borrowed_fd(link.stream.as_fd(), flags)
+    }));
+    if rest.is_none() {
+        waits.push(PollFd::from_borrowed_fd(
+            place.listener.as_fd(),
+            PollFlags::IN,
+        ));
+    }
+    let timeout = rest.and_then(|rest| Timespec::try_from(rest).ok());
+    poll(&mut waits, timeout.as_ref())?;
+    let mut ready = waits.iter().map(|wait| !wait.revents().is_empty());
+    Ok(Ready {
+        ends: ready.next().unwrap_or(true),
+        links: ready.by_ref().take(links.len()).collect(),
+        comes: ready.next().unwrap_or(false),
+    })
+}
+
+/// Lets those in who want to ask.
+fn let_in(place: &Place, links: &mut Vec<Link>) -> io::Result<()> {
+    for _ in 0..MOST_LINKS {
+        let stream = match place.listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(why) if why.kind() == ErrorKind::WouldBlock => return Ok(()),
+            Err(why)
+                if matches!(
+                    why.kind(),
+                    ErrorKind::Interrupted | ErrorKind::ConnectionAborted
+                ) =>
+            {
+                continue;
+            }
+            Err(why) => return Err(why),
+        };
+        let mut link = Link::new(stream)?;
+        if !is_same_user(&link.stream) {
+            link.refuse("only the user who runs this program may look at it");
+        }
+        if link.go_on() {
+            if links.len() == MOST_LINKS {
+                // Who has not said anything yet comes before those who have.
+                let oldest = (0..MOST_LINKS).min_by_key(|place| links[*place].heard());
+                oldest
+                    .into_iter()
+                    .for_each(|oldest| drop(links.remove(oldest)));
+            }
+            links.push(link);
+        }
+    }
+    // The others are for the next round.
+    Ok(())
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn is_same_user(stream: &UnixStream) -> bool {
+    rustix::net::sockopt::socket_peercred(stream)
+        .is_ok_and(|peer| peer.uid.as_raw() == place::user())
+}
+
+/// Elsewhere the modes of the folder and the socket see to that.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn is_same_user(_: &UnixStream) -> bool {
+    true
+}

@@ -1,0 +1,159 @@
+//! What is told to a subscriber of `tracing`.
+
+mod support;
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+use support::{hold, until, within_limit};
+use tamtam_actor::{Address, Overflow, Pool, Reply};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// An event: its fields, the message among them.
+type Told = HashMap<String, String>;
+
+static TOLD: Mutex<Vec<Told>> = Mutex::new(Vec::new());
+
+/// Writes all events down.
+struct Scribe;
+
+struct Fields<'a>(&'a mut Told);
+
+impl tracing::field::Visit for Fields<'_> {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn Debug) {
+        self.0.insert(field.name().to_owned(), format!("{value:?}"));
+    }
+}
+
+impl<S: tracing::Subscriber> Layer<S> for Scribe {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        assert_eq!(event.metadata().target(), "tamtam::actor");
+        let level = event.metadata().level().to_string();
+        let mut told = Told::from([("level".to_owned(), level)]);
+        event.record(&mut Fields(&mut told));
+        TOLD.lock().unwrap().push(told);
+    }
+}
+
+fn listen() {
+    static LISTENS: OnceLock<()> = OnceLock::new();
+    LISTENS.get_or_init(|| tracing_subscriber::registry().with(Scribe).init());
+}
+
+/// What was told of this actor in these words.
+fn told_of<M: Send + 'static>(actor: &Address<M>, words: &str) -> Vec<Told> {
+    let number = actor.id().get().to_string();
+    let told = TOLD.lock().unwrap();
+    told.iter()
+        .filter(|told| told.get("actor") == Some(&number) && told["message"].contains(words))
+        .cloned()
+        .collect()
+}
+
+#[test]
+fn birth_and_end_are_told() {
+    within_limit(|| {
+        listen();
+        let pool = Pool::with_threads(1);
+        let actor = pool.spawn_fn(|reply: Reply<u8>, _| reply.send(1));
+        let born = told_of(&actor, "born");
+        assert_eq!(born.len(), 1);
+        assert!(
+            born[0]["actor_type"].contains("birth_and_end_are_told"),
+            "{born:?}"
+        );
+        assert_eq!(born[0]["level"], "DEBUG");
+        actor.ask(|reply| reply).unwrap();
+        assert!(told_of(&actor, "ended").is_empty());
+        actor.stop();
+        until(|| told_of(&actor, "ended").len() == 1);
+        assert!(told_of(&actor, "panicked").is_empty());
+    });
+}
+
+#[test]
+fn a_panic_is_told_as_an_error() {
+    within_limit(|| {
+        listen();
+        let pool = Pool::with_threads(1);
+        let actor = pool.spawn_fn(|(): (), _| std::panic::resume_unwind(Box::new("no more ink")));
+        actor.tell(()).unwrap();
+        until(|| told_of(&actor, "ended").len() == 1);
+        let told = told_of(&actor, "panicked");
+        assert_eq!(told.len(), 1);
+        assert_eq!(told[0]["level"], "ERROR");
+        assert!(told[0]["reason"].contains("no more ink"), "{told:?}");
+        assert!(told_of(&actor, "ended")[0]["reason"].contains("no more ink"));
+    });
+}
+
+#[test]
+fn a_long_turn_of_an_observed_actor_is_told() {
+    within_limit(|| {
+        listen();
+        let builder = Pool::builder().threads(1).name("slow").observe(true);
+        let pool = builder.long_turn(Duration::from_nanos(1)).build().unwrap();
+        let actor = pool.spawn_fn(|reply: Reply<u8>, _| reply.send(1));
+        actor.ask(|reply| reply).unwrap();
+        until(|| !told_of(&actor, "a turn was long").is_empty());
+        let told = told_of(&actor, "a turn was long");
+        assert_eq!(
+            (told[0]["home"].as_str(), told[0]["level"].as_str()),
+            ("\"slow\"", "WARN")
+        );
+    });
+}
+
+#[test]
+fn a_handler_that_waits_is_told_of_once() {
+    within_limit(|| {
+        listen();
+        struct Ask(Reply<u8>);
+
+        let pool = Pool::with_threads(1);
+        let inner = pool.spawn_fn(|reply: Reply<u8>, _| reply.send(1));
+        let outer = pool.spawn_fn(move |Ask(reply): Ask, _| {
+            let answer = inner.ask(|reply| reply);
+            reply.send(answer.unwrap());
+        });
+        for _ in 0..3 {
+            assert_eq!(outer.ask(Ask), Ok(1));
+        }
+        let told = told_of(&outer, "a handler waits");
+        assert_eq!(told.len(), 1);
+        assert!(told[0]["message_type"].ends_with("Ask\""), "{told:?}");
+        assert!(pool.blocking_asks() >= 3);
+    });
+}
+
+#[test]
+fn many_losses_are_told_in_few_words() {
+    within_limit(|| {
+        listen();
+        let pool = Pool::with_threads(1);
+        let spawner = pool.spawner().limited(1, Overflow::DropNewest);
+        let actor = spawner.spawn_fn(|hold: Option<support::Hold>, _| {
+            hold.into_iter().for_each(support::Hold::wait);
+        });
+        let (wait, gate) = hold();
+        actor.tell(Some(wait)).unwrap();
+        gate.until_entered();
+        for _ in 0..1_000 {
+            actor.tell(None).unwrap();
+        }
+        assert_eq!(actor.lost(), 999);
+        let told = TOLD.lock().unwrap();
+        let losses = told
+            .iter()
+            .filter(|told| told["message"].contains("were lost"));
+        // Once a second, and nobody knows how long this took.
+        let losses: Vec<_> = losses.collect();
+        assert!((1..100).contains(&losses.len()), "{}", losses.len());
+        drop(told);
+        gate.open();
+    });
+}
