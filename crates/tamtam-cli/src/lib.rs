@@ -4,6 +4,7 @@
 //! - `lab` is the front end: it chooses what to measure, starts one fresh process for every measurement, and prints
 //!   tables and verdicts.
 //! - [`drive`] is the measuring side: the bodies of the experiments, which the separate programs in `peers/` run too.
+//! - `top` shows a running program: its pools, and what their actors do.
 //! - `contender` are Tamtam's own ways of passing messages, as they take part in the experiments.
 
 #![forbid(unsafe_code)]
@@ -13,3 +14,5 @@ pub mod contender;
 pub mod drive;
 #[cfg(feature = "program")]
 pub mod lab;
+#[cfg(feature = "program")]
+pub mod top;

@@ -1,0 +1,161 @@
+//! What a program answers: a line of JSON. Nothing of it is trusted.
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde::Deserialize;
+
+/// The version of what is asked and answered that this program knows.
+pub(crate) const VERSION: u64 = 1;
+
+/// An answer, as far as it is shown. What a program does not say is 0, or nothing.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Answer {
+    pub(crate) program: String,
+    pub(crate) pid: u64,
+    pub(crate) version: String,
+    pub(crate) now_ns: u64,
+    /// The time since the look before; 0 if this is the first one.
+    pub(crate) since_ns: u64,
+    pub(crate) homes: Vec<Home>,
+    pub(crate) actors_observed: u64,
+    pub(crate) actors: Vec<Actor>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Home {
+    pub(crate) number: u64,
+    pub(crate) kind: String,
+    pub(crate) name: String,
+    pub(crate) threads: u64,
+    pub(crate) stand_ins: u64,
+    pub(crate) idle_threads: u64,
+    pub(crate) due: u64,
+    pub(crate) turns: u64,
+    pub(crate) steals: u64,
+    pub(crate) sleeps: u64,
+    pub(crate) entered: u64,
+    pub(crate) blocking_asks: u64,
+    pub(crate) actors: Option<Totals>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Totals {
+    pub(crate) living: u64,
+    pub(crate) born: u64,
+    pub(crate) handled: u64,
+    pub(crate) queued: u64,
+    pub(crate) lost: u64,
+    pub(crate) turn_ns: u64,
+    pub(crate) long_turns: u64,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Actor {
+    pub(crate) id: u64,
+    pub(crate) name: Option<String>,
+    #[serde(rename = "type")]
+    pub(crate) type_name: String,
+    pub(crate) message: String,
+    pub(crate) home: String,
+    pub(crate) handled: u64,
+    pub(crate) queued: u64,
+    pub(crate) most_queued: u64,
+    pub(crate) lost: u64,
+    pub(crate) turns: u64,
+    pub(crate) turn_ns: u64,
+    pub(crate) longest_ns: u64,
+    pub(crate) at_work_ns: Option<u64>,
+    pub(crate) restarts: u64,
+    pub(crate) handled_since: Option<u64>,
+    pub(crate) turn_ns_since: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    tamtam: u64,
+    error: Option<String>,
+}
+
+impl Answer {
+    /// # Errors
+    ///
+    /// If the line is no answer, is one of another version, or says that the program refuses to answer.
+    pub(crate) fn read(line: &str) -> Result<Self> {
+        let head: Head = serde_json::from_str(line).context(
+            "what answers there is no program with Tamtam: its answer is no such line of JSON",
+        )?;
+        ensure!(
+            head.tamtam == VERSION,
+            "the program speaks version {} of the protocol, this tamtam speaks version {VERSION}: install the tamtam \
+             that belongs to the program's version of the library",
+            head.tamtam
+        );
+        if let Some(error) = head.error {
+            bail!("the program refuses: {}", printable(&error));
+        }
+        serde_json::from_str(line).context("the program's answer is damaged")
+    }
+}
+
+/// Text from another program, without what might steer the terminal.
+pub(crate) fn printable(text: &str) -> String {
+    let is_hidden = |letter: char| {
+        letter.is_control()
+            // What turns the direction of writing, or is not seen.
+            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    text.chars()
+        .map(|letter| if is_hidden(letter) { '·' } else { letter })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, printable};
+
+    #[test]
+    fn hostile_lines_are_errors_and_no_more() {
+        let deep = "[".repeat(100_000);
+        let lines = [
+            "",
+            "{}",
+            "[]",
+            "null",
+            "{\"tamtam\":1",
+            "{\"tamtam\":-1}",
+            "{\"tamtam\":1e400}",
+            "{\"tamtam\":\"1\"}",
+            "{\"tamtam\":1,\"homes\":7}",
+            "{\"tamtam\":1,\"homes\":[{\"threads\":99999999999999999999999}]}",
+            "{\"tamtam\":1,\"actors\":[{\"id\":-1}]}",
+            "{\"tamtam\":1,\"program\":\"\\ud800\"}",
+            &deep,
+        ];
+        for line in lines {
+            assert!(Answer::read(line).is_err(), "{line:.80}");
+        }
+    }
+
+    #[test]
+    fn another_version_is_named() {
+        let error = Answer::read("{\"tamtam\":2,\"new\":true}").unwrap_err();
+        assert!(error.to_string().contains("version 2"), "{error}");
+    }
+
+    #[test]
+    fn a_refusal_is_passed_on_and_cannot_steer_the_terminal() {
+        let error = Answer::read("{\"tamtam\":1,\"error\":\"no\\u001b[2J\"}").unwrap_err();
+        assert_eq!(error.to_string(), "the program refuses: no·[2J");
+        assert_eq!(printable("a\u{202e}b"), "a·b");
+    }
+
+    #[test]
+    fn what_is_not_known_is_no_error() {
+        let line = "{\"tamtam\":1,\"program\":\"p\",\"moon\":[1],\"homes\":[{\"kind\":\"boat\"}]}";
+        let answer = Answer::read(line).unwrap();
+        assert_eq!((answer.program.as_str(), answer.homes.len()), ("p", 1));
+    }
+}

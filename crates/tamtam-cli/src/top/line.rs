@@ -1,0 +1,99 @@
+//! The line to a program.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use super::answer::{Answer, VERSION};
+use super::arguments::By;
+
+/// No answer is longer; a thousand actors take less than a mebibyte.
+const LONGEST_ANSWER: u64 = 16 << 20;
+/// A program that does not answer within this time is taken to be stuck, or stopped.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A connection to a program that serves.
+#[derive(Debug)]
+pub(crate) struct Line {
+    reader: BufReader<UnixStream>,
+    path: PathBuf,
+}
+
+impl Line {
+    /// # Errors
+    ///
+    /// If nobody serves there, or it is another user's.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let shown = path.display();
+        let file = std::fs::metadata(path).with_context(|| {
+            format!("there is no socket at {shown}: does the program run, and call tamtam::actor::observe::serve()?")
+        })?;
+        let user = rustix::process::geteuid().as_raw();
+        ensure!(
+            file.uid() == user,
+            "{shown} belongs to another user, and only that user may look at the program: try sudo -u '#{}' tamtam top",
+            file.uid()
+        );
+        let stream = UnixStream::connect(path).map_err(|error| {
+            let what = match error.kind() {
+                ErrorKind::ConnectionRefused => "the program that served there has ended",
+                ErrorKind::PermissionDenied => "only the user who runs the program may look at it",
+                _ => "nobody serves there",
+            };
+            anyhow::Error::new(error).context(format!("{shown}: {what}"))
+        })?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(Line {
+            reader: BufReader::new(stream),
+            path: path.to_owned(),
+        })
+    }
+
+    /// Which program it is.
+    pub(crate) fn hello(&mut self) -> Result<Answer> {
+        Answer::read(&self.ask("hello\n")?)
+    }
+
+    /// What it does: the line, and what it says.
+    pub(crate) fn look(&mut self, most: u16, by: By) -> Result<(String, Answer)> {
+        let line = self.ask(&format!("look {VERSION} most={most} by={}\n", by.word()))?;
+        let answer = Answer::read(&line)?;
+        Ok((line, answer))
+    }
+
+    fn ask(&mut self, request: &str) -> Result<String> {
+        let line = self.exchange(request);
+        let shown = self.path.display();
+        let line = line.map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => anyhow::anyhow!(
+                "{shown}: no answer within {} s: the program is stopped, or the machine is very busy",
+                PATIENCE.as_secs()
+            ),
+            ErrorKind::InvalidData => anyhow::anyhow!("{shown}: the answer is no text"),
+            _ => anyhow::Error::new(error).context(format!("{shown}: the program has gone")),
+        })?;
+        if !line.ends_with('\n') {
+            ensure!(
+                (line.len() as u64) < LONGEST_ANSWER,
+                "{shown}: an answer of more than 16 MiB is no answer of a program with Tamtam"
+            );
+            bail!("{shown}: the program has gone");
+        }
+        Ok(line)
+    }
+
+    fn exchange(&mut self, request: &str) -> std::io::Result<String> {
+        let mut stream = self.reader.get_ref();
+        stream.write_all(request.as_bytes())?;
+        let mut line = String::new();
+        (&mut self.reader)
+            .take(LONGEST_ANSWER)
+            .read_line(&mut line)?;
+        Ok(line)
+    }
+}

@@ -1,0 +1,257 @@
+//! The picture in the terminal.
+
+use ratatui::Frame;
+use ratatui::layout::{Alignment, Constraint, Layout};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span, Text};
+use ratatui::widgets::{Block, BorderType, Cell, Paragraph, Row, Table as Grid, TableState};
+
+use super::arguments::By;
+use super::view::{Column, Table, View, Weight};
+
+/// What is on the screen besides the figures.
+#[derive(Debug, Default)]
+pub(crate) struct Screen {
+    pub(crate) by: By,
+    pub(crate) is_paused: bool,
+    /// What went wrong.
+    pub(crate) trouble: Option<String>,
+    /// The first of the actors that is seen.
+    pub(crate) first: usize,
+}
+
+const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
+const FAINT: Style = Style::new().fg(Color::DarkGray);
+
+impl Screen {
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, view: Option<&View>) {
+        let homes = view.map_or(0, |view| view.homes.rows.len()).min(8) as u16;
+        let [head, above, below, foot] = Layout::vertical([
+            Constraint::Length(1),
+            Constraint::Length(homes + 3),
+            Constraint::Min(4),
+            Constraint::Length(1),
+        ])
+        .areas(frame.area());
+
+        frame.render_widget(self.head(view), head);
+        frame.render_widget(Self::foot(), foot);
+        let Some(view) = view else {
+            return;
+        };
+        let title = title("pools and threads");
+        frame.render_widget(grid(&view.homes, above.width).block(title), above);
+
+        let room = usize::from(below.height.saturating_sub(3));
+        let most = view.actors.rows.len();
+        self.first = self.first.min(most.saturating_sub(room));
+        let last = (self.first + room).min(most);
+        let block = match view.note {
+            Some(_) => title_of_actors("actors".to_owned()),
+            None => title_of_actors(format!(
+                "actors {} to {last} of {}",
+                (self.first + 1).min(last),
+                view.observed
+            )),
+        };
+        if let Some(note) = view.note {
+            let note = Paragraph::new(Text::raw(note))
+                .style(FAINT)
+                .wrap(ratatui::widgets::Wrap { trim: true });
+            frame.render_widget(note.block(block), below);
+        } else {
+            let mut state = TableState::new().with_offset(self.first);
+            let actors = grid(&view.actors, below.width).block(block);
+            frame.render_stateful_widget(actors, below, &mut state);
+        }
+    }
+
+    fn head<'a>(&self, view: Option<&'a View>) -> Line<'a> {
+        let program = view.map_or("tamtam top", |view| view.program.as_str());
+        let mut words = vec![
+            Span::styled(format!(" {program} "), STRONG),
+            Span::raw(format!(" by {} ", self.by.word())),
+        ];
+        if self.is_paused {
+            words.push(Span::styled(" paused ", STRONG.fg(Color::Yellow)));
+        }
+        if let Some(trouble) = &self.trouble {
+            words.push(Span::styled(format!(" {trouble} "), STRONG.fg(Color::Red)));
+        }
+        Line::from(words)
+    }
+
+    fn foot() -> Line<'static> {
+        let keys = [
+            ("q", "quit"),
+            ("s", "sort by the next"),
+            ("p", "pause"),
+            ("↑ ↓", "move"),
+        ];
+        let mut words = Vec::new();
+        for (key, what) in keys {
+            words.push(Span::styled(format!(" {key} "), STRONG));
+            words.push(Span::styled(format!("{what}  "), FAINT));
+        }
+        Line::from(words)
+    }
+}
+
+fn title(title: &'static str) -> Block<'static> {
+    title_of_actors(title.to_owned())
+}
+
+fn title_of_actors(title: String) -> Block<'static> {
+    Block::bordered()
+        .border_type(BorderType::Rounded)
+        .border_style(FAINT)
+        .title(Span::styled(
+            format!(" {title} "),
+            Style::new().fg(Color::Cyan),
+        ))
+}
+
+/// As many columns as there is room for, from the left.
+fn grid(table: &Table, width: u16) -> Grid<'_> {
+    let widths: Vec<u16> = (0..table.columns.len())
+        .map(|place| width_of(table, place))
+        .collect();
+    let mut room = width.saturating_sub(2);
+    let shown = widths.iter().take_while(|width| {
+        let fits = **width <= room;
+        room = room.saturating_sub(**width + 1);
+        fits
+    });
+    let shown = shown.count().max(1);
+    let columns = &table.columns[..shown];
+    let heading = columns.iter().enumerate().map(|(place, column)| {
+        let style = if table.sorted == Some(place) {
+            STRONG.fg(Color::Cyan).add_modifier(Modifier::UNDERLINED)
+        } else {
+            STRONG
+        };
+        cell(column, column.heading, style)
+    });
+    let rows = table.rows.iter().map(|row| {
+        Row::new(columns.iter().zip(row).map(|(column, value)| {
+            let style = match value.weight {
+                Weight::Faint => FAINT,
+                Weight::Plain => Style::new(),
+                Weight::Notable => Style::new().fg(Color::Yellow),
+                Weight::Alarming => Style::new().fg(Color::Red),
+            };
+            cell(column, &value.text, style)
+        }))
+    });
+    // Apart as far as there is room for.
+    let needed: u16 = widths[..shown].iter().sum();
+    let gaps = shown.saturating_sub(1).max(1) as u16;
+    let spacing = (width.saturating_sub(2 + needed) / gaps).clamp(1, 3);
+    let constraints = widths[..shown]
+        .iter()
+        .map(|width| Constraint::Length(*width));
+    Grid::new(rows, constraints)
+        .column_spacing(spacing)
+        .header(Row::new(heading))
+}
+
+fn width_of(table: &Table, place: usize) -> u16 {
+    let cells = table.rows.iter().filter_map(|row| row.get(place));
+    let cells = cells.map(|value| value.text.chars().count());
+    let heading = table.columns[place].heading.chars().count();
+    // A long word is cut, so that numbers have room.
+    let most = if table.columns[place].is_number {
+        12
+    } else {
+        36
+    };
+    cells.max().unwrap_or(0).min(most).max(heading) as u16
+}
+
+fn cell<'a>(column: &Column, text: &'a str, style: Style) -> Cell<'a> {
+    let alignment = if column.is_number {
+        Alignment::Right
+    } else {
+        Alignment::Left
+    };
+    Cell::new(Text::styled(text, style).alignment(alignment))
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::super::answer::Answer;
+    use super::super::view::View;
+    use super::{By, Screen};
+
+    fn picture(width: u16, height: u16, screen: &mut Screen, view: Option<&View>) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| screen.draw(frame, view)).unwrap();
+        terminal.backend().to_string()
+    }
+
+    fn view(actors: usize) -> View {
+        let actor = r#"{"id":7,"type":"shop::Till","home":"shop","handled":9,"queued":12,"longest_ns":1500,
+            "at_work_ns":2000000000,"lost":1,"handled_since":5,"turn_ns_since":250000000}"#;
+        let line = format!(
+            r#"{{"tamtam":1,"program":"shop","pid":42,"since_ns":1000000000,"actors_observed":{actors},
+            "homes":[{{"number":1,"kind":"pool","name":"shop","threads":2,"idle_threads":1,"actors":{{"living":1}}}}],
+            "actors":[{}]}}"#,
+            vec![actor; actors].join(",")
+        );
+        View::new(&Answer::read(&line).unwrap(), None, By::Queued)
+    }
+
+    #[test]
+    fn what_a_program_does_is_on_the_screen() {
+        let mut screen = Screen {
+            is_paused: true,
+            ..Screen::default()
+        };
+        let shown = picture(130, 16, &mut screen, Some(&view(1)));
+        for words in [
+            "shop (42)",
+            "by queued",
+            "paused",
+            "pools and threads",
+            "actors 1 to 1 of 1",
+            "#7",
+            "Till",
+            "12",
+            "25.0 %",
+            "1.50 µs",
+            "2.00 s",
+            "q  quit",
+        ] {
+            let words = words.replace("q  quit", " q quit");
+            assert!(shown.contains(&words), "{words} is missing in\n{shown}");
+        }
+    }
+
+    #[test]
+    fn no_size_is_too_small_and_no_list_too_long() {
+        let mut screen = Screen::default();
+        for (width, height) in [(1, 1), (3, 4), (20, 5), (80, 24), (400, 3)] {
+            for actors in [0, 1, 500] {
+                screen.first = usize::MAX / 2;
+                picture(width, height, &mut screen, Some(&view(actors)));
+            }
+            picture(width, height, &mut screen, None);
+        }
+        screen.first = 1_000;
+        let shown = picture(80, 24, &mut screen, Some(&view(500)));
+        assert!(shown.contains("to 500 of 500"), "{shown}");
+    }
+
+    #[test]
+    fn trouble_is_said_beside_the_last_figures() {
+        let mut screen = Screen {
+            trouble: Some("the program has gone".to_owned()),
+            ..Screen::default()
+        };
+        let shown = picture(100, 16, &mut screen, Some(&view(1)));
+        assert!(shown.contains("the program has gone") && shown.contains("Till"));
+    }
+}

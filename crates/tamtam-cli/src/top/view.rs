@@ -1,0 +1,348 @@
+//! What is shown: an answer as words and numbers in columns.
+
+use super::answer::{Actor, Answer, Home, printable};
+use super::arguments::By;
+use super::type_name::short;
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column {
+    pub(crate) heading: &'static str,
+    /// Numbers stand on the right.
+    pub(crate) is_number: bool,
+}
+
+const fn words(heading: &'static str) -> Column {
+    Column {
+        heading,
+        is_number: false,
+    }
+}
+
+const fn number(heading: &'static str) -> Column {
+    Column {
+        heading,
+        is_number: true,
+    }
+}
+
+/// How much a value asks to be looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// Nothing is there.
+    Faint,
+    #[default]
+    Plain,
+    /// Something piles up.
+    Notable,
+    /// Something is lost, or stands still.
+    Alarming,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Value {
+    pub(crate) text: String,
+    pub(crate) weight: Weight,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) columns: &'static [Column],
+    pub(crate) rows: Vec<Vec<Value>>,
+    /// The column that the rows are sorted by.
+    pub(crate) sorted: Option<usize>,
+}
+
+/// What is shown of an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    pub(crate) program: String,
+    pub(crate) homes: Table,
+    pub(crate) actors: Table,
+    /// Of how many actors those that are shown are the first.
+    pub(crate) observed: u64,
+    /// What is to be said besides.
+    pub(crate) note: Option<&'static str>,
+}
+
+const HOMES: &[Column] = &[
+    words("HOME"),
+    number("THREADS"),
+    number("AT WORK"),
+    number("DUE"),
+    number("TURNS/s"),
+    number("STEALS/s"),
+    number("SLEEPS/s"),
+    number("ENTERED/s"),
+    number("BLOCKED"),
+    number("ACTORS"),
+    number("HANDLED/s"),
+    number("QUEUED"),
+    number("LOST"),
+];
+
+const ACTORS: &[Column] = &[
+    number("ACTOR"),
+    words("TYPE"),
+    words("HOME"),
+    number("QUEUED"),
+    number("MOST"),
+    number("HANDLED/s"),
+    number("HANDLED"),
+    number("TIME"),
+    number("LONGEST"),
+    number("LOST"),
+    number("AT IT"),
+];
+
+/// A turn that has lasted so long stands out.
+const LONG_NS: u64 = 1_000_000_000;
+
+impl View {
+    /// `before` is the answer before this one, for what happened since.
+    pub(crate) fn new(answer: &Answer, before: Option<&Answer>, by: By) -> Self {
+        let seconds = answer.since_ns as f64 / 1e9;
+        let has_named = answer.actors.iter().any(|actor| actor.name.is_some());
+        let homes = answer.homes.iter().map(|home| {
+            let before = before.and_then(|before| {
+                let mut homes = before.homes.iter();
+                homes.find(|before| before.number == home.number)
+            });
+            home_row(home, before, seconds)
+        });
+        let actors = answer.actors.iter();
+        let sorted = match by {
+            By::Queued => 3,
+            By::Handled => 5,
+            By::Time => 7,
+            By::Longest => 8,
+            By::Lost => 9,
+        };
+        View {
+            program: format!("{} ({})", printable(&answer.program), answer.pid),
+            homes: Table {
+                columns: HOMES,
+                rows: homes.collect(),
+                sorted: None,
+            },
+            actors: Table {
+                columns: ACTORS,
+                rows: actors
+                    .map(|actor| actor_row(actor, seconds, has_named))
+                    .collect(),
+                sorted: Some(sorted),
+            },
+            observed: answer.actors_observed,
+            note: note(answer),
+        }
+    }
+}
+
+fn note(answer: &Answer) -> Option<&'static str> {
+    if answer.homes.is_empty() {
+        Some("The program has no pool at this time.")
+    } else if answer.homes.iter().all(|home| home.actors.is_none()) {
+        Some(
+            "Actors are not observed: call observe::serve() before the pools are made, or build them with .observe(true).",
+        )
+    } else if answer.actors.is_empty() {
+        Some("There are no actors at this time.")
+    } else {
+        None
+    }
+}
+
+fn home_row(home: &Home, before: Option<&Home>, seconds: f64) -> Vec<Value> {
+    let rate = |of: fn(&Home) -> u64| {
+        let before = before.filter(|_| seconds > 0.0);
+        before.map_or_else(unknown, |before| {
+            per_second(of(home).saturating_sub(of(before)), seconds)
+        })
+    };
+    let threads = home.threads.saturating_add(home.stand_ins);
+    let handled = |home: &Home| home.actors.as_ref().map_or(0, |totals| totals.handled);
+    let mut row = vec![
+        word(&home.name),
+        match home.stand_ins {
+            0 => plain(home.threads.to_string()),
+            stand_ins => notable(format!("{}+{stand_ins}", home.threads)),
+        },
+        plain(threads.saturating_sub(home.idle_threads).to_string()),
+        pile(home.due, Weight::Plain),
+        rate(|home| home.turns),
+        rate(|home| home.steals),
+        rate(|home| home.sleeps),
+        rate(|home| home.entered),
+        pile(home.blocking_asks, Weight::Notable),
+    ];
+    match &home.actors {
+        None => row.extend([unknown(), unknown(), unknown(), unknown()]),
+        Some(totals) => row.extend([
+            plain(count(totals.living)),
+            rate(handled),
+            pile(totals.queued, Weight::Plain),
+            pile(totals.lost, Weight::Alarming),
+        ]),
+    }
+    row
+}
+
+fn actor_row(actor: &Actor, seconds: f64, has_named: bool) -> Vec<Value> {
+    let since = |count: Option<u64>| count.filter(|_| seconds > 0.0);
+    let type_name = short(&actor.type_name);
+    let called = match &actor.name {
+        Some(name) if has_named => word(&format!("{name} ({type_name})")),
+        _ => word(&type_name),
+    };
+    let share = |nanos: u64| nanos as f64 / (seconds * 1e9) * 100.0;
+    vec![
+        plain(format!("#{}", actor.id)),
+        called,
+        word(&actor.home),
+        pile(actor.queued, Weight::Notable),
+        pile(actor.most_queued, Weight::Plain),
+        since(actor.handled_since).map_or_else(unknown, |handled| per_second(handled, seconds)),
+        pile(actor.handled, Weight::Plain),
+        since(actor.turn_ns_since).map_or_else(unknown, |nanos| match share(nanos) {
+            0.0 => faint("0 %"),
+            share => plain(format!("{share:.1} %")),
+        }),
+        plain(time(actor.longest_ns)),
+        pile(actor.lost, Weight::Alarming),
+        match actor.at_work_ns {
+            None => faint("-"),
+            Some(nanos) if nanos >= LONG_NS => Value {
+                text: time(nanos),
+                weight: Weight::Alarming,
+            },
+            Some(nanos) => plain(time(nanos)),
+        },
+    ]
+}
+
+fn plain(text: String) -> Value {
+    Value {
+        text,
+        weight: Weight::Plain,
+    }
+}
+
+fn notable(text: String) -> Value {
+    Value {
+        text,
+        weight: Weight::Notable,
+    }
+}
+
+fn faint(text: &str) -> Value {
+    Value {
+        text: text.to_owned(),
+        weight: Weight::Faint,
+    }
+}
+
+fn unknown() -> Value {
+    faint("-")
+}
+
+/// A word of the program's.
+fn word(text: &str) -> Value {
+    plain(printable(text))
+}
+
+/// A count that is best 0.
+fn pile(value: u64, weight: Weight) -> Value {
+    match value {
+        0 => faint("0"),
+        value => Value {
+            text: count(value),
+            weight,
+        },
+    }
+}
+
+fn per_second(since: u64, seconds: f64) -> Value {
+    match since as f64 / seconds {
+        0.0 => faint("0"),
+        rate if rate < 10.0 => plain(format!("{rate:.1}")),
+        rate => plain(count(rate.round() as u64)),
+    }
+}
+
+/// `12345`, `123 k`, `1.23 M`: six letters or so.
+pub(crate) fn count(value: u64) -> String {
+    scaled(
+        value as f64,
+        100_000.0,
+        &[" k", " M", " G", " T", " P", " E"],
+    )
+    .unwrap_or_else(|| value.to_string())
+}
+
+fn scaled(value: f64, from: f64, units: &[&str]) -> Option<String> {
+    if value < from {
+        return None;
+    }
+    let mut value = value;
+    for (place, unit) in units.iter().enumerate() {
+        value /= 1_000.0;
+        if value < 999.5 || place + 1 == units.len() {
+            let digits = usize::from(value < 99.95) + usize::from(value < 9.995);
+            return Some(format!("{value:.digits$}{unit}"));
+        }
+    }
+    None
+}
+
+/// `850 ns`, `12.3 µs`, `1.23 s`, `3 min 20 s`, `5 h 3 min`.
+pub(crate) fn time(nanos: u64) -> String {
+    let seconds = nanos / 1_000_000_000;
+    match seconds {
+        0..60 => scaled(nanos as f64, 1_000.0, &[" µs", " ms", " s"])
+            .unwrap_or_else(|| format!("{nanos} ns")),
+        60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3_600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{count, time};
+
+    #[test]
+    fn counts_are_short() {
+        let shown = [0, 99_999, 100_000, 999_499, 999_999, 1_234_567, u64::MAX].map(count);
+        assert_eq!(
+            shown,
+            ["0", "99999", "100 k", "999 k", "1.00 M", "1.23 M", "18.4 E"]
+        );
+    }
+
+    #[test]
+    fn times_have_units_that_people_use() {
+        let shown = [
+            0,
+            999,
+            1_000,
+            123_456,
+            999_999,
+            1_234_567_890,
+            200_000_000_000,
+            20_000_000_000_000,
+        ]
+        .map(time);
+        assert_eq!(
+            shown,
+            [
+                "0 ns",
+                "999 ns",
+                "1.00 µs",
+                "123 µs",
+                "1.00 ms",
+                "1.23 s",
+                "3 min 20 s",
+                "5 h 33 min"
+            ]
+        );
+    }
+}
