@@ -36,6 +36,7 @@ pages! {
     actors_stepper = "actors/stepper.md",
     actors_time = "actors/time.md",
     actors_life = "actors/life.md",
+    actors_top = "actors/top.md",
     actors_topic = "actors/topic.md",
     asynchronous = "async.md",
     promises = "promises.md",
