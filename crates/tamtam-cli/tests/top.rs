@@ -256,7 +256,7 @@ fn where_there_is_no_program_it_is_said_what_to_do() {
 #[test]
 fn an_interval_has_to_be_one() {
     for interval in ["0", "-1", "soon", "NaN", "1e9"] {
-        let shown = place().run(&["top", "--interval", interval]);
+        let shown = place().run(&["top", &format!("--interval={interval}")]);
         assert_eq!((shown.code, shown.stdout.as_str()), (Some(2), ""));
         assert!(shown.stderr.contains("0.05 to 3600"), "{}", shown.stderr);
     }

@@ -6,7 +6,7 @@
 //! nothing.
 //!
 //! An actor that is observed costs two looks at the clock a turn, one locked instruction more a message, and about
-//! 250 bytes. The figures lie in plain counters that the one who counts writes and everybody reads: nothing is sent, nobody waits.
+//! 400 bytes. The figures lie in plain counters that the one who counts writes and everybody reads: nothing is sent, nobody waits.
 //!
 //! With the feature `top`, `serve` lets `tamtam top` show a live table of this program. With the feature `tracing`,
 //! births, ends, long turns, blocking questions and losses are told to the program's subscriber of `tracing`.
