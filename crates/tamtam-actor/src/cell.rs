@@ -314,6 +314,13 @@ impl<M> Cell<M> {
         self.special.as_ref()?.record.as_ref()
     }
 
+    /// Tells those who observe the actor's name.
+    pub(crate) fn show_name(&self, name: &Arc<str>) {
+        if let Some(record) = self.record() {
+            record.set_name(Arc::clone(name));
+        }
+    }
+
     /// A message has come into the mailbox.
     #[inline(always)]
     fn count_put(&self) {
@@ -731,7 +738,6 @@ impl<M> Cell<M> {
         }
         // SAFETY: nobody else has found that nobody is at it.
         unsafe { cell.lose_all() };
-        told::ended(cell.id, core::any::type_name::<M>(), cell.lost(), &reason);
         cell.tell_of_end(reason);
         // SAFETY: the actor's own reference; those who still use the cell have theirs.
         unsafe { Arc::decrement_strong_count(this.as_ptr()) };
@@ -744,6 +750,7 @@ impl<M> Cell<M> {
             watchers,
             watched,
         } = self.life.end(reason);
+        told::ended(self.id, core::any::type_name::<M>(), self.lost(), &reason);
         if watchers.is_empty() && watched.is_empty() {
             return;
         }

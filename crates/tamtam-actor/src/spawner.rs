@@ -104,6 +104,7 @@ impl<H, B> Spawner<H, B> {
             }
         };
         if let Some(name) = self.name {
+            cell.show_name(&name);
             cell.life().set_name(name);
         }
         Address::first(cell)

@@ -300,7 +300,7 @@ fn a_worker_that_is_observed_is_seen_as_long_as_there_is_one() {
     within_limit(|| {
         let builder = Worker::builder().name("disk").observe(true);
         let worker = builder.build().unwrap();
-        let clerk = worker.spawn(Clerk);
+        let clerk = worker.spawner().name("archivist").spawn(Clerk);
         count(&clerk, 5);
         clerk.ask(Work::Read).unwrap();
         let disk = || {
@@ -312,6 +312,7 @@ fn a_worker_that_is_observed_is_seen_as_long_as_there_is_one() {
         assert_eq!((home.kind, home.threads), (HomeKind::Worker, 1));
         let seen = actors.iter().find(|seen| seen.id == clerk.id()).unwrap();
         assert_eq!((seen.handled, seen.home.as_str()), (6, "disk"));
+        assert_eq!(seen.name.as_deref(), Some("archivist"));
         assert!(seen.type_name.ends_with("Clerk"), "{seen:?}");
         until(|| disk().unwrap().0.idle_threads == 1);
         drop(worker);

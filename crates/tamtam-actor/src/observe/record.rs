@@ -19,6 +19,7 @@ pub(crate) struct Record {
     lost: AtomicU64,
     id: ActorId,
     type_name: OnceLock<&'static str>,
+    name: OnceLock<Arc<str>>,
     message_type: &'static str,
     ledger: Arc<Ledger>,
     /// Messages that were taken out of the mailbox.
@@ -63,6 +64,7 @@ impl Record {
             lost: zero(),
             id,
             type_name: OnceLock::new(),
+            name: OnceLock::new(),
             message_type,
             ledger: Arc::clone(ledger),
             taken: zero(),
@@ -106,6 +108,15 @@ impl Record {
 
     pub(crate) fn id(&self) -> ActorId {
         self.id
+    }
+
+    pub(crate) fn set_name(&self, name: Arc<str>) {
+        // Nobody else sets it.
+        let _ = self.name.set(name);
+    }
+
+    pub(crate) fn name(&self) -> Option<&Arc<str>> {
+        self.name.get()
     }
 
     pub(crate) fn type_name(&self) -> &'static str {

@@ -174,6 +174,8 @@ impl From<Sums> for ActorTotals {
 pub struct ActorSnapshot {
     /// Its number: see [`Address::id`](crate::Address::id).
     pub id: ActorId,
+    /// The name that it was given by [`Spawner::name`](crate::Spawner::name), if any.
+    pub name: Option<Arc<str>>,
     /// The type of the actor, as [`type_name`](core::any::type_name) has it.
     pub type_name: &'static str,
     /// The type of its messages.
@@ -206,6 +208,7 @@ impl ActorSnapshot {
             .then(|| Duration::from_nanos(clock::now().saturating_sub(figures.turn_began)));
         ActorSnapshot {
             id: record.id(),
+            name: record.name().cloned(),
             type_name: record.type_name(),
             message_type: record.message_type(),
             home: record.ledger().home().to_owned(),

@@ -68,7 +68,6 @@ pub(crate) struct Actor {
     pub(crate) turn_ns: u64,
     pub(crate) longest_ns: u64,
     pub(crate) at_work_ns: Option<u64>,
-    pub(crate) restarts: u64,
     pub(crate) handled_since: Option<u64>,
     pub(crate) turn_ns_since: Option<u64>,
 }

@@ -221,6 +221,9 @@ fn show_actor(json: &mut Json, actor: &ActorSnapshot, before: Option<Done>) {
     let turn_nanos = clock::nanos(actor.turn_time);
     json.object(|json| {
         json.plain("id", actor.id.get());
+        if let Some(name) = &actor.name {
+            json.text("name", short(name));
+        }
         json.text("type", short(actor.type_name));
         json.text("message", short(actor.message_type));
         json.text("home", short(&actor.home));
