@@ -630,6 +630,16 @@ impl<M> Cell<M> {
         self.mutes.load(Ordering::SeqCst) == 0
     }
 
+    /// How many messages lie where they are counted; 0 where they are not.
+    #[inline]
+    pub(crate) fn counted(&self) -> usize {
+        if self.is_limited {
+            self.limited().map_or(0, Limited::len)
+        } else {
+            0
+        }
+    }
+
     /// Takes the next message.
     ///
     /// # Safety
@@ -638,7 +648,18 @@ impl<M> Cell<M> {
     #[inline]
     pub(crate) unsafe fn pop(&self) -> Popped<M> {
         // SAFETY: by the caller's promise.
-        let popped = unsafe { self.take_next() };
+        unsafe { self.pop_of(true) }
+    }
+
+    /// As `pop`; but of those that are counted only if `counted` says so.
+    ///
+    /// # Safety
+    ///
+    /// As for `pop`.
+    #[inline]
+    pub(crate) unsafe fn pop_of(&self, counted: bool) -> Popped<M> {
+        // SAFETY: by the caller's promise.
+        let popped = unsafe { self.take_next(counted) };
         if self.is_observed
             && let (Popped::Message(_), Some(record)) = (&popped, self.record())
         {
@@ -653,14 +674,22 @@ impl<M> Cell<M> {
     ///
     /// As for `pop`.
     #[inline]
-    unsafe fn take_next(&self) -> Popped<M> {
+    unsafe fn take_next(&self, counted: bool) -> Popped<M> {
         if self.is_limited
+            && counted
             && let Some(message) = self.limited().and_then(Limited::pop)
         {
             return Popped::Message(message);
         }
         // SAFETY: by the caller's promise.
         unsafe { self.head.pop(&self.tail) }
+    }
+
+    /// At the end of a turn: whether no message is left where they are counted. Then the next one wakes the receiver, which
+    /// is seen by the one who is about to become idle.
+    #[inline]
+    fn has_none_counted(&self) -> bool {
+        !self.is_limited || self.limited().is_none_or(Limited::rest)
     }
 
     /// Marks the youngest message.
@@ -827,7 +856,7 @@ impl<M> Cell<M> {
     unsafe fn next_to_lose(&self) -> Option<M> {
         loop {
             // SAFETY: by the caller's promise.
-            match unsafe { self.take_next() } {
+            match unsafe { self.take_next(true) } {
                 Popped::Message(message) => return Some(message),
                 Popped::Woken => {}
                 Popped::Empty => return None,
@@ -937,7 +966,7 @@ impl<M: Send + 'static> Due for Cell<M> {
         drop(at_work);
         let has_more = match turn {
             // SAFETY: still the cell's turn. If it ends here, the cell may be gone.
-            Turn::Done => !unsafe { cell.head.rest(&cell.tail) },
+            Turn::Done => !(cell.has_none_counted() && unsafe { cell.head.rest(&cell.tail) }),
             Turn::More => true,
             // SAFETY: as above.
             Turn::Park => return unsafe { Self::park(this) },

@@ -226,6 +226,8 @@ impl<A: Actor> Running<A> {
         // would have every message brought from there by itself, and two actors that work for a third one would
         // keep up with each other step by step.
         let mark = self.context.here().cell().mark();
+        // Where messages are counted, so many are for this turn; the mark is that of those who woke the actor for them.
+        let mut counted = self.context.here().cell().counted();
         let mut began = None;
         loop {
             if self.context.here().is_stopping() {
@@ -238,7 +240,7 @@ impl<A: Actor> Running<A> {
             let Some((actor, context)) = self.parts() else {
                 return self.without_actor();
             };
-            if context.here().is_at(mark) {
+            if counted == 0 && context.here().is_at(mark) {
                 return Turn::Done;
             }
             if *handled >= most {
@@ -258,8 +260,11 @@ impl<A: Actor> Running<A> {
                     Some(_) => {}
                 }
             }
+            // One that is about to end takes all.
+            let takes_counted = counted != 0 || context.here().is_ending();
             // SAFETY: this is the cell's turn.
-            let mut popped = unsafe { context.here().cell().pop() };
+            let mut popped = unsafe { context.here().cell().pop_of(takes_counted) };
+            counted = counted.saturating_sub(1);
             let mut is_last = false;
             if let Popped::Empty = popped
                 && context.here().is_ending()

@@ -525,6 +525,23 @@ impl<M> Limited<M> {
         }
     }
 
+    /// How many messages there are.
+    pub(crate) fn len(&self) -> usize {
+        self.queue.lock().messages.len()
+    }
+
+    /// Whether there is none; then the receiver is to be woken for the next one.
+    pub(crate) fn rest(&self) -> bool {
+        let (rests, memory) = {
+            let mut queue = self.queue.lock();
+            queue.awake = queue.messages.len() != 0;
+            // What a rush has left, once it is over for sure.
+            (!queue.awake, queue.messages.spare())
+        };
+        drop(memory);
+        rests
+    }
+
     /// Takes the next message. If there is none the receiver is to be woken for the next one.
     pub(crate) fn pop(&self) -> Option<M> {
         let (taken, unmuted, memory) = {

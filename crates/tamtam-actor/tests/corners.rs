@@ -1,0 +1,47 @@
+//! Where two features meet: each test is named after what went wrong there once.
+
+mod support;
+
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use support::{LONG, hold, panic_on_purpose, until, within_limit};
+use tamtam_actor::{Actor, Address, Budget, Context, Frame, Overflow, Pool, Restart, Time, Worker};
+
+/// A message that leads to another one for ever, in a mailbox that is a queue under a lock.
+fn for_ever(number: u64, here: &mut tamtam_actor::Here<u64>) {
+    here.address().tell(number + 1).expect("room for one");
+}
+
+#[test]
+fn a_worker_ends_though_an_actor_with_a_limit_sends_to_itself() {
+    within_limit(|| {
+        let worker = Worker::new();
+        let limited = worker
+            .spawner()
+            .limited(10, Overflow::Fail)
+            .spawn_fn(for_ever);
+        let sorted = worker.spawner().priorities(|_: &u64| 0).spawn_fn(for_ever);
+        limited.tell(0).unwrap();
+        sorted.tell(0).unwrap();
+        worker.join();
+        assert!(limited.is_stopped() && sorted.is_stopped());
+        assert_eq!((limited.lost(), sorted.lost()), (1, 1));
+    });
+}
+
+#[test]
+fn a_round_of_a_pump_is_for_what_was_there_also_in_a_mailbox_with_a_limit() {
+    let mut frame = Frame::new();
+    let limited = frame
+        .spawner()
+        .limited(10, Overflow::Fail)
+        .spawn_fn(for_ever);
+    limited.tell(0).unwrap();
+    let pumped = frame.pump(Budget::unlimited());
+    assert!((1..=16).contains(&pumped.handled), "{pumped:?}");
+    assert!(pumped.left);
+}
