@@ -739,39 +739,6 @@ impl<M> Cell<M> {
         }
     }
 
-    /// Stops the actor, for this reason unless another one was noted, and loses what is in its mailbox.
-    ///
-    /// # Safety
-    ///
-    /// This is the cell's turn, and the last one; nothing of the cell is used afterwards.
-    unsafe fn bury(this: NonNull<Self>, reason: EndReason) {
-        // SAFETY: it lives until its own reference is given up below.
-        let cell = unsafe { this.as_ref() };
-        // It is we who drain, once the actor is gone. Those who see that it is closed see this.
-        cell.draining.store(DRAINING, Ordering::Relaxed);
-        // SYNC cell-closed: sequentially consistent, for those who look after they have sent.
-        cell.closed.store(true, Ordering::SeqCst);
-        seam::model_fence();
-        // SAFETY: by the caller's promise.
-        let behavior = cell.behavior.with_mut(|place| unsafe { (*place).take() });
-        if let Some(mut behavior) = behavior {
-            // What the actor's own hook or drop does wrong is its own business.
-            contain(|| behavior.stopped());
-            contain(move || drop(behavior));
-        }
-        if let Some(record) = cell.record() {
-            record.end();
-        }
-        if let Some(limited) = cell.limited() {
-            limited.close();
-        }
-        // SAFETY: nobody else has found that nobody is at it.
-        unsafe { cell.lose_all() };
-        cell.tell_of_end(reason);
-        // SAFETY: the actor's own reference; those who still use the cell have theirs.
-        unsafe { Arc::decrement_strong_count(this.as_ptr()) };
-    }
-
     /// Tells those who watch.
     fn tell_of_end(&self, reason: EndReason) {
         let Concerned {
@@ -891,6 +858,44 @@ impl<M: Send + 'static> Cell<M> {
             Arc::from_raw(this.as_ptr())
         },
     };
+
+    /// Stops the actor, for this reason unless another one was noted, and loses what is in its mailbox.
+    ///
+    /// # Safety
+    ///
+    /// This is the cell's turn, and the last one; nothing of the cell is used afterwards.
+    unsafe fn bury(this: NonNull<Self>, reason: EndReason) {
+        // SAFETY: it lives until its own reference is given up below.
+        let cell = unsafe { this.as_ref() };
+        // It is we who drain, once the actor is gone. Those who see that it is closed see this.
+        cell.draining.store(DRAINING, Ordering::Relaxed);
+        // SYNC cell-closed: sequentially consistent, for those who look after they have sent.
+        cell.closed.store(true, Ordering::SeqCst);
+        seam::model_fence();
+        // SAFETY: by the caller's promise.
+        let behavior = cell.behavior.with_mut(|place| unsafe { (*place).take() });
+        if let Some(mut behavior) = behavior {
+            // It is still this actor that is at work: what it sends now to one that has no room keeps no thread, which
+            // that one may need.
+            // SAFETY: as above.
+            let at_work = unsafe { AtWork::begin(this.cast(), Self::KIND) };
+            // What the actor's own hook or drop does wrong is its own business.
+            contain(|| behavior.stopped());
+            contain(move || drop(behavior));
+            drop(at_work);
+        }
+        if let Some(record) = cell.record() {
+            record.end();
+        }
+        if let Some(limited) = cell.limited() {
+            limited.close();
+        }
+        // SAFETY: nobody else has found that nobody is at it.
+        unsafe { cell.lose_all() };
+        cell.tell_of_end(reason);
+        // SAFETY: the actor's own reference; those who still use the cell have theirs.
+        unsafe { Arc::decrement_strong_count(this.as_ptr()) };
+    }
 }
 
 impl<M: Send + 'static> Place for Cell<M> {

@@ -45,3 +45,53 @@ fn a_round_of_a_pump_is_for_what_was_there_also_in_a_mailbox_with_a_limit() {
     assert!((1..=16).contains(&pumped.handled), "{pumped:?}");
     assert!(pumped.left);
 }
+
+/// Sends two messages when it ends.
+struct LastWords(Address<u32>);
+
+impl Actor for LastWords {
+    type Message = ();
+
+    fn handle(&mut self, (): (), cx: &mut Context<Self>) {
+        cx.stop();
+    }
+
+    fn stopped(&mut self, _: &mut Context<Self>) {
+        for number in 0..2 {
+            self.0.tell(number).expect("room is waited for, or made");
+        }
+    }
+}
+
+#[test]
+fn last_words_to_a_full_mailbox_do_not_block_the_pool_that_would_empty_it() {
+    within_limit(|| {
+        // More than there are threads and others that stand in for them.
+        const SPEAKERS: usize = 60;
+        let pool = Pool::with_threads(1);
+        let heard = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&heard);
+        let (wait, gate) = hold();
+        let mut wait = Some(wait);
+        let listener = pool
+            .spawner()
+            .limited(1, Overflow::Wait)
+            .spawn_fn(move |_: u32, _| {
+                if let Some(wait) = wait.take() {
+                    wait.wait();
+                }
+                count.fetch_add(1, Ordering::Relaxed);
+            });
+        listener.tell(0).unwrap();
+        gate.until_entered();
+        let speakers: Vec<_> = (0..SPEAKERS)
+            .map(|_| pool.spawn(LastWords(listener.clone())))
+            .collect();
+        for speaker in &speakers {
+            speaker.tell(()).unwrap();
+        }
+        gate.open();
+        until(|| heard.load(Ordering::Relaxed) == 1 + 2 * SPEAKERS);
+        assert_eq!(pool.blocking_asks(), 0);
+    });
+}
