@@ -859,6 +859,17 @@ impl<M: Send + 'static> Cell<M> {
         },
     };
 
+    /// Ends an actor whose home has ended before its birth, on this thread. Nobody else has an address of it yet.
+    #[cold]
+    pub(crate) fn end_at_birth(self: &Arc<Self>) {
+        if self.tail.wake() {
+            // SAFETY: the acts are this cell's, which keeps its own reference until then, and we are the one who has
+            // woken it.
+            let task = unsafe { Task::new(Self::location(self).cast(), self.acts) };
+            task.abandon();
+        }
+    }
+
     /// Stops the actor, for this reason unless another one was noted, and loses what is in its mailbox.
     ///
     /// # Safety

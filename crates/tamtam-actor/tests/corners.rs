@@ -95,3 +95,54 @@ fn last_words_to_a_full_mailbox_do_not_block_the_pool_that_would_empty_it() {
         assert_eq!(pool.blocking_asks(), 0);
     });
 }
+
+/// Belongs to a thread.
+struct OfOneThread {
+    thread: thread::ThreadId,
+    elsewhere: Arc<AtomicBool>,
+    _stays: Rc<()>,
+}
+
+impl Drop for OfOneThread {
+    fn drop(&mut self) {
+        if thread::current().id() != self.thread {
+            self.elsewhere.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Actor for OfOneThread {
+    type Message = ();
+
+    fn handle(&mut self, (): (), _: &mut Context<Self>) {}
+}
+
+#[test]
+fn an_actor_for_a_frame_that_is_gone_is_not_dropped_by_another_thread_that_spawns() {
+    within_limit(|| {
+        let frame = Frame::new();
+        let (spawner, handle) = (frame.spawner(), frame.handle());
+        drop(frame);
+        let elsewhere = Arc::new(AtomicBool::new(false));
+        let over = Arc::new(AtomicBool::new(false));
+        let other = {
+            let over = Arc::clone(&over);
+            thread::spawn(move || {
+                while !over.load(Ordering::Relaxed) {
+                    assert!(handle.spawn_fn(|(): (), _| {}).is_stopped());
+                }
+            })
+        };
+        for _ in 0..20_000 {
+            let actor = spawner.clone().spawn(OfOneThread {
+                thread: thread::current().id(),
+                elsewhere: Arc::clone(&elsewhere),
+                _stays: Rc::new(()),
+            });
+            assert!(actor.is_stopped());
+        }
+        over.store(true, Ordering::Relaxed);
+        other.join().unwrap();
+        assert!(!elsewhere.load(Ordering::Relaxed));
+    });
+}

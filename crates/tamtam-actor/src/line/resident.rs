@@ -99,8 +99,7 @@ impl<A: Actor> Behavior<A::Message> for Settled<A> {
 }
 
 impl Line {
-    /// A cell with an actor that lives here. If the line is at its end the actor is dropped on this thread, unless
-    /// the keeper is still about to close.
+    /// A cell with an actor that lives here. If the line is at its end the actor is dropped on this thread.
     ///
     /// # Safety
     ///
@@ -112,9 +111,10 @@ impl Line {
     ) -> Arc<Cell<A::Message>> {
         let home = Arc::clone(&self) as Arc<dyn Home>;
         let Some(place) = self.roster.reserve() else {
-            // SAFETY: the line has no turns any more: it abandons, on this thread, or on the keeper's.
+            // SAFETY: the line has no turns any more, and the actor is dropped here and now. It does not come to the inbox,
+            // where the next one to bring something would find it, on whatever thread.
             let cell = unsafe { Cell::new(home, mailbox, |cell| Box::new(make(cell))) };
-            cell.push_system(System::Stop);
+            cell.end_at_birth();
             return cell;
         };
         let line = Arc::clone(&self);
