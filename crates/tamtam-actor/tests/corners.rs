@@ -146,3 +146,67 @@ fn an_actor_for_a_frame_that_is_gone_is_not_dropped_by_another_thread_that_spawn
         assert!(!elsewhere.load(Ordering::Relaxed));
     });
 }
+
+/// Sets a timer for itself, and panics when the time has come, but before its turn has.
+struct Forgetful {
+    instance: usize,
+    time: Time,
+    rung: mpsc::Sender<usize>,
+}
+
+enum Do {
+    Set,
+    Panic,
+    Tell(mpsc::Sender<()>),
+}
+
+impl Actor for Forgetful {
+    type Message = Do;
+
+    fn handle(&mut self, what: Do, cx: &mut Context<Self>) {
+        match what {
+            Do::Set => {
+                let set_by = self.instance;
+                cx.after(Duration::from_secs(1), move |this, _| {
+                    let _ = this.rung.send(set_by);
+                });
+            }
+            Do::Panic => {
+                self.time.advance(Duration::from_secs(2));
+                panic_on_purpose()
+            }
+            Do::Tell(there) => drop(there.send(())),
+        }
+    }
+}
+
+#[test]
+fn a_timer_of_an_earlier_instance_does_not_call_the_next_one() {
+    within_limit(|| {
+        let time = Time::manual();
+        let pool = Pool::builder()
+            .threads(1)
+            .time(time.clone())
+            .build()
+            .unwrap();
+        let (rung, rings) = mpsc::channel();
+        let mut instance = 0;
+        let forgetful = pool
+            .spawner()
+            .restart(Restart::on_panic().backoff(Duration::ZERO, 1.0, Duration::ZERO))
+            .spawn_with(move |_| {
+                instance += 1;
+                Forgetful {
+                    instance,
+                    time: time.clone(),
+                    rung: rung.clone(),
+                }
+            });
+        forgetful.tell(Do::Set).unwrap();
+        forgetful.tell(Do::Panic).unwrap();
+        let (here, there) = mpsc::channel();
+        forgetful.tell(Do::Tell(here)).unwrap();
+        there.recv_timeout(LONG).unwrap();
+        assert_eq!(rings.try_recv(), Err(mpsc::TryRecvError::Empty));
+    });
+}

@@ -128,6 +128,7 @@ impl<A: Actor> Context<A> {
     }
 
     fn later<C: Call<A>>(&mut self, due: Option<Instant>, call: C) -> Timer {
+        let generation = self.generation();
         let here = self.here();
         let owner = here.timers_owner();
         let cell = here.to_arc();
@@ -136,8 +137,9 @@ impl<A: Actor> Context<A> {
             Arc::new(Later {
                 cell,
                 key,
+                generation,
                 stage: Mutex::new(Stage::Set(call)),
-                missed: AtomicU64::new(0),
+                missed: C::Missed::default(),
                 actor: PhantomData,
             })
         }))
@@ -205,8 +207,35 @@ trait Call<A: Actor>: Sized + Send + 'static {
     /// Whether it is done more than once.
     const REPEATS: bool;
 
+    /// How often it was left out, if it may be.
+    type Missed: Missed;
+
     /// Does it. If it is to be done again, then when, and how often it was missed.
     fn call(self, actor: &mut A, context: &mut Context<A>) -> Option<Planned<Self>>;
+}
+
+/// A count for those who may be left out; nothing for the others, of whom there may be a million.
+trait Missed: Default + Send + Sync + 'static {
+    fn add(&self, more: u64);
+    fn get(&self) -> u64;
+}
+
+impl Missed for () {
+    fn add(&self, _: u64) {}
+
+    fn get(&self) -> u64 {
+        0
+    }
+}
+
+impl Missed for AtomicU64 {
+    fn add(&self, more: u64) {
+        self.fetch_add(more, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.load(Ordering::Relaxed)
+    }
 }
 
 /// What is to be done again, when, and how often it was missed.
@@ -228,6 +257,7 @@ where
     F: FnOnce(&mut A, &mut Context<A>) + Send + 'static,
 {
     const REPEATS: bool = false;
+    type Missed = ();
 
     fn call(self, actor: &mut A, context: &mut Context<A>) -> Option<Planned<Self>> {
         (self.then)(actor, context);
@@ -248,6 +278,7 @@ where
     F: FnMut(&mut A, &mut Context<A>) + Send + 'static,
 {
     const REPEATS: bool = true;
+    type Missed = AtomicU64;
 
     fn call(mut self, actor: &mut A, context: &mut Context<A>) -> Option<Planned<Self>> {
         (self.then)(actor, context);
@@ -261,12 +292,14 @@ where
 }
 
 /// A timer of an actor.
-struct Later<A: Actor, C> {
+struct Later<A: Actor, C: Call<A>> {
     cell: Arc<Cell<A::Message>>,
     key: Key,
+    /// Of the actor that has set it: one that is begun again meanwhile is not called.
+    generation: u32,
     /// Whoever takes it from here has it: the turn, or whoever cancels it.
     stage: Mutex<Stage<C>>,
-    missed: AtomicU64,
+    missed: C::Missed,
     actor: PhantomData<fn(A)>,
 }
 
@@ -309,7 +342,7 @@ impl<A: Actor, C: Call<A>> Alarm for Later<A, C> {
     }
 
     fn missed(&self) -> u64 {
-        self.missed.load(Ordering::Relaxed)
+        self.missed.get()
     }
 }
 
@@ -322,10 +355,14 @@ impl<A: Actor, C: Call<A>> Continuation for Knock<A, C> {
     fn go_on(mut self: Box<Self>, running: &mut dyn Any) {
         let later = self.later.take();
         drop(self);
+        let Some(later) = later else { return };
         let running = running.downcast_mut::<Running<A>>();
-        let (Some(later), Some((actor, context))) = (later, running.and_then(Running::parts))
+        let here = running.and_then(Running::parts);
+        // It was due already when the actor was begun again, and so no longer among the timers that went then.
+        let Some((actor, context)) =
+            here.filter(|(_, context)| context.generation() == later.generation)
         else {
-            return;
+            return later.die();
         };
         let call = later.stage.lock().begin();
         let Some(call) = call else {
@@ -335,7 +372,7 @@ impl<A: Actor, C: Call<A>> Continuation for Knock<A, C> {
             later.stage.lock().end();
             return;
         };
-        later.missed.fetch_add(planned.missed, Ordering::Relaxed);
+        later.missed.add(planned.missed);
         let renewed = later.stage.lock().renew(planned.call);
         match renewed {
             // If it is cancelled just now its key leads nowhere.
