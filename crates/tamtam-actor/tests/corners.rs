@@ -210,3 +210,40 @@ fn a_timer_of_an_earlier_instance_does_not_call_the_next_one() {
         assert_eq!(rings.try_recv(), Err(mpsc::TryRecvError::Empty));
     });
 }
+
+/// Holds for something that its own timer brings, and is to finish meanwhile.
+struct Patient {
+    time: Time,
+}
+
+impl Actor for Patient {
+    type Message = tamtam_actor::Reply<bool>;
+
+    fn handle(&mut self, reply: Self::Message, cx: &mut Context<Self>) {
+        let (give_up, given_up) = tamtam_channel::bounded::<()>(1);
+        cx.after(Duration::from_secs(1), move |_, _| {
+            give_up.try_send(()).expect("somebody holds for it");
+        });
+        cx.hold(
+            async move { given_up.recv_async().await.is_ok() },
+            |_, in_time, _| reply.send(in_time),
+        );
+        cx.finish();
+        self.time.advance(Duration::from_secs(2));
+    }
+}
+
+#[test]
+fn the_timer_of_an_actor_that_finishes_still_comes() {
+    within_limit(|| {
+        let time = Time::manual();
+        let pool = Pool::builder()
+            .threads(1)
+            .time(time.clone())
+            .build()
+            .unwrap();
+        let patient = pool.spawn(Patient { time });
+        assert_eq!(patient.ask(|reply| reply), Ok(true));
+        until(|| patient.is_stopped());
+    });
+}

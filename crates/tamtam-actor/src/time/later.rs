@@ -307,7 +307,8 @@ impl<A: Actor, C: Call<A>> Alarm for Later<A, C> {
     fn ring(self: Arc<Self>) {
         let cell = Arc::clone(&self.cell);
         let knock = Box::new(Knock { later: Some(self) });
-        if cell.is_closed() {
+        // One that has closed may still be about to finish.
+        if cell.life().has_ended() {
             // Nobody would open.
             drop(knock);
         } else {
