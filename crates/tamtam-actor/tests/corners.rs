@@ -247,3 +247,36 @@ fn the_timer_of_an_actor_that_finishes_still_comes() {
         until(|| patient.is_stopped());
     });
 }
+
+#[test]
+fn what_a_stuck_thread_has_made_due_is_done_by_one_that_always_has_something_to_do() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let flood = pool.spawn_fn(|(): (), here: &mut tamtam_actor::Here<()>| {
+            // One that was told to stop takes nothing any more.
+            let _ = here.address().tell(());
+        });
+        flood.tell(()).unwrap();
+        let (done, all_done) = mpsc::channel();
+        let helpers: Vec<_> = (0..3)
+            .map(|number| {
+                let done = done.clone();
+                pool.spawn_fn(move |(): (), _| {
+                    let _ = done.send(number);
+                })
+            })
+            .collect();
+        // It keeps its thread, which does not know of that, until others have done what it has made due.
+        let stuck = pool.spawn_fn(move |reply: tamtam_actor::Reply<usize>, _| {
+            for helper in &helpers {
+                helper.tell(()).unwrap();
+            }
+            let done = helpers
+                .iter()
+                .filter_map(|_| all_done.recv_timeout(LONG).ok());
+            reply.send(done.count());
+        });
+        assert_eq!(stuck.ask(|reply| reply), Ok(3));
+        flood.stop();
+    });
+}

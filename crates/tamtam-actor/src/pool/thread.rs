@@ -838,6 +838,10 @@ impl Home for Shared {
     fn schedule_again(&self, task: Task) {
         let (shared, ring) = RING.get();
         if core::ptr::eq(shared, self) {
+            self.desks[ring]
+                .pace
+                .was_long
+                .store(true, Ordering::Relaxed);
             self.append(ring, task);
         } else {
             self.bring(task);
