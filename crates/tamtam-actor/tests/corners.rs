@@ -280,3 +280,37 @@ fn what_a_stuck_thread_has_made_due_is_done_by_one_that_always_has_something_to_
         flood.stop();
     });
 }
+
+#[test]
+fn a_restart_without_a_pause_has_none_however_often() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let fragile = pool
+            .spawner()
+            .restart(
+                Restart::on_panic()
+                    .no_limit()
+                    .backoff(Duration::ZERO, 2.0, 10 * LONG),
+            )
+            .spawn_with(|_| Fragile);
+        // So often that the factor is beyond all numbers.
+        for _ in 0..1_100 {
+            fragile.tell(None).unwrap();
+        }
+        assert_eq!(fragile.ask_timeout(Some, LONG), Ok(()));
+    });
+}
+
+/// Panics unless it is asked.
+struct Fragile;
+
+impl Actor for Fragile {
+    type Message = Option<tamtam_actor::Reply<()>>;
+
+    fn handle(&mut self, reply: Self::Message, _: &mut Context<Self>) {
+        match reply {
+            Some(reply) => reply.send(()),
+            None => panic_on_purpose(),
+        }
+    }
+}

@@ -105,6 +105,10 @@ impl Restart {
 
     /// The pause before a restart that comes after so many others.
     fn pause(&self, others: u32) -> Duration {
+        if self.first.is_zero() {
+            // However often: it would be no number times a factor beyond all numbers.
+            return Duration::ZERO;
+        }
         let seconds =
             self.first.as_secs_f64() * self.factor.powi(i32::try_from(others).unwrap_or(i32::MAX));
         // What is no time at all, or too long for one, is the longest.
