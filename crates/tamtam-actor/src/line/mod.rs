@@ -257,7 +257,8 @@ impl Line {
             call
         };
         if let Some(call) = call {
-            contain(|| call());
+            // With it goes perhaps the last of it.
+            contain(move || call());
         }
     }
 
