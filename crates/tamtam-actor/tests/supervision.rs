@@ -285,6 +285,8 @@ fn a_supervisor_that_gives_up_is_begun_again_by_its_own() {
         assert_eq!(supervisor.restarts(), 0);
         for child in [&a, &b, &d] {
             child.tell(Job::Count).unwrap();
+            // What it has not handled when it begins again is for the next instance.
+            assert_eq!(child.ask(Job::Read), Ok(1));
         }
         // Once more than is allowed: it begins again, with b and c, and so does d.
         c.tell(Job::Panic).unwrap();
