@@ -133,10 +133,9 @@ pub(crate) struct Cell<M> {
     behavior: UnsafeCell<Option<Box<dyn Behavior<M>>>>,
     id: ActorId,
     life: Lifeline,
-    /// Whether messages lie in what is special, for the one who takes them.
-    is_limited: bool,
-    /// Whether there is a record in what is special.
-    is_observed: bool,
+    /// Whether there is something special, for the one who takes messages: what is special lies where senders change
+    /// things.
+    is_special: bool,
     state: State,
     urgent: Urgent<System>,
     head: Head<M>,
@@ -188,11 +187,8 @@ impl<M: Send + 'static> Cell<M> {
         let record = home
             .ledger()
             .map(|ledger| Record::new(id, message_type, ledger));
-        let is_observed = record.is_some();
         let special = Special::new(mailbox, record);
-        let is_limited = special
-            .as_ref()
-            .is_some_and(|special| special.limited.is_some());
+        let is_special = special.is_some();
         let cell = Arc::new(Cell {
             tail: Tail::new(),
             closed: AtomicBool::new(false),
@@ -203,12 +199,11 @@ impl<M: Send + 'static> Cell<M> {
             addresses: AtomicUsize::new(1),
             special,
             home,
-            is_observed,
             acts: <Self as Due>::ACTS,
             behavior: UnsafeCell::new(None),
             id,
             life: Lifeline::new(),
-            is_limited,
+            is_special,
             state: State::new(),
             urgent: Urgent::new(),
             head: Head::new(),
@@ -260,18 +255,30 @@ impl<M> Cell<M> {
         if self.is_closed() {
             return Err(TellError::stopped(message));
         }
-        if self.special.is_some()
-            && let Some(limited) = self.limited()
-        {
-            return self.push_limited(limited, message, when);
+        if self.special.is_some() {
+            return self.push_special(message, when);
         }
-        let has_woken = self.tail.push(message);
-        self.count_put();
-        if has_woken {
+        self.push_plain(message)
+    }
+
+    #[inline(always)]
+    fn push_plain(self: &Arc<Self>, message: M) -> Result<(), TellError<M>> {
+        if self.tail.push(message) {
             return self.schedule_message();
         }
         self.sent(false);
         Ok(())
+    }
+
+    /// As `push`, to an actor that has a limit, is observed or the like.
+    #[inline(never)]
+    fn push_special(self: &Arc<Self>, message: M, when: WhenFull) -> Result<(), TellError<M>> {
+        if let Some(limited) = self.limited() {
+            return self.push_limited(limited, message, when);
+        }
+        // Before it can be handled: nobody is to see more taken than put. If it comes back, that is taken back.
+        self.count_put();
+        self.push_plain(message)
     }
 
     /// As `schedule`, for a message that has woken the receiver and may come back.
@@ -355,7 +362,6 @@ impl<M> Cell<M> {
         self.home.schedule(unsafe { Task::new(due, self.acts) });
     }
 
-    #[inline(never)]
     fn push_limited(
         self: &Arc<Self>,
         limited: &Limited<M>,
@@ -633,7 +639,7 @@ impl<M> Cell<M> {
     /// How many messages lie where they are counted; 0 where they are not.
     #[inline]
     pub(crate) fn counted(&self) -> usize {
-        if self.is_limited {
+        if self.is_special {
             self.limited().map_or(0, Limited::len)
         } else {
             0
@@ -658,11 +664,24 @@ impl<M> Cell<M> {
     /// As for `pop`.
     #[inline]
     pub(crate) unsafe fn pop_of(&self, counted: bool) -> Popped<M> {
+        if self.is_special {
+            // SAFETY: by the caller's promise.
+            return unsafe { self.pop_special(counted) };
+        }
+        // SAFETY: as above.
+        unsafe { self.head.pop(&self.tail) }
+    }
+
+    /// As `pop_of`, for an actor that has a limit, is observed or the like.
+    ///
+    /// # Safety
+    ///
+    /// As for `pop`.
+    #[inline(never)]
+    unsafe fn pop_special(&self, counted: bool) -> Popped<M> {
         // SAFETY: by the caller's promise.
         let popped = unsafe { self.take_next(counted) };
-        if self.is_observed
-            && let (Popped::Message(_), Some(record)) = (&popped, self.record())
-        {
+        if let (Popped::Message(_), Some(record)) = (&popped, self.record()) {
             record.count_taken();
         }
         popped
@@ -675,7 +694,7 @@ impl<M> Cell<M> {
     /// As for `pop`.
     #[inline]
     unsafe fn take_next(&self, counted: bool) -> Popped<M> {
-        if self.is_limited
+        if self.is_special
             && counted
             && let Some(message) = self.limited().and_then(Limited::pop)
         {
@@ -689,7 +708,16 @@ impl<M> Cell<M> {
     /// is seen by the one who is about to become idle.
     #[inline]
     fn has_none_counted(&self) -> bool {
-        !self.is_limited || self.limited().is_none_or(Limited::rest)
+        !self.is_special || self.limited().is_none_or(Limited::rest)
+    }
+
+    /// A turn of an actor that may be observed.
+    #[inline(never)]
+    fn special_turn(&self, behavior: &mut dyn Behavior<M>) -> Turn {
+        match self.record() {
+            None => behavior.turn(),
+            Some(record) => record.measure(|| behavior.turn()),
+        }
     }
 
     /// Marks the youngest message.
@@ -967,9 +995,9 @@ impl<M: Send + 'static> Due for Cell<M> {
             // SAFETY: this is the cell's turn: no other thread touches the actor.
             match unsafe { &mut *place } {
                 None => unreachable!("an actor that has stopped is not due"),
-                Some(behavior) => match catch(|| match cell.record() {
-                    None => behavior.turn(),
-                    Some(record) => record.measure(|| behavior.turn()),
+                Some(behavior) => match catch(|| match cell.is_special {
+                    false => behavior.turn(),
+                    true => cell.special_turn(&mut **behavior),
                 }) {
                     Ok(turn) => turn,
                     Err(why) => {
