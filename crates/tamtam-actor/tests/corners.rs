@@ -9,7 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use support::{LONG, hold, panic_on_purpose, until, within_limit};
-use tamtam_actor::{Actor, Address, Budget, Context, Frame, Overflow, Pool, Restart, Time, Worker};
+use tamtam_actor::{
+    Actor, Address, Budget, Context, EndReason, Frame, Overflow, Pool, Restart, Time, Worker,
+};
 
 /// A message that leads to another one for ever, in a mailbox that is a queue under a lock.
 fn for_ever(number: u64, here: &mut tamtam_actor::Here<u64>) {
@@ -313,4 +315,17 @@ impl Actor for Fragile {
             None => panic_on_purpose(),
         }
     }
+}
+
+#[test]
+fn the_end_of_an_idle_actor_that_may_block_is_told_when_its_pool_ends() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let blocking = pool.spawn_blocking(Fragile);
+        assert_eq!(blocking.ask(Some), Ok(()));
+        let mut end = blocking.end();
+        drop(pool);
+        let ended = end.wait_timeout(LONG).expect("it is told");
+        assert_eq!(ended.reason, EndReason::HomeEnded);
+    });
 }

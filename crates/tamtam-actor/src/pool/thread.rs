@@ -701,6 +701,9 @@ impl Shared {
             // Who finds the hatch closed tries the queue, and finds that closed, too.
             let last = self.entrance.hatch.close();
             last.into_iter().chain(left).for_each(Task::abandon);
+            // What was due there is done. Before those who are to be told: some of them live there.
+            let abandoned = self.blocking.close();
+            self.abandoned.fetch_add(abandoned, Ordering::Relaxed);
             self.remembered.close();
             self.last_gone.notify_all();
         }
