@@ -743,30 +743,6 @@ impl<M> Cell<M> {
         self.urgent.take_all()
     }
 
-    /// Parks the actor: it gets its next turn from whoever unparks it.
-    ///
-    /// # Safety
-    ///
-    /// This is the cell's turn, and its end; as far as the caller is concerned, nothing of the cell is used
-    /// afterwards.
-    #[cold]
-    unsafe fn park(this: NonNull<Self>) {
-        // From the next step on another thread may give the actor its turn, and its end with it.
-        // SAFETY: it lives until its own reference is given up.
-        let cell = unsafe {
-            Arc::increment_strong_count(this.as_ptr());
-            Arc::from_raw(this.as_ptr())
-        };
-        let is_held = cell.state.has(State::HELD | State::PAUSED);
-        // SYNC cell-parked
-        cell.parked.store(true, Ordering::SeqCst);
-        seam::model_fence();
-        // What came between the turn's last look and this step has not unparked it.
-        if cell.has_system() || (!is_held && cell.is_unmuted()) {
-            cell.unpark();
-        }
-    }
-
     /// Tells those who watch.
     fn tell_of_end(&self, reason: EndReason) {
         let Concerned {
@@ -886,6 +862,35 @@ impl<M: Send + 'static> Cell<M> {
             Arc::from_raw(this.as_ptr())
         },
     };
+
+    /// Parks the actor: it gets its next turn from whoever unparks it.
+    ///
+    /// # Safety
+    ///
+    /// This is the cell's turn, and its end; as far as the caller is concerned, nothing of the cell is used
+    /// afterwards.
+    #[cold]
+    unsafe fn park(this: NonNull<Self>) {
+        // From the next step on another thread may give the actor its turn, and its end with it.
+        // SAFETY: it lives until its own reference is given up.
+        let cell = unsafe {
+            Arc::increment_strong_count(this.as_ptr());
+            Arc::from_raw(this.as_ptr())
+        };
+        let is_held = cell.state.has(State::HELD | State::PAUSED);
+        if is_held && cell.life.is_news() {
+            // Perhaps for ever: so its home has to tell it that it closes, or its mail would be lost in silence.
+            let place: Arc<dyn Place> = Arc::clone(&cell) as Arc<dyn Place>;
+            cell.home.remember(Arc::downgrade(&place));
+        }
+        // SYNC cell-parked
+        cell.parked.store(true, Ordering::SeqCst);
+        seam::model_fence();
+        // What came between the turn's last look and this step has not unparked it.
+        if cell.has_system() || (!is_held && cell.is_unmuted()) {
+            cell.unpark();
+        }
+    }
 
     /// Ends an actor whose home has ended before its birth, on this thread. Nobody else has an address of it yet.
     #[cold]

@@ -176,8 +176,8 @@ pub(crate) trait Home: Send + Sync {
         Time::shared()
     }
 
-    /// An actor of this place is watched: it is to be called when this place has closed, so that it ends then even
-    /// if nobody sends to it.
+    /// An actor of this place is watched, or keeps its messages back: it is to be called when this place has closed, so
+    /// that it ends then even if nobody sends to it.
     fn remember(&self, place: Weak<dyn Place>) {
         let _ = place;
     }

@@ -317,6 +317,55 @@ impl Actor for Fragile {
     }
 }
 
+/// Keeps its mail back for ever.
+struct HoldsForEver;
+
+impl Actor for HoldsForEver {
+    type Message = ();
+
+    fn handle(&mut self, (): (), cx: &mut Context<Self>) {
+        cx.hold(std::future::pending::<()>(), |_, (), _| {});
+    }
+}
+
+#[test]
+fn mail_that_is_kept_back_is_lost_with_the_pool_and_not_in_silence() {
+    within_limit(|| {
+        let time = Time::manual();
+        let pool = Pool::builder().threads(2).time(time).build().unwrap();
+        let holding = pool.spawn(HoldsForEver);
+        let waited_for = pool
+            .spawner()
+            .limited(2, Overflow::Wait)
+            .spawn(HoldsForEver);
+        // That time does not pass.
+        let pausing = pool
+            .spawner()
+            .restart(Restart::on_panic().backoff(LONG, 1.0, LONG))
+            .spawn_with(|_| Fragile);
+        let blocking = pool.spawn_blocking(HoldsForEver);
+        for _ in 0..3 {
+            holding.tell(()).unwrap();
+            blocking.tell(()).unwrap();
+            pausing.tell(None).unwrap();
+        }
+        waited_for.tell(()).unwrap();
+        let waits = waited_for.clone();
+        // It fills the mailbox, and waits for room.
+        let sender = thread::spawn(move || (0..4).filter(|_| waits.tell(()).is_ok()).count());
+        until(|| waited_for.level().is_some_and(|level| level.queued == 2));
+        until(|| pausing.lost() == 1);
+        drop(pool);
+        let accepted = 1 + sender.join().unwrap();
+        for actor in [&holding, &waited_for, &blocking] {
+            assert!(actor.is_stopped());
+        }
+        assert!(pausing.is_stopped());
+        assert_eq!((holding.lost(), blocking.lost(), pausing.lost()), (2, 2, 3));
+        assert_eq!(waited_for.lost() as usize, accepted - 1);
+    });
+}
+
 #[test]
 fn the_end_of_an_idle_actor_that_may_block_is_told_when_its_pool_ends() {
     within_limit(|| {
