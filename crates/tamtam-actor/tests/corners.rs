@@ -366,6 +366,49 @@ fn mail_that_is_kept_back_is_lost_with_the_pool_and_not_in_silence() {
     });
 }
 
+/// A key whose drop panics on the thread of the test.
+#[derive(PartialEq, Eq, Hash)]
+struct TouchyKey(u32, thread::ThreadId);
+
+impl Drop for TouchyKey {
+    fn drop(&mut self) {
+        if thread::current().id() == self.1 {
+            panic_on_purpose();
+        }
+    }
+}
+
+#[test]
+fn a_panic_in_the_drop_of_a_key_gives_no_place_back_twice() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let (wait, gate) = hold();
+        let mut wait = Some(wait);
+        let here = thread::current().id();
+        let actor = pool
+            .spawner()
+            .limited(2, Overflow::Fail)
+            .latest_by(move |number: &u32| TouchyKey(number % 10, here))
+            .spawn_fn(move |_: u32, _| {
+                if let Some(wait) = wait.take() {
+                    wait.wait();
+                }
+            });
+        actor.tell(0).unwrap();
+        gate.until_entered();
+        // In two steps: a place first, then the message.
+        let mapped = actor.map(|number: u32| number);
+        mapped.tell(1).unwrap();
+        mapped.tell(11).unwrap();
+        mapped.tell(2).unwrap();
+        assert!(mapped.tell(3).is_err_and(|error| error.is_full()));
+        assert_eq!(actor.level().map(|level| level.queued), Some(2));
+        gate.open();
+        until(|| actor.level().is_some_and(|level| level.queued == 0));
+        assert_eq!(actor.lost(), 1);
+    });
+}
+
 #[test]
 fn the_end_of_an_idle_actor_that_may_block_is_told_when_its_pool_ends() {
     within_limit(|| {

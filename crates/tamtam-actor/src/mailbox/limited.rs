@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{self, Ordering};
-use tamtam_wait::{Wait, WaitList};
+use tamtam_wait::{Wait, WaitList, contain};
 
 use super::dead_letter::Loss;
 use super::label::{Labels, Letter};
@@ -349,6 +349,9 @@ impl<M> Limited<M> {
             match replaced {
                 Ok(older) => {
                     queue.reserved -= usize::from(place == Place::Kept);
+                    drop(queue);
+                    // The keys are the user's, and the message is in: a panic in their drop ends here.
+                    contain(move || drop((letter.label, key, twin)));
                     return Settled::Replaced(older);
                 }
                 // It has been handled meanwhile.
