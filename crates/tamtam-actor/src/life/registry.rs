@@ -46,9 +46,10 @@ struct Entry {
 }
 
 impl Entry {
-    fn is_over(&self) -> bool {
-        let place = self.place.upgrade();
-        place.is_none_or(|place| place.life().has_ended())
+    /// `seen` is to be dropped without the lock: it may be the last of the actor by then.
+    fn is_over(&self, seen: &mut Option<Arc<dyn Place>>) -> bool {
+        *seen = self.place.upgrade();
+        seen.as_ref().is_none_or(|place| place.life().has_ended())
     }
 }
 
@@ -92,6 +93,7 @@ impl Registry {
             address: Arc::new(address.downgrade()),
             type_name: type_name::<M>(),
         };
+        let mut seen = None;
         let before = {
             let mut names = self.0.0.lock();
             match names.entry(Arc::clone(&name)) {
@@ -100,7 +102,7 @@ impl Registry {
                     None
                 }
                 // It is about to go by itself.
-                hash_map::Entry::Occupied(mut taken) if taken.get().is_over() => {
+                hash_map::Entry::Occupied(mut taken) if taken.get().is_over(&mut seen) => {
                     Some(taken.insert(entry))
                 }
                 hash_map::Entry::Occupied(taken) => {
@@ -115,7 +117,7 @@ impl Registry {
                 }
             }
         };
-        drop(before);
+        drop((before, seen));
         let names = Arc::downgrade(&self.0);
         let entered = Arc::clone(&name);
         Arc::clone(&place).watch(
