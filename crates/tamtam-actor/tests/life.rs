@@ -193,7 +193,6 @@ impl Drop for Bomb {
 
 enum Poke {
     Go,
-    Hold(Hold),
     Bomb { _bomb: Bomb },
     Ask { _reply: Reply<()> },
 }
@@ -209,7 +208,6 @@ impl Actor for Troubled {
 
     fn handle(&mut self, message: Poke, cx: &mut Context<Self>) {
         match message {
-            Poke::Hold(hold) => hold.wait(),
             Poke::Go => match self.trouble {
                 Trouble::Handle => panic_on_purpose(),
                 Trouble::Message => drop(Bomb),
@@ -252,6 +250,11 @@ fn panics_alone(trouble: Trouble) {
     within_limit(move || {
         let pool = Pool::with_threads(1);
         let other = pool.spawn_fn(|reply: Reply<u8>, _| reply.send(7));
+        // Keeps the thread until all is told: an actor may panic at its birth.
+        let keeper = pool.spawn_fn(|hold: Hold, _| hold.wait());
+        let (wait, gate) = hold();
+        keeper.tell(wait).unwrap();
+        gate.until_entered();
         let drops = Drops::default();
         let token = drops.token();
         let (stopped, has_stopped) = mpsc::channel();
@@ -266,9 +269,7 @@ fn panics_alone(trouble: Trouble) {
             }
             actor
         });
-        let (wait, gate) = hold();
         let answers = Answers::new();
-        actor.tell(Poke::Hold(wait)).unwrap();
         actor.tell(Poke::Go).unwrap();
         if trouble == Trouble::Queued {
             actor.tell(Poke::Bomb { _bomb: Bomb }).unwrap();
