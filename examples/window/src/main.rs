@@ -54,9 +54,9 @@ struct App {
     waker: EventLoopProxy<Mail>,
     screen: Option<Screen>,
     visit: Option<Visit>,
-    /// Rounds of the loop, and how often mail has woken it.
+    /// Rounds of the loop, and those in which mail was handled.
     rounds: u64,
-    wakes: u64,
+    pumps: u64,
     outcome: Result<(), Box<dyn Error>>,
 }
 
@@ -82,7 +82,7 @@ impl App {
             screen: None,
             visit,
             rounds: 0,
-            wakes: 0,
+            pumps: 0,
             outcome: Ok(()),
         })
     }
@@ -111,7 +111,7 @@ impl App {
         let view = self.view.borrow();
         println!("posted {}", self.jobs.ask(Job::Posted)?);
         println!("received {}", view.received);
-        println!("wakes {}", self.wakes);
+        println!("pumps {}", self.pumps);
         println!("drawings {}", screen.drawn);
         println!("idle-drawings {}", rest.drawings);
         println!("idle-rounds {}", rest.rounds);
@@ -135,13 +135,17 @@ impl ApplicationHandler<Mail> for App {
     }
 
     fn user_event(&mut self, _: &ActiveEventLoop, Mail: Mail) {
-        self.wakes += 1;
-        if self.frame.pump(Budget::time(MAIL_AT_ONCE)).left {
+        let pumped = self.frame.pump(Budget::time(MAIL_AT_ONCE));
+        if pumped.left {
             // Nobody tells of it again, so the loop tells itself: what the user does comes in between.
             drop(self.waker.send_event(Mail));
         }
-        if let Some(screen) = &self.screen {
-            screen.ask_to_draw();
+        // What was told of may still be on its way.
+        if pumped.handled > 0 {
+            self.pumps += 1;
+            if let Some(screen) = &self.screen {
+                screen.ask_to_draw();
+            }
         }
     }
 

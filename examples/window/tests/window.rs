@@ -68,10 +68,8 @@ fn a_worker_posts_to_a_window_that_sleeps() {
     assert_eq!(gaps.last(), Some(&(4_652_353, 154)));
     assert_eq!(gaps.len(), 22);
 
-    // One event for all messages that come while the loop is awake, and none without a message.
-    assert!(counts["wakes"] <= counts["received"]);
-    // A drawing has a cause: mail, the click, or what egui lets fade, which takes it less than a second.
-    assert!(counts["drawings"] <= counts["wakes"] + 200);
+    // Messages that come while the loop is awake are handled together; none is waited for in vain.
+    assert!(counts["pumps"] <= counts["received"]);
     // Without mail nothing is drawn, and the loop sleeps, but for what the window system may say.
     assert!(counts["idle-drawings"] <= 3);
     assert!(counts["idle-rounds"] <= 20);
