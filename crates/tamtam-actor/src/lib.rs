@@ -9,6 +9,7 @@ mod comm;
 mod context;
 mod error;
 mod frame;
+mod hatch;
 mod home;
 mod life;
 mod line;

@@ -1,7 +1,7 @@
 //! Models of a line: what is brought is done or abandoned, whoever lives there is dropped before it ends, and the
 //! loop of somebody's own is told once.
 //!
-//! Threads of a model share their thread-local values, so all tasks come in through the inbox.
+//! Threads of a model share their thread-local values, so all tasks come in from outside.
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool as Flag, AtomicU32 as Count, Ordering::Relaxed};

@@ -6,6 +6,10 @@
 //! messages. The thread becomes idle by a last step of its own, and who sends to an idle one hears of it: so a bell is
 //! rung once, whether a thread sleeps there or somebody's own loop is to be told.
 //!
+//! A thread that asks question after question brings one task after the other, each to a keeper that has nothing else to
+//! do. To a keeper that only waits for such tasks the first one goes through a hatch, which costs either side less: the bell
+//! is rung for each, which nobody hears who does not sleep.
+//!
 //! Whoever lives here has a seat in the [`Roster`]: so that all are stopped when the thread ends, and dropped on it.
 //! The thread ends when the last seat is free: until then it runs what is due, so nothing of an actor that may not
 //! leave its thread is ever run or abandoned by another one.
@@ -25,6 +29,7 @@ use tamtam_wait::seam::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, Mutex, UnsafeCell};
 use tamtam_wait::{Backoff, Wait, WaitList, contain};
 
+use crate::hatch::Hatch;
 use crate::home::{Home, Task, TurnLimits};
 use crate::mailbox::{Head, Popped, Tail};
 use crate::observe::{Ledger, Shown, Watched};
@@ -73,9 +78,24 @@ struct Hook {
     told: bool,
 }
 
+/// Where tasks come in from elsewhere: what is touched with each of them, on one cache line.
+struct Entrance {
+    inbox: Tail<Task>,
+    /// Not used where there is a hook, which is to be called once for all that comes.
+    hatch: Hatch<Task>,
+}
+
+impl Entrance {
+    /// Whether nothing has come. Sequentially consistent.
+    #[inline]
+    fn is_empty(&self) -> bool {
+        !self.hatch.is_full() && self.inbox.is_idle()
+    }
+}
+
 /// Tasks for one thread, its keeper.
 pub(crate) struct Line {
-    inbox: CacheAligned<Tail<Task>>,
+    entrance: CacheAligned<Entrance>,
     /// The keeper sleeps here.
     bell: WaitList,
     wait: Wait,
@@ -145,7 +165,10 @@ impl Line {
     pub(crate) fn new(wait: Wait, has_hook: bool, time: Option<Time>) -> Self {
         Line {
             time,
-            inbox: CacheAligned(Tail::new()),
+            entrance: CacheAligned(Entrance {
+                inbox: Tail::new(),
+                hatch: Hatch::new(),
+            }),
             bell: WaitList::single(),
             wait,
             hook: has_hook.then(|| Mutex::new(Hook::default())),
@@ -216,14 +239,22 @@ impl Line {
 
     /// Brings a task from elsewhere.
     fn bring(&self, task: Task) {
-        let is_woken = self.inbox.push(task);
+        let task = match self.hook {
+            // Whoever closes the hatch abandons what is inside.
+            None => match self.entrance.hatch.put(task) {
+                Ok(()) => return self.ring(),
+                Err(task) => task,
+            },
+            Some(_) => task,
+        };
+        let is_woken = self.entrance.inbox.push(task);
         self.brought(is_woken);
     }
 
     /// Wakes the keeper up for something that lies elsewhere.
     fn nudge(&self) {
         if !self.is_closed() {
-            let is_woken = self.inbox.wake();
+            let is_woken = self.entrance.inbox.wake();
             self.brought(is_woken);
         }
     }
@@ -322,8 +353,9 @@ impl Line {
         // SAFETY: by the caller's promise, here and below; the keeper is the receiver for good.
         unsafe {
             self.with_due(|due| {
+                due.extend(self.entrance.hatch.take());
                 loop {
-                    match self.own.head.pop(&self.inbox) {
+                    match self.own.head.pop(&self.entrance.inbox) {
                         Popped::Message(task) => due.push_back(task),
                         Popped::Woken => {}
                         Popped::Empty => return due.len(),
@@ -364,7 +396,7 @@ impl Line {
         // SAFETY: by the caller's promise.
         unsafe {
             self.with_due(|due| due.is_empty())
-                && (self.inbox.is_idle() || self.own.head.rest(&self.inbox))
+                && (self.entrance.inbox.is_idle() || self.own.head.rest(&self.entrance.inbox))
         }
     }
 
@@ -375,12 +407,12 @@ impl Line {
     /// The caller is the keeper.
     pub(crate) unsafe fn is_due(&self) -> bool {
         // SAFETY: by the caller's promise.
-        !self.inbox.is_idle() || unsafe { self.with_due(|due| !due.is_empty()) }
+        !self.entrance.is_empty() || unsafe { self.with_due(|due| !due.is_empty()) }
     }
 
     /// Sleeps until something comes: `false` if nothing does before the deadline. The keeper is idle.
     pub(crate) fn wait(&self, deadline: Option<Instant>) -> bool {
-        let has_come = || !self.inbox.is_idle();
+        let has_come = || !self.entrance.is_empty();
         #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
         {
             let attempt = |_| has_come().then_some(());
@@ -478,6 +510,12 @@ impl Line {
         // SYNC line-closed: sequentially consistent, for those who look after they have brought something.
         self.closed.store(true, Ordering::SeqCst);
         seam::model_fence();
+        // Who finds the hatch closed tries the inbox, and then finds that the line has closed, too.
+        self.entrance
+            .hatch
+            .close()
+            .into_iter()
+            .for_each(Task::abandon);
         self.abandon_left(true);
     }
 
@@ -492,14 +530,14 @@ impl Line {
                 let _alone = self.leaving.lock();
                 loop {
                     // SAFETY: the line has closed, and this is the holder of the lock.
-                    match unsafe { self.own.head.pop(&self.inbox) } {
+                    match unsafe { self.own.head.pop(&self.entrance.inbox) } {
                         Popped::Message(task) => left.push(task),
                         Popped::Woken => {}
                         Popped::Empty => break,
                     }
                 }
                 // SAFETY: as above.
-                self.inbox.is_idle() || unsafe { self.own.head.rest(&self.inbox) }
+                self.entrance.inbox.is_idle() || unsafe { self.own.head.rest(&self.entrance.inbox) }
             };
             left.into_iter().for_each(Task::abandon);
             if is_all || !is_keeper {
@@ -653,10 +691,15 @@ impl Drop for Line {
         // something due that is no actor.
         // SAFETY: nobody else is left.
         unsafe {
-            while let Some(task) = self.own.head.take_left(&self.inbox) {
+            while let Some(task) = self.own.head.take_left(&self.entrance.inbox) {
                 task.abandon();
             }
-            self.own.head.free(&self.inbox);
+            self.own.head.free(&self.entrance.inbox);
+            self.entrance
+                .hatch
+                .take()
+                .into_iter()
+                .for_each(Task::abandon);
             while let Some(task) = self.next() {
                 task.abandon();
             }

@@ -6,8 +6,8 @@ use std::sync::Arc as Unseen;
 use tamtam_wait::seam::{Arc, thread};
 
 use super::deque::Deque;
-use super::hatch::Hatch;
 use super::next::Next;
+use crate::hatch::Hatch;
 
 fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();

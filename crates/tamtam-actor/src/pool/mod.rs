@@ -2,7 +2,6 @@
 
 mod blocking;
 mod deque;
-mod hatch;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
 mod next;

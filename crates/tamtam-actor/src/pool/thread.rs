@@ -23,10 +23,10 @@ use tamtam_wait::{Wait, WaitList};
 
 use super::blocking::{Blocking, BlockingHome, is_inside};
 use super::deque::Deque;
-use super::hatch::Hatch;
 use super::next::Next;
 use super::thief::Thief;
 use crate::at_work::Place;
+use crate::hatch::Hatch;
 use crate::home::{Home, Task, TurnLimits};
 use crate::life::Remembered;
 use crate::observe::{Counts, HomeKind, HomeSnapshot, Ledger, Observe, Watched, told, watch};

@@ -1,7 +1,7 @@
-//! A place in front of the entrance, for one task at a time.
+//! A place in front of an entrance, for one task at a time.
 //!
-//! A thread that asks question after question brings one task after the other, each to a pool that has nothing else
-//! to do. Here that costs either side one locked instruction on one cache line; a lock and a queue take three of each.
+//! A thread that asks question after question brings one task after the other, each to threads that have nothing
+//! else to do. Here that costs either side one locked instruction on one cache line; a lock and a queue take three of each.
 
 use core::mem::MaybeUninit;
 
@@ -19,7 +19,7 @@ const LEAVING: u32 = 3;
 const CLOSED: u32 = 4;
 
 /// A place for one item, for many who put and many who take.
-pub(super) struct Hatch<T> {
+pub(crate) struct Hatch<T> {
     state: AtomicU32,
     item: UnsafeCell<MaybeUninit<T>>,
 }
@@ -30,7 +30,7 @@ unsafe impl<T: Send> Send for Hatch<T> {}
 unsafe impl<T: Send> Sync for Hatch<T> {}
 
 impl<T> Hatch<T> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Hatch {
             state: AtomicU32::new(EMPTY),
             item: UnsafeCell::new(MaybeUninit::uninit()),
@@ -39,7 +39,7 @@ impl<T> Hatch<T> {
 
     /// Puts an item in; gives it back if the place is not free. Sequentially consistent: only then is it full.
     #[inline]
-    pub(super) fn put(&self, item: T) -> Result<(), T> {
+    pub(crate) fn put(&self, item: T) -> Result<(), T> {
         if self.state.load(Ordering::Relaxed) != EMPTY {
             return Err(item);
         }
@@ -62,7 +62,7 @@ impl<T> Hatch<T> {
 
     /// Takes the item out.
     #[inline]
-    pub(super) fn take(&self) -> Option<T> {
+    pub(crate) fn take(&self) -> Option<T> {
         if self.state.load(Ordering::Relaxed) != FULL {
             return None;
         }
@@ -85,12 +85,12 @@ impl<T> Hatch<T> {
 
     /// Whether there is an item. Sequentially consistent.
     #[inline]
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.state.load(Ordering::SeqCst) == FULL
     }
 
     /// Lets nothing in any more; what is inside comes out.
-    pub(super) fn close(&self) -> Option<T> {
+    pub(crate) fn close(&self) -> Option<T> {
         let mut backoff = Backoff::new();
         loop {
             let closed =
