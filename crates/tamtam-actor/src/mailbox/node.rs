@@ -92,17 +92,21 @@ mod memory {
 
     use tamtam_wait::seam::Mutex;
 
+    use crate::mailbox::slabs::{ALIGN, Slabs};
+
     /// Sizes for which nodes are kept, in bytes; larger ones are the allocator's business.
     const SIZES: [usize; 4] = [64, 128, 192, 256];
-    /// What every kept node is aligned to.
-    const ALIGN: usize = 64;
     /// So many nodes travel at once between a thread and the store.
     const BATCH: usize = 64;
-    /// The store keeps so many batches of each size; with them 4,096 nodes, at most 1 MiB of the largest.
-    const MOST_BATCHES: usize = 64;
+    /// The store keeps so many batches of each size; with them 1,024 nodes. They are those of 17 slabs if nodes came
+    /// back in the order in which they were taken, and of as many slabs as nodes at worst.
+    const MOST_BATCHES: usize = 16;
 
-    /// Batches on their way from threads that empty mailboxes to those that fill them.
-    struct Store(Mutex<Vec<Batch>>);
+    /// Batches on their way from threads that empty mailboxes to those that fill them, and where more come from.
+    struct Store {
+        batches: Vec<Batch>,
+        slabs: Slabs,
+    }
 
     /// Nodes that nobody uses. In an array, not a list: the next one is known without a look at memory that is still in
     /// another core's cache.
@@ -111,7 +115,19 @@ mod memory {
     // SAFETY: the nodes of a batch are in nobody's hands; whoever takes the batch out has them alone.
     unsafe impl Send for Batch {}
 
-    static STORES: [Store; SIZES.len()] = [const { Store(Mutex::new(Vec::new())) }; SIZES.len()];
+    static STORES: [Mutex<Store>; SIZES.len()] = [
+        store(SIZES[0]),
+        store(SIZES[1]),
+        store(SIZES[2]),
+        store(SIZES[3]),
+    ];
+
+    const fn store(size: usize) -> Mutex<Store> {
+        Mutex::new(Store {
+            batches: Vec::new(),
+            slabs: Slabs::new(size),
+        })
+    }
 
     /// What a thread keeps of one size: one batch to take from, in the order in which the nodes were kept, so
     /// that those that were neighbours in memory stay so; one to put into; and a full one besides, so that a
@@ -160,10 +176,22 @@ mod memory {
         None
     }
 
-    const fn layout_of(place: usize) -> Layout {
-        match Layout::from_size_align(SIZES[place], ALIGN) {
-            Ok(layout) => layout,
-            Err(_) => panic!("a kept size is larger than the address space"),
+    /// One that was on no shelf.
+    #[cold]
+    fn take_one(place: usize) -> *mut u8 {
+        let mut node = [ptr::null_mut()];
+        STORES[place].lock().slabs.take(&mut node);
+        node[0]
+    }
+
+    /// # Safety
+    ///
+    /// These nodes are of this place, and in nobody else's hands.
+    #[cold]
+    unsafe fn free_all(nodes: &[*mut u8], place: usize) {
+        if !nodes.is_empty() {
+            // SAFETY: by the caller's promise.
+            unsafe { STORES[place].lock().slabs.give_back(nodes) };
         }
     }
 
@@ -184,7 +212,7 @@ mod memory {
             Some(place) => SHELVES
                 .try_with(|shelves| shelves.0[place].take(place))
                 // The thread is ending.
-                .unwrap_or_else(|_| allocate(layout_of(place))),
+                .unwrap_or_else(|_| take_one(place)),
         };
         // SAFETY: allocators return no null; that was checked.
         unsafe { NonNull::new_unchecked(memory.cast()) }
@@ -206,8 +234,8 @@ mod memory {
                 let kept =
                     SHELVES.try_with(|shelves| unsafe { shelves.0[place].keep(memory, place) });
                 if kept.is_err() {
-                    // SAFETY: whether kept before or not, it was allocated with this layout.
-                    unsafe { dealloc(memory, layout_of(place)) };
+                    // SAFETY: as above. The thread is ending.
+                    unsafe { free_all(&[memory], place) };
                 }
             }
         }
@@ -254,19 +282,26 @@ mod memory {
         #[cold]
         #[inline(never)]
         fn fetch_stored(&self, place: usize) -> *mut u8 {
-            let stored = STORES[place].0.lock().pop();
-            let Some(batch) = stored else {
-                return allocate(layout_of(place));
-            };
             // SAFETY: as in `take`.
-            unsafe { *self.taking.get() = *batch.0 };
+            let taking = unsafe { &mut *self.taking.get() };
+            let stored = {
+                let mut store = STORES[place].lock();
+                let stored = store.batches.pop();
+                if stored.is_none() {
+                    store.slabs.take(taking);
+                }
+                stored
+            };
+            if let Some(batch) = stored {
+                *taking = *batch.0;
+            }
             self.taken.set(0);
             self.take(place)
         }
 
         /// # Safety
         ///
-        /// Memory of this place's layout that nobody uses.
+        /// Memory of this place that nobody uses.
         #[inline]
         unsafe fn keep(&self, memory: *mut u8, place: usize) {
             if self.kept.get() == BATCH {
@@ -293,15 +328,13 @@ mod memory {
             }
             // There was one already: that is one too many.
             let batch = Batch(Box::new(*keeping));
-            {
-                let mut batches = STORES[place].0.lock();
-                if batches.len() < MOST_BATCHES {
-                    batches.push(batch);
-                    return;
-                }
+            let mut store = STORES[place].lock();
+            if store.batches.len() < MOST_BATCHES {
+                store.batches.push(batch);
+                return;
             }
             // SAFETY: the batch is this thread's.
-            unsafe { free_all(&*batch.0, place) };
+            unsafe { store.slabs.give_back(&*batch.0) };
         }
     }
 
@@ -321,16 +354,6 @@ mod memory {
                     free_all(&shelf.spare.get_mut()[..spare], place);
                 }
             }
-        }
-    }
-
-    /// # Safety
-    ///
-    /// These nodes are of this place's layout, and in nobody else's hands.
-    unsafe fn free_all(nodes: &[*mut u8], place: usize) {
-        for node in nodes {
-            // SAFETY: by the caller's promise.
-            unsafe { dealloc(*node, layout_of(place)) };
         }
     }
 }

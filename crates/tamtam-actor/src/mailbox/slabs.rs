@@ -1,0 +1,238 @@
+//! Where nodes come from that no thread keeps: many of one size in one piece of memory.
+//!
+//! An allocator that is asked for each node by itself wastes as much again, and more, on what it notes beside them and
+//! on their alignment; and giving nodes back takes it a lock for each. Here they lie side by side in slabs, as in Bonwick's
+//! *The Slab Allocator* (1994). A slab whose nodes have all been given back is given back itself; those of which some
+//! are free are used first.
+
+use core::ptr;
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+
+/// What nodes are aligned to, in bytes, and their sizes are multiples of.
+pub(super) const ALIGN: usize = 64;
+/// A slab has room for so many nodes at least.
+const LEAST: usize = 60;
+
+/// What a slab begins with. Its address is a multiple of its size, so that it is found from each of its nodes.
+#[repr(C, align(64))]
+struct Slab {
+    /// Nodes that were given back.
+    free: *mut Free,
+    /// So many nodes were never taken; they are the last ones.
+    fresh: usize,
+    /// So many nodes are in somebody's hands.
+    used: usize,
+    /// Other slabs that have nodes to take; null if this one has none.
+    next: *mut Slab,
+    before: *mut Slab,
+}
+
+/// A node that was given back.
+struct Free {
+    next: *mut Free,
+}
+
+/// Slabs for nodes of one size.
+pub(super) struct Slabs {
+    /// In bytes.
+    size: usize,
+    /// The first of those that have nodes to take.
+    open: *mut Slab,
+}
+
+// SAFETY: the slabs belong to who has this; the nodes in other hands are not touched.
+unsafe impl Send for Slabs {}
+
+impl Slabs {
+    pub(super) const fn new(size: usize) -> Self {
+        assert!(size != 0 && size.is_multiple_of(ALIGN));
+        Slabs {
+            size,
+            open: ptr::null_mut(),
+        }
+    }
+
+    /// What a slab's address is a multiple of.
+    const fn reach(&self) -> usize {
+        (LEAST * self.size).next_power_of_two()
+    }
+
+    /// How many nodes a slab has. One place of 64 bytes is for its head, and one is left for the allocator's own notes:
+    /// else the next slab would find itself behind a hole as large as a slab.
+    const fn nodes(&self) -> usize {
+        (self.reach() - 2 * ALIGN) / self.size
+    }
+
+    const fn layout(&self) -> Layout {
+        match Layout::from_size_align(ALIGN + self.nodes() * self.size, self.reach()) {
+            Ok(layout) => layout,
+            Err(_) => panic!("a slab is larger than the address space"),
+        }
+    }
+
+    /// Memory for so many nodes, in the order in which they lie if they are new.
+    pub(super) fn take(&mut self, nodes: &mut [*mut u8]) {
+        for node in nodes {
+            if self.open.is_null() {
+                self.open = self.make();
+            }
+            // SAFETY: an open slab is alive, and nobody else has it.
+            *node = unsafe { self.take_from(self.open) };
+        }
+    }
+
+    /// A new slab, all of whose nodes are fresh.
+    fn make(&self) -> *mut Slab {
+        // SAFETY: a slab has a size.
+        let slab = unsafe { alloc(self.layout()) }.cast::<Slab>();
+        if slab.is_null() {
+            handle_alloc_error(self.layout())
+        }
+        // SAFETY: fresh memory, with room for a head.
+        unsafe {
+            slab.write(Slab {
+                free: ptr::null_mut(),
+                fresh: self.nodes(),
+                used: 0,
+                next: ptr::null_mut(),
+                before: ptr::null_mut(),
+            });
+        }
+        slab
+    }
+
+    /// # Safety
+    ///
+    /// The slab is one of these, and open.
+    unsafe fn take_from(&mut self, slab: *mut Slab) -> *mut u8 {
+        // SAFETY: by the caller's promise the slab is alive and has nodes; free ones are in nobody's hands.
+        unsafe {
+            (*slab).used += 1;
+            let free = (*slab).free;
+            let node = if free.is_null() {
+                let place = self.nodes() - (*slab).fresh;
+                (*slab).fresh -= 1;
+                slab.cast::<u8>().add(ALIGN + place * self.size)
+            } else {
+                (*slab).free = (*free).next;
+                free.cast()
+            };
+            if (*slab).free.is_null() && (*slab).fresh == 0 {
+                self.unlink(slab);
+            }
+            node
+        }
+    }
+
+    /// Takes nodes back.
+    ///
+    /// # Safety
+    ///
+    /// They were taken from these slabs, and nobody uses them any more.
+    pub(super) unsafe fn give_back(&mut self, nodes: &[*mut u8]) {
+        for node in nodes {
+            // SAFETY: by the caller's promise the node is ours, and its slab lives as long as it is in use. A slab that is
+            // not open is on no list.
+            unsafe {
+                let slab = node
+                    .map_addr(|address| address & !(self.reach() - 1))
+                    .cast::<Slab>();
+                let was_open = !(*slab).free.is_null() || (*slab).fresh != 0;
+                let free = node.cast::<Free>();
+                free.write(Free { next: (*slab).free });
+                (*slab).free = free;
+                (*slab).used -= 1;
+                if (*slab).used == 0 {
+                    if was_open {
+                        self.unlink(slab);
+                    }
+                    dealloc(slab.cast(), self.layout());
+                } else if !was_open {
+                    self.link(slab);
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The slab is one of these, alive, and on no list.
+    unsafe fn link(&mut self, slab: *mut Slab) {
+        let next = self.open;
+        // SAFETY: by the caller's promise; those on the list are alive.
+        unsafe {
+            (*slab).before = ptr::null_mut();
+            (*slab).next = next;
+            if !next.is_null() {
+                (*next).before = slab;
+            }
+        }
+        self.open = slab;
+    }
+
+    /// # Safety
+    ///
+    /// The slab is one of these, and on the list.
+    unsafe fn unlink(&mut self, slab: *mut Slab) {
+        // SAFETY: by the caller's promise; those on the list are alive.
+        unsafe {
+            let (before, next) = ((*slab).before, (*slab).next);
+            if before.is_null() {
+                self.open = next;
+            } else {
+                (*before).next = next;
+            }
+            if !next.is_null() {
+                (*next).before = before;
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    /// Nodes are taken and given back in all orders: no two are the same place, each keeps what is written there, and
+    /// in the end nothing is left, as Miri sees, too.
+    #[test]
+    fn nodes_keep_what_is_written_there_in_whatever_order_they_come_and_go() {
+        for size in [64, 128, 192, 256] {
+            let mut slabs = Slabs::new(size);
+            let mut nodes = vec![ptr::null_mut::<u8>(); 3 * slabs.nodes() + 7];
+            let mut seed = size;
+            for round in 0..4 {
+                slabs.take(&mut nodes);
+                for (number, node) in nodes.iter().enumerate() {
+                    assert!(node.addr().is_multiple_of(ALIGN));
+                    let byte = (number + round) as u8;
+                    // SAFETY: the node is ours, and so long.
+                    unsafe { node.write_bytes(byte, size) };
+                }
+                for (number, node) in nodes.iter().enumerate() {
+                    // SAFETY: as above; it was written.
+                    let bytes = unsafe { core::slice::from_raw_parts(*node, size) };
+                    assert!(bytes.iter().all(|byte| *byte == (number + round) as u8));
+                }
+                for end in (1..nodes.len()).rev() {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    nodes.swap(end, (seed >> 33) % (end + 1));
+                }
+                // Some stay, so that the next ones come from slabs that are in use.
+                let kept = if round == 3 { 0 } else { nodes.len() / 3 };
+                // SAFETY: they are ours; the next round takes others in their place.
+                unsafe { slabs.give_back(&nodes[kept..]) };
+                let more = nodes.len() - kept;
+                let mut others = vec![ptr::null_mut(); more];
+                slabs.take(&mut others);
+                assert!(others.iter().all(|node| !nodes[..kept].contains(node)));
+                // SAFETY: they are ours, and so are those that were kept.
+                unsafe {
+                    slabs.give_back(&others);
+                    slabs.give_back(&nodes[..kept]);
+                }
+                assert!(slabs.open.is_null(), "a slab was kept that nobody uses");
+            }
+        }
+    }
+}
