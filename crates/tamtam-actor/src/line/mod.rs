@@ -18,6 +18,8 @@
 mod loom_tests;
 mod resident;
 mod roster;
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests;
 
 use core::cell::Cell;
 use core::fmt;
