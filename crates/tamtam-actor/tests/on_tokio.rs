@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use support::{Answers, Drops, LONG, Soak, hold, panic_on_purpose, until, within, within_limit};
-use tamtam_actor::{Actor, Address, AskError, Context, Pool, Reply};
+use tamtam_actor::{Actor, Address, AskError, Context, EndReason, Pool, Reply};
 use tokio::runtime::{Builder, Runtime};
 
 fn runtime(threads: usize) -> Runtime {
@@ -158,5 +158,42 @@ fn who_is_due_or_sent_to_when_the_runtime_ends_stops_and_askers_hear_of_it() {
         assert_eq!(handled.load(Ordering::SeqCst) + due.lost() as usize, 1);
         drop(due);
         until(|| drops.count() == 2);
+    });
+}
+
+/// Keeps its mail back for ever.
+struct HoldsForEver;
+
+impl Actor for HoldsForEver {
+    type Message = ();
+
+    fn handle(&mut self, (): (), cx: &mut Context<Self>) {
+        cx.hold(std::future::pending::<()>(), |_, (), _| {});
+    }
+}
+
+#[test]
+fn who_is_watched_or_keeps_mail_back_ends_with_the_runtime() {
+    within_limit(|| {
+        let runtime = runtime(2);
+        let pool = Pool::on_tokio(runtime.handle());
+        let idle = pool.spawn_fn(|(): (), _| {});
+        let mut end = idle.end();
+        let holding = pool.spawn(HoldsForEver);
+        for _ in 0..3 {
+            holding.tell(()).unwrap();
+        }
+        let mut end_of_holding = holding.end();
+        drop(runtime);
+        for end in [&mut end, &mut end_of_holding] {
+            let ended = end.wait_timeout(LONG).expect("it is told");
+            assert_eq!(ended.reason, EndReason::HomeEnded);
+        }
+        // Two or three: the runtime may have ended before the first one had its turn.
+        assert!((2..=3).contains(&holding.lost()));
+        assert!(idle.is_stopped());
+        // What is watched now has ended, too.
+        let late = pool.spawn_fn(|(): (), _| {});
+        assert!(late.end().wait_timeout(LONG).is_some());
     });
 }

@@ -8,10 +8,13 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 use std::sync::{Arc, Weak};
 
+use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tokio::runtime::Handle;
 
 use super::{Pool, Threads};
+use crate::at_work;
 use crate::home::{Home, Task};
+use crate::life::Remembered;
 use crate::observe::{HomeKind, HomeSnapshot, Ledger, Observe, Watched, watch};
 
 impl Pool {
@@ -22,8 +25,8 @@ impl Pool {
     /// any task that blocks does; [`blocking_asks`](Pool::blocking_asks) does not count here, and nobody stands in.
     ///
     /// Dropping such a pool ends nothing: its actors live on as long as the runtime does. When the runtime is shut down
-    /// those that are due stop; those that are idle stop when somebody sends to them, or when their last address is
-    /// dropped.
+    /// those stop that are due, that are watched, that [hold](crate::Context::hold) for something, or are to begin again
+    /// after a pause; those that are idle stop when somebody sends to them, or when their last address is dropped.
     ///
     /// Its actors are observed as [`observe_all`](crate::observe::observe_all) has it; of the threads nothing is counted.
     ///
@@ -51,12 +54,30 @@ impl Pool {
 pub(super) struct OnTokio {
     runtime: Handle,
     ledger: Option<Arc<Ledger>>,
+    /// Who is to be told when the runtime ends.
+    remembered: Arc<Remembered>,
+    /// Somebody is there who will hear of it.
+    is_waited_for: AtomicBool,
+}
+
+/// A task that does nothing, until the runtime ends and drops it.
+struct Witness(Arc<Remembered>);
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 impl OnTokio {
     fn new(runtime: Handle) -> Arc<Self> {
         let ledger = Observe::default().ledger("tokio");
-        let tokio = Arc::new(OnTokio { runtime, ledger });
+        let tokio = Arc::new(OnTokio {
+            runtime,
+            ledger,
+            remembered: Arc::new(Remembered::new()),
+            is_waited_for: AtomicBool::new(false),
+        });
         if tokio.ledger.is_some() {
             let watched: Weak<dyn Watched> = Arc::downgrade(&tokio) as _;
             watch(watched);
@@ -106,6 +127,17 @@ impl Home for OnTokio {
     fn schedule(&self, task: Task) {
         // A runtime that has been shut down drops it at once.
         drop(self.runtime.spawn(Turns(Some(task))));
+    }
+
+    fn remember(&self, place: Weak<dyn at_work::Place>) {
+        self.remembered.add(place);
+        if !self.is_waited_for.swap(true, Ordering::Relaxed) {
+            let witness = Witness(Arc::clone(&self.remembered));
+            drop(self.runtime.spawn(async move {
+                let _witness = witness;
+                core::future::pending::<()>().await;
+            }));
+        }
     }
 
     fn schedule_again(&self, task: Task) {
