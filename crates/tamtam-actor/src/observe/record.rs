@@ -1,7 +1,8 @@
 //! What is counted of one actor.
 
 use core::fmt;
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, OnceLock};
 
 use super::ledger::Ledger;
@@ -10,7 +11,7 @@ use crate::at_work::ActorId;
 
 /// What is counted of one actor, if its home is observed.
 ///
-/// None of it orders anything, so its atomics are not those of the seam. What senders change comes first, and what
+/// None of it orders anything but itself, so its atomics are not those of the seam. What senders change comes first, and what
 /// the thread changes that runs the actor comes last, at least 64 bytes behind it.
 #[repr(C)]
 pub(crate) struct Record {
@@ -132,6 +133,10 @@ impl Record {
     }
 
     pub(crate) fn figures(&self) -> Figures {
+        // SYNC turn-counted: who sees that the actor is at no turn sees the last one counted.
+        let turn_began = self.turn_began.load(Acquire);
+        // SYNC turn-time: who sees the longest turn sees it in the sum, too.
+        let longest_nanos = self.longest_nanos.load(Acquire);
         // What is taken is read first: it grows by what was put before.
         let handled = self.taken.load(Relaxed);
         let queued = self.put.load(Relaxed).saturating_sub(handled);
@@ -142,8 +147,8 @@ impl Record {
             lost: self.lost.load(Relaxed),
             turns: self.turns.load(Relaxed),
             turn_nanos: self.turn_nanos.load(Relaxed),
-            longest_nanos: self.longest_nanos.load(Relaxed),
-            turn_began: self.turn_began.load(Relaxed),
+            longest_nanos,
+            turn_began,
         }
     }
 
@@ -181,11 +186,15 @@ impl Record {
     fn end_turn(&self) {
         let began = self.turn_began.load(Relaxed);
         let nanos = clock::now().saturating_sub(began);
-        self.turn_began.store(0, Relaxed);
         add(&self.turns, 1);
         add(&self.turn_nanos, nanos);
-        raise(&self.longest_nanos, nanos);
+        if nanos > self.longest_nanos.load(Relaxed) {
+            // SYNC turn-time
+            self.longest_nanos.store(nanos, Release);
+        }
         self.note_queue();
+        // SYNC turn-counted
+        self.turn_began.store(0, Release);
         if nanos >= self.ledger.long_turn() {
             self.ledger.count_long_turn();
             told::long_turn(self, nanos);
