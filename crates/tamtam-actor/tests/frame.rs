@@ -274,16 +274,20 @@ fn other_threads_spawn_by_a_handle() {
         let mut frame = Frame::new();
         let handle = frame.handle();
         let (sender, answered) = mpsc::channel();
+        let (refused, was_refused) = mpsc::channel();
         let other = thread::spawn(move || {
             let local = handle.spawn_with(|_| Local(Rc::new(Cell::new(6))));
             let limited = handle.spawner().limited(1, Overflow::Fail);
             let limited = limited.spawn_fn(|_: (), _| {});
             limited.tell(()).unwrap();
             assert!(limited.tell(()).unwrap_err().is_full());
+            refused.send(()).unwrap();
             let answer = local.ask(|reply| reply);
             sender.send(answer).unwrap();
             (handle, local)
         });
+        // Until then nobody makes room.
+        was_refused.recv_timeout(LONG).unwrap();
         let answer = loop {
             frame.wait(LONG);
             frame.pump(Budget::unlimited());
