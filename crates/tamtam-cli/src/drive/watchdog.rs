@@ -2,7 +2,11 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
+use super::cpu_clock::process_cpu_time;
+
 /// Does something unless it is dropped in time: so that a contender that loses a message cannot hang the lab.
+///
+/// One that gets on, though slowly, since others have the cores, is not one that hangs.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     // Dropping it wakes the thread, which then ends without a bark.
@@ -10,12 +14,31 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Calls `bark` in a thread of its own after `patience`, unless the watchdog was dropped by then.
+    /// Calls `bark` in a thread of its own after `patience`, unless the watchdog was dropped by then: as soon as this
+    /// process has used that much core time, or uses no more than a hundredth of a core.
     pub(crate) fn new(patience: Duration, bark: impl FnOnce() + Send + 'static) -> Self {
         let (alive, dropped) = mpsc::channel();
         thread::spawn(move || {
-            if dropped.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
-                bark();
+            let is_dropped_within =
+                |time| dropped.recv_timeout(time) != Err(RecvTimeoutError::Timeout);
+            if is_dropped_within(patience) {
+                return;
+            }
+            let look = patience / 4;
+            loop {
+                let before = process_cpu_time();
+                if is_dropped_within(look) {
+                    return;
+                }
+                let hangs = match (before, process_cpu_time()) {
+                    (Some(before), Some(now)) => {
+                        now >= patience || now.saturating_sub(before) <= look / 100
+                    }
+                    _ => true,
+                };
+                if hangs {
+                    return bark();
+                }
             }
         });
         Watchdog { _alive: alive }

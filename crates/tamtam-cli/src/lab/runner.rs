@@ -14,9 +14,10 @@ use super::plan::{Plan, Task};
 use super::progress::Progress;
 use crate::drive::Outcome;
 
-/// A contender ends itself by then if it hangs, with a better message than ours; so we wait a little longer.
+/// A contender ends itself by then if it hangs, with a better message than ours; so we wait longer, also for one that
+/// has only a small share of a core.
 fn patience(limit: Duration) -> Duration {
-    limit * 10 + Duration::from_secs(30)
+    limit * 40 + Duration::from_secs(120)
 }
 
 /// What became of one task.
