@@ -56,7 +56,9 @@ pub trait Actor: Sized + 'static {
     /// [`Context::ask`].
     fn handle(&mut self, message: Self::Message, cx: &mut Context<Self>);
 
-    /// Is called once, before the first message.
+    /// Is called once, before the first message: in the actor's first turn, which is that of its first message. So an
+    /// idle actor costs no turn, and one that is to do something by itself, when a timer is due say, has to be told
+    /// something first.
     fn started(&mut self, cx: &mut Context<Self>) {
         let _ = cx;
     }
