@@ -152,7 +152,7 @@ fn one_for_one_begins_one_again() {
         assert_eq!(counts(&children), [1, 0, 1]);
         assert_eq!(log.take(), ["+b"]);
         assert_eq!(supervisor.restarts(), 1);
-        supervisor.shut_down();
+        supervisor.shutdown();
         assert_eq!(supervisor.end().wait().reason, EndReason::Stopped);
         assert_eq!(log.take(), ["-c", "-b", "-a"]);
     });
@@ -299,7 +299,7 @@ fn a_supervisor_that_gives_up_is_begun_again_by_its_own() {
         assert_eq!(lines.len(), 5, "{lines:?}");
         assert!(at("-b") < at("+b") && at("+b") < at("+c") && at("-d") < at("+d"));
         // All of them end from the last to the first.
-        supervisor.shut_down();
+        supervisor.shutdown();
         assert_eq!(supervisor.end().wait().reason, EndReason::Stopped);
         assert_eq!(log.take(), ["-d", "-c", "-b", "-a"]);
     });
@@ -359,7 +359,7 @@ fn a_child_finishes_what_it_has_accepted_or_is_stopped_at_its_deadline() {
         for _ in 0..1_000 {
             children[0].tell(Job::Count).unwrap();
         }
-        supervisor.shut_down();
+        supervisor.shutdown();
         supervisor.end().wait();
         assert_eq!(children[0].lost(), 0);
         assert_eq!(log.take(), ["-c", "-b", "-a"]);
@@ -373,7 +373,7 @@ fn a_child_finishes_what_it_has_accepted_or_is_stopped_at_its_deadline() {
         b.tell(Job::Hold(wait)).unwrap();
         gate.until_entered();
         b.tell(Job::Count).unwrap();
-        supervisor.shut_down();
+        supervisor.shutdown();
         assert_eq!(supervisor.end().wait().reason, EndReason::Stopped);
         assert_eq!(a.end().wait().reason, EndReason::Stopped);
         gate.open();
@@ -419,11 +419,11 @@ fn a_storm_of_panics_ends_in_order() {
                     }
                     scope.spawn(|| {
                         if round % 2 == 0 {
-                            supervisor.shut_down();
+                            supervisor.shutdown();
                         }
                     });
                 });
-                supervisor.shut_down();
+                supervisor.shutdown();
                 assert_eq!(supervisor.end().wait().reason, EndReason::Stopped);
                 for child in &children {
                     assert_eq!(child.end().wait().reason, EndReason::Stopped);

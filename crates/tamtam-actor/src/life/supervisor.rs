@@ -67,7 +67,7 @@ pub enum Strategy {
 /// assert_eq!(stock.ask(|reply| reply), Ok(0));
 /// assert!(stock.ask(|reply| reply).is_err(), "it panics, and begins again");
 /// assert_eq!(stock.ask(|reply| reply), Ok(0));
-/// shop.shut_down();
+/// shop.shutdown();
 /// shop.end().wait();
 /// ```
 #[must_use]
@@ -329,7 +329,7 @@ impl Drop for OnDrop {
 
 /// A supervisor: the actor that looks after a tree. See [`Supervision`].
 ///
-/// Dropping it shuts the tree down, as [`shut_down`](Supervisor::shut_down) does.
+/// Dropping it shuts the tree down, as [`shutdown`](Supervisor::shutdown) does.
 #[must_use = "dropping it shuts the tree down"]
 pub struct Supervisor {
     address: Address<Event>,
@@ -339,7 +339,7 @@ pub struct Supervisor {
 impl Supervisor {
     /// Lets the children finish, the last one first, each within its deadline, and then ends the supervisor. Returns at
     /// once: wait for its [`end`](Supervisor::end).
-    pub fn shut_down(&self) {
+    pub fn shutdown(&self) {
         let _ = self.address.tell(Event::ShutDown);
     }
 
@@ -364,7 +364,7 @@ impl Supervisor {
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        self.shut_down();
+        self.shutdown();
     }
 }
 

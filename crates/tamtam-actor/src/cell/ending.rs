@@ -1,0 +1,148 @@
+//! How an actor ends: what is in its mailbox is lost, and those who watch are told.
+
+use super::*;
+
+impl<M> Cell<M> {
+    /// Tells those who watch.
+    pub(super) fn tell_of_end(&self, reason: EndReason) {
+        let Concerned {
+            reason,
+            watchers,
+            watched,
+        } = self.life.end(reason);
+        told::ended(self.id, core::any::type_name::<M>(), self.lost(), &reason);
+        if watchers.is_empty() && watched.is_empty() {
+            return;
+        }
+        let ended = self.ended(reason);
+        for (_, watcher) in watchers {
+            contain(|| watcher(&ended));
+        }
+        for (key, watched) in watched {
+            if let Some(place) = watched.place.upgrade() {
+                contain(|| place.life().forget_watcher(key));
+            }
+        }
+    }
+
+    pub(super) fn ended(&self, reason: EndReason) -> Ended {
+        Ended {
+            id: self.id,
+            name: self.life.name(),
+            reason,
+        }
+    }
+
+    /// Sees to it that what is in the mailbox of an actor that has stopped is lost.
+    #[cold]
+    pub(super) fn drain(&self) {
+        // SYNC cell-draining
+        if self.draining.swap(ASKED, Ordering::AcqRel) == NOBODY {
+            // SAFETY: nobody else is at it.
+            unsafe { self.lose_all() };
+        }
+        // Otherwise whoever is at it looks once more.
+    }
+
+    /// Loses what is in the mailbox of an actor that has stopped, and what comes there meanwhile.
+    ///
+    /// # Safety
+    ///
+    /// The caller has changed `draining` from `NOBODY`.
+    pub(super) unsafe fn lose_all(&self) {
+        loop {
+            // SYNC cell-draining: what those who asked have sent.
+            self.draining.swap(DRAINING, Ordering::AcqRel);
+            let mut backoff = Backoff::new();
+            loop {
+                // SAFETY: the actor has stopped, so it has no turns; who drains is alone with the queue.
+                while let Some(message) = unsafe { self.next_to_lose() } {
+                    contain(move || self.lose(message, Loss::Stopped));
+                }
+                if self.head.has_reached_end(&self.tail) {
+                    break;
+                }
+                // A sender is between its two steps, and may have looked whether the actor is closed, which its
+                // processor may do before others see its second step. So it is for us to wait.
+                backoff.pause();
+            }
+            drop(self.take_system());
+            // SYNC cell-draining
+            let done = self.draining.compare_exchange(
+                DRAINING,
+                NOBODY,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            );
+            if done.is_ok() {
+                return;
+            }
+            // Somebody has sent since, and relies on us.
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The caller drains the mailbox.
+    pub(super) unsafe fn next_to_lose(&self) -> Option<M> {
+        loop {
+            // SAFETY: by the caller's promise.
+            match unsafe { self.take_next(true) } {
+                Popped::Message(message) => return Some(message),
+                Popped::Woken => {}
+                Popped::Empty => return None,
+            }
+        }
+    }
+}
+
+impl<M: Send + 'static> Cell<M> {
+    /// Ends an actor whose home has ended before its birth, on this thread. Nobody else has an address of it yet.
+    #[cold]
+    pub(crate) fn end_at_birth(self: &Arc<Self>) {
+        if self.tail.wake() {
+            // SAFETY: the acts are this cell's, which keeps its own reference until then, and we are the one who has
+            // woken it.
+            let task = unsafe { Task::new(Self::location(self).cast(), self.acts) };
+            task.abandon();
+        }
+    }
+
+    /// Stops the actor, for this reason unless another one was noted, and loses what is in its mailbox.
+    ///
+    /// # Safety
+    ///
+    /// This is the cell's turn, and the last one; nothing of the cell is used afterwards.
+    pub(super) unsafe fn bury(this: NonNull<Self>, reason: EndReason) {
+        // SAFETY: it lives until its own reference is given up below.
+        let cell = unsafe { this.as_ref() };
+        // It is we who drain, once the actor is gone. Those who see that it is closed see this.
+        cell.draining.store(DRAINING, Ordering::Relaxed);
+        // SYNC cell-closed: sequentially consistent, for those who look after they have sent.
+        cell.closed.store(true, Ordering::SeqCst);
+        seam::model_fence();
+        // SAFETY: by the caller's promise.
+        let behavior = cell.behavior.with_mut(|place| unsafe { (*place).take() });
+        if let Some(mut behavior) = behavior {
+            // It is still this actor that is at work: what it sends now to one that has no room keeps no thread, which
+            // that one may need.
+            // SAFETY: as above.
+            let at_work = unsafe { AtWork::begin(this.cast(), Self::KIND) };
+            // What the actor's own hook or drop does wrong is its own business.
+            contain(|| behavior.stopped());
+            contain(move || drop(behavior));
+            drop(at_work);
+        }
+        if let Some(record) = cell.record() {
+            record.end();
+        }
+        if let Some(limited) = cell.limited() {
+            limited.close();
+        }
+        // SAFETY: nobody else has found that nobody is at it.
+        unsafe { cell.lose_all() };
+        cell.tell_of_end(reason);
+        // SAFETY: the actor's own reference; those who still use the cell have theirs.
+        unsafe { Arc::decrement_strong_count(this.as_ptr()) };
+    }
+}

@@ -1,0 +1,301 @@
+//! What senders do with a cell.
+
+use super::*;
+
+impl<M> Cell<M> {
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        // SYNC cell-closed
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    #[inline]
+    pub(super) fn limited(&self) -> Option<&Limited<M>> {
+        self.special.as_ref()?.limited.as_ref()
+    }
+
+    /// Whether senders are to wait for room.
+    pub(crate) fn waits(&self) -> bool {
+        self.limited().is_some_and(Limited::waits)
+    }
+
+    pub(crate) fn level(&self) -> Option<Level> {
+        self.limited().map(Limited::level)
+    }
+
+    #[inline]
+    pub(crate) fn push(self: &Arc<Self>, message: M, when: WhenFull) -> Result<(), TellError<M>> {
+        if self.is_closed() {
+            return Err(TellError::stopped(message));
+        }
+        if self.special.is_some() {
+            return self.push_special(message, when);
+        }
+        self.push_plain(message)
+    }
+
+    #[inline(always)]
+    pub(super) fn push_plain(self: &Arc<Self>, message: M) -> Result<(), TellError<M>> {
+        if self.tail.push(message) {
+            return self.schedule_message();
+        }
+        self.sent(false);
+        Ok(())
+    }
+
+    /// As `push`, to an actor that has a limit, is observed or the like.
+    #[inline(never)]
+    pub(super) fn push_special(
+        self: &Arc<Self>,
+        message: M,
+        when: WhenFull,
+    ) -> Result<(), TellError<M>> {
+        if let Some(limited) = self.limited() {
+            return self.push_limited(limited, message, when);
+        }
+        // Before it can be handled: nobody is to see more taken than put. If it comes back, that is taken back.
+        self.count_put();
+        self.push_plain(message)
+    }
+
+    /// As `schedule`, for a message that has woken the receiver and may come back.
+    #[inline]
+    pub(super) fn schedule_message(self: &Arc<Self>) -> Result<(), TellError<M>> {
+        let due = Self::location(self).cast();
+        // SAFETY: as in `schedule`.
+        let task = unsafe { Task::new(due, self.acts) };
+        match self.home.schedule_or_refuse(task) {
+            Ok(()) => Ok(()),
+            Err(task) => self.take_back(task),
+        }
+    }
+
+    /// The home takes no more messages from here: the first one in the queue is ours.
+    #[cold]
+    pub(super) fn take_back(self: &Arc<Self>, task: Task) -> Result<(), TellError<M>> {
+        // SAFETY: we have woken the receiver, and nobody else has its turn.
+        let message = match unsafe { self.head.pop(&self.tail) } {
+            Popped::Message(message) => message,
+            Popped::Woken | Popped::Empty => {
+                unreachable!("whoever wakes is the first in the queue")
+            }
+        };
+        if let Some(record) = self.record() {
+            record.count_taken_back();
+        }
+        if self.home.has_closed() {
+            task.abandon();
+        // SAFETY: as above. If nobody has come meanwhile the actor is idle as before.
+        } else if !unsafe { self.head.rest(&self.tail) } {
+            self.home.schedule(task);
+        }
+        Err(TellError::stopped(message))
+    }
+
+    /// Where what this actor does is counted, if its home is observed.
+    #[inline(always)]
+    pub(super) fn record(&self) -> Option<&Arc<Record>> {
+        self.special.as_ref()?.record.as_ref()
+    }
+
+    /// Tells those who observe the actor's name.
+    pub(crate) fn show_name(&self, name: &Arc<str>) {
+        if let Some(record) = self.record() {
+            record.set_name(Arc::clone(name));
+        }
+    }
+
+    /// A message has come into the mailbox.
+    #[inline(always)]
+    pub(super) fn count_put(&self) {
+        if let Some(record) = self.record() {
+            record.count_put();
+        }
+    }
+
+    /// Something was sent.
+    #[inline(always)]
+    pub(super) fn sent(self: &Arc<Self>, has_woken: bool) {
+        if has_woken {
+            self.schedule();
+        } else if self.is_closed() {
+            // It has closed since we looked. Who drains it has seen that we came, and waits for what we sent; or we
+            // see that it is closed.
+            self.drain();
+        }
+    }
+
+    /// Where a cell is, with its count: a reference to it would not reach so far.
+    pub(super) fn location(cell: &Arc<Self>) -> NonNull<Self> {
+        // SAFETY: what is in an `Arc` is somewhere.
+        unsafe { NonNull::new_unchecked(Arc::as_ptr(cell).cast_mut()) }
+    }
+
+    #[inline]
+    pub(super) fn schedule(self: &Arc<Self>) {
+        let due = Self::location(self).cast();
+        // SAFETY: the acts are this cell's. Whoever has woken the receiver schedules it once, and until it has run it
+        // does not stop, so it keeps its own reference.
+        self.home.schedule(unsafe { Task::new(due, self.acts) });
+    }
+
+    pub(super) fn push_limited(
+        self: &Arc<Self>,
+        limited: &Limited<M>,
+        message: M,
+        when: WhenFull,
+    ) -> Result<(), TellError<M>> {
+        let closed = || self.is_closed();
+        let pushed = match limited.push(message) {
+            Pushed::Full(message) => match self.sender(limited, when) {
+                Waits::Not => Pushed::Full(message),
+                Waits::Until(deadline) => {
+                    crate::pool::while_blocked(|| limited.push_waiting(message, deadline, closed))
+                }
+                Waits::Muted(mute) => limited.push_above(message, mute),
+            },
+            decided => decided,
+        };
+        match pushed {
+            Pushed::In(wake) => {
+                self.count_put();
+                self.sent(wake && self.tail.wake());
+            }
+            Pushed::InsteadOf(lost, why) => {
+                // First, since the drop may panic.
+                self.sent(false);
+                self.lose(lost, why);
+            }
+            Pushed::Dropped(message, why) => self.lose(message, why),
+            Pushed::Full(message) if self.is_closed() => return Err(TellError::stopped(message)),
+            Pushed::Full(message) => return Err(TellError::full(message)),
+        }
+        Ok(())
+    }
+
+    /// Keeps a place for a message that is still to be made.
+    pub(crate) fn reserve(&self, when: WhenFull) -> Reserved {
+        if self.is_closed() {
+            return Reserved::Full;
+        }
+        let Some(limited) = self.limited() else {
+            return Reserved::Place;
+        };
+        let closed = || self.is_closed();
+        match limited.reserve() {
+            Reserved::Full => match self.sender(limited, when) {
+                Waits::Not => Reserved::Full,
+                Waits::Until(deadline) => {
+                    crate::pool::while_blocked(|| limited.reserve_until(deadline, closed))
+                }
+                Waits::Muted(mute) => limited.reserve_above(mute),
+            },
+            decided => decided,
+        }
+    }
+
+    /// What a sender does that finds no room.
+    pub(super) fn sender(&self, limited: &Limited<M>, when: WhenFull) -> Waits {
+        match when {
+            // Nobody but this thread would make room.
+            WhenFull::WaitUntil(_) if self.is_on_this_thread() => Waits::Not,
+            WhenFull::WaitUntil(deadline) => Waits::Until(deadline),
+            WhenFull::AsMade if limited.waits() && !self.is_closed() => {
+                match Sender::at_work(self.id()) {
+                    Sender::Thread if self.is_on_this_thread() => Waits::Not,
+                    Sender::Thread => Waits::Until(None),
+                    Sender::Itself => Waits::Not,
+                    Sender::Muted(mute) => Waits::Muted(Some(mute)),
+                    Sender::Unmuted => Waits::Muted(None),
+                }
+            }
+            WhenFull::AsMade | WhenFull::GiveBack => Waits::Not,
+        }
+    }
+
+    /// Shows the room in the mailbox to one who waits for it, if it may be wanting.
+    pub(crate) fn with_room(&self, look: impl FnOnce(&dyn Source)) {
+        if let Some(limited) = self.limited() {
+            look(&Room {
+                limited,
+                closed: || self.is_closed(),
+            });
+        }
+    }
+
+    /// Sends a message to a place that was kept. Accepted in any case: if the actor has stopped meanwhile, it
+    /// is lost and counted.
+    pub(crate) fn push_reserved(self: &Arc<Self>, message: M) {
+        match self.limited() {
+            None => {
+                let woken = self.tail.push(message);
+                self.count_put();
+                self.sent(woken);
+            }
+            Some(limited) => match limited.push_reserved(message) {
+                Pushed::In(wake) => {
+                    self.count_put();
+                    self.sent(wake && self.tail.wake());
+                }
+                Pushed::InsteadOf(lost, why) | Pushed::Dropped(lost, why) => {
+                    // First, since the drop may panic.
+                    self.sent(false);
+                    self.lose(lost, why);
+                }
+                Pushed::Full(_) => unreachable!("there was a place"),
+            },
+        }
+    }
+
+    /// Gives a place back.
+    pub(crate) fn release(&self) {
+        if let Some(limited) = self.limited() {
+            limited.release();
+        }
+    }
+
+    /// As `push_system`, for something that brings its own place on the stack.
+    pub(crate) fn push_continuation<W>(self: &Arc<Self>, continuation: Box<Linked<System, W>>)
+    where
+        W: Open<System> + Send,
+    {
+        self.urgent.push_linked(continuation);
+        // SYNC cell-parked
+        self.nudge();
+    }
+
+    /// Puts something back that was taken by `take_system`, in the actor's turn.
+    pub(crate) fn put_back(&self, system: System) {
+        self.urgent.push(system);
+    }
+
+    pub(crate) fn push_system(self: &Arc<Self>, system: System) {
+        self.urgent.push(system);
+        self.nudge();
+    }
+
+    /// Gives a parked actor a turn; `false` if it is not parked.
+    pub(super) fn unpark(self: &Arc<Self>) -> bool {
+        seam::model_fence();
+        // Whoever changes it is the one who schedules.
+        let was_parked =
+            self.parked.load(Ordering::SeqCst) && self.parked.swap(false, Ordering::SeqCst);
+        if was_parked {
+            self.schedule();
+        }
+        was_parked
+    }
+
+    /// Gives the actor a turn, for whatever it may find to do.
+    pub(crate) fn nudge(self: &Arc<Self>) {
+        // SYNC cell-parked: either it is seen here that the actor is parked, or the one who parks it sees what came.
+        if !self.unpark() {
+            self.sent(self.tail.wake());
+        }
+    }
+
+    /// Whether the actor has its turns on this very thread, and nowhere else.
+    pub(crate) fn is_on_this_thread(&self) -> bool {
+        self.home.is_on_this_thread()
+    }
+}

@@ -1,0 +1,109 @@
+//! How tasks come in from outside, and who is woken for them.
+
+use super::*;
+
+impl Shared {
+    #[inline]
+    pub(super) fn enter(&self, ring: usize) -> Option<Task> {
+        // What is in the hatch came when there was no queue.
+        let task = self.entrance.hatch.take().or_else(|| {
+            let has_queue = self.entrance.length.load(Ordering::Relaxed) != 0;
+            has_queue.then(|| self.enter_from_queue(ring)).flatten()
+        });
+        task.inspect(|_| self.desks[ring].pace.counts.entered.add_one())
+    }
+
+    /// Takes over this thread's share of the queue: one to return, the others into its ring.
+    #[inline(never)]
+    pub(super) fn enter_from_queue(&self, ring: usize) -> Option<Task> {
+        let mut grown = VecDeque::new();
+        let mut tasks = self.entrance.tasks.lock();
+        let share = tasks.len().div_ceil(self.threads).min(MOST_ENTERING);
+        let task = tasks.pop_front();
+        let mut has_more = false;
+        for _ in 1..share {
+            let Some(task) = tasks.pop_front() else { break };
+            // SAFETY: this thread owns the desk.
+            if let Err(task) = unsafe { self.desks[ring].ring.push(task) } {
+                tasks.push_front(task);
+                break;
+            }
+            has_more = true;
+        }
+        self.entrance.length.store(tasks.len(), Ordering::Relaxed);
+        if tasks.is_empty() && tasks.capacity() > MOST_KEPT {
+            // The memory of a rush is given back, without the lock.
+            core::mem::swap(&mut *tasks, &mut grown);
+        }
+        drop(tasks);
+        drop(grown);
+        if has_more {
+            // As for the second task that a thread makes due. One that looks around itself does so afterwards.
+            atomic::fence(Ordering::SeqCst);
+            self.call_one();
+        }
+        task
+    }
+
+    /// Brings a task to the entrance.
+    #[inline]
+    pub(super) fn bring(&self, task: Task) {
+        // Nobody is to overtake a queue.
+        let has_queue = self.entrance.length.load(Ordering::Relaxed) != 0;
+        let task = if has_queue {
+            Some(task)
+        } else {
+            self.entrance.hatch.put(task).err()
+        };
+        match task {
+            None => self.call_for_hatch(),
+            Some(task) => self.queue_up(task),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn queue_up(&self, task: Task) {
+        {
+            let mut tasks = self.entrance.tasks.lock();
+            if self.entrance.closed.load(Ordering::Relaxed) {
+                drop(tasks);
+                task.abandon();
+                return;
+            }
+            tasks.push_back(task);
+            // Sequentially consistent: it is what those who register look at.
+            self.entrance.length.store(tasks.len(), Ordering::SeqCst);
+        }
+        self.call_one();
+    }
+
+    /// Wakes a thread for something that is due, unless one is awake and looking.
+    #[inline]
+    pub(super) fn call_one(&self) {
+        seam::model_fence();
+        if self.entrance.watched.load(Ordering::SeqCst) != LOOKING {
+            self.idle.notify_one();
+        }
+    }
+
+    /// As `call_one`, for what was put into the hatch: gives one who may be about to look for it a moment.
+    #[inline]
+    pub(super) fn call_for_hatch(&self) {
+        seam::model_fence();
+        match self.entrance.watched.load(Ordering::SeqCst) {
+            LOOKING => return,
+            BACK_SOON => {
+                for _ in 0..LOOKS {
+                    for _ in 0..PAUSES {
+                        seam::spin_loop();
+                    }
+                    if !self.entrance.hatch.is_full() {
+                        return;
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.idle.notify_one();
+    }
+}

@@ -1,0 +1,42 @@
+//! What a pool shows to those who look at it.
+
+use super::*;
+
+impl Watched for Shared {
+    fn look(&self) -> HomeSnapshot {
+        let desks = self.used_desks();
+        let sum = |of: &dyn Fn(&Desk) -> u64| desks.iter().map(of).sum();
+        let (stand_ins, blocked) = {
+            let people = self.people.lock();
+            (people.stand_ins, people.blocked)
+        };
+        // Whoever is blocked counts as busy.
+        let idle_threads = (self.threads + stand_ins)
+            .saturating_sub(self.busy.load(Ordering::Relaxed).max(blocked));
+        let due = |desk: &Desk| desk.ring.len() + usize::from(desk.next.is_full());
+        HomeSnapshot {
+            kind: HomeKind::Pool,
+            name: self.name.clone(),
+            threads: self.threads,
+            stand_ins,
+            idle_threads,
+            due: usize::from(self.entrance.hatch.is_full())
+                + self.entrance.length.load(Ordering::Relaxed)
+                + desks.iter().map(due).sum::<usize>(),
+            turns: sum(&|desk| desk.pace.turns.load(Ordering::Relaxed) as u64),
+            steals: sum(&|desk| desk.pace.counts.steals.get()),
+            sleeps: sum(&|desk| desk.pace.counts.sleeps.get()),
+            entered: sum(&|desk| desk.pace.counts.entered.get()),
+            blocking_asks: self.blocking_asks() as u64,
+            actors: self.ledger.as_ref().map(|ledger| ledger.sums().into()),
+        }
+    }
+
+    fn has_closed(&self) -> bool {
+        self.entrance.closed.load(Ordering::Relaxed)
+    }
+
+    fn ledger(&self) -> Option<&Arc<Ledger>> {
+        self.ledger.as_ref()
+    }
+}

@@ -1,0 +1,224 @@
+//! Where a thread of a pool finds its next task, and how it sleeps.
+
+use super::*;
+
+impl Shared {
+    /// What to do next, if anything is due.
+    #[inline]
+    pub(super) fn find(&self, ring: usize, round: &mut Round) -> Option<Task> {
+        let desk = &self.desks[ring];
+        if desk.pace.was_long.load(Ordering::Relaxed) {
+            desk.pace.was_long.store(false, Ordering::Relaxed);
+            self.note_long(ring, round);
+        }
+        // SAFETY: this thread owns the desk: it works for this pool under this number.
+        let next = unsafe { desk.next.take() };
+        if round.streak < LONGEST_STREAK {
+            if next.is_some() {
+                round.streak += 1;
+                return next;
+            }
+            // SAFETY: as above.
+            if let Some(task) = unsafe { desk.ring.pop() } {
+                round.streak += STREAK_OF_RING;
+                return Some(task);
+            }
+        }
+        round.streak = 0;
+        // All others get their turn, too.
+        if let Some(next) = next {
+            self.append(ring, next);
+        }
+        self.enter(ring)
+            // SAFETY: as above.
+            .or_else(|| unsafe { desk.ring.pop() })
+    }
+
+    pub(super) fn note_long(&self, ring: usize, round: &mut Round) {
+        round.long += 1;
+        if round.long < MOST_LONG {
+            return;
+        }
+        round.long = 0;
+        self.look_after_others(ring, round);
+        if let Some(task) = self.enter(ring) {
+            self.append(ring, task);
+        }
+    }
+
+    pub(super) fn used_desks(&self) -> &[Desk] {
+        &self.desks[..self.used.load(Ordering::SeqCst)]
+    }
+
+    /// Takes over from a thread that has been at one turn for long. Where all have something to do, nobody else would;
+    /// and a thread may be kept by its turn, or not have a core at all.
+    #[cold]
+    pub(super) fn look_after_others(&self, ring: usize, round: &mut Round) {
+        if cfg!(tamtam_loom) || self.used_desks().len() < 2 {
+            return;
+        }
+        let now = Instant::now();
+        if (round.looked_after_others).is_some_and(|looked| now - looked < LOOK_AFTER_OTHERS) {
+            return;
+        }
+        round.looked_after_others = Some(now);
+        let desks = self.used_desks();
+        // As if all had had another turn since.
+        round.seen.resize(desks.len(), usize::MAX);
+        for (place, desk) in desks.iter().enumerate() {
+            let turns = desk.pace.turns.load(Ordering::Relaxed);
+            let is_stuck = core::mem::replace(&mut round.seen[place], turns) == turns;
+            if !is_stuck || place == ring {
+                continue;
+            }
+            // SAFETY: this thread owns its ring.
+            let stolen = unsafe { desk.ring.steal_into(&self.desks[ring].ring) };
+            let next = desk.next.is_full().then(|| desk.next.steal()).flatten();
+            for task in stolen.into_iter().chain(next) {
+                self.append(ring, task);
+            }
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn steal(&self, ring: usize) -> Option<Task> {
+        let desks = self.used_desks();
+        let count = desks.len();
+        (1..count)
+            .map(|distance| &desks[(ring + distance) % count].ring)
+            // SAFETY: this thread owns its ring, which is empty.
+            .find_map(|victim| unsafe { victim.steal_into(&self.desks[ring].ring) })
+            .inspect(|_| desks[ring].pace.counts.steals.add_one())
+    }
+
+    /// Takes what another thread would do next, if that has been at one turn since it was seen last.
+    pub(super) fn steal_next(&self, ring: usize, seen: &mut Vec<usize>) -> Option<Task> {
+        let desks = self.used_desks();
+        seen.resize(desks.len(), 0);
+        let mut stolen = None;
+        for (place, desk) in desks.iter().enumerate() {
+            let turns = desk.pace.turns.load(Ordering::Relaxed);
+            let is_long = core::mem::replace(&mut seen[place], turns) == turns;
+            if is_long && place != ring && stolen.is_none() && desk.next.is_full() {
+                stolen = desk.next.steal();
+            }
+        }
+        stolen.inspect(|_| desks[ring].pace.counts.steals.add_one())
+    }
+
+    /// Waits for something to do; `None` if the pool is at its end.
+    #[inline(never)]
+    pub(super) fn wait(&self, ring: usize, thief: &mut Thief) -> Option<Task> {
+        self.busy.fetch_sub(1, Ordering::SeqCst);
+        thief.learn(self.desks[ring].pace.turns.load(Ordering::Relaxed));
+        let mut nap = FIRST_NAP;
+        let mut seen = Vec::new();
+        // Who was called to look at those who work will soon be called again, so it goes on for a while.
+        let mut was_called = false;
+        let naps = core::cell::Cell::new(false);
+        let end_nap = || {
+            if naps.replace(false) {
+                self.napping.fetch_sub(1, Ordering::SeqCst);
+            }
+        };
+        loop {
+            if self.busy.load(Ordering::SeqCst) != 0 {
+                if !naps.replace(true) {
+                    self.napping.fetch_add(1, Ordering::SeqCst);
+                }
+            } else if nap == LONGEST_NAP || !was_called {
+                end_nap();
+            }
+            // In a model it has to be a wake-up that brings a thread to its work.
+            let deadline = (naps.get() && !cfg!(tamtam_loom)).then(|| Instant::now() + nap);
+            nap = (nap * 2).min(LONGEST_NAP);
+            // Somebody works, and nobody would look whether that takes long.
+            let is_missed = || {
+                !naps.get()
+                    && self.busy.load(Ordering::SeqCst) != 0
+                    && self.napping.load(Ordering::SeqCst) == 0
+            };
+            let attempt = |thorough: bool| {
+                let task = self.enter(ring).or_else(|| {
+                    // Between looks at the entrance; these take cache lines from those who work.
+                    let task = (thorough && thief.may_steal()).then(|| self.steal(ring));
+                    task.flatten()
+                });
+                match task {
+                    Some(task) => Some(Found::Task(task)),
+                    None if self.is_over() => Some(Found::End),
+                    None if is_missed() => {
+                        // Counted at once, so that not all who sleep come for this.
+                        naps.set(true);
+                        self.napping.fetch_add(1, Ordering::SeqCst);
+                        Some(Found::Call)
+                    }
+                    None => None,
+                }
+            };
+            let watches = self.entrance.watched.swap(LOOKING, Ordering::SeqCst) != LOOKING;
+            let wait = if watches { Wait::Adaptive } else { Wait::Park };
+            let ready = || {
+                self.desks[ring].pace.counts.sleeps.add_one();
+                if watches {
+                    // About to sleep. Whoever still sees that somebody looks has made something due before
+                    // this, which is seen now.
+                    self.entrance.watched.store(NOBODY, Ordering::SeqCst);
+                }
+                self.has_tasks() || self.is_over() || is_missed()
+            };
+            #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+            let found = self.idle.wait_until(wait, deadline, attempt, ready);
+            // No thread of a pool starts there: `PoolBuilder::build` says so.
+            #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+            let found = {
+                let _ = (wait, deadline, ready);
+                let mut attempt = attempt;
+                attempt(true)
+            };
+            if watches {
+                let next = match found {
+                    Some(Found::Task(_)) => BACK_SOON,
+                    _ => NOBODY,
+                };
+                self.entrance.watched.store(next, Ordering::SeqCst);
+            }
+            let task = match found {
+                Some(Found::Task(task)) => {
+                    thief.note(self.desks[ring].pace.turns.load(Ordering::Relaxed));
+                    task
+                }
+                None => match self.steal_next(ring, &mut seen) {
+                    Some(task) => task,
+                    None => continue,
+                },
+                Some(Found::Call) => {
+                    was_called = true;
+                    nap = FIRST_NAP;
+                    continue;
+                }
+                Some(Found::End) => {
+                    end_nap();
+                    // The others may be waiting for just this.
+                    self.idle.notify_all();
+                    return None;
+                }
+            };
+            end_nap();
+            self.busy.fetch_add(1, Ordering::SeqCst);
+            if watches && self.has_tasks() {
+                // More came while we looked, and nobody was woken for it.
+                self.idle.notify_one();
+            }
+            return Some(task);
+        }
+    }
+
+    /// Whether anything is due anywhere. Sequentially consistent.
+    pub(super) fn has_tasks(&self) -> bool {
+        seam::model_fence();
+        self.entrance.hatch.is_full()
+            || self.entrance.length.load(Ordering::SeqCst) != 0
+            || self.used_desks().iter().any(|desk| desk.ring.len() != 0)
+    }
+}
