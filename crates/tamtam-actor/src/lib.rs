@@ -1,4 +1,9 @@
 #![doc = include_str!("../README.md")]
+// Where nobody can wait there are no pools to end, and nobody to make room for.
+#![cfg_attr(
+    all(target_family = "wasm", not(target_feature = "atomics")),
+    allow(dead_code, unused_imports)
+)]
 
 mod actor;
 mod address;

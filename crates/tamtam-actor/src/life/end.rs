@@ -69,12 +69,14 @@ impl End {
     ///
     /// Until the actor has ended. On a thread of a pool another one stands in for as long, up to a limit; a
     /// handler that waits here for its own end waits for ever. Use [`Context::watch`](crate::Context::watch) there.
+    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
     pub fn wait(self) -> Ended {
         crate::pool::while_blocked(|| self.slot.take())
     }
 
     /// As [`wait`](End::wait), but at most `timeout`: `None` if the actor has not ended until then. It can be
     /// called again.
+    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Ended> {
         crate::pool::while_blocked(|| self.slot.take_timeout(timeout)).ok()
     }

@@ -30,7 +30,7 @@
 //! [`PoolBuilder::observe`]: crate::PoolBuilder::observe
 
 mod clock;
-#[cfg(feature = "top")]
+#[cfg(all(feature = "top", unix))]
 mod json;
 mod ledger;
 mod line;

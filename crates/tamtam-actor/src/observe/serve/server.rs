@@ -11,7 +11,9 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::link::Link;
-use super::place::{self, Place};
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use super::place;
+use super::place::Place;
 
 /// So many may ask at a time. When one more comes, the one goes that has said nothing for the longest time.
 const MOST_LINKS: usize = 16;
