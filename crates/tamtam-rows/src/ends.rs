@@ -1,0 +1,123 @@
+use crate::ShapeError;
+
+/// Where the values of a column of text or bytes end. As long as all have one length, that is all that is kept.
+#[derive(Clone, Debug)]
+pub(crate) enum Ends {
+    /// All values have this length.
+    Fixed { width: u32, count: usize },
+    /// Value `i` is from `offsets[i]` to `offsets[i + 1]`; the first offset is 0.
+    Each(Vec<u32>),
+}
+
+impl Default for Ends {
+    fn default() -> Ends {
+        Ends::Fixed { width: 0, count: 0 }
+    }
+}
+
+impl Ends {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Ends::Fixed { count, .. } => *count,
+            Ends::Each(offsets) => offsets.len() - 1,
+        }
+    }
+
+    /// From where to where value `index` is. Panics if there is none.
+    #[inline]
+    pub(crate) fn range(&self, index: usize) -> std::ops::Range<usize> {
+        match self {
+            Ends::Fixed { width, count } => {
+                assert!(index < *count, "value {index} of {count}");
+                index * *width as usize..(index + 1) * *width as usize
+            }
+            Ends::Each(offsets) => offsets[index] as usize..offsets[index + 1] as usize,
+        }
+    }
+
+    /// One more value of this length, behind `before` bytes.
+    #[inline]
+    pub(crate) fn push(&mut self, before: usize, length: usize) -> Result<(), ShapeError> {
+        let end = before + length;
+        if end > u32::MAX as usize {
+            return Err(ShapeError::TooLarge);
+        }
+        match self {
+            Ends::Fixed { width, count } if *count == 0 => {
+                *width = length as u32;
+                *count = 1;
+            }
+            Ends::Fixed { width, count } if *width as usize == length => *count += 1,
+            Ends::Fixed { .. } => {
+                self.offsets_mut().push(end as u32);
+            }
+            Ends::Each(offsets) => offsets.push(end as u32),
+        }
+        Ok(())
+    }
+
+    /// Forgets the values from this one on, and returns where the rest ends.
+    pub(crate) fn truncate(&mut self, len: usize) -> usize {
+        match self {
+            Ends::Fixed { width, count } => {
+                *count = len.min(*count);
+                *count * *width as usize
+            }
+            Ends::Each(offsets) => {
+                offsets.truncate(len + 1);
+                offsets.last().map_or(0, |&end| end as usize)
+            }
+        }
+    }
+
+    fn offsets_mut(&mut self) -> &mut Vec<u32> {
+        if let Ends::Fixed { width, count } = *self {
+            *self = Ends::Each((0..=count as u32).map(|index| index * width).collect());
+        }
+        match self {
+            Ends::Each(offsets) => offsets,
+            Ends::Fixed { .. } => unreachable!("replaced above"),
+        }
+    }
+
+    /// The lengths, value by value.
+    pub(crate) fn lengths(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
+        (0..self.len()).map(|index| match self {
+            Ends::Fixed { width, .. } => *width,
+            Ends::Each(offsets) => offsets[index + 1] - offsets[index],
+        })
+    }
+
+    /// The one length of all values, if they have one; there may be none.
+    pub(crate) fn width(&self) -> Option<u32> {
+        match self {
+            Ends::Fixed { width, .. } => Some(*width),
+            Ends::Each(_) => None,
+        }
+    }
+
+    /// From offsets that must begin with 0, never fall, and end at `total`.
+    pub(crate) fn from_offsets(offsets: Vec<u32>, total: usize) -> Option<Ends> {
+        let sound = offsets.first() == Some(&0)
+            && offsets.last().is_some_and(|&last| last as usize == total)
+            && offsets.is_sorted();
+        sound.then_some(Ends::Each(offsets))
+    }
+
+    /// The bytes that the ends take in memory.
+    pub(crate) fn memory(&self) -> usize {
+        match self {
+            Ends::Fixed { .. } => 0,
+            Ends::Each(offsets) => offsets.len() * 4,
+        }
+    }
+}
+
+impl PartialEq for Ends {
+    fn eq(&self, other: &Ends) -> bool {
+        match (self, other) {
+            (Ends::Each(mine), Ends::Each(theirs)) => mine == theirs,
+            _ => self.len() == other.len() && self.lengths().eq(other.lengths()),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+#![doc = include_str!("../README.md")]
+
+mod column;
+mod cursor;
+pub mod encoding;
+mod ends;
+mod error;
+mod kind;
+mod limits;
+mod nulls;
+mod record;
+mod rows;
+mod rows_builder;
+mod schema;
+mod slices;
+mod strings;
+mod value;
+
+pub use column::{Column, ColumnBuilder, Element, Values};
+pub use cursor::{Cursor, Row};
+pub use encoding::Encoding;
+pub use error::{DecodeError, EncodeError, ShapeError};
+pub use kind::{Kind, Unit, Zone};
+pub use limits::Limits;
+pub use nulls::Nulls;
+pub use record::{Cell, Record};
+pub use rows::Rows;
+pub use rows_builder::RowsBuilder;
+pub use schema::{Field, Schema};
+pub use slices::Slices;
+pub use strings::Strings;
+pub use value::Value;

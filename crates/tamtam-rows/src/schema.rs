@@ -1,0 +1,94 @@
+use std::sync::Arc;
+
+use crate::{Kind, ShapeError};
+
+/// The name and type of one column, and whether it may hold nulls.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Field {
+    name: Arc<str>,
+    kind: Kind,
+    nullable: bool,
+}
+
+impl Field {
+    /// A column without nulls.
+    pub fn new(name: impl Into<Arc<str>>, kind: Kind) -> Field {
+        Field {
+            name: name.into(),
+            kind,
+            nullable: false,
+        }
+    }
+
+    /// A column that may hold nulls.
+    pub fn nullable(name: impl Into<Arc<str>>, kind: Kind) -> Field {
+        Field {
+            name: name.into(),
+            kind,
+            nullable: true,
+        }
+    }
+
+    /// The column's name. Names need not differ: the result of a join may hold one twice.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The type of its values.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Whether it may hold nulls.
+    pub fn is_nullable(&self) -> bool {
+        self.nullable
+    }
+}
+
+/// The columns of a table: names, types, and which may hold nulls. Cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Schema {
+    fields: Arc<[Field]>,
+}
+
+impl Schema {
+    /// A schema of these columns, from left to right.
+    ///
+    /// # Errors
+    /// A decimal whose precision is not 1 to 38, or whose scale is above its precision.
+    pub fn new(fields: impl IntoIterator<Item = Field>) -> Result<Schema, ShapeError> {
+        let fields: Arc<[Field]> = fields.into_iter().collect();
+        for field in fields.iter() {
+            if let Kind::Decimal { precision, scale } = field.kind
+                && (precision == 0 || precision > 38 || scale > precision)
+            {
+                return Err(ShapeError::Decimal {
+                    column: field.name.to_string(),
+                    precision,
+                    scale,
+                });
+            }
+        }
+        Ok(Schema { fields })
+    }
+
+    /// The columns, from left to right.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// How many columns there are.
+    pub fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// Whether there is no column at all.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Where the first column of this name stands.
+    pub fn index_of(&self, name: &str) -> Option<usize> {
+        self.fields.iter().position(|field| field.name() == name)
+    }
+}

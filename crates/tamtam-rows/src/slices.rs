@@ -1,0 +1,116 @@
+use crate::ShapeError;
+use crate::ends::Ends;
+
+/// The byte strings of a column, one behind the other.
+///
+/// As long as all have one length, only that length is kept; otherwise four bytes a value say where it ends. All
+/// values together are at most 4 GiB.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Slices {
+    bytes: Vec<u8>,
+    ends: Ends,
+}
+
+impl Slices {
+    /// No values yet.
+    pub fn new() -> Slices {
+        Slices::default()
+    }
+
+    /// Room for this many bytes in all.
+    pub fn with_capacity(bytes: usize) -> Slices {
+        Slices {
+            bytes: Vec::with_capacity(bytes),
+            ends: Ends::default(),
+        }
+    }
+
+    /// From bytes and the place where each value begins and ends: `offsets` has one entry more than there are
+    /// values, begins with 0, never falls, and ends with the length of `bytes`. `None` if that is not so.
+    pub fn from_offsets(bytes: Vec<u8>, offsets: Vec<u32>) -> Option<Slices> {
+        let ends = Ends::from_offsets(offsets, bytes.len())?;
+        Some(Slices { bytes, ends })
+    }
+
+    /// From bytes that are divided into `count` values of `width` bytes. `None` if they are not as many.
+    pub fn from_fixed(bytes: Vec<u8>, width: usize, count: usize) -> Option<Slices> {
+        if bytes.len() > u32::MAX as usize || width.checked_mul(count) != Some(bytes.len()) {
+            return None;
+        }
+        Some(Slices {
+            bytes,
+            ends: Ends::Fixed {
+                width: width as u32,
+                count,
+            },
+        })
+    }
+
+    /// One more value.
+    ///
+    /// # Errors
+    /// [`ShapeError::TooLarge`] if all together would exceed 4 GiB; nothing is changed then.
+    #[inline]
+    pub fn push(&mut self, value: &[u8]) -> Result<(), ShapeError> {
+        self.ends.push(self.bytes.len(), value.len())?;
+        self.bytes.extend_from_slice(value);
+        Ok(())
+    }
+
+    /// Forgets the values from this one on.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        let end = self.ends.truncate(len);
+        self.bytes.truncate(end);
+    }
+
+    /// Value `index`.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline]
+    pub fn get(&self, index: usize) -> &[u8] {
+        &self.bytes[self.ends.range(index)]
+    }
+
+    /// How many values there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The one length in bytes that all values have, if they have one.
+    pub fn width(&self) -> Option<usize> {
+        self.ends.width().map(|width| width as usize)
+    }
+
+    /// Each value in turn.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> + '_ {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// All values, one behind the other.
+    pub fn all(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn ends(&self) -> &Ends {
+        &self.ends
+    }
+}
+
+impl<V: AsRef<[u8]>> FromIterator<V> for Slices {
+    /// # Panics
+    /// If all together exceed 4 GiB.
+    fn from_iter<I: IntoIterator<Item = V>>(iter: I) -> Slices {
+        let mut all = Slices::new();
+        for value in iter {
+            all.push(value.as_ref())
+                .expect("a column's text or bytes are at most 4 GiB");
+        }
+        all
+    }
+}

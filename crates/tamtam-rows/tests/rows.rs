@@ -1,0 +1,203 @@
+//! Tables are built and read by column, by row and as structs, and what does not fit is refused.
+
+use tamtam_rows::{
+    Column, Field, Kind, Nulls, Record, Rows, RowsBuilder, Schema, ShapeError, Strings, Unit,
+    Value, Values, Zone, record,
+};
+
+fn schema() -> Schema {
+    Schema::new([
+        Field::new("slot", Kind::U16),
+        Field::nullable("name", Kind::Text),
+        Field::new("at", Kind::Timestamp(Unit::Millisecond, Zone::Utc)),
+    ])
+    .unwrap()
+}
+
+#[test]
+fn rows_come_back_as_they_were_pushed() {
+    let mut builder = RowsBuilder::new(schema());
+    let pushed = [
+        [Value::Unsigned(1), Value::Text("one"), Value::Timestamp(-5)],
+        [Value::Int(65_535), Value::Null, Value::Timestamp(i64::MAX)],
+    ];
+    pushed.iter().for_each(|&row| builder.push(row).unwrap());
+    let rows = builder.finish();
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows.value(1, 0), Value::Unsigned(65_535));
+    let second: Vec<Value> = rows.iter().nth(1).unwrap().values().collect();
+    assert_eq!(
+        second,
+        [
+            Value::Unsigned(65_535),
+            Value::Null,
+            Value::Timestamp(i64::MAX)
+        ]
+    );
+    assert_eq!(
+        rows.iter().next_back().unwrap().get("name"),
+        Some(Value::Null)
+    );
+    assert_eq!(
+        rows.column("slot").unwrap().slice::<u16>().unwrap(),
+        [1, 65_535]
+    );
+}
+
+#[test]
+fn a_row_that_is_refused_leaves_no_trace() {
+    let mut builder = RowsBuilder::new(schema());
+    builder
+        .push([Value::Unsigned(1), Value::Null, Value::Timestamp(0)])
+        .unwrap();
+    let refused: [&[Value]; 5] = [
+        &[Value::Unsigned(65_536), Value::Null, Value::Timestamp(0)],
+        &[Value::Unsigned(2), Value::Text("kept?"), Value::Time(0)],
+        &[Value::Unsigned(2), Value::Text("kept?"), Value::Null],
+        &[Value::Unsigned(2), Value::Text("kept?")],
+        &[
+            Value::Unsigned(2),
+            Value::Null,
+            Value::Timestamp(0),
+            Value::Null,
+        ],
+    ];
+    for row in refused {
+        builder.push(row.iter().copied()).unwrap_err();
+    }
+    builder
+        .push([
+            Value::Unsigned(3),
+            Value::Text("three"),
+            Value::Timestamp(3),
+        ])
+        .unwrap();
+    let rows = builder.finish();
+    assert_eq!(rows.column("slot").unwrap().slice::<u16>().unwrap(), [1, 3]);
+    assert_eq!(rows.value(1, 1), Value::Text("three"));
+    assert_eq!(rows.column("name").unwrap().nulls().unwrap().count(), 1);
+}
+
+#[test]
+fn errors_name_the_column() {
+    let mut builder = RowsBuilder::new(schema());
+    let error = builder
+        .push([Value::Int(-1), Value::Null, Value::Timestamp(0)])
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        r#"the column "slot" is of type u16; the value Int(-1) does not fit it"#
+    );
+    let error = builder
+        .push([Value::Null, Value::Null, Value::Timestamp(0)])
+        .unwrap_err();
+    assert!(
+        matches!(&error, ShapeError::Null { column, row: 0 } if column == "slot"),
+        "{error}"
+    );
+}
+
+#[test]
+fn columns_must_fit_the_schema() {
+    let two = Schema::new([Field::new("a", Kind::I16), Field::new("b", Kind::Date)]).unwrap();
+    let date = || Column::from(vec![1_i32]);
+    assert!(Rows::new(two.clone(), [Column::from(vec![1_i16]), date()]).is_ok());
+    let refused = [
+        vec![Column::from(vec![1_i16])],
+        vec![Column::from(vec![1_i32]), date()],
+        vec![Column::from(vec![1_i16, 2]), date()],
+        vec![Column::from(vec![None::<i16>]), date()],
+    ];
+    for columns in refused {
+        Rows::new(two.clone(), columns).unwrap_err();
+    }
+    Schema::new([Field::new(
+        "d",
+        Kind::Decimal {
+            precision: 39,
+            scale: 0,
+        },
+    )])
+    .unwrap_err();
+}
+
+#[test]
+fn what_is_null_holds_nothing() {
+    let texts: Strings = ["kept", "hidden"].into_iter().collect();
+    let column =
+        Column::with_nulls(Values::Text(texts), [false, true].into_iter().collect()).unwrap();
+    assert_eq!(column.texts().unwrap().get(1), "");
+    let column = Column::with_nulls(
+        Values::F64(vec![1.5, f64::NAN]),
+        [false, true].into_iter().collect(),
+    )
+    .unwrap();
+    assert_eq!(column.slice::<f64>().unwrap(), [1.5, 0.0]);
+    Column::with_nulls(Values::U8(vec![1]), Nulls::new()).unwrap_err();
+}
+
+#[test]
+fn texts_of_one_length_and_of_many_are_equal() {
+    let mut grown: Strings = ["ab", "cd", "efg"].into_iter().collect();
+    assert_eq!(grown.width(), None);
+    assert_eq!(grown.iter().collect::<Vec<_>>(), ["ab", "cd", "efg"]);
+    let fixed = Strings::from_fixed("abcd".into(), 2, 2).unwrap();
+    assert_eq!(fixed, ["ab", "cd"].into_iter().collect());
+    assert_ne!(grown, fixed);
+    grown = Strings::from_offsets("abcd".into(), vec![0, 2, 4]).unwrap();
+    assert_eq!(grown, fixed);
+    // Inside a character, backwards, not to the end.
+    Strings::from_fixed("äö".into(), 1, 4).unwrap_err();
+    Strings::from_offsets("ä".into(), vec![0, 1, 2]).unwrap_err();
+    Strings::from_offsets("ab".into(), vec![0, 2, 1, 2]).unwrap_err();
+    Strings::from_offsets("ab".into(), vec![0, 1]).unwrap_err();
+}
+
+record! {
+    #[derive(Clone, Debug, PartialEq)]
+    struct Every {
+        flag: bool,
+        small: i8,
+        large: u64,
+        real: f64,
+        name: String,
+        raw: Vec<u8>,
+        id: [u8; 16],
+        maybe: Option<i32>,
+        note: Option<String>,
+    }
+}
+
+#[test]
+fn structs_become_rows_and_come_back() {
+    let records: Vec<Every> = (0..70)
+        .map(|n| Every {
+            flag: n % 3 == 0,
+            small: n as i8 - 50,
+            large: u64::MAX - n,
+            real: n as f64 / 3.0,
+            name: "x".repeat(n as usize % 5),
+            raw: vec![n as u8; n as usize % 4],
+            id: [n as u8; 16],
+            maybe: (n % 2 == 0).then_some(n as i32),
+            note: (n % 7 != 0).then(|| n.to_string()),
+        })
+        .collect();
+    let rows = Every::to_rows(&records).unwrap();
+    assert_eq!(rows.len(), 70);
+    assert!(Every::from_rows(&rows).unwrap().eq(records.iter().cloned()));
+    assert!(
+        Every::from_rows(&rows.part(60..70))
+            .unwrap()
+            .eq(records[60..].iter().cloned())
+    );
+}
+
+#[test]
+fn a_struct_is_not_read_from_another_table() {
+    let rows = Rows::empty(schema());
+    assert_eq!(
+        Every::from_rows(&rows).err(),
+        Some(ShapeError::NoColumn("flag".into()))
+    );
+}
