@@ -62,6 +62,7 @@ mod seats;
 pub mod sparse;
 mod statistics;
 pub mod stream;
+pub mod tables;
 mod troupe;
 pub mod turns;
 mod usage;
