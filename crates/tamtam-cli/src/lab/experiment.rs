@@ -221,61 +221,36 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         name: "counting",
         about: "one actor sends another 1,000,000 numbers, then asks how many came",
         operation: "a number counted",
-        source: "the Savina suite, 2014",
         main_variants: &["1000000/2cores", "1000000/1core"],
-        in_quick: false,
-        flagships: &["pool", "worker"],
-        kinds_apart: false,
-        published: &[],
-        claim: None,
+        ..SAVINA
     },
     Experiment {
         name: "fork-join",
         about: "a thread sends 10,000 messages to each of 60 actors, one to each in turn",
         operation: "a message handled",
-        source: "the Savina suite, 2014",
         main_variants: &["600000/2cores", "600000/1core"],
-        in_quick: false,
-        flagships: &["pool", "worker"],
-        kinds_apart: false,
-        published: &[],
-        claim: None,
+        ..SAVINA
     },
     Experiment {
         name: "threadring",
         about: "a token goes round 100 actors, for 100,000 hops",
         operation: "a hop",
-        source: "the Savina suite, 2014",
         main_variants: &["100000/2cores", "100000/1core"],
-        in_quick: false,
-        flagships: &["pool", "worker"],
-        kinds_apart: false,
-        published: &[],
-        claim: None,
+        ..SAVINA
     },
     Experiment {
         name: "big",
         about: "each of 120 actors sends 2,000 pings to others at random, and waits for each pong",
         operation: "a ping and its pong",
-        source: "the Savina suite, 2014",
         main_variants: &["240000/2cores", "240000/1core"],
-        in_quick: false,
-        flagships: &["pool", "worker"],
-        kinds_apart: false,
-        published: &[],
-        claim: None,
+        ..SAVINA
     },
     Experiment {
         name: "chameneos",
         about: "100 creatures meet in pairs in one mall, 200,000 times",
         operation: "a meeting, which is four messages",
-        source: "the Savina suite, 2014",
         main_variants: &["200000/2cores", "200000/1core"],
-        in_quick: false,
-        flagships: &["pool", "worker"],
-        kinds_apart: false,
-        published: &[],
-        claim: None,
+        ..SAVINA
     },
     Experiment {
         name: "flood",
@@ -290,6 +265,20 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         claim: None,
     },
 ];
+
+/// What the classics of that suite have in common.
+const SAVINA: Experiment = Experiment {
+    name: "",
+    about: "",
+    operation: "",
+    source: "the Savina suite, 2014",
+    main_variants: &[],
+    in_quick: false,
+    flagships: &["pool", "worker"],
+    kinds_apart: false,
+    published: &[],
+    claim: None,
+};
 
 /// The variant that article D timed, one round for each system: every message counts.
 const ARTICLES_RING: &[&str] = &["4875250/2cores/all"];
