@@ -8,24 +8,10 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use support::{
-    Answers, Drops, Hold, LONG, Random, Soak, Token, hold, panic_on_purpose, until, within,
+    Answers, Drops, Hold, LONG, Log, Random, Soak, Token, hold, panic_on_purpose, until, within,
     within_limit,
 };
 use tamtam_actor::{Actor, Address, AskError, Context, Pool, Reply, WeakAddress};
-
-/// What happened to an actor, in order.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<String>>>);
-
-impl Log {
-    fn add(&self, line: impl Into<String>) {
-        self.0.lock().unwrap().push(line.into());
-    }
-
-    fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
-    }
-}
 
 /// Writes down what happens to it, and says when it is over.
 struct Diarist {

@@ -8,26 +8,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use support::{
-    Answers, Drops, Hold, LONG, Random, Soak, Token, hold, panic_on_purpose, until, within,
+    Answers, Drops, Hold, LONG, Log, Random, Soak, Token, hold, panic_on_purpose, until, within,
     within_limit,
 };
 use tamtam_actor::{
     Actor, Address, AskError, Context, EndReason, Overflow, Pool, Reply, Restart, Restarting,
 };
-
-/// What happens to a worker, in order.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<String>>>);
-
-impl Log {
-    fn add(&self, line: impl Into<String>) {
-        self.0.lock().unwrap().push(line.into());
-    }
-
-    fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
-    }
-}
 
 struct Worker {
     log: Log,

@@ -10,33 +10,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use support::{LIMIT, panic_on_purpose, within};
+use support::{LIMIT, Random, panic_on_purpose, soak_for, within};
 use tamtam_actor::{Actor, Address, Context, Overflow, Pool, Quit, Reply, Restart, Worker};
-
-/// How long a stress test runs: `TAMTAM_SOAK_SECONDS`, or `standard`.
-fn soak(standard: Duration) -> Duration {
-    match std::env::var("TAMTAM_SOAK_SECONDS") {
-        Ok(seconds) => Duration::from_secs(
-            seconds
-                .parse()
-                .expect("TAMTAM_SOAK_SECONDS is a whole number of seconds"),
-        ),
-        Err(_) => standard,
-    }
-}
-
-/// Numbers that look like random ones: SplitMix (Steele, Lea and Flood, 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end
-    }
-}
 
 // --------------------------------------------------------------------------------------- order
 
@@ -105,7 +80,7 @@ impl Sending {
             receivers: receivers.to_vec(),
             sent: vec![0; receivers.len()],
             to: me % receivers.len(),
-            random: Random(me as u64),
+            random: Random::new(me as u64),
         }
     }
 
@@ -159,7 +134,7 @@ fn order_on(threads: usize) {
     const EACH: usize = 6;
     const PLAIN: usize = 2;
     const SENDERS: usize = 3 * EACH + PLAIN;
-    within(LIMIT + soak(Duration::ZERO), move || {
+    within(LIMIT + soak_for(Duration::ZERO), move || {
         let pool = Pool::with_threads(threads);
         let other = Pool::with_threads(2);
         let workers = [Worker::new(), Worker::new()];
@@ -207,7 +182,7 @@ fn order_on(threads: usize) {
             .collect();
         drop(done);
         let began = Instant::now();
-        thread::sleep(soak(Duration::from_millis(400)));
+        thread::sleep(soak_for(Duration::from_millis(400)));
         stop.store(true, Ordering::Relaxed);
         let mut sent = vec![Vec::new(); SENDERS];
         for (me, of_one) in all_done {
@@ -323,7 +298,7 @@ impl Field {
 fn what_was_accepted_in_a_storm_was_handled_or_is_counted_as_lost() {
     const TARGETS: usize = 8;
     const SENDERS: u64 = 3;
-    let duration = soak(Duration::from_millis(400));
+    let duration = soak_for(Duration::from_millis(400));
     within(LIMIT + duration, move || {
         let handled = Arc::new(AtomicU64::new(0));
         let field = Arc::new(Field {
@@ -332,7 +307,7 @@ fn what_was_accepted_in_a_storm_was_handled_or_is_counted_as_lost() {
             handled: Arc::clone(&handled),
             all: Mutex::default(),
         });
-        let mut random = Random(99);
+        let mut random = Random::new(99);
         let targets: Arc<Vec<_>> = Arc::new(
             (0..TARGETS)
                 .map(|_| Mutex::new(field.target(&mut random)))
@@ -343,7 +318,7 @@ fn what_was_accepted_in_a_storm_was_handled_or_is_counted_as_lost() {
             .map(|me| {
                 let (targets, stop) = (Arc::clone(&targets), Arc::clone(&stop));
                 thread::spawn(move || {
-                    let mut random = Random(me);
+                    let mut random = Random::new(me);
                     let mut accepted = 0_u64;
                     while !stop.load(Ordering::Relaxed) {
                         let target = &targets[random.below(TARGETS as u64) as usize];

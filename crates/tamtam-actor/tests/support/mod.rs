@@ -6,7 +6,7 @@
 use std::panic::resume_unwind;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -164,6 +164,21 @@ impl Drop for Token {
     }
 }
 
+/// What happens, in order.
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    pub(crate) fn add(&self, line: impl Into<String>) {
+        self.0.lock().unwrap().push(line.into());
+    }
+
+    /// All that has happened so far.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
 /// A small generator of random numbers (xorshift64*), seeded so that a failure can be repeated.
 pub(crate) struct Random(u64);
 
@@ -182,6 +197,20 @@ impl Random {
     }
 }
 
+/// How long a stress test goes on: `TAMTAM_SOAK_SECONDS`, if that is said.
+fn soak() -> Option<Duration> {
+    let seconds = std::env::var("TAMTAM_SOAK_SECONDS").ok()?;
+    let seconds = seconds
+        .parse()
+        .expect("TAMTAM_SOAK_SECONDS is a whole number of seconds");
+    Some(Duration::from_secs(seconds))
+}
+
+/// How long a stress test goes on that is over after a time: `TAMTAM_SOAK_SECONDS`, or `standard`.
+pub(crate) fn soak_for(standard: Duration) -> Duration {
+    soak().unwrap_or(standard)
+}
+
 /// How long a stress test goes on: `TAMTAM_SOAK_SECONDS`, or so many rounds.
 pub(crate) struct Soak {
     rounds: usize,
@@ -190,12 +219,7 @@ pub(crate) struct Soak {
 
 impl Soak {
     pub(crate) fn rounds(rounds: usize) -> Self {
-        let until = std::env::var("TAMTAM_SOAK_SECONDS").ok().map(|seconds| {
-            let seconds = seconds
-                .parse()
-                .expect("TAMTAM_SOAK_SECONDS is a whole number of seconds");
-            Instant::now() + Duration::from_secs(seconds)
-        });
+        let until = soak().map(|duration| Instant::now() + duration);
         Soak { rounds, until }
     }
 
