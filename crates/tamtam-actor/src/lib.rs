@@ -20,6 +20,8 @@ mod life;
 mod line;
 mod listener;
 mod mailbox;
+#[cfg(all(test, tamtam_loom))]
+mod models;
 pub mod observe;
 mod pipe;
 mod pool;

@@ -13,14 +13,9 @@ use tamtam_wait::seam::thread;
 use super::{Allowed, Line, Quit};
 use crate::frame::FrameHandle;
 use crate::home::{Due, Home, Task};
+use crate::models::model;
 use crate::spawner::Spawner;
 use crate::worker::Worker;
-
-fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(program);
-}
 
 /// Counts its turns, and how often it was abandoned. Not by loom's counts: they would add to what threads know of each
 /// other.

@@ -6,12 +6,7 @@
 use tamtam_wait::seam::{self, Arc, UnsafeCell, thread};
 
 use super::{Head, Popped, Tail, Urgent, pigeonhole};
-
-fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(program);
-}
+use crate::models::model;
 
 /// A queue with what its receiver has got.
 struct Mailbox<M> {

@@ -8,12 +8,7 @@ use tamtam_wait::seam::{Arc, thread};
 use super::deque::Deque;
 use super::next::Next;
 use crate::hatch::Hatch;
-
-fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(program);
-}
+use crate::models::model;
 
 /// An item that loom reports if it is lost, or dropped twice.
 struct Item(

@@ -1,70 +1,17 @@
 //! Models of timers: by a time that one thread moves while another one cancels, or stops the actor.
 
 use core::sync::atomic::{AtomicU32 as Count, Ordering::Relaxed};
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tamtam_wait::seam::{self, Mutex, thread};
+use tamtam_wait::seam::{Mutex, thread};
 
-use super::{Every, Time, Timer};
+use super::{Every, Timer};
 use crate::actor::Actor;
 use crate::context::{Context, Here};
-use crate::home::{Home, Task};
-use crate::spawner::Spawner;
+use crate::models::{Stage, model};
 
 const SECOND: Duration = Duration::from_secs(1);
-
-pub(crate) fn model(program: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.check(program);
-}
-
-/// A home with a time of its own, whose tasks are run by whoever asks it to.
-pub(crate) struct Stage {
-    due: Mutex<VecDeque<Task>>,
-    pub(crate) time: Time,
-}
-
-impl Stage {
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Stage {
-            due: Mutex::new(VecDeque::new()),
-            time: Time::manual(),
-        })
-    }
-
-    pub(crate) fn spawner(self: &Arc<Self>) -> Spawner {
-        Spawner::on(Arc::clone(self) as Arc<dyn Home>)
-    }
-
-    pub(crate) fn run(&self) {
-        loop {
-            let task = self.due.lock().pop_front();
-            match task {
-                Some(task) => task.run(),
-                None => return,
-            }
-        }
-    }
-}
-
-impl Home for Stage {
-    fn schedule(&self, task: Task) {
-        self.due.lock().push_back(task);
-    }
-
-    fn schedule_again(&self, task: Task) {
-        self.schedule(task);
-        // Perhaps for the sake of somebody who is in the middle of sending.
-        seam::yield_now();
-    }
-
-    fn time(&self) -> &Time {
-        &self.time
-    }
-}
 
 /// What became of a timer. Not loom's counts: they add nothing to what threads know of each other.
 #[derive(Default)]
@@ -109,7 +56,7 @@ impl Actor for Sleeper {
 
 /// One thread moves the time, the other one cancels; both run what is due.
 fn cancel_against_fire(repeats: bool) {
-    model(move || {
+    model(2, move || {
         let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
         let place = Arc::new(Mutex::new(None));
         let address = stage.spawner().spawn(Sleeper {
@@ -158,7 +105,7 @@ fn loom_cancel_against_fire_of_what_repeats() {
 
 /// One thread moves the time, the other one stops the actor.
 fn fire_against_stop(repeats: bool) {
-    model(move || {
+    model(2, move || {
         let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
         let place = Arc::new(Mutex::new(None));
         let address = stage.spawner().spawn(Sleeper {
@@ -203,7 +150,7 @@ fn loom_fire_of_what_repeats_against_stop() {
 /// A message that is due while the actor stops is handled, or counted and dropped.
 #[test]
 fn loom_a_message_that_is_due_against_stop() {
-    model(|| {
+    model(2, || {
         let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
         let address = stage
             .spawner()
@@ -232,7 +179,7 @@ fn loom_a_message_that_is_due_against_stop() {
 /// Cancelling the last timer that keeps an actor ends it, also while that timer is due.
 #[test]
 fn loom_an_actor_without_addresses_ends_with_its_timer() {
-    model(|| {
+    model(2, || {
         let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
         let place = Arc::new(Mutex::new(None));
         let address = stage.spawner().spawn(Sleeper {

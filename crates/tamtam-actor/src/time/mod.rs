@@ -11,7 +11,7 @@ mod errand;
 mod every;
 mod later;
 #[cfg(all(test, tamtam_loom))]
-pub(crate) mod loom_tests;
+mod loom_tests;
 mod slab;
 mod timer;
 mod wheel;

@@ -8,7 +8,7 @@ use tamtam_wait::seam::thread;
 
 use super::{Subscription, Topic};
 use crate::address::Address;
-use crate::time::loom_tests::{Stage, model};
+use crate::models::{Stage, model};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -47,7 +47,7 @@ fn publish_against_the_end_of_an_interval(stage: &Arc<Stage>, topic: &Topic<u32>
 }
 
 fn batches(both: bool) {
-    model(move || {
+    model(2, move || {
         let (stage, topic) = (Stage::new(), Topic::new());
         let (address, seen) = collector::<Vec<u32>>(&stage);
         let subscription = topic.feed().batched(SECOND).subscribe(&address);
@@ -76,7 +76,7 @@ fn loom_two_publish_against_the_end_of_an_interval() {
 
 #[test]
 fn loom_the_end_of_an_interval_against_what_puts_keys_in_order() {
-    model(|| {
+    model(2, || {
         let (stage, topic) = (Stage::new(), Topic::new());
         let (address, seen) = collector::<HashMap<u32, u32>>(&stage);
         let subscription = topic.feed().latest_by(SECOND, |_| 0).subscribe(&address);
@@ -99,7 +99,7 @@ fn publish_against_unsubscribe(
     rings: bool,
     subscribe: impl Fn(&Topic<Arc<()>>, &Address<Vec<Arc<()>>>) -> Subscription + Sync + Send + 'static,
 ) {
-    model(move || {
+    model(2, move || {
         let (stage, topic) = (Stage::new(), Topic::new());
         let (address, seen) = collector::<Vec<Arc<()>>>(&stage);
         let subscription = subscribe(&topic, &address);

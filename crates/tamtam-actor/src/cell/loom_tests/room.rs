@@ -148,3 +148,56 @@ fn loom_a_muted_actor_against_stop() {
         check(&receiver, &fate, 4, refused.load(Relaxed));
     });
 }
+
+fn limited(overflow: Overflow) {
+    model(2, move || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = stage.spawner().limited(1, overflow).spawn_fn(handle);
+        let other = {
+            let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());
+            thread::spawn(move || {
+                let refused = address.tell(Told(1, fate)).is_err();
+                stage.run();
+                u32::from(refused)
+            })
+        };
+        let mut refused = 0;
+        for number in 2..4 {
+            let message = Told(number, Arc::clone(&fate));
+            refused += u32::from(address.tell(message).is_err());
+        }
+        stage.run();
+        refused += other.join().unwrap();
+        check(&address, &fate, 3, refused);
+    });
+}
+
+#[test]
+fn loom_a_limited_mailbox_that_refuses() {
+    limited(Overflow::Fail);
+}
+
+#[test]
+fn loom_a_limited_mailbox_that_drops_the_oldest() {
+    limited(Overflow::DropOldest);
+}
+
+#[test]
+fn loom_a_limited_mailbox_against_stop() {
+    model(2, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = stage.spawner().limited(1, Overflow::Fail).spawn_fn(handle);
+        let other = {
+            let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());
+            thread::spawn(move || {
+                let refused = address.tell(Told(1, fate)).is_err();
+                stage.run();
+                u32::from(refused)
+            })
+        };
+        address.stop();
+        stage.run();
+        let refused = other.join().unwrap();
+        check(&address, &fate, 1, refused);
+    });
+}

@@ -11,12 +11,7 @@ use tamtam_wait::seam::thread;
 
 use super::{Round, Shared, Thief};
 use crate::home::{Due, Task};
-
-fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(program);
-}
+use crate::models::model;
 
 /// Counts its turns. Not by loom's counts: they would add to what threads know of each other.
 struct Turns(AtomicU32);

@@ -1,0 +1,66 @@
+//! Models of those who are told of an actor's end.
+
+use super::*;
+
+/// Whoever watches is told once, also if the end comes meanwhile.
+#[test]
+fn loom_watch_against_end() {
+    model(3, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = stage.spawner().spawn_fn(handle);
+        let other = {
+            let (stage, address) = (Arc::clone(&stage), address.clone());
+            thread::spawn(move || {
+                address.stop();
+                stage.run();
+            })
+        };
+        for _ in 0..2 {
+            let fate = Arc::clone(&fate);
+            address.place().watch(
+                WatchKey::next(),
+                Box::new(move |ended| {
+                    assert_eq!(ended.reason, EndReason::Stopped);
+                    fate.handled.fetch_add(1, Relaxed);
+                }),
+            );
+        }
+        stage.run();
+        other.join().unwrap();
+        stage.run();
+        assert_eq!(fate.handled.load(Relaxed), 2);
+    });
+}
+
+/// A watch that is taken back is told of, or not, and never both.
+#[test]
+fn loom_forgetting_a_watch_against_the_end() {
+    model(3, || {
+        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let address = stage.spawner().spawn_fn(handle);
+        let key = WatchKey::next();
+        let told = Arc::clone(&fate);
+        address.place().watch(
+            key,
+            Box::new(move |_| {
+                told.handled.fetch_add(1, Relaxed);
+            }),
+        );
+        let other = {
+            let (stage, address) = (Arc::clone(&stage), address.clone());
+            thread::spawn(move || {
+                address.stop();
+                stage.run();
+            })
+        };
+        let was_forgotten = address.place().life().forget_watcher(key);
+        stage.run();
+        other.join().unwrap();
+        stage.run();
+        assert_eq!(
+            fate.handled.load(Relaxed) + u32::from(was_forgotten),
+            1,
+            "told, or forgotten in time"
+        );
+    });
+}

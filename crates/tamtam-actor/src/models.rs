@@ -1,0 +1,100 @@
+//! What models of actors share: how they are run, and a home whose tasks are run by whoever asks it to.
+
+use core::sync::atomic::Ordering::Relaxed;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tamtam_wait::seam::{self, Mutex};
+
+use crate::home::{Home, Task};
+use crate::spawner::Spawner;
+use crate::time::Time;
+
+/// Runs a model with so many preemptions at most.
+pub(crate) fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(program);
+}
+
+/// A home that keeps what is due in one queue, and has a time of its own.
+///
+/// Each thread of a model, once it has done what it came for, runs what is there: so what was scheduled has run when all
+/// threads are through, if it was scheduled at all.
+pub(crate) struct Stage {
+    due: Mutex<Due>,
+    pub(crate) time: Time,
+    /// Messages come back. Not loom's: it is set before threads are.
+    pub(crate) refuses: core::sync::atomic::AtomicBool,
+}
+
+struct Due {
+    tasks: VecDeque<Task>,
+    closed: bool,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Stage {
+            due: Mutex::new(Due {
+                tasks: VecDeque::new(),
+                closed: false,
+            }),
+            time: Time::manual(),
+            refuses: core::sync::atomic::AtomicBool::new(false),
+        })
+    }
+
+    pub(crate) fn spawner(self: &Arc<Self>) -> Spawner {
+        Spawner::on(Arc::clone(self) as Arc<dyn Home>)
+    }
+
+    pub(crate) fn run(&self) {
+        loop {
+            let task = self.due.lock().tasks.pop_front();
+            match task {
+                Some(task) => task.run(),
+                None => return,
+            }
+        }
+    }
+
+    pub(crate) fn close(&self) {
+        let left = {
+            let mut due = self.due.lock();
+            due.closed = true;
+            core::mem::take(&mut due.tasks)
+        };
+        left.into_iter().for_each(Task::abandon);
+    }
+}
+
+impl Home for Stage {
+    fn schedule(&self, task: Task) {
+        let mut due = self.due.lock();
+        if due.closed {
+            drop(due);
+            task.abandon();
+        } else {
+            due.tasks.push_back(task);
+        }
+    }
+
+    fn schedule_or_refuse(&self, task: Task) -> Result<(), Task> {
+        if self.refuses.load(Relaxed) {
+            return Err(task);
+        }
+        self.schedule(task);
+        Ok(())
+    }
+
+    fn schedule_again(&self, task: Task) {
+        self.schedule(task);
+        // Perhaps for the sake of somebody who is in the middle of sending.
+        seam::yield_now();
+    }
+
+    fn time(&self) -> &Time {
+        &self.time
+    }
+}
