@@ -222,7 +222,7 @@ impl<M> Address<M> {
             }
             let grace = Instant::now() + GRACE;
             if deadline.is_none_or(|deadline| grace < deadline) {
-                match crate::pool::while_blocked(|| answer.wait_deadline(grace)) {
+                match crate::pool::while_blocked(|| answer.wait_until(Some(grace))) {
                     Err(AskError::TimedOut) if waiting.still_stands(&closed) => {
                         return Err(AskError::Cycle(closed.cycle));
                     }
@@ -231,10 +231,7 @@ impl<M> Address<M> {
                 }
             }
         }
-        crate::pool::while_blocked(|| match deadline {
-            None => answer.wait(),
-            Some(deadline) => answer.wait_deadline(deadline),
-        })
+        crate::pool::while_blocked(|| answer.wait_until(deadline))
     }
 
     /// As [`ask`](Address::ask), but waits at most `timeout`.

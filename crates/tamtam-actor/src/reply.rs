@@ -168,14 +168,14 @@ impl<R> ThreadAnswer<R> {
 pub(crate) struct Answer<R>(Arc<Slot<Result<R, AskError>>>);
 
 impl<R> Answer<R> {
-    pub(crate) fn wait(&self) -> Result<R, AskError> {
-        self.0.take()
-    }
-
-    pub(crate) fn wait_deadline(&self, deadline: Instant) -> Result<R, AskError> {
-        self.0
-            .take_deadline(deadline)
-            .unwrap_or(Err(AskError::TimedOut))
+    pub(crate) fn wait_until(&self, deadline: Option<Instant>) -> Result<R, AskError> {
+        match deadline {
+            None => self.0.take(),
+            Some(deadline) => self
+                .0
+                .take_deadline(deadline)
+                .unwrap_or(Err(AskError::TimedOut)),
+        }
     }
 
     /// For those who look who waits for whom.

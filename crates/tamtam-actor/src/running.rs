@@ -10,7 +10,7 @@ use crate::at_work::{Place, State};
 use crate::cell::{Behavior, Cell, Own, System, Turn};
 use crate::context::Context;
 use crate::home::TurnLimits;
-use crate::life::{Birth, Call, Decision, EndReason, Pause, Policy};
+use crate::life::{Again, Birth, Call, Decision, EndReason, Pause, Policy};
 use crate::mailbox::{Loss, Popped, Things};
 
 /// An actor, its context, and how far it has got.
@@ -64,6 +64,11 @@ impl<A: Actor> Running<A> {
         Some((actor, &mut self.context))
     }
 
+    /// What is only there if the actor can be made again.
+    fn again(&mut self) -> Option<&mut Again> {
+        self.birth.as_mut()?.again()
+    }
+
     fn has(&mut self, any: u8) -> bool {
         self.context.here().cell().state().has(any)
     }
@@ -93,11 +98,7 @@ impl<A: Actor> Running<A> {
         if let Some((actor, context)) = self.parts() {
             actor.started(context);
         }
-        if let Some(call) = self
-            .birth
-            .as_mut()
-            .and_then(|birth| birth.again()?.when_born.take())
-        {
+        if let Some(call) = self.again().and_then(|again| again.when_born.take()) {
             call();
         }
         self.doing = Doing::Messages;
@@ -140,9 +141,10 @@ impl<A: Actor> Running<A> {
     /// A pause is over.
     fn resume(&mut self, call: Option<Call>) {
         self.context.here().cell().state().clear(State::PAUSED);
-        if let Some(again) = self.birth.as_mut().and_then(|birth| birth.again()) {
+        let has_started = self.started;
+        if let Some(again) = self.again() {
             again.pause = None;
-            if self.started {
+            if has_started {
                 call.into_iter().for_each(|call| call());
             } else if call.is_some() {
                 again.when_born = call;
@@ -181,8 +183,8 @@ impl<A: Actor> Running<A> {
             }
             if self.has(State::PAUSED) {
                 // It could begin again by itself; one that waits for somebody else is forgotten by him.
-                let waits = self.birth.as_mut().and_then(|birth| birth.again());
-                let is_forgotten = waits
+                let is_forgotten = self
+                    .again()
                     .is_some_and(|again| matches!(again.policy, Policy::Reported(_)))
                     && self.context.here().is_orphaned()
                     && self.context.here().is_alone();
@@ -304,8 +306,7 @@ impl<A: Actor> Running<A> {
     #[cold]
     fn decide(&mut self, why: EndReason) -> Turn {
         let now = self.context.now();
-        let again = self.birth.as_mut().and_then(|birth| birth.again());
-        let decision = match again.map(|again| &mut again.policy) {
+        let decision = match self.again().map(|again| &mut again.policy) {
             None => Decision::End(why.clone()),
             Some(Policy::Own(restarts)) => restarts.decide(why.clone(), now),
             Some(Policy::Reported(_)) => Decision::Wait,
@@ -324,14 +325,14 @@ impl<A: Actor> Running<A> {
                 self.context.here().cell().state().set(State::PAUSED);
                 let cell = self.context.here().to_arc();
                 let place: Arc<dyn Place> = Arc::clone(&cell) as Arc<dyn Place>;
-                if let Some(again) = self.birth.as_mut().and_then(|birth| birth.again()) {
+                if let Some(again) = self.again() {
                     again.pause = Some(Pause::new(&place, cell.time(), pause));
                 }
             }
             Decision::Wait => {
                 self.retire();
                 self.context.here().cell().state().set(State::PAUSED);
-                if let Some(again) = self.birth.as_mut().and_then(|birth| birth.again()) {
+                if let Some(again) = self.again() {
                     again.when_born = None;
                     if let Policy::Reported(report) = &again.policy {
                         report(why);
@@ -345,8 +346,7 @@ impl<A: Actor> Running<A> {
     /// The actor has stopped itself: whether it is begun again.
     #[cold]
     fn stopped_itself(&mut self) -> Turn {
-        let again = self.birth.as_mut().and_then(|birth| birth.again());
-        let begins_again = again.is_some_and(|again| match &again.policy {
+        let begins_again = self.again().is_some_and(|again| match &again.policy {
             Policy::Own(restarts) => restarts.restarts_after_stop(),
             Policy::Reported(_) => false,
         });

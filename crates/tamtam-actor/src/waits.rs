@@ -121,13 +121,8 @@ impl Waiting {
     /// Whether the circle is still there.
     pub(crate) fn still_stands(&self, closed: &Closed) -> bool {
         lock().as_ref().is_some_and(|graph| {
-            let mut actors = closed.cycle.actors.iter();
-            let mut numbers = closed.numbers.iter();
-            actors.all(|actor| {
-                numbers
-                    .next()
-                    .is_some_and(|&number| graph.is_open(*actor, number))
-            })
+            let mut waits = closed.cycle.actors.iter().zip(&closed.numbers);
+            waits.all(|(&actor, &number)| graph.is_open(actor, number))
         })
     }
 }

@@ -21,7 +21,7 @@ pub use registry::{FindError, RegisterError, Registry};
 pub(crate) use remembered::Remembered;
 #[cfg(all(test, tamtam_loom))]
 pub(crate) use restart::Born;
-pub(crate) use restart::{Birth, Call, Decision, Once, Pause, Policy};
+pub(crate) use restart::{Again, Birth, Call, Decision, Once, Pause, Policy};
 pub use restart::{Restart, Restarting};
 pub use supervisor::{Strategy, Supervision, Supervisor};
 pub use watch::Watch;
