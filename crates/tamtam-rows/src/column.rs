@@ -371,6 +371,40 @@ impl Column {
         (self.values, self.nulls)
     }
 
+    /// Appends the rows of another column of the same type.
+    pub(crate) fn append(&mut self, other: &Column) -> Result<(), ShapeError> {
+        let before = self.len();
+        match (&mut self.values, &other.values) {
+            (Values::Bool(mine), Values::Bool(theirs)) => mine.extend_from_slice(theirs),
+            (Values::I8(mine), Values::I8(theirs)) => mine.extend_from_slice(theirs),
+            (Values::I16(mine), Values::I16(theirs)) => mine.extend_from_slice(theirs),
+            (Values::I32(mine), Values::I32(theirs)) => mine.extend_from_slice(theirs),
+            (Values::I64(mine), Values::I64(theirs)) => mine.extend_from_slice(theirs),
+            (Values::I128(mine), Values::I128(theirs)) => mine.extend_from_slice(theirs),
+            (Values::U8(mine), Values::U8(theirs)) => mine.extend_from_slice(theirs),
+            (Values::U16(mine), Values::U16(theirs)) => mine.extend_from_slice(theirs),
+            (Values::U32(mine), Values::U32(theirs)) => mine.extend_from_slice(theirs),
+            (Values::U64(mine), Values::U64(theirs)) => mine.extend_from_slice(theirs),
+            (Values::F32(mine), Values::F32(theirs)) => mine.extend_from_slice(theirs),
+            (Values::F64(mine), Values::F64(theirs)) => mine.extend_from_slice(theirs),
+            (Values::Uuid(mine), Values::Uuid(theirs)) => mine.extend_from_slice(theirs),
+            (Values::Text(mine), Values::Text(theirs)) => mine.append(theirs)?,
+            (Values::Bytes(mine), Values::Bytes(theirs)) => mine.append(theirs)?,
+            _ => unreachable!("columns of one schema are of one type"),
+        }
+        match (&mut self.nulls, &other.nulls) {
+            (None, None) => {}
+            (mine, theirs) => {
+                let mine = mine.get_or_insert_with(|| Nulls::none(before));
+                match theirs {
+                    Some(theirs) => theirs.iter().for_each(|is_null| mine.push(is_null)),
+                    None => (0..other.len()).for_each(|_| mine.push(false)),
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Some of its rows, copied.
     pub(crate) fn part(&self, range: std::ops::Range<usize>) -> Column {
         let values = match &self.values {

@@ -104,6 +104,53 @@ impl Ends {
         sound.then_some(Ends::Each(offsets))
     }
 
+    /// Whether each value of this text begins and ends between characters.
+    pub(crate) fn divide(&self, text: &str) -> bool {
+        text.is_ascii()
+            || match self {
+                Ends::Fixed { width, count } => {
+                    (1..*count).all(|index| text.is_char_boundary(index * *width as usize))
+                }
+                Ends::Each(offsets) => offsets
+                    .iter()
+                    .all(|&offset| text.is_char_boundary(offset as usize)),
+            }
+    }
+
+    /// Appends the ends of other values, which take `added` bytes behind `before`.
+    pub(crate) fn append(
+        &mut self,
+        before: usize,
+        other: &Ends,
+        added: usize,
+    ) -> Result<(), ShapeError> {
+        if before + added > u32::MAX as usize {
+            return Err(ShapeError::TooLarge);
+        }
+        match (&mut *self, other) {
+            (
+                Ends::Fixed { width, count },
+                Ends::Fixed {
+                    width: others,
+                    count: more,
+                },
+            ) if *count == 0 || *more == 0 || width == others => {
+                if *count == 0 {
+                    *width = *others;
+                }
+                *count += more;
+            }
+            _ => {
+                let mut end = before as u32;
+                self.offsets_mut().extend(other.lengths().map(|length| {
+                    end += length;
+                    end
+                }));
+            }
+        }
+        Ok(())
+    }
+
     /// The bytes that the ends take in memory.
     pub(crate) fn memory(&self) -> usize {
         match self {

@@ -65,6 +65,9 @@ pub enum ShapeError {
         /// Where the first such byte lies in the column's text.
         at: usize,
     },
+    /// Rows of another schema than the table has.
+    #[error("the rows have another schema than the table that they are appended to")]
+    Schema,
     /// No column has this name.
     #[error("there is no column {0:?}")]
     NoColumn(String),

@@ -127,6 +127,21 @@ impl Rows {
         }
     }
 
+    /// Appends the rows of another table with the same schema.
+    ///
+    /// # Errors
+    /// If its schema differs, or a column's text would exceed 4 GiB; in the latter case the table is of no use.
+    pub fn append(&mut self, other: &Rows) -> Result<(), ShapeError> {
+        if self.schema != other.schema {
+            return Err(ShapeError::Schema);
+        }
+        for (mine, theirs) in self.columns.iter_mut().zip(&other.columns) {
+            mine.append(theirs)?;
+        }
+        self.len += other.len;
+        Ok(())
+    }
+
     /// The bytes that the columns take in memory.
     pub fn memory(&self) -> usize {
         self.columns.iter().map(Column::memory).sum()

@@ -87,6 +87,36 @@ impl Schema {
         self.fields.is_empty()
     }
 
+    /// What this schema has that another does not expect, for errors.
+    pub(crate) fn difference(&self, expected: &Schema) -> String {
+        if self.len() != expected.len() {
+            return format!("it has {} columns, not {}", self.len(), expected.len());
+        }
+        let differs = self
+            .fields
+            .iter()
+            .zip(expected.fields())
+            .find(|(mine, theirs)| mine != theirs);
+        differs.map_or_else(String::new, |(mine, theirs)| {
+            let null = |field: &Field| {
+                if field.is_nullable() {
+                    ", nullable"
+                } else {
+                    ""
+                }
+            };
+            format!(
+                "its column {:?} is {}{}, where {:?}, {}{} was asked for",
+                mine.name(),
+                mine.kind(),
+                null(mine),
+                theirs.name(),
+                theirs.kind(),
+                null(theirs),
+            )
+        })
+    }
+
     /// Where the first column of this name stands.
     pub fn index_of(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|field| field.name() == name)

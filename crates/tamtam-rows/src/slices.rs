@@ -100,6 +100,23 @@ impl Slices {
     pub(crate) fn ends(&self) -> &Ends {
         &self.ends
     }
+
+    /// The ends must divide it rightly.
+    pub(crate) fn from_parts(bytes: Vec<u8>, ends: Ends) -> Slices {
+        Slices { bytes, ends }
+    }
+
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Ends) {
+        (self.bytes, self.ends)
+    }
+
+    /// Appends all of another list.
+    pub(crate) fn append(&mut self, other: &Slices) -> Result<(), ShapeError> {
+        self.ends
+            .append(self.bytes.len(), &other.ends, other.bytes.len())?;
+        self.bytes.extend_from_slice(&other.bytes);
+        Ok(())
+    }
 }
 
 impl<V: AsRef<[u8]>> FromIterator<V> for Slices {

@@ -127,6 +127,23 @@ impl Strings {
     pub(crate) fn ends(&self) -> &Ends {
         &self.ends
     }
+
+    /// The ends must divide it rightly.
+    pub(crate) fn from_parts(text: String, ends: Ends) -> Strings {
+        Strings { text, ends }
+    }
+
+    pub(crate) fn into_parts(self) -> (String, Ends) {
+        (self.text, self.ends)
+    }
+
+    /// Appends all of another list.
+    pub(crate) fn append(&mut self, other: &Strings) -> Result<(), ShapeError> {
+        self.ends
+            .append(self.text.len(), &other.ends, other.text.len())?;
+        self.text.push_str(&other.text);
+        Ok(())
+    }
 }
 
 impl<V: AsRef<str>> FromIterator<V> for Strings {

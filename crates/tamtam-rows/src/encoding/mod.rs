@@ -1,5 +1,6 @@
 //! The forms that a table can take as bytes, one file each, behind one trait.
 
+use crate::packed::{Mode, Packed};
 use crate::{DecodeError, EncodeError, Limits, Rows, Schema};
 
 /// A form that a table can take as bytes.
@@ -40,4 +41,8 @@ pub fn all() -> impl Iterator<Item = &'static dyn Encoding> {
     ALL.iter().copied()
 }
 
-static ALL: &[&dyn Encoding] = &[];
+static ALL: &[&dyn Encoding] = &[
+    &Packed { mode: Mode::Packed },
+    &Packed { mode: Mode::Small },
+    &Packed { mode: Mode::Plain },
+];

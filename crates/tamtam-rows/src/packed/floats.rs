@@ -1,0 +1,346 @@
+//! Columns of floats.
+//!
+//! Most floats that people write down are decimal numbers. Where such a number is an integer divided by a power of
+//! ten, the integers are kept (Afroozeh, Kuffó, Boncz, "ALP: Adaptive Lossless floating-Point Compression", SIGMOD
+//! 2023); of others, the upper bits as a list of integers, which differ little, and the lower ones as they are.
+
+use super::Mode;
+use super::bytes::{Input, Output, Result};
+use super::integers::{self, Effort};
+use crate::kernels::{mask, pack, packed_bytes, unpack};
+
+/// The bits of each value, at a multiple of 8.
+const PLAIN: u8 = 0;
+/// Integers to be divided by a power of ten.
+const DECIMAL: u8 = 1;
+/// The upper bits as a list of integers, the lower ones packed.
+const SPLIT: u8 = 2;
+/// All bits as a list of integers.
+const BITS: u8 = 3;
+
+/// A float of either width.
+pub(super) trait Float: Copy + 'static {
+    const WIDTH: u32;
+    /// The bits in which values that are near each other differ least.
+    const UPPER: u32;
+    fn bits(self) -> u64;
+    fn of_bits(bits: u64) -> Self;
+    fn to_f64(self) -> f64;
+    fn of_f64(value: f64) -> Self;
+}
+
+impl Float for f64 {
+    const WIDTH: u32 = 64;
+    const UPPER: u32 = 16;
+    fn bits(self) -> u64 {
+        self.to_bits()
+    }
+    fn of_bits(bits: u64) -> f64 {
+        f64::from_bits(bits)
+    }
+    fn to_f64(self) -> f64 {
+        self
+    }
+    fn of_f64(value: f64) -> f64 {
+        value
+    }
+}
+
+impl Float for f32 {
+    const WIDTH: u32 = 32;
+    const UPPER: u32 = 12;
+    fn bits(self) -> u64 {
+        self.to_bits().into()
+    }
+    fn of_bits(bits: u64) -> f32 {
+        f32::from_bits(bits as u32)
+    }
+    fn to_f64(self) -> f64 {
+        self.into()
+    }
+    fn of_f64(value: f64) -> f32 {
+        value as f32
+    }
+}
+
+/// Powers of ten that a double holds exactly.
+const TENS: [f64; 19] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18,
+];
+/// Integers up to here are exact in a double.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// The integer that gives exactly this value when it is divided by the power of ten.
+#[inline(always)]
+fn scaled<F: Float>(value: F, ten: f64) -> Option<i64> {
+    let wide = value.to_f64();
+    let rounded = (wide * ten).round_ties_even();
+    // Comparing bits lets no NaN pass, and no zero below zero.
+    let integer = rounded as i64;
+    (rounded.abs() < EXACT && F::of_f64(integer as f64 / ten).bits() == value.bits())
+        .then_some(integer)
+}
+
+pub(super) fn encode<F: Float>(values: &[F], effort: Effort, out: &mut Output<'_>) {
+    if effort.mode == Mode::Plain {
+        return plain(values, out);
+    }
+    let sample: Vec<F> = match values.len() {
+        0..=64 => values.to_vec(),
+        count => values.iter().step_by(count / 64).copied().collect(),
+    };
+    if values.is_empty() || sample.iter().all(|value| value.bits() == sample[0].bits()) {
+        let bits: Vec<u64> = values.iter().map(|value| value.bits()).collect();
+        out.byte(BITS);
+        return integers::encode(&bits, effort, out);
+    }
+    if let Some(exponent) = exponent_of(&sample)
+        && decimal(values, exponent, effort, out)
+    {
+        return;
+    }
+    let mut upper: Vec<u64> = sample
+        .iter()
+        .map(|value| value.bits() >> (F::WIDTH - F::UPPER))
+        .collect();
+    upper.sort_unstable();
+    upper.dedup();
+    let mut whole: Vec<u64> = sample.iter().map(|value| value.bits()).collect();
+    whole.sort_unstable();
+    whole.dedup();
+    if whole.len() * 2 <= sample.len() {
+        let bits: Vec<u64> = values.iter().map(|value| value.bits()).collect();
+        out.byte(BITS);
+        return integers::encode(&bits, effort, out);
+    }
+    split(values, effort, out);
+}
+
+fn plain<F: Float>(values: &[F], out: &mut Output<'_>) {
+    out.byte(PLAIN);
+    out.align();
+    out.bytes.reserve(values.len() * F::WIDTH as usize / 8);
+    for value in values {
+        out.bytes
+            .extend_from_slice(&value.bits().to_le_bytes()[..F::WIDTH as usize / 8]);
+    }
+}
+
+/// The least power of ten with which nearly all of the sample become integers.
+fn exponent_of<F: Float>(sample: &[F]) -> Option<usize> {
+    let allowed = sample.len() / 12;
+    (0..TENS.len()).find(|&exponent| {
+        let ten = TENS[exponent];
+        let mut failures = 0;
+        sample.iter().all(|&value| {
+            failures += usize::from(scaled(value, ten).is_none());
+            failures <= allowed
+        })
+    })
+}
+
+/// False, and nothing written, where that would not be smaller.
+fn decimal<F: Float>(values: &[F], exponent: usize, effort: Effort, out: &mut Output<'_>) -> bool {
+    let ten = TENS[exponent];
+    let mut gaps: Vec<u32> = Vec::new();
+    let mut exceptions: Vec<u64> = Vec::new();
+    let mut behind = 0;
+    let mut last = 0;
+    let mut integers: Vec<i64> = Vec::with_capacity(values.len());
+    for (row, &value) in values.iter().enumerate() {
+        match scaled(value, ten) {
+            Some(integer) => last = integer,
+            None => {
+                // In its place stands what is there before it, which costs least.
+                gaps.push((row - behind) as u32);
+                exceptions.push(value.bits());
+                behind = row + 1;
+            }
+        }
+        integers.push(last);
+    }
+    if exceptions.len() * 6 > values.len() {
+        return false;
+    }
+    let start = out.bytes.len();
+    out.byte(DECIMAL);
+    out.byte(exponent as u8);
+    integers::encode(&integers, effort.inner(), out);
+    out.varint(exceptions.len() as u64);
+    integers::encode(&gaps, effort.inner(), out);
+    integers::encode(&exceptions, effort.inner(), out);
+    if out.bytes.len() - start > values.len() * F::WIDTH as usize / 8 {
+        out.bytes.truncate(start);
+        return false;
+    }
+    true
+}
+
+fn split<F: Float>(values: &[F], effort: Effort, out: &mut Output<'_>) {
+    let lower = F::WIDTH - F::UPPER;
+    let uppers: Vec<u16> = values
+        .iter()
+        .map(|value| (value.bits() >> lower) as u16)
+        .collect();
+    let lowers: Vec<u64> = values
+        .iter()
+        .map(|value| value.bits() & mask(lower))
+        .collect();
+    out.byte(SPLIT);
+    out.byte(lower as u8);
+    integers::encode(&uppers, effort.inner(), out);
+    pack(&lowers, lower, out.bytes);
+}
+
+pub(super) fn decode<F: Float>(input: &mut Input<'_>, count: usize) -> Result<Vec<F>> {
+    input.reserve((count as u64) * u64::from(F::WIDTH / 8))?;
+    match input.byte("how floats are coded")? {
+        PLAIN => {
+            input.align()?;
+            let bytes = F::WIDTH as usize / 8;
+            let length = count
+                .checked_mul(bytes)
+                .ok_or_else(|| input.malformed("too many values"))?;
+            Ok(input
+                .take(length, "plain floats")?
+                .chunks_exact(bytes)
+                .map(|bytes| {
+                    let mut word = [0; 8];
+                    word[..bytes.len()].copy_from_slice(bytes);
+                    F::of_bits(u64::from_le_bytes(word))
+                })
+                .collect())
+        }
+        DECIMAL => {
+            let exponent = usize::from(input.byte("the power of ten")?);
+            let Some(&ten) = TENS.get(exponent) else {
+                return Err(input.malformed(format!("a power of ten of {exponent}")));
+            };
+            let integers: Vec<i64> = integers::decode(input, count, 1)?;
+            let mut values: Vec<F> = integers
+                .into_iter()
+                .map(|integer| F::of_f64(integer as f64 / ten))
+                .collect();
+            let exceptions = input.count(count, "the number of exceptions")?;
+            let gaps: Vec<u32> = integers::decode(input, exceptions, 1)?;
+            let bits: Vec<u64> = integers::decode(input, exceptions, 1)?;
+            let mut row = 0_usize;
+            for (gap, bits) in gaps.into_iter().zip(bits) {
+                row += gap as usize;
+                let Some(value) = values.get_mut(row) else {
+                    return Err(input.malformed("an exception beyond the column's end"));
+                };
+                *value = F::of_bits(bits);
+                row += 1;
+            }
+            Ok(values)
+        }
+        SPLIT => {
+            let lower = u32::from(input.byte("the number of lower bits")?);
+            if lower >= F::WIDTH {
+                return Err(input.malformed(format!("{lower} lower bits of {}", F::WIDTH)));
+            }
+            let uppers: Vec<u64> = integers::decode(input, count, 1)?;
+            let bytes = input.take(packed_bytes(count, lower), "lower bits")?;
+            let mut lowers = vec![0_u64; count];
+            unpack(bytes, lower, &mut lowers);
+            Ok(uppers
+                .into_iter()
+                .zip(lowers)
+                .map(|(upper, low)| F::of_bits(upper << lower | low))
+                .collect())
+        }
+        BITS => {
+            let bits: Vec<u64> = integers::decode(input, count, 1)?;
+            Ok(bits.into_iter().map(F::of_bits).collect())
+        }
+        other => Err(input.malformed(format!("no coding of floats is numbered {other}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Limits;
+    use proptest::prelude::*;
+
+    fn comes_back<F: Float>(values: &[F]) -> usize {
+        let mut packed = 0;
+        for mode in [Mode::Small, Mode::Plain, Mode::Packed] {
+            let mut bytes = Vec::new();
+            encode(
+                values,
+                Effort::new(mode),
+                &mut Output {
+                    bytes: &mut bytes,
+                    origin: 3,
+                },
+            );
+            let mut input = Input::new(&bytes, 3, &Limits::default());
+            let back: Vec<F> = decode(&mut input, values.len()).unwrap();
+            assert!(
+                back.iter()
+                    .map(|value| value.bits())
+                    .eq(values.iter().map(|value| value.bits()))
+            );
+            assert_eq!(input.left(), 0);
+            packed = bytes.len();
+        }
+        packed
+    }
+
+    #[test]
+    fn odd_floats_come_back() {
+        let odd = [
+            0.0,
+            -0.0,
+            f64::NAN,
+            -f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::MIN_POSITIVE / 3.0,
+            f64::MAX,
+            0.1,
+        ];
+        comes_back::<f64>(&[]);
+        comes_back(&[-0.0_f64; 100]);
+        comes_back(&odd);
+        let among: Vec<f64> = (0..1000)
+            .map(|n| {
+                if n % 40 == 7 {
+                    odd[n / 40 % 9]
+                } else {
+                    n as f64 / 4.0
+                }
+            })
+            .collect();
+        comes_back(&among);
+        comes_back(&among.iter().map(|&value| value as f32).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn decimals_become_integers() {
+        let prices: Vec<f64> = (0..4000_u64)
+            .map(|n| (10_000 + n * 7919 % 1000) as f64 / 100.0)
+            .collect();
+        assert!(comes_back(&prices) < 4000 * 10 / 8 + 40);
+        let narrow: Vec<f32> = prices.iter().map(|&price| price as f32).collect();
+        assert!(comes_back(&narrow) < 4000 * 10 / 8 + 40);
+        let full: Vec<f64> = (1..4000_u64).map(|n| 20.0 + 1.0 / n as f64).collect();
+        assert!(comes_back(&full) < 4000 * 7);
+    }
+
+    proptest! {
+        #[test]
+        fn any_floats_come_back(bits in prop::collection::vec(any::<u64>(), 0..200), decimals in prop::collection::vec(-100_000_i64..100_000, 0..200), scale in 0_i32..6) {
+            comes_back(&bits.iter().map(|&bits| f64::from_bits(bits)).collect::<Vec<_>>());
+            comes_back(&bits.iter().map(|&bits| f32::from_bits(bits as u32)).collect::<Vec<_>>());
+            let scaled: Vec<f64> = decimals.iter().map(|&value| value as f64 / 10_f64.powi(scale)).collect();
+            comes_back(&scaled);
+            let mut both = scaled;
+            both.extend(bits.iter().take(10).map(|&bits| f64::from_bits(bits)));
+            comes_back(&both);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+use super::Reader;
+use super::bytes::{Input, Met, Result};
+use crate::{Field, Limits};
+
+/// What a table in the packed encoding is made of. Made by [`inspect`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Inspection {
+    /// How many rows there are.
+    pub rows: u64,
+    /// How many chunks.
+    pub chunks: u64,
+    /// The bytes of all: columns, schema, heads and end.
+    pub bytes: u64,
+    /// Column by column.
+    pub columns: Vec<InspectedColumn>,
+}
+
+/// What one column takes, and how it is coded.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct InspectedColumn {
+    /// Its name and type.
+    pub field: Field,
+    /// Its bytes in all chunks.
+    pub bytes: u64,
+    /// How it is coded, and in how many chunks so; the most frequent first. Lists inside a list follow in brackets:
+    /// `delta(packed)`.
+    pub codecs: Vec<(String, u64)>,
+}
+
+/// Reads a table in the packed encoding, and says what its columns take.
+///
+/// # Errors
+/// As for [`decode`](super::decode), without limits: memory is taken for one chunk at a time.
+pub fn inspect(bytes: &[u8]) -> Result<Inspection> {
+    let mut reader = Reader::new(
+        bytes,
+        Limits {
+            rows: u64::MAX,
+            ..Limits::default()
+        },
+    )?;
+    let mut columns: Vec<InspectedColumn> = reader
+        .schema()
+        .fields()
+        .iter()
+        .map(|field| InspectedColumn {
+            field: field.clone(),
+            bytes: 0,
+            codecs: Vec::new(),
+        })
+        .collect();
+    let (mut rows, mut chunks) = (0, 0);
+    loop {
+        let mut sizes = vec![0; columns.len()];
+        let mut look = |index: usize, input: &mut Input<'_>| match input.met.take() {
+            // Before it is read.
+            None => {
+                input.met = Some(Vec::new());
+                sizes[index] = input.left() as u64;
+            }
+            Some(met) => {
+                let name = describe(&met);
+                let codecs = &mut columns[index].codecs;
+                match codecs.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, count)) => *count += 1,
+                    None => codecs.push((name, 1)),
+                }
+            }
+        };
+        let Some((chunk, _)) = reader.chunk(&mut look)? else {
+            break;
+        };
+        rows += chunk.len() as u64;
+        chunks += 1;
+        for (column, size) in columns.iter_mut().zip(sizes) {
+            column.bytes += size;
+        }
+    }
+    for column in &mut columns {
+        column
+            .codecs
+            .sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    }
+    Ok(Inspection {
+        rows,
+        chunks,
+        bytes: reader.position(),
+        columns,
+    })
+}
+
+/// The codecs in the order in which they were met, with brackets around those inside others.
+fn describe(met: &[Met]) -> String {
+    let mut text = String::new();
+    let mut rest = met;
+    while let Some((first, behind)) = rest.split_first() {
+        let inside = behind
+            .iter()
+            .take_while(|part| part.depth > first.depth)
+            .count();
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        text.push_str(first.codec);
+        if inside > 0 {
+            text.push('(');
+            text.push_str(&describe(&behind[..inside]));
+            text.push(')');
+        }
+        rest = &behind[inside..];
+    }
+    text
+}

@@ -1,0 +1,189 @@
+use super::sample::{Sample, Widths, entropy};
+use super::symbols::{class_of, table_bits};
+use super::{Effort, radix};
+use crate::kernels::{Word, width_of};
+use crate::packed::Mode;
+
+/// What a list is to be coded with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Choice {
+    Packed,
+    Delta,
+    /// With this many low bits.
+    Patched(u32),
+    Runs,
+    Dictionary,
+    Symbols,
+    Classes,
+    Radix,
+}
+
+/// Lists shorter than this are not worth more than packing.
+const SHORT: usize = 16;
+
+/// The codec that promises to be smallest, by a sample, and a common divisor of all offsets, by which they were then
+/// divided.
+pub(super) fn choose<W: Word>(offsets: &mut [W], range: u64, effort: Effort) -> (Choice, u64) {
+    let count = offsets.len();
+    if count < 4 {
+        return (Choice::Packed, 1);
+    }
+    let mut sample = Sample::of(offsets);
+    let divisor = divide(offsets, &mut sample);
+    let range = range / divisor;
+    let width = width_of(range);
+    if count < SHORT {
+        return (Choice::Packed, divisor);
+    }
+    let cost = |bits: f64, fixed: f64| bits * count as f64 + fixed;
+    let plainly = cost(width.into(), 0.0);
+    let mut best = (Choice::Packed, plainly);
+    let offer = |best: &mut (Choice, f64), choice, cost: f64| {
+        if cost < best.1 {
+            *best = (choice, cost);
+        }
+    };
+    if effort.nests() {
+        let (low, bits) = Widths::of(sample.values().iter().copied()).patched(width);
+        // What is saved must be worth the second pass, here and where it is read.
+        let worth = if effort.mode == Mode::Small {
+            1.02
+        } else {
+            1.12
+        };
+        offer(&mut best, Choice::Patched(low), cost(bits, 120.0) * worth);
+        offer(
+            &mut best,
+            Choice::Delta,
+            cost(delta_bits(&sample), 60.0) * worth.min(1.06),
+        );
+        let equal = sample.equal_share();
+        if equal > 0.3 {
+            let length = (1.0 / (1.0 - equal).max(1e-3)).log2() + 1.0;
+            offer(
+                &mut best,
+                Choice::Runs,
+                cost((1.0 - equal) * (f64::from(width) + length), 100.0),
+            );
+        }
+        if width > 2 {
+            let (_, distinct) = sample.distinct();
+            let codes = distinct.max(2.0).log2().ceil();
+            if distinct < count as f64 / 2.0 && distinct <= super::dictionary::MOST as f64 {
+                offer(
+                    &mut best,
+                    Choice::Dictionary,
+                    cost(codes, distinct * f64::from(width) + 80.0) * 1.04,
+                );
+            }
+        }
+    }
+    let least = best.1;
+    if let Some((choice, cost)) = by_entropy(&sample, count, range, effort)
+        && cost < least * effort.entropy_share()
+    {
+        best = (choice, cost);
+    }
+    if effort.mode == Mode::Small {
+        let bits = radix::bits(range);
+        offer(&mut best, Choice::Radix, cost(bits, 8.0));
+    }
+    (best.0, divisor)
+}
+
+/// Bits a value of the differences, packed or patched.
+fn delta_bits(sample: &Sample) -> f64 {
+    let (Some(&least), Some(&most)) = (
+        sample.differences.iter().min(),
+        sample.differences.iter().max(),
+    ) else {
+        return f64::INFINITY;
+    };
+    let range = most.wrapping_sub(least) as u64;
+    if range == 0 {
+        return 0.0;
+    }
+    let packed = f64::from(width_of(range));
+    let offsets = sample
+        .differences
+        .iter()
+        .map(|difference| difference.wrapping_sub(least) as u64);
+    let (_, patched) = Widths::of(offsets).patched(width_of(range));
+    packed.min(patched)
+}
+
+/// The cheaper of the two ways to use the entropy coder, where the sample is large enough to tell.
+fn by_entropy(sample: &Sample, count: usize, range: u64, effort: Effort) -> Option<(Choice, f64)> {
+    if count < 256 || !effort.nests() {
+        return None;
+    }
+    let is_direct = range < 256;
+    // A small sample sees each of many values once or never, and tells nothing.
+    if sample.len() < 256 && (!is_direct || range >= 16) && effort.mode != Mode::Small {
+        return None;
+    }
+    let mut counts = [0_u32; 256];
+    let mut rest = 0_u64;
+    for &value in sample.values() {
+        if is_direct {
+            counts[value as usize] += 1;
+        } else {
+            let (class, bits) = class_of(value);
+            counts[class as usize] += 1;
+            rest += u64::from(bits);
+        }
+    }
+    let rest = rest as f64 / sample.len() as f64;
+    let bits = entropy(&counts) + rest;
+    let choice = if is_direct {
+        Choice::Symbols
+    } else {
+        Choice::Classes
+    };
+    Some((choice, bits * count as f64 + table_bits(&counts)))
+}
+
+/// Divides all offsets by what they have in common, and says what that was.
+fn divide<W: Word>(offsets: &mut [W], sample: &mut Sample) -> u64 {
+    let divisor = sample.divisor();
+    if divisor <= 1 {
+        return 1;
+    }
+    // Others may have less in common than those of the sample.
+    let divisor = offsets
+        .iter()
+        .try_fold(divisor, |common, offset| {
+            let offset = offset.get();
+            if is_multiple(offset, common) {
+                return Some(common);
+            }
+            let less = super::sample::greatest_common_divisor(common, offset);
+            (less > 1).then_some(less)
+        })
+        .unwrap_or(1);
+    if divisor == 1 {
+        return 1;
+    }
+    if W::BITS <= 32 && divisor <= u64::from(u32::MAX) {
+        // For multiples below 2^32 this product's upper half is the exact quotient.
+        let inverse = (1_u64 << 32).div_ceil(divisor);
+        offsets
+            .iter_mut()
+            .for_each(|offset| *offset = W::of((offset.get() * inverse) >> 32));
+    } else {
+        offsets
+            .iter_mut()
+            .for_each(|offset| *offset = W::of(offset.get() / divisor));
+    }
+    sample.divide(divisor);
+    divisor
+}
+
+#[inline(always)]
+fn is_multiple(value: u64, divisor: u64) -> bool {
+    if (value | divisor) <= u64::from(u32::MAX) {
+        (value as u32).is_multiple_of(divisor as u32)
+    } else {
+        value.is_multiple_of(divisor)
+    }
+}

@@ -1,0 +1,191 @@
+use super::choose::{Choice, choose};
+use super::{Codec, Effort, Integer, dictionary, radix, symbols};
+use crate::kernels::{Word, mask, pack, width_of};
+use crate::packed::Mode;
+use crate::packed::bytes::Output;
+
+/// Writes a list of integers with the codec that suits it.
+pub(in crate::packed) fn encode<T: Integer>(values: &[T], effort: Effort, out: &mut Output<'_>) {
+    if effort.mode == Mode::Plain && effort.depth == 0 {
+        return plain(values, out);
+    }
+    let Some((&first, &last)) = values.first().zip(values.last()) else {
+        return constant(0, out);
+    };
+    let (min, max) = values.iter().fold((first, first), |(min, max), &value| {
+        (min.min(value), max.max(value))
+    });
+    if min == max {
+        return constant(first.wide(), out);
+    }
+    if let Some(step) = step_of(values, first, last) {
+        out.byte(Codec::Sequence as u8);
+        out.zigzag(first.wide());
+        out.zigzag(step);
+        return;
+    }
+    let base = min.wide();
+    let range = max.wide().wrapping_sub(base);
+    if range <= u16::MAX.into() {
+        let offsets: Vec<u16> = values
+            .iter()
+            .map(|value| value.wide().wrapping_sub(base) as u16)
+            .collect();
+        list(offsets, base, range, effort, out);
+    } else if range <= u32::MAX.into() {
+        let offsets: Vec<u32> = values
+            .iter()
+            .map(|value| value.wide().wrapping_sub(base) as u32)
+            .collect();
+        list(offsets, base, range, effort, out);
+    } else {
+        let offsets: Vec<u64> = values
+            .iter()
+            .map(|value| value.wide().wrapping_sub(base))
+            .collect();
+        list(offsets, base, range, effort, out);
+    }
+}
+
+fn constant(value: u64, out: &mut Output<'_>) {
+    out.byte(Codec::Constant as u8);
+    out.zigzag(value);
+}
+
+fn plain<T: Integer>(values: &[T], out: &mut Output<'_>) {
+    out.byte(Codec::Plain as u8);
+    out.byte(T::BYTES as u8);
+    out.align();
+    let start = out.bytes.len();
+    out.bytes.resize(start + values.len() * T::BYTES, 0);
+    for (place, value) in out.bytes[start..].chunks_exact_mut(T::BYTES).zip(values) {
+        value.write(place);
+    }
+}
+
+/// The step between all values, if they have one.
+fn step_of<T: Integer>(values: &[T], first: T, last: T) -> Option<u64> {
+    if values.len() < 3 {
+        return None;
+    }
+    let step = values[1].wide().wrapping_sub(first.wide());
+    let span = step.wrapping_mul(values.len() as u64 - 1);
+    if first.wide().wrapping_add(span) != last.wide() {
+        return None;
+    }
+    values
+        .windows(2)
+        .all(|pair| pair[0].wide().wrapping_add(step) == pair[1].wide())
+        .then_some(step)
+}
+
+/// What was chosen may turn out not to be possible; packing always is.
+fn list<W: Word>(mut offsets: Vec<W>, base: u64, range: u64, effort: Effort, out: &mut Output<'_>) {
+    let (choice, divisor) = choose(&mut offsets, range, effort);
+    let width = width_of(range / divisor);
+    let start = out.bytes.len();
+    // Codecs but packing know no divisor; the offsets were divided already, so that they go inside a scaled list.
+    if divisor != 1 {
+        out.byte(Codec::Scaled as u8);
+        out.zigzag(base);
+        out.varint(divisor);
+        return match choice {
+            Choice::Packed => packed(&offsets, 0, width, out),
+            _ if effort.nests() => coded(&offsets, choice, 0, width, effort.inner(), out),
+            _ => packed(&offsets, 0, width, out),
+        };
+    }
+    coded(&offsets, choice, base, width, effort, out);
+    debug_assert!(out.bytes.len() > start);
+}
+
+fn coded<W: Word>(
+    offsets: &[W],
+    choice: Choice,
+    base: u64,
+    width: u32,
+    effort: Effort,
+    out: &mut Output<'_>,
+) {
+    let done = match choice {
+        Choice::Packed => false,
+        Choice::Delta => {
+            delta(offsets, base, effort, out);
+            true
+        }
+        Choice::Patched(low) => {
+            patched(offsets, base, low, effort, out);
+            true
+        }
+        Choice::Runs => {
+            runs(offsets, base, effort, out);
+            true
+        }
+        Choice::Dictionary => dictionary::write(offsets, base, width, effort, out),
+        Choice::Symbols => symbols::encode_symbols(offsets, base, width, effort, out),
+        Choice::Classes => symbols::encode_classes(offsets, base, width, effort, out),
+        Choice::Radix => radix::encode(offsets, base, out),
+    };
+    if !done {
+        packed(offsets, base, width, out);
+    }
+}
+
+fn packed<W: Word>(offsets: &[W], base: u64, width: u32, out: &mut Output<'_>) {
+    out.byte(Codec::Packed as u8);
+    out.zigzag(base);
+    out.byte(width as u8);
+    pack(offsets, width, out.bytes);
+}
+
+fn delta<W: Word>(offsets: &[W], base: u64, effort: Effort, out: &mut Output<'_>) {
+    out.byte(Codec::Delta as u8);
+    out.zigzag(base.wrapping_add(offsets[0].get()));
+    let differences: Vec<i64> = offsets
+        .windows(2)
+        .map(|pair| pair[1].get().wrapping_sub(pair[0].get()) as i64)
+        .collect();
+    encode(&differences, effort.inner(), out);
+}
+
+fn patched<W: Word>(offsets: &[W], base: u64, low: u32, effort: Effort, out: &mut Output<'_>) {
+    out.byte(Codec::Patched as u8);
+    out.zigzag(base);
+    let mut gaps: Vec<u32> = Vec::new();
+    let mut highs: Vec<u64> = Vec::new();
+    let mut behind = 0;
+    let mask = mask(low);
+    let lows: Vec<W> = offsets
+        .iter()
+        .enumerate()
+        .map(|(row, offset)| {
+            let offset = offset.get();
+            if offset > mask {
+                gaps.push((row - behind) as u32);
+                highs.push(offset >> low);
+                behind = row + 1;
+            }
+            W::of(offset & mask)
+        })
+        .collect();
+    out.byte(low as u8);
+    pack(&lows, low, out.bytes);
+    out.varint(gaps.len() as u64);
+    encode(&gaps, effort.inner(), out);
+    encode(&highs, effort.inner(), out);
+}
+
+fn runs<W: Word>(offsets: &[W], base: u64, effort: Effort, out: &mut Output<'_>) {
+    out.byte(Codec::Runs as u8);
+    out.zigzag(base);
+    let mut values: Vec<u64> = Vec::new();
+    let mut lengths: Vec<u32> = Vec::new();
+    for same in offsets.chunk_by(|one, other| one == other) {
+        values.push(same[0].get());
+        // A run has at least one; what is kept is how many more.
+        lengths.push((same.len() - 1) as u32);
+    }
+    out.varint(values.len() as u64);
+    encode(&values, effort.inner(), out);
+    encode(&lengths, effort.inner(), out);
+}
