@@ -1,0 +1,17 @@
+//! AMF0, the format of Flash 6: each name and text in full, references to containers alone.
+//!
+//! [`encode`] and [`decode`] translate a [`Value`], a tree. [`Encoder`] writes and [`Decoder`] reads item by item,
+//! without a tree, which is many times faster for a table.
+//!
+//! After the *AMF 0 Specification* of Adobe Systems (December 2007).
+
+mod decoder;
+mod encoder;
+mod marker;
+mod tree;
+mod value;
+
+pub use decoder::{Decoder, Event};
+pub use encoder::{Encoder, Name, encode};
+pub use tree::decode;
+pub use value::{Properties, TypedObject, Value};

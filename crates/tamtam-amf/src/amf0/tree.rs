@@ -1,0 +1,234 @@
+//! Puts the items that a decoder reads together to a tree.
+
+use std::sync::Arc;
+
+use super::decoder::{Decoder, Event};
+use super::value::{Properties, TypedObject, Value};
+use crate::input::Input;
+use crate::references::{Account, References, Walk, Weight};
+use crate::{Cause, DecodeError, Limits, amf3};
+
+/// The one value that `bytes` hold, with copies in the places of references.
+///
+/// # Errors
+///
+/// What is not AMF0, what exceeds the limits, bytes after the value, a value that contains itself.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf0::{Value, decode};
+///
+/// assert_eq!(decode(b"\x02\0\x03tam", Default::default()).unwrap(), Value::from("tam"));
+///
+/// let error = decode(b"\x02\0\x04tam", Default::default()).unwrap_err();
+/// assert_eq!(error.to_string(), "at byte 3: the input ends too early: 4 more bytes are needed and 3 are left");
+/// ```
+pub fn decode(bytes: &[u8], limits: Limits) -> Result<Value, DecodeError> {
+    let mut decoder = Decoder::new(bytes, limits);
+    let value = decoder.value()?;
+    decoder.finish()?;
+    Ok(value)
+}
+
+/// A container that is being put together.
+enum Building {
+    Named { kind: Kind, properties: Properties },
+    Strict(Vec<Value>),
+}
+
+enum Kind {
+    Object,
+    EcmaArray,
+    Typed(Arc<str>),
+}
+
+impl Building {
+    fn named(kind: Kind) -> Self {
+        Building::Named {
+            kind,
+            properties: Vec::new(),
+        }
+    }
+
+    fn finish(self) -> Value {
+        match self {
+            Building::Strict(values) => Value::StrictArray(values),
+            Building::Named { kind, properties } => match kind {
+                Kind::Object => Value::Object(properties),
+                Kind::EcmaArray => Value::EcmaArray(properties),
+                Kind::Typed(class) => {
+                    Value::TypedObject(Box::new(TypedObject { class, properties }))
+                }
+            },
+        }
+    }
+}
+
+/// The names of the last object, by place: those of the next one are mostly the same, and then they are shared.
+#[derive(Default)]
+struct Names(Vec<Arc<str>>);
+
+impl Names {
+    fn get(&mut self, place: usize, name: &str) -> Arc<str> {
+        match self.0.get_mut(place) {
+            Some(known) if **known == *name => Arc::clone(known),
+            Some(known) => {
+                *known = name.into();
+                Arc::clone(known)
+            }
+            None => {
+                let name: Arc<str> = name.into();
+                self.0.push(Arc::clone(&name));
+                name
+            }
+        }
+    }
+}
+
+impl Decoder<'_> {
+    /// The next value as a tree, with copies in the places of references. Copies count towards the limits, and
+    /// what is copied once more.
+    ///
+    /// # Errors
+    ///
+    /// What is not AMF0, what exceeds the limits, a value that contains itself, a reference to what began before this
+    /// value.
+    pub fn value(&mut self) -> Result<Value, DecodeError> {
+        // Alone it has tables of its own; within a container it may refer to what began before, which is not known.
+        let (first, first_in_amf3) = if self.is_at_top() {
+            (0, 0)
+        } else {
+            (self.begun, self.amf3_begun())
+        };
+        let mut references = References::from(first);
+        self.amf3_references = Some(Box::new(amf3::References::from(first_in_amf3)));
+        let tree = self.tree(Some(&mut references));
+        let in_amf3 = self.amf3_references.take();
+        let mut value = tree?;
+        let Some(mut in_amf3) = in_amf3 else {
+            return Ok(value);
+        };
+        if !references.is_empty() || !in_amf3.is_empty() {
+            let mut account = Copies {
+                input: &mut self.input,
+                in_amf3: &mut in_amf3,
+            };
+            let mut walk = Walk {
+                references: &mut references,
+                account: &mut account,
+                depth: 0,
+            };
+            walk.walk(&mut value)?;
+        }
+        Ok(value)
+    }
+
+    /// The next value as a tree, with [`Value::Reference`] where a reference is: also of what contains itself.
+    /// An encoder writes such a tree back as it was.
+    ///
+    /// # Errors
+    ///
+    /// What is not AMF0, what exceeds the limits.
+    pub fn value_with_references(&mut self) -> Result<Value, DecodeError> {
+        self.tree(None)
+    }
+
+    fn tree(
+        &mut self,
+        mut references: Option<&mut References<Value>>,
+    ) -> Result<Value, DecodeError> {
+        if !self.expects_value() {
+            return self.input.error(Cause::NotAValue);
+        }
+        let mut open: Vec<Building> = Vec::new();
+        // By depth, so that objects within objects leave each other's names alone.
+        let mut names: Vec<Names> = Vec::new();
+        loop {
+            let position = self.input.position();
+            let Some(event) = self.next_event()? else {
+                return self.input.error(Cause::Truncated { needed: 1, left: 0 });
+            };
+            let value = match event {
+                Event::Number(number) => Value::Number(number),
+                Event::Boolean(boolean) => Value::Boolean(boolean),
+                Event::String(text) => Value::String(text.into()),
+                Event::Null => Value::Null,
+                Event::Undefined => Value::Undefined,
+                Event::Unsupported => Value::Unsupported,
+                Event::Reference(index) => {
+                    if let Some(references) = &mut references {
+                        references.note(position, usize::from(index))?;
+                    }
+                    Value::Reference(index)
+                }
+                Event::Date {
+                    milliseconds,
+                    time_zone,
+                } => Value::Date {
+                    milliseconds,
+                    time_zone,
+                },
+                Event::XmlDocument(text) => Value::XmlDocument(text.into()),
+                Event::Avmplus(value) => Value::Avmplus(value),
+                Event::BeginObject => {
+                    open.push(Building::named(Kind::Object));
+                    continue;
+                }
+                Event::BeginEcmaArray { .. } => {
+                    open.push(Building::named(Kind::EcmaArray));
+                    continue;
+                }
+                Event::BeginTypedObject(class) => {
+                    open.push(Building::named(Kind::Typed(class.into())));
+                    continue;
+                }
+                Event::BeginStrictArray { length } => {
+                    // The input can pay for that: see `Input::announce`.
+                    open.push(Building::Strict(Vec::with_capacity(length as usize)));
+                    continue;
+                }
+                Event::Property(name) => {
+                    let depth = open.len();
+                    if let Some(Building::Named { properties, .. }) = open.last_mut() {
+                        if names.len() < depth {
+                            names.resize_with(depth, Names::default);
+                        }
+                        let name = names[depth - 1].get(properties.len(), name);
+                        properties.push((name, Value::Undefined));
+                    }
+                    continue;
+                }
+                Event::End => match open.pop() {
+                    Some(building) => building.finish(),
+                    None => return Input::error_at(position, Cause::NotAValue),
+                },
+            };
+            match open.last_mut() {
+                None => return Ok(value),
+                Some(Building::Strict(values)) => values.push(value),
+                Some(Building::Named { properties, .. }) => {
+                    if let Some((_, last)) = properties.last_mut() {
+                        *last = value;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Copies are paid from the decoder's limits; AMF3 within has references of its own.
+struct Copies<'i, 'a> {
+    input: &'i mut Input<'a>,
+    in_amf3: &'i mut amf3::References,
+}
+
+impl Account for Copies<'_, '_> {
+    fn pay(&mut self, weight: &Weight, depth: usize, position: usize) -> Result<(), DecodeError> {
+        self.input.repeat_value(weight, depth, position)
+    }
+
+    fn walk_foreign(&mut self, value: &mut amf3::Value, depth: usize) -> Result<(), DecodeError> {
+        amf3::resolve(value, self.in_amf3, self.input, depth)
+    }
+}

@@ -1,0 +1,487 @@
+//! Reads AMF3 item by item.
+
+use std::sync::Arc;
+
+use super::integer;
+use super::marker::{
+    ARRAY, BYTE_ARRAY, DATE, DICTIONARY, DOUBLE, FALSE, INTEGER, NULL, OBJECT, STRING, TRUE,
+    UNDEFINED, VECTOR_DOUBLE, VECTOR_INT, VECTOR_OBJECT, VECTOR_UINT, XML, XML_DOCUMENT,
+};
+use super::traits::Traits;
+use crate::input::Input;
+use crate::{Cause, DecodeError, Limits};
+
+/// An item of AMF3. Texts and content are borrowed from the input.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event<'a> {
+    /// Undefined.
+    Undefined,
+    /// Null.
+    Null,
+    /// A boolean.
+    Boolean(bool),
+    /// An integer of 29 bits with its sign.
+    Integer(i32),
+    /// A double.
+    Double(f64),
+    /// A text.
+    String(&'a str),
+    /// An XML document of the older kind, which was not looked at.
+    XmlDocument(&'a str),
+    /// A point in time, in milliseconds since 1970 in UTC.
+    Date(f64),
+    /// XML of the newer kind, which was not looked at.
+    Xml(&'a str),
+    /// Bytes.
+    ByteArray(&'a [u8]),
+    /// Integers of 32 bits with a sign.
+    VectorInt {
+        /// Whether the vector has a fixed length.
+        fixed: bool,
+        /// Four bytes a value, the highest first.
+        bytes: &'a [u8],
+    },
+    /// Integers of 32 bits without a sign.
+    VectorUint {
+        /// Whether the vector has a fixed length.
+        fixed: bool,
+        /// Four bytes a value, the highest first.
+        bytes: &'a [u8],
+    },
+    /// Doubles.
+    VectorDouble {
+        /// Whether the vector has a fixed length.
+        fixed: bool,
+        /// Eight bytes a value, the highest first.
+        bytes: &'a [u8],
+    },
+    /// The value with this number, which has begun.
+    Reference(u32),
+    /// An array begins: [`Property`](Self::Property) and a value for each name, then so many values without a name,
+    /// then [`End`](Self::End).
+    BeginArray {
+        /// Values without a name.
+        dense: u32,
+    },
+    /// An object begins: a value for each sealed member, then, if the traits are dynamic,
+    /// [`Property`](Self::Property) and a value for each other, then [`End`](Self::End).
+    BeginObject {
+        /// The number of its traits, for [`Decoder::traits`].
+        traits: usize,
+    },
+    /// A vector begins: so many values, then [`End`](Self::End).
+    BeginVector {
+        /// The class of its values, `*` for any.
+        class: &'a str,
+        /// Whether the vector has a fixed length.
+        fixed: bool,
+        /// How many values follow.
+        length: u32,
+    },
+    /// A dictionary begins: a key and a value for each entry, then [`End`](Self::End).
+    BeginDictionary {
+        /// Whether the receiver is to hold the keys weakly.
+        weak_keys: bool,
+        /// How many entries follow.
+        length: u32,
+    },
+    /// The name of a property; its value follows.
+    Property(&'a str),
+    /// The innermost container ends.
+    End,
+}
+
+/// What is open, and what it expects.
+#[derive(Clone, Copy, Debug)]
+enum Frame {
+    Top,
+    /// Names with values; whether a name was read whose value is next. After the names of an array so many values
+    /// follow without.
+    Names {
+        waiting: bool,
+        dense: u32,
+    },
+    /// Values without names; how many are left, and whether names follow.
+    Values {
+        left: u32,
+        names: bool,
+    },
+}
+
+/// A text in the table.
+#[derive(Clone, Debug)]
+struct Known<'a> {
+    text: &'a str,
+    /// Made when a tree first needs it, and shared from then on.
+    shared: Option<Arc<str>>,
+}
+
+/// Reads values item by item, without a tree, and trusts nothing.
+///
+/// Each value that stands alone has tables of its own. After an error a decoder is of no more use.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf3::{Decoder, Event};
+///
+/// let mut decoder = Decoder::new(b"\x0a\x13\x01\x03x\x04\x05", Default::default());
+/// assert_eq!(decoder.next_event()?, Some(Event::BeginObject { traits: 0 }));
+/// assert_eq!(&*decoder.traits(0).unwrap().members[0], "x");
+/// assert_eq!(decoder.next_event()?, Some(Event::Integer(5)));
+/// assert_eq!(decoder.next_event()?, Some(Event::End));
+/// assert_eq!(decoder.next_event()?, None);
+/// # Ok::<(), tamtam_amf::DecodeError>(())
+/// ```
+#[derive(Debug)]
+pub struct Decoder<'a> {
+    pub(crate) input: Input<'a>,
+    frame: Frame,
+    around: Vec<Frame>,
+    /// Values with a place in the table that have begun.
+    pub(crate) begun: usize,
+    strings: Vec<Known<'a>>,
+    /// The place of the text that was read last; `None` for the empty one.
+    last: Option<usize>,
+    traits: Vec<Arc<Traits>>,
+    /// Within a value of AMF0, whose values of AMF3 share their tables.
+    is_within: bool,
+}
+
+impl<'a> Decoder<'a> {
+    /// A decoder of `bytes`.
+    #[must_use]
+    pub fn new(bytes: &'a [u8], limits: Limits) -> Self {
+        Self {
+            is_within: false,
+            ..Self::within(Input::new(bytes, limits))
+        }
+    }
+
+    /// A decoder of values within a value of AMF0, whose input is lent for each of them.
+    pub(crate) fn within(input: Input<'a>) -> Self {
+        Self {
+            input,
+            frame: Frame::Top,
+            around: Vec::new(),
+            begun: 0,
+            strings: Vec::new(),
+            last: None,
+            traits: Vec::new(),
+            is_within: true,
+        }
+    }
+
+    /// The offset of the next item, in bytes.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.input.position()
+    }
+
+    /// The traits with this number, which [`Event::BeginObject`] names.
+    #[must_use]
+    pub fn traits(&self, number: usize) -> Option<&Arc<Traits>> {
+        self.traits.get(number)
+    }
+
+    /// Checks that all bytes were read.
+    ///
+    /// # Errors
+    ///
+    /// Bytes are left.
+    pub fn finish(self) -> Result<(), DecodeError> {
+        match self.input.left() {
+            0 => Ok(()),
+            left => self.input.error(Cause::Trailing { left }),
+        }
+    }
+
+    /// The next item; `None` where the input ends after a whole value.
+    ///
+    /// # Errors
+    ///
+    /// What is not AMF3, and what exceeds the limits.
+    #[inline]
+    pub fn next_event(&mut self) -> Result<Option<Event<'a>>, DecodeError> {
+        match &mut self.frame {
+            Frame::Values {
+                left: 0,
+                names: false,
+            } => return Ok(Some(self.close())),
+            Frame::Values {
+                left: 0,
+                names: true,
+            } => {
+                self.frame = Frame::Names {
+                    waiting: false,
+                    dense: 0,
+                };
+                return self.next_event();
+            }
+            Frame::Values { left, .. } => {
+                *left -= 1;
+                self.input.pay();
+            }
+            Frame::Names { waiting, dense } => {
+                *waiting = !*waiting;
+                if *waiting {
+                    let dense = *dense;
+                    let name = self.text()?;
+                    if !name.is_empty() {
+                        return Ok(Some(Event::Property(name)));
+                    }
+                    self.frame = Frame::Values {
+                        left: dense,
+                        names: false,
+                    };
+                    return self.next_event();
+                }
+            }
+            Frame::Top => {
+                if !self.is_within {
+                    if self.input.left() == 0 {
+                        return Ok(None);
+                    }
+                    self.begun = 0;
+                    self.strings.clear();
+                    self.traits.clear();
+                }
+            }
+        }
+        self.value_event().map(Some)
+    }
+
+    /// Whether what is next stands alone.
+    pub(super) fn is_at_top(&self) -> bool {
+        matches!(self.frame, Frame::Top)
+    }
+
+    fn close(&mut self) -> Event<'a> {
+        self.frame = self.around.pop().unwrap_or(Frame::Top);
+        self.input.leave();
+        Event::End
+    }
+
+    fn open(&mut self, frame: Frame, start: usize) -> Result<(), DecodeError> {
+        self.input.enter(start)?;
+        self.around.push(self.frame);
+        self.frame = frame;
+        Ok(())
+    }
+
+    /// A text that is written here or referred to.
+    fn text(&mut self) -> Result<&'a str, DecodeError> {
+        let start = self.input.position();
+        let head = integer::read(&mut self.input)?;
+        let number = (head >> 1) as usize;
+        if head & 1 == 0 {
+            return match self.strings.get(number) {
+                Some(known) => {
+                    let text = known.text;
+                    self.last = Some(number);
+                    self.input.repeat(text.len(), start)?;
+                    Ok(text)
+                }
+                None => Input::error_at(
+                    start,
+                    Cause::StringReference {
+                        index: number,
+                        known: self.strings.len(),
+                    },
+                ),
+            };
+        }
+        let text = self.input.text(number)?;
+        if text.is_empty() {
+            self.last = None;
+        } else {
+            self.last = Some(self.strings.len());
+            self.strings.push(Known { text, shared: None });
+        }
+        Ok(text)
+    }
+
+    /// The text that was read last, to keep: made once for each place in the table.
+    pub(super) fn last_text(&mut self) -> Arc<str> {
+        match self.last.and_then(|last| self.strings.get_mut(last)) {
+            Some(known) => Arc::clone(known.shared.get_or_insert_with(|| known.text.into())),
+            None => "".into(),
+        }
+    }
+
+    /// The length at the beginning of a value that has a place in the table, or the place that it refers to.
+    fn head(&mut self, start: usize) -> Result<Head, DecodeError> {
+        let head = integer::read(&mut self.input)?;
+        let rest = head >> 1;
+        if head & 1 == 1 {
+            self.begun += 1;
+            return Ok(Head::Length(rest));
+        }
+        self.known(rest, start)?;
+        Ok(Head::Reference(rest))
+    }
+
+    fn known(&self, index: u32, start: usize) -> Result<(), DecodeError> {
+        if index as usize >= self.begun {
+            return Input::error_at(
+                start,
+                Cause::Reference {
+                    index: index as usize,
+                    known: self.begun,
+                },
+            );
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn value_event(&mut self) -> Result<Event<'a>, DecodeError> {
+        self.input.count_value()?;
+        let start = self.input.position();
+        Ok(match self.input.byte()? {
+            UNDEFINED => Event::Undefined,
+            NULL => Event::Null,
+            FALSE => Event::Boolean(false),
+            TRUE => Event::Boolean(true),
+            INTEGER => Event::Integer(integer::signed(integer::read(&mut self.input)?)),
+            DOUBLE => Event::Double(self.input.f64()?),
+            STRING => Event::String(self.text()?),
+            OBJECT => return self.object(start),
+            marker @ XML_DOCUMENT..=DICTIONARY => match self.head(start)? {
+                Head::Reference(index) => Event::Reference(index),
+                Head::Length(length) => return self.long_value(marker, length, start),
+            },
+            marker => return Input::error_at(start, Cause::Marker(marker)),
+        })
+    }
+
+    /// A value that has a place in the table, after its length.
+    fn long_value(
+        &mut self,
+        marker: u8,
+        length: u32,
+        start: usize,
+    ) -> Result<Event<'a>, DecodeError> {
+        let count = length as usize;
+        Ok(match marker {
+            XML_DOCUMENT => Event::XmlDocument(self.input.text(count)?),
+            XML => Event::Xml(self.input.text(count)?),
+            DATE => Event::Date(self.input.f64()?),
+            BYTE_ARRAY => Event::ByteArray(self.input.take(count)?),
+            VECTOR_INT => Event::VectorInt {
+                fixed: self.input.byte()? != 0,
+                bytes: self.input.take(count.saturating_mul(4))?,
+            },
+            VECTOR_UINT => Event::VectorUint {
+                fixed: self.input.byte()? != 0,
+                bytes: self.input.take(count.saturating_mul(4))?,
+            },
+            VECTOR_DOUBLE => Event::VectorDouble {
+                fixed: self.input.byte()? != 0,
+                bytes: self.input.take(count.saturating_mul(8))?,
+            },
+            ARRAY => {
+                self.input.announce(count, start)?;
+                self.open(
+                    Frame::Names {
+                        waiting: false,
+                        dense: length,
+                    },
+                    start,
+                )?;
+                Event::BeginArray { dense: length }
+            }
+            VECTOR_OBJECT => {
+                let fixed = self.input.byte()? != 0;
+                let class = self.text()?;
+                self.open_values(length, start)?;
+                Event::BeginVector {
+                    class,
+                    fixed,
+                    length,
+                }
+            }
+            DICTIONARY => {
+                let weak_keys = self.input.byte()? != 0;
+                // A length has 28 bits.
+                self.open_values(2 * length, start)?;
+                Event::BeginDictionary { weak_keys, length }
+            }
+            marker => return Input::error_at(start, Cause::Marker(marker)),
+        })
+    }
+
+    fn open_values(&mut self, left: u32, start: usize) -> Result<(), DecodeError> {
+        self.input.announce(left as usize, start)?;
+        self.open(Frame::Values { left, names: false }, start)
+    }
+
+    fn object(&mut self, start: usize) -> Result<Event<'a>, DecodeError> {
+        let head = integer::read(&mut self.input)?;
+        if head & 0b1 == 0 {
+            self.known(head >> 1, start)?;
+            return Ok(Event::Reference(head >> 1));
+        }
+        self.begun += 1;
+        let number = if head & 0b10 == 0 {
+            let index = (head >> 2) as usize;
+            if index >= self.traits.len() {
+                return Input::error_at(
+                    start,
+                    Cause::TraitsReference {
+                        index,
+                        known: self.traits.len(),
+                    },
+                );
+            }
+            index
+        } else {
+            self.read_traits(head, start)?
+        };
+        let traits = &self.traits[number];
+        let (sealed, dynamic) = (traits.members.len(), traits.dynamic);
+        self.input.announce(sealed, start)?;
+        self.open(
+            Frame::Values {
+                // At most 25 bits: see `read_traits`.
+                left: u32::try_from(sealed).unwrap_or(u32::MAX),
+                names: dynamic,
+            },
+            start,
+        )?;
+        Ok(Event::BeginObject { traits: number })
+    }
+
+    fn read_traits(&mut self, head: u32, start: usize) -> Result<usize, DecodeError> {
+        let class = self.text()?;
+        if head & 0b100 != 0 {
+            let class = class.to_owned();
+            return Input::error_at(start, Cause::Externalizable { class });
+        }
+        let class = self.last_text();
+        let count = (head >> 4) as usize;
+        // Each name takes a byte at least, and so does each value afterwards.
+        self.input.announce(2 * count, start)?;
+        let mut members = Vec::with_capacity(count);
+        for _ in 0..count {
+            self.text()?;
+            members.push(self.last_text());
+            self.input.pay();
+        }
+        for _ in 0..count {
+            self.input.pay();
+        }
+        self.traits.push(Arc::new(Traits {
+            class,
+            dynamic: head & 0b1000 != 0,
+            members,
+        }));
+        Ok(self.traits.len() - 1)
+    }
+}
+
+/// How a value with a place in the table begins.
+enum Head {
+    Length(u32),
+    Reference(u32),
+}

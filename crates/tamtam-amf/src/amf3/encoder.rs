@@ -1,0 +1,781 @@
+//! Writes AMF3, item by item or from a tree.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::integer::{self, MAX_INTEGER, MIN_INTEGER};
+use super::marker::{
+    ARRAY, BYTE_ARRAY, DATE, DICTIONARY, DOUBLE, FALSE, INTEGER, NULL, OBJECT, STRING, TRUE,
+    UNDEFINED, VECTOR_DOUBLE, VECTOR_INT, VECTOR_OBJECT, VECTOR_UINT, XML, XML_DOCUMENT,
+};
+use super::strings::Strings;
+use super::traits::Traits;
+use super::value::{Object, Properties, Value};
+use crate::{EncodeError, MAX_DEPTH};
+
+/// The greatest length and the greatest place in a table: 29 bits but the one that tells them apart.
+const MAX_LENGTH: usize = (1 << 28) - 1;
+/// The most members that traits can name: 29 bits but the four that tell their kind.
+const MAX_MEMBERS: usize = (1 << 25) - 1;
+/// The greatest place in the table of traits.
+const MAX_TRAITS: u32 = (1 << 27) - 1;
+/// The empty text: it has no place in the table, and ends lists of names.
+const EMPTY: u8 = 0x01;
+
+/// The bytes of one value.
+///
+/// # Errors
+///
+/// A text, content or container longer than 28 bits can say, an empty name where it would end the list, an object
+/// that does not fit its traits, a reference to what does not begin before it, more than [`MAX_DEPTH`] containers
+/// within each other.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf3::{Value, encode};
+///
+/// assert_eq!(encode(&Value::from("tam")).unwrap(), b"\x06\x07tam");
+/// ```
+pub fn encode(value: &Value) -> Result<Vec<u8>, EncodeError> {
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes);
+    encoder.write_value(value)?;
+    encoder.finish()?;
+    Ok(bytes)
+}
+
+/// Traits that an encoder knows, for the objects that it writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraitsId(usize);
+
+/// What was written and can be referred to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tables {
+    strings: Strings,
+    defined: Vec<Defined>,
+    ids: HashMap<Arc<Traits>, usize>,
+    /// The traits that were asked for last: mostly those of the next object, too.
+    last: Option<TraitsId>,
+    /// Those of objects with properties alone.
+    anonymous: Option<TraitsId>,
+    /// How many traits were written.
+    traits: u32,
+    /// The marker of each value that can be referred to.
+    values: Vec<u8>,
+}
+
+#[derive(Clone, Debug)]
+struct Defined {
+    traits: Arc<Traits>,
+    /// Its place in the table, once it was written.
+    place: Option<u32>,
+}
+
+impl Tables {
+    /// Forgets what was written; traits stay defined.
+    pub(crate) fn clear(&mut self) {
+        if !self.values.is_empty() || self.traits > 0 {
+            self.values.clear();
+            self.traits = 0;
+            for defined in &mut self.defined {
+                defined.place = None;
+            }
+        }
+        self.strings.clear();
+    }
+}
+
+/// What is open, and what it expects.
+#[derive(Clone, Copy, Debug)]
+enum Frame {
+    /// Nothing: the next value stands alone.
+    Top,
+    /// The names of an array, before its values; whether a name waits for its value.
+    Names { waiting: bool, dense: u32 },
+    /// An object: sealed values that it still expects; whether it may have others, and one waits for its value.
+    Object {
+        sealed: u32,
+        dynamic: bool,
+        waiting: bool,
+    },
+    /// Values without names; how many are still expected.
+    Values { left: u32 },
+}
+
+/// Writes values at the end of a vector, item by item, and refers to texts and traits that it wrote before.
+///
+/// What would not be AMF3 is refused, as by [`amf0::Encoder`](crate::amf0::Encoder). What was written until then
+/// stays in the vector.
+///
+/// Each value that stands alone has tables of its own, as for `ByteArray.writeObject` of Flash.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf3::{Encoder, Traits, Value, decode};
+///
+/// let mut bytes = Vec::new();
+/// let mut encoder = Encoder::new(&mut bytes);
+/// let row = encoder.define_traits(Traits::sealed("", ["id", "colour"]))?;
+/// encoder.begin_array(1_000)?;
+/// for id in 0..1_000 {
+///     encoder.begin_object(row)?;
+///     encoder.write_integer(id)?;
+///     encoder.write_string("red")?;
+///     encoder.end()?;
+/// }
+/// encoder.end()?;
+/// encoder.finish()?;
+///
+/// let Value::Array(rows) = decode(&bytes, Default::default())? else { panic!() };
+/// assert_eq!(rows.dense[999].get("id"), Some(&Value::Integer(999)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Encoder<'out> {
+    out: &'out mut Vec<u8>,
+    /// The innermost one that is open.
+    frame: Frame,
+    /// Those around it.
+    around: Vec<Frame>,
+    tables: Tables,
+    /// Within a value of AMF0: how many containers are open there. The tables are then AMF0's to clear.
+    within: Option<usize>,
+}
+
+impl<'out> Encoder<'out> {
+    /// An encoder that writes at the end of `out`.
+    pub fn new(out: &'out mut Vec<u8>) -> Self {
+        Self {
+            out,
+            frame: Frame::Top,
+            around: Vec::new(),
+            tables: Tables::default(),
+            within: None,
+        }
+    }
+
+    /// An encoder of one value within a value of AMF0.
+    pub(crate) fn within(out: &'out mut Vec<u8>, tables: Tables, depth: usize) -> Self {
+        Self {
+            tables,
+            within: Some(depth),
+            ..Self::new(out)
+        }
+    }
+
+    pub(crate) fn into_tables(self) -> Tables {
+        self.tables
+    }
+
+    /// Checks that nothing is left open.
+    ///
+    /// # Errors
+    ///
+    /// Containers that were not ended.
+    pub fn finish(self) -> Result<(), EncodeError> {
+        match self.around.len() {
+            0 => Ok(()),
+            open => Err(EncodeError::StillOpen { open }),
+        }
+    }
+
+    /// A value begins here.
+    #[inline]
+    fn begin_value(&mut self) -> Result<(), EncodeError> {
+        match &mut self.frame {
+            Frame::Values { left: 0 } => Err(EncodeError::MoreThanAnnounced),
+            Frame::Values { left } => {
+                *left -= 1;
+                Ok(())
+            }
+            Frame::Object {
+                sealed: 0,
+                dynamic,
+                waiting,
+            } => match (std::mem::take(waiting), *dynamic) {
+                (true, _) => Ok(()),
+                (false, true) => Err(EncodeError::NoName),
+                (false, false) => Err(EncodeError::MoreThanAnnounced),
+            },
+            Frame::Object { sealed, .. } => {
+                *sealed -= 1;
+                Ok(())
+            }
+            Frame::Names { waiting, .. } if *waiting => {
+                *waiting = false;
+                Ok(())
+            }
+            Frame::Names { dense: 0, .. } => Err(EncodeError::MoreThanAnnounced),
+            Frame::Names { dense, .. } => {
+                self.frame = Frame::Values { left: *dense - 1 };
+                self.out.push(EMPTY);
+                Ok(())
+            }
+            Frame::Top => {
+                if self.within.is_none() {
+                    self.tables.clear();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A container begins here.
+    fn open(&mut self, marker: u8, frame: Frame) -> Result<(), EncodeError> {
+        if self.around.len() + self.within.unwrap_or(0) >= MAX_DEPTH {
+            return Err(EncodeError::TooDeep { limit: MAX_DEPTH });
+        }
+        self.begin_referable(marker)?;
+        self.around.push(self.frame);
+        self.frame = frame;
+        Ok(())
+    }
+
+    /// A value that can be referred to begins here.
+    fn begin_referable(&mut self, marker: u8) -> Result<(), EncodeError> {
+        self.begin_value()?;
+        self.tables.values.push(marker);
+        self.out.push(marker);
+        Ok(())
+    }
+
+    fn write_marker(&mut self, marker: u8) -> Result<(), EncodeError> {
+        self.begin_value()?;
+        self.out.push(marker);
+        Ok(())
+    }
+
+    /// Writes a length that was checked, with the bit that tells it from a reference.
+    fn write_length(&mut self, length: u32) {
+        integer::write(self.out, length << 1 | 1);
+    }
+
+    /// Writes a text whose length was checked, or refers to it if it was written before.
+    fn write_text(&mut self, text: &str) {
+        if text.is_empty() {
+            self.out.push(EMPTY);
+            return;
+        }
+        match self.tables.strings.find(text, self.out) {
+            Ok(index) if index as usize <= MAX_LENGTH => integer::write(self.out, index << 1),
+            found => {
+                // `length` is checked by all callers; the greatest one is never written.
+                self.write_length(u32::try_from(text.len()).unwrap_or(0));
+                if let Err(hash) = found {
+                    self.tables.strings.insert(hash, self.out.len(), text.len());
+                }
+                self.out.extend_from_slice(text.as_bytes());
+            }
+        }
+    }
+
+    /// Writes undefined.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value; so for each of the `write` and `begin` functions.
+    pub fn write_undefined(&mut self) -> Result<(), EncodeError> {
+        self.write_marker(UNDEFINED)
+    }
+
+    /// Writes null.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value.
+    pub fn write_null(&mut self) -> Result<(), EncodeError> {
+        self.write_marker(NULL)
+    }
+
+    /// Writes a boolean.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value.
+    #[inline]
+    pub fn write_boolean(&mut self, boolean: bool) -> Result<(), EncodeError> {
+        self.write_marker(if boolean { TRUE } else { FALSE })
+    }
+
+    /// Writes an integer, or a double if it is not within [`MIN_INTEGER`] and [`MAX_INTEGER`].
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value.
+    #[inline]
+    pub fn write_integer(&mut self, number: i32) -> Result<(), EncodeError> {
+        if !(MIN_INTEGER..=MAX_INTEGER).contains(&number) {
+            return self.write_double(f64::from(number));
+        }
+        self.begin_value()?;
+        match u8::try_from(number) {
+            Ok(byte @ 0..0x80) => self.out.extend_from_slice(&[INTEGER, byte]),
+            _ => {
+                self.out.push(INTEGER);
+                integer::write(self.out, number.cast_unsigned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a number as a double.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value.
+    #[inline]
+    pub fn write_double(&mut self, number: f64) -> Result<(), EncodeError> {
+        self.begin_value()?;
+        let mut bytes = [DOUBLE; 9];
+        bytes[1..].copy_from_slice(&number.to_be_bytes());
+        self.out.extend_from_slice(&bytes);
+        Ok(())
+    }
+
+    /// Writes a text, or refers to it if it was written before.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value; 256 MiB or more.
+    #[inline]
+    pub fn write_string(&mut self, text: &str) -> Result<(), EncodeError> {
+        length_of("bytes of text", text.len())?;
+        self.write_marker(STRING)?;
+        self.write_text(text);
+        Ok(())
+    }
+
+    /// Writes an XML document of the older kind, which is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value; 256 MiB or more.
+    pub fn write_xml_document(&mut self, text: &str) -> Result<(), EncodeError> {
+        self.write_content(XML_DOCUMENT, text.as_bytes())
+    }
+
+    /// Writes XML of the newer kind, which is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value; 256 MiB or more.
+    pub fn write_xml(&mut self, text: &str) -> Result<(), EncodeError> {
+        self.write_content(XML, text.as_bytes())
+    }
+
+    /// Writes bytes.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value; 256 MiB or more.
+    pub fn write_byte_array(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+        self.write_content(BYTE_ARRAY, bytes)
+    }
+
+    fn write_content(&mut self, marker: u8, content: &[u8]) -> Result<(), EncodeError> {
+        let length = length_of("bytes", content.len())?;
+        self.begin_referable(marker)?;
+        self.write_length(length);
+        self.out.extend_from_slice(content);
+        Ok(())
+    }
+
+    /// Writes a point in time, in milliseconds since 1970 in UTC.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value.
+    pub fn write_date(&mut self, milliseconds: f64) -> Result<(), EncodeError> {
+        self.begin_referable(DATE)?;
+        self.out.push(1);
+        self.out.extend_from_slice(&milliseconds.to_be_bytes());
+        Ok(())
+    }
+
+    /// Writes integers of 32 bits with a sign; `fixed` says that the receiver's vector does not grow.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value; more than 2²⁸ − 1 of them.
+    pub fn write_vector_int(&mut self, fixed: bool, values: &[i32]) -> Result<(), EncodeError> {
+        self.write_vector(VECTOR_INT, fixed, values, |value| value.to_be_bytes())
+    }
+
+    /// Writes integers of 32 bits without a sign; `fixed` says that the receiver's vector does not grow.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value; more than 2²⁸ − 1 of them.
+    pub fn write_vector_uint(&mut self, fixed: bool, values: &[u32]) -> Result<(), EncodeError> {
+        self.write_vector(VECTOR_UINT, fixed, values, |value| value.to_be_bytes())
+    }
+
+    /// Writes doubles; `fixed` says that the receiver's vector does not grow.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value; more than 2²⁸ − 1 of them.
+    pub fn write_vector_double(&mut self, fixed: bool, values: &[f64]) -> Result<(), EncodeError> {
+        self.write_vector(VECTOR_DOUBLE, fixed, values, |value| value.to_be_bytes())
+    }
+
+    fn write_vector<T: Copy, const N: usize>(
+        &mut self,
+        marker: u8,
+        fixed: bool,
+        values: &[T],
+        bytes: impl Fn(T) -> [u8; N],
+    ) -> Result<(), EncodeError> {
+        let length = length_of("values", values.len())?;
+        self.begin_referable(marker)?;
+        self.write_length(length);
+        self.out.push(u8::from(fixed));
+        self.out.reserve(N * values.len());
+        for &value in values {
+            self.out.extend_from_slice(&bytes(value));
+        }
+        Ok(())
+    }
+
+    /// Writes a reference to a value: dates, XML, bytes, objects and all that contains values count from 0, in the
+    /// order in which they begin.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value; a value that has not begun.
+    pub fn write_reference(&mut self, index: u32) -> Result<(), EncodeError> {
+        let forgotten = matches!(self.frame, Frame::Top) && self.within.is_none();
+        let known = if forgotten {
+            0
+        } else {
+            self.tables.values.len()
+        };
+        if index as usize >= known.min(MAX_LENGTH + 1) {
+            return Err(EncodeError::Reference {
+                index: index as usize,
+                known,
+            });
+        }
+        self.write_marker(self.tables.values[index as usize])?;
+        integer::write(self.out, index << 1);
+        Ok(())
+    }
+
+    /// Begins an array of `length` values: first, if there are any, [names](Self::property) each with a value,
+    /// which `length` does not count, then the values, then [`end`](Self::end).
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value; more than 2²⁸ − 1 values; more than [`MAX_DEPTH`] containers within each other. So
+    /// for all that begin.
+    pub fn begin_array(&mut self, length: usize) -> Result<(), EncodeError> {
+        let dense = length_of("values", length)?;
+        self.open(
+            ARRAY,
+            Frame::Names {
+                waiting: false,
+                dense,
+            },
+        )?;
+        self.write_length(dense);
+        Ok(())
+    }
+
+    /// Makes the traits of a class known to this encoder. They are written with the first object that has them.
+    ///
+    /// # Errors
+    ///
+    /// More than 2²⁵ − 1 members; a name of 256 MiB or more.
+    pub fn define_traits(
+        &mut self,
+        traits: impl Into<Arc<Traits>>,
+    ) -> Result<TraitsId, EncodeError> {
+        let traits = traits.into();
+        if let Some(last) = self.tables.last
+            && Arc::ptr_eq(&self.tables.defined[last.0].traits, &traits)
+        {
+            return Ok(last);
+        }
+        let id = match self.tables.ids.get(&traits) {
+            Some(&id) => TraitsId(id),
+            None => self.define_new_traits(traits)?,
+        };
+        self.tables.last = Some(id);
+        Ok(id)
+    }
+
+    fn define_new_traits(&mut self, traits: Arc<Traits>) -> Result<TraitsId, EncodeError> {
+        if traits.members.len() > MAX_MEMBERS {
+            return Err(EncodeError::TooLong {
+                what: "sealed members",
+                count: traits.members.len(),
+                limit: MAX_MEMBERS,
+            });
+        }
+        check_name(&traits.class)?;
+        for member in &traits.members {
+            check_name(member)?;
+        }
+        let id = self.tables.defined.len();
+        self.tables.ids.insert(Arc::clone(&traits), id);
+        self.tables.defined.push(Defined {
+            traits,
+            place: None,
+        });
+        Ok(TraitsId(id))
+    }
+
+    /// Begins an object: a value for each sealed member, in the order of the traits, then, if these allow it,
+    /// [names](Self::property) each with a value, then [`end`](Self::end).
+    ///
+    /// # Errors
+    ///
+    /// As an array; traits that this encoder does not know.
+    #[inline]
+    pub fn begin_object(&mut self, traits: TraitsId) -> Result<(), EncodeError> {
+        let Some(defined) = self.tables.defined.get(traits.0) else {
+            return Err(EncodeError::UnknownTraits);
+        };
+        // Checked when they were defined.
+        let sealed = u32::try_from(defined.traits.members.len()).unwrap_or(0);
+        let frame = Frame::Object {
+            sealed,
+            dynamic: defined.traits.dynamic,
+            waiting: false,
+        };
+        self.open(OBJECT, frame)?;
+        // Not earlier: where an object stands alone, the tables were just cleared.
+        match self.tables.defined[traits.0].place {
+            Some(place) => integer::write(self.out, place << 2 | 0b01),
+            None => self.write_traits(traits, sealed),
+        }
+        Ok(())
+    }
+
+    fn write_traits(&mut self, traits: TraitsId, sealed: u32) {
+        let known = Arc::clone(&self.tables.defined[traits.0].traits);
+        integer::write(
+            self.out,
+            sealed << 4 | u32::from(known.dynamic) << 3 | 0b0011,
+        );
+        self.write_text(&known.class);
+        for member in &known.members {
+            self.write_text(member);
+        }
+        if self.tables.traits <= MAX_TRAITS {
+            self.tables.defined[traits.0].place = Some(self.tables.traits);
+        }
+        self.tables.traits = self.tables.traits.saturating_add(1);
+    }
+
+    /// Begins an object without a class and without sealed members: [names](Self::property) each with a value, then
+    /// [`end`](Self::end).
+    ///
+    /// # Errors
+    ///
+    /// As an array.
+    pub fn begin_anonymous_object(&mut self) -> Result<(), EncodeError> {
+        let traits = match self.tables.anonymous {
+            Some(known) => known,
+            None => self.define_traits(Traits::dynamic(""))?,
+        };
+        self.tables.anonymous = Some(traits);
+        self.begin_object(traits)
+    }
+
+    /// Begins a vector of `length` values of a class, `*` for any: the values, then [`end`](Self::end).
+    ///
+    /// # Errors
+    ///
+    /// As an array; a name of 256 MiB or more.
+    pub fn begin_vector(
+        &mut self,
+        class: &str,
+        fixed: bool,
+        length: usize,
+    ) -> Result<(), EncodeError> {
+        let left = length_of("values", length)?;
+        check_name(class)?;
+        self.open(VECTOR_OBJECT, Frame::Values { left })?;
+        self.write_length(left);
+        self.out.push(u8::from(fixed));
+        self.write_text(class);
+        Ok(())
+    }
+
+    /// Begins a dictionary of `length` entries: a key and a value for each, then [`end`](Self::end).
+    ///
+    /// # Errors
+    ///
+    /// As an array.
+    pub fn begin_dictionary(&mut self, weak_keys: bool, length: usize) -> Result<(), EncodeError> {
+        let entries = length_of("entries", length)?;
+        self.open(DICTIONARY, Frame::Values { left: 2 * entries })?;
+        self.write_length(entries);
+        self.out.push(u8::from(weak_keys));
+        Ok(())
+    }
+
+    /// Writes the name of a property; its value follows.
+    ///
+    /// # Errors
+    ///
+    /// Not among the names of an array, nor in an object whose sealed values are written and that may have others;
+    /// empty; 256 MiB or longer.
+    pub fn property(&mut self, name: &str) -> Result<(), EncodeError> {
+        check_name(name)?;
+        if name.is_empty() {
+            return Err(EncodeError::EmptyName);
+        }
+        match &mut self.frame {
+            Frame::Names { waiting, .. }
+            | Frame::Object {
+                sealed: 0,
+                dynamic: true,
+                waiting,
+            } if !*waiting => *waiting = true,
+            _ => return Err(EncodeError::NameNotExpected),
+        }
+        self.write_text(name);
+        Ok(())
+    }
+
+    /// Ends the innermost container.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is open; a name waits for its value; there are fewer values than were announced.
+    #[inline]
+    pub fn end(&mut self) -> Result<(), EncodeError> {
+        let left = match self.frame {
+            Frame::Values { left }
+            | Frame::Object {
+                sealed: left @ 1.., ..
+            } => left,
+            Frame::Names { waiting: true, .. } | Frame::Object { waiting: true, .. } => 1,
+            Frame::Names { dense, .. } => {
+                if dense == 0 {
+                    self.out.push(EMPTY);
+                }
+                dense
+            }
+            Frame::Object { dynamic, .. } => {
+                if dynamic {
+                    self.out.push(EMPTY);
+                }
+                0
+            }
+            Frame::Top => return Err(EncodeError::NothingOpen),
+        };
+        if left > 0 {
+            return Err(EncodeError::FewerThanAnnounced {
+                left: left as usize,
+            });
+        }
+        self.frame = self.around.pop().unwrap_or(Frame::Top);
+        Ok(())
+    }
+
+    /// Writes a value with all that is in it.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value; see [`encode`].
+    pub fn write_value(&mut self, value: &Value) -> Result<(), EncodeError> {
+        match value {
+            Value::Undefined => self.write_undefined(),
+            Value::Null => self.write_null(),
+            Value::Boolean(boolean) => self.write_boolean(*boolean),
+            Value::Integer(number) => self.write_integer(*number),
+            Value::Double(number) => self.write_double(*number),
+            Value::String(text) => self.write_string(text),
+            Value::XmlDocument(text) => self.write_xml_document(text),
+            Value::Xml(text) => self.write_xml(text),
+            Value::Date(milliseconds) => self.write_date(*milliseconds),
+            Value::ByteArray(bytes) => self.write_byte_array(bytes),
+            Value::VectorInt(vector) => self.write_vector_int(vector.fixed, &vector.values),
+            Value::VectorUint(vector) => self.write_vector_uint(vector.fixed, &vector.values),
+            Value::VectorDouble(vector) => self.write_vector_double(vector.fixed, &vector.values),
+            Value::Reference(index) => self.write_reference(*index),
+            Value::Array(array) => {
+                self.begin_array(array.dense.len())?;
+                self.write_properties(&array.associative)?;
+                self.write_values(&array.dense)?;
+                self.end()
+            }
+            Value::Object(object) => self.write_object(object),
+            Value::VectorObject { class, vector } => {
+                self.begin_vector(class, vector.fixed, vector.values.len())?;
+                self.write_values(&vector.values)?;
+                self.end()
+            }
+            Value::Dictionary(dictionary) => {
+                self.begin_dictionary(dictionary.weak_keys, dictionary.entries.len())?;
+                for (key, value) in &dictionary.entries {
+                    self.write_value(key)?;
+                    self.write_value(value)?;
+                }
+                self.end()
+            }
+        }
+    }
+
+    fn write_object(&mut self, object: &Object) -> Result<(), EncodeError> {
+        let traits = &object.traits;
+        if object.sealed.len() != traits.members.len() {
+            return Err(EncodeError::SealedCount {
+                given: object.sealed.len(),
+                expected: traits.members.len(),
+            });
+        }
+        if !traits.dynamic && !object.dynamic.is_empty() {
+            return Err(EncodeError::NotDynamic {
+                class: traits.class.to_string(),
+            });
+        }
+        let id = self.define_traits(Arc::clone(traits))?;
+        self.begin_object(id)?;
+        self.write_values(&object.sealed)?;
+        self.write_properties(&object.dynamic)?;
+        self.end()
+    }
+
+    fn write_values(&mut self, values: &[Value]) -> Result<(), EncodeError> {
+        for value in values {
+            self.write_value(value)?;
+        }
+        Ok(())
+    }
+
+    fn write_properties(&mut self, properties: &Properties) -> Result<(), EncodeError> {
+        for (name, value) in properties {
+            self.property(name)?;
+            self.write_value(value)?;
+        }
+        Ok(())
+    }
+}
+
+fn length_of(what: &'static str, count: usize) -> Result<u32, EncodeError> {
+    match u32::try_from(count) {
+        Ok(length) if count <= MAX_LENGTH => Ok(length),
+        _ => Err(EncodeError::TooLong {
+            what,
+            count,
+            limit: MAX_LENGTH,
+        }),
+    }
+}
+
+fn check_name(name: &str) -> Result<(), EncodeError> {
+    if name.len() > MAX_LENGTH {
+        return Err(EncodeError::NameTooLong {
+            bytes: name.len(),
+            limit: MAX_LENGTH,
+        });
+    }
+    Ok(())
+}

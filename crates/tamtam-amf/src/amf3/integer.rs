@@ -1,0 +1,94 @@
+//! Integers of 29 bits in one to four bytes: seven bits a byte while the highest says that more follow, and all eight
+//! of a fourth.
+
+use crate::DecodeError;
+use crate::input::Input;
+
+/// The least integer; what is less goes as a double.
+pub const MIN_INTEGER: i32 = -(1 << 28);
+/// The greatest integer; what is greater goes as a double.
+pub const MAX_INTEGER: i32 = (1 << 28) - 1;
+/// The greatest unsigned integer: of 29 bits.
+pub(crate) const MAX_UNSIGNED: u32 = (1 << 29) - 1;
+
+/// Writes the lowest 29 bits.
+#[inline]
+pub(crate) fn write(out: &mut Vec<u8>, number: u32) {
+    // Few bits of a byte, by design: the cut is meant.
+    #[allow(clippy::cast_possible_truncation)]
+    let part = |shift: u32| (number >> shift) as u8;
+    match number & MAX_UNSIGNED {
+        0..0x80 => out.push(part(0)),
+        0x80..0x4000 => out.extend_from_slice(&[part(7) | 0x80, part(0) & 0x7f]),
+        0x4000..0x20_0000 => {
+            out.extend_from_slice(&[part(14) | 0x80, part(7) | 0x80, part(0) & 0x7f])
+        }
+        _ => out.extend_from_slice(&[part(22) | 0x80, part(15) | 0x80, part(8) | 0x80, part(0)]),
+    }
+}
+
+/// Reads 29 bits.
+#[inline]
+pub(crate) fn read(input: &mut Input<'_>) -> Result<u32, DecodeError> {
+    let mut number = 0;
+    for _ in 0..3 {
+        let byte = input.byte()?;
+        number = number << 7 | u32::from(byte & 0x7f);
+        if byte < 0x80 {
+            return Ok(number);
+        }
+    }
+    Ok(number << 8 | u32::from(input.byte()?))
+}
+
+/// The integer with a sign that 29 bits mean.
+#[inline]
+pub(crate) fn signed(bits: u32) -> i32 {
+    (bits << 3).cast_signed() >> 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Limits;
+
+    fn bytes_of(number: u32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write(&mut bytes, number);
+        bytes
+    }
+
+    #[test]
+    fn integers_take_the_bytes_of_the_specification() {
+        assert_eq!(bytes_of(0), [0]);
+        assert_eq!(bytes_of(0x7f), [0x7f]);
+        assert_eq!(bytes_of(0x80), [0x81, 0]);
+        assert_eq!(bytes_of(0x3fff), [0xff, 0x7f]);
+        assert_eq!(bytes_of(0x4000), [0x81, 0x80, 0]);
+        assert_eq!(bytes_of(0x1f_ffff), [0xff, 0xff, 0x7f]);
+        assert_eq!(bytes_of(0x20_0000), [0x80, 0xc0, 0x80, 0]);
+        assert_eq!(bytes_of(MAX_UNSIGNED), [0xff, 0xff, 0xff, 0xff]);
+        assert_eq!(bytes_of((-1_i32).cast_unsigned()), [0xff, 0xff, 0xff, 0xff]);
+    }
+
+    #[test]
+    fn integers_come_back() {
+        let near_the_steps = [7, 14, 21, 28, 29].map(|bits| 1_u32 << bits);
+        for number in near_the_steps
+            .into_iter()
+            .flat_map(|step| step - 3..step + 3)
+        {
+            if number <= MAX_UNSIGNED {
+                let bytes = bytes_of(number);
+                let mut input = Input::new(&bytes, Limits::default());
+                assert_eq!(read(&mut input), Ok(number));
+                assert_eq!(input.left(), 0);
+            }
+        }
+        for number in [MIN_INTEGER, -1, 0, 1, MAX_INTEGER] {
+            let bytes = bytes_of(number.cast_unsigned());
+            let mut input = Input::new(&bytes, Limits::default());
+            assert_eq!(read(&mut input).map(signed), Ok(number));
+        }
+    }
+}

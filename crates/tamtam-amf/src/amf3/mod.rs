@@ -1,0 +1,24 @@
+//! AMF3, the format of Flash 9: integers of variable length, and references to texts, values and classes.
+//!
+//! [`encode`] and [`decode`] translate a [`Value`], a tree. [`Encoder`] writes and [`Decoder`] reads item by item,
+//! without a tree. Both know all types of the *AMF 3 Specification* of Adobe Systems (January 2013); objects whose
+//! class writes itself (externalizable ones) are refused by an error that names the class.
+
+mod decoder;
+mod encoder;
+mod integer;
+mod marker;
+mod strings;
+mod traits;
+mod tree;
+mod value;
+
+pub use decoder::{Decoder, Event};
+pub use encoder::{Encoder, TraitsId, encode};
+pub use integer::{MAX_INTEGER, MIN_INTEGER};
+pub use traits::Traits;
+pub use tree::decode;
+pub use value::{Array, Dictionary, Object, Properties, Value, Vector};
+
+pub(crate) use encoder::Tables;
+pub(crate) use tree::{References, resolve};

@@ -1,0 +1,267 @@
+//! Puts the items that a decoder reads together to a tree.
+
+use std::sync::Arc;
+
+use super::decoder::{Decoder, Event};
+use super::traits::Traits;
+use super::value::{Array, Dictionary, Object, Properties, Value, Vector};
+use crate::input::Input;
+use crate::references::{self, Account, Walk, Weight};
+use crate::{Cause, DecodeError, Limits};
+
+/// References to values.
+pub(crate) type References = references::References<Value>;
+
+/// The one value that `bytes` hold, with copies in the places of references.
+///
+/// # Errors
+///
+/// What is not AMF3, externalizable objects, what exceeds the limits, bytes after the value, a value that contains
+/// itself.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf3::{Value, decode};
+///
+/// assert_eq!(decode(b"\x06\x07tam", Default::default()).unwrap(), Value::from("tam"));
+///
+/// let error = decode(b"\x0a\x07\x07tam", Default::default()).unwrap_err();
+/// assert!(error.to_string().starts_with("at byte 0: an object of the externalizable class \"tam\""));
+/// ```
+pub fn decode(bytes: &[u8], limits: Limits) -> Result<Value, DecodeError> {
+    let mut decoder = Decoder::new(bytes, limits);
+    let value = decoder.value()?;
+    decoder.finish()?;
+    Ok(value)
+}
+
+/// A container that is being put together.
+enum Building {
+    Array(Array),
+    Object(Object),
+    Vector {
+        class: Arc<str>,
+        vector: Vector<Value>,
+    },
+    Dictionary {
+        dictionary: Dictionary,
+        key: Option<Value>,
+    },
+}
+
+impl Building {
+    fn finish(self) -> Value {
+        match self {
+            Building::Array(array) => Value::Array(Box::new(array)),
+            Building::Object(object) => Value::Object(Box::new(object)),
+            Building::Vector { class, vector } => Value::VectorObject {
+                class,
+                vector: Box::new(vector),
+            },
+            Building::Dictionary { dictionary, .. } => Value::Dictionary(Box::new(dictionary)),
+        }
+    }
+
+    /// Takes in a value; its name, if it has one, came before.
+    fn push(&mut self, value: Value, named: bool) {
+        let (properties, values) = match self {
+            Building::Array(array) => (Some(&mut array.associative), &mut array.dense),
+            Building::Object(object) => (Some(&mut object.dynamic), &mut object.sealed),
+            Building::Vector { vector, .. } => (None, &mut vector.values),
+            Building::Dictionary { dictionary, key } => {
+                match key.take() {
+                    None => *key = Some(value),
+                    Some(key) => dictionary.entries.push((key, value)),
+                }
+                return;
+            }
+        };
+        match properties.and_then(|properties| properties.last_mut()) {
+            Some((_, last)) if named => *last = value,
+            _ => values.push(value),
+        }
+    }
+
+    fn properties(&mut self) -> Option<&mut Properties> {
+        match self {
+            Building::Array(array) => Some(&mut array.associative),
+            Building::Object(object) => Some(&mut object.dynamic),
+            Building::Vector { .. } | Building::Dictionary { .. } => None,
+        }
+    }
+}
+
+/// Integers and doubles out of their bytes.
+fn vector<T, const N: usize>(
+    fixed: bool,
+    bytes: &[u8],
+    value: impl Fn([u8; N]) -> T,
+) -> Box<Vector<T>> {
+    let (chunks, _) = bytes.as_chunks();
+    Box::new(Vector {
+        fixed,
+        values: chunks.iter().map(|chunk| value(*chunk)).collect(),
+    })
+}
+
+impl Decoder<'_> {
+    /// The next value as a tree, with copies in the places of references. Copies count towards the limits, and
+    /// what is copied once more.
+    ///
+    /// # Errors
+    ///
+    /// What is not AMF3, externalizable objects, what exceeds the limits, a value that contains itself, a reference
+    /// to what began before this value.
+    pub fn value(&mut self) -> Result<Value, DecodeError> {
+        let first = if self.is_at_top() { 0 } else { self.begun };
+        let mut references = References::from(first);
+        let mut value = self.tree(&mut references)?;
+        if !references.is_empty() {
+            resolve(&mut value, &mut references, &mut self.input, 0)?;
+        }
+        Ok(value)
+    }
+
+    /// The next value as a tree, with [`Value::Reference`] where a reference is: also of what contains itself.
+    /// An encoder writes such a tree back as it was.
+    ///
+    /// # Errors
+    ///
+    /// What is not AMF3, externalizable objects, what exceeds the limits.
+    pub fn value_with_references(&mut self) -> Result<Value, DecodeError> {
+        self.tree(&mut References::from(0))
+    }
+
+    /// The next value, and the references in it.
+    pub(crate) fn tree(&mut self, references: &mut References) -> Result<Value, DecodeError> {
+        let mut open: Vec<Building> = Vec::new();
+        // Whether the next value has a name, for each that is open.
+        let mut named: Vec<bool> = Vec::new();
+        loop {
+            let position = self.input.position();
+            let Some(event) = self.next_event()? else {
+                return self.input.error(Cause::Truncated { needed: 1, left: 0 });
+            };
+            let value = match event {
+                Event::Undefined => Value::Undefined,
+                Event::Null => Value::Null,
+                Event::Boolean(boolean) => Value::Boolean(boolean),
+                Event::Integer(number) => Value::Integer(number),
+                Event::Double(number) => Value::Double(number),
+                Event::String(_) => Value::String(self.last_text()),
+                Event::XmlDocument(text) => Value::XmlDocument(text.into()),
+                Event::Xml(text) => Value::Xml(text.into()),
+                Event::Date(milliseconds) => Value::Date(milliseconds),
+                Event::ByteArray(bytes) => Value::ByteArray(bytes.into()),
+                Event::VectorInt { fixed, bytes } => {
+                    Value::VectorInt(vector(fixed, bytes, i32::from_be_bytes))
+                }
+                Event::VectorUint { fixed, bytes } => {
+                    Value::VectorUint(vector(fixed, bytes, u32::from_be_bytes))
+                }
+                Event::VectorDouble { fixed, bytes } => {
+                    Value::VectorDouble(vector(fixed, bytes, f64::from_be_bytes))
+                }
+                Event::Reference(index) => {
+                    references.note(position, index as usize)?;
+                    Value::Reference(index)
+                }
+                Event::End => {
+                    named.pop();
+                    match open.pop() {
+                        Some(building) => building.finish(),
+                        None => return Input::error_at(position, Cause::NotAValue),
+                    }
+                }
+                Event::Property(_) => {
+                    let name = self.last_text();
+                    let (Some(properties), Some(named)) = (
+                        open.last_mut().and_then(Building::properties),
+                        named.last_mut(),
+                    ) else {
+                        return Input::error_at(position, Cause::NotAValue);
+                    };
+                    properties.push((name, Value::Undefined));
+                    *named = true;
+                    continue;
+                }
+                begins => {
+                    open.push(self.begin(begins));
+                    named.push(false);
+                    continue;
+                }
+            };
+            match (open.last_mut(), named.last_mut()) {
+                (Some(building), Some(named)) => building.push(value, std::mem::take(named)),
+                _ => return Ok(value),
+            }
+        }
+    }
+
+    /// The container that begins. The input can pay for the room that is reserved: see `Input::announce`.
+    fn begin(&mut self, event: Event<'_>) -> Building {
+        match event {
+            Event::BeginObject { traits } => {
+                let traits = self
+                    .traits(traits)
+                    .map_or_else(|| Arc::new(Traits::dynamic("")), Arc::clone);
+                Building::Object(Object {
+                    sealed: Vec::with_capacity(traits.members.len()),
+                    dynamic: Vec::new(),
+                    traits,
+                })
+            }
+            Event::BeginVector { fixed, length, .. } => Building::Vector {
+                class: self.last_text(),
+                vector: Vector {
+                    fixed,
+                    values: Vec::with_capacity(length as usize),
+                },
+            },
+            Event::BeginDictionary { weak_keys, length } => Building::Dictionary {
+                dictionary: Dictionary {
+                    weak_keys,
+                    entries: Vec::with_capacity(length as usize),
+                },
+                key: None,
+            },
+            Event::BeginArray { dense } => Building::Array(Array {
+                associative: Vec::new(),
+                dense: Vec::with_capacity(dense as usize),
+            }),
+            // All others are values by themselves.
+            _ => Building::Array(Array::default()),
+        }
+    }
+}
+
+/// Replaces the references in a tree that has `depth` containers around it.
+pub(crate) fn resolve(
+    value: &mut Value,
+    references: &mut References,
+    input: &mut Input<'_>,
+    depth: usize,
+) -> Result<(), DecodeError> {
+    let mut walk = Walk {
+        references,
+        account: &mut Copies { input },
+        depth,
+    };
+    walk.walk(value)
+}
+
+/// Copies are paid from the decoder's limits.
+struct Copies<'i, 'a> {
+    input: &'i mut Input<'a>,
+}
+
+impl Account for Copies<'_, '_> {
+    fn pay(&mut self, weight: &Weight, depth: usize, position: usize) -> Result<(), DecodeError> {
+        self.input.repeat_value(weight, depth, position)
+    }
+
+    fn walk_foreign(&mut self, _: &mut Value, _: usize) -> Result<(), DecodeError> {
+        Ok(())
+    }
+}

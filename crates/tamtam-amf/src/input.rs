@@ -1,0 +1,219 @@
+//! The bytes that a decoder reads, with an account of what it owes and may still use.
+
+use crate::{Cause, DecodeError, Limits, MAX_DEPTH};
+
+/// A place in the input, and what has been used of the limits until there. It is copied to hand over between the
+/// decoders of both formats.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Input<'a> {
+    bytes: &'a [u8],
+    position: usize,
+    limits: Limits,
+    /// Values read.
+    values: usize,
+    /// Bytes that references repeated.
+    repeated: usize,
+    /// Values that open containers announced and that are not read yet. Each takes a byte at least, so announced
+    /// lengths are refused that the rest of the input cannot pay, and what is reserved for them stays in proportion
+    /// to the input, however deeply they are nested.
+    owed: usize,
+    /// Containers that are open.
+    depth: usize,
+}
+
+impl<'a> Input<'a> {
+    pub(crate) fn new(bytes: &'a [u8], limits: Limits) -> Self {
+        Self {
+            bytes,
+            position: 0,
+            limits,
+            values: 0,
+            repeated: 0,
+            owed: 0,
+            depth: 0,
+        }
+    }
+
+    pub(crate) fn position(&self) -> usize {
+        self.position
+    }
+
+    pub(crate) fn left(&self) -> usize {
+        self.bytes.len() - self.position
+    }
+
+    /// An error at a place that was read before.
+    pub(crate) fn error_at<T>(position: usize, cause: Cause) -> Result<T, DecodeError> {
+        Err(DecodeError { position, cause })
+    }
+
+    pub(crate) fn error<T>(&self, cause: Cause) -> Result<T, DecodeError> {
+        Self::error_at(self.position, cause)
+    }
+
+    #[inline]
+    pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
+        let rest = &self.bytes[self.position..];
+        match rest.get(..count) {
+            Some(taken) => {
+                self.position += count;
+                Ok(taken)
+            }
+            None => self.error(Cause::Truncated {
+                needed: count,
+                left: rest.len(),
+            }),
+        }
+    }
+
+    #[inline]
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        match self.bytes[self.position..].first_chunk::<N>() {
+            Some(taken) => {
+                self.position += N;
+                Ok(*taken)
+            }
+            None => self.error(Cause::Truncated {
+                needed: N,
+                left: self.left(),
+            }),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn byte(&mut self) -> Result<u8, DecodeError> {
+        Ok(self.array::<1>()?[0])
+    }
+
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.position).copied()
+    }
+
+    #[inline]
+    pub(crate) fn u16(&mut self) -> Result<u16, DecodeError> {
+        Ok(u16::from_be_bytes(self.array()?))
+    }
+
+    #[inline]
+    pub(crate) fn i16(&mut self) -> Result<i16, DecodeError> {
+        Ok(i16::from_be_bytes(self.array()?))
+    }
+
+    #[inline]
+    pub(crate) fn u32(&mut self) -> Result<u32, DecodeError> {
+        Ok(u32::from_be_bytes(self.array()?))
+    }
+
+    #[inline]
+    pub(crate) fn f64(&mut self) -> Result<f64, DecodeError> {
+        Ok(f64::from_be_bytes(self.array()?))
+    }
+
+    #[inline]
+    pub(crate) fn text(&mut self, bytes: usize) -> Result<&'a str, DecodeError> {
+        let start = self.position;
+        match std::str::from_utf8(self.take(bytes)?) {
+            Ok(text) => Ok(text),
+            Err(error) => Self::error_at(start + error.valid_up_to(), Cause::Utf8),
+        }
+    }
+
+    /// Counts a value that begins here.
+    #[inline]
+    pub(crate) fn count_value(&mut self) -> Result<(), DecodeError> {
+        if self.bytes.len() > self.limits.bytes {
+            return self.error(Cause::TooLarge {
+                bytes: self.bytes.len(),
+                limit: self.limits.bytes,
+            });
+        }
+        self.count_values(1)
+    }
+
+    fn count_values(&mut self, count: usize) -> Result<(), DecodeError> {
+        if count > self.limits.values.saturating_sub(self.values) {
+            let limit = self.limits.values;
+            return self.error(Cause::TooMany { limit });
+        }
+        self.values += count;
+        Ok(())
+    }
+
+    /// Takes note of values that a container announces; `start` is where it does.
+    pub(crate) fn announce(&mut self, count: usize, start: usize) -> Result<(), DecodeError> {
+        let left = self.left().saturating_sub(self.owed);
+        if count > left {
+            return Self::error_at(
+                start,
+                Cause::Announced {
+                    announced: count,
+                    left,
+                },
+            );
+        }
+        if count + self.owed > self.limits.values.saturating_sub(self.values) {
+            let limit = self.limits.values;
+            return Self::error_at(start, Cause::TooMany { limit });
+        }
+        self.owed += count;
+        Ok(())
+    }
+
+    /// One of the announced values is read now.
+    #[inline]
+    pub(crate) fn pay(&mut self) {
+        self.owed -= 1;
+    }
+
+    /// A container opens whose marker is at `start`.
+    #[inline]
+    pub(crate) fn enter(&mut self, start: usize) -> Result<(), DecodeError> {
+        self.fits(1, start)?;
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// Refuses what would be nested too deeply if it had `height` containers within each other and stood here.
+    fn fits(&self, height: usize, start: usize) -> Result<(), DecodeError> {
+        let limit = self.limits.depth.min(MAX_DEPTH);
+        if height > limit.saturating_sub(self.depth) {
+            return Self::error_at(start, Cause::TooDeep { limit });
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Takes note that a reference at `start` repeats so many bytes.
+    pub(crate) fn repeat(&mut self, bytes: usize, start: usize) -> Result<(), DecodeError> {
+        let limit = self.limits.bytes;
+        if bytes > limit.saturating_sub(self.repeated) {
+            return Self::error_at(start, Cause::Repeated { limit });
+        }
+        self.repeated += bytes;
+        Ok(())
+    }
+
+    /// Takes note that a reference at `start` repeats a value that weighs so much, at a depth of `depth` containers.
+    pub(crate) fn repeat_value(
+        &mut self,
+        weight: &crate::references::Weight,
+        depth: usize,
+        start: usize,
+    ) -> Result<(), DecodeError> {
+        let limit = self.limits.depth.min(MAX_DEPTH);
+        if weight.height > limit.saturating_sub(self.depth + depth) {
+            return Self::error_at(start, Cause::TooDeep { limit });
+        }
+        if weight.values > self.limits.values.saturating_sub(self.values) {
+            let limit = self.limits.values;
+            return Self::error_at(start, Cause::TooMany { limit });
+        }
+        self.values += weight.values;
+        self.repeat(weight.bytes, start)
+    }
+}
