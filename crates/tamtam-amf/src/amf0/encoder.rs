@@ -6,30 +6,7 @@ use super::marker::{
     AVMPLUS, BOOLEAN, DATE, ECMA_ARRAY, LONG_STRING, NULL, NUMBER, OBJECT, OBJECT_END, REFERENCE,
     STRICT_ARRAY, STRING, TYPED_OBJECT, UNDEFINED, UNSUPPORTED, XML_DOCUMENT,
 };
-use super::value::{Properties, Value};
 use crate::{EncodeError, MAX_DEPTH, amf3};
-
-/// The bytes of one value.
-///
-/// # Errors
-///
-/// A name longer than 65,535 bytes, a text or an array longer than 32 bits can say, a reference to a container that
-/// does not begin before it, more than [`MAX_DEPTH`] containers within each other.
-///
-/// # Examples
-///
-/// ```
-/// use tamtam_amf::amf0::{Value, encode};
-///
-/// assert_eq!(encode(&Value::from("tam")).unwrap(), b"\x02\0\x03tam");
-/// ```
-pub fn encode(value: &Value) -> Result<Vec<u8>, EncodeError> {
-    let mut bytes = Vec::new();
-    let mut encoder = Encoder::new(&mut bytes);
-    encoder.write_value(value)?;
-    encoder.finish()?;
-    Ok(bytes)
-}
 
 /// A name of a property, made ready once for many objects.
 ///
@@ -482,56 +459,6 @@ impl<'out> Encoder<'out> {
         self.amf3 = encoder.into_tables();
         written
     }
-
-    /// Writes a value with all that is in it.
-    ///
-    /// # Errors
-    ///
-    /// Not the place for a value; see [`encode`].
-    pub fn write_value(&mut self, value: &Value) -> Result<(), EncodeError> {
-        match value {
-            Value::Number(number) => self.write_number(*number),
-            Value::Boolean(boolean) => self.write_boolean(*boolean),
-            Value::String(text) => self.write_string(text),
-            Value::Null => self.write_null(),
-            Value::Undefined => self.write_undefined(),
-            Value::Unsupported => self.write_unsupported(),
-            Value::Reference(index) => self.write_reference(*index),
-            Value::XmlDocument(text) => self.write_xml_document(text),
-            Value::Date {
-                milliseconds,
-                time_zone,
-            } => self.write_date(*milliseconds, *time_zone),
-            Value::Object(properties) => {
-                self.begin_object()?;
-                self.write_properties(properties)
-            }
-            Value::EcmaArray(properties) => {
-                self.begin_ecma_array(length_of("properties", properties.len())?)?;
-                self.write_properties(properties)
-            }
-            Value::TypedObject(object) => {
-                self.begin_typed_object(&object.class)?;
-                self.write_properties(&object.properties)
-            }
-            Value::StrictArray(values) => {
-                self.begin_strict_array(length_of("values", values.len())?)?;
-                for value in values {
-                    self.write_value(value)?;
-                }
-                self.end()
-            }
-            Value::Avmplus(value) => self.write_avmplus(value),
-        }
-    }
-
-    fn write_properties(&mut self, properties: &Properties) -> Result<(), EncodeError> {
-        for (name, value) in properties {
-            self.property(name)?;
-            self.write_value(value)?;
-        }
-        self.end()
-    }
 }
 
 #[inline]
@@ -542,7 +469,7 @@ fn name_length(name: &str) -> Result<u16, EncodeError> {
     })
 }
 
-fn length_of(what: &'static str, count: usize) -> Result<u32, EncodeError> {
+pub(super) fn length_of(what: &'static str, count: usize) -> Result<u32, EncodeError> {
     u32::try_from(count).map_err(|_| EncodeError::TooLong {
         what,
         count,

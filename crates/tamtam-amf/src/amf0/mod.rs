@@ -12,6 +12,6 @@ mod tree;
 mod value;
 
 pub use decoder::{Decoder, Event};
-pub use encoder::{Encoder, Name, encode};
-pub use tree::decode;
+pub use encoder::{Encoder, Name};
+pub use tree::{decode, encode};
 pub use value::{Properties, TypedObject, Value};

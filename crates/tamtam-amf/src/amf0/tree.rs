@@ -1,12 +1,35 @@
-//! Puts the items that a decoder reads together to a tree.
+//! Trees: written item by item, and put together of the items that a decoder reads.
 
 use std::sync::Arc;
 
 use super::decoder::{Decoder, Event};
+use super::encoder::{Encoder, length_of};
 use super::value::{Properties, TypedObject, Value};
 use crate::input::Input;
 use crate::references::{Account, References, Walk, Weight};
-use crate::{Cause, DecodeError, Limits, amf3};
+use crate::{Cause, DecodeError, EncodeError, Limits, amf3};
+
+/// The bytes of one value.
+///
+/// # Errors
+///
+/// A name longer than 65,535 bytes, a text or an array longer than 32 bits can say, a reference to a container that
+/// does not begin before it, more than [`MAX_DEPTH`](crate::MAX_DEPTH) containers within each other.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf0::{Value, encode};
+///
+/// assert_eq!(encode(&Value::from("tam")).unwrap(), b"\x02\0\x03tam");
+/// ```
+pub fn encode(value: &Value) -> Result<Vec<u8>, EncodeError> {
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes);
+    encoder.write_value(value)?;
+    encoder.finish()?;
+    Ok(bytes)
+}
 
 /// The one value that `bytes` hold, with copies in the places of references.
 ///
@@ -29,6 +52,58 @@ pub fn decode(bytes: &[u8], limits: Limits) -> Result<Value, DecodeError> {
     let value = decoder.value()?;
     decoder.finish()?;
     Ok(value)
+}
+
+impl Encoder<'_> {
+    /// Writes a value with all that is in it.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value; see [`encode`].
+    pub fn write_value(&mut self, value: &Value) -> Result<(), EncodeError> {
+        match value {
+            Value::Number(number) => self.write_number(*number),
+            Value::Boolean(boolean) => self.write_boolean(*boolean),
+            Value::String(text) => self.write_string(text),
+            Value::Null => self.write_null(),
+            Value::Undefined => self.write_undefined(),
+            Value::Unsupported => self.write_unsupported(),
+            Value::Reference(index) => self.write_reference(*index),
+            Value::XmlDocument(text) => self.write_xml_document(text),
+            Value::Date {
+                milliseconds,
+                time_zone,
+            } => self.write_date(*milliseconds, *time_zone),
+            Value::Object(properties) => {
+                self.begin_object()?;
+                self.write_properties(properties)
+            }
+            Value::EcmaArray(properties) => {
+                self.begin_ecma_array(length_of("properties", properties.len())?)?;
+                self.write_properties(properties)
+            }
+            Value::TypedObject(object) => {
+                self.begin_typed_object(&object.class)?;
+                self.write_properties(&object.properties)
+            }
+            Value::StrictArray(values) => {
+                self.begin_strict_array(length_of("values", values.len())?)?;
+                for value in values {
+                    self.write_value(value)?;
+                }
+                self.end()
+            }
+            Value::Avmplus(value) => self.write_avmplus(value),
+        }
+    }
+
+    fn write_properties(&mut self, properties: &Properties) -> Result<(), EncodeError> {
+        for (name, value) in properties {
+            self.property(name)?;
+            self.write_value(value)?;
+        }
+        self.end()
+    }
 }
 
 /// A container that is being put together.

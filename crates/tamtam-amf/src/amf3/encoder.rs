@@ -2,90 +2,19 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-
-use super::integer::{self, MAX_INTEGER, MIN_INTEGER};
+use super::integer::{self, MAX_INTEGER, MAX_LENGTH, MIN_INTEGER, check_name, length_of};
 use super::marker::{
     ARRAY, BYTE_ARRAY, DATE, DICTIONARY, DOUBLE, FALSE, INTEGER, NULL, OBJECT, STRING, TRUE,
     UNDEFINED, VECTOR_DOUBLE, VECTOR_INT, VECTOR_OBJECT, VECTOR_UINT, XML, XML_DOCUMENT,
 };
-use super::strings::Strings;
-use super::traits::Traits;
-use super::value::{Object, Properties, Value};
+use super::tables::{Defined, EMPTY, Tables};
+use super::traits::{Traits, TraitsId};
 use crate::{EncodeError, MAX_DEPTH};
 
-/// The greatest length and the greatest place in a table: 29 bits but the one that tells them apart.
-const MAX_LENGTH: usize = (1 << 28) - 1;
 /// The most members that traits can name: 29 bits but the four that tell their kind.
 const MAX_MEMBERS: usize = (1 << 25) - 1;
 /// The greatest place in the table of traits.
 const MAX_TRAITS: u32 = (1 << 27) - 1;
-/// The empty text: it has no place in the table, and ends lists of names.
-const EMPTY: u8 = 0x01;
-
-/// The bytes of one value.
-///
-/// # Errors
-///
-/// A text, content or container longer than 28 bits can say, an empty name where it would end the list, an object
-/// that does not fit its traits, a reference to what does not begin before it, more than [`MAX_DEPTH`] containers
-/// within each other.
-///
-/// # Examples
-///
-/// ```
-/// use tamtam_amf::amf3::{Value, encode};
-///
-/// assert_eq!(encode(&Value::from("tam")).unwrap(), b"\x06\x07tam");
-/// ```
-pub fn encode(value: &Value) -> Result<Vec<u8>, EncodeError> {
-    let mut bytes = Vec::new();
-    let mut encoder = Encoder::new(&mut bytes);
-    encoder.write_value(value)?;
-    encoder.finish()?;
-    Ok(bytes)
-}
-
-/// Traits that an encoder knows, for the objects that it writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TraitsId(usize);
-
-/// What was written and can be referred to.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tables {
-    strings: Strings,
-    defined: Vec<Defined>,
-    ids: HashMap<Arc<Traits>, usize>,
-    /// The traits that were asked for last: mostly those of the next object, too.
-    last: Option<TraitsId>,
-    /// Those of objects with properties alone.
-    anonymous: Option<TraitsId>,
-    /// How many traits were written.
-    traits: u32,
-    /// The marker of each value that can be referred to.
-    values: Vec<u8>,
-}
-
-#[derive(Clone, Debug)]
-struct Defined {
-    traits: Arc<Traits>,
-    /// Its place in the table, once it was written.
-    place: Option<u32>,
-}
-
-impl Tables {
-    /// Forgets what was written; traits stay defined.
-    pub(crate) fn clear(&mut self) {
-        if !self.values.is_empty() || self.traits > 0 {
-            self.values.clear();
-            self.traits = 0;
-            for defined in &mut self.defined {
-                defined.place = None;
-            }
-        }
-        self.strings.clear();
-    }
-}
 
 /// What is open, and what it expects.
 #[derive(Clone, Copy, Debug)]
@@ -254,22 +183,9 @@ impl<'out> Encoder<'out> {
     }
 
     /// Writes a text whose length was checked, or refers to it if it was written before.
+    #[inline]
     fn write_text(&mut self, text: &str) {
-        if text.is_empty() {
-            self.out.push(EMPTY);
-            return;
-        }
-        match self.tables.strings.find(text, self.out) {
-            Ok(index) if index as usize <= MAX_LENGTH => integer::write(self.out, index << 1),
-            found => {
-                // `length` is checked by all callers; the greatest one is never written.
-                self.write_length(u32::try_from(text.len()).unwrap_or(0));
-                if let Err(hash) = found {
-                    self.tables.strings.insert(hash, self.out.len(), text.len());
-                }
-                self.out.extend_from_slice(text.as_bytes());
-            }
-        }
+        self.tables.write_text(text, self.out);
     }
 
     /// Writes undefined.
@@ -678,104 +594,4 @@ impl<'out> Encoder<'out> {
         self.frame = self.around.pop().unwrap_or(Frame::Top);
         Ok(())
     }
-
-    /// Writes a value with all that is in it.
-    ///
-    /// # Errors
-    ///
-    /// Not the place for a value; see [`encode`].
-    pub fn write_value(&mut self, value: &Value) -> Result<(), EncodeError> {
-        match value {
-            Value::Undefined => self.write_undefined(),
-            Value::Null => self.write_null(),
-            Value::Boolean(boolean) => self.write_boolean(*boolean),
-            Value::Integer(number) => self.write_integer(*number),
-            Value::Double(number) => self.write_double(*number),
-            Value::String(text) => self.write_string(text),
-            Value::XmlDocument(text) => self.write_xml_document(text),
-            Value::Xml(text) => self.write_xml(text),
-            Value::Date(milliseconds) => self.write_date(*milliseconds),
-            Value::ByteArray(bytes) => self.write_byte_array(bytes),
-            Value::VectorInt(vector) => self.write_vector_int(vector.fixed, &vector.values),
-            Value::VectorUint(vector) => self.write_vector_uint(vector.fixed, &vector.values),
-            Value::VectorDouble(vector) => self.write_vector_double(vector.fixed, &vector.values),
-            Value::Reference(index) => self.write_reference(*index),
-            Value::Array(array) => {
-                self.begin_array(array.dense.len())?;
-                self.write_properties(&array.associative)?;
-                self.write_values(&array.dense)?;
-                self.end()
-            }
-            Value::Object(object) => self.write_object(object),
-            Value::VectorObject { class, vector } => {
-                self.begin_vector(class, vector.fixed, vector.values.len())?;
-                self.write_values(&vector.values)?;
-                self.end()
-            }
-            Value::Dictionary(dictionary) => {
-                self.begin_dictionary(dictionary.weak_keys, dictionary.entries.len())?;
-                for (key, value) in &dictionary.entries {
-                    self.write_value(key)?;
-                    self.write_value(value)?;
-                }
-                self.end()
-            }
-        }
-    }
-
-    fn write_object(&mut self, object: &Object) -> Result<(), EncodeError> {
-        let traits = &object.traits;
-        if object.sealed.len() != traits.members.len() {
-            return Err(EncodeError::SealedCount {
-                given: object.sealed.len(),
-                expected: traits.members.len(),
-            });
-        }
-        if !traits.dynamic && !object.dynamic.is_empty() {
-            return Err(EncodeError::NotDynamic {
-                class: traits.class.to_string(),
-            });
-        }
-        let id = self.define_traits(Arc::clone(traits))?;
-        self.begin_object(id)?;
-        self.write_values(&object.sealed)?;
-        self.write_properties(&object.dynamic)?;
-        self.end()
-    }
-
-    fn write_values(&mut self, values: &[Value]) -> Result<(), EncodeError> {
-        for value in values {
-            self.write_value(value)?;
-        }
-        Ok(())
-    }
-
-    fn write_properties(&mut self, properties: &Properties) -> Result<(), EncodeError> {
-        for (name, value) in properties {
-            self.property(name)?;
-            self.write_value(value)?;
-        }
-        Ok(())
-    }
-}
-
-fn length_of(what: &'static str, count: usize) -> Result<u32, EncodeError> {
-    match u32::try_from(count) {
-        Ok(length) if count <= MAX_LENGTH => Ok(length),
-        _ => Err(EncodeError::TooLong {
-            what,
-            count,
-            limit: MAX_LENGTH,
-        }),
-    }
-}
-
-fn check_name(name: &str) -> Result<(), EncodeError> {
-    if name.len() > MAX_LENGTH {
-        return Err(EncodeError::NameTooLong {
-            bytes: name.len(),
-            limit: MAX_LENGTH,
-        });
-    }
-    Ok(())
 }

@@ -1,8 +1,8 @@
 //! Integers of 29 bits in one to four bytes: seven bits a byte while the highest says that more follow, and all eight
 //! of a fourth.
 
-use crate::DecodeError;
 use crate::input::Input;
+use crate::{DecodeError, EncodeError};
 
 /// The least integer; what is less goes as a double.
 pub const MIN_INTEGER: i32 = -(1 << 28);
@@ -10,6 +10,9 @@ pub const MIN_INTEGER: i32 = -(1 << 28);
 pub const MAX_INTEGER: i32 = (1 << 28) - 1;
 /// The greatest unsigned integer: of 29 bits.
 pub(crate) const MAX_UNSIGNED: u32 = (1 << 29) - 1;
+
+/// The greatest length and the greatest place in a table: 29 bits but the one that tells them apart.
+pub(crate) const MAX_LENGTH: usize = (1 << 28) - 1;
 
 /// Writes the lowest 29 bits.
 #[inline]
@@ -45,6 +48,29 @@ pub(crate) fn read(input: &mut Input<'_>) -> Result<u32, DecodeError> {
 #[inline]
 pub(crate) fn signed(bits: u32) -> i32 {
     (bits << 3).cast_signed() >> 3
+}
+
+/// A length as the format can say it.
+pub(super) fn length_of(what: &'static str, count: usize) -> Result<u32, EncodeError> {
+    match u32::try_from(count) {
+        Ok(length) if count <= MAX_LENGTH => Ok(length),
+        _ => Err(EncodeError::TooLong {
+            what,
+            count,
+            limit: MAX_LENGTH,
+        }),
+    }
+}
+
+/// Whether the format can say the length of a name.
+pub(super) fn check_name(name: &str) -> Result<(), EncodeError> {
+    if name.len() > MAX_LENGTH {
+        return Err(EncodeError::NameTooLong {
+            bytes: name.len(),
+            limit: MAX_LENGTH,
+        });
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -8,17 +8,17 @@ mod decoder;
 mod encoder;
 mod integer;
 mod marker;
-mod strings;
+mod tables;
 mod traits;
 mod tree;
 mod value;
 
 pub use decoder::{Decoder, Event};
-pub use encoder::{Encoder, TraitsId, encode};
+pub use encoder::Encoder;
 pub use integer::{MAX_INTEGER, MIN_INTEGER};
-pub use traits::Traits;
-pub use tree::decode;
+pub use traits::{Traits, TraitsId};
+pub use tree::{decode, encode};
 pub use value::{Array, Dictionary, Object, Properties, Value, Vector};
 
-pub(crate) use encoder::Tables;
+pub(crate) use tables::Tables;
 pub(crate) use tree::{References, resolve};

@@ -43,3 +43,7 @@ impl Traits {
         }
     }
 }
+
+/// Traits that an encoder knows, for the objects that it writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraitsId(pub(super) usize);

@@ -1,16 +1,40 @@
-//! Puts the items that a decoder reads together to a tree.
+//! Trees: written item by item, and put together of the items that a decoder reads.
 
 use std::sync::Arc;
 
 use super::decoder::{Decoder, Event};
+use super::encoder::Encoder;
 use super::traits::Traits;
 use super::value::{Array, Dictionary, Object, Properties, Value, Vector};
 use crate::input::Input;
 use crate::references::{self, Account, Walk, Weight};
-use crate::{Cause, DecodeError, Limits};
+use crate::{Cause, DecodeError, EncodeError, Limits};
 
 /// References to values.
 pub(crate) type References = references::References<Value>;
+
+/// The bytes of one value.
+///
+/// # Errors
+///
+/// A text, content or container longer than 28 bits can say, an empty name where it would end the list, an object
+/// that does not fit its traits, a reference to what does not begin before it, more than [`MAX_DEPTH`](crate::MAX_DEPTH) containers
+/// within each other.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf3::{Value, encode};
+///
+/// assert_eq!(encode(&Value::from("tam")).unwrap(), b"\x06\x07tam");
+/// ```
+pub fn encode(value: &Value) -> Result<Vec<u8>, EncodeError> {
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes);
+    encoder.write_value(value)?;
+    encoder.finish()?;
+    Ok(bytes)
+}
 
 /// The one value that `bytes` hold, with copies in the places of references.
 ///
@@ -34,6 +58,87 @@ pub fn decode(bytes: &[u8], limits: Limits) -> Result<Value, DecodeError> {
     let value = decoder.value()?;
     decoder.finish()?;
     Ok(value)
+}
+
+impl Encoder<'_> {
+    /// Writes a value with all that is in it.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value; see [`encode`].
+    pub fn write_value(&mut self, value: &Value) -> Result<(), EncodeError> {
+        match value {
+            Value::Undefined => self.write_undefined(),
+            Value::Null => self.write_null(),
+            Value::Boolean(boolean) => self.write_boolean(*boolean),
+            Value::Integer(number) => self.write_integer(*number),
+            Value::Double(number) => self.write_double(*number),
+            Value::String(text) => self.write_string(text),
+            Value::XmlDocument(text) => self.write_xml_document(text),
+            Value::Xml(text) => self.write_xml(text),
+            Value::Date(milliseconds) => self.write_date(*milliseconds),
+            Value::ByteArray(bytes) => self.write_byte_array(bytes),
+            Value::VectorInt(vector) => self.write_vector_int(vector.fixed, &vector.values),
+            Value::VectorUint(vector) => self.write_vector_uint(vector.fixed, &vector.values),
+            Value::VectorDouble(vector) => self.write_vector_double(vector.fixed, &vector.values),
+            Value::Reference(index) => self.write_reference(*index),
+            Value::Array(array) => {
+                self.begin_array(array.dense.len())?;
+                self.write_properties(&array.associative)?;
+                self.write_values(&array.dense)?;
+                self.end()
+            }
+            Value::Object(object) => self.write_object(object),
+            Value::VectorObject { class, vector } => {
+                self.begin_vector(class, vector.fixed, vector.values.len())?;
+                self.write_values(&vector.values)?;
+                self.end()
+            }
+            Value::Dictionary(dictionary) => {
+                self.begin_dictionary(dictionary.weak_keys, dictionary.entries.len())?;
+                for (key, value) in &dictionary.entries {
+                    self.write_value(key)?;
+                    self.write_value(value)?;
+                }
+                self.end()
+            }
+        }
+    }
+
+    fn write_object(&mut self, object: &Object) -> Result<(), EncodeError> {
+        let traits = &object.traits;
+        if object.sealed.len() != traits.members.len() {
+            return Err(EncodeError::SealedCount {
+                given: object.sealed.len(),
+                expected: traits.members.len(),
+            });
+        }
+        if !traits.dynamic && !object.dynamic.is_empty() {
+            return Err(EncodeError::NotDynamic {
+                class: traits.class.to_string(),
+            });
+        }
+        let id = self.define_traits(Arc::clone(traits))?;
+        self.begin_object(id)?;
+        self.write_values(&object.sealed)?;
+        self.write_properties(&object.dynamic)?;
+        self.end()
+    }
+
+    fn write_values(&mut self, values: &[Value]) -> Result<(), EncodeError> {
+        for value in values {
+            self.write_value(value)?;
+        }
+        Ok(())
+    }
+
+    fn write_properties(&mut self, properties: &Properties) -> Result<(), EncodeError> {
+        for (name, value) in properties {
+            self.property(name)?;
+            self.write_value(value)?;
+        }
+        Ok(())
+    }
 }
 
 /// A container that is being put together.
