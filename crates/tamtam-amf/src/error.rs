@@ -223,6 +223,11 @@ pub enum EncodeError {
         /// The name of the class.
         class: String,
     },
+    /// A value in a row of a RecordSet that is no cell.
+    #[error(
+        "a cell of a RecordSet is a number, a text, a boolean, a date or null, not an object, an array or a reference"
+    )]
+    NotACell,
     /// Traits of another encoder.
     #[error("these traits were not defined by this encoder")]
     UnknownTraits,

@@ -8,6 +8,7 @@ mod references;
 
 pub mod amf0;
 pub mod amf3;
+pub mod recordset;
 
 pub use error::{Cause, DecodeError, EncodeError};
 pub use limits::{Limits, MAX_DEPTH};

@@ -469,7 +469,7 @@ fn name_length(name: &str) -> Result<u16, EncodeError> {
     })
 }
 
-pub(super) fn length_of(what: &'static str, count: usize) -> Result<u32, EncodeError> {
+pub(crate) fn length_of(what: &'static str, count: usize) -> Result<u32, EncodeError> {
     u32::try_from(count).map_err(|_| EncodeError::TooLong {
         what,
         count,

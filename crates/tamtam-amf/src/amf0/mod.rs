@@ -15,3 +15,5 @@ pub use decoder::{Decoder, Event};
 pub use encoder::{Encoder, Name};
 pub use tree::{decode, encode};
 pub use value::{Properties, TypedObject, Value};
+
+pub(crate) use encoder::length_of;

@@ -1,0 +1,283 @@
+//! Reads a RecordSet cell by cell.
+
+use super::Header;
+use crate::amf0::{Decoder, Event};
+use crate::input::Input;
+use crate::{Cause, DecodeError, Limits};
+
+/// A cell of a RecordSet. Texts are borrowed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// Nothing; undefined is read as that, too.
+    Null,
+    /// A number; the format has doubles alone.
+    Number(f64),
+    /// Yes or no.
+    Boolean(bool),
+    /// A text; an XML document is read as that, too.
+    String(&'a str),
+    /// A point in time, in milliseconds since 1970 in UTC.
+    Date(f64),
+}
+
+impl From<f64> for Cell<'_> {
+    fn from(number: f64) -> Self {
+        Cell::Number(number)
+    }
+}
+
+impl From<bool> for Cell<'_> {
+    fn from(boolean: bool) -> Self {
+        Cell::Boolean(boolean)
+    }
+}
+
+impl<'a> From<&'a str> for Cell<'a> {
+    fn from(text: &'a str) -> Self {
+        Cell::String(text)
+    }
+}
+
+/// Reads a RecordSet: hands each cell to `cell` with its row and its column, both from 0, row by row, and returns
+/// what else there is. The names of the columns are known afterwards only: they come after the rows.
+///
+/// # Errors
+///
+/// What is not AMF0, what exceeds the limits, what is not a RecordSet, rows of another length than there are columns,
+/// cells that are objects, arrays or references. `cell` may have seen some cells then.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::recordset::{Cell, Encoder, Header, read};
+///
+/// let mut bytes = Vec::new();
+/// let mut encoder = Encoder::new(&mut bytes, Header::whole(["id"], 3), 3)?;
+/// for id in 0..3 {
+///     encoder.write_row([Cell::Number(f64::from(id))])?;
+/// }
+/// encoder.finish()?;
+///
+/// let mut sum = 0.0;
+/// let header = read(&bytes, Default::default(), |_, _, cell| {
+///     if let Cell::Number(id) = cell {
+///         sum += id;
+///     }
+/// })?;
+/// assert_eq!((sum, header.total), (3.0, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read<'a>(
+    bytes: &'a [u8],
+    limits: Limits,
+    cell: impl FnMut(usize, usize, Cell<'a>),
+) -> Result<Header, DecodeError> {
+    let mut reader = Reader {
+        decoder: Decoder::new(bytes, limits),
+        position: 0,
+    };
+    let header = reader.record_set(cell)?;
+    reader.decoder.finish()?;
+    Ok(header)
+}
+
+struct Reader<'a> {
+    decoder: Decoder<'a>,
+    /// Where the last item was.
+    position: usize,
+}
+
+impl<'a> Reader<'a> {
+    #[inline]
+    fn next(&mut self) -> Result<Event<'a>, DecodeError> {
+        self.position = self.decoder.position();
+        match self.decoder.next_event()? {
+            Some(event) => Ok(event),
+            None => self.error(Cause::Truncated { needed: 1, left: 0 }),
+        }
+    }
+
+    fn error<T>(&self, cause: Cause) -> Result<T, DecodeError> {
+        Input::error_at(self.position, cause)
+    }
+
+    fn unexpected<T>(&self, expected: &'static str) -> Result<T, DecodeError> {
+        self.error(Cause::Unexpected { expected })
+    }
+
+    /// The next property of an object that is open, or its end.
+    fn property(&mut self) -> Result<Option<&'a str>, DecodeError> {
+        match self.next()? {
+            Event::Property(name) => Ok(Some(name)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Reads over a value, whatever it is.
+    fn skip(&mut self) -> Result<(), DecodeError> {
+        let mut open = 0_usize;
+        loop {
+            match self.next()? {
+                Event::BeginObject
+                | Event::BeginTypedObject(_)
+                | Event::BeginEcmaArray { .. }
+                | Event::BeginStrictArray { .. } => open += 1,
+                Event::End => open -= 1,
+                _ => {}
+            }
+            // A name is never last: it is within an object.
+            if open == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn record_set(
+        &mut self,
+        mut cell: impl FnMut(usize, usize, Cell<'a>),
+    ) -> Result<Header, DecodeError> {
+        match self.next()? {
+            Event::BeginTypedObject(class) if class.eq_ignore_ascii_case("RecordSet") => {}
+            _ => return self.unexpected("an object of the class RecordSet"),
+        }
+        let mut header = None;
+        while let Some(name) = self.property()? {
+            if name.eq_ignore_ascii_case("serverInfo") && header.is_none() {
+                header = Some(self.server_info(&mut cell)?);
+            } else {
+                self.skip()?;
+            }
+        }
+        match header {
+            Some(header) => Ok(header),
+            None => self.error(Cause::Missing("serverInfo")),
+        }
+    }
+
+    fn server_info(
+        &mut self,
+        cell: &mut impl FnMut(usize, usize, Cell<'a>),
+    ) -> Result<Header, DecodeError> {
+        match self.next()? {
+            Event::BeginObject | Event::BeginTypedObject(_) | Event::BeginEcmaArray { .. } => {}
+            _ => return self.unexpected("an object with the properties of serverInfo"),
+        }
+        let mut header = Header::whole(Vec::<String>::new(), 0);
+        let mut columns = None;
+        // Cells in a row, and the rows: how many there are, and where they begin.
+        let mut rows: Option<(Option<usize>, u32, usize)> = None;
+        let mut total = None;
+        while let Some(name) = self.property()? {
+            match name {
+                "totalCount" => total = Some(self.count()?),
+                "cursor" => header.cursor = self.count()?,
+                "version" => header.version = self.number()?,
+                "serviceName" => header.service = self.text()?,
+                "id" => header.id = self.text()?,
+                "columnNames" if columns.is_none() => columns = Some(self.columns()?),
+                "initialData" if rows.is_none() => {
+                    let start = self.decoder.position();
+                    let (width, count) = self.rows(cell)?;
+                    rows = Some((width, count, start));
+                }
+                _ => self.skip()?,
+            }
+        }
+        let Some((width, count, start)) = rows else {
+            return self.error(Cause::Missing("initialData"));
+        };
+        let Some(columns) = columns else {
+            return self.error(Cause::Missing("columnNames"));
+        };
+        if width.is_some_and(|width| width != columns.len()) {
+            return Input::error_at(
+                start,
+                Cause::Unexpected {
+                    expected: "a cell in each row for each name of a column",
+                },
+            );
+        }
+        header.columns = columns;
+        header.total = total.unwrap_or(count);
+        Ok(header)
+    }
+
+    /// Reads the rows: the number of cells in each, if there is any, and the number of rows.
+    fn rows(
+        &mut self,
+        cell: &mut impl FnMut(usize, usize, Cell<'a>),
+    ) -> Result<(Option<usize>, u32), DecodeError> {
+        let Event::BeginStrictArray { length: rows } = self.next()? else {
+            return self.unexpected("an array of rows");
+        };
+        let mut width = None;
+        for row in 0..rows as usize {
+            let Event::BeginStrictArray { length } = self.next()? else {
+                return self.unexpected("a row, which is an array of cells");
+            };
+            let length = length as usize;
+            if *width.get_or_insert(length) != length {
+                return self.unexpected("a row with as many cells as the first one has");
+            }
+            for column in 0..length {
+                let read = self.cell()?;
+                cell(row, column, read);
+            }
+            self.next()?;
+        }
+        self.next()?;
+        Ok((width, rows))
+    }
+
+    #[inline]
+    fn cell(&mut self) -> Result<Cell<'a>, DecodeError> {
+        Ok(match self.next()? {
+            Event::Number(number) => Cell::Number(number),
+            Event::String(text) | Event::XmlDocument(text) => Cell::String(text),
+            Event::Null | Event::Undefined => Cell::Null,
+            Event::Boolean(boolean) => Cell::Boolean(boolean),
+            Event::Date { milliseconds, .. } => Cell::Date(milliseconds),
+            _ => return self.unexpected("a cell: a number, a text, a boolean, a date or null"),
+        })
+    }
+
+    fn columns(&mut self) -> Result<Vec<String>, DecodeError> {
+        let Event::BeginStrictArray { length } = self.next()? else {
+            return self.unexpected("an array of the names of columns");
+        };
+        // The input can pay for that: see `Input::announce`.
+        let mut columns = Vec::with_capacity(length as usize);
+        for _ in 0..length {
+            columns.push(self.text()?);
+        }
+        self.next()?;
+        Ok(columns)
+    }
+
+    fn number(&mut self) -> Result<f64, DecodeError> {
+        match self.next()? {
+            Event::Number(number) => Ok(number),
+            _ => self.unexpected("a number"),
+        }
+    }
+
+    fn count(&mut self) -> Result<u32, DecodeError> {
+        let number = self.number()?;
+        // Exact, or it was not a count.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let count = number as u32;
+        if f64::from(count) == number {
+            Ok(count)
+        } else {
+            self.unexpected("a whole number of 32 bits")
+        }
+    }
+
+    fn text(&mut self) -> Result<String, DecodeError> {
+        match self.next()? {
+            Event::String(text) => Ok(text.to_owned()),
+            Event::Null | Event::Undefined => Ok(String::new()),
+            _ => self.unexpected("a text"),
+        }
+    }
+}

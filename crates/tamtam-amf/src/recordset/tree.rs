@@ -1,0 +1,86 @@
+//! A RecordSet as a tree.
+
+use super::{Cell, Encoder, Header, read};
+use crate::amf0::Value;
+use crate::{DecodeError, EncodeError, Limits};
+
+/// A RecordSet with all its rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordSet {
+    /// What it says beside its rows.
+    pub header: Header,
+    /// The cells of each row.
+    pub rows: Vec<Vec<Value>>,
+}
+
+impl RecordSet {
+    /// The RecordSet that `bytes` hold.
+    ///
+    /// # Errors
+    ///
+    /// See [`read`].
+    pub fn decode(bytes: &[u8], limits: Limits) -> Result<Self, DecodeError> {
+        let mut rows: Vec<Vec<Value>> = Vec::new();
+        let header = read(bytes, limits, |row, _, cell| {
+            // Rows come one after the other; those without cells are not told of.
+            if rows.len() <= row {
+                rows.resize_with(row + 1, Vec::new);
+            }
+            rows[row].push(cell.into());
+        })?;
+        Ok(Self { header, rows })
+    }
+
+    /// The bytes of this RecordSet.
+    ///
+    /// # Errors
+    ///
+    /// A row of another length than there are columns; a cell that is an object, an array or a reference; more rows
+    /// than 32 bits can say.
+    pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        let rows = crate::amf0::length_of("rows", self.rows.len())?;
+        let mut bytes = Vec::new();
+        let mut encoder = Encoder::new(&mut bytes, self.header.clone(), rows)?;
+        for row in &self.rows {
+            encoder.begin_row()?;
+            for value in row {
+                encoder.write_cell(cell(value)?)?;
+            }
+            encoder.end_row()?;
+        }
+        encoder.finish()?;
+        Ok(bytes)
+    }
+}
+
+impl From<Cell<'_>> for Value {
+    fn from(cell: Cell<'_>) -> Self {
+        match cell {
+            Cell::Null => Value::Null,
+            Cell::Number(number) => Value::Number(number),
+            Cell::Boolean(boolean) => Value::Boolean(boolean),
+            Cell::String(text) => Value::String(text.into()),
+            Cell::Date(milliseconds) => Value::Date {
+                milliseconds,
+                time_zone: 0,
+            },
+        }
+    }
+}
+
+fn cell(value: &Value) -> Result<Cell<'_>, EncodeError> {
+    Ok(match value {
+        Value::Null | Value::Undefined => Cell::Null,
+        Value::Number(number) => Cell::Number(*number),
+        Value::Boolean(boolean) => Cell::Boolean(*boolean),
+        Value::String(text) | Value::XmlDocument(text) => Cell::String(text),
+        Value::Date { milliseconds, .. } => Cell::Date(*milliseconds),
+        Value::Object(_)
+        | Value::Reference(_)
+        | Value::EcmaArray(_)
+        | Value::StrictArray(_)
+        | Value::Unsupported
+        | Value::TypedObject(_)
+        | Value::Avmplus(_) => return Err(EncodeError::NotACell),
+    })
+}
