@@ -1,6 +1,7 @@
 use core::marker::PhantomData;
 
 use crate::context::{Context, Here};
+use crate::first_turn::FirstTurn;
 
 /// State that handles messages one by one.
 ///
@@ -56,11 +57,44 @@ pub trait Actor: Sized + 'static {
     /// [`Context::ask`].
     fn handle(&mut self, message: Self::Message, cx: &mut Context<Self>);
 
-    /// Is called once, before the first message: in the actor's first turn, which is that of its first message. So an
-    /// idle actor costs no turn, and one that is to do something by itself, when a timer is due say, has to be told
-    /// something first.
+    /// Is called once, before the first message, in a turn that the actor gets soon after its birth, also if nobody
+    /// sends to it: so it can set timers, [subscribe](crate::Topic::subscribe) or ask others by itself.
+    ///
+    /// On a pool or a worker that takes no turn from those who do not say what is to be done here: a million actors that
+    /// wait for their first message cost their births, and no turn.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tamtam_actor::{Actor, Context, Every, Pool};
+    ///
+    /// struct Clock(std::sync::mpsc::Sender<&'static str>);
+    ///
+    /// impl Actor for Clock {
+    ///     type Message = ();
+    ///
+    ///     fn started(&mut self, cx: &mut Context<Self>) {
+    ///         let tick = Every::rate(Duration::from_millis(1));
+    ///         cx.every(tick, |clock, cx| {
+    ///             if clock.0.send("tick").is_err() {
+    ///                 cx.stop(); // nobody listens any more
+    ///             }
+    ///         });
+    ///     }
+    ///
+    ///     fn handle(&mut self, (): (), _: &mut Context<Self>) {}
+    /// }
+    ///
+    /// let pool = Pool::new();
+    /// let (sender, ticks) = std::sync::mpsc::channel();
+    /// let _clock = pool.spawn(Clock(sender));
+    /// assert_eq!(ticks.recv()?, "tick");
+    /// # Ok::<(), std::sync::mpsc::RecvError>(())
+    /// ```
     fn started(&mut self, cx: &mut Context<Self>) {
         let _ = cx;
+        FirstTurn::is_for_nothing::<Self>();
     }
 
     /// Is called once, after the last message, if the actor stops in order and not by a panic. What it
@@ -91,6 +125,8 @@ where
     F: FnMut(M, &mut Here<M>) + 'static,
 {
     type Message = M;
+
+    fn started(&mut self, _: &mut Context<Self>) {}
 
     fn handle(&mut self, message: M, cx: &mut Context<Self>) {
         (self.function)(message, cx.here());

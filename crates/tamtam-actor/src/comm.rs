@@ -1,6 +1,6 @@
 use core::fmt;
 
-use crate::actor::{Actor, Function};
+use crate::actor::Actor;
 use crate::address::Address;
 use crate::ask_future::AskFuture;
 use crate::context::{Context, Here};
@@ -145,7 +145,7 @@ impl Frame {
         call: impl FnMut(Q) -> R + 'static,
     ) -> Comm<Q, R> {
         Comm {
-            address: self.spawn(Function::new(function(call))),
+            address: self.spawn_fn(function(call)),
         }
     }
 
@@ -157,7 +157,7 @@ impl Frame {
         argument: Q,
         then: impl FnOnce(Result<R, AskError>) + 'static,
     ) {
-        let here = self.spawn(Function::new(callback(then)));
+        let here = self.spawn_fn(callback(then));
         comm.call(argument, move |answer| drop(here.tell(answer)));
     }
 }

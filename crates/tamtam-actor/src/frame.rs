@@ -115,7 +115,7 @@ impl Frame {
         }
     }
 
-    /// Lets the actors that have mail have their turns, and returns.
+    /// Lets the actors that have mail, or were born since the last pump, have their turns, and returns.
     ///
     /// Without a budget the pump goes in rounds: the first is for all actors that have mail when it begins, the next
     /// for those that have got some meanwhile, and so on, 16 rounds at most. So a message that was passed on from actor
@@ -238,7 +238,7 @@ impl FrameHandle {
         self.spawner().spawn_fn(function)
     }
 
-    /// An actor that is made on the frame's thread, before its first message. It need not be `Send`.
+    /// An actor that is made on the frame's thread, in its next pump. It need not be `Send`.
     pub fn spawn_with<A: Actor>(
         &self,
         birth: impl FnOnce(&mut Context<A>) -> A + Send + 'static,

@@ -165,6 +165,12 @@ pub(crate) trait Home: Send + Sync {
     /// Lets a task that has just had a turn have another one, behind the others.
     fn schedule_again(&self, task: Task);
 
+    /// Whether all actors that are not functions have a turn at their birth here, whether they need it or not: where one
+    /// looks who is due, that is not to depend on which actors there were before.
+    fn begins_all(&self) -> bool {
+        false
+    }
+
     /// Whether the actors here have their turns on this very thread, and nowhere else: who waits here for one of them
     /// waits for ever.
     fn is_on_this_thread(&self) -> bool {

@@ -13,6 +13,7 @@ mod cell;
 mod comm;
 mod context;
 mod error;
+mod first_turn;
 mod frame;
 mod hatch;
 mod home;

@@ -6,9 +6,10 @@ use crate::actor::{Actor, Function};
 use crate::address::Address;
 use crate::cell::{Cell, Own};
 use crate::context::{Context, Here};
+use crate::first_turn::FirstTurn;
 use crate::frame::{Frame, FrameHandle};
 use crate::home::Home;
-use crate::life::{Birth, Once};
+use crate::life::{Birth, Once, Policy};
 use crate::line::Line;
 use crate::mailbox::{Describes, Plain};
 use crate::pool::Pool;
@@ -90,6 +91,7 @@ impl<H, B> Spawner<H, B> {
     /// on this one.
     unsafe fn settle<A: Actor>(
         self,
+        first: FirstTurn,
         make: impl FnOnce(Own<A::Message>) -> Running<A>,
     ) -> Address<A::Message>
     where
@@ -107,7 +109,44 @@ impl<H, B> Spawner<H, B> {
             cell.show_name(&name);
             cell.life().set_name(name);
         }
+        if first == FirstTurn::Soon {
+            cell.nudge();
+        }
         Address::first(cell)
+    }
+
+    /// # Safety
+    ///
+    /// As for `settle`.
+    unsafe fn settle_born<A: Actor>(self, actor: A) -> Address<A::Message>
+    where
+        B: Describes<A::Message>,
+    {
+        let first = match &self.place {
+            Place::Home(home) if home.begins_all() => FirstTurn::Soon,
+            Place::Line(line) if line.begins_all() => FirstTurn::Soon,
+            _ => FirstTurn::of::<A>(),
+        };
+        // SAFETY: by the caller's promise.
+        unsafe { self.settle(first, |cell| Running::born(cell, actor)) }
+    }
+
+    /// # Safety
+    ///
+    /// As for `settle`.
+    unsafe fn settle_fn<M: Send + 'static>(
+        self,
+        function: impl FnMut(M, &mut Here<M>) + 'static,
+    ) -> Address<M>
+    where
+        B: Describes<M>,
+    {
+        // SAFETY: by the caller's promise. A function has nothing to do before its first message.
+        unsafe {
+            self.settle(FirstTurn::WhenCalled, |cell| {
+                Running::born(cell, Function::new(function))
+            })
+        }
     }
 
     /// # Safety
@@ -127,12 +166,17 @@ impl<H, B> Spawner<H, B> {
     /// # Safety
     ///
     /// The actor may be used and dropped on each thread on which its home has turns.
-    pub(crate) unsafe fn settle_birth<A: Actor>(self, birth: Birth<A>) -> Address<A::Message>
+    pub(crate) unsafe fn settle_birth<A: Actor>(self, mut birth: Birth<A>) -> Address<A::Message>
     where
         B: Describes<A::Message>,
     {
+        let first = match birth.again().map(|again| &again.policy) {
+            // It begins when it is told to.
+            Some(Policy::Reported(_)) => FirstTurn::WhenCalled,
+            _ => FirstTurn::Soon,
+        };
         // SAFETY: by the caller's promise; before its first turn there is only `birth`, which may be dropped anywhere.
-        unsafe { self.settle(|cell| Running::unborn(cell, birth)) }
+        unsafe { self.settle(first, |cell| Running::unborn(cell, birth)) }
     }
 }
 
@@ -143,7 +187,7 @@ macro_rules! spawns_what_is_sent {
             pub fn spawn<A: Actor + Send>(self, actor: A) -> Address<A::Message>
  where B: Describes<A::Message> {
                 // SAFETY: the actor may be used on any thread.
-                unsafe { self.settle(|cell| Running::born(cell, actor)) }
+                unsafe { self.settle_born(actor) }
             }
 
             /// A function as an actor: it is called for each message, one by one.
@@ -152,7 +196,8 @@ macro_rules! spawns_what_is_sent {
                 function: impl FnMut(M, &mut Here<M>) + Send + 'static,
             ) -> Address<M>
  where B: Describes<M> {
-                self.spawn(Function::new(function))
+                // SAFETY: the function may be used on any thread.
+                unsafe { self.settle_fn(function) }
             }
         }
     )+};
@@ -171,7 +216,7 @@ impl<B> Spawner<Pool, B> {
         self
     }
 
-    /// An actor that is made where it lives, before its first message.
+    /// An actor that is made where it lives, soon after this and before its first message.
     pub fn spawn_with<A: Actor + Send>(
         self,
         birth: impl FnOnce(&mut Context<A>) -> A + Send + 'static,
@@ -187,7 +232,7 @@ impl<B> Spawner<Pool, B> {
 macro_rules! makes_on_its_thread {
     ($($home:ty),+) => {$(
         impl<B> Spawner<$home, B> {
-            /// An actor that is made where it lives, before its first message. It never leaves that thread, so it
+            /// An actor that is made where it lives, soon after this and before its first message. It never leaves that thread, so it
             /// need not be `Send`.
             pub fn spawn_with<A: Actor>(
                 self,
@@ -211,7 +256,7 @@ impl<B> Spawner<Frame, B> {
     {
         // SAFETY: a spawner of a frame stays on the frame's thread, which has all turns. If the frame is gone the
         // actor is dropped on this thread, which is the same.
-        unsafe { self.settle(|cell| Running::born(cell, actor)) }
+        unsafe { self.settle_born(actor) }
     }
 
     /// A function as an actor: it is called for each message, one by one. It need not be `Send`.
@@ -222,7 +267,8 @@ impl<B> Spawner<Frame, B> {
     where
         B: Describes<M>,
     {
-        self.spawn(Function::new(function))
+        // SAFETY: as for `spawn`.
+        unsafe { self.settle_fn(function) }
     }
 
     /// An actor that is made in its first turn. Neither it nor what makes it need be `Send`.

@@ -20,8 +20,8 @@ use crate::time::Time;
 
 /// A home of actors in which one has its turn after the other, when the caller says so: for tests.
 ///
-/// In each step one actor that has mail handles one message, after what comes before messages (answers to its
-/// own questions, outcomes of its futures). Which actor that is, is the only choice, and it is the stepper's: in the
+/// In each step one actor that has mail, or was just born, begins if it has not begun yet, and handles one message if there
+/// is one, after what comes before messages (answers to its own questions, outcomes of its futures). Which actor that is, is the only choice, and it is the stepper's: in the
 /// order in which they got mail ([`new`](Stepper::new)), at random but repeatable
 /// ([`with_seed`](Stepper::with_seed)), as in a run before ([`replay`](Stepper::replay)), or in every possible way
 /// ([`explore`](Stepper::explore)). So a test of actors that depends on nothing else gives the same result on each
@@ -109,6 +109,10 @@ impl Home for Stage {
 
     fn schedule_again(&self, task: Task) {
         self.schedule(task);
+    }
+
+    fn begins_all(&self) -> bool {
+        true
     }
 
     fn time(&self) -> &Time {

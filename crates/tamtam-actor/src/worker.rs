@@ -137,7 +137,7 @@ impl Worker {
         self.spawner().spawn_fn(function)
     }
 
-    /// An actor that is made on the worker's thread, before its first message, and dropped there. It need not be
+    /// An actor that is made on the worker's thread, soon after this and before its first message, and dropped there. It need not be
     /// `Send`.
     ///
     /// # Examples

@@ -567,16 +567,17 @@ fn who_tells_an_actor_of_a_dropped_pool_hears_of_it() {
         }
         assert!(actor.tell(Entry::Note(1)).unwrap_err().is_stopped());
         assert_eq!(log.lines(), ["started", "stopped", "dropped"]);
-        // Never begun, so nothing to end.
+        // Nobody has sent to it, but it has begun.
         let (pool, (fresh, log, over)) = {
             let pool = Pool::with_threads(1);
             let fresh = diarist(&pool);
             (pool, fresh)
         };
         drop(pool);
+        assert_eq!(log.lines(), ["started"]);
         drop(fresh);
         over.recv_timeout(LONG).unwrap();
-        assert_eq!(log.lines(), ["dropped"]);
+        assert_eq!(log.lines(), ["started", "stopped", "dropped"]);
     });
 }
 

@@ -63,7 +63,6 @@ fn live() -> i64 {
 }
 
 /// What an idle actor takes beyond its state, with its mailbox, as the allocator counts it.
-#[cfg(all(target_pointer_width = "64", target_arch = "x86_64"))]
 const IDLE: i64 = 208;
 
 struct Stateful<const BYTES: usize>([u8; BYTES]);
@@ -90,6 +89,9 @@ fn the_bytes_of_an_idle_actor_are_as_stated() {
     let _alone = alone();
     within_limit(|| {
         let pool = Pool::with_threads(1);
+        // The first of a type has a turn at its birth, which finds out that none is needed.
+        assert_eq!(pool.spawn(Stateful([1; 8])).ask(|reply| reply), Ok(1));
+        assert_eq!(pool.spawn(Stateful([1; 1_024])).ask(|reply| reply), Ok(1));
         let small = bytes_beyond_state::<8>(&pool);
         let large = bytes_beyond_state::<1_024>(&pool);
         println!("an idle actor takes {small} bytes beyond a state of 8, {large} beyond 1,024");
@@ -106,6 +108,48 @@ fn the_bytes_of_an_idle_actor_are_as_stated() {
         ask_all();
         // The last turn may not be quite over.
         until(|| (live() - before).abs() < 64 * 1024);
+    });
+}
+
+/// Begins by itself.
+struct Beginning(Arc<AtomicU32>);
+
+impl Actor for Beginning {
+    type Message = Reply<u8>;
+
+    fn started(&mut self, _: &mut Context<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn handle(&mut self, _: Reply<u8>, _: &mut Context<Self>) {}
+}
+
+#[test]
+fn actors_that_have_begun_by_themselves_take_no_more_than_others() {
+    let _alone = alone();
+    within_limit(|| {
+        let count = if cfg!(debug_assertions) {
+            100_000
+        } else {
+            1_000_000
+        };
+        let pool = Pool::with_threads(2);
+        let begun = Arc::new(AtomicU32::new(0));
+        let mut actors = Vec::with_capacity(count);
+        let before = live();
+        let began = Instant::now();
+        actors.extend((0..count).map(|_| pool.spawn(Beginning(Arc::clone(&begun)))));
+        let made = began.elapsed();
+        until(|| begun.load(Ordering::SeqCst) as usize == count);
+        println!(
+            "{count} actors made in {made:?}, begun in {:?}",
+            began.elapsed()
+        );
+        let idle = count as i64 * (IDLE + size_of::<Beginning>() as i64);
+        // The last turns may not be quite over.
+        until(|| live() - before < idle + MAY_STAY);
+        actors.clear();
+        until(|| live() - before < MAY_STAY);
     });
 }
 

@@ -5,6 +5,7 @@ mod support;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use support::{Answers, Drops, LONG, Soak, hold, panic_on_purpose, until, within, within_limit};
 use tamtam_actor::{Actor, Address, AskError, Context, EndReason, Pool, Reply};
@@ -195,5 +196,30 @@ fn who_is_watched_or_keeps_mail_back_ends_with_the_runtime() {
         // What is watched now has ended, too.
         let late = pool.spawn_fn(|(): (), _| {});
         assert!(late.end().wait_timeout(LONG).is_some());
+    });
+}
+
+#[test]
+fn an_actor_begins_soon_after_its_birth() {
+    struct Beginning(mpsc::Sender<&'static str>);
+
+    impl Actor for Beginning {
+        type Message = ();
+
+        fn started(&mut self, cx: &mut Context<Self>) {
+            self.0.send("started").unwrap();
+            cx.after(Duration::ZERO, |this, _| this.0.send("due").unwrap());
+        }
+
+        fn handle(&mut self, (): (), _: &mut Context<Self>) {}
+    }
+
+    within_limit(|| {
+        let runtime = runtime(2);
+        let pool = Pool::on_tokio(runtime.handle());
+        let (sender, said) = mpsc::channel();
+        let _address = pool.spawn(Beginning(sender));
+        assert_eq!(said.recv_timeout(LONG), Ok("started"));
+        assert_eq!(said.recv_timeout(LONG), Ok("due"));
     });
 }

@@ -20,6 +20,7 @@ use crate::models::{Stage, model};
 use crate::reply::Reply;
 
 mod ask;
+mod birth;
 mod hold;
 mod restart;
 mod room;

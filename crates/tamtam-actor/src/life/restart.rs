@@ -386,7 +386,7 @@ impl<H, B> Restarting<H, B> {
 }
 
 impl<B> Restarting<Pool, B> {
-    /// An actor that is made where it lives, before its first message, and each time when it is begun again. A
+    /// An actor that is made where it lives, soon after this and before its first message, and each time when it is begun again. A
     /// panic of `birth` counts as one of the actor.
     pub fn spawn_with<A: Actor + Send>(
         self,
@@ -403,7 +403,7 @@ impl<B> Restarting<Pool, B> {
 macro_rules! makes_on_its_thread {
     ($($home:ty),+) => {$(
         impl<B> Restarting<$home, B> {
-            /// An actor that is made where it lives, before its first message, and each time when it is begun again.
+            /// An actor that is made where it lives, soon after this and before its first message, and each time when it is begun again.
             /// It never leaves that thread, so it need not be `Send`. A panic of `birth` counts as one of the actor.
             pub fn spawn_with<A: Actor>(
                 self,

@@ -678,6 +678,10 @@ impl Home for Line {
         self.schedule(task);
     }
 
+    fn begins_all(&self) -> bool {
+        self.hook.is_some()
+    }
+
     fn is_on_this_thread(&self) -> bool {
         self.is_kept_here()
     }

@@ -18,7 +18,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::actor::{Actor, Function};
+use crate::actor::Actor;
 use crate::address::Address;
 use crate::context::{Context, Here};
 use crate::home::TurnLimits;
@@ -148,7 +148,7 @@ impl Pool {
         self.spawner().spawn(actor)
     }
 
-    /// An actor that is made where it lives, before its first message.
+    /// An actor that is made where it lives, soon after this and before its first message.
     pub fn spawn_with<A: Actor + Send>(
         &self,
         birth: impl FnOnce(&mut Context<A>) -> A + Send + 'static,
@@ -161,7 +161,7 @@ impl Pool {
         &self,
         function: impl FnMut(M, &mut Here<M>) + Send + 'static,
     ) -> Address<M> {
-        self.spawn(Function::new(function))
+        self.spawner().spawn_fn(function)
     }
 
     /// Says more about an actor before it is born: how much its mailbox holds, and what becomes of the rest.
