@@ -184,6 +184,16 @@ pub enum DecodeError {
         /// The form's name.
         form: &'static str,
     },
+    /// A column of a type that a table does not have.
+    #[error("{form} holds the column {column:?}, which a table cannot: {reason}")]
+    Unsupported {
+        /// The form's name.
+        form: &'static str,
+        /// The column's name.
+        column: String,
+        /// Of what type it is, and what would help.
+        reason: String,
+    },
     /// The table has other columns than were asked for.
     #[error("{form} holds another table than was asked for: {reason}")]
     Schema {

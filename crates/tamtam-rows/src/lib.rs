@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 mod column;
 mod cursor;
 pub mod encoding;

@@ -1,0 +1,527 @@
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
+    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, GenericByteArray, RecordBatch};
+use arrow_buffer::{ArrowNativeType, NullBuffer};
+use arrow_schema::{DataType, Schema as ArrowSchema, TimeUnit};
+
+use super::types::schema_from;
+use crate::{Column, DecodeError, Kind, Limits, Nulls, Rows, Schema, ShapeError, Slices, Strings};
+use crate::{Field, Values};
+
+const DAY_MILLISECONDS: i64 = 86_400_000;
+
+impl Rows {
+    /// The table in a record batch of Arrow. The values are copied.
+    ///
+    /// # Errors
+    /// [`DecodeError::Unsupported`] for a column of a type that a table does not have, and [`DecodeError::Limit`].
+    pub fn from_record_batch(batch: &RecordBatch, limits: &Limits) -> Result<Rows, DecodeError> {
+        let mut gathering = Gathering::new("arrow", &batch.schema(), limits)?;
+        gathering.append(batch)?;
+        gathering.finish()
+    }
+}
+
+/// Makes one table of record batches, within limits.
+pub(crate) struct Gathering {
+    form: &'static str,
+    limits: Limits,
+    /// Of the table's memory.
+    bytes: u64,
+    rows: u64,
+    schema: Schema,
+    columns: Vec<Gathered>,
+}
+
+impl Gathering {
+    pub(crate) fn new(
+        form: &'static str,
+        schema: &ArrowSchema,
+        limits: &Limits,
+    ) -> Result<Gathering, DecodeError> {
+        if schema.fields().len() > limits.columns {
+            return Err(DecodeError::Limit {
+                form,
+                what: "columns",
+                declared: schema.fields().len() as u64,
+                limit: limits.columns as u64,
+            });
+        }
+        let schema = schema_from(form, schema)?;
+        Ok(Gathering {
+            form,
+            limits: *limits,
+            bytes: 0,
+            rows: 0,
+            columns: schema.fields().iter().map(Gathered::new).collect(),
+            schema,
+        })
+    }
+
+    /// Puts a batch, of the same schema, behind those before it.
+    pub(crate) fn append(&mut self, batch: &RecordBatch) -> Result<(), DecodeError> {
+        self.rows = self.rows.saturating_add(batch.num_rows() as u64);
+        if self.rows > self.limits.rows {
+            return Err(self.limit("rows", self.rows, self.limits.rows));
+        }
+        for (index, array) in batch.columns().iter().enumerate() {
+            self.bytes = self.bytes.saturating_add(memory(array.as_ref()));
+            if self.bytes > self.limits.bytes {
+                return Err(self.limit("bytes", self.bytes, self.limits.bytes));
+            }
+            let field = &self.schema.fields()[index];
+            self.columns[index].append(self.form, field, array.as_ref())?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Result<Rows, DecodeError> {
+        let columns = self.columns.into_iter().map(Gathered::finish);
+        Ok(Rows::new(
+            self.schema,
+            columns.collect::<Result<Vec<_>, _>>()?,
+        )?)
+    }
+
+    fn limit(&self, what: &'static str, declared: u64, limit: u64) -> DecodeError {
+        DecodeError::Limit {
+            form: self.form,
+            what,
+            declared,
+            limit,
+        }
+    }
+}
+
+/// The bytes that the values of an array will take in a table: those of a dictionary count as often as they occur.
+fn memory(array: &dyn Array) -> u64 {
+    let rows = array.len() as u64;
+    let texts = |lengths: u64| lengths.saturating_add(rows.saturating_mul(4));
+    match array.data_type() {
+        DataType::Utf8 => texts(joined_length(array.as_string::<i32>())),
+        DataType::LargeUtf8 => texts(joined_length(array.as_string::<i64>())),
+        DataType::Binary => texts(joined_length(array.as_binary::<i32>())),
+        DataType::LargeBinary => texts(joined_length(array.as_binary::<i64>())),
+        DataType::Utf8View => texts(array.as_string_view().lengths().map(u64::from).sum()),
+        DataType::BinaryView => texts(array.as_binary_view().lengths().map(u64::from).sum()),
+        DataType::FixedSizeBinary(width) => {
+            texts(rows.saturating_mul(u64::try_from(*width).unwrap_or(0)))
+        }
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let values = dictionary.values();
+            if values.is_empty() {
+                return rows.saturating_mul(16);
+            }
+            let keys = dictionary.normalized_keys();
+            let lengths: Option<Vec<usize>> = match values.data_type() {
+                DataType::Utf8 => Some(lengths(values.as_string::<i32>())),
+                DataType::LargeUtf8 => Some(lengths(values.as_string::<i64>())),
+                DataType::Binary => Some(lengths(values.as_binary::<i32>())),
+                DataType::LargeBinary => Some(lengths(values.as_binary::<i64>())),
+                DataType::Utf8View => Some(view_lengths(values.as_string_view().lengths())),
+                DataType::BinaryView => Some(view_lengths(values.as_binary_view().lengths())),
+                _ => None,
+            };
+            match lengths {
+                Some(lengths) => texts(keys.iter().map(|&key| lengths[key] as u64).sum()),
+                None => {
+                    let of_one = memory(values.as_ref()).div_ceil(values.len() as u64);
+                    rows.saturating_mul(of_one)
+                }
+            }
+        }
+        DataType::Boolean => rows,
+        data_type => rows.saturating_mul(data_type.primitive_width().unwrap_or(16).max(4) as u64),
+    }
+}
+
+fn joined_length<T: arrow_array::types::ByteArrayType>(array: &GenericByteArray<T>) -> u64 {
+    let offsets = array.value_offsets();
+    (offsets[array.len()].as_usize() - offsets[0].as_usize()) as u64
+}
+
+fn lengths<T: arrow_array::types::ByteArrayType>(array: &GenericByteArray<T>) -> Vec<usize> {
+    array.offsets().lengths().collect()
+}
+
+fn view_lengths(lengths: impl Iterator<Item = u32>) -> Vec<usize> {
+    lengths.map(|length| length as usize).collect()
+}
+
+/// A column on its way.
+struct Gathered {
+    held: Held,
+    nulls: NullBits,
+}
+
+enum Held {
+    Fixed(Values),
+    Text(Joined),
+    Bytes(Joined),
+}
+
+impl Gathered {
+    fn new(field: &Field) -> Gathered {
+        let held = match field.kind() {
+            Kind::Text => Held::Text(Joined::new()),
+            Kind::Bytes => Held::Bytes(Joined::new()),
+            kind => Held::Fixed(Values::new(kind)),
+        };
+        Gathered {
+            held,
+            nulls: NullBits::default(),
+        }
+    }
+
+    fn append(
+        &mut self,
+        form: &'static str,
+        field: &Field,
+        array: &dyn Array,
+    ) -> Result<(), DecodeError> {
+        let before = self.nulls.len;
+        let nulls = array.logical_nulls();
+        let is_null = |row| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+        let appended = match (&mut self.held, array.data_type()) {
+            (_, DataType::Dictionary(..)) => {
+                let dictionary = array.as_any_dictionary();
+                let mut values = Gathered::new(field);
+                values.append(form, field, dictionary.values().as_ref())?;
+                let keys = match dictionary.values().is_empty() {
+                    // Then each row is null.
+                    true => vec![0; array.len()],
+                    false => dictionary.normalized_keys(),
+                };
+                self.held
+                    .take(values.held, &keys, is_null)
+                    .map_err(DecodeError::Shape)?
+            }
+            (Held::Fixed(Values::I32(days)), DataType::Date64) => {
+                for (row, &value) in array
+                    .as_primitive::<Date64Type>()
+                    .values()
+                    .iter()
+                    .enumerate()
+                {
+                    match i32::try_from(value / DAY_MILLISECONDS) {
+                        Ok(day) if value % DAY_MILLISECONDS == 0 => days.push(day),
+                        _ if is_null(row) => days.push(0),
+                        _ => {
+                            return Err(DecodeError::Value {
+                                form,
+                                column: field.name().to_owned(),
+                                row: before + row,
+                                value: format!("{value} milliseconds"),
+                                kind: Kind::Date,
+                            });
+                        }
+                    }
+                }
+                true
+            }
+            (Held::Fixed(values), _) => append_fixed(values, array),
+            (Held::Text(joined), _) => joined.append(array)?,
+            (Held::Bytes(joined), _) => joined.append(array)?,
+        };
+        if !appended {
+            return Err(DecodeError::Schema {
+                form,
+                reason: format!(
+                    "a batch holds values of the type {} in the column {:?}, which is of type {}",
+                    array.data_type(),
+                    field.name(),
+                    field.kind()
+                ),
+            });
+        }
+        self.nulls.append(nulls.as_ref(), array.len());
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Column, DecodeError> {
+        let values = match self.held {
+            Held::Fixed(values) => values,
+            Held::Text(joined) => Values::Text(joined.into_strings()?),
+            Held::Bytes(joined) => Values::Bytes(joined.into_slices()?),
+        };
+        Ok(Column::with_nulls(values, self.nulls.finish())?)
+    }
+}
+
+/// Whether the array is of a type that such values come from.
+fn append_fixed(values: &mut Values, array: &dyn Array) -> bool {
+    macro_rules! same {
+        ($values:expr, $type:ty) => {
+            $values.extend_from_slice(array.as_primitive::<$type>().values())
+        };
+    }
+    macro_rules! wider {
+        ($values:expr, $type:ty, $widened:expr) => {
+            $values.extend(array.as_primitive::<$type>().values().iter().map($widened))
+        };
+    }
+    match (values, array.data_type()) {
+        (Values::Bool(values), DataType::Boolean) => {
+            values.extend(array.as_boolean().values().iter());
+        }
+        (Values::I8(values), DataType::Int8) => same!(values, Int8Type),
+        (Values::I16(values), DataType::Int16) => same!(values, Int16Type),
+        (Values::I32(values), DataType::Int32) => same!(values, Int32Type),
+        (Values::I32(values), DataType::Date32) => same!(values, Date32Type),
+        (Values::I64(values), DataType::Int64) => same!(values, Int64Type),
+        (Values::I64(values), DataType::Time32(TimeUnit::Second)) => {
+            wider!(values, Time32SecondType, |&value| i64::from(value))
+        }
+        (Values::I64(values), DataType::Time32(TimeUnit::Millisecond)) => {
+            wider!(values, Time32MillisecondType, |&value| i64::from(value))
+        }
+        (Values::I64(values), DataType::Time64(TimeUnit::Microsecond)) => {
+            same!(values, Time64MicrosecondType)
+        }
+        (Values::I64(values), DataType::Time64(TimeUnit::Nanosecond)) => {
+            same!(values, Time64NanosecondType)
+        }
+        (Values::I64(values), DataType::Timestamp(unit, _)) => match unit {
+            TimeUnit::Second => same!(values, TimestampSecondType),
+            TimeUnit::Millisecond => same!(values, TimestampMillisecondType),
+            TimeUnit::Microsecond => same!(values, TimestampMicrosecondType),
+            TimeUnit::Nanosecond => same!(values, TimestampNanosecondType),
+        },
+        (Values::I128(values), DataType::Decimal32(..)) => {
+            wider!(values, Decimal32Type, |&value| i128::from(value))
+        }
+        (Values::I128(values), DataType::Decimal64(..)) => {
+            wider!(values, Decimal64Type, |&value| i128::from(value))
+        }
+        (Values::I128(values), DataType::Decimal128(..)) => same!(values, Decimal128Type),
+        (Values::U8(values), DataType::UInt8) => same!(values, UInt8Type),
+        (Values::U16(values), DataType::UInt16) => same!(values, UInt16Type),
+        (Values::U32(values), DataType::UInt32) => same!(values, UInt32Type),
+        (Values::U64(values), DataType::UInt64) => same!(values, UInt64Type),
+        (Values::F32(values), DataType::Float16) => {
+            wider!(values, Float16Type, |value| value.to_f32())
+        }
+        (Values::F32(values), DataType::Float32) => same!(values, Float32Type),
+        (Values::F64(values), DataType::Float64) => same!(values, Float64Type),
+        (Values::Uuid(values), DataType::FixedSizeBinary(16)) => {
+            let bytes = array.as_fixed_size_binary();
+            values.extend((0..bytes.len()).map(|row| {
+                let mut uuid = [0; 16];
+                uuid.copy_from_slice(bytes.value(row));
+                uuid
+            }));
+        }
+        _ => return false,
+    }
+    true
+}
+
+impl Held {
+    /// Puts what the keys name behind what is held. Whether both are of one type.
+    fn take(
+        &mut self,
+        dictionary: Held,
+        keys: &[usize],
+        is_null: impl Fn(usize) -> bool,
+    ) -> Result<bool, ShapeError> {
+        match (self, dictionary) {
+            (Held::Fixed(values), Held::Fixed(dictionary)) => {
+                macro_rules! each {
+                    ($($variant:ident),*) => {
+                        match (values, dictionary) {
+                            $((Values::$variant(values), Values::$variant(dictionary)) => {
+                                values.extend(keys.iter().enumerate().map(|(row, &key)| {
+                                    if is_null(row) { Default::default() } else { dictionary[key] }
+                                }));
+                            })*
+                            _ => return Ok(false),
+                        }
+                    };
+                }
+                each!(
+                    Bool, I8, I16, I32, I64, I128, U8, U16, U32, U64, F32, F64, Uuid
+                );
+            }
+            (Held::Text(joined), Held::Text(dictionary))
+            | (Held::Bytes(joined), Held::Bytes(dictionary)) => {
+                for (row, &key) in keys.iter().enumerate() {
+                    joined.push(if is_null(row) {
+                        &[]
+                    } else {
+                        dictionary.get(key)
+                    })?;
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// Texts or bytes, one behind the other.
+struct Joined {
+    bytes: Vec<u8>,
+    /// One more than there are values.
+    offsets: Vec<u32>,
+}
+
+impl Joined {
+    fn new() -> Joined {
+        Joined {
+            bytes: Vec::new(),
+            offsets: vec![0],
+        }
+    }
+
+    fn get(&self, index: usize) -> &[u8] {
+        &self.bytes[self.offsets[index] as usize..self.offsets[index + 1] as usize]
+    }
+
+    /// Where as many bytes more would end.
+    fn end(&self, more: usize) -> Result<u32, ShapeError> {
+        let end = self.bytes.len().checked_add(more);
+        end.and_then(|end| u32::try_from(end).ok())
+            .ok_or(ShapeError::TooLarge)
+    }
+
+    fn push(&mut self, value: &[u8]) -> Result<(), ShapeError> {
+        let end = self.end(value.len())?;
+        self.bytes.extend_from_slice(value);
+        self.offsets.push(end);
+        Ok(())
+    }
+
+    fn append(&mut self, array: &dyn Array) -> Result<bool, ShapeError> {
+        match array.data_type() {
+            DataType::Utf8 => self.append_joined(array.as_string::<i32>())?,
+            DataType::LargeUtf8 => self.append_joined(array.as_string::<i64>())?,
+            DataType::Binary => self.append_joined(array.as_binary::<i32>())?,
+            DataType::LargeBinary => self.append_joined(array.as_binary::<i64>())?,
+            DataType::Utf8View => {
+                let views = array.as_string_view();
+                self.append_each((0..views.len()).map(|row| views.value(row).as_bytes()))?;
+            }
+            DataType::BinaryView => {
+                let views = array.as_binary_view();
+                self.append_each((0..views.len()).map(|row| views.value(row)))?;
+            }
+            DataType::FixedSizeBinary(_) => {
+                let fixed = array.as_fixed_size_binary();
+                self.append_each((0..fixed.len()).map(|row| fixed.value(row)))?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn append_each<'a>(
+        &mut self,
+        values: impl ExactSizeIterator<Item = &'a [u8]>,
+    ) -> Result<(), ShapeError> {
+        self.offsets.reserve(values.len());
+        values.into_iter().try_for_each(|value| self.push(value))
+    }
+
+    fn append_joined<T: arrow_array::types::ByteArrayType>(
+        &mut self,
+        array: &GenericByteArray<T>,
+    ) -> Result<(), ShapeError> {
+        let offsets = array.value_offsets();
+        let first = offsets[0].as_usize();
+        let last = offsets[array.len()].as_usize();
+        let base = self.bytes.len();
+        self.end(last - first)?;
+        self.bytes
+            .extend_from_slice(&array.value_data()[first..last]);
+        // None is above the last, which fits.
+        let ends = offsets[1..]
+            .iter()
+            .map(|end| (end.as_usize() - first + base) as u32);
+        self.offsets.extend(ends);
+        Ok(())
+    }
+
+    /// The one length of all values, if they have one.
+    fn width(&self) -> Option<usize> {
+        let first = self.offsets.get(1)?;
+        let is_one = self
+            .offsets
+            .windows(2)
+            .all(|ends| ends[1] - ends[0] == *first);
+        is_one.then_some(*first as usize)
+    }
+
+    fn into_strings(self) -> Result<Strings, ShapeError> {
+        let (width, count) = (self.width(), self.offsets.len() - 1);
+        let text = String::from_utf8(self.bytes).map_err(|error| ShapeError::Utf8 {
+            at: error.utf8_error().valid_up_to(),
+        })?;
+        match width {
+            Some(width) => Strings::from_fixed(text, width, count),
+            None => Strings::from_offsets(text, self.offsets),
+        }
+    }
+
+    fn into_slices(self) -> Result<Slices, ShapeError> {
+        let (width, count) = (self.width(), self.offsets.len() - 1);
+        match width {
+            Some(width) => Slices::from_fixed(self.bytes, width, count),
+            None => Slices::from_offsets(self.bytes, self.offsets),
+        }
+        .ok_or(ShapeError::TooLarge)
+    }
+}
+
+/// Which rows are null, 64 in a word.
+#[derive(Default)]
+struct NullBits {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl NullBits {
+    fn append(&mut self, nulls: Option<&NullBuffer>, count: usize) {
+        if let Some(nulls) = nulls {
+            let mut left = count;
+            for valid in nulls.inner().bit_chunks().iter_padded() {
+                let rows = left.min(64);
+                if rows == 0 {
+                    break;
+                }
+                self.push(!valid, rows);
+                left -= rows;
+            }
+        } else {
+            self.len += count;
+            self.words.resize(self.len.div_ceil(64), 0);
+        }
+    }
+
+    /// The lowest bits of a word: 1 to 64 of them.
+    fn push(&mut self, word: u64, rows: usize) {
+        let word = word & (u64::MAX >> (64 - rows));
+        let used = self.len % 64;
+        if used == 0 {
+            self.words.push(word);
+        } else {
+            if let Some(last) = self.words.last_mut() {
+                *last |= word << used;
+            }
+            if used + rows > 64 {
+                self.words.push(word >> (64 - used));
+            }
+        }
+        self.len += rows;
+    }
+
+    fn finish(self) -> Nulls {
+        Nulls::from_words(self.words, self.len).unwrap_or_else(|| Nulls::none(self.len))
+    }
+}
