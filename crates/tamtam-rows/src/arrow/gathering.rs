@@ -1,10 +1,10 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type,
-    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
-    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    ByteArrayType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, GenericByteArray, RecordBatch};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
@@ -71,11 +71,12 @@ impl Gathering {
             return Err(self.limit("rows", self.rows, self.limits.rows));
         }
         for (index, array) in batch.columns().iter().enumerate() {
-            self.bytes = self.bytes.saturating_add(memory(array.as_ref()));
+            let field = &self.schema.fields()[index];
+            let memory = memory(field.kind(), array.as_ref());
+            self.bytes = self.bytes.saturating_add(memory);
             if self.bytes > self.limits.bytes {
                 return Err(self.limit("bytes", self.bytes, self.limits.bytes));
             }
-            let field = &self.schema.fields()[index];
             self.columns[index].append(self.form, field, array.as_ref())?;
         }
         Ok(())
@@ -100,59 +101,56 @@ impl Gathering {
 }
 
 /// The bytes that the values of an array will take in a table: those of a dictionary count as often as they occur.
-fn memory(array: &dyn Array) -> u64 {
+fn memory(kind: &Kind, array: &dyn Array) -> u64 {
     let rows = array.len() as u64;
-    let texts = |lengths: u64| lengths.saturating_add(rows.saturating_mul(4));
-    match array.data_type() {
-        DataType::Utf8 => texts(joined_length(array.as_string::<i32>())),
-        DataType::LargeUtf8 => texts(joined_length(array.as_string::<i64>())),
-        DataType::Binary => texts(joined_length(array.as_binary::<i32>())),
-        DataType::LargeBinary => texts(joined_length(array.as_binary::<i64>())),
-        DataType::Utf8View => texts(array.as_string_view().lengths().map(u64::from).sum()),
-        DataType::BinaryView => texts(array.as_binary_view().lengths().map(u64::from).sum()),
-        DataType::FixedSizeBinary(width) => {
-            texts(rows.saturating_mul(u64::try_from(*width).unwrap_or(0)))
-        }
-        DataType::Dictionary(..) => {
+    if let Some(width) = kind.width() {
+        return rows.saturating_mul(width as u64);
+    }
+    let lengths: u64 = match array.data_type() {
+        DataType::Utf8 => joined_length(array.as_string::<i32>()),
+        DataType::LargeUtf8 => joined_length(array.as_string::<i64>()),
+        DataType::Binary => joined_length(array.as_binary::<i32>()),
+        DataType::LargeBinary => joined_length(array.as_binary::<i64>()),
+        DataType::Utf8View => array.as_string_view().lengths().map(u64::from).sum(),
+        DataType::BinaryView => array.as_binary_view().lengths().map(u64::from).sum(),
+        DataType::FixedSizeBinary(width) => rows.saturating_mul(u64::try_from(*width).unwrap_or(0)),
+        DataType::Dictionary(..) if !array.as_any_dictionary().values().is_empty() => {
             let dictionary = array.as_any_dictionary();
-            let values = dictionary.values();
-            if values.is_empty() {
-                return rows.saturating_mul(16);
-            }
+            let lengths = lengths(dictionary.values().as_ref());
             let keys = dictionary.normalized_keys();
-            let lengths: Option<Vec<usize>> = match values.data_type() {
-                DataType::Utf8 => Some(lengths(values.as_string::<i32>())),
-                DataType::LargeUtf8 => Some(lengths(values.as_string::<i64>())),
-                DataType::Binary => Some(lengths(values.as_binary::<i32>())),
-                DataType::LargeBinary => Some(lengths(values.as_binary::<i64>())),
-                DataType::Utf8View => Some(view_lengths(values.as_string_view().lengths())),
-                DataType::BinaryView => Some(view_lengths(values.as_binary_view().lengths())),
-                _ => None,
-            };
-            match lengths {
-                Some(lengths) => texts(keys.iter().map(|&key| lengths[key] as u64).sum()),
-                None => {
-                    let of_one = memory(values.as_ref()).div_ceil(values.len() as u64);
-                    rows.saturating_mul(of_one)
-                }
-            }
+            keys.iter().map(|&key| lengths[key]).sum()
         }
-        DataType::Boolean => rows,
-        data_type => rows.saturating_mul(data_type.primitive_width().unwrap_or(16).max(4) as u64),
+        _ => 0,
+    };
+    // And where each ends.
+    lengths.saturating_add(rows.saturating_mul(4))
+}
+
+/// The length of each text.
+fn lengths(array: &dyn Array) -> Vec<u64> {
+    let views = |lengths: &mut dyn Iterator<Item = u32>| lengths.map(u64::from).collect();
+    match array.data_type() {
+        DataType::Utf8 => each_length(array.as_string::<i32>()),
+        DataType::LargeUtf8 => each_length(array.as_string::<i64>()),
+        DataType::Binary => each_length(array.as_binary::<i32>()),
+        DataType::LargeBinary => each_length(array.as_binary::<i64>()),
+        DataType::Utf8View => views(&mut array.as_string_view().lengths()),
+        DataType::BinaryView => views(&mut array.as_binary_view().lengths()),
+        DataType::FixedSizeBinary(width) => {
+            vec![u64::try_from(*width).unwrap_or(0); array.len()]
+        }
+        _ => vec![0; array.len()],
     }
 }
 
-fn joined_length<T: arrow_array::types::ByteArrayType>(array: &GenericByteArray<T>) -> u64 {
+fn joined_length<T: ByteArrayType>(array: &GenericByteArray<T>) -> u64 {
     let offsets = array.value_offsets();
     (offsets[array.len()].as_usize() - offsets[0].as_usize()) as u64
 }
 
-fn lengths<T: arrow_array::types::ByteArrayType>(array: &GenericByteArray<T>) -> Vec<usize> {
-    array.offsets().lengths().collect()
-}
-
-fn view_lengths(lengths: impl Iterator<Item = u32>) -> Vec<usize> {
-    lengths.map(|length| length as usize).collect()
+fn each_length<T: ByteArrayType>(array: &GenericByteArray<T>) -> Vec<u64> {
+    let lengths = array.offsets().lengths();
+    lengths.map(|length| length as u64).collect()
 }
 
 /// A column on its way.
@@ -429,7 +427,7 @@ impl Joined {
         values.into_iter().try_for_each(|value| self.push(value))
     }
 
-    fn append_joined<T: arrow_array::types::ByteArrayType>(
+    fn append_joined<T: ByteArrayType>(
         &mut self,
         array: &GenericByteArray<T>,
     ) -> Result<(), ShapeError> {

@@ -33,5 +33,7 @@ mod types;
 
 pub use types::{schema_from_arrow, schema_to_arrow};
 
+pub(crate) use gathering::Gathering;
+
 /// The crates whose types are taken and given here.
 pub use {arrow_array, arrow_schema};

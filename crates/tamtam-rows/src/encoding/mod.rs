@@ -1,7 +1,17 @@
 //! The forms that a table can take as bytes, one file each, behind one trait.
 
 use crate::packed::{Mode, Packed};
+#[cfg(feature = "arrow")]
+mod arrow_ipc;
+#[cfg(feature = "arrow")]
+mod expected;
+#[cfg(feature = "arrow")]
+mod guarded;
+
 use crate::{DecodeError, EncodeError, Limits, Rows, Schema};
+
+#[cfg(feature = "arrow")]
+pub use arrow_ipc::ArrowIpc;
 
 /// A form that a table can take as bytes.
 pub trait Encoding: Send + Sync {
@@ -45,4 +55,8 @@ static ALL: &[&dyn Encoding] = &[
     &Packed { mode: Mode::Packed },
     &Packed { mode: Mode::Small },
     &Packed { mode: Mode::Plain },
+    #[cfg(feature = "arrow")]
+    &ArrowIpc::PLAIN,
+    #[cfg(feature = "arrow")]
+    &ArrowIpc::ZSTD,
 ];
