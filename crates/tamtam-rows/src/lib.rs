@@ -2,6 +2,8 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+#[cfg(feature = "text")]
+mod cell_text;
 mod column;
 mod cursor;
 pub mod encoding;

@@ -7,6 +7,13 @@ mod arrow_ipc;
 mod expected;
 #[cfg(feature = "arrow")]
 mod guarded;
+#[cfg(feature = "text")]
+mod intake;
+#[cfg(feature = "text")]
+mod text;
+
+#[cfg(feature = "text")]
+pub use text::Text;
 
 use crate::{DecodeError, EncodeError, Limits, Rows, Schema};
 
@@ -59,4 +66,8 @@ static ALL: &[&dyn Encoding] = &[
     &ArrowIpc::PLAIN,
     #[cfg(feature = "arrow")]
     &ArrowIpc::ZSTD,
+    #[cfg(feature = "text")]
+    &Text::HEADED,
+    #[cfg(feature = "text")]
+    &Text::BARE,
 ];

@@ -1,0 +1,282 @@
+//! Delimited text: what others write is read, what is written others read, and what cannot be read is said.
+#![cfg(feature = "text")]
+
+use tamtam_rows::encoding::Text;
+use tamtam_rows::{
+    Column, DecodeError, Encoding, Field, Kind, Limits, Rows, Schema, Unit, Value, Zone,
+};
+
+fn decode(form: Text, text: &str, schema: &Schema) -> Result<Rows, DecodeError> {
+    form.decode(text.as_bytes(), Some(schema), &Limits::default())
+}
+
+fn names() -> Schema {
+    Schema::new([
+        Field::new("n", Kind::I32),
+        Field::nullable("name", Kind::Text),
+    ])
+    .unwrap()
+}
+
+const TEXTS: [&str; 12] = [
+    "plain",
+    "a,b",
+    "\"",
+    "\"\"x",
+    "x\"y\"",
+    "line\nfeed",
+    "carriage\rreturn",
+    "\r\n",
+    " space ",
+    "ä😀",
+    "\t",
+    "'",
+];
+
+#[test]
+fn the_crate_csv_reads_what_we_write() {
+    let rows = Rows::new(
+        names(),
+        [
+            Column::from((0..TEXTS.len() as i32).collect::<Vec<_>>()),
+            Column::from_iter(TEXTS),
+        ],
+    )
+    .unwrap();
+    let mut bytes = Vec::new();
+    Text::default().encode(&rows, &mut bytes).unwrap();
+    let mut reader = csv::Reader::from_reader(bytes.as_slice());
+    assert_eq!(reader.headers().unwrap(), vec!["n", "name"]);
+    let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(records.len(), TEXTS.len());
+    for (index, (record, text)) in records.iter().zip(TEXTS).enumerate() {
+        assert_eq!(record, &vec![index.to_string().as_str(), text]);
+    }
+}
+
+#[test]
+fn we_read_what_the_crate_csv_writes() {
+    let styles = [
+        csv::QuoteStyle::Necessary,
+        csv::QuoteStyle::Always,
+        csv::QuoteStyle::NonNumeric,
+    ];
+    for quotes in styles {
+        for end in [
+            csv::Terminator::CRLF,
+            csv::Terminator::Any(b'\n'),
+            csv::Terminator::Any(b'\r'),
+        ] {
+            let mut writer = csv::WriterBuilder::new()
+                .quote_style(quotes)
+                .terminator(end)
+                .from_writer(Vec::new());
+            writer.write_record(["n", "name"]).unwrap();
+            for (index, text) in TEXTS.iter().enumerate() {
+                writer
+                    .write_record([index.to_string().as_str(), text])
+                    .unwrap();
+            }
+            let bytes = writer.into_inner().unwrap();
+            let rows = Text::default()
+                .decode(&bytes, Some(&names()), &Limits::default())
+                .unwrap_or_else(|error| panic!("{quotes:?}, {end:?}: {error}"));
+            assert!(
+                rows.column("name")
+                    .unwrap()
+                    .texts()
+                    .unwrap()
+                    .iter()
+                    .eq(TEXTS)
+            );
+            assert_eq!(rows.len(), TEXTS.len());
+        }
+    }
+}
+
+#[test]
+fn the_articles_lines_are_read() {
+    let schema = Schema::new([
+        Field::new("slot_number", Kind::I16),
+        Field::new("x", Kind::I16),
+        Field::new("y", Kind::I16),
+        Field::new("color", Kind::Text),
+        Field::new("rotation", Kind::I16),
+    ])
+    .unwrap();
+    let lines = "1,1099,0,ff8800,270\r\n2,-5,999,0088ff,0\r\n";
+    let rows = decode(Text::BARE, lines, &schema).unwrap();
+    assert_eq!(
+        rows.column("x").unwrap().slice::<i16>().unwrap(),
+        [1099, -5]
+    );
+    assert_eq!(
+        rows.column("rotation").unwrap().slice::<i16>().unwrap(),
+        [270, 0]
+    );
+    let mut bytes = Vec::new();
+    Text::BARE.encode(&rows, &mut bytes).unwrap();
+    assert_eq!(String::from_utf8(bytes).unwrap(), lines.replace('\r', ""));
+}
+
+#[test]
+fn nulls_differ_from_empty_texts() {
+    let rows = decode(Text::default(), "n,name\n1,\n2,\"\"\n3,x", &names()).unwrap();
+    let found: Vec<Value> = rows.iter().map(|row| row.value(1)).collect();
+    assert_eq!(found, [Value::Null, Value::Text(""), Value::Text("x")]);
+    // Where no null may be, an empty field is an empty text.
+    let schema = Schema::new([Field::new("a", Kind::Text), Field::new("b", Kind::Text)]).unwrap();
+    let rows = decode(Text::BARE, ",\"\"\n", &schema).unwrap();
+    assert_eq!(rows.value(0, 0), Value::Text(""));
+    // A line alone is a row where the table has one column only.
+    let one = Schema::new([Field::nullable("a", Kind::U8)]).unwrap();
+    let rows = decode(Text::default(), "a\n\n1\n\n", &one).unwrap();
+    let found: Vec<Value> = rows.iter().map(|row| row.value(0)).collect();
+    assert_eq!(found, [Value::Null, Value::Unsigned(1), Value::Null]);
+}
+
+#[test]
+fn marks_empty_lines_and_other_delimiters_are_taken() {
+    let text = "\u{feff}n;name\r\n\r\n1;\"a;b\"\r\n\r\n2;c,d\r\n\r\n";
+    let form = Text {
+        delimiter: b';',
+        ..Text::default()
+    };
+    let rows = decode(form, text, &names()).unwrap();
+    assert!(
+        rows.column("name")
+            .unwrap()
+            .texts()
+            .unwrap()
+            .iter()
+            .eq(["a;b", "c,d"])
+    );
+    let mut bytes = Vec::new();
+    form.encode(&rows, &mut bytes).unwrap();
+    assert_eq!(bytes, b"n;name\n1;\"a;b\"\n2;c,d\n");
+    let tabs = Text {
+        delimiter: b'\t',
+        ..Text::default()
+    };
+    tabs.encode(&rows, &mut bytes).unwrap();
+    let digit = Text {
+        delimiter: b'1',
+        ..Text::default()
+    };
+    digit.encode(&rows, &mut Vec::new()).unwrap_err();
+    decode(digit, "n1name", &names()).unwrap_err();
+}
+
+#[test]
+fn values_are_written_as_people_write_them() {
+    let schema = Schema::new([
+        Field::new("yes", Kind::Bool),
+        Field::new(
+            "price",
+            Kind::Decimal {
+                precision: 10,
+                scale: 2,
+            },
+        ),
+        Field::new("day", Kind::Date),
+        Field::new("long", Kind::Time(Unit::Second)),
+        Field::new("at", Kind::Timestamp(Unit::Millisecond, Zone::Utc)),
+        Field::new("wall", Kind::Timestamp(Unit::Second, Zone::Local)),
+        Field::new("id", Kind::Uuid),
+        Field::new("raw", Kind::Bytes),
+        Field::new("real", Kind::F64),
+        Field::new("single", Kind::F32),
+    ])
+    .unwrap();
+    let line = "true,-0.05,2024-02-29,-838:59:59,1969-12-31T23:59:59.999Z,2000-01-01T00:00:00,\
+                00112233-4455-6677-8899-aabbccddeeff,AP8=,0.1,16777216.0\n";
+    let rows = decode(Text::BARE, line, &schema).unwrap();
+    let found: Vec<Value> = rows.iter().next().unwrap().values().collect();
+    assert_eq!(
+        found[..4],
+        [
+            Value::Bool(true),
+            Value::Decimal(-5),
+            Value::Date(19_782),
+            Value::Time(-3_020_399)
+        ]
+    );
+    assert_eq!(
+        found[4..6],
+        [Value::Timestamp(-1), Value::Timestamp(946_684_800)]
+    );
+    assert_eq!(
+        found[7..],
+        [
+            Value::Bytes(&[0, 255]),
+            Value::F64(0.1),
+            Value::F32(16_777_216.0)
+        ]
+    );
+    let mut bytes = Vec::new();
+    Text::BARE.encode(&rows, &mut bytes).unwrap();
+    assert_eq!(String::from_utf8(bytes).unwrap(), line);
+}
+
+#[test]
+fn errors_say_what_is_wrong_and_where() {
+    let said = |text: &str| {
+        decode(Text::default(), text, &names())
+            .unwrap_err()
+            .to_string()
+    };
+    let expected = [
+        (
+            "",
+            "text ends too early: the line of names is missing at byte 0",
+        ),
+        (
+            "n\n",
+            "text holds another table than was asked for: it has 1 columns, not 2",
+        ),
+        (
+            "n,name,more\n",
+            "text holds another table than was asked for: it has more than 2 columns",
+        ),
+        (
+            "n,nome\n",
+            "text holds another table than was asked for: column 1 is called \"nome\", not \"name\"",
+        ),
+        (
+            "n,name\nx,y\n",
+            "text: the value x in column \"n\", row 0, is not of type i32",
+        ),
+        (
+            "n,name\n1,a\n2147483648,b",
+            "text: the value 2147483648 in column \"n\", row 1, is not of type i32",
+        ),
+        (
+            "n,name\n,a\n",
+            "text: the value  in column \"n\", row 0, is not of type i32",
+        ),
+        (
+            "n,name\n1\n",
+            "text is damaged or is not text at all, at byte 9: row 0 has 1 values, not 2",
+        ),
+        (
+            "n,name\n1,a,b\n",
+            "text is damaged or is not text at all, at byte 11: row 0 has more than 2 values",
+        ),
+        (
+            "n,name\n1,\"a",
+            "text ends too early: the closing quote of a field is missing at byte 9",
+        ),
+        (
+            "n,name\n1,\"a\"b\n",
+            "text is damaged or is not text at all, at byte 12: text follows the closing quote of a field",
+        ),
+    ];
+    for (text, expected) in expected {
+        assert_eq!(said(text), expected, "{text:?}");
+    }
+    let error = Text::default().decode(b"n,name\n1,\xff\n", Some(&names()), &Limits::default());
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "text is damaged or is not text at all, at byte 9: it is not UTF-8; convert it"
+    );
+}
