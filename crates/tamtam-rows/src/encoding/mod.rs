@@ -8,10 +8,26 @@ mod expected;
 #[cfg(feature = "arrow")]
 mod guarded;
 #[cfg(feature = "text")]
+mod inlet;
+#[cfg(feature = "text")]
 mod intake;
+#[cfg(feature = "json")]
+mod json;
+#[cfg(feature = "json")]
+mod json_arrays;
+#[cfg(feature = "json")]
+mod json_columns;
+#[cfg(feature = "json")]
+mod json_objects;
 #[cfg(feature = "text")]
 mod text;
 
+#[cfg(feature = "json")]
+pub use json_arrays::JsonArrays;
+#[cfg(feature = "json")]
+pub use json_columns::JsonColumns;
+#[cfg(feature = "json")]
+pub use json_objects::JsonObjects;
 #[cfg(feature = "text")]
 pub use text::Text;
 
@@ -70,4 +86,10 @@ static ALL: &[&dyn Encoding] = &[
     &Text::HEADED,
     #[cfg(feature = "text")]
     &Text::BARE,
+    #[cfg(feature = "json")]
+    &JsonArrays,
+    #[cfg(feature = "json")]
+    &JsonObjects,
+    #[cfg(feature = "json")]
+    &JsonColumns,
 ];

@@ -1,5 +1,6 @@
 use super::Encoding;
-use super::intake::{Intake, Refusal};
+use super::inlet::Refusal;
+use super::intake::Intake;
 use crate::cell_text::{self, Integer};
 use crate::{DecodeError, EncodeError, Limits, Rows, Schema, Values};
 

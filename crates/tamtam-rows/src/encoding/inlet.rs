@@ -1,0 +1,258 @@
+//! A column into which a decoder puts value after value.
+
+use crate::cell_text::{self, Integer};
+use crate::{Column, Field, Kind, Nulls, ShapeError, Values};
+
+/// Why a value was not taken.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Refusal {
+    /// It is not of the column's type.
+    Kind,
+    /// The column's text or bytes would exceed 4 GiB.
+    TooLarge,
+}
+
+impl From<ShapeError> for Refusal {
+    fn from(_: ShapeError) -> Refusal {
+        Refusal::TooLarge
+    }
+}
+
+/// A column that grows.
+pub(super) struct Inlet {
+    kind: Kind,
+    is_nullable: bool,
+    is_integer: bool,
+    pub(super) values: Values,
+    /// From the first null on.
+    nulls: Option<Nulls>,
+    /// For what is decoded on its way.
+    scratch: Vec<u8>,
+}
+
+impl Inlet {
+    pub(super) fn new(field: &Field) -> Inlet {
+        Inlet {
+            kind: field.kind().clone(),
+            is_nullable: field.is_nullable(),
+            is_integer: matches!(
+                field.kind(),
+                Kind::I8
+                    | Kind::I16
+                    | Kind::I32
+                    | Kind::I64
+                    | Kind::U8
+                    | Kind::U16
+                    | Kind::U32
+                    | Kind::U64
+            ),
+            values: Values::new(field.kind()),
+            nulls: None,
+            scratch: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_nullable(&self) -> bool {
+        self.is_nullable
+    }
+
+    /// Whether it is one of integers that mean nothing else.
+    pub(super) fn is_integer(&self) -> bool {
+        self.is_integer
+    }
+
+    /// To be called behind each value that was put into [`values`](Inlet::values) by hand.
+    #[inline]
+    pub(super) fn was_pushed(&mut self) {
+        if let Some(nulls) = &mut self.nulls {
+            nulls.push(false);
+        }
+    }
+
+    /// One more row that is null.
+    pub(super) fn push_null(&mut self) -> Result<(), Refusal> {
+        if !self.is_nullable {
+            return Err(Refusal::Kind);
+        }
+        let before = self.values.len();
+        match &mut self.values {
+            Values::Bool(values) => values.push(false),
+            Values::I8(values) => values.push(0),
+            Values::I16(values) => values.push(0),
+            Values::I32(values) => values.push(0),
+            Values::I64(values) => values.push(0),
+            Values::I128(values) => values.push(0),
+            Values::U8(values) => values.push(0),
+            Values::U16(values) => values.push(0),
+            Values::U32(values) => values.push(0),
+            Values::U64(values) => values.push(0),
+            Values::F32(values) => values.push(0.0),
+            Values::F64(values) => values.push(0.0),
+            Values::Uuid(values) => values.push([0; 16]),
+            Values::Text(texts) => texts.push("")?,
+            Values::Bytes(slices) => slices.push(&[])?,
+        }
+        self.nulls
+            .get_or_insert_with(|| Nulls::none(before))
+            .push(true);
+        Ok(())
+    }
+
+    /// One more row, from its text as [`cell_text::write`] writes it. The bytes that it takes beyond the column's
+    /// width.
+    #[inline]
+    pub(super) fn push_text(&mut self, text: &str) -> Result<usize, Refusal> {
+        fn some<T>(parsed: Option<T>) -> Result<T, Refusal> {
+            parsed.ok_or(Refusal::Kind)
+        }
+        fn int<T: Integer>(text: &str) -> Result<T, Refusal> {
+            some(cell_text::integer(text.as_bytes()))
+        }
+        let bytes = text.as_bytes();
+        let mut variable = 0;
+        match &mut self.values {
+            Values::Bool(values) => values.push(some(cell_text::truth(bytes))?),
+            Values::I8(values) => values.push(int(text)?),
+            Values::I16(values) => values.push(int(text)?),
+            Values::I32(values) if self.kind == Kind::Date => {
+                let days = some(cell_text::date(bytes))?;
+                values.push(some(days.try_into().ok())?);
+            }
+            Values::I32(values) => values.push(int(text)?),
+            Values::I64(values) => values.push(some(match &self.kind {
+                Kind::Time(unit) => cell_text::time(bytes, *unit),
+                Kind::Timestamp(unit, zone) => cell_text::timestamp(bytes, *unit, zone),
+                _ => cell_text::integer(bytes),
+            })?),
+            Values::U8(values) => values.push(int(text)?),
+            Values::U16(values) => values.push(int(text)?),
+            Values::U32(values) => values.push(int(text)?),
+            Values::U64(values) => values.push(int(text)?),
+            Values::I128(values) => {
+                let (precision, scale) = match self.kind {
+                    Kind::Decimal { precision, scale } => (precision, scale),
+                    _ => (38, 0),
+                };
+                values.push(some(cell_text::decimal(bytes, precision, scale))?);
+            }
+            Values::F32(values) => values.push(some(cell_text::real(text))?),
+            Values::F64(values) => values.push(some(cell_text::real(text))?),
+            Values::Uuid(values) => values.push(some(cell_text::uuid(bytes))?),
+            Values::Text(texts) => {
+                texts.push(text)?;
+                variable = text.len();
+            }
+            Values::Bytes(slices) => {
+                if !cell_text::bytes(bytes, &mut self.scratch) {
+                    return Err(Refusal::Kind);
+                }
+                slices.push(&self.scratch)?;
+                variable = self.scratch.len();
+            }
+        }
+        self.was_pushed();
+        Ok(variable)
+    }
+
+    pub(super) fn finish(self) -> Result<Column, ShapeError> {
+        match self.nulls {
+            Some(nulls) => Column::with_nulls(self.values, nulls),
+            None => Ok(Column::new(self.values)),
+        }
+    }
+}
+
+#[cfg(feature = "json")]
+impl Inlet {
+    /// One more row with a truth value.
+    pub(super) fn push_bool(&mut self, value: bool) -> Result<(), Refusal> {
+        match &mut self.values {
+            Values::Bool(values) => values.push(value),
+            _ => return Err(Refusal::Kind),
+        }
+        self.was_pushed();
+        Ok(())
+    }
+
+    /// One more row with an integer, which a column of floats or decimals takes, too.
+    #[inline]
+    pub(super) fn push_integer(
+        &mut self,
+        is_negative: bool,
+        magnitude: u64,
+    ) -> Result<(), Refusal> {
+        fn of<T: Integer>(is_negative: bool, magnitude: u64) -> Result<T, Refusal> {
+            T::of(is_negative, magnitude).ok_or(Refusal::Kind)
+        }
+        match &mut self.values {
+            Values::I8(values) => values.push(of(is_negative, magnitude)?),
+            Values::I16(values) => values.push(of(is_negative, magnitude)?),
+            Values::I32(values) if self.is_integer => values.push(of(is_negative, magnitude)?),
+            Values::I64(values) if self.is_integer => values.push(of(is_negative, magnitude)?),
+            Values::U8(values) => values.push(of(is_negative, magnitude)?),
+            Values::U16(values) => values.push(of(is_negative, magnitude)?),
+            Values::U32(values) => values.push(of(is_negative, magnitude)?),
+            Values::U64(values) => values.push(of(is_negative, magnitude)?),
+            Values::F64(values) => {
+                let value = magnitude as f64;
+                values.push(if is_negative { -value } else { value });
+            }
+            Values::F32(values) => {
+                let value = magnitude as f32;
+                values.push(if is_negative { -value } else { value });
+            }
+            Values::I128(values) => {
+                let (precision, scale) = match self.kind {
+                    Kind::Decimal { precision, scale } => (precision, scale),
+                    _ => (38, 0),
+                };
+                let value = 10_i128
+                    .pow(scale.into())
+                    .checked_mul(magnitude.into())
+                    .filter(|&value| value < 10_i128.pow(precision.into()))
+                    .ok_or(Refusal::Kind)?;
+                values.push(if is_negative { -value } else { value });
+            }
+            _ => return Err(Refusal::Kind),
+        }
+        self.was_pushed();
+        Ok(())
+    }
+
+    /// One more row with a float of 64 bits.
+    #[inline]
+    pub(super) fn push_f64(&mut self, value: f64) -> Result<(), Refusal> {
+        match &mut self.values {
+            Values::F64(values) => values.push(value),
+            _ => return Err(Refusal::Kind),
+        }
+        self.was_pushed();
+        Ok(())
+    }
+
+    /// One more row with a float of 32 bits, which a column of 64 bits takes, too.
+    #[inline]
+    pub(super) fn push_f32(&mut self, value: f32) -> Result<(), Refusal> {
+        match &mut self.values {
+            Values::F32(values) => values.push(value),
+            Values::F64(values) => values.push(value.into()),
+            _ => return Err(Refusal::Kind),
+        }
+        self.was_pushed();
+        Ok(())
+    }
+
+    /// Whether what it holds is written as text: text itself, and what has a notation of its own.
+    pub(super) fn is_written_as_text(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Text
+                | Kind::Bytes
+                | Kind::Uuid
+                | Kind::Date
+                | Kind::Time(_)
+                | Kind::Timestamp(..)
+                | Kind::Decimal { .. }
+        )
+    }
+}
