@@ -101,7 +101,6 @@ impl Slices {
         &self.ends
     }
 
-<<<<<<< HEAD
     /// The ends must divide it rightly.
     pub(crate) fn from_parts(bytes: Vec<u8>, ends: Ends) -> Slices {
         Slices { bytes, ends }
@@ -118,13 +117,6 @@ impl Slices {
         self.bytes.extend_from_slice(&other.bytes);
         Ok(())
     }
-=======
-    /// Takes them apart.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn into_parts(self) -> (Vec<u8>, Ends) {
-        (self.bytes, self.ends)
-    }
->>>>>>> d277d49 (Turn tables into record batches of Arrow and back)
 }
 
 impl<V: AsRef<[u8]>> FromIterator<V> for Slices {

@@ -128,7 +128,6 @@ impl Strings {
         &self.ends
     }
 
-<<<<<<< HEAD
     /// The ends must divide it rightly.
     pub(crate) fn from_parts(text: String, ends: Ends) -> Strings {
         Strings { text, ends }
@@ -145,13 +144,6 @@ impl Strings {
         self.text.push_str(&other.text);
         Ok(())
     }
-=======
-    /// Takes them apart.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn into_parts(self) -> (String, Ends) {
-        (self.text, self.ends)
-    }
->>>>>>> d277d49 (Turn tables into record batches of Arrow and back)
 }
 
 impl<V: AsRef<str>> FromIterator<V> for Strings {
