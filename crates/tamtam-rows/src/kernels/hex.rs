@@ -51,9 +51,16 @@ fn rest<W: Word>(text: &[u8], digits: usize, bit: u8, out: &mut Vec<W>) -> bool 
     true
 }
 
-/// Writes each value as `digits` hexadecimal digits behind what is in `text`. Digits that a value has beyond those
-/// are cut off.
-pub(crate) fn to_hex<W: Word>(values: &[W], digits: usize, case: Case, text: &mut Vec<u8>) {
+/// Each value as `digits` hexadecimal digits, one behind the other. Digits that a value has beyond those are cut off.
+pub(crate) fn to_hex<W: Word>(values: &[W], digits: usize, case: Case) -> String {
+    let mut text = Vec::new();
+    write_hex(values, digits, case, &mut text);
+    debug_assert!(text.is_ascii());
+    // SAFETY: `write_hex` writes digits and letters only, and cuts off what it wrote beyond them.
+    unsafe { String::from_utf8_unchecked(text) }
+}
+
+fn write_hex<W: Word>(values: &[W], digits: usize, case: Case, text: &mut Vec<u8>) {
     debug_assert!((1..=16).contains(&digits));
     let start = text.len();
     // Eight digits are stored at once, so that the last may need room behind the end.
@@ -113,8 +120,7 @@ mod tests {
                     })
                     .collect();
                 for case in [Case::Lower, Case::Upper] {
-                    let mut text = b"x".to_vec();
-                    to_hex(&values, digits, case, &mut text);
+                    let text = to_hex(&values, digits, case);
                     let expected: String = values
                         .iter()
                         .map(|value| match case {
@@ -122,24 +128,22 @@ mod tests {
                             Case::Upper => format!("{value:0digits$X}"),
                         })
                         .collect();
-                    assert_eq!(text[1..], *expected.as_bytes(), "{digits} digits");
+                    assert_eq!(text, expected, "{digits} digits");
                     let mut back = vec![7_u64];
-                    let found = from_hex(&text[1..], digits, &mut back);
+                    let found = from_hex(text.as_bytes(), digits, &mut back);
                     assert_eq!(back, values);
                     let letters = expected.bytes().any(|byte| byte.is_ascii_alphabetic());
                     assert_eq!(found, Some(if letters { case } else { Case::Lower }));
                     if digits <= 8 {
                         let mut narrow: Vec<u32> = Vec::new();
-                        from_hex(&text[1..], digits, &mut narrow).unwrap();
+                        from_hex(text.as_bytes(), digits, &mut narrow).unwrap();
                         assert!(
                             narrow
                                 .iter()
                                 .zip(&values)
                                 .all(|(&narrow, &value)| u64::from(narrow) == value)
                         );
-                        let mut again = Vec::new();
-                        to_hex(&narrow, digits, case, &mut again);
-                        assert_eq!(again, text[1..]);
+                        assert_eq!(to_hex(&narrow, digits, case), text);
                     }
                 }
             }

@@ -16,6 +16,16 @@ pub(crate) use hex::{Case, from_hex, to_hex};
 pub(crate) use pack::pack;
 pub(crate) use unpack::unpack;
 
+/// Does something in a way that the compiler may vectorise with all that this processor can. What is done must be a
+/// simple loop, so that it is compiled into this function.
+#[inline(always)]
+pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    return x86::vectorised(work);
+    #[cfg(not(target_arch = "x86_64"))]
+    work()
+}
+
 /// The widths of words that values are gathered in before they are packed.
 pub(crate) trait Word: Copy + Ord + Default + std::fmt::Debug + 'static {
     const BITS: u32;

@@ -1,6 +1,7 @@
 use super::{Word, mask, packed_bytes};
 
-/// Reads values of `width` bits, as many as `out` takes. Bits beyond the word's are cut off.
+/// Reads values of `width` bits, as many as `out` takes. Bits beyond the word's are cut off. Bytes behind those that
+/// the values take may be loaded, and mean nothing.
 ///
 /// # Panics
 /// If there are fewer bytes than that takes.
@@ -9,7 +10,7 @@ pub(crate) fn unpack<W: Word>(bytes: &[u8], width: u32, out: &mut [W]) {
         out.fill(W::of(0));
         return;
     }
-    let bytes = &bytes[..packed_bytes(out.len(), width)];
+    assert!(bytes.len() >= packed_bytes(out.len(), width));
     #[cfg(target_arch = "x86_64")]
     let done = super::x86::unpack(bytes, width, out);
     #[cfg(not(target_arch = "x86_64"))]

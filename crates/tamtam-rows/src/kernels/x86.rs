@@ -8,6 +8,22 @@ fn has_avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2")
 }
 
+pub(super) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    fn with_avx2<R>(work: impl FnOnce() -> R) -> R {
+        work()
+    }
+    if has_avx2()
+        && std::arch::is_x86_feature_detected!("bmi2")
+        && std::arch::is_x86_feature_detected!("bmi1")
+    {
+        // SAFETY: all three are there.
+        unsafe { with_avx2(work) }
+    } else {
+        work()
+    }
+}
+
 /// Packs as many values as it can, a multiple of 8 of them, and says how many.
 pub(super) fn pack<W: Word>(values: &[W], width: u32, bytes: &mut [u8]) -> usize {
     if W::BITS > 32 || width > 32 || !std::arch::is_x86_feature_detected!("bmi2") {

@@ -57,6 +57,8 @@ pub(crate) struct Met {
 pub(crate) struct Input<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Where what may be read ends. What lies behind is never looked at, but kernels may load it beside.
+    end: usize,
     /// Where in the stream `bytes` begins.
     origin: u64,
     /// The codecs met, if somebody asks for them.
@@ -73,6 +75,7 @@ impl<'a> Input<'a> {
         Input {
             bytes,
             at: 0,
+            end: bytes.len(),
             origin,
             met: None,
             budget: limits.bytes,
@@ -86,7 +89,7 @@ impl<'a> Input<'a> {
     }
 
     pub(crate) fn left(&self) -> usize {
-        self.bytes.len() - self.at
+        self.end - self.at
     }
 
     pub(crate) fn malformed(&self, reason: impl Into<String>) -> DecodeError {
@@ -102,12 +105,33 @@ impl<'a> Input<'a> {
             return Err(DecodeError::Truncated {
                 form: FORM,
                 what,
-                at: self.origin + self.bytes.len() as u64,
+                at: self.origin + self.end as u64,
             });
         }
         let taken = &self.bytes[self.at..self.at + count];
         self.at += count;
         Ok(taken)
+    }
+
+    /// The same bytes and all that lie behind them.
+    pub(crate) fn take_with_rest(&mut self, count: usize, what: &'static str) -> Result<&'a [u8]> {
+        let from = self.at;
+        self.take(count, what)?;
+        Ok(&self.bytes[from..])
+    }
+
+    /// A part of what is to be read, to be read on its own.
+    pub(crate) fn part(&mut self, count: usize, what: &'static str) -> Result<Input<'a>> {
+        let at = self.at;
+        self.take(count, what)?;
+        Ok(Input {
+            bytes: self.bytes,
+            at,
+            end: self.at,
+            origin: self.origin,
+            met: None,
+            ..*self
+        })
     }
 
     pub(crate) fn byte(&mut self, what: &'static str) -> Result<u8> {

@@ -289,14 +289,20 @@ fn decode_values(input: &mut Input<'_>, kind: &Kind, count: usize, at: u64) -> R
         },
         Kind::Uuid => Values::Uuid(decode_sixteen(input, count)?),
         Kind::Text => {
-            let (all, ends) = texts::decode(input, count)?;
             let damaged = |reason: String| DecodeError::Malformed {
                 form: FORM,
                 at,
                 reason,
             };
-            let text = String::from_utf8(all)
-                .map_err(|error| damaged(format!("text that is not UTF-8: {error}")))?;
+            let (bytes, ends) = texts::decode_text(input, count)?;
+            let text = match bytes {
+                // Values between digits end between characters.
+                texts::Bytes::Ascii(text) => {
+                    return Ok(Values::Text(Strings::from_parts(text, ends)));
+                }
+                texts::Bytes::Any(bytes) => String::from_utf8(bytes)
+                    .map_err(|error| damaged(format!("text that is not UTF-8: {error}")))?,
+            };
             if !ends.divide(&text) {
                 return Err(damaged("a value that ends inside a character".into()));
             }

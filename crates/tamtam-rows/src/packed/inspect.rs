@@ -1,5 +1,5 @@
-use super::Reader;
 use super::bytes::{Input, Met, Result};
+use super::reader::{Chunks, InMemory, Source};
 use crate::{Field, Limits};
 
 /// What a table in the packed encoding is made of. Made by [`inspect`].
@@ -34,15 +34,13 @@ pub struct InspectedColumn {
 /// # Errors
 /// As for [`decode`](super::decode), without limits: memory is taken for one chunk at a time.
 pub fn inspect(bytes: &[u8]) -> Result<Inspection> {
-    let mut reader = Reader::new(
-        bytes,
-        Limits {
-            rows: u64::MAX,
-            ..Limits::default()
-        },
-    )?;
+    let limits = Limits {
+        rows: u64::MAX,
+        ..Limits::default()
+    };
+    let mut reader = Chunks::new(InMemory { bytes, position: 0 }, limits)?;
     let mut columns: Vec<InspectedColumn> = reader
-        .schema()
+        .schema
         .fields()
         .iter()
         .map(|field| InspectedColumn {
@@ -69,7 +67,7 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection> {
                 }
             }
         };
-        let Some((chunk, _)) = reader.chunk(&mut look)? else {
+        let Some(chunk) = reader.next(&mut look)? else {
             break;
         };
         rows += chunk.len() as u64;
@@ -86,7 +84,7 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection> {
     Ok(Inspection {
         rows,
         chunks,
-        bytes: reader.position(),
+        bytes: reader.source.position(),
         columns,
     })
 }

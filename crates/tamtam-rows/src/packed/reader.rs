@@ -2,22 +2,13 @@ use std::io::Read;
 
 use super::bytes::{FORM, Input, Result};
 use super::column;
-use super::layout::{HEAD, MAGIC, ROWS_PER_CHUNK, VERSION, checksum, read_schema};
+use super::layout::{MAGIC, ROWS_PER_CHUNK, VERSION, checksum, read_schema};
 use crate::{DecodeError, Limits, Rows, Schema};
 
 /// Reads a table chunk by chunk, with memory for one of them.
 #[derive(Debug)]
 pub struct Reader<R> {
-    from: R,
-    limits: Limits,
-    schema: Schema,
-    /// How many bytes were read.
-    position: u64,
-    rows: u64,
-    chunks: u64,
-    is_done: bool,
-    /// One chunk.
-    body: Vec<u8>,
+    chunks: Chunks<Streamed<R>>,
 }
 
 impl<R: Read> Reader<R> {
@@ -25,10 +16,124 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// If reading fails, or this is no table in the packed encoding.
-    pub fn new(mut from: R, limits: Limits) -> Result<Reader<R>> {
-        let mut position = 0;
-        let mut magic = [0; 4];
-        read(&mut from, &mut magic, &mut position, "the beginning")?;
+    pub fn new(from: R, limits: Limits) -> Result<Reader<R>> {
+        let source = Streamed {
+            from,
+            buffer: Vec::new(),
+            position: 0,
+        };
+        Ok(Reader {
+            chunks: Chunks::new(source, limits)?,
+        })
+    }
+
+    /// The columns' names and types.
+    pub fn schema(&self) -> &Schema {
+        &self.chunks.schema
+    }
+
+    /// The next rows, or `None` at the end.
+    ///
+    /// # Errors
+    /// If reading fails, or the chunk is damaged, exceeds the limits, or is missing. After an error the reader is of
+    /// no further use.
+    pub fn next_chunk(&mut self) -> Result<Option<Rows>> {
+        self.chunks.next(&mut |_, _| ())
+    }
+
+    /// How many bytes were read.
+    pub fn position(&self) -> u64 {
+        self.chunks.source.position()
+    }
+
+    /// Gives back what was read from.
+    pub fn into_inner(self) -> R {
+        self.chunks.source.from
+    }
+}
+
+/// Where the bytes of a table come from.
+pub(super) trait Source {
+    /// The next bytes, as many as asked for.
+    fn take(&mut self, count: u64, what: &'static str) -> Result<&[u8]>;
+    /// How many were taken.
+    fn position(&self) -> u64;
+}
+
+/// Bytes in memory are not copied.
+#[derive(Debug)]
+pub(super) struct InMemory<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) position: usize,
+}
+
+impl Source for InMemory<'_> {
+    fn take(&mut self, count: u64, what: &'static str) -> Result<&[u8]> {
+        let left = &self.bytes[self.position..];
+        if count > left.len() as u64 {
+            return Err(DecodeError::Truncated {
+                form: FORM,
+                what,
+                at: self.bytes.len() as u64,
+            });
+        }
+        self.position += count as usize;
+        Ok(&left[..count as usize])
+    }
+
+    fn position(&self) -> u64 {
+        self.position as u64
+    }
+}
+
+#[derive(Debug)]
+struct Streamed<R> {
+    from: R,
+    /// What was taken last.
+    buffer: Vec<u8>,
+    position: u64,
+}
+
+impl<R: Read> Source for Streamed<R> {
+    fn take(&mut self, count: u64, what: &'static str) -> Result<&[u8]> {
+        self.buffer.clear();
+        // Memory grows only with what is really there.
+        self.buffer.reserve(count.min(1 << 20) as usize);
+        let found = self
+            .from
+            .by_ref()
+            .take(count)
+            .read_to_end(&mut self.buffer)? as u64;
+        self.position += found;
+        if found < count {
+            return Err(DecodeError::Truncated {
+                form: FORM,
+                what,
+                at: self.position,
+            });
+        }
+        Ok(&self.buffer)
+    }
+
+    fn position(&self) -> u64 {
+        self.position
+    }
+}
+
+/// Reads a table from either.
+#[derive(Debug)]
+pub(super) struct Chunks<S> {
+    pub(super) source: S,
+    limits: Limits,
+    pub(super) schema: Schema,
+    rows: u64,
+    count: u64,
+    is_done: bool,
+}
+
+impl<S: Source> Chunks<S> {
+    pub(super) fn new(mut source: S, limits: Limits) -> Result<Chunks<S>> {
+        let magic = source.take(4, "the beginning")?;
         if magic[..3] != MAGIC {
             return Err(DecodeError::Malformed {
                 form: FORM,
@@ -46,62 +151,34 @@ impl<R: Read> Reader<R> {
                 known: VERSION.into(),
             });
         }
-        let length = read_varint(&mut from, &mut position, "the length of the schema")?;
+        let length = read_varint(&mut source, "the length of the schema")?;
         within(length, &limits)?;
-        let mut expected = [0; 4];
-        read(
-            &mut from,
-            &mut expected,
-            &mut position,
-            "the checksum of the schema",
-        )?;
-        let mut body = Vec::new();
-        let origin = position;
-        read_body(&mut from, length, &mut body, &mut position, "the schema")?;
-        check(&body, expected, origin, || "the schema".into())?;
-        let schema = read_schema(&body, origin, &limits)?;
-        Ok(Reader {
-            from,
+        let expected = read_checksum(&mut source, "the checksum of the schema")?;
+        let origin = source.position();
+        let body = source.take(length, "the schema")?;
+        check(body, expected, origin, || "the schema".into())?;
+        let schema = read_schema(body, origin, &limits)?;
+        Ok(Chunks {
+            source,
             limits,
             schema,
-            position,
             rows: 0,
-            chunks: 0,
+            count: 0,
             is_done: false,
-            body,
         })
     }
 
-    /// The columns' names and types.
-    pub fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    /// The next rows, or `None` at the end.
-    ///
-    /// # Errors
-    /// If reading fails, or the chunk is damaged, exceeds the limits, or is missing. After an error the reader is of
-    /// no further use.
-    pub fn next_chunk(&mut self) -> Result<Option<Rows>> {
-        self.chunk(&mut |_, _| ())
-            .map(|chunk| chunk.map(|(rows, _)| rows))
-    }
-
-    /// Also shows each column's input after it was read, for those who want to know what was met there.
-    pub(super) fn chunk(
+    /// The next rows. `look` sees each column's input before and after it is read.
+    pub(super) fn next(
         &mut self,
         look: &mut dyn FnMut(usize, &mut Input<'_>),
-    ) -> Result<Option<(Rows, usize)>> {
+    ) -> Result<Option<Rows>> {
         if self.is_done {
             return Ok(None);
         }
-        let count = read_varint(
-            &mut self.from,
-            &mut self.position,
-            "the number of rows of a chunk",
-        )?;
+        let count = read_varint(&mut self.source, "the number of rows of a chunk")?;
         if count == 0 {
-            let all = read_varint(&mut self.from, &mut self.position, "the number of all rows")?;
+            let all = read_varint(&mut self.source, "the number of all rows")?;
             if all != self.rows {
                 return Err(self.malformed(format!(
                     "{} rows were read where {all} were written",
@@ -123,32 +200,16 @@ impl<R: Read> Reader<R> {
                 limit: self.limits.rows,
             });
         }
-        let mut head = [0; HEAD];
-        read(
-            &mut self.from,
-            &mut head,
-            &mut self.position,
-            "the head of a chunk",
-        )?;
-        let length = u32::from_le_bytes(head[..4].try_into().expect("4 bytes"));
+        let length = self.source.take(4, "the length of a chunk")?;
+        let length = u32::from_le_bytes(length.try_into().expect("4 bytes"));
         within(length.into(), &self.limits)?;
-        let origin = self.position;
-        read_body(
-            &mut self.from,
-            length.into(),
-            &mut self.body,
-            &mut self.position,
-            "a chunk",
-        )?;
-        let chunks = self.chunks;
-        check(
-            &self.body,
-            head[4..].try_into().expect("4 bytes"),
-            origin,
-            || format!("chunk {chunks}"),
-        )?;
-        let rows_of_chunk = columns(
-            &self.body,
+        let expected = read_checksum(&mut self.source, "the checksum of a chunk")?;
+        let origin = self.source.position();
+        let body = self.source.take(length.into(), "a chunk")?;
+        let number = self.count;
+        check(body, expected, origin, || format!("chunk {number}"))?;
+        let chunk = columns(
+            body,
             origin,
             &self.schema,
             count as usize,
@@ -156,26 +217,16 @@ impl<R: Read> Reader<R> {
             look,
         )?;
         self.rows = rows;
-        self.chunks += 1;
-        Ok(Some((rows_of_chunk, self.body.len())))
-    }
-
-    /// How many bytes were read.
-    pub fn position(&self) -> u64 {
-        self.position
+        self.count += 1;
+        Ok(Some(chunk))
     }
 
     fn malformed(&self, reason: String) -> DecodeError {
         DecodeError::Malformed {
             form: FORM,
-            at: self.position,
+            at: self.source.position(),
             reason,
         }
-    }
-
-    /// Gives back what was read from.
-    pub fn into_inner(self) -> R {
-        self.from
     }
 }
 
@@ -191,10 +242,7 @@ fn columns(
     let mut columns = Vec::with_capacity(schema.len());
     for (index, field) in schema.fields().iter().enumerate() {
         let length = input.count(input.left(), "the length of a column")?;
-        let at = input.position();
-        let bytes = input.take(length, "a column")?;
-        let mut part = Input::new(bytes, at, limits);
-        part.budget = input.budget;
+        let mut part = input.part(length, "a column")?;
         look(index, &mut part);
         let column = column::decode(&mut part, field.kind(), field.is_nullable(), count)?;
         if part.left() != 0 {
@@ -228,8 +276,8 @@ fn within(length: u64, limits: &Limits) -> Result<()> {
     Ok(())
 }
 
-fn check(body: &[u8], expected: [u8; 4], at: u64, what: impl FnOnce() -> String) -> Result<()> {
-    let (expected, found) = (u32::from_le_bytes(expected), checksum(body));
+fn check(body: &[u8], expected: u32, at: u64, what: impl FnOnce() -> String) -> Result<()> {
+    let found = checksum(body);
     if expected == found {
         return Ok(());
     }
@@ -242,57 +290,21 @@ fn check(body: &[u8], expected: [u8; 4], at: u64, what: impl FnOnce() -> String)
     })
 }
 
-fn read(
-    from: &mut impl Read,
-    bytes: &mut [u8],
-    position: &mut u64,
-    what: &'static str,
-) -> Result<()> {
-    from.read_exact(bytes).map_err(|error| match error.kind() {
-        std::io::ErrorKind::UnexpectedEof => DecodeError::Truncated {
-            form: FORM,
-            what,
-            at: *position,
-        },
-        _ => DecodeError::Read(error),
-    })?;
-    *position += bytes.len() as u64;
-    Ok(())
+fn read_checksum(source: &mut impl Source, what: &'static str) -> Result<u32> {
+    let bytes = source.take(4, what)?;
+    Ok(u32::from_le_bytes(bytes.try_into().expect("4 bytes")))
 }
 
-fn read_varint(from: &mut impl Read, position: &mut u64, what: &'static str) -> Result<u64> {
-    let start = *position;
-    let mut bytes = Vec::with_capacity(10);
-    loop {
-        let mut byte = [0];
-        read(from, &mut byte, position, what)?;
-        bytes.push(byte[0]);
-        if byte[0] < 0x80 || bytes.len() == 10 {
-            return Input::new(&bytes, start, &Limits::default()).varint(what);
+fn read_varint(source: &mut impl Source, what: &'static str) -> Result<u64> {
+    let start = source.position();
+    let mut bytes = [0; 10];
+    for count in 1..=bytes.len() {
+        bytes[count - 1] = source.take(1, what)?[0];
+        if bytes[count - 1] < 0x80 || count == bytes.len() {
+            return Input::new(&bytes[..count], start, &Limits::default()).varint(what);
         }
     }
-}
-
-/// Memory grows only with what is really there.
-fn read_body(
-    from: &mut impl Read,
-    length: u64,
-    body: &mut Vec<u8>,
-    position: &mut u64,
-    what: &'static str,
-) -> Result<()> {
-    body.clear();
-    body.reserve(length.min(1 << 20) as usize);
-    let found = from.by_ref().take(length).read_to_end(body)? as u64;
-    *position += found;
-    if found < length {
-        return Err(DecodeError::Truncated {
-            form: FORM,
-            what,
-            at: *position,
-        });
-    }
-    Ok(())
+    unreachable!("the tenth byte ends it");
 }
 
 /// The table in these bytes, which must end with it.
@@ -301,10 +313,10 @@ fn read_body(
 /// If the bytes are not a table in the packed encoding, are damaged, or exceed the limits; that on bytes is one on the
 /// whole table.
 pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Rows> {
-    let mut reader = Reader::new(bytes, *limits)?;
+    let mut chunks = Chunks::new(InMemory { bytes, position: 0 }, *limits)?;
     let mut all: Option<Rows> = None;
     let mut memory = 0;
-    while let Some(rows) = reader.next_chunk()? {
+    while let Some(rows) = chunks.next(&mut |_, _| ())? {
         memory += rows.memory() as u64;
         if memory > limits.bytes {
             return Err(DecodeError::Limit {
@@ -319,7 +331,7 @@ pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Rows> {
             Some(all) => all.append(&rows)?,
         }
     }
-    let position = reader.position();
+    let position = chunks.source.position();
     if position < bytes.len() as u64 {
         return Err(DecodeError::Malformed {
             form: FORM,
@@ -330,5 +342,5 @@ pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Rows> {
             ),
         });
     }
-    Ok(all.unwrap_or_else(|| Rows::empty(reader.schema.clone())))
+    Ok(all.unwrap_or_else(|| Rows::empty(chunks.schema)))
 }

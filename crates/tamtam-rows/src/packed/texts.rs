@@ -385,10 +385,37 @@ pub(super) fn decode(input: &mut Input<'_>, count: usize) -> Result<(Vec<u8>, En
     Ok((decoded.all, decoded.ends))
 }
 
+/// Reads as many values of text; whether it is UTF-8, the caller finds out, unless there are only digits.
+pub(super) fn decode_text(input: &mut Input<'_>, count: usize) -> Result<(Bytes, Ends)> {
+    coded(input, 0, |input, codec| match codec {
+        HEX_LOWER | HEX_UPPER => {
+            hex(input, codec, count).map(|(text, ends)| (Bytes::Ascii(text), ends))
+        }
+        _ => body(input, codec, count, 0).map(|decoded| (Bytes::Any(decoded.all), decoded.ends)),
+    })
+}
+
+/// What text was found to be while it was read.
+pub(super) enum Bytes {
+    Ascii(String),
+    Any(Vec<u8>),
+}
+
 fn nested_decode(input: &mut Input<'_>, count: usize, depth: u8) -> Result<Collected> {
     if depth >= DEPTH {
         return Err(input.malformed(format!("texts nested deeper than {DEPTH}")));
     }
+    coded(input, depth, |input, codec| {
+        body(input, codec, count, depth)
+    })
+}
+
+/// Reads the codec and what follows, and notes what was met.
+fn coded<T>(
+    input: &mut Input<'_>,
+    depth: u8,
+    read: impl FnOnce(&mut Input<'_>, u8) -> Result<T>,
+) -> Result<T> {
     let codec = input.byte("how text is coded")?;
     let before = input.left() + 1;
     let place = input.met.as_mut().map(|met| {
@@ -399,12 +426,34 @@ fn nested_decode(input: &mut Input<'_>, count: usize, depth: u8) -> Result<Colle
         });
         met.len() - 1
     });
-    let decoded = body(input, codec, count, depth)?;
+    let decoded = read(input, codec)?;
     let after = input.left();
     if let (Some(place), Some(met)) = (place, &mut input.met) {
         met[place].bytes = before - after;
     }
     Ok(decoded)
+}
+
+/// Values that are hexadecimal digits.
+fn hex(input: &mut Input<'_>, codec: u8, count: usize) -> Result<(String, Ends)> {
+    let case = if codec == HEX_LOWER {
+        Case::Lower
+    } else {
+        Case::Upper
+    };
+    let width = width(input, count)?;
+    let text = if width <= 8 {
+        to_hex(&integers::decode::<u32>(input, count, 1)?, width, case)
+    } else {
+        to_hex(&integers::decode::<u64>(input, count, 1)?, width, case)
+    };
+    Ok((
+        text,
+        Ends::Fixed {
+            width: width as u32,
+            count,
+        },
+    ))
 }
 
 fn body(input: &mut Input<'_>, codec: u8, count: usize, depth: u8) -> Result<Collected> {
@@ -416,26 +465,10 @@ fn body(input: &mut Input<'_>, codec: u8, count: usize, depth: u8) -> Result<Col
             Ok(Collected { all, ends })
         }
         HEX_LOWER | HEX_UPPER => {
-            let case = if codec == HEX_LOWER {
-                Case::Lower
-            } else {
-                Case::Upper
-            };
-            let width = width(input, count)?;
-            let mut all = Vec::new();
-            if width <= 8 {
-                let values: Vec<u32> = integers::decode(input, count, 1)?;
-                to_hex(&values, width, case, &mut all);
-            } else {
-                let values: Vec<u64> = integers::decode(input, count, 1)?;
-                to_hex(&values, width, case, &mut all);
-            }
+            let (text, ends) = hex(input, codec, count)?;
             Ok(Collected {
-                all,
-                ends: Ends::Fixed {
-                    width: width as u32,
-                    count,
-                },
+                all: text.into_bytes(),
+                ends,
             })
         }
         DIGITS => {

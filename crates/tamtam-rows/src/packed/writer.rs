@@ -96,14 +96,19 @@ impl<W: Write> Writer<W> {
         write_varint(&mut head, rows.len() as u64);
         self.body.clear();
         let origin = self.position + (head.len() + HEAD) as u64;
-        let mut part = Vec::new();
+        // Room for the length of a column is left before it. Only plain columns look at where they lie; before those
+        // it always takes five bytes.
+        let room = match (self.mode, rows.len()) {
+            (Mode::Plain, _) => 5,
+            (_, 0..1600) => 2,
+            _ => 3,
+        };
         for (field, column) in rows.fields() {
-            part.clear();
-            // Only plain columns look at where they lie; the length before them always takes five bytes.
-            let before = self.body.len() + PADDED;
+            let before = self.body.len();
+            self.body.resize(before + room, 0);
             let mut out = Output {
-                bytes: &mut part,
-                origin: origin + before as u64,
+                bytes: &mut self.body,
+                origin,
             };
             column::encode(
                 column,
@@ -111,12 +116,8 @@ impl<W: Write> Writer<W> {
                 Effort::new(self.mode),
                 &mut out,
             );
-            if self.mode == Mode::Plain {
-                write_padded(&mut self.body, part.len() as u64);
-            } else {
-                write_varint(&mut self.body, part.len() as u64);
-            }
-            self.body.extend_from_slice(&part);
+            let length = (self.body.len() - before - room) as u64;
+            write_length(&mut self.body, before, room, length);
         }
         let Ok(length) = u32::try_from(self.body.len()) else {
             return Err(EncodeError::Unsupported {
@@ -157,20 +158,18 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The bytes of a padded length.
-const PADDED: usize = 5;
-
-/// A number below 2^35 in five bytes; readers of shorter ones read it, too.
-fn write_padded(bytes: &mut Vec<u8>, value: u64) {
-    let parts: [u8; PADDED] = std::array::from_fn(|index| {
-        let bits = (value >> (7 * index)) as u8 & 0x7f;
-        if index + 1 < PADDED {
-            bits | 0x80
-        } else {
-            bits
-        }
-    });
-    bytes.extend_from_slice(&parts);
+/// Writes a length into the room that was left for it; where that is too small, what lies behind makes place.
+fn write_length(body: &mut Vec<u8>, at: usize, room: usize, length: u64) {
+    if length >> (7 * room) != 0 {
+        let mut bytes = Vec::new();
+        write_varint(&mut bytes, length);
+        body.splice(at..at + room, bytes);
+        return;
+    }
+    for index in 0..room {
+        let more = if index + 1 < room { 0x80 } else { 0 };
+        body[at + index] = (length >> (7 * index)) as u8 & 0x7f | more;
+    }
 }
 
 /// Writes a table behind what is in `out`.

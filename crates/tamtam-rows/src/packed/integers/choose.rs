@@ -1,7 +1,7 @@
-use super::sample::{Sample, Widths, entropy};
+use super::sample::{Sample, Widths, entropy, greatest_common_divisor};
 use super::symbols::{class_of, table_bits};
-use super::{Effort, radix};
-use crate::kernels::{Word, width_of};
+use super::{Effort, dictionary, radix};
+use crate::kernels::{Word, vectorised, width_of};
 use crate::packed::Mode;
 
 /// What a list is to be coded with.
@@ -12,7 +12,8 @@ pub(super) enum Choice {
     /// With this many low bits.
     Patched(u32),
     Runs,
-    Dictionary,
+    /// With about this many entries.
+    Dictionary(usize),
     Symbols,
     Classes,
     Radix,
@@ -55,7 +56,7 @@ pub(super) fn choose<W: Word>(offsets: &mut [W], range: u64, effort: Effort) -> 
         offer(
             &mut best,
             Choice::Delta,
-            cost(delta_bits(&sample), 60.0) * worth.min(1.06),
+            cost(delta_bits(&sample, width), 60.0) * worth.min(1.06),
         );
         let equal = sample.equal_share();
         if equal > 0.3 {
@@ -67,14 +68,11 @@ pub(super) fn choose<W: Word>(offsets: &mut [W], range: u64, effort: Effort) -> 
             );
         }
         if width > 2 {
-            let (_, distinct) = sample.distinct();
+            let distinct = sample.distinct();
             let codes = distinct.max(2.0).log2().ceil();
-            if distinct < count as f64 / 2.0 && distinct <= super::dictionary::MOST as f64 {
-                offer(
-                    &mut best,
-                    Choice::Dictionary,
-                    cost(codes, distinct * f64::from(width) + 80.0) * 1.04,
-                );
+            if distinct < count as f64 / 2.0 && distinct <= dictionary::MOST as f64 {
+                let cost = cost(codes, distinct * f64::from(width) + 80.0) * 1.04;
+                offer(&mut best, Choice::Dictionary(distinct as usize), cost);
             }
         }
     }
@@ -91,12 +89,15 @@ pub(super) fn choose<W: Word>(offsets: &mut [W], range: u64, effort: Effort) -> 
     (best.0, divisor)
 }
 
-/// Bits a value of the differences, packed or patched.
-fn delta_bits(sample: &Sample) -> f64 {
-    let (Some(&least), Some(&most)) = (
-        sample.differences.iter().min(),
-        sample.differences.iter().max(),
-    ) else {
+/// Bits a value of the differences, packed or patched; without bound where most of them are not below the values.
+fn delta_bits(sample: &Sample, width: u32) -> f64 {
+    let differences = &sample.differences;
+    let near = 1_u64 << width.saturating_sub(2).min(62);
+    let is_near = |difference: &&i64| difference.unsigned_abs() < near;
+    if differences.iter().filter(is_near).count() * 4 < differences.len() * 3 {
+        return f64::INFINITY;
+    }
+    let (Some(&least), Some(&most)) = (differences.iter().min(), differences.iter().max()) else {
         return f64::INFINITY;
     };
     let range = most.wrapping_sub(least) as u64;
@@ -104,8 +105,7 @@ fn delta_bits(sample: &Sample) -> f64 {
         return 0.0;
     }
     let packed = f64::from(width_of(range));
-    let offsets = sample
-        .differences
+    let offsets = differences
         .iter()
         .map(|difference| difference.wrapping_sub(least) as u64);
     let (_, patched) = Widths::of(offsets).patched(width_of(range));
@@ -145,45 +145,56 @@ fn by_entropy(sample: &Sample, count: usize, range: u64, effort: Effort) -> Opti
 
 /// Divides all offsets by what they have in common, and says what that was.
 fn divide<W: Word>(offsets: &mut [W], sample: &mut Sample) -> u64 {
-    let divisor = sample.divisor();
-    if divisor <= 1 {
-        return 1;
-    }
-    // Others may have less in common than those of the sample.
-    let divisor = offsets
-        .iter()
-        .try_fold(divisor, |common, offset| {
-            let offset = offset.get();
-            if is_multiple(offset, common) {
-                return Some(common);
+    let mut divisor = sample.divisor();
+    while divisor > 1 {
+        match quotients(offsets, divisor) {
+            Ok(quotients) => {
+                offsets.copy_from_slice(&quotients);
+                sample.divide(divisor);
+                return divisor;
             }
-            let less = super::sample::greatest_common_divisor(common, offset);
-            (less > 1).then_some(less)
-        })
-        .unwrap_or(1);
-    if divisor == 1 {
-        return 1;
+            // Others have less in common than those of the sample.
+            Err(other) => divisor = greatest_common_divisor(divisor, other),
+        }
     }
-    if W::BITS <= 32 && divisor <= u64::from(u32::MAX) {
-        // For multiples below 2^32 this product's upper half is the exact quotient.
-        let inverse = (1_u64 << 32).div_ceil(divisor);
-        offsets
-            .iter_mut()
-            .for_each(|offset| *offset = W::of((offset.get() * inverse) >> 32));
-    } else {
-        offsets
-            .iter_mut()
-            .for_each(|offset| *offset = W::of(offset.get() / divisor));
-    }
-    sample.divide(divisor);
-    divisor
+    1
 }
 
-#[inline(always)]
-fn is_multiple(value: u64, divisor: u64) -> bool {
-    if (value | divisor) <= u64::from(u32::MAX) {
-        (value as u32).is_multiple_of(divisor as u32)
-    } else {
-        value.is_multiple_of(divisor)
+/// All quotients, or an offset that is no multiple.
+fn quotients<W: Word>(offsets: &[W], divisor: u64) -> Result<Vec<W>, u64> {
+    if W::BITS > 32 || divisor > u64::from(u32::MAX) {
+        return match offsets
+            .iter()
+            .find(|offset| !offset.get().is_multiple_of(divisor))
+        {
+            Some(other) => Err(other.get()),
+            None => Ok(offsets
+                .iter()
+                .map(|offset| W::of(offset.get() / divisor))
+                .collect()),
+        };
     }
+    // For multiples below 2^32 this product's upper half is the exact quotient, and for others no factor.
+    let inverse = (1_u64 << 32).div_ceil(divisor);
+    let quotient = |offset: &W| (offset.get() * inverse) >> 32;
+    let quotients: Vec<W> = vectorised(|| {
+        offsets
+            .iter()
+            .map(|offset| W::of(quotient(offset)))
+            .collect()
+    });
+    let all = vectorised(|| {
+        let mut differs = 0;
+        for (offset, quotient) in offsets.iter().zip(&quotients) {
+            differs |= quotient.get().wrapping_mul(divisor) ^ offset.get();
+        }
+        differs == 0
+    });
+    if all {
+        return Ok(quotients);
+    }
+    let other = offsets
+        .iter()
+        .find(|&offset| quotient(offset).wrapping_mul(divisor) != offset.get());
+    Err(other.map_or(1, |other| other.get()))
 }

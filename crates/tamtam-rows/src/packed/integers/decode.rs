@@ -111,14 +111,14 @@ fn body<T: Integer>(
     }
 }
 
-/// The bytes of as many packed offsets, and their width.
+/// The bytes of as many packed offsets and all behind them, and their width.
 fn bits<'a>(input: &mut Input<'a>, count: usize) -> Result<(&'a [u8], u32)> {
     let width = u32::from(input.byte("a width")?);
     if width > 64 {
         return Err(input.malformed(format!("a width of {width} bits")));
     }
     Ok((
-        input.take(packed_bytes(count, width), "packed offsets")?,
+        input.take_with_rest(packed_bytes(count, width), "packed offsets")?,
         width,
     ))
 }

@@ -10,11 +10,12 @@ pub(super) fn write<W: Word>(
     offsets: &[W],
     base: u64,
     width: u32,
+    expected: usize,
     effort: Effort,
     out: &mut Output<'_>,
 ) -> bool {
-    // As soon as it cannot pay, it is given up.
-    let most = MOST.min(offsets.len() / 2).max(2);
+    // As soon as it cannot pay, or the expectation proves wrong, it is given up.
+    let most = MOST.min(offsets.len() / 2).min(expected * 3 + 32).max(2);
     let Some((entries, codes)) = index(offsets, most) else {
         return false;
     };

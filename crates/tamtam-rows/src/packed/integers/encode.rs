@@ -1,6 +1,6 @@
 use super::choose::{Choice, choose};
 use super::{Codec, Effort, Integer, dictionary, radix, symbols};
-use crate::kernels::{Word, mask, pack, width_of};
+use crate::kernels::{Word, mask, pack, vectorised, width_of};
 use crate::packed::Mode;
 use crate::packed::bytes::Output;
 
@@ -12,8 +12,13 @@ pub(in crate::packed) fn encode<T: Integer>(values: &[T], effort: Effort, out: &
     let Some((&first, &last)) = values.first().zip(values.last()) else {
         return constant(0, out);
     };
-    let (min, max) = values.iter().fold((first, first), |(min, max), &value| {
-        (min.min(value), max.max(value))
+    let (min, max) = vectorised(|| {
+        let (mut min, mut max) = (first, first);
+        for &value in values {
+            min = min.min(value);
+            max = max.max(value);
+        }
+        (min, max)
     });
     if min == max {
         return constant(first.wide(), out);
@@ -27,24 +32,21 @@ pub(in crate::packed) fn encode<T: Integer>(values: &[T], effort: Effort, out: &
     let base = min.wide();
     let range = max.wide().wrapping_sub(base);
     if range <= u16::MAX.into() {
-        let offsets: Vec<u16> = values
-            .iter()
-            .map(|value| value.wide().wrapping_sub(base) as u16)
-            .collect();
-        list(offsets, base, range, effort, out);
+        list(offsets::<T, u16>(values, base), base, range, effort, out);
     } else if range <= u32::MAX.into() {
-        let offsets: Vec<u32> = values
-            .iter()
-            .map(|value| value.wide().wrapping_sub(base) as u32)
-            .collect();
-        list(offsets, base, range, effort, out);
+        list(offsets::<T, u32>(values, base), base, range, effort, out);
     } else {
-        let offsets: Vec<u64> = values
-            .iter()
-            .map(|value| value.wide().wrapping_sub(base))
-            .collect();
-        list(offsets, base, range, effort, out);
+        list(offsets::<T, u64>(values, base), base, range, effort, out);
     }
+}
+
+fn offsets<T: Integer, W: Word>(values: &[T], base: u64) -> Vec<W> {
+    vectorised(|| {
+        values
+            .iter()
+            .map(|value| W::of(value.wide().wrapping_sub(base)))
+            .collect()
+    })
 }
 
 fn constant(value: u64, out: &mut Output<'_>) {
@@ -121,7 +123,9 @@ fn coded<W: Word>(
             runs(offsets, base, effort, out);
             true
         }
-        Choice::Dictionary => dictionary::write(offsets, base, width, effort, out),
+        Choice::Dictionary(entries) => {
+            dictionary::write(offsets, base, width, entries, effort, out)
+        }
         Choice::Symbols => symbols::encode_symbols(offsets, base, width, effort, out),
         Choice::Classes => symbols::encode_classes(offsets, base, width, effort, out),
         Choice::Radix => radix::encode(offsets, base, out),

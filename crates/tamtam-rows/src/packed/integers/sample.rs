@@ -76,21 +76,44 @@ impl Sample {
         self.equal as f64 / self.differences.len().max(1) as f64
     }
 
-    /// Different values in the sample, and how many different ones the whole list would have if each were as likely.
-    pub(super) fn distinct(&self) -> (usize, f64) {
-        let mut sorted = self.values.clone();
-        sorted.sort_unstable();
-        sorted.dedup();
-        let (size, distinct) = (self.values.len() as f64, sorted.len());
+    /// How many different values the whole list would have if each were as likely.
+    pub(super) fn distinct(&self) -> f64 {
+        let distinct = if self.values.len() <= 64 {
+            few_distinct(&self.values)
+        } else {
+            distinct(&self.values)
+        };
+        let size = self.values.len() as f64;
         // Of n draws from d values, n² / 2d pairs are expected to be equal.
         let pairs = size - distinct as f64;
-        let estimate = if pairs < 1.0 {
+        if pairs < 1.0 {
             f64::INFINITY
         } else {
             (size * size / (2.0 * pairs)).max(distinct as f64)
-        };
-        (distinct, estimate)
+        }
     }
+}
+
+fn distinct(values: &[u64]) -> usize {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted.len()
+}
+
+/// The same for at most 64 values, in less time.
+fn few_distinct(values: &[u64]) -> usize {
+    let mut table = [0_u64; 128];
+    let mut taken = 0_u128;
+    for &value in values {
+        let mut place = (value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 57) as usize;
+        while taken >> place & 1 == 1 && table[place] != value {
+            place = (place + 1) % 128;
+        }
+        taken |= 1 << place;
+        table[place] = value;
+    }
+    taken.count_ones() as usize
 }
 
 /// For each width, how many values have it.
@@ -157,4 +180,19 @@ pub(super) fn entropy(counts: &[u32]) -> f64 {
         kinds += 1;
     }
     bits + f64::from(kinds - 1) / (2.0 * all * std::f64::consts::LN_2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_to_count_agree() {
+        for kinds in 1..100_u64 {
+            let values: Vec<u64> = (0..64)
+                .map(|n: u64| ((n * n * 7919) % kinds) << 40)
+                .collect();
+            assert_eq!(few_distinct(&values), distinct(&values));
+        }
+    }
 }
