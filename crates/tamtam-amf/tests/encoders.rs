@@ -437,3 +437,31 @@ fn nothing_is_written_that_is_not_amf3() {
     let deep = new(|encoder| (0..=MAX_DEPTH).try_for_each(|_| encoder.begin_array(1)));
     assert_eq!(deep, Err(TooDeep { limit: MAX_DEPTH }));
 }
+
+#[test]
+fn names_that_were_made_ready_are_those_that_were_not() {
+    for length in [0, 1, 28, 29, 30, 31, 32, 33, 300, 65_535] {
+        let text = "n".repeat(length);
+        let name = amf0::Name::new(&text).unwrap();
+        assert_eq!(name.as_str(), text);
+        let ready = old(|encoder| {
+            encoder.begin_object()?;
+            encoder.property_number(&name, 1.5)?;
+            encoder.property_name(&name)?;
+            encoder.write_null()?;
+            encoder.property_string(&name, "text")?;
+            encoder.end()
+        });
+        let not = old(|encoder| {
+            encoder.begin_object()?;
+            encoder.property(&text)?;
+            encoder.write_number(1.5)?;
+            encoder.property(&text)?;
+            encoder.write_null()?;
+            encoder.property(&text)?;
+            encoder.write_string("text")?;
+            encoder.end()
+        });
+        assert_eq!(ready.unwrap(), not.unwrap());
+    }
+}

@@ -70,6 +70,26 @@ enum Frame {
     Strict { left: u32 },
 }
 
+impl Frame {
+    /// A value begins within what is open.
+    #[inline]
+    fn begin_value(&mut self) -> Result<(), EncodeError> {
+        match self {
+            Frame::Top => Ok(()),
+            Frame::Strict { left: 0 } => Err(EncodeError::MoreThanAnnounced),
+            Frame::Strict { left } => {
+                *left -= 1;
+                Ok(())
+            }
+            Frame::Named { waiting } if *waiting => {
+                *waiting = false;
+                Ok(())
+            }
+            Frame::Named { .. } => Err(EncodeError::NoName),
+        }
+    }
+}
+
 /// Writes values at the end of a vector, item by item.
 ///
 /// What would not be AMF0 is refused: a value without a name in an object, another number of values than an array
@@ -139,23 +159,12 @@ impl<'out> Encoder<'out> {
     #[inline]
     fn begin_value(&mut self) -> Result<(), EncodeError> {
         match &mut self.frame {
-            Frame::Strict { left: 0 } => Err(EncodeError::MoreThanAnnounced),
-            Frame::Strict { left } => {
-                *left -= 1;
-                Ok(())
-            }
-            Frame::Named { waiting } => {
-                if std::mem::take(waiting) {
-                    Ok(())
-                } else {
-                    Err(EncodeError::NoName)
-                }
-            }
             Frame::Top => {
                 self.begun = 0;
                 self.amf3.clear();
                 Ok(())
             }
+            frame => frame.begin_value(),
         }
     }
 
@@ -165,9 +174,14 @@ impl<'out> Encoder<'out> {
         if self.around.len() >= MAX_DEPTH {
             return Err(EncodeError::TooDeep { limit: MAX_DEPTH });
         }
-        self.begin_value()?;
+        // A copy, so that the frame is not written in parts and then read as a whole, which processors are slow at.
+        let mut around = self.frame;
+        match around {
+            Frame::Top => self.begin_value()?,
+            _ => around.begin_value()?,
+        }
         self.begun += 1;
-        self.around.push(self.frame);
+        self.around.push(around);
         self.frame = frame;
         Ok(())
     }
