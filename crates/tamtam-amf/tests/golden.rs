@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use tamtam_amf::amf3::{Array, Object, Traits, Vector};
+use tamtam_amf::recordset::{Header, RecordSet};
 use tamtam_amf::{Cause, Limits, amf0, amf3};
 
 macro_rules! golden {
@@ -285,6 +286,21 @@ fn both_formats_of_javascript_are_understood() {
     assert_eq!(objects.get("0"), Some(&object(1.0, "n")));
     assert_eq!(objects.get("1"), Some(&object(2.0, "m")));
     assert_eq!(objects.get("2"), Some(&object(1.0, "n")));
+}
+
+#[test]
+fn a_record_set_of_pyamf_is_understood() {
+    let table = RecordSet::decode(golden!("pyamf-amf0-recordset"), Limits::default()).unwrap();
+    assert_eq!(
+        table.rows,
+        [[1.0.into(), "a".into()], [2.5.into(), amf0::Value::Null]]
+    );
+    let header = Header {
+        service: "Tiles".into(),
+        id: "42".into(),
+        ..Header::whole(["x", "name"], 2)
+    };
+    assert_eq!(table.header, header);
 }
 
 #[test]
