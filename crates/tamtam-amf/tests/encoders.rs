@@ -340,6 +340,17 @@ fn nothing_is_written_that_is_not_amf0() {
     assert_eq!(alone, Err(Reference { index: 0, known: 0 }));
     let deep = old(|encoder| (0..=MAX_DEPTH).try_for_each(|_| encoder.begin_strict_array(1)));
     assert_eq!(deep, Err(EncodeError::TooDeep { limit: MAX_DEPTH }));
+    // AMF3 within goes on counting.
+    let inside = (0..MAX_DEPTH / 2).fold(amf3::Value::Null, |value, _| vec![value].into());
+    let both = |outside: usize| {
+        let value = amf0::Value::Avmplus(Box::new(inside.clone()));
+        amf0::encode(&(0..outside).fold(value, |value, _| vec![value].into()))
+    };
+    assert!(both(MAX_DEPTH / 2).is_ok());
+    assert_eq!(
+        both(MAX_DEPTH / 2 + 1),
+        Err(EncodeError::TooDeep { limit: MAX_DEPTH })
+    );
 }
 
 #[test]

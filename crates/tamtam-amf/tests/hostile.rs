@@ -384,3 +384,60 @@ fn what_no_type_has_is_refused_by_its_place() {
         assert_eq!(error, DecodeError { position, cause }, "{bytes:?}");
     }
 }
+
+#[test]
+fn a_part_of_a_value_is_read_by_itself_and_knows_its_own_references() {
+    // An array of an empty object, of an array of another one and a reference to it, and of one to the first object.
+    let old =
+        b"\x0a\0\0\0\x03\x03\0\0\x09\x0a\0\0\0\x02\x03\0\0\x09\x07\0\x03\x0a\0\0\0\x01\x07\0\x01";
+    let mut decoder = amf0::Decoder::new(old, Limits::default());
+    let begin = decoder.next_event().unwrap();
+    assert_eq!(begin, Some(amf0::Event::BeginStrictArray { length: 3 }));
+    let object = amf0::Value::Object(vec![]);
+    assert_eq!(decoder.value(), Ok(object.clone()));
+    assert_eq!(decoder.value(), Ok(vec![object.clone(), object].into()));
+    let error = decoder.value().unwrap_err();
+    assert_eq!(error.position, old.len() - 3);
+    assert_eq!(error.cause, Cause::Outside { index: 1 });
+
+    // The same in AMF3, whose objects have traits.
+    let new = b"\x09\x07\x01\x0a\x0b\x01\x01\x09\x05\x01\x0a\x01\x01\x0a\x06\x09\x03\x01\x0a\x02";
+    let mut decoder = amf3::Decoder::new(new, Limits::default());
+    let begin = decoder.next_event().unwrap();
+    assert_eq!(begin, Some(amf3::Event::BeginArray { dense: 3 }));
+    // The end of the names of an array is no item of its own.
+    let object = decoder.value().unwrap();
+    assert_eq!(decoder.value(), Ok(vec![object.clone(), object].into()));
+    let error = decoder.value().unwrap_err();
+    assert_eq!(error.position, new.len() - 2);
+    assert_eq!(error.cause, Cause::Outside { index: 1 });
+
+    // And in AMF3 within AMF0.
+    let both = [
+        b"\x0a\0\0\0\x02\x11".as_slice(),
+        b"\x09\x01\x01",
+        b"\x11\x09\0",
+    ]
+    .concat();
+    let mut decoder = amf0::Decoder::new(&both, Limits::default());
+    decoder.next_event().unwrap();
+    decoder.value().unwrap();
+    assert_eq!(cause(decoder.value()), Cause::Outside { index: 0 });
+}
+
+#[test]
+fn a_value_is_only_read_where_one_is() {
+    let mut decoder = amf0::Decoder::new(b"\x03\0\x01a\x05\0\0\x09", Limits::default());
+    decoder.next_event().unwrap();
+    assert_eq!(cause(decoder.value()), Cause::NotAValue);
+    assert_eq!(decoder.next_event(), Ok(Some(amf0::Event::Property("a"))));
+    assert_eq!(decoder.value(), Ok(amf0::Value::Null));
+    assert_eq!(cause(decoder.value()), Cause::NotAValue);
+
+    let mut decoder = amf3::Decoder::new(b"\x0a\x0b\x01\x03a\x01\x01", Limits::default());
+    decoder.next_event().unwrap();
+    assert_eq!(cause(decoder.value()), Cause::NotAValue);
+    let mut decoder = amf3::Decoder::new(b"\x09\x01\x01", Limits::default());
+    decoder.next_event().unwrap();
+    assert_eq!(cause(decoder.value()), Cause::NotAValue);
+}

@@ -144,6 +144,8 @@ pub struct Decoder<'a> {
     /// The place of the text that was read last; `None` for the empty one.
     last: Option<usize>,
     traits: Vec<Arc<Traits>>,
+    /// Where the value was that was read last; the end of a list of names may have come before it.
+    pub(super) started: usize,
     /// Within a value of AMF0, whose values of AMF3 share their tables.
     is_within: bool,
 }
@@ -168,6 +170,7 @@ impl<'a> Decoder<'a> {
             strings: Vec::new(),
             last: None,
             traits: Vec::new(),
+            started: 0,
             is_within: true,
         }
     }
@@ -338,6 +341,7 @@ impl<'a> Decoder<'a> {
     fn value_event(&mut self) -> Result<Event<'a>, DecodeError> {
         self.input.count_value()?;
         let start = self.input.position();
+        self.started = start;
         Ok(match self.input.byte()? {
             UNDEFINED => Event::Undefined,
             NULL => Event::Null,

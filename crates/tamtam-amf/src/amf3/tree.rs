@@ -269,7 +269,7 @@ impl Decoder<'_> {
                     Value::VectorDouble(vector(fixed, bytes, f64::from_be_bytes))
                 }
                 Event::Reference(index) => {
-                    references.note(position, index as usize)?;
+                    references.note(self.started, index as usize)?;
                     Value::Reference(index)
                 }
                 Event::End => {
