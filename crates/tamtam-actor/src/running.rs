@@ -76,6 +76,9 @@ impl<A: Actor> Running<A> {
     #[cold]
     fn start(&mut self) {
         self.doing = Doing::Other;
+        if self.context.generation() != 0 {
+            self.context.here().cell().note_restart();
+        }
         if self.actor.is_none()
             && let Some(mut birth) = self.birth.take()
         {

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use support::{Answers, Hold, hold, panic_on_purpose, until, within_limit};
 use tamtam_actor::observe::{self, HomeKind, Order};
-use tamtam_actor::{Actor, Address, Context, Frame, Overflow, Pool, Reply, Worker};
+use tamtam_actor::{
+    Actor, Address, Context, Frame, Overflow, Pool, Reply, Restart, Strategy, Supervision, Worker,
+};
 
 struct Clerk;
 
@@ -353,5 +355,52 @@ fn those_who_do_not_say_do_as_it_is_said_for_all() {
         let seen = all.actors.iter().find(|seen| seen.id == clerk.id());
         assert_eq!(seen.map(|seen| seen.handled), Some(3));
         assert!(all.homes.iter().any(|home| home.kind == HomeKind::Frame));
+    });
+}
+
+#[test]
+fn each_time_an_actor_begins_again_is_counted_by_its_restart_and_by_its_supervisor() {
+    struct Fragile;
+
+    impl Actor for Fragile {
+        type Message = Option<Reply<()>>;
+
+        fn handle(&mut self, reply: Self::Message, _: &mut Context<Self>) {
+            match reply {
+                Some(reply) => reply.send(()),
+                None => panic_on_purpose(),
+            }
+        }
+    }
+
+    within_limit(|| {
+        let pool = observed(2);
+        let alone = pool
+            .spawner()
+            .restart(Restart::on_panic().no_limit())
+            .spawn_with(|_| Fragile);
+        let mut tree = Supervision::new(Strategy::OneForAll);
+        let [first, second] =
+            ["first", "second"].map(|name| tree.child(name, pool.spawner(), |_| Fragile));
+        let _supervisor = tree.start(pool.spawner());
+        let restarts = |of: &Address<_>| {
+            let all = pool.busiest(10, Order::Restarts);
+            let seen = all.iter().find(|seen| seen.id == of.id());
+            seen.map_or(0, |seen| seen.restarts)
+        };
+        assert_eq!(alone.ask(Some), Ok(()));
+        assert_eq!(second.ask(Some), Ok(()));
+        assert_eq!([&alone, &first, &second].map(restarts), [0; 3]);
+        for _ in 0..3 {
+            alone.tell(None).unwrap();
+        }
+        first.tell(None).unwrap();
+        assert_eq!(alone.ask(Some), Ok(()));
+        until(|| [&alone, &first, &second].map(restarts) == [3, 1, 1]);
+        let busiest = pool.busiest(1, Order::Restarts);
+        assert_eq!(busiest[0].id, alone.id());
+        alone.stop();
+        alone.end().wait();
+        assert_eq!(pool.snapshot().actors.unwrap().restarts, 5);
     });
 }

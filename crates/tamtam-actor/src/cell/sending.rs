@@ -98,6 +98,13 @@ impl<M> Cell<M> {
         self.special.as_ref()?.record.as_ref()
     }
 
+    /// The actor is begun again.
+    pub(crate) fn note_restart(&self) {
+        if let Some(record) = self.record() {
+            record.count_restart();
+        }
+    }
+
     /// Tells those who observe the actor's name.
     pub(crate) fn show_name(&self, name: &Arc<str>) {
         if let Some(record) = self.record() {

@@ -42,6 +42,7 @@ pub(crate) struct Sums {
     pub(crate) at_work: u64,
     pub(crate) lost: u64,
     pub(crate) turn_nanos: u64,
+    pub(crate) restarts: u64,
     pub(crate) long_turns: u64,
 }
 
@@ -96,6 +97,7 @@ impl Ledger {
             shelf.past.handled += figures.handled;
             shelf.past.turns += figures.turns;
             shelf.past.turn_nanos += figures.turn_nanos;
+            shelf.past.restarts += figures.restarts;
             if shelf.living.len() < shelf.living.capacity() / 4 {
                 // The memory of a rush is given back.
                 let room = 2 * shelf.living.len();
@@ -127,6 +129,7 @@ impl Ledger {
             sums.handled += shelf.past.handled;
             sums.turns += shelf.past.turns;
             sums.turn_nanos += shelf.past.turn_nanos;
+            sums.restarts += shelf.past.restarts;
             for record in shelf.living.values() {
                 let figures = record.figures();
                 sums.handled += figures.handled;
@@ -134,6 +137,7 @@ impl Ledger {
                 sums.turns += figures.turns;
                 sums.at_work += u64::from(figures.turn_began != 0);
                 sums.turn_nanos += figures.turn_nanos;
+                sums.restarts += figures.restarts;
             }
         }
         sums

@@ -29,6 +29,7 @@ pub(crate) struct Record {
     turns: AtomicU64,
     turn_nanos: AtomicU64,
     longest_nanos: AtomicU64,
+    restarts: AtomicU64,
     /// When the turn began that it is at; 0 if it is at none.
     turn_began: AtomicU64,
 }
@@ -43,6 +44,7 @@ pub(crate) struct Figures {
     pub(crate) turns: u64,
     pub(crate) turn_nanos: u64,
     pub(crate) longest_nanos: u64,
+    pub(crate) restarts: u64,
     pub(crate) turn_began: u64,
 }
 
@@ -73,6 +75,7 @@ impl Record {
             turns: zero(),
             turn_nanos: zero(),
             longest_nanos: zero(),
+            restarts: zero(),
             turn_began: zero(),
         })
     }
@@ -148,6 +151,7 @@ impl Record {
             turns: self.turns.load(Relaxed),
             turn_nanos: self.turn_nanos.load(Relaxed),
             longest_nanos,
+            restarts: self.restarts.load(Relaxed),
             turn_began,
         }
     }
@@ -157,6 +161,11 @@ impl Record {
     /// A message is about to be handled.
     pub(crate) fn count_taken(&self) {
         add(&self.taken, 1);
+    }
+
+    /// Another instance is begun.
+    pub(crate) fn count_restart(&self) {
+        add(&self.restarts, 1);
     }
 
     /// Measures a turn, also one that ends with a panic.

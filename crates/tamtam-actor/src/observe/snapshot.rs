@@ -146,6 +146,8 @@ pub struct ActorTotals {
     pub queued: u64,
     /// Messages that were accepted and never handled.
     pub lost: u64,
+    /// How often one of them was begun again: see [`ActorSnapshot::restarts`].
+    pub restarts: u64,
     /// The time that turns took.
     pub turn_time: Duration,
     /// Turns that took longer than [`PoolBuilder::long_turn`](crate::PoolBuilder::long_turn) says.
@@ -160,6 +162,7 @@ impl From<Sums> for ActorTotals {
             handled: sums.handled,
             queued: sums.queued,
             lost: sums.lost,
+            restarts: sums.restarts,
             turn_time: Duration::from_nanos(sums.turn_nanos),
             long_turns: sums.long_turns,
         }
@@ -192,6 +195,9 @@ pub struct ActorSnapshot {
     pub most_queued: u64,
     /// Messages that were accepted and never handled.
     pub lost: u64,
+    /// How often it was begun again, by its [`Restart`](crate::Restart) or its supervisor: also when the new instance could
+    /// not be made.
+    pub restarts: u64,
     /// Turns that it has had: in each it handles some messages.
     pub turns: u64,
     /// The time that they took, without the one that it is at.
@@ -216,6 +222,7 @@ impl ActorSnapshot {
             queued: figures.queued,
             most_queued: figures.most_queued,
             lost: figures.lost,
+            restarts: figures.restarts,
             turns: figures.turns,
             turn_time: Duration::from_nanos(figures.turn_nanos),
             longest_turn: Duration::from_nanos(figures.longest_nanos),
@@ -239,6 +246,8 @@ pub enum Order {
     LongestTurn,
     /// Those that have lost the most messages.
     Lost,
+    /// Those that were begun again the most often.
+    Restarts,
 }
 
 impl Order {
@@ -249,6 +258,7 @@ impl Order {
             Order::TurnTime => figures.turn_nanos,
             Order::LongestTurn => figures.longest_nanos,
             Order::Lost => figures.lost,
+            Order::Restarts => figures.restarts,
         }
     }
 }

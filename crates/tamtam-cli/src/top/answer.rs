@@ -47,6 +47,7 @@ pub(crate) struct Totals {
     pub(crate) handled: u64,
     pub(crate) queued: u64,
     pub(crate) lost: u64,
+    pub(crate) restarts: u64,
     pub(crate) turn_ns: u64,
     pub(crate) long_turns: u64,
 }
@@ -64,6 +65,7 @@ pub(crate) struct Actor {
     pub(crate) queued: u64,
     pub(crate) most_queued: u64,
     pub(crate) lost: u64,
+    pub(crate) restarts: u64,
     pub(crate) turns: u64,
     pub(crate) turn_ns: u64,
     pub(crate) longest_ns: u64,

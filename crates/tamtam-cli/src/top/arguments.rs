@@ -49,6 +49,8 @@ pub enum By {
     Time,
     /// The longest turn
     Longest,
+    /// How often they were begun again
+    Restarts,
     /// Messages lost
     Lost,
 }
@@ -61,6 +63,7 @@ impl By {
             By::Handled => "handled",
             By::Time => "time",
             By::Longest => "longest",
+            By::Restarts => "restarts",
             By::Lost => "lost",
         }
     }
@@ -70,7 +73,8 @@ impl By {
             By::Queued => By::Handled,
             By::Handled => By::Time,
             By::Time => By::Longest,
-            By::Longest => By::Lost,
+            By::Longest => By::Restarts,
+            By::Restarts => By::Lost,
             By::Lost => By::Queued,
         }
     }

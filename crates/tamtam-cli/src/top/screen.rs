@@ -194,7 +194,7 @@ mod tests {
 
     fn view(actors: usize) -> View {
         let actor = r#"{"id":7,"type":"shop::Till","home":"shop","handled":9,"queued":12,"longest_ns":1500,
-            "at_work_ns":2000000000,"lost":1,"handled_since":5,"turn_ns_since":250000000}"#;
+            "at_work_ns":2000000000,"restarts":3456,"lost":1,"handled_since":5,"turn_ns_since":250000000}"#;
         let line = format!(
             r#"{{"tamtam":1,"program":"shop","pid":42,"since_ns":1000000000,"actors_observed":{actors},
             "homes":[{{"number":1,"kind":"pool","name":"shop","threads":2,"idle_threads":1,"actors":{{"living":1}}}}],
@@ -223,6 +223,8 @@ mod tests {
             "25.0 %",
             "1.50 µs",
             "2.00 s",
+            "RESTARTS",
+            "3456",
             "q  quit",
         ] {
             let words = words.replace("q  quit", " q quit");

@@ -78,6 +78,7 @@ const HOMES: &[Column] = &[
     number("ACTORS"),
     number("HANDLED/s"),
     number("QUEUED"),
+    number("RESTARTS"),
     number("LOST"),
 ];
 
@@ -91,6 +92,7 @@ const ACTORS: &[Column] = &[
     number("HANDLED"),
     number("TIME"),
     number("LONGEST"),
+    number("RESTARTS"),
     number("LOST"),
     number("AT IT"),
 ];
@@ -116,7 +118,8 @@ impl View {
             By::Handled => 5,
             By::Time => 7,
             By::Longest => 8,
-            By::Lost => 9,
+            By::Restarts => 9,
+            By::Lost => 10,
         };
         View {
             program: format!("{} ({})", printable(&answer.program), answer.pid),
@@ -176,11 +179,12 @@ fn home_row(home: &Home, before: Option<&Home>, seconds: f64) -> Vec<Value> {
         pile(home.blocking_asks, Weight::Notable),
     ];
     match &home.actors {
-        None => row.extend([unknown(), unknown(), unknown(), unknown()]),
+        None => row.extend(std::iter::repeat_with(unknown).take(5)),
         Some(totals) => row.extend([
             plain(count(totals.living)),
             rate(handled),
             pile(totals.queued, Weight::Plain),
+            pile(totals.restarts, Weight::Notable),
             pile(totals.lost, Weight::Alarming),
         ]),
     }
@@ -208,6 +212,7 @@ fn actor_row(actor: &Actor, seconds: f64, has_named: bool) -> Vec<Value> {
             share => plain(format!("{share:.1} %")),
         }),
         plain(time(actor.longest_ns)),
+        pile(actor.restarts, Weight::Notable),
         pile(actor.lost, Weight::Alarming),
         match actor.at_work_ns {
             None => faint("-"),

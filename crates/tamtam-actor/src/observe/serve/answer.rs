@@ -76,7 +76,12 @@ impl Look {
                         "time" => By::Time,
                         "longest" => By::Now(Order::LongestTurn),
                         "lost" => By::Now(Order::Lost),
-                        _ => return Err("`by` is none of queued, handled, time, longest, lost"),
+                        "restarts" => By::Now(Order::Restarts),
+                        _ => {
+                            return Err(
+                                "`by` is none of queued, handled, time, longest, lost, restarts",
+                            );
+                        }
                     }
                 }
                 // Of a later version, which can do without.
@@ -210,6 +215,7 @@ fn show_home(json: &mut Json, number: u64, home: &dyn Watched) {
                 json.plain("handled", totals.handled);
                 json.plain("queued", totals.queued);
                 json.plain("lost", totals.lost);
+                json.plain("restarts", totals.restarts);
                 json.plain("turn_ns", totals.turn_time.as_nanos());
                 json.plain("long_turns", totals.long_turns);
             });
@@ -231,6 +237,7 @@ fn show_actor(json: &mut Json, actor: &ActorSnapshot, before: Option<Done>) {
         json.plain("queued", actor.queued);
         json.plain("most_queued", actor.most_queued);
         json.plain("lost", actor.lost);
+        json.plain("restarts", actor.restarts);
         json.plain("turns", actor.turns);
         json.plain("turn_ns", turn_nanos);
         json.plain("longest_ns", actor.longest_turn.as_nanos());
