@@ -500,22 +500,31 @@ impl<M> Outlet<M> {
     /// As [`Address::tell`].
     #[inline]
     pub(crate) fn tell(&self, message: M) -> Result<(), TellError<M>> {
-        match self {
-            Outlet::Here(cell) => cell.0.push(message, WhenFull::AsMade),
-            Outlet::Through(recipient) => tell_through(&**recipient, message, WhenFull::AsMade),
-        }
+        self.tell_when(message, WhenFull::AsMade)
     }
 
-    /// As [`Address::tell_timeout`].
-    pub(crate) fn tell_until(
-        &self,
-        message: M,
-        deadline: Option<Instant>,
-    ) -> Result<(), TellError<M>> {
-        let when = WhenFull::WaitUntil(deadline);
+    /// As `tell`, and says what is done if there is no room.
+    #[inline]
+    pub(crate) fn tell_when(&self, message: M, when: WhenFull) -> Result<(), TellError<M>> {
         match self {
             Outlet::Here(cell) => cell.0.push(message, when),
             Outlet::Through(recipient) => tell_through(&**recipient, message, when),
+        }
+    }
+
+    /// Whether senders are to wait for room.
+    pub(crate) fn waits(&self) -> bool {
+        match self {
+            Outlet::Here(cell) => cell.0.waits(),
+            Outlet::Through(recipient) => recipient.waits(),
+        }
+    }
+
+    /// Shows the room in the mailbox to one who waits for it, if it may be wanting.
+    pub(crate) fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
+        match self {
+            Outlet::Here(cell) => cell.0.with_room(look),
+            Outlet::Through(recipient) => recipient.with_room(look),
         }
     }
 

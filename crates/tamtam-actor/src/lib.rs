@@ -59,8 +59,8 @@ pub use spawner::Spawner;
 pub use stepper::{Explored, Stepper};
 pub use time::{Every, Time, Timer};
 pub use topic::{
-    AnswerError, Answers, Batch, Ending, Feed, PublishError, Request, RequestTopic, Session,
-    Subscription, SubscriptionId, Topic, WhenFull,
+    AnswerError, Answers, Batch, Ending, Feed, PublishError, PublishFuture, Request, RequestTopic,
+    Session, Subscription, SubscriptionId, Topic, WhenFull,
 };
 pub use waits::Cycle;
 pub use worker::{Worker, WorkerBuilder};

@@ -3,8 +3,9 @@ use core::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::Roster;
+use super::PublishFuture;
 use super::ledger::SubscriptionId;
+use super::roster::Roster;
 use super::round::{Patience, Round};
 use super::subscriber::Subscriber;
 
@@ -73,7 +74,7 @@ impl<M: Clone + Send + 'static> PublishError<M> {
     ///
     /// Another [`PublishError`] if somebody still has no room.
     pub fn retry(self) -> Result<usize, PublishError<M>> {
-        self.again(Patience::None)
+        self.again(Patience::AsMade)
     }
 
     /// As [`retry`](PublishError::retry), but waits for room, at most `timeout` in all.
@@ -87,6 +88,23 @@ impl<M: Clone + Send + 'static> PublishError<M> {
     /// As [`retry`](PublishError::retry).
     pub fn retry_timeout(self, timeout: Duration) -> Result<usize, PublishError<M>> {
         self.retry_until(Instant::now().checked_add(timeout))
+    }
+
+    /// As [`retry`](PublishError::retry), for async code: room is awaited, with any runtime or none, however long that
+    /// takes.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Topic::publish_async`](crate::Topic::publish_async).
+    pub fn retry_async(self) -> PublishFuture<M> {
+        let PublishError {
+            message,
+            refused,
+            delivered,
+            roster,
+        } = self;
+        let message = message.into_inner().unwrap_or_else(PoisonError::into_inner);
+        PublishFuture::of_some(roster, refused, message, delivered)
     }
 
     pub(super) fn retry_until(self, deadline: Option<Instant>) -> Result<usize, PublishError<M>> {

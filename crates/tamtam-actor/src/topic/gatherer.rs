@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use tamtam_wait::Wait;
 use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{self, Ordering};
-use tamtam_wait::{WaitList, contain};
+use tamtam_wait::{Operation, Source, Token, WaitList, contain};
 
 use super::gathering::Gathering;
 use super::ledger::{Ending, Ledger};
+use super::round::Patience;
 use super::subscriber::{Common, Member, Offered, Subscriber};
 use crate::address::{Address, Outlet};
 use crate::cell::Continuation;
@@ -290,9 +291,10 @@ where
         state.ended || !self.is_full(&state)
     }
 
-    fn settle(&self, put: Put<M>) -> Offered<M> {
+    fn settle(&self, put: Put<M>, patience: Patience) -> Offered<M> {
         match put {
             Put::In => Offered::Taken,
+            Put::Full(message) if matches!(patience, Patience::ForAll) => Offered::Awaited(message),
             Put::Full(message) => self.common.overflow(message),
             Put::Over => Offered::Over,
         }
@@ -348,18 +350,37 @@ where
         self.common.wants(message)
     }
 
-    fn offer(&self, message: M) -> Offered<M> {
-        self.settle(self.put(message))
+    fn offer(&self, message: M, patience: Patience) -> Offered<M> {
+        let put = match patience {
+            Patience::Until(deadline) => self.put_until(message, deadline),
+            Patience::AsMade | Patience::ForSome | Patience::ForAll => self.put(message),
+        };
+        self.settle(put, patience)
     }
 
+    fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
+        look(&Room {
+            list: &self.room,
+            is_there: || self.has_room(),
+        });
+    }
+}
+
+impl<M, G> Gatherer<M, G>
+where
+    M: Send + 'static,
+    G: Gathering<M>,
+{
+    /// Waits for room until the deadline, if there is one.
     #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
-    fn offer_until(&self, message: M, _: Option<Instant>) -> Offered<M> {
+    fn put_until(&self, message: M, _: Option<Instant>) -> Put<M> {
         // Nobody can wait there.
-        self.offer(message)
+        self.put(message)
     }
 
+    /// Waits for room until the deadline, if there is one.
     #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
-    fn offer_until(&self, message: M, deadline: Option<Instant>) -> Offered<M> {
+    fn put_until(&self, message: M, deadline: Option<Instant>) -> Put<M> {
         let mut message = Some(message);
         let attempt = |_: bool| match self.put(message.take()?) {
             Put::Full(back) => {
@@ -372,10 +393,44 @@ where
             .room
             .wait_until(Wait::Adaptive, deadline, attempt, || self.has_room());
         match (put, message) {
-            (Some(put), _) => self.settle(put),
-            (None, Some(message)) => self.settle(Put::Full(message)),
+            (Some(put), _) => put,
+            (None, Some(message)) => Put::Full(message),
             (None, None) => unreachable!("a message is either in hand or put somewhere"),
         }
+    }
+}
+
+/// Room where messages are gathered, for tasks that await it; whoever has seen it then tries. All who wait are told.
+struct Room<'a, R> {
+    list: &'a WaitList,
+    is_there: R,
+}
+
+impl<R: Fn() -> bool> Source for Room<'_, R> {
+    fn try_begin(&self, _: &mut Token) -> bool {
+        (self.is_there)()
+    }
+
+    fn register(&self, operation: Operation, context: &tamtam_wait::Context) -> bool {
+        self.list.register(operation, context);
+        (self.is_there)()
+    }
+
+    fn unregister(&self, operation: Operation, context: &tamtam_wait::Context) {
+        self.list.unregister(operation, context);
+    }
+
+    fn is_ready(&self) -> bool {
+        (self.is_there)()
+    }
+
+    fn watch(&self, operation: Operation, context: &tamtam_wait::Context) -> bool {
+        self.list.watch(operation, context);
+        (self.is_there)()
+    }
+
+    fn unwatch(&self, operation: Operation, context: &tamtam_wait::Context) {
+        self.list.unwatch(operation, context);
     }
 }
 

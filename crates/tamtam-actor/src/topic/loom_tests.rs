@@ -150,3 +150,30 @@ fn loom_delivery_of_a_batch_against_unsubscribe() {
         topic.feed().batched(SECOND).subscribe(address)
     });
 }
+
+/// One who comes while somebody publishes gets what is retained first, and then all that is published later.
+#[test]
+fn loom_one_who_comes_late_against_publish() {
+    model(2, || {
+        let (stage, topic) = (Stage::new(), Topic::retaining());
+        let (address, seen) = collector::<u32>(&stage);
+        topic.publish(0).unwrap();
+        let publisher = {
+            let topic = topic.clone();
+            thread::spawn(move || {
+                for number in 1..3 {
+                    topic.publish(number).unwrap();
+                }
+            })
+        };
+        let subscription = topic.subscribe(&address);
+        publisher.join().unwrap();
+        stage.run();
+        let seen = seen.lock().unwrap();
+        assert!(seen.is_sorted_by(|one, other| one < other), "{seen:?}");
+        assert_eq!(seen.last(), Some(&2), "{seen:?}");
+        assert_eq!(subscription.delivered(), seen.len() as u64);
+        drop(address);
+        stage.run();
+    });
+}

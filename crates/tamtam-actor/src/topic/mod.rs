@@ -3,12 +3,8 @@
 #![forbid(unsafe_code)]
 
 use core::fmt;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-use tamtam_wait::contain;
-use tamtam_wait::seam::Mutex;
 
 use crate::address::Address;
 
@@ -19,7 +15,9 @@ mod gathering;
 mod ledger;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
+mod publish_future;
 mod request;
+mod roster;
 mod round;
 mod subscriber;
 mod subscription;
@@ -28,11 +26,12 @@ pub use error::PublishError;
 pub use feed::{Feed, WhenFull};
 pub use gathering::Batch;
 pub use ledger::{Ending, SubscriptionId};
+pub use publish_future::PublishFuture;
 pub use request::{AnswerError, Answers, Request, RequestTopic, Session};
 pub use subscription::Subscription;
 
+use roster::Roster;
 use round::Round;
-use subscriber::{Member, Subscriber};
 
 /// Where messages are published, for all who have subscribed.
 ///
@@ -43,8 +42,8 @@ use subscriber::{Member, Subscriber};
 /// came within an interval in one piece.
 ///
 /// A topic keeps no subscriber alive. One that has stopped is noticed and taken off the list by the next
-/// [`publish`](Topic::publish). A message that is published when nobody has subscribed is dropped; one who
-/// subscribes later does not get it (a [`Property`](https://docs.rs/tamtam-channel) keeps the latest value).
+/// [`publish`](Topic::publish). A message that is published when nobody has subscribed is dropped, and one who
+/// subscribes later does not get it, unless the topic is one that [retains](Topic::retaining) its latest message.
 ///
 /// # Ordering
 ///
@@ -80,15 +79,54 @@ impl<M: Send + 'static> Topic<M> {
     #[must_use]
     pub fn new() -> Self {
         Topic {
-            roster: Arc::new(Roster(Mutex::new(Members {
-                by_number: BTreeMap::new(),
-                snapshot: None,
-                next: 0,
-            }))),
+            roster: Arc::new(Roster::new()),
         }
     }
 
-    /// Subscribes an actor to each message that is published from now on, until the [`Subscription`] is dropped.
+    /// A topic that keeps the latest message: whoever subscribes gets that one first, if its feed wants it, and then
+    /// each one that is published later, as others do.
+    ///
+    /// It is kept from the moment at which it is published, whoever has room for it, until the next one is. If
+    /// the new subscriber has no room for it, it is dropped for that one, and [counted](Subscription::dropped). Where the latest
+    /// value is all that is wanted, and nobody needs to be told, there is the
+    /// [`Property`](https://docs.rs/tamtam-channel).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{Pool, Topic};
+    ///
+    /// let weather = Topic::retaining();
+    /// assert_eq!(weather.publish("rain")?, 0);
+    ///
+    /// let pool = Pool::new();
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let late = pool.spawn_fn(move |news: &str, _| sender.send(news).unwrap());
+    /// let subscription = weather.subscribe(&late);
+    /// assert_eq!(receiver.recv()?, "rain");
+    /// assert_eq!(weather.publish("sun")?, 1);
+    /// assert_eq!(receiver.recv()?, "sun");
+    /// # drop(subscription);
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// ```
+    #[must_use]
+    pub fn retaining() -> Self
+    where
+        M: Clone + Sync,
+    {
+        Topic {
+            roster: Arc::new(Roster::retaining()),
+        }
+    }
+
+    /// The message that is [retained](Topic::retaining); none if nothing was published yet, or the topic retains nothing.
+    #[must_use]
+    pub fn retained(&self) -> Option<M> {
+        self.roster.retained()
+    }
+
+    /// Subscribes an actor to each message that is published from now on, until the [`Subscription`] is dropped. If the
+    /// topic [retains](Topic::retaining) one, that is the first.
     ///
     /// If its mailbox is full, the publisher is told; see [`WhenFull`].
     ///
@@ -127,7 +165,7 @@ impl<M: Send + 'static> Topic<M> {
     /// How many have subscribed. Actors that have stopped count until a publish notices.
     #[must_use]
     pub fn subscribers(&self) -> usize {
-        self.roster.0.lock().by_number.len()
+        self.roster.len()
     }
 }
 
@@ -135,7 +173,8 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// Gives a message to each subscriber that wants it, in the order in which they subscribed, and returns to how
     /// many.
     ///
-    /// It does not wait. Subscribers' handlers run elsewhere and later; of what they have brought only their filters,
+    /// It waits for nobody but those whose mailboxes have their [senders wait](crate::Overflow::Wait), as a
+    /// [`tell`](Address::tell) does; in async code, [`publish_async`](Topic::publish_async) awaits them. Subscribers' handlers run elsewhere and later; of what they have brought only their filters,
     /// keys and mappings run here, under no lock. One of those that panics ends its own subscription, and the others
     /// do not notice.
     ///
@@ -153,6 +192,54 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// [try them again](PublishError::retry).
     pub fn publish(&self, message: M) -> Result<usize, PublishError<M>> {
         Round::new(&self.roster).hand_out_all(message)
+    }
+
+    /// As [`publish`](Topic::publish), for async code: where a mailbox has its [senders wait](crate::Overflow::Wait), room is
+    /// awaited, with any runtime or none, and no thread waits. First everybody gets the message who has room.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, it has given the message to those who had room, and to nobody else.
+    /// [`PublishFuture::into_message`] gives it back.
+    ///
+    /// # Panics
+    ///
+    /// As [`publish`](Topic::publish), when it is polled.
+    ///
+    /// # Errors
+    ///
+    /// As [`publish`](Topic::publish): for subscribers whose mailboxes do not have their senders wait. The
+    /// error's [`retry_async`](PublishError::retry_async) awaits those, too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{Overflow, Pool, Topic};
+    /// # fn run<F: Future>(future: F) -> F::Output {
+    /// #     let mut future = std::pin::pin!(future);
+    /// #     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    /// #     loop {
+    /// #         if let std::task::Poll::Ready(output) = future.as_mut().poll(&mut context) {
+    /// #             return output;
+    /// #         }
+    /// #         std::thread::yield_now();
+    /// #     }
+    /// # }
+    ///
+    /// let pool = Pool::new();
+    /// let slow = pool.spawner().limited(1, Overflow::Wait).spawn_fn(|_: u32, _| {});
+    /// let topic = Topic::new();
+    /// let subscription = topic.subscribe(&slow);
+    /// # run(async {
+    /// for number in 0..10 {
+    ///     assert_eq!(topic.publish_async(number).await?, 1);
+    /// }
+    /// # Ok::<(), tamtam_actor::PublishError<u32>>(()) })?;
+    /// assert_eq!(subscription.delivered(), 10);
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// ```
+    pub fn publish_async(&self, message: M) -> PublishFuture<M> {
+        PublishFuture::of_all(&self.roster, message)
     }
 
     /// As [`publish`](Topic::publish), but waits for room where there is none, at most `timeout` in all. First
@@ -193,88 +280,8 @@ impl<M> Clone for Topic<M> {
 
 impl<M> fmt::Debug for Topic<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let subscribers = self.roster.0.lock().by_number.len();
         f.debug_struct("Topic")
-            .field("subscribers", &subscribers)
+            .field("subscribers", &self.roster.len())
             .finish_non_exhaustive()
-    }
-}
-
-/// Those who have subscribed. Nobody gets a message while the lock is held.
-struct Roster<M>(Mutex<Members<M>>);
-
-/// Subscribers as they were at some time, in the order in which they came.
-type Snapshot<M> = Arc<[Arc<dyn Subscriber<M>>]>;
-
-struct Members<M> {
-    by_number: BTreeMap<u64, Arc<dyn Subscriber<M>>>,
-    /// Made by the first publish after a change: so one who subscribes or leaves copies nothing, and a publish, which
-    /// goes to each of them anyway, copies at most as much as it hands out.
-    snapshot: Option<Snapshot<M>>,
-    next: u64,
-}
-
-impl<M> Roster<M> {
-    fn snapshot(&self) -> Snapshot<M> {
-        let mut members = self.0.lock();
-        let Members {
-            by_number,
-            snapshot,
-            ..
-        } = &mut *members;
-        Arc::clone(snapshot.get_or_insert_with(|| by_number.values().cloned().collect()))
-    }
-
-    /// Adds a subscriber, which is told its number.
-    fn add<S: Subscriber<M> + 'static>(
-        &self,
-        subscriber: impl FnOnce(SubscriptionId) -> Arc<S>,
-    ) -> Arc<S> {
-        let number = {
-            let mut members = self.0.lock();
-            members.next += 1;
-            members.next
-        };
-        let subscriber = subscriber(SubscriptionId(number));
-        let outdated = {
-            let mut members = self.0.lock();
-            let member = Arc::clone(&subscriber);
-            members.by_number.insert(number, member);
-            members.snapshot.take()
-        };
-        // With it others may go that have left since, and what they have brought: not under the lock, and if that
-        // panics it is nobody else's affair.
-        contain(move || drop(outdated));
-        subscriber
-    }
-}
-
-/// Something that subscribers can be taken off, whatever its messages are.
-trait Forget: Send + Sync {
-    fn forget(&self, who: SubscriptionId);
-}
-
-impl<M> Forget for Roster<M> {
-    fn forget(&self, who: SubscriptionId) {
-        let gone = {
-            let mut members = self.0.lock();
-            let gone = members.by_number.remove(&who.0);
-            let outdated = gone.as_ref().and_then(|_| members.snapshot.take());
-            (gone, outdated)
-        };
-        // As above.
-        contain(move || drop(gone));
-    }
-}
-
-impl<M: Send + 'static> Topic<M> {
-    /// Adds a subscriber that was made by a feed.
-    fn admit<S: Subscriber<M> + 'static>(
-        &self,
-        subscriber: impl FnOnce(SubscriptionId) -> Arc<S>,
-    ) -> Subscription {
-        let member: Arc<dyn Member> = self.roster.add(subscriber);
-        let roster: Weak<Roster<M>> = Arc::downgrade(&self.roster);
-        Subscription::new(member, roster)
     }
 }

@@ -6,24 +6,41 @@ use std::time::Instant;
 use tamtam_wait::contain;
 
 use super::error::PublishError;
+use super::roster::{Forget, Roster};
 use super::subscriber::{Offered, Subscriber};
-use super::{Forget, Roster};
 
 /// How a message is handed out.
 pub(super) struct Round<'a, M> {
     roster: &'a Arc<Roster<M>>,
     /// Those without room, who are to have it.
     refused: Vec<Arc<dyn Subscriber<M>>>,
+    /// Those without room whom a task awaits.
+    awaited: Vec<Arc<dyn Subscriber<M>>>,
     /// The first message that came back.
     returned: Option<M>,
     taken: usize,
 }
 
+/// What is left of a round for a task to do.
+pub(super) struct Awaited<M> {
+    pub(super) awaited: Vec<Arc<dyn Subscriber<M>>>,
+    pub(super) refused: Vec<Arc<dyn Subscriber<M>>>,
+    /// If somebody has not got it.
+    pub(super) message: Option<M>,
+    pub(super) taken: usize,
+}
+
 /// Whether subscribers without room are waited for.
 #[derive(Clone, Copy)]
 pub(super) enum Patience {
-    None,
+    /// Where their mailboxes have it so, on this thread.
+    AsMade,
+    /// All, on this thread.
     Until(Option<Instant>),
+    /// Where their mailboxes have it so, by a task: the message comes back meanwhile.
+    ForSome,
+    /// All, by a task.
+    ForAll,
 }
 
 impl<'a, M: Clone + Send + 'static> Round<'a, M> {
@@ -31,39 +48,56 @@ impl<'a, M: Clone + Send + 'static> Round<'a, M> {
         Round {
             roster,
             refused: Vec::new(),
+            awaited: Vec::new(),
             returned: None,
             taken: 0,
         }
     }
 
     /// To all who have subscribed.
-    pub(super) fn hand_out_all(self, message: M) -> Result<usize, PublishError<M>> {
-        let members = self.roster.snapshot();
-        let result = self.hand_out(&members, message, Patience::None, |member, message| {
+    pub(super) fn hand_out_all(mut self, message: M) -> Result<usize, PublishError<M>> {
+        self.hand_out_to_all(message, Patience::AsMade);
+        self.finish()
+    }
+
+    /// To all who have subscribed; a task sees to those who are to be awaited.
+    pub(super) fn hand_out_and_await(mut self, message: M) -> Awaited<M> {
+        self.hand_out_to_all(message, Patience::ForSome);
+        Awaited {
+            awaited: self.awaited,
+            refused: self.refused,
+            message: self.returned,
+            taken: self.taken,
+        }
+    }
+
+    fn hand_out_to_all(&mut self, message: M, patience: Patience) {
+        let members = self.roster.begin_round(&message);
+        self.hand_out(&members, message, patience, |member, message| {
             member.wants(message)
         });
         // Perhaps the last trace of somebody who has left meanwhile, with what that one has brought.
         contain(move || drop(members));
-        result
     }
 
     /// To some, who are known to want it.
     pub(super) fn hand_out_again(
-        self,
-        members: &[Arc<dyn Subscriber<M>>],
-        message: M,
-        patience: Patience,
-    ) -> Result<usize, PublishError<M>> {
-        self.hand_out(members, message, patience, |_, _| true)
-    }
-
-    fn hand_out(
         mut self,
         members: &[Arc<dyn Subscriber<M>>],
         message: M,
         patience: Patience,
-        wants: impl Fn(&dyn Subscriber<M>, &M) -> bool,
     ) -> Result<usize, PublishError<M>> {
+        self.hand_out(members, message, patience, |_, _| true);
+        self.finish()
+    }
+
+    fn hand_out(
+        &mut self,
+        members: &[Arc<dyn Subscriber<M>>],
+        message: M,
+        patience: Patience,
+        wants: impl Fn(&dyn Subscriber<M>, &M) -> bool,
+    ) {
         // One gets it when the next one is found who wants it: so it is known who the last one is.
         let mut next: Option<&Arc<dyn Subscriber<M>>> = None;
         for member in members {
@@ -81,6 +115,9 @@ impl<'a, M: Clone + Send + 'static> Round<'a, M> {
         if let Some(last) = next {
             self.offer(last, message, patience);
         }
+    }
+
+    fn finish(self) -> Result<usize, PublishError<M>> {
         match self.returned {
             None => Ok(self.taken),
             Some(message) => Err(PublishError::new(
@@ -94,15 +131,15 @@ impl<'a, M: Clone + Send + 'static> Round<'a, M> {
 
     #[inline]
     fn offer(&mut self, member: &Arc<dyn Subscriber<M>>, message: M, patience: Patience) {
-        let offered = match patience {
-            Patience::None => member.offer(message),
-            Patience::Until(deadline) => member.offer_until(message, deadline),
-        };
-        match offered {
+        match member.offer(message, patience) {
             Offered::Taken => self.taken += 1,
             Offered::Dropped => {}
             Offered::Refused(message) => {
                 self.refused.push(Arc::clone(member));
+                self.returned.get_or_insert(message);
+            }
+            Offered::Awaited(message) => {
+                self.awaited.push(Arc::clone(member));
                 self.returned.get_or_insert(message);
             }
             Offered::Over => self.bury(&**member),
@@ -110,7 +147,7 @@ impl<'a, M: Clone + Send + 'static> Round<'a, M> {
     }
 
     #[cold]
-    fn bury(&self, member: &dyn Subscriber<M>) {
+    pub(super) fn bury(&self, member: &dyn Subscriber<M>) {
         member.clear();
         self.roster.forget(member.ledger().id);
     }

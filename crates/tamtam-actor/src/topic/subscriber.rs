@@ -1,14 +1,14 @@
 //! What a topic sees of a subscriber.
 
 use std::sync::Arc;
-use std::time::Instant;
-
-use tamtam_wait::contain;
+use tamtam_wait::{Source, contain};
 
 use super::feed::WhenFull;
 use super::ledger::{Ending, Ledger, SubscriptionId};
+use super::round::Patience;
 use crate::address::Outlet;
 use crate::error::{Refusal, TellError};
+use crate::mailbox;
 
 /// A subscriber, whatever its messages are.
 pub(super) trait Member: Send + Sync {
@@ -24,10 +24,10 @@ pub(super) trait Subscriber<M>: Member {
     fn wants(&self, message: &M) -> bool;
 
     /// Offers a message that it wants.
-    fn offer(&self, message: M) -> Offered<M>;
+    fn offer(&self, message: M, patience: Patience) -> Offered<M>;
 
-    /// As `offer`, but waits for room until the deadline, if there is one.
-    fn offer_until(&self, message: M, deadline: Option<Instant>) -> Offered<M>;
+    /// Shows the room to a task that awaits it.
+    fn with_room(&self, look: &mut dyn FnMut(&dyn Source));
 }
 
 /// What became of a message that was offered.
@@ -36,6 +36,8 @@ pub(super) enum Offered<M> {
     Taken,
     /// It has no room; the publisher is to know.
     Refused(M),
+    /// It has no room; a task is to await it.
+    Awaited(M),
     /// It has no room; the message is dropped and counted, and that is nobody else's business.
     Dropped,
     /// The subscription has ended.
@@ -113,15 +115,17 @@ impl<M> Each<M> {
     }
 
     #[inline]
-    fn settle(&self, told: Option<Result<(), TellError<M>>>) -> Offered<M> {
+    fn settle(&self, told: Option<Result<(), TellError<M>>>, patience: Patience) -> Offered<M> {
         match told {
             Some(Ok(())) => {
                 self.common.ledger.count_delivered(1);
                 Offered::Taken
             }
-            Some(Err(error)) if error.why() == Refusal::Full => {
-                self.common.overflow(error.into_message())
-            }
+            Some(Err(error)) if error.why() == Refusal::Full => match patience {
+                Patience::ForAll => Offered::Awaited(error.into_message()),
+                Patience::ForSome if self.outlet.waits() => Offered::Awaited(error.into_message()),
+                _ => self.common.overflow(error.into_message()),
+            },
             Some(Err(error)) => {
                 self.common.ledger.end(Ending::Stopped);
                 let _ = self.common.guard(|| drop(error));
@@ -148,14 +152,18 @@ impl<M: Send + 'static> Subscriber<M> for Each<M> {
         self.common.wants(message)
     }
 
-    fn offer(&self, message: M) -> Offered<M> {
-        self.settle(self.common.guard(|| self.outlet.tell(message)))
+    #[inline]
+    fn offer(&self, message: M, patience: Patience) -> Offered<M> {
+        let when = match patience {
+            Patience::AsMade => mailbox::WhenFull::AsMade,
+            Patience::Until(deadline) => mailbox::WhenFull::WaitUntil(deadline),
+            Patience::ForSome | Patience::ForAll => mailbox::WhenFull::GiveBack,
+        };
+        let told = self.common.guard(|| self.outlet.tell_when(message, when));
+        self.settle(told, patience)
     }
 
-    fn offer_until(&self, message: M, deadline: Option<Instant>) -> Offered<M> {
-        self.settle(
-            self.common
-                .guard(|| self.outlet.tell_until(message, deadline)),
-        )
+    fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
+        self.outlet.with_room(look);
     }
 }

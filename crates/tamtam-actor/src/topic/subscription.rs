@@ -1,8 +1,8 @@
 use core::fmt;
 use std::sync::{Arc, Weak};
 
-use super::Forget;
 use super::ledger::{Ending, SubscriptionId};
+use super::roster::Forget;
 use super::subscriber::Member;
 
 /// What keeps a subscription going: dropping it ends the subscription.

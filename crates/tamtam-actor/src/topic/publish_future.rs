@@ -1,0 +1,186 @@
+use core::fmt;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tamtam_wait::{Polled, TaskWait, Token};
+
+use super::error::PublishError;
+use super::roster::Roster;
+use super::round::{Awaited, Patience, Round};
+use super::subscriber::{Offered, Subscriber};
+
+/// What [`Topic::publish_async`](crate::Topic::publish_async) and [`PublishError::retry_async`] return: ready, with the
+/// number of subscribers that have got the message, when nobody is waited for any more.
+///
+/// # Cancel safety
+///
+/// Dropping it before it is ready gives the message to nobody else; [`into_message`](PublishFuture::into_message) gives it
+/// back.
+#[must_use = "futures do nothing unless polled"]
+pub struct PublishFuture<M> {
+    roster: Arc<Roster<M>>,
+    /// None when all have it.
+    message: Option<M>,
+    /// Nobody was offered it yet.
+    is_new: bool,
+    /// Those who have no room, and are awaited: one after the other.
+    awaited: VecDeque<Arc<dyn Subscriber<M>>>,
+    /// Those who have no room, and are not.
+    refused: Vec<Arc<dyn Subscriber<M>>>,
+    taken: usize,
+    is_over: bool,
+    wait: TaskWait,
+}
+
+impl<M: Clone + Send + 'static> PublishFuture<M> {
+    /// To all who have subscribed when it is polled first.
+    pub(super) fn of_all(roster: &Arc<Roster<M>>, message: M) -> Self {
+        PublishFuture {
+            roster: Arc::clone(roster),
+            message: Some(message),
+            is_new: true,
+            awaited: VecDeque::new(),
+            refused: Vec::new(),
+            taken: 0,
+            is_over: false,
+            wait: TaskWait::new(),
+        }
+    }
+
+    /// To those who had no room.
+    pub(super) fn of_some(
+        roster: Arc<Roster<M>>,
+        refused: Vec<Arc<dyn Subscriber<M>>>,
+        message: M,
+        taken: usize,
+    ) -> Self {
+        PublishFuture {
+            roster,
+            message: Some(message),
+            is_new: false,
+            awaited: refused.into(),
+            refused: Vec::new(),
+            taken,
+            is_over: false,
+            wait: TaskWait::new(),
+        }
+    }
+
+    /// Hands it out to all who have room.
+    fn begin(&mut self, message: M) {
+        let Awaited {
+            awaited,
+            refused,
+            message,
+            taken,
+        } = Round::new(&self.roster).hand_out_and_await(message);
+        self.awaited = awaited.into();
+        self.refused = refused;
+        self.message = message;
+        self.taken += taken;
+    }
+
+    /// Offers it to the one that is awaited: `false` if that one still has no room.
+    fn offer(&mut self, member: &dyn Subscriber<M>) -> bool {
+        // The last one of all gets the message itself.
+        let is_last = self.awaited.len() == 1 && self.refused.is_empty();
+        let message = if is_last {
+            self.message.take()
+        } else {
+            self.message.clone()
+        };
+        let Some(message) = message else {
+            unreachable!("as long as somebody is awaited there is a message")
+        };
+        match member.offer(message, Patience::ForAll) {
+            Offered::Awaited(message) | Offered::Refused(message) => {
+                self.message.get_or_insert(message);
+                return false;
+            }
+            Offered::Taken => self.taken += 1,
+            Offered::Dropped => {}
+            Offered::Over => Round::new(&self.roster).bury(member),
+        }
+        self.awaited.pop_front();
+        true
+    }
+}
+
+impl<M> PublishFuture<M> {
+    /// Gives the publishing up; the message, unless all who want it have got it.
+    #[must_use = "the message is dropped with this"]
+    pub fn into_message(mut self) -> Option<M> {
+        self.message.take()
+    }
+
+    /// Leaves the list of those who wait.
+    fn leave(&mut self) {
+        if self.wait.is_listed()
+            && let Some(member) = self.awaited.front()
+        {
+            let wait = &mut self.wait;
+            member.with_room(&mut |room| wait.cancel(room));
+        }
+    }
+}
+
+// The message is moved by value and never pinned.
+impl<M> Unpin for PublishFuture<M> {}
+
+impl<M: Clone + Send + 'static> Future for PublishFuture<M> {
+    type Output = Result<usize, PublishError<M>>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        if core::mem::take(&mut this.is_new)
+            && let Some(message) = this.message.take()
+        {
+            this.begin(message);
+        }
+        assert!(!this.is_over, "a publish was polled after it had ended");
+        while let Some(member) = this.awaited.front().map(Arc::clone) {
+            // The first time, or there is room as it seems. Also to one who has unsubscribed meanwhile: it was this task
+            // that was told of the room, and nobody else.
+            if !this.wait.is_listed() && this.offer(&*member) {
+                continue;
+            }
+            let (wait, waker) = (&mut this.wait, context.waker());
+            let mut polled = None;
+            member.with_room(&mut |room| {
+                polled = Some(wait.poll(room, &mut Token::default(), waker, None));
+            });
+            match polled {
+                Some(Poll::Ready(Polled::Begun)) => {}
+                Some(Poll::Ready(Polled::TimedOut)) => unreachable!("there is no deadline"),
+                Some(Poll::Pending) => return Poll::Pending,
+                None => unreachable!("a mailbox without a limit is never full"),
+            }
+        }
+        this.is_over = true;
+        match this.message.take() {
+            None => Poll::Ready(Ok(this.taken)),
+            Some(message) => {
+                let refused = core::mem::take(&mut this.refused);
+                let roster = Arc::clone(&this.roster);
+                Poll::Ready(Err(PublishError::new(message, refused, this.taken, roster)))
+            }
+        }
+    }
+}
+
+impl<M> Drop for PublishFuture<M> {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+impl<M> fmt::Debug for PublishFuture<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PublishFuture")
+            .field("delivered", &self.taken)
+            .field("awaited", &self.awaited.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,220 @@
+//! Those who have subscribed, and what one who comes late is to get first.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use tamtam_wait::contain;
+use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
+use tamtam_wait::seam::{self, Mutex};
+
+use super::ledger::SubscriptionId;
+use super::round::Patience;
+use super::subscriber::{Member, Offered, Subscriber};
+use super::{Subscription, Topic};
+
+/// Those who have subscribed. Nobody gets a message while the lock is held.
+pub(super) struct Roster<M> {
+    members: Mutex<Members<M>>,
+    /// How a message is kept for those who come late; none if it is not.
+    keep: Option<fn(M) -> Kept<M>>,
+    /// So many try to get in while others publish without a pause.
+    entering: AtomicUsize,
+}
+
+/// Subscribers as they were at some time, in the order in which they came.
+pub(super) type Snapshot<M> = Arc<[Arc<dyn Subscriber<M>>]>;
+
+struct Members<M> {
+    by_number: BTreeMap<u64, Arc<dyn Subscriber<M>>>,
+    /// Made by the first publish after a change: so one who subscribes or leaves copies nothing, and a publish, which
+    /// goes to each of them anyway, copies at most as much as it hands out.
+    snapshot: Option<Snapshot<M>>,
+    next: u64,
+    retained: Option<Kept<M>>,
+    /// So many messages were retained so far.
+    version: u64,
+}
+
+/// A message of which anybody can have a copy, on any thread.
+type Kept<M> = Arc<dyn Copied<M> + Send + Sync>;
+
+trait Copied<M> {
+    fn copy(&self) -> M;
+}
+
+/// Only where a message is kept for several threads it has to be one that they can look at.
+struct Original<M>(M);
+
+impl<M: Clone> Copied<M> for Original<M> {
+    fn copy(&self) -> M {
+        self.0.clone()
+    }
+}
+
+impl<M> Roster<M> {
+    pub(super) fn new() -> Self {
+        Roster {
+            members: Mutex::new(Members {
+                by_number: BTreeMap::new(),
+                snapshot: None,
+                next: 0,
+                retained: None,
+                version: 0,
+            }),
+            keep: None,
+            entering: AtomicUsize::new(0),
+        }
+    }
+
+    /// One that keeps the latest message.
+    pub(super) fn retaining() -> Self
+    where
+        M: Clone + Send + Sync + 'static,
+    {
+        Roster {
+            keep: Some(|message| Arc::new(Original(message))),
+            ..Self::new()
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.members.lock().by_number.len()
+    }
+
+    pub(super) fn retained(&self) -> Option<M> {
+        self.latest().0.map(|kept| kept.copy())
+    }
+
+    /// What is retained, and how many messages were until then.
+    fn latest(&self) -> (Option<Kept<M>>, u64) {
+        let members = self.members.lock();
+        (members.retained.clone(), members.version)
+    }
+
+    /// Who is to get this message. From the same moment on it is the one that is retained: so whoever comes later gets it
+    /// from there.
+    pub(super) fn begin_round(&self, message: &M) -> Snapshot<M>
+    where
+        M: Clone,
+    {
+        let kept = self.keep.map(|keep| keep(message.clone()));
+        if self.entering.load(Ordering::Relaxed) != 0 {
+            seam::yield_now();
+        }
+        let (snapshot, outdated) = {
+            let mut members = self.members.lock();
+            let outdated = kept.and_then(|kept| {
+                members.version += 1;
+                members.retained.replace(kept)
+            });
+            let Members {
+                by_number,
+                snapshot,
+                ..
+            } = &mut *members;
+            let snapshot = snapshot.get_or_insert_with(|| by_number.values().cloned().collect());
+            (Arc::clone(snapshot), outdated)
+        };
+        // Its drop is the user's: not under the lock.
+        contain(move || drop(outdated));
+        snapshot
+    }
+
+    /// Adds a subscriber, which is told its number.
+    fn add<S: Subscriber<M> + 'static>(
+        &self,
+        subscriber: impl FnOnce(SubscriptionId) -> Arc<S>,
+    ) -> Arc<S> {
+        let number = {
+            let mut members = self.members.lock();
+            members.next += 1;
+            members.next
+        };
+        let subscriber = subscriber(SubscriptionId(number));
+        let mut greeted = None;
+        let mut entering = None;
+        let outdated = loop {
+            // Nobody knows the subscriber yet, so what is retained comes before all that is published later; and if
+            // something is published meanwhile, it is greeted by that, too.
+            if self.keep.is_some() {
+                if greeted.is_some() {
+                    entering.get_or_insert_with(|| Entering::new(&self.entering));
+                }
+                let (kept, version) = self.latest();
+                greeted = Some(version);
+                greet(&*subscriber, kept);
+            }
+            let mut members = self.members.lock();
+            if greeted.is_none_or(|version| version == members.version) {
+                let member = Arc::clone(&subscriber);
+                members.by_number.insert(number, member);
+                break members.snapshot.take();
+            }
+        };
+        // With it others may go that have left since, and what they have brought: not under the lock, and if that
+        // panics it is nobody else's affair.
+        contain(move || drop(outdated));
+        subscriber
+    }
+}
+
+/// Those who publish give way to one who tries to get in, as long as there is this.
+struct Entering<'a>(&'a AtomicUsize);
+
+impl<'a> Entering<'a> {
+    fn new(entering: &'a AtomicUsize) -> Self {
+        entering.fetch_add(1, Ordering::Relaxed);
+        Entering(entering)
+    }
+}
+
+impl Drop for Entering<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Offers to one who has come late what is retained.
+fn greet<M>(subscriber: &dyn Subscriber<M>, kept: Option<Kept<M>>) {
+    let Some(message) = kept.map(|kept| kept.copy()) else {
+        return;
+    };
+    if !subscriber.ledger().is_active() || !subscriber.wants(&message) {
+        return;
+    }
+    // No publisher is there who could be told.
+    if let Offered::Awaited(message) = subscriber.offer(message, Patience::ForAll) {
+        subscriber.ledger().count_dropped(1);
+        contain(move || drop(message));
+    }
+}
+
+/// Something that subscribers can be taken off, whatever its messages are.
+pub(super) trait Forget: Send + Sync {
+    fn forget(&self, who: SubscriptionId);
+}
+
+impl<M> Forget for Roster<M> {
+    fn forget(&self, who: SubscriptionId) {
+        let gone = {
+            let mut members = self.members.lock();
+            let gone = members.by_number.remove(&who.0);
+            let outdated = gone.as_ref().and_then(|_| members.snapshot.take());
+            (gone, outdated)
+        };
+        // As in `add`.
+        contain(move || drop(gone));
+    }
+}
+
+impl<M: Send + 'static> Topic<M> {
+    /// Adds a subscriber that was made by a feed.
+    pub(super) fn admit<S: Subscriber<M> + 'static>(
+        &self,
+        subscriber: impl FnOnce(SubscriptionId) -> Arc<S>,
+    ) -> Subscription {
+        let member: Arc<dyn Member> = self.roster.add(subscriber);
+        let roster: Weak<Roster<M>> = Arc::downgrade(&self.roster);
+        Subscription::new(member, roster)
+    }
+}
