@@ -72,25 +72,40 @@ can_be_listened_to!(Receiver, RecvStream; LaneReceiver, LaneStream);
 
 /// Somebody who listens to a channel: see [`Pool::on`], [`Worker::on`] and [`Frame::on`].
 ///
-/// Dropping this lets it listen on. It ends when the channel is empty and has no sender any more, or is closed; when
-/// its handler panics; when its home ends; and when it is [stopped](Listener::stop). Then it drops its receiver, and
-/// with it what is in the channel, if that was the last one.
-#[must_use = "dropping it lets it listen on: say so by `drop`, or keep it to stop it"]
+/// Dropping this ends the listening, when the handler is through with the message that it is at: nothing is taken out of
+/// the channel afterwards. [`detach`](Listener::detach) lets it listen on by itself.
+///
+/// It ends also when the channel is empty and has no sender any more, or is closed; when its handler panics; and when its
+/// home ends. In each case it drops its receiver, and with it what is in the channel, if that was the last one.
+#[must_use = "dropping it ends the listening; see `detach`"]
 pub struct Listener {
     address: Address<Look>,
+    detached: bool,
 }
 
 impl Listener {
-    /// Ends the listening, when it has handled the message that it is at. Nothing is taken out of the channel
-    /// afterwards.
+    /// Ends the listening; the same as dropping it, but one may look afterwards whether it [has ended](Listener::has_ended).
     pub fn stop(&self) {
         self.address.stop();
+    }
+
+    /// Lets it listen on for as long as the channel has senders, and its home turns.
+    pub fn detach(mut self) {
+        self.detached = true;
     }
 
     /// Whether it has ended.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.address.is_stopped()
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if !self.detached {
+            self.stop();
+        }
     }
 }
 
@@ -180,7 +195,10 @@ fn listening<L: Listenable, F>(receiver: L, handler: F) -> Listening<L::Message,
 fn begin(address: Address<Look>) -> Listener {
     // If its home is gone it has ended already.
     let _ = address.tell(Look);
-    Listener { address }
+    Listener {
+        address,
+        detached: false,
+    }
 }
 
 macro_rules! has_listeners {
@@ -201,10 +219,10 @@ macro_rules! has_listeners {
             /// let (worker, pool) = (Worker::new(), Pool::new());
             /// let (sender, receiver) = bounded(10);
             /// let (squares, squared) = bounded(10);
-            /// drop(worker.on(receiver, move |number: u32| squares.send(number * number).unwrap()));
+            /// let squaring = worker.on(receiver, move |number: u32| squares.send(number * number).unwrap());
             /// let (sums, summed) = bounded(1);
             /// let mut sum = 0;
-            /// let listener = pool.on(squared, move |square| {
+            /// let summing = pool.on(squared, move |square| {
             ///     sum += square;
             ///     if square == 9 {
             ///         sums.send(sum).unwrap();
@@ -214,7 +232,7 @@ macro_rules! has_listeners {
             ///     sender.send(number)?;
             /// }
             /// assert_eq!(summed.recv()?, 14);
-            /// listener.stop();
+            /// drop((squaring, summing)); // they listen no more
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```
             pub fn on<L: Listenable>(

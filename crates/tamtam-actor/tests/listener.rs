@@ -82,16 +82,18 @@ fn lanes_and_timers_are_heard() {
         let (sender, receiver) = spsc::bounded(4);
         let (report, arrived) = mpsc::channel();
         let again = report.clone();
-        drop(pool.on(receiver, move |number| report.send(number).unwrap()));
+        pool.on(receiver, move |number| report.send(number).unwrap())
+            .detach();
         for number in 0..100 {
             sender.send(number).unwrap();
         }
         for number in 0..100 {
             assert_eq!(arrived.recv_timeout(LONG), Ok(number));
         }
-        drop(pool.on(after(Duration::from_millis(1)), move |_| {
+        pool.on(after(Duration::from_millis(1)), move |_| {
             again.send(7).unwrap()
-        }));
+        })
+        .detach();
         assert_eq!(arrived.recv_timeout(LONG), Ok(7));
     });
 }
@@ -104,12 +106,14 @@ fn nothing_is_taken_out_of_a_bounded_channel_before_the_handler_is_ready() {
         let (hold, gate) = hold();
         let mut hold = Some(hold);
         let (report, arrived) = mpsc::channel();
-        drop(worker.on(receiver, move |number| {
-            if let Some(hold) = hold.take() {
-                hold.wait();
-            }
-            report.send(number).unwrap();
-        }));
+        worker
+            .on(receiver, move |number| {
+                if let Some(hold) = hold.take() {
+                    hold.wait();
+                }
+                report.send(number).unwrap();
+            })
+            .detach();
         sender.send(0).unwrap();
         gate.until_entered();
         sender.send(1).unwrap();
@@ -145,6 +149,33 @@ fn a_listener_that_is_stopped_takes_nothing_more() {
         assert_eq!(other.try_iter().collect::<Vec<_>>(), Vec::from_iter(1..10));
         drop(other);
         assert!(sender.send(10).is_err());
+    });
+}
+
+#[test]
+fn a_listener_that_is_dropped_takes_nothing_more_and_one_that_is_detached_goes_on() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let (sender, receiver) = unbounded();
+        let (report, reported) = mpsc::channel();
+        let heard = report.clone();
+        let dropped = pool.on(receiver, move |number| heard.send(number).unwrap());
+        sender.send(1).unwrap();
+        assert_eq!(reported.recv_timeout(LONG), Ok(1));
+        drop(dropped);
+        // Its receiver goes with it, and it was the only one.
+        until(|| sender.send(9).is_err());
+        assert!(reported.try_recv().is_err(), "nothing more is heard");
+        let (sender, receiver) = unbounded();
+        pool.on(receiver, move |number| report.send(number).unwrap())
+            .detach();
+        for number in 2..5 {
+            sender.send(number).unwrap();
+            assert_eq!(reported.recv_timeout(LONG), Ok(number));
+        }
+        // The end of the channel is its end.
+        drop(sender);
+        assert!(reported.recv_timeout(LONG).is_err());
     });
 }
 
