@@ -5,12 +5,13 @@
 mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use support::{Drops, Hold, LONG, Token, hold, panic_on_purpose, until, within_limit};
-use tamtam_actor::{Address, Loss, Overflow, Pool, Reply, Worker};
+use tamtam_actor::{Address, Budget, Frame, Loss, Overflow, Pool, Reply, Stepper, Worker};
 
 struct Mail {
     /// No two messages have the same, unless they are to take each other's place.
@@ -108,6 +109,42 @@ macro_rules! spawn {
     }};
 }
 
+/// How long a loop waits at most before it looks whether it is over.
+const A_LOOK: Duration = Duration::from_millis(10);
+
+/// A thread with a loop of its own, in which actors have their turns.
+struct Looping<S> {
+    spawner: S,
+    over: Arc<AtomicBool>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl<S: Send + 'static> Looping<S> {
+    fn new(turn: impl FnOnce(mpsc::Sender<S>, &AtomicBool) + Send + 'static) -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let (sender, spawners) = mpsc::channel();
+        let thread = {
+            let over = Arc::clone(&over);
+            thread::spawn(move || turn(sender, &over))
+        };
+        Looping {
+            spawner: spawners.recv_timeout(LONG).expect("a loop that has begun"),
+            over,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl<S> Drop for Looping<S> {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::SeqCst);
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            assert!(ended.is_ok() || thread::panicking());
+        }
+    }
+}
+
 fn homes() -> Vec<Home> {
     let mut homes = Vec::new();
     for (name, threads) in [("a pool of one", 1), ("a pool of two", 2)] {
@@ -121,6 +158,34 @@ fn homes() -> Vec<Home> {
     homes.push(Home {
         name: "a worker",
         spawn: Box::new(move |kind, handler| spawn!(worker.spawner(), kind, handler)),
+    });
+    let looping = Looping::new(|spawners, over| {
+        let mut frame = Frame::new();
+        spawners.send(frame.handle()).unwrap();
+        while !over.load(Ordering::SeqCst) {
+            // A message at a time, or some, or what there is.
+            frame.pump(Budget::messages(1));
+            frame.pump(Budget::time(Duration::from_micros(5)));
+            frame.pump(Budget::unlimited());
+            frame.wait(A_LOOK);
+        }
+    });
+    homes.push(Home {
+        name: "a frame",
+        spawn: Box::new(move |kind, handler| spawn!(looping.spawner.spawner(), kind, handler)),
+    });
+    let looping = Looping::new(|spawners, over| {
+        let stepper = Stepper::with_seed(7);
+        spawners.send(stepper.spawner()).unwrap();
+        while !over.load(Ordering::SeqCst) {
+            if stepper.run_steps(100) == 0 {
+                thread::yield_now();
+            }
+        }
+    });
+    homes.push(Home {
+        name: "a stepper",
+        spawn: Box::new(move |kind, handler| spawn!(looping.spawner.clone(), kind, handler)),
     });
     homes
 }
