@@ -87,6 +87,8 @@ pub(crate) trait Place: Send + Sync {
     /// For people to read.
     #[cfg_attr(not(feature = "tracing"), allow(dead_code))]
     fn message_type(&self) -> &'static str;
+    /// Messages that were accepted and never handled.
+    fn lost(&self) -> u32;
     /// Lets it handle no more messages from the end of the one that it is at. Called in its turn only.
     fn mute(&self);
     /// Takes that back, once for each time.

@@ -518,6 +518,10 @@ impl<M: Send + 'static> Place for Cell<M> {
         core::any::type_name::<M>()
     }
 
+    fn lost(&self) -> u32 {
+        Cell::lost(self)
+    }
+
     fn mute(&self) {
         self.mutes.fetch_add(1, Ordering::Relaxed);
         self.state.set(State::MUTED);

@@ -3,7 +3,7 @@
 mod support;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -239,6 +239,41 @@ fn a_pool_that_has_finished_in_time_says_so() {
             assert!(shutdown.finished, "{shutdown:?}");
             assert_eq!((shutdown.abandoned, shutdown.at_work), (0, 0));
             assert_eq!(counts.handled(), 5_000);
+        }
+    });
+}
+
+#[test]
+fn a_pool_that_loses_what_an_actor_kept_back_has_not_finished() {
+    struct Holding(mpsc::Sender<()>);
+
+    impl Actor for Holding {
+        type Message = ();
+
+        fn handle(&mut self, (): (), cx: &mut Context<Self>) {
+            cx.hold(core::future::pending::<()>(), |_, (), _| {});
+            self.0.send(()).unwrap();
+        }
+    }
+
+    within_limit(|| {
+        for kept_back in [0, 3] {
+            let pool = Pool::with_threads(2);
+            let (sender, receiver) = mpsc::channel();
+            let holding = [(); 2].map(|()| pool.spawn(Holding(sender.clone())));
+            for actor in &holding {
+                actor.tell(()).unwrap();
+                receiver.recv_timeout(LONG).unwrap();
+            }
+            for _ in 0..kept_back {
+                holding[0].tell(()).unwrap();
+            }
+            let shutdown = pool.shutdown_timeout(LONG);
+            assert_eq!(shutdown.finished, kept_back == 0, "{shutdown:?}");
+            let ended_with_mail = usize::from(kept_back != 0);
+            assert_eq!((shutdown.abandoned, shutdown.at_work), (ended_with_mail, 0));
+            assert_eq!(holding.each_ref().map(Address::lost), [kept_back, 0]);
+            assert!(holding.iter().all(Address::is_stopped));
         }
     });
 }

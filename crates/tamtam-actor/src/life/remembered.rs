@@ -36,7 +36,8 @@ impl Remembered {
         let mut inner = self.inner.lock();
         if inner.has_closed {
             drop(inner);
-            return call(&place);
+            call(&place);
+            return;
         }
         inner.places.push(place);
         if inner.places.len() > inner.most {
@@ -47,21 +48,23 @@ impl Remembered {
         }
     }
 
-    /// The home has closed: whoever gets a turn now is abandoned.
-    pub(crate) fn close(&self) {
+    /// The home has closed: whoever gets a turn now is abandoned. How many of them had kept mail back, which is lost now.
+    pub(crate) fn close(&self) -> usize {
         let places = {
             let mut inner = self.inner.lock();
             inner.has_closed = true;
             core::mem::take(&mut inner.places)
         };
-        places.iter().for_each(call);
+        places.iter().filter(|place| call(place)).count()
     }
 }
 
-fn call(place: &Weak<dyn Place>) {
-    if let Some(place) = place.upgrade()
-        && !place.life().has_ended()
-    {
-        Arc::clone(&place).send(System::Look);
-    }
+/// Whether it has ended by that, with mail.
+fn call(place: &Weak<dyn Place>) -> bool {
+    let Some(place) = place.upgrade().filter(|place| !place.life().has_ended()) else {
+        return false;
+    };
+    let before = place.lost();
+    Arc::clone(&place).send(System::Look);
+    place.life().has_ended() && place.lost() != before
 }

@@ -65,7 +65,7 @@ struct Witness(Arc<Remembered>);
 
 impl Drop for Witness {
     fn drop(&mut self) {
-        self.0.close();
+        let _ = self.0.close();
     }
 }
 

@@ -8,7 +8,8 @@ use super::{Pool, Threads};
 pub struct Shutdown {
     /// All that was due was done in time, and nothing was abandoned.
     pub finished: bool,
-    /// So often an actor was ended that had something to do. What lay in their mailboxes is counted by
+    /// So often an actor was ended that had something to do, or had kept mail back because it [holds](crate::Context::hold) for
+    /// something or is to begin again after a pause. What lay in their mailboxes is counted by
     /// [`Address::lost`](crate::Address::lost), and whoever waits for an answer to it has got an error.
     pub abandoned: usize,
     /// So many threads had not come back from a handler. They end when they do.

@@ -98,7 +98,9 @@ pub(crate) struct Shared {
     /// The threads that have a task abandon it.
     halted: CacheAligned<AtomicBool>,
     abandoned: AtomicUsize,
-    /// Whoever waits for the last thread to end.
+    /// The last thread has ended, and all that it had to see to is done.
+    gone: AtomicBool,
+    /// Whoever waits for that.
     last_gone: WaitList,
     people: Mutex<People>,
     blocking_asks: AtomicUsize,
@@ -242,6 +244,7 @@ impl Shared {
             limits: TurnLimits::USUAL,
             halted: CacheAligned(AtomicBool::new(false)),
             abandoned: AtomicUsize::new(0),
+            gone: AtomicBool::new(false),
             last_gone: WaitList::new(),
             people: Mutex::new(People {
                 free_rings: (threads..threads + stand_ins).rev().collect(),
@@ -302,7 +305,7 @@ impl Shared {
         if self.is_one_of_us() {
             return false;
         }
-        let has_ended = || self.entrance.closed.load(Ordering::SeqCst);
+        let has_ended = || self.gone.load(Ordering::SeqCst);
         let attempt = |_| has_ended().then_some(());
         self.last_gone
             .wait_until(Wait::Park, deadline, attempt, has_ended)
@@ -448,8 +451,10 @@ impl Shared {
             last.into_iter().chain(left).for_each(Task::abandon);
             // What was due there is done. Before those who are to be told: some of them live there.
             let abandoned = self.blocking.close();
+            let abandoned = abandoned + self.remembered.close();
             self.abandoned.fetch_add(abandoned, Ordering::Relaxed);
-            self.remembered.close();
+            // SYNC pool-gone: what was abandoned.
+            self.gone.store(true, Ordering::SeqCst);
             self.last_gone.notify_all();
         }
     }
