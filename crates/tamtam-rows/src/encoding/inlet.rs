@@ -162,7 +162,7 @@ impl Inlet {
     }
 }
 
-#[cfg(feature = "json")]
+#[cfg(any(feature = "json", feature = "message-pack"))]
 impl Inlet {
     /// One more row with a truth value.
     pub(super) fn push_bool(&mut self, value: bool) -> Result<(), Refusal> {
@@ -242,7 +242,43 @@ impl Inlet {
         Ok(())
     }
 
+    /// One more row with the integer that counts its days or units.
+    #[cfg(feature = "message-pack")]
+    pub(super) fn push_count(&mut self, is_negative: bool, magnitude: u64) -> Result<(), Refusal> {
+        match &mut self.values {
+            Values::I32(values) => {
+                values.push(Integer::of(is_negative, magnitude).ok_or(Refusal::Kind)?);
+            }
+            Values::I64(values) => {
+                values.push(Integer::of(is_negative, magnitude).ok_or(Refusal::Kind)?);
+            }
+            _ => return Err(Refusal::Kind),
+        }
+        self.was_pushed();
+        Ok(())
+    }
+
+    /// One more row with bytes: of a column of bytes, or the 16 of a UUID. How many they are beyond the column's
+    /// width.
+    #[cfg(feature = "message-pack")]
+    pub(super) fn push_bytes(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
+        let variable = match &mut self.values {
+            Values::Bytes(slices) => {
+                slices.push(bytes)?;
+                bytes.len()
+            }
+            Values::Uuid(values) => {
+                values.push(bytes.try_into().map_err(|_| Refusal::Kind)?);
+                0
+            }
+            _ => return Err(Refusal::Kind),
+        };
+        self.was_pushed();
+        Ok(variable)
+    }
+
     /// Whether what it holds is written as text: text itself, and what has a notation of its own.
+    #[cfg(feature = "json")]
     pub(super) fn is_written_as_text(&self) -> bool {
         matches!(
             self.kind,

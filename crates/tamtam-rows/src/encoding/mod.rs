@@ -19,6 +19,8 @@ mod json_arrays;
 mod json_columns;
 #[cfg(feature = "json")]
 mod json_objects;
+#[cfg(feature = "message-pack")]
+mod message_pack;
 #[cfg(feature = "text")]
 mod text;
 
@@ -28,6 +30,8 @@ pub use json_arrays::JsonArrays;
 pub use json_columns::JsonColumns;
 #[cfg(feature = "json")]
 pub use json_objects::JsonObjects;
+#[cfg(feature = "message-pack")]
+pub use message_pack::MessagePack;
 #[cfg(feature = "text")]
 pub use text::Text;
 
@@ -92,4 +96,6 @@ static ALL: &[&dyn Encoding] = &[
     &JsonObjects,
     #[cfg(feature = "json")]
     &JsonColumns,
+    #[cfg(feature = "message-pack")]
+    &MessagePack,
 ];
