@@ -162,7 +162,7 @@ impl Inlet {
     }
 }
 
-#[cfg(any(feature = "json", feature = "message-pack"))]
+#[cfg(any(feature = "json", feature = "message-pack", feature = "xml-rpc"))]
 impl Inlet {
     /// One more row with a truth value.
     pub(super) fn push_bool(&mut self, value: bool) -> Result<(), Refusal> {
@@ -175,6 +175,7 @@ impl Inlet {
     }
 
     /// One more row with an integer, which a column of floats or decimals takes, too.
+    #[cfg(any(feature = "json", feature = "message-pack"))]
     #[inline]
     pub(super) fn push_integer(
         &mut self,
@@ -220,6 +221,7 @@ impl Inlet {
     }
 
     /// One more row with a float of 64 bits.
+    #[cfg(any(feature = "json", feature = "message-pack"))]
     #[inline]
     pub(super) fn push_f64(&mut self, value: f64) -> Result<(), Refusal> {
         match &mut self.values {
@@ -231,6 +233,7 @@ impl Inlet {
     }
 
     /// One more row with a float of 32 bits, which a column of 64 bits takes, too.
+    #[cfg(any(feature = "json", feature = "message-pack"))]
     #[inline]
     pub(super) fn push_f32(&mut self, value: f32) -> Result<(), Refusal> {
         match &mut self.values {
@@ -278,7 +281,7 @@ impl Inlet {
     }
 
     /// Whether what it holds is written as text: text itself, and what has a notation of its own.
-    #[cfg(feature = "json")]
+    #[cfg(any(feature = "json", feature = "xml-rpc"))]
     pub(super) fn is_written_as_text(&self) -> bool {
         matches!(
             self.kind,

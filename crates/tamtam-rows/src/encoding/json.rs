@@ -5,7 +5,8 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use super::inlet::{Inlet, Refusal};
-use crate::{Column, DecodeError, EncodeError, Field, Kind, Schema, Values, cell_text};
+use super::names::Names;
+use crate::{Column, DecodeError, EncodeError, Field, Kind, Values, cell_text};
 
 /// A text in quotes, with what must be escaped escaped.
 pub(super) fn write_text(text: &str, out: &mut Vec<u8>) {
@@ -89,20 +90,6 @@ impl<'a> Outlet<'a> {
 }
 
 const NOT_FINITE: &str = "JSON has no number for infinity or NaN; use null, text, or a binary form";
-
-/// Refuses a table in which two columns have one name.
-pub(super) fn check_names(form: &'static str, schema: &Schema) -> Result<(), EncodeError> {
-    let mut names: Vec<&str> = schema.fields().iter().map(Field::name).collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        None => Ok(()),
-        Some(pair) => Err(EncodeError::Unsupported {
-            form,
-            what: format!("two columns called {:?}", pair[0]),
-            reason: "a name can be in an object once; rename one of them".into(),
-        }),
-    }
-}
 
 /// Reads all of the bytes by this seed. What it found wrong beyond JSON itself is in `failure`.
 pub(super) fn read<'de, S: DeserializeSeed<'de, Value = ()>>(
@@ -278,44 +265,6 @@ pub(super) fn expect_end<'de, A: SeqAccess<'de>>(
     match sequence.next_element::<de::IgnoredAny>()? {
         None => Ok(()),
         Some(_) => Err(de::Error::custom(what())),
-    }
-}
-
-/// Which column a name in an object means.
-pub(super) struct Names<'s> {
-    schema: &'s Schema,
-    /// Made when a name is not where it was expected.
-    index: std::collections::HashMap<&'s str, usize>,
-}
-
-impl<'s> Names<'s> {
-    pub(super) fn new(form: &'static str, schema: &'s Schema) -> Result<Names<'s>, DecodeError> {
-        check_names(form, schema).map_err(|_| DecodeError::Schema {
-            form,
-            reason: "the schema has one name twice, which no object can have".into(),
-        })?;
-        Ok(Names {
-            schema,
-            index: std::collections::HashMap::new(),
-        })
-    }
-
-    fn find(&mut self, name: &str, expected: usize) -> Option<usize> {
-        let fields = self.schema.fields();
-        if fields
-            .get(expected)
-            .is_some_and(|field| field.name() == name)
-        {
-            return Some(expected);
-        }
-        if self.index.is_empty() {
-            self.index = fields
-                .iter()
-                .enumerate()
-                .map(|(index, field)| (field.name(), index))
-                .collect();
-        }
-        self.index.get(name).copied()
     }
 }
 

@@ -4,7 +4,8 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 
 use super::Encoding;
 use super::intake::Intake;
-use super::json::{Cell, Failure, Name, Names, Outlet, check_names, read, write_text};
+use super::json::{Cell, Failure, Name, Outlet, read, write_text};
+use super::names::{Names, check_names};
 use crate::{DecodeError, EncodeError, Limits, Rows, Schema};
 
 /// JSON: an array of objects, each a row with its columns by name. Named `json-objects`.

@@ -21,8 +21,12 @@ mod json_columns;
 mod json_objects;
 #[cfg(feature = "message-pack")]
 mod message_pack;
+#[cfg(any(feature = "json", feature = "xml-rpc"))]
+mod names;
 #[cfg(feature = "text")]
 mod text;
+#[cfg(feature = "xml-rpc")]
+mod xml_rpc;
 
 #[cfg(feature = "json")]
 pub use json_arrays::JsonArrays;
@@ -34,6 +38,8 @@ pub use json_objects::JsonObjects;
 pub use message_pack::MessagePack;
 #[cfg(feature = "text")]
 pub use text::Text;
+#[cfg(feature = "xml-rpc")]
+pub use xml_rpc::XmlRpc;
 
 use crate::{DecodeError, EncodeError, Limits, Rows, Schema};
 
@@ -98,4 +104,6 @@ static ALL: &[&dyn Encoding] = &[
     &JsonColumns,
     #[cfg(feature = "message-pack")]
     &MessagePack,
+    #[cfg(feature = "xml-rpc")]
+    &XmlRpc,
 ];

@@ -7,7 +7,7 @@ use crate::forms::{Notices, notices};
 use crate::tables;
 
 /// How many changed copies of one table are tried at most.
-const MOST: usize = 6_000;
+const MOST: usize = 2_500;
 
 fn encoded(form: &dyn Encoding, rows: &Rows) -> Vec<u8> {
     let mut bytes = Vec::new();
