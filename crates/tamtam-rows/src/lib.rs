@@ -5,6 +5,8 @@ pub mod arrow;
 #[cfg(feature = "text")]
 mod cell_text;
 mod column;
+#[cfg(feature = "compression")]
+mod compression;
 mod cursor;
 pub mod encoding;
 mod ends;
@@ -23,6 +25,8 @@ mod strings;
 mod value;
 
 pub use column::{Column, ColumnBuilder, Element, Values};
+#[cfg(feature = "compression")]
+pub use compression::{Compressed, Compression, CompressionError, CompressionKind, decompress};
 pub use cursor::{Cursor, Row};
 pub use encoding::Encoding;
 pub use error::{DecodeError, EncodeError, ShapeError};

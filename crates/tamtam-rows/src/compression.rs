@@ -1,0 +1,293 @@
+//! The compression of bodies, by a threshold: what Amfphp calls its gzip threshold.
+
+use std::io::{self, Read};
+
+use thiserror::Error;
+
+/// How bodies are compressed, and from which size on.
+///
+/// ```
+/// use tamtam_rows::{Compression, CompressionKind, decompress};
+///
+/// let compression = Compression { threshold_bytes: 1_000, ..Compression::new(CompressionKind::Zstd) };
+/// let sent = compression.compress(vec![7; 100_000])?;
+/// assert_eq!(sent.kind, CompressionKind::Zstd);
+/// assert!(sent.bytes.len() < 100);
+/// assert_eq!(decompress(sent.kind, &sent.bytes, 100_000)?, vec![7; 100_000]);
+///
+/// let small = compression.compress(vec![7; 1_000])?;
+/// assert_eq!(small.kind, CompressionKind::None);
+/// # Ok::<(), tamtam_rows::CompressionError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compression {
+    /// By what.
+    pub kind: CompressionKind,
+    /// How hard it tries: 0 to 9 for gzip, −131,072 to 22 for zstd, 0 to 11 for brotli.
+    pub level: i32,
+    /// A body of at most so many bytes is sent plain.
+    pub threshold_bytes: usize,
+}
+
+/// By what a body is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CompressionKind {
+    /// Not at all.
+    None,
+    /// gzip (RFC 1952), which every client of HTTP knows.
+    Gzip,
+    /// Zstandard (RFC 8878).
+    Zstd,
+    /// Brotli (RFC 7932).
+    Brotli,
+}
+
+/// A body as it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compressed {
+    /// By what it was compressed in the end.
+    pub kind: CompressionKind,
+    /// The bytes to send.
+    pub bytes: Vec<u8>,
+}
+
+/// A body that could not be compressed or decompressed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CompressionError {
+    /// A level that there is not.
+    #[error("{kind} has no level {level}; take one from {from} to {to}")]
+    Level {
+        /// The kind's name.
+        kind: &'static str,
+        /// The level that was asked for.
+        level: i32,
+        /// The lowest.
+        from: i32,
+        /// The highest.
+        to: i32,
+    },
+    /// A body larger than the limit when decompressed.
+    #[error(
+        "the {kind} body has more than {limit} bytes when decompressed; raise the limit if its sender is trusted"
+    )]
+    Limit {
+        /// The kind's name.
+        kind: &'static str,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// A body that ends too early.
+    #[error("the {kind} body was cut off")]
+    Truncated {
+        /// The kind's name.
+        kind: &'static str,
+    },
+    /// A body that is damaged or of another kind.
+    #[error("the body is damaged or is not {kind} at all: {reason}")]
+    Malformed {
+        /// The kind's name.
+        kind: &'static str,
+        /// What the library said.
+        reason: String,
+    },
+    /// The library that compresses failed.
+    #[error("the body could not be compressed by {kind}: {reason}")]
+    Failed {
+        /// The kind's name.
+        kind: &'static str,
+        /// What the library said.
+        reason: String,
+    },
+}
+
+impl CompressionKind {
+    /// Each kind.
+    pub const ALL: [CompressionKind; 4] = [
+        CompressionKind::None,
+        CompressionKind::Gzip,
+        CompressionKind::Zstd,
+        CompressionKind::Brotli,
+    ];
+
+    /// Its name: `none`, `gzip`, `zstd`, `brotli`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            CompressionKind::None => "none",
+            CompressionKind::Gzip => "gzip",
+            CompressionKind::Zstd => "zstd",
+            CompressionKind::Brotli => "brotli",
+        }
+    }
+
+    /// The word for it in the header `Content-Encoding` of HTTP.
+    pub const fn content_encoding(self) -> &'static str {
+        match self {
+            CompressionKind::None => "identity",
+            CompressionKind::Gzip => "gzip",
+            CompressionKind::Zstd => "zstd",
+            CompressionKind::Brotli => "br",
+        }
+    }
+
+    /// The level that suits answers made on the spot: 6 for gzip, 3 for zstd, 5 for brotli.
+    pub const fn usual_level(self) -> i32 {
+        match self {
+            CompressionKind::None => 0,
+            CompressionKind::Gzip => 6,
+            CompressionKind::Zstd => 3,
+            CompressionKind::Brotli => 5,
+        }
+    }
+
+    fn levels(self) -> std::ops::RangeInclusive<i32> {
+        match self {
+            CompressionKind::None => i32::MIN..=i32::MAX,
+            CompressionKind::Gzip => 0..=9,
+            CompressionKind::Zstd => -131_072..=22,
+            CompressionKind::Brotli => 0..=11,
+        }
+    }
+}
+
+impl Default for Compression {
+    /// gzip from 25 KiB on, as Amfphp has it.
+    fn default() -> Compression {
+        Compression::new(CompressionKind::Gzip)
+    }
+}
+
+impl Compression {
+    /// Nothing is compressed.
+    pub const NONE: Compression = Compression::new(CompressionKind::None);
+    /// Below which size Amfphp sends a body plain.
+    pub const USUAL_THRESHOLD_BYTES: usize = 25 * 1024;
+
+    /// With the usual level and threshold.
+    pub const fn new(kind: CompressionKind) -> Compression {
+        Compression {
+            kind,
+            level: kind.usual_level(),
+            threshold_bytes: Compression::USUAL_THRESHOLD_BYTES,
+        }
+    }
+
+    /// The body compressed; as it is, if it is no larger than the threshold or would not get smaller.
+    ///
+    /// # Errors
+    /// If there is no such level, or there is no memory to compress with.
+    pub fn compress(&self, body: Vec<u8>) -> Result<Compressed, CompressionError> {
+        let (kind, level) = (self.kind, self.level);
+        if !kind.levels().contains(&level) {
+            return Err(CompressionError::Level {
+                kind: kind.name(),
+                level,
+                from: *kind.levels().start(),
+                to: *kind.levels().end(),
+            });
+        }
+        let plain = |bytes| Compressed {
+            kind: CompressionKind::None,
+            bytes,
+        };
+        if body.len() <= self.threshold_bytes || kind == CompressionKind::None {
+            return Ok(plain(body));
+        }
+        let bytes = compress(kind, level, &body).map_err(|error| CompressionError::Failed {
+            kind: kind.name(),
+            reason: error.to_string(),
+        })?;
+        Ok(if bytes.len() < body.len() {
+            Compressed { kind, bytes }
+        } else {
+            plain(body)
+        })
+    }
+}
+
+fn compress(kind: CompressionKind, level: i32, body: &[u8]) -> io::Result<Vec<u8>> {
+    match kind {
+        CompressionKind::None => Ok(body.to_vec()),
+        CompressionKind::Gzip => {
+            // The level was found to be 0 to 9.
+            let level = flate2::Compression::new(level as u32);
+            let out = Vec::with_capacity(body.len() / 4);
+            let mut encoder = flate2::write::GzEncoder::new(out, level);
+            io::Write::write_all(&mut encoder, body)?;
+            encoder.finish()
+        }
+        // It says how long the body is, so that a reader with little room knows at once.
+        CompressionKind::Zstd => zstd::bulk::compress(body, level),
+        CompressionKind::Brotli => {
+            let parameters = brotli::enc::BrotliEncoderParams {
+                quality: level,
+                size_hint: body.len(),
+                ..Default::default()
+            };
+            let mut out = Vec::with_capacity(body.len() / 4);
+            brotli::BrotliCompress(&mut &body[..], &mut out, &parameters)?;
+            Ok(out)
+        }
+    }
+}
+
+/// What a body holds that was compressed by this kind. However much it declares or holds, at most `limit` bytes of it
+/// are ever in memory, beside the window of the kind (128 MiB at most).
+///
+/// # Errors
+/// If it is damaged, ends too early, or holds more than `limit` bytes.
+pub fn decompress(
+    kind: CompressionKind,
+    bytes: &[u8],
+    limit: usize,
+) -> Result<Vec<u8>, CompressionError> {
+    let failed = |error: io::Error| {
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            CompressionError::Truncated { kind: kind.name() }
+        } else {
+            CompressionError::Malformed {
+                kind: kind.name(),
+                reason: error.to_string(),
+            }
+        }
+    };
+    if bytes.is_empty() && kind != CompressionKind::None {
+        return Err(CompressionError::Truncated { kind: kind.name() });
+    }
+    match kind {
+        CompressionKind::None => limited(kind, bytes, limit),
+        CompressionKind::Gzip => limited(kind, flate2::bufread::MultiGzDecoder::new(bytes), limit),
+        CompressionKind::Zstd => {
+            let mut decoder = zstd::stream::read::Decoder::with_buffer(bytes).map_err(failed)?;
+            // RFC 8878 wants every reader to take windows of 8 MiB.
+            let window = limit.max(1).ilog2().clamp(23, 27);
+            decoder.window_log_max(window).map_err(failed)?;
+            limited(kind, decoder, limit)
+        }
+        CompressionKind::Brotli => limited(kind, brotli::Decompressor::new(bytes, 4096), limit),
+    }
+}
+
+fn limited(
+    kind: CompressionKind,
+    source: impl Read,
+    limit: usize,
+) -> Result<Vec<u8>, CompressionError> {
+    let mut body = Vec::new();
+    // One more than allowed, to see whether there is more.
+    let mut source = source.take((limit as u64).saturating_add(1));
+    match source.read_to_end(&mut body) {
+        Ok(_) if body.len() > limit => Err(CompressionError::Limit {
+            kind: kind.name(),
+            limit,
+        }),
+        Ok(_) => Ok(body),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            Err(CompressionError::Truncated { kind: kind.name() })
+        }
+        Err(error) => Err(CompressionError::Malformed {
+            kind: kind.name(),
+            reason: error.to_string(),
+        }),
+    }
+}
