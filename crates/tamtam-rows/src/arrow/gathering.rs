@@ -54,14 +54,18 @@ impl Gathering {
             });
         }
         let schema = schema_from(form, schema)?;
-        Ok(Gathering {
+        Ok(Gathering::of_schema(form, schema, limits))
+    }
+
+    pub(crate) fn of_schema(form: &'static str, schema: Schema, limits: &Limits) -> Gathering {
+        Gathering {
             form,
             limits: *limits,
             bytes: 0,
             rows: 0,
             columns: schema.fields().iter().map(Gathered::new).collect(),
             schema,
-        })
+        }
     }
 
     /// Puts a batch, of the same schema, behind those before it.

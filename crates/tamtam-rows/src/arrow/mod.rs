@@ -34,6 +34,8 @@ mod types;
 pub use types::{schema_from_arrow, schema_to_arrow};
 
 pub(crate) use gathering::Gathering;
+#[cfg(feature = "parquet")]
+pub(crate) use types::{schema_from, uuid_metadata};
 
 /// The crates whose types are taken and given here.
 pub use {arrow_array, arrow_schema};

@@ -1,6 +1,5 @@
 //! The forms that a table can take as bytes, one file each, behind one trait.
 
-use crate::packed::{Mode, Packed};
 #[cfg(feature = "arrow")]
 mod arrow_ipc;
 #[cfg(feature = "arrow")]
@@ -23,11 +22,15 @@ mod json_objects;
 mod message_pack;
 #[cfg(any(feature = "json", feature = "xml-rpc"))]
 mod names;
+#[cfg(feature = "parquet")]
+mod parquet;
 #[cfg(feature = "text")]
 mod text;
 #[cfg(feature = "xml-rpc")]
 mod xml_rpc;
 
+#[cfg(feature = "arrow")]
+pub use arrow_ipc::ArrowIpc;
 #[cfg(feature = "json")]
 pub use json_arrays::JsonArrays;
 #[cfg(feature = "json")]
@@ -36,15 +39,15 @@ pub use json_columns::JsonColumns;
 pub use json_objects::JsonObjects;
 #[cfg(feature = "message-pack")]
 pub use message_pack::MessagePack;
+#[cfg(feature = "parquet")]
+pub use parquet::{Parquet, ParquetReader};
 #[cfg(feature = "text")]
 pub use text::Text;
 #[cfg(feature = "xml-rpc")]
 pub use xml_rpc::XmlRpc;
 
+use crate::packed::{Mode, Packed};
 use crate::{DecodeError, EncodeError, Limits, Rows, Schema};
-
-#[cfg(feature = "arrow")]
-pub use arrow_ipc::ArrowIpc;
 
 /// A form that a table can take as bytes.
 pub trait Encoding: Send + Sync {
@@ -106,4 +109,8 @@ static ALL: &[&dyn Encoding] = &[
     &MessagePack,
     #[cfg(feature = "xml-rpc")]
     &XmlRpc,
+    #[cfg(feature = "parquet")]
+    &Parquet::PLAIN,
+    #[cfg(feature = "parquet")]
+    &Parquet::ZSTD,
 ];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tamtam_rows::{Rows, Value};
+use tamtam_rows::{Kind, Rows, Value};
 
 /// What a table may have in it that some form cannot carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +25,10 @@ pub(crate) enum Need {
     Above53Bits,
     /// An integer of 2^63 or more.
     Above63Bits,
+    /// A time that is negative, or not below 24 hours.
+    BeyondADay,
+    /// No column at all.
+    NoColumns,
 }
 
 /// What a form makes of bytes that were cut off or changed.
@@ -54,6 +58,14 @@ const FORMS: &[Form] = &[
     form("packed", &[], Notices::Everything),
     form("packed-small", &[], Notices::Everything),
     form("packed-plain", &[], Notices::Everything),
+    form("arrow-ipc", &[BeyondADay], Notices::Truncation),
+    form("arrow-ipc-zstd", &[BeyondADay], Notices::Truncation),
+    form("parquet", &[BeyondADay, NoColumns], Notices::Truncation),
+    form(
+        "parquet-zstd",
+        &[BeyondADay, NoColumns],
+        Notices::Truncation,
+    ),
     form("text", &[NotANumberWithPayload], Notices::Nothing),
     form("text-bare", &[NotANumberWithPayload], Notices::Nothing).without_names(),
     form("json-arrays", NOT_FINITE, Notices::Truncation),
@@ -128,6 +140,9 @@ pub(crate) fn has_no_names(form: &str) -> bool {
 pub(crate) fn needs(rows: &Rows) -> BTreeSet<Need> {
     let mut needs = BTreeSet::new();
     let mut names = BTreeSet::new();
+    if rows.schema().is_empty() {
+        needs.insert(NoColumns);
+    }
     for (field, column) in rows.fields() {
         if !names.insert(field.name()) {
             needs.insert(EqualNames);
@@ -136,6 +151,12 @@ pub(crate) fn needs(rows: &Rows) -> BTreeSet<Need> {
             needs.insert(ControlCharactersInNames);
         }
         for row in 0..rows.len() {
+            if let (Kind::Time(unit), Value::Time(time)) =
+                (field.kind(), column.value(field.kind(), row))
+                && !(0..86_400 * unit.per_second()).contains(&time)
+            {
+                needs.insert(BeyondADay);
+            }
             match column.value(field.kind(), row) {
                 Value::Int(number) | Value::Time(number) | Value::Timestamp(number)
                     if number.unsigned_abs() > 1 << 53 =>

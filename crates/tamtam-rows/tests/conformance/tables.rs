@@ -301,6 +301,19 @@ pub(crate) fn all() -> Vec<(String, Rows)> {
     for unit in UNITS {
         let second = unit.per_second();
         add(
+            &format!("times of a day in {unit}"),
+            one(
+                "time",
+                Kind::Time(unit),
+                Values::I64(vec![
+                    0,
+                    1,
+                    12 * 3_600 * second + second / 2,
+                    DAY * second - 1,
+                ]),
+            ),
+        );
+        add(
             &format!("times in {unit}"),
             one(
                 "time",
@@ -641,7 +654,10 @@ pub(crate) fn each_kind(rows: usize, null_every: Option<usize>) -> Rows {
     ];
     for unit in UNITS {
         let moments = || Values::I64(ints(1 << 30).map(|n| n * unit.per_second() / 777).collect());
-        columns.push((Kind::Time(unit), moments()));
+        // Within a day: the plain tables are for every form.
+        let day = 86_400 * unit.per_second();
+        let times = ints(1 << 50).map(|n| n.rem_euclid(day)).collect();
+        columns.push((Kind::Time(unit), Values::I64(times)));
         columns.push((Kind::Timestamp(unit, Zone::Local), moments()));
         columns.push((Kind::Timestamp(unit, Zone::Utc), moments()));
         columns.push((

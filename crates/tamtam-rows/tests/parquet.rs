@@ -1,0 +1,310 @@
+//! Tables pass through Parquet files, and files that are damaged or lie about their sizes are refused.
+
+mod any_rows;
+
+use std::sync::Arc;
+
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::{WriterProperties, WriterVersion};
+use proptest::prelude::*;
+use tamtam_rows::arrow::arrow_array::{ArrayRef, RecordBatch, StringArray};
+use tamtam_rows::encoding::{self, Parquet, ParquetReader};
+use tamtam_rows::{
+    Column, DecodeError, EncodeError, Encoding, Field, Kind, Limits, Rows, Schema, Strings,
+};
+
+const FORMS: [Parquet; 2] = [Parquet::PLAIN, Parquet::ZSTD];
+
+fn encoded(form: Parquet, rows: &Rows) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    form.encode(rows, &mut bytes).unwrap();
+    bytes
+}
+
+fn decoded(bytes: &[u8], limits: &Limits) -> Result<Rows, DecodeError> {
+    Parquet::PLAIN.decode(bytes, None, limits)
+}
+
+fn rows(count: usize) -> Rows {
+    let schema = Schema::new([
+        Field::nullable("n", Kind::I64),
+        Field::new("text", Kind::Text),
+        Field::new("id", Kind::Uuid),
+    ])
+    .unwrap();
+    let numbers: Vec<Option<i64>> = (0..count as i64)
+        .map(|n| (n % 5 != 0).then_some(n * n))
+        .collect();
+    let texts: Strings = (0..count).map(|n| format!("row {}", n % 50)).collect();
+    let ids = (0..count as u128)
+        .map(u128::to_be_bytes)
+        .collect::<Vec<_>>();
+    let columns = [
+        Column::from(numbers),
+        Column::from(texts),
+        Column::from(ids),
+    ];
+    Rows::new(schema, columns).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_table_comes_back(rows in any_rows::any_rows()) {
+        for form in FORMS {
+            let bytes = encoded(form, &rows);
+            prop_assert_eq!(&form.decode(&bytes, Some(rows.schema()), &Limits::default()).unwrap(), &rows);
+        }
+    }
+
+    #[test]
+    fn no_change_of_the_bytes_makes_a_decoder_panic(rows in any_rows::any_rows(), at in any::<prop::sample::Index>(), to: u8) {
+        for form in FORMS {
+            let mut bytes = encoded(form, &rows);
+            *at.get_mut(&mut bytes) = to;
+            let _ = decoded(&bytes, &Limits { bytes: 1 << 20, rows: 10_000, columns: 100 });
+        }
+    }
+}
+
+#[test]
+fn both_forms_are_in_the_list() {
+    for form in FORMS {
+        assert_eq!(encoding::find(form.name()).unwrap().name(), form.name());
+    }
+}
+
+#[test]
+fn a_table_of_many_parts_comes_back() {
+    let rows = rows(150_000);
+    for form in FORMS {
+        assert_eq!(
+            decoded(&encoded(form, &rows), &Limits::default()).unwrap(),
+            rows
+        );
+    }
+}
+
+#[test]
+fn a_table_without_columns_is_refused() {
+    let rows = Rows::empty(Schema::new([]).unwrap());
+    let error = Parquet::PLAIN.encode(&rows, &mut Vec::new()).unwrap_err();
+    assert!(matches!(error, EncodeError::Unsupported { .. }));
+}
+
+#[test]
+fn wherever_a_file_is_cut_off_it_is_noticed() {
+    let bytes = encoded(Parquet::PLAIN, &rows(20));
+    for length in 0..bytes.len() {
+        decoded(&bytes[..length], &Limits::default()).unwrap_err();
+    }
+}
+
+#[test]
+fn limits_are_checked_before_anything_is_decoded() {
+    let schema = Schema::new([Field::new("n", Kind::I64)]).unwrap();
+    let zeros = Rows::new(schema, [Column::from(vec![0_i64; 1 << 17])]).unwrap();
+    let bytes = encoded(Parquet::PLAIN, &zeros);
+    assert!(bytes.len() < 2_000, "{}", bytes.len());
+    for (limits, what) in [
+        (
+            Limits {
+                bytes: (1 << 20) - 1,
+                ..Limits::default()
+            },
+            "bytes",
+        ),
+        (
+            Limits {
+                rows: (1 << 17) - 1,
+                ..Limits::default()
+            },
+            "rows",
+        ),
+        (
+            Limits {
+                columns: 0,
+                ..Limits::default()
+            },
+            "columns",
+        ),
+    ] {
+        let error = decoded(&bytes, &limits).unwrap_err();
+        assert!(
+            matches!(&error, DecodeError::Limit { what: found, .. } if *found == what),
+            "{error}"
+        );
+    }
+    let exact = Limits {
+        bytes: 1 << 20,
+        rows: 1 << 17,
+        columns: 1,
+    };
+    assert_eq!(decoded(&bytes, &exact).unwrap(), zeros);
+}
+
+fn written(column: StringArray, properties: WriterProperties) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter([("t", Arc::new(column) as ArrayRef)]).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+#[test]
+fn limits_hold_for_what_a_dictionary_repeats() {
+    let long = "x".repeat(20_000);
+    let bytes = written(
+        StringArray::from(vec![long.as_str(); 2_000]),
+        WriterProperties::builder().build(),
+    );
+    assert!(bytes.len() < 100_000);
+    let limits = Limits {
+        bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let error = decoded(&bytes, &limits).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            DecodeError::Limit {
+                what: "bytes",
+                declared: 40_008_000,
+                ..
+            }
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn limits_hold_for_what_a_page_becomes() {
+    let long = "x".repeat(10_000_000);
+    let zstd = Compression::ZSTD(ZstdLevel::try_new(3).unwrap());
+    let bytes = written(
+        StringArray::from(vec![long.as_str()]),
+        WriterProperties::builder()
+            .set_compression(zstd)
+            .set_dictionary_enabled(false)
+            .set_column_index_truncate_length(Some(8))
+            .set_statistics_enabled(parquet::file::properties::EnabledStatistics::None)
+            .build(),
+    );
+    assert!(bytes.len() < 10_000, "{}", bytes.len());
+    let limits = Limits {
+        bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let error = decoded(&bytes, &limits).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            DecodeError::Limit {
+                what: "bytes of pages in a row group",
+                ..
+            }
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_size_that_is_a_lie_costs_nothing() {
+    // 4,000 bytes of numbers: a data page whose sizes stand in its header as variable-length numbers.
+    let schema = Schema::new([Field::new("n", Kind::I64)]).unwrap();
+    let numbers: Vec<i64> = (0..500).map(|n| n * 0x0123_4567_89ab).collect();
+    let rows = Rows::new(schema, [Column::from(numbers)]).unwrap();
+    let batch = rows.to_record_batch().unwrap();
+    let properties = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap()))
+        .build();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    assert_eq!(decoded(&bytes, &Limits::default()).unwrap(), rows);
+
+    // 4,000 as a signed number in zigzag: 8,000 is 0xc0 0x3e. The type of the page stands before it.
+    let header = [0x15, 0x00, 0x15, 0xc0, 0x3e];
+    let at = bytes
+        .windows(5)
+        .position(|window| window == header)
+        .unwrap();
+    for lie in [[0xff, 0x7f], [0xbf, 0x3e], [0xc2, 0x3e], [0x80, 0x00]] {
+        let mut changed = bytes.clone();
+        changed[at + 3..at + 5].copy_from_slice(&lie);
+        match decoded(&changed, &Limits::default()) {
+            Err(DecodeError::Malformed { .. }) => {}
+            other => panic!("{lie:?}: {:?}", other.map(|rows| rows.len())),
+        }
+    }
+}
+
+#[test]
+fn texts_written_as_lengths_are_read() {
+    let texts: Vec<String> = (0..3_000)
+        .map(|n| format!("text number {}", n * n))
+        .collect();
+    let bytes = written(
+        StringArray::from(texts.clone()),
+        WriterProperties::builder()
+            .set_writer_version(WriterVersion::PARQUET_2_0)
+            .set_dictionary_enabled(false)
+            .set_encoding(parquet::basic::Encoding::DELTA_LENGTH_BYTE_ARRAY)
+            .build(),
+    );
+    let rows = decoded(&bytes, &Limits::default()).unwrap();
+    assert_eq!(
+        rows.column("t").unwrap().texts().unwrap(),
+        &texts.iter().collect::<Strings>()
+    );
+}
+
+#[test]
+fn a_part_stays_within_the_limits_of_a_file_that_does_not() {
+    let rows = rows(10_000);
+    let file = tempfile(&encoded(Parquet::ZSTD, &rows));
+    let limits = Limits {
+        bytes: 200_000,
+        ..Limits::default()
+    };
+    let mut reader = ParquetReader::open(&file.0, limits).unwrap();
+    assert_eq!(reader.rows(), 10_000);
+    let mut at = 0;
+    while let Some(part) = reader.next_part().unwrap() {
+        assert!(part.memory() <= 200_000);
+        assert_eq!(part, rows.part(at..at + part.len()));
+        at += part.len();
+    }
+    assert_eq!(at, 10_000);
+}
+
+#[test]
+fn what_is_no_parquet_file_is_said() {
+    let said = |bytes: &[u8]| decoded(bytes, &Limits::default()).unwrap_err().to_string();
+    assert!(said(b"").contains("ends too early"));
+    assert!(said(b"a,b,c\n1,2,3\n").contains("no Parquet file"));
+    assert!(said(b"PAR1\xff\xff\xff\x7fPAR1").contains("longer than it"));
+    let missing = ParquetReader::open("no/such/file.parquet", Limits::default()).unwrap_err();
+    assert!(matches!(missing, DecodeError::Read(_)));
+}
+
+/// A file that is removed at the end.
+struct TemporaryFile(std::path::PathBuf);
+
+fn tempfile(bytes: &[u8]) -> TemporaryFile {
+    let name = format!("tamtam-rows-{}-parts.parquet", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    TemporaryFile(path)
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
