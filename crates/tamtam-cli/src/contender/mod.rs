@@ -18,47 +18,61 @@ mod players;
 mod polled_value;
 mod pool;
 mod property;
+mod row_form;
 mod single;
 mod sliced;
 mod slot;
+mod text_by_hand;
 mod try_recv;
 mod worker;
 
+use std::sync::LazyLock;
+
 use crate::drive::Contender;
 
-/// All of them, in the order in which lists show them.
+/// All of them, in the order in which lists show them: the ways of passing messages, then the forms of tables. Of the
+/// latter those that are not Tamtam's own are here, too: they come with it.
 #[must_use]
 pub fn all() -> &'static [&'static dyn Contender] {
-    &[
-        &slot::SLOT,
-        &slot::SLOT_SPIN,
-        &slot::SLOT_YIELD,
-        &slot::SLOT_PARK,
-        &channel::CHANNEL,
-        &channel::CHANNEL_UNBOUNDED,
-        &channel::CHANNEL_RENDEZVOUS,
-        &single::Spsc,
-        &single::SpscUnbounded,
-        &single::Mpsc,
-        &single::MPSC_BOUNDED,
-        &batches::CHANNEL,
-        &batches::CHANNEL_UNBOUNDED,
-        &batches::MPSC,
-        &batches::MPSC_BOUNDED,
-        &batches::SpscBatches,
-        &property::PropertyPolled,
-        &property::PropertyWaited,
-        &event::EventPair,
-        &polled_value::PolledValue,
-        &try_recv::TryRecv,
-        &sliced::Sliced,
-        &per_frame::PerFrame,
-        &mutex_published::MutexPublished,
-        &latch::LatchCountdown,
-        &pool::ActorsOnPool,
-        &worker::ActorsOnWorkers,
-    ]
+    &ALL
 }
+
+static ALL: LazyLock<Vec<&'static dyn Contender>> = LazyLock::new(|| {
+    let mut all = OF_MESSAGES.to_vec();
+    all.push(&text_by_hand::TextByHand);
+    all.extend(row_form::ALL.iter().map(|form| form as &dyn Contender));
+    all
+});
+
+const OF_MESSAGES: &[&dyn Contender] = &[
+    &slot::SLOT,
+    &slot::SLOT_SPIN,
+    &slot::SLOT_YIELD,
+    &slot::SLOT_PARK,
+    &channel::CHANNEL,
+    &channel::CHANNEL_UNBOUNDED,
+    &channel::CHANNEL_RENDEZVOUS,
+    &single::Spsc,
+    &single::SpscUnbounded,
+    &single::Mpsc,
+    &single::MPSC_BOUNDED,
+    &batches::CHANNEL,
+    &batches::CHANNEL_UNBOUNDED,
+    &batches::MPSC,
+    &batches::MPSC_BOUNDED,
+    &batches::SpscBatches,
+    &property::PropertyPolled,
+    &property::PropertyWaited,
+    &event::EventPair,
+    &polled_value::PolledValue,
+    &try_recv::TryRecv,
+    &sliced::Sliced,
+    &per_frame::PerFrame,
+    &mutex_published::MutexPublished,
+    &latch::LatchCountdown,
+    &pool::ActorsOnPool,
+    &worker::ActorsOnWorkers,
+];
 
 /// Ours are released together, under one version.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -76,7 +90,13 @@ mod tests {
         let mut names = HashSet::new();
         for contender in all() {
             let card = contender.card();
-            assert!(card.ours);
+            let measures = contender.measures();
+            assert!(
+                card.ours
+                    || measures
+                        .iter()
+                        .all(|measure| measure.experiment() == "rows")
+            );
             assert!(names.insert(card.name), "{} is there twice", card.name);
             assert!(!card.about.is_empty() && !card.about.contains('\n'));
             let mut variants = HashSet::new();

@@ -25,6 +25,7 @@
 //! | [`ring`] | `ring`: thousands of actors, each of which passes its messages on to the next |
 //! | [`savina`] | `counting`, `fork-join`, `threadring`, `big`, `chameneos`: the classics of a suite for actors |
 //! | [`flood`] | `flood`: how late 1,000 actors are beside one that is flooded |
+//! | [`rows`] | `rows`: a table encoded, sent and decoded, in every form |
 
 pub mod ask;
 mod async_handover;
@@ -57,6 +58,7 @@ pub mod property;
 mod queue;
 pub mod ring;
 mod rounds;
+pub mod rows;
 pub mod savina;
 mod seats;
 pub mod sparse;

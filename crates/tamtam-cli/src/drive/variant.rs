@@ -1,15 +1,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Placement;
+use super::{Placement, tables};
 
-/// One setting of an experiment, written `COUNT/PLACEMENT` or `COUNT/PLACEMENT/EXTRA`: `1000/2cores/string`.
+/// One setting of an experiment, written `COUNT/PLACEMENT` or `COUNT/PLACEMENT/EXTRA`: `1000/2cores/string`. An
+/// experiment about tables names the table instead of the placement: `1000/palette`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Variant {
-    /// How many messages, round trips or counts the experiment is about.
+    /// How many messages, round trips, counts or rows the experiment is about.
     pub count: u64,
-    /// Where its threads run.
+    /// Where its threads run; anywhere if it is about a table.
     pub placement: Placement,
+    /// The name of the table that it is about.
+    pub table: Option<&'static str>,
     /// What else sets it apart, such as `string` or `stream-64B`.
     pub extra: Option<String>,
 }
@@ -21,7 +24,17 @@ impl Variant {
         Variant {
             count,
             placement,
+            table: None,
             extra: None,
+        }
+    }
+
+    /// A variant about so many rows of one of the [`tables`], without an extra word.
+    #[must_use]
+    pub fn of_table(count: u64, table: &tables::Table) -> Self {
+        Variant {
+            table: Some(table.name),
+            ..Variant::new(count, Placement::Free)
         }
     }
 
@@ -40,6 +53,12 @@ impl Variant {
     /// runs one variant of each kind has run every body.
     #[must_use]
     pub fn kind(&self) -> &str {
+        if let Some(table) = self.table {
+            // Who can carry one of the article's tables can carry them all.
+            let is_the_articles = tables::find(table).is_some_and(|table| table.of_the_article);
+            let table = if is_the_articles { "article" } else { "other" };
+            return self.extra.as_deref().unwrap_or(table);
+        }
         let extra = self.extra.as_deref().unwrap_or_default();
         match extra.split('-').next().unwrap_or_default() {
             // Their second word names a body, too.
@@ -53,7 +72,8 @@ impl Variant {
 
 impl fmt::Display for Variant {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}/{}", self.count, self.placement)?;
+        let place = self.table.unwrap_or(self.placement.as_str());
+        write!(formatter, "{}/{place}", self.count)?;
         match &self.extra {
             Some(extra) => write!(formatter, "/{extra}"),
             None => Ok(()),
@@ -70,10 +90,14 @@ impl FromStr for Variant {
         let count = count.parse().map_err(|_| {
             format!("variant {name:?} does not start with a count: COUNT/PLACEMENT[/EXTRA]")
         })?;
-        let placement = words
-            .next()
-            .ok_or_else(|| format!("variant {name:?} names no placement: COUNT/PLACEMENT[/EXTRA]"))?
-            .parse()?;
+        let place = words.next().ok_or_else(|| {
+            format!("variant {name:?} names no placement: COUNT/PLACEMENT[/EXTRA]")
+        })?;
+        let table = tables::find(place).map(|table| table.name);
+        let placement = match table {
+            Some(_) => Placement::Free,
+            None => place.parse()?,
+        };
         let extra = words.next().map(str::to_owned);
         if extra.as_deref() == Some("") {
             return Err(format!("variant {name:?} ends in an empty word"));
@@ -81,6 +105,7 @@ impl FromStr for Variant {
         Ok(Variant {
             count,
             placement,
+            table,
             extra,
         })
     }
@@ -98,6 +123,8 @@ mod tests {
             "4875250/2cores",
             "1000/hog",
             "5000/2cores/16B-first",
+            "1000/palette",
+            "1000000/random/result",
         ] {
             assert_eq!(name.parse::<Variant>().unwrap().to_string(), name);
         }
@@ -113,6 +140,9 @@ mod tests {
             ("10000000/free/fanin-64B", "fanin"),
             ("4875250/2cores/all", "last"),
             ("1000000/2cores/token", "token"),
+            ("1000/palette", "article"),
+            ("1000/logs", "other"),
+            ("1000/palette/result", "result"),
         ] {
             assert_eq!(name.parse::<Variant>().unwrap().kind(), kind);
         }

@@ -17,6 +17,8 @@ pub(super) struct Metric {
     pub sentence: fn(f64) -> String,
     /// Whether the larger figure is the better.
     pub more_is_better: bool,
+    /// Whether a table marks the best figure of its column.
+    pub best_is_marked: bool,
     /// "… {times} {better} X"; empty for a metric whose ratios say nothing, such as nothing used against next to nothing.
     pub better: &'static str,
     /// "… {times} {worse} X".
@@ -32,6 +34,7 @@ const fn time(name: &'static str, heading: &'static str, column: fn(f64) -> Stri
         range: Some(number::duration_range),
         sentence: number::duration,
         more_is_better: false,
+        best_is_marked: false,
         better: "times faster than",
         worse: "times slower than",
     }
@@ -50,13 +53,55 @@ const fn plain(
         range: None,
         sentence: column,
         more_is_better: false,
+        best_is_marked: false,
         better: "",
         worse: "",
     }
 }
 
+/// When a table is ready to use behind a link.
+const fn total(name: &'static str, heading: &'static str, sentence: fn(f64) -> String) -> Metric {
+    Metric {
+        range: Some(|min, max| number::duration_range(min * 1e3, max * 1e3)),
+        sentence,
+        best_is_marked: true,
+        ..time(name, heading, microseconds)
+    }
+}
+
+/// A metric in microseconds, beside the one that orders a table.
+const fn beside(name: &'static str, heading: &'static str) -> Metric {
+    plain(name, Some(heading), microseconds)
+}
+
 /// The metrics that are known, in the order of their columns.
 const METRICS: &[Metric] = &[
+    total("total_us_1mbit", "1 Mbit/s", |value| {
+        format!("{} until ready at 1 Mbit/s", microseconds(value))
+    }),
+    total("total_us_8mbit", "8 Mbit/s", |value| {
+        format!("{} until ready at 8 Mbit/s", microseconds(value))
+    }),
+    total("total_us_100mbit", "100 Mbit/s", |value| {
+        format!("{} until ready at 100 Mbit/s", microseconds(value))
+    }),
+    total("total_us_1000mbit", "1 Gbit/s", |value| {
+        format!("{} until ready at 1 Gbit/s", microseconds(value))
+    }),
+    plain("bytes_per_row", Some("B/row"), number::grouped),
+    beside("encode_us", "encode"),
+    beside("decode_us", "decode"),
+    beside("encode_mean_us", "encode, mean"),
+    beside("encode_deviation_us", "± dev."),
+    beside("decode_mean_us", "decode, mean"),
+    beside("decode_deviation_us", "± dev."),
+    beside("compress_us", "compress"),
+    plain(
+        "uncompressed_bytes_per_row",
+        Some("B/row before"),
+        number::grouped,
+    ),
+    beside("rows_us", "rows from the result"),
     time("ns_per_op", "ns/op", number::grouped),
     Metric {
         better: "times less than",
@@ -182,8 +227,11 @@ mod tests {
 
     #[test]
     fn an_unknown_metric_is_shown_by_its_name() {
-        assert_eq!(heading("bytes_per_row").as_deref(), Some("bytes per row"));
-        assert_eq!(column("bytes_per_row", 20_581.0), "20,581");
+        assert_eq!(
+            heading("pigeons_per_row").as_deref(),
+            Some("pigeons per row")
+        );
+        assert_eq!(column("pigeons_per_row", 20_581.0), "20,581");
         assert_eq!(heading("mean_ns_per_op"), None);
     }
 

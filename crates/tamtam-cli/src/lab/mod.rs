@@ -10,6 +10,7 @@ pub mod arguments;
 mod catalog;
 mod child;
 mod experiment;
+mod fastest;
 pub mod hog;
 mod interrupt;
 mod kept;

@@ -12,10 +12,12 @@ use anyhow::{Result, bail, ensure};
 
 use super::arguments::RunArguments;
 use super::catalog::{Catalog, Entry};
-use super::experiment::{Experiment, FIRST_LOOK};
+use super::experiment::{Experiment, FIRST_LOOK, Quick};
 
 /// How long a contender measures.
 const LIMIT: Duration = Duration::from_secs(1);
+/// The same in a first look, which shows more in its minute.
+const FIRST_LOOK_LIMIT: Duration = Duration::from_millis(600);
 /// The same with `--quick`.
 const QUICK_LIMIT: Duration = Duration::from_millis(300);
 /// How often each contender runs: a comparison needs at least five.
@@ -129,7 +131,8 @@ impl Plan {
         let (limit, runs, budget) = if arguments.quick {
             (quick_limit(tasks.len()), QUICK_RUNS, Some(QUICK_BUDGET))
         } else {
-            (LIMIT, RUNS, first_look.then_some(FIRST_LOOK_BUDGET))
+            let limit = if first_look { FIRST_LOOK_LIMIT } else { LIMIT };
+            (limit, RUNS, first_look.then_some(FIRST_LOOK_BUDGET))
         };
         Ok(match arguments.runs {
             Some(runs) => Self {
@@ -246,20 +249,26 @@ fn choose<'a>(
                 known.join(", ")
             );
             if wanted == *experiment {
-                for variant in variants(catalog, experiment, beginning, everything)? {
+                let main = arguments.quick && quick(experiment) == Some(Quick::Main);
+                for variant in variants(catalog, experiment, beginning, everything && !main)? {
                     add(experiment, variant);
                 }
             }
         }
-        let in_time = !arguments.quick
-            || Experiment::find(experiment).is_none_or(|experiment| experiment.in_quick);
-        if arguments.experiments.is_empty() && in_time {
-            for variant in catalog.variants(experiment) {
+        let quick = quick(experiment).filter(|_| arguments.quick);
+        if arguments.experiments.is_empty() && quick != Some(Quick::IfNamed) {
+            let everything = quick != Some(Quick::Main);
+            for variant in variants(catalog, experiment, "", everything)? {
                 add(experiment, variant);
             }
         }
     }
     Ok(chosen)
+}
+
+/// What `--quick` measures of `experiment`, if it is known.
+fn quick(experiment: &str) -> Option<Quick> {
+    Experiment::find(experiment).map(|experiment| experiment.quick)
 }
 
 /// The variants of `experiment` that `beginning` means: the one of that name, or else all whose names begin so.
@@ -419,11 +428,41 @@ mod tests {
                 "latch 4875250/2cores latch",
             ]
         );
-        assert_eq!((plan.limit, plan.runs), (Duration::from_secs(1), 5));
+        assert_eq!((plan.limit, plan.runs), (Duration::from_millis(600), 5));
         assert!(
             plan.budget.unwrap() < Duration::from_secs(60)
                 && plan.estimate() < Duration::from_secs(60)
         );
+    }
+
+    #[test]
+    fn a_quick_look_at_rows_is_one_at_its_main_variants() {
+        let mut catalog = catalog();
+        catalog.entries.push(entry(
+            "packed",
+            "rows",
+            &["1000/random", "1000000/random", "1000/logs"],
+        ));
+        for (experiments, expected) in [
+            (&["rows"][..], vec!["rows 1000/random packed"]),
+            (&["rows/1000/logs"], vec!["rows 1000/logs packed"]),
+        ] {
+            let quick = RunArguments {
+                quick: true,
+                ..arguments(experiments)
+            };
+            assert_eq!(names(&Plan::make(&catalog, &quick, 2).unwrap()), expected);
+        }
+        let quick = RunArguments {
+            quick: true,
+            ..arguments(&[])
+        };
+        let all = names(&Plan::make(&catalog, &quick, 2).unwrap());
+        assert_eq!(
+            all.iter().filter(|name| name.starts_with("rows")).count(),
+            1
+        );
+        assert!(all.contains(&"handover 8/free/idle slot".to_owned()));
     }
 
     #[test]

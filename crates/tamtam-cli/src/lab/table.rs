@@ -4,6 +4,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table};
 
 use super::experiment::{self, Experiment, Published};
+use super::fastest;
 use super::metric;
 use super::number;
 use super::standings::{Row, Standings, State};
@@ -146,6 +147,12 @@ fn title(standings: &Standings, experiment: Option<&Experiment>, colour: bool) -
     if let Some(experiment) = operation {
         words.push_str(&format!("; an operation is {}", experiment.operation));
     }
+    if standings.rows.iter().any(|row| {
+        let mut figures = row.figures.iter();
+        figures.any(|figure| fastest::is_marked(standings, row, &figure.metric))
+    }) {
+        words.push_str("; until ready to use at each speed, › the fastest");
+    }
     if name.chars().count() + GAP + words.chars().count() <= WIDTH {
         format!("{}  {words}\n", bold(&name, colour))
     } else {
@@ -207,7 +214,12 @@ fn columns(
     };
     let median = |metric: &str, row: &Row| {
         row.summary(metric).map_or(String::new(), |summary| {
-            metric::column(metric, summary.median)
+            let mark = if fastest::is_marked(standings, row, metric) {
+                "› "
+            } else {
+                ""
+            };
+            format!("{mark}{}", metric::column(metric, summary.median))
         })
     };
 

@@ -2,6 +2,7 @@
 //! best peer, and what the article had.
 
 use super::experiment::{Experiment, Kind, LIMITS};
+use super::fastest;
 use super::metric::Metric;
 use super::number;
 use super::standings::{Row, Standings};
@@ -15,6 +16,9 @@ const LEVEL: f64 = 1.03;
 /// the variant is not a main one.
 #[must_use]
 pub(super) fn verdicts(standings: &Standings) -> Vec<String> {
+    if let Some(verdict) = fastest::verdict(standings) {
+        return vec![verdict];
+    }
     let experiment = Experiment::find(&standings.experiment);
     if experiment.is_some_and(|experiment| experiment.kinds_apart) {
         Kind::ALL

@@ -103,6 +103,7 @@ fn every_table_has_the_rows_asked_for_and_the_same_ones_each_time() {
     for table in ALL {
         let rows = table.rows(3_000).unwrap();
         assert_eq!(rows.len(), 3_000, "{}", table.name);
+        assert_eq!(rows.schema().len() as u64, table.columns, "{}", table.name);
         assert_eq!(table.rows(0).unwrap().len(), 0, "{}", table.name);
         let fewer = table.rows(700).unwrap();
         assert_eq!(rows.part(0..700), fewer, "{}", table.name);

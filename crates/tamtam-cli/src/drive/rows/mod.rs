@@ -1,0 +1,143 @@
+//! The experiment `rows`: a table, encoded, sent and decoded, until it is ready to use in the client.
+//!
+//! A contender is a [`Form`], alone or with a [`Compressor`]. What is timed is its work with the table in memory:
+//! from typed columns to bytes, and from bytes to typed columns again, each many times and warm; the times on links of
+//! several speeds follow from the bytes. A figure counts only if the table that was decoded equals the one sent.
+
+mod cell;
+mod links;
+mod samples;
+
+use std::fmt;
+
+use tamtam_rows::{Rows, Schema};
+
+use super::tables::{self, Table};
+use super::{Measure, Variant};
+
+pub use links::{LINKS, Link};
+
+/// How many rows the article's tables have.
+const COUNTS_OF_THE_ARTICLE: [u64; 4] = [100, 1_000, 10_000, 1_000_000];
+
+/// How many rows the others have.
+const OTHER_COUNTS: [u64; 3] = [1_000, 10_000, 100_000];
+
+/// So many values a table may have: a table with hundreds of columns has fewer rows.
+const MOST_VALUES: u64 = 6_000_000;
+
+/// A form that a table takes as bytes on its way to a client.
+///
+/// What a library wants to be given and gives back is prepared and read outside the measured time; it must hold every
+/// value ready to use.
+pub trait Form: fmt::Debug + Clone + 'static {
+    /// The table as it is encoded.
+    type Source;
+    /// The table as it was decoded; it may lean on the bytes.
+    type Decoded<'a>;
+
+    /// The table as this form takes it.
+    ///
+    /// # Errors
+    /// Why it cannot carry such a table.
+    fn source(&self, rows: &Rows) -> Result<Self::Source, String>;
+
+    /// Writes the table behind what is in `out`.
+    ///
+    /// # Errors
+    /// Why it could not.
+    fn encode(&self, source: &Self::Source, out: &mut Vec<u8>) -> Result<(), String>;
+
+    /// The table in these bytes, which has this schema.
+    ///
+    /// # Errors
+    /// Why it could not be read.
+    fn decode<'a>(&self, bytes: &'a [u8], schema: &Schema) -> Result<Self::Decoded<'a>, String>;
+
+    /// What was decoded, to be compared with what was sent.
+    ///
+    /// # Errors
+    /// Why it is no table of this schema.
+    fn rows(&self, decoded: Self::Decoded<'_>, schema: &Schema) -> Result<Rows, String>;
+}
+
+/// Makes bytes fewer, whatever they mean.
+pub trait Compressor: fmt::Debug + Sync {
+    /// Writes the compressed bytes in place of what is in `out`.
+    ///
+    /// # Errors
+    /// Why it could not.
+    fn compress(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), String>;
+
+    /// Writes the original bytes in place of what is in `out`, of which there are `length`.
+    ///
+    /// # Errors
+    /// Why it could not.
+    fn expand(&self, bytes: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), String>;
+}
+
+/// Every table and count, for a form that carries any table.
+pub fn measures<F: Form>(form: F, compressor: Option<&'static dyn Compressor>) -> Vec<Measure> {
+    variants(|_| true)
+        .map(|(table, variant)| measure(&form, compressor, table, variant))
+        .collect()
+}
+
+/// The article's tables alone, for a form that knows their five columns.
+pub fn measures_of_the_article<F: Form>(
+    form: F,
+    compressor: Option<&'static dyn Compressor>,
+) -> Vec<Measure> {
+    variants(|table| table.of_the_article)
+        .map(|(table, variant)| measure(&form, compressor, table, variant))
+        .collect()
+}
+
+/// Those of the tables that are `wanted`, with their counts.
+fn variants(wanted: impl Fn(&Table) -> bool) -> impl Iterator<Item = (&'static Table, Variant)> {
+    tables::ALL
+        .iter()
+        .filter(move |table| wanted(table))
+        .flat_map(|table| {
+            let counts = if table.of_the_article {
+                &COUNTS_OF_THE_ARTICLE[..]
+            } else {
+                &OTHER_COUNTS[..]
+            };
+            counts
+                .iter()
+                .filter(|&&count| count * table.columns <= MOST_VALUES)
+                .map(move |&count| (table, Variant::of_table(count, table)))
+        })
+}
+
+fn measure<F: Form>(
+    form: &F,
+    compressor: Option<&'static dyn Compressor>,
+    table: &'static Table,
+    variant: Variant,
+) -> Measure {
+    let form = form.clone();
+    Measure::new("rows", variant, move |conditions| {
+        cell::run(&form, compressor, table, conditions)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_is_there_and_none_is_too_large() {
+        let all: Vec<String> = variants(|_| true)
+            .map(|(_, variant)| variant.to_string())
+            .collect();
+        for table in tables::ALL {
+            assert!(all.contains(&format!("1000/{}", table.name)));
+        }
+        assert!(all.contains(&"1000000/palette".to_owned()));
+        assert!(all.contains(&"10000/survey".to_owned()));
+        assert!(!all.contains(&"100000/survey".to_owned()));
+        assert_eq!(variants(|table| table.of_the_article).count(), 12);
+    }
+}
