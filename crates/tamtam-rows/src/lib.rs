@@ -8,6 +8,8 @@ mod column;
 #[cfg(feature = "compression")]
 mod compression;
 mod cursor;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub mod database;
 pub mod encoding;
 mod ends;
 mod error;

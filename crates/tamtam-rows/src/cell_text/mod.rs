@@ -7,6 +7,8 @@ mod calendar;
 mod parse;
 mod write;
 
+#[cfg(feature = "mysql")]
+pub(crate) use calendar::days_of;
 pub(crate) use parse::{
     Integer, bytes, date, decimal, integer, real, time, timestamp, truth, uuid,
 };
