@@ -1,0 +1,148 @@
+// Measures how soon a page has the rows: `node build/bench/measure.js --payloads FOLDER`, JSON lines to standard output.
+//
+// FOLDER holds COUNT/TABLE.FORM, as many as there are; what the tiles must be is taken from COUNT/TABLE.text, which
+// has to be there. Each run is in a fresh page, and the runs of all contenders take turns.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { cpus, totalmem, release, arch } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { Chromium } from "./chromium.js";
+import type * as InPage from "./page.js";
+import type { Figure } from "./page.js";
+import { checksum, type Tile } from "./tiles.js";
+
+const package_folder = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+
+const { values: options } = parseArgs({
+    options: {
+        payloads: { type: "string" },
+        "cold-runs": { type: "string", default: "15" },
+        "warm-runs": { type: "string", default: "5" },
+        "warm-ms": { type: "string", default: "200" },
+        machine: { type: "string" },
+        only: { type: "string" },
+    },
+});
+
+interface Payload {
+    count: string;
+    table: string;
+    form: string;
+    path: string;
+}
+
+/** How many times and ways a form is read, as `page.ts` names them. */
+const ways: { readonly [form: string]: readonly string[] } = { packed: ["packed", "packed/row-objects"] };
+const known = new Set(["text", "json-arrays", "json-objects", "json-columns", "packed", "packed-small", "packed-plain"]);
+
+function payloadsIn(folder: string): Payload[] {
+    const found: Payload[] = [];
+    for (const count of readdirSync(folder).sort((a, b) => Number(a) - Number(b))) {
+        for (const file of readdirSync(join(folder, count)).sort()) {
+            const [table, form] = file.split(".", 2);
+            if (known.has(form)) found.push({ count, table, form, path: join(folder, count, file) });
+        }
+    }
+    return found;
+}
+
+/** What the tiles must be: read without any code that is measured. */
+function expected(textFile: string): string {
+    const tiles: Tile[] = [];
+    for (const [, n, x, y, color, rotation] of readFileSync(textFile, "utf8").matchAll(/^(\d+),(\d+),(\d+),(\w+),(\d+)\r?$/gm)) {
+        tiles.push({ n: Number(n), x: Number(x), y: Number(y), color, rotation: Number(rotation) });
+    }
+    return checksum(tiles);
+}
+
+class Series {
+    readonly #micros: number[] = [];
+
+    add(micros: number): void {
+        this.#micros.push(micros);
+    }
+
+    line(fields: object): string {
+        const sorted = this.#micros.sort((a, b) => a - b);
+        const middle = sorted.length >> 1;
+        const median = sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+        return JSON.stringify({
+            ...fields,
+            metric: "decode_us",
+            unit: "µs",
+            median,
+            min: sorted[0],
+            max: sorted[sorted.length - 1],
+            runs: sorted.length,
+            verified: true,
+            machine,
+        });
+    }
+}
+
+const gibibytes = Math.round(totalmem() / 2 ** 30);
+const machine = options.machine ?? `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, ${gibibytes} GiB, Linux ${release()} ${arch()}`;
+
+async function main(): Promise<void> {
+    if (options.payloads === undefined) throw new Error("say where the payloads are: --payloads FOLDER");
+    const { version } = JSON.parse(readFileSync(join(package_folder, "package.json"), "utf8")) as { version: string };
+    const payloads = payloadsIn(options.payloads);
+    const files = new Map([["/page.js", join(package_folder, "build", "page.js")]]);
+    const sums = new Map<string, string>();
+    for (const { count, table, form, path } of payloads) {
+        files.set(`/payload/${count}/${table}.${form}`, path);
+        const key = `${count}/${table}`;
+        if (!sums.has(key)) sums.set(key, expected(join(dirname(path), `${table}.text`)));
+    }
+    const chromium = await Chromium.start(files);
+    try {
+        const series = new Map<string, { fields: object; series: Series }>();
+        const measure = async (how: "cold" | "warm", payload: Payload, contender: string): Promise<void> => {
+            const { count, table, form } = payload;
+            const address = `/payload/${count}/${table}.${form}`;
+            const figure = await chromium.withFreshPage((page) =>
+                page.evaluate<Figure, [string, string, string, number]>(
+                    async ([how, contender, address, milliseconds]) => {
+                        const module = (await import("/page.js" as string)) as typeof InPage;
+                        return how === "cold" ? module.cold(contender, address) : module.warm(contender, address, milliseconds);
+                    },
+                    [how, contender, address, Number(options["warm-ms"])],
+                ),
+            );
+            if (figure.checksum !== sums.get(`${count}/${table}`)) {
+                throw new Error(`${contender} made other tiles of ${address} than the text holds`);
+            }
+            const variant = `${count}/${table}/chromium-${how}`;
+            const ours = form.startsWith("packed");
+            const fields = { experiment: "rows", variant, contender, version: ours ? version : `Chromium ${chromium.version}`, ours };
+            const key = `${variant} ${contender}`;
+            let entry = series.get(key);
+            if (entry === undefined) series.set(key, (entry = { fields, series: new Series() }));
+            entry.series.add(figure.micros);
+        };
+        const runs = { cold: Number(options["cold-runs"]), warm: Number(options["warm-runs"]) };
+        for (const how of ["cold", "warm"] as const) {
+            for (let run = 0; run < runs[how]; run++) {
+                for (const payload of payloads) {
+                    for (const contender of ways[payload.form] ?? [payload.form]) {
+                        if (options.only === undefined || options.only.split(",").includes(contender)) {
+                            await measure(how, payload, contender);
+                        }
+                    }
+                }
+            }
+        }
+        for (const { fields, series: figures } of series.values()) console.log(figures.line(fields));
+    } finally {
+        await chromium.close();
+    }
+}
+
+try {
+    await main();
+} catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+}

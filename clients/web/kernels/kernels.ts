@@ -1,0 +1,319 @@
+// The loops that a decoder's time goes into, in AssemblyScript: `npm run kernels` makes WebAssembly of them, which
+// src/rows/kernels.wasm.ts holds. They know addresses in their memory and nothing else: what they are given was checked
+// before, and an address beyond the memory traps. src/rows/portable.ts does the same where there is no WebAssembly.
+//
+// All arithmetic is modulo the width of the values, 32 or 64 bits. Numbers of 64 bits come as two halves.
+
+function joined(low: u32, high: u32): u64 {
+    return (<u64>low) | ((<u64>high) << 32);
+}
+
+/** Eight tables of 256 words, one for each place in eight bytes (Kounavis and Berry, "Slicing-by-8", 2005). */
+const tables: usize = 1024;
+
+/** Makes the tables of `checksum`. */
+export function prepare(): void {
+    for (let byte: u32 = 0; byte < 256; byte++) {
+        let word = byte;
+        for (let bit = 0; bit < 8; bit++) word = (word >> 1) ^ (0x82f63b78 & (0 - (word & 1)));
+        store<u32>(tables + (<usize>byte << 2), word);
+    }
+    for (let at = tables + 1024; at < tables + 8192; at += 4) {
+        const word = load<u32>(at - 1024);
+        store<u32>(at, (word >> 8) ^ load<u32>(tables + ((<usize>(word & 255)) << 2)));
+    }
+}
+
+// @ts-ignore: decorator
+@inline
+function looked(table: usize, byte: u32): u32 {
+    return load<u32>(tables + (table << 10) + ((<usize>(byte & 255)) << 2));
+}
+
+/** CRC-32C of bytes behind others, whose own it is given: 0 at the beginning. */
+export function checksum(before: u32, at: usize, length: u32): u32 {
+    let sum = ~before;
+    let end = at + <usize>(length & ~7);
+    for (; at < end; at += 8) {
+        const low = sum ^ load<u32>(at);
+        const high = load<u32>(at, 4);
+        sum =
+            looked(7, low) ^ looked(6, low >> 8) ^ looked(5, low >> 16) ^ looked(4, low >> 24) ^
+            looked(3, high) ^ looked(2, high >> 8) ^ looked(1, high >> 16) ^ looked(0, high >> 24);
+    }
+    for (end = at + <usize>(length & 7); at < end; at++) sum = (sum >> 8) ^ looked(0, sum ^ (<u32>load<u8>(at)));
+    return ~sum;
+}
+
+/** `width` bits from bit `bit` on, at most 64. Reads up to 16 bytes from the first. */
+// @ts-ignore: decorator
+@inline
+function bits(from: usize, bit: u64, width: u32): u64 {
+    const at = from + <usize>(bit >> 3);
+    const shift = bit & 7;
+    let value = load<u64>(at) >> shift;
+    if (shift + width > 64) value |= <u64>load<u8>(at, 8) << (64 - shift);
+    return value & (u64.MAX_VALUE >> (64 - width));
+}
+
+// @ts-ignore: decorator
+@inline
+function unpack<T>(from: usize, width: u32, base: T, to: usize, count: u32): void {
+    const end = to + (<usize>count) * sizeof<T>();
+    if (width == 0) {
+        for (; to < end; to += sizeof<T>()) store<T>(to, base);
+    } else if (width <= 57) {
+        const mask = u64.MAX_VALUE >> (64 - width);
+        let bit: u64 = 0;
+        for (; to < end; to += sizeof<T>()) {
+            store<T>(to, <T>(base + <T>((load<u64>(from + <usize>(bit >> 3)) >> (bit & 7)) & mask)));
+            bit += width;
+        }
+    } else {
+        let bit: u64 = 0;
+        for (; to < end; to += sizeof<T>()) {
+            store<T>(to, <T>(base + <T>bits(from, bit, width)));
+            bit += width;
+        }
+    }
+}
+
+export function unpack32(from: usize, width: u32, base: u32, to: usize, count: u32): void {
+    unpack<u32>(from, width, base, to, count);
+}
+
+export function unpack64(from: usize, width: u32, low: u32, high: u32, to: usize, count: u32): void {
+    unpack<u64>(from, width, joined(low, high), to, count);
+}
+
+// @ts-ignore: decorator
+@inline
+function sequence<T>(base: T, step: T, to: usize, count: u32): void {
+    for (const end = to + (<usize>count) * sizeof<T>(); to < end; to += sizeof<T>()) {
+        store<T>(to, base);
+        base = <T>(base + step);
+    }
+}
+
+export function sequence32(base: u32, step: u32, to: usize, count: u32): void {
+    sequence<u32>(base, step, to, count);
+}
+
+export function sequence64(low: u32, high: u32, stepLow: u32, stepHigh: u32, to: usize, count: u32): void {
+    sequence<u64>(joined(low, high), joined(stepLow, stepHigh), to, count);
+}
+
+/** Each value times the factor, plus the base. */
+export function scale32(base: u32, factor: u32, at: usize, count: u32): void {
+    for (const end = at + (<usize>count) * 4; at < end; at += 4) store<u32>(at, base + load<u32>(at) * factor);
+}
+
+export function scale64(low: u32, high: u32, factorLow: u32, factorHigh: u32, at: usize, count: u32): void {
+    const base = joined(low, high);
+    const factor = joined(factorLow, factorHigh);
+    for (const end = at + (<usize>count) * 8; at < end; at += 8) store<u64>(at, base + load<u64>(at) * factor);
+}
+
+/** Each value plus all before it. */
+export function sum32(at: usize, count: u32): void {
+    let sum: u32 = 0;
+    for (const end = at + (<usize>count) * 4; at < end; at += 4) store<u32>(at, (sum += load<u32>(at)));
+}
+
+export function sum64(at: usize, count: u32): void {
+    let sum: u64 = 0;
+    for (const end = at + (<usize>count) * 8; at < end; at += 8) store<u64>(at, (sum += load<u64>(at)));
+}
+
+/** The entries that the codes name; false if a code is beyond them. */
+export function gather32(entries: usize, kinds: u32, codes: usize, to: usize, count: u32): bool {
+    for (const end = to + (<usize>count) * 4; to < end; to += 4, codes += 4) {
+        const code = load<u32>(codes);
+        if (code >= kinds) return false;
+        store<u32>(to, load<u32>(entries + ((<usize>code) << 2)));
+    }
+    return true;
+}
+
+export function gather64(entries: usize, kinds: u32, codes: usize, to: usize, count: u32): bool {
+    for (const end = to + (<usize>count) * 8; to < end; to += 8, codes += 4) {
+        const code = load<u32>(codes);
+        if (code >= kinds) return false;
+        store<u64>(to, load<u64>(entries + ((<usize>code) << 3)));
+    }
+    return true;
+}
+
+/**
+ * The entropy coder: four states at `states`, 4,096 places of a symbol's share, the place's distance from its start,
+ * and the symbol (2 + 1 + 1 bytes: share - 1 in 12 bits, distance in 12, symbol in 8). False if the words do not end
+ * where they should.
+ */
+export function symbols(places: usize, states: usize, words: usize, wordCount: u32, to: usize, count: u32): bool {
+    const end = words + ((<usize>wordCount) << 1);
+    for (let index: u32 = 0; index < count; index++) {
+        const lane = states + ((<usize>(index & 3)) << 2);
+        let state = load<u32>(lane);
+        const place = load<u32>(places + ((<usize>(state & 4095)) << 2));
+        state = ((place >> 20) + 1) * (state >> 12) + ((place >> 8) & 4095);
+        if (state < 0x8000) {
+            if (words >= end) return false;
+            state = (state << 16) | (<u32>load<u16>(words));
+            words += 2;
+        }
+        store<u32>(lane, state);
+        store<u32>(to, place & 255);
+        to += 4;
+    }
+    return words == end;
+}
+
+/** How many bits follow a class of offsets. */
+// @ts-ignore: decorator
+@inline
+function rest(symbol: u32): u32 {
+    return symbol < 16 ? 0 : ((symbol - 16) >> 2) + 2;
+}
+
+/** How many bits follow all these classes, at most 61 each: the halves do not overflow for any list that there is. */
+export function classBits(symbols: usize, count: u32): f64 {
+    let sum: u64 = 0;
+    for (const end = symbols + (<usize>count) * 4; symbols < end; symbols += 4) sum += rest(load<u32>(symbols));
+    return <f64>sum;
+}
+
+// @ts-ignore: decorator
+@inline
+function classes<T>(symbols: usize, from: usize, base: T, to: usize, count: u32): void {
+    let bit: u64 = 0;
+    for (const end = to + (<usize>count) * sizeof<T>(); to < end; to += sizeof<T>()) {
+        const symbol = load<u32>(symbols);
+        symbols += 4;
+        let offset: u64 = symbol;
+        if (symbol >= 16) {
+            const width = rest(symbol);
+            offset = ((<u64>(4 | ((symbol - 16) & 3))) << width) + bits(from, bit, width);
+            bit += width;
+        }
+        store<T>(to, <T>(base + <T>offset));
+    }
+}
+
+export function classes32(symbols: usize, from: usize, base: u32, to: usize, count: u32): void {
+    classes<u32>(symbols, from, base, to, count);
+}
+
+export function classes64(symbols: usize, from: usize, low: u32, high: u32, to: usize, count: u32): void {
+    classes<u64>(symbols, from, joined(low, high), to, count);
+}
+
+// @ts-ignore: decorator
+@inline
+function digitsOf<T>(from: usize, width: u32, radix: u64, group: u32, base: T, to: usize, count: u32): void {
+    let bit: u64 = 0;
+    const end = to + (<usize>count) * sizeof<T>();
+    while (to < end) {
+        let number = bits(from, bit, width);
+        bit += width;
+        for (let index: u32 = 0; index < group && to < end; index++) {
+            const quotient = number / radix;
+            store<T>(to, <T>(base + <T>(number - quotient * radix)));
+            number = quotient;
+            to += sizeof<T>();
+        }
+    }
+}
+
+/** Groups of `width` bits, each a number of `group` digits in this radix, the lowest first. */
+export function radix32(from: usize, width: u32, low: u32, high: u32, group: u32, base: u32, to: usize, count: u32): void {
+    digitsOf<u32>(from, width, joined(low, high), group, base, to, count);
+}
+
+export function radix64(from: usize, width: u32, low: u32, high: u32, group: u32, baseLow: u32, baseHigh: u32, to: usize, count: u32): void {
+    digitsOf<u64>(from, width, joined(low, high), group, joined(baseLow, baseHigh), to, count);
+}
+
+/** The eight digits of a number of 32 bits, the first in the lowest byte; `letter` is what is added to those above 9. */
+// @ts-ignore: decorator
+@inline
+function eightDigits(value: u64, letter: u64): u64 {
+    const halves = (value | (value << 16)) & 0x0000_ffff_0000_ffff;
+    const bytes = (halves | (halves << 8)) & 0x00ff_00ff_00ff_00ff;
+    const nibbles = bswap<u64>((bytes | (bytes << 4)) & 0x0f0f_0f0f_0f0f_0f0f);
+    const above = ((nibbles + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101;
+    return nibbles + 0x3030_3030_3030_3030 + above * letter;
+}
+
+/**
+ * The low `digits` hexadecimal digits of each value of `size` bytes, 4 for at most 8 digits; `letter` is the code of
+ * the digit ten. Writes up to 8 bytes behind the last.
+ */
+export function hex(from: usize, size: u32, digits: u32, letter: u32, to: usize, count: u32): void {
+    const end = from + (<usize>count) * size;
+    const added: u64 = letter - 58;
+    if (digits <= 8) {
+        const cut: u64 = 8 * (8 - digits);
+        for (; from < end; from += size, to += digits) store<u64>(to, eightDigits(load<u32>(from), added) >> cut);
+    } else {
+        const cut: u64 = 8 * (16 - digits);
+        for (; from < end; from += size, to += digits) {
+            store<u64>(to, eightDigits(load<u32>(from, 4), added) >> cut);
+            store<u64>(to + digits - 8, eightDigits(load<u32>(from), added));
+        }
+    }
+}
+
+/** The lowest bytes of each value, one behind the other from the same address on. */
+export function narrow(at: usize, size: u32, count: u32): void {
+    let to = at;
+    const end = at + (<usize>count) * 4;
+    if (size == 2) for (; at < end; at += 4, to += 2) store<u16>(to, load<u16>(at));
+    else for (; at < end; at += 4, to++) store<u8>(to, load<u8>(at));
+}
+
+/** Integers without a sign as the last `digits` decimal digits of each. */
+export function decimal(from: usize, digits: u32, to: usize, count: u32): void {
+    for (const end = from + (<usize>count) * 8; from < end; from += 8, to += digits) {
+        let value = load<u64>(from);
+        for (let place = to + digits; place > to; ) {
+            const rest = value / 10;
+            store<u8>(--place, 48 + <u32>(value - rest * 10));
+            value = rest;
+        }
+    }
+}
+
+/** The bytes of an alphabet that the lowest 8 bits of the symbols name; false if one is beyond it. */
+export function spell(symbols: usize, alphabet: usize, kinds: u32, to: usize, count: u32): bool {
+    for (const end = to + count; to < end; to++, symbols += 4) {
+        const symbol = <u32>load<u8>(symbols);
+        if (symbol >= kinds) return false;
+        store<u8>(to, load<u8>(alphabet + symbol));
+    }
+    return true;
+}
+
+/** Integers with a sign, each divided by the same number, as doubles. */
+export function quotients(from: usize, divisor: f64, to: usize, count: u32): void {
+    for (const end = from + (<usize>count) * 8; from < end; from += 8, to += 8) store<f64>(to, <f64>load<i64>(from) / divisor);
+}
+
+/** Each value moved up by `width` bits, 1 to 63, over that many packed ones. */
+export function join64(at: usize, lower: usize, width: u32, count: u32): void {
+    let bit: u64 = 0;
+    for (const end = at + (<usize>count) * 8; at < end; at += 8, bit += width) {
+        store<u64>(at, (load<u64>(at) << width) | bits(lower, bit, width));
+    }
+}
+
+/** Integers of 64 bits as doubles; false if one is beyond 2^53 on either side. */
+export function exact(from: usize, to: usize, count: u32, isSigned: bool): bool {
+    for (const end = from + (<usize>count) * 8; from < end; from += 8, to += 8) {
+        const value = load<i64>(from);
+        if (isSigned) {
+            if (<u64>(value + 0x1f_ffff_ffff_ffff) > 0x3f_ffff_ffff_fffe) return false;
+        } else if (<u64>value > 0x1f_ffff_ffff_ffff) return false;
+        store<f64>(to, <f64>value);
+    }
+    return true;
+}

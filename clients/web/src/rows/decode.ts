@@ -1,0 +1,77 @@
+import { Column } from "./column.js";
+import { RowsError } from "./error.js";
+import { checkLength, checkMagic, checksumBytes, headBytes, magicBytes, Progress, schemaOf } from "./format.js";
+import { Input } from "./input.js";
+import { joined } from "./join.js";
+import { machine } from "./kernels.js";
+import { defaultLimits, type Limits } from "./limits.js";
+import type { Field } from "./schema.js";
+import { Rows, type AnyRow } from "./table.js";
+import { emptyValues, type WideIntegers } from "./values.js";
+
+/** How packed rows are decoded. */
+export interface DecodeOptions {
+    /** How large the table may be; what is left out is as in `defaultLimits`. */
+    readonly limits?: Partial<Limits>;
+    /** The columns to decode, by name; the others are stepped over. All, if it is left out. */
+    readonly columns?: readonly string[];
+    /**
+     * What becomes of integers of 64 bits, times and timestamps: numbers, where each in the column (of a chunk, in a
+     * stream) is exact as such, and bigints otherwise; or always bigints. Numbers, if it is left out.
+     */
+    readonly wide?: WideIntegers;
+}
+
+export function progressOf(options: DecodeOptions): Progress {
+    return new Progress({ ...defaultLimits, ...options.limits }, options.wide ?? "number", options.columns);
+}
+
+export function emptyColumns(progress: Progress): Column[] {
+    return progress.fields.filter((field: Field) => progress.isChosen(field)).map((field: Field) => new Column(field, emptyValues(field), undefined));
+}
+
+/**
+ * The table in these bytes, which the packed encoding gave. They may not be changed as long as the table is used:
+ * values that need no decoding are read where they are.
+ *
+ * Throws a `RowsError` if the bytes are damaged, are no packed rows, or exceed the limits.
+ */
+export function decode<Row = AnyRow>(encoded: ArrayBuffer | Uint8Array<ArrayBuffer>, options: DecodeOptions = {}): Rows<Row> {
+    const bytes = encoded instanceof Uint8Array ? encoded : new Uint8Array(encoded);
+    const progress = progressOf(options);
+    const { limits } = progress;
+    const input = new Input(bytes, 0, limits.bytes);
+    try {
+        checkMagic(input.take(magicBytes, "the beginning"));
+        const length = input.count(Number.MAX_SAFE_INTEGER, "the length of the schema");
+        checkLength(length, limits);
+        const sum = input.take(checksumBytes, "the checksum of the schema");
+        const origin = input.position;
+        progress.begin(schemaOf(sum, input.take(length, "the schema"), origin, limits));
+        const chunks: Column[][] = [];
+        const memory = { used: 0 };
+        for (;;) {
+            const count = input.count(Number.MAX_SAFE_INTEGER, "the number of rows of a chunk");
+            if (count === 0) break;
+            progress.expect(count, input.position);
+            const head = input.take(headBytes, "the head of a chunk");
+            const body = input.take(progress.lengthOf(head), "a chunk");
+            chunks.push(progress.chunk(head, body, input.position - body.length, count, memory));
+        }
+        progress.end(input.count(Number.MAX_SAFE_INTEGER, "the number of all rows"), input.position);
+        if (input.left > 0) throw input.malformed(`${input.left} more bytes behind the end of the table`);
+        if (chunks.length === 1) return new Rows(chunks[0], progress.rows);
+        if (chunks.length === 0) return new Rows(emptyColumns(progress), 0);
+        return new Rows(joined(chunks, progress.rows), progress.rows);
+    } catch (error) {
+        throw asRowsError(error);
+    } finally {
+        machine().reset();
+    }
+}
+
+/** Memory that is not to be had is a matter of limits, too. */
+export function asRowsError(error: unknown): unknown {
+    if (!(error instanceof RangeError)) return error;
+    return new RowsError("limit", `the packed rows take more memory than there is here (${error.message}); set lower limits, or read them as a stream`);
+}

@@ -1,0 +1,132 @@
+// What lies around the columns: the beginning with the schema, the heads of chunks, the end. The guide's page "The
+// packed encoding" describes it byte by byte.
+
+import { RowsError } from "./error.js";
+import { Input } from "./input.js";
+import { machine } from "./kernels.js";
+import type { Limits } from "./limits.js";
+import { readSchema, type Field } from "./schema.js";
+import type { Column } from "./column.js";
+import { readColumn, type WideIntegers } from "./values.js";
+
+const magic = [0xa7, 0x54, 0x54];
+const version = 1;
+/** The bytes of the beginning before the length of the schema. */
+export const magicBytes = 4;
+/** The bytes of a checksum, which stands before the schema. */
+export const checksumBytes = 4;
+/** The bytes of a chunk's head behind the number of its rows: its length, and the checksum. */
+export const headBytes = 8;
+/** How many rows a chunk has at most. */
+export const rowsPerChunk = 65536;
+
+export function checkMagic(bytes: Uint8Array): void {
+    if (magic.some((byte, at) => bytes[at] !== byte)) {
+        const found = Array.from(bytes.subarray(0, 3), (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+        throw new RowsError("malformed", `these are no packed rows: they begin with the bytes ${found}, not with a7 54 54`, 0);
+    }
+    if (bytes[3] !== version) {
+        throw new RowsError("version", `packed rows of version ${bytes[3]} cannot be read: this package knows version ${version}; take a newer one`, 3);
+    }
+}
+
+function uint32(bytes: Uint8Array, at: number): number {
+    return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
+}
+
+function verify(body: Uint8Array, expected: number, origin: number, what: string): void {
+    const found = machine().checksum(body);
+    if (found !== expected) {
+        const hex = (sum: number): string => sum.toString(16).padStart(8, "0");
+        throw new RowsError("checksum", `${what} at byte ${origin} was damaged on its way (its checksum is ${hex(found)}, not ${hex(expected)})`, origin);
+    }
+}
+
+/** A body is no larger than what it becomes, but for heads and padding. */
+export function checkLength(length: number, limits: Limits): void {
+    if (length > limits.bytes + 2 ** 20) {
+        throw new RowsError("limit", `the packed rows declare a part of ${length} bytes, more than the limit of ${limits.bytes}; raise the limit if their sender is trusted`);
+    }
+}
+
+export function schemaOf(sum: Uint8Array, body: Uint8Array<ArrayBuffer>, origin: number, limits: Limits): Field[] {
+    verify(body, uint32(sum, 0), origin, "the schema");
+    return readSchema(body, origin, limits);
+}
+
+/** What was read of a table so far. */
+export class Progress {
+    readonly limits: Limits;
+    readonly #wide: WideIntegers;
+    readonly #chosen: ReadonlySet<string> | undefined;
+    rows = 0;
+    chunks = 0;
+    fields: readonly Field[] = [];
+
+    constructor(limits: Limits, wide: WideIntegers, chosen: readonly string[] | undefined) {
+        this.limits = limits;
+        this.#wide = wide;
+        this.#chosen = chosen === undefined ? undefined : new Set(chosen);
+    }
+
+    /** Takes the schema, which must have the columns that were asked for. */
+    begin(fields: readonly Field[]): void {
+        this.fields = fields;
+        for (const name of this.#chosen ?? []) {
+            if (!fields.some((field) => field.name === name)) {
+                throw new RowsError("schema", `there is no column "${name}"; there are ${fields.map((field) => `"${field.name}"`).join(", ") || "none"}`);
+            }
+        }
+    }
+
+    isChosen(field: Field): boolean {
+        return this.#chosen === undefined || this.#chosen.has(field.name);
+    }
+
+    /** Whether these many rows may follow. */
+    expect(count: number, at: number): void {
+        if (count > rowsPerChunk || this.fields.length === 0) {
+            throw new RowsError("malformed", `the packed rows are damaged at byte ${at}: a chunk of ${count} rows`, at);
+        }
+        if (this.rows + count > this.limits.rows) {
+            throw new RowsError("limit", `the packed rows have ${this.rows + count} rows or more, above the limit of ${this.limits.rows}; raise the limit if their sender is trusted`, at);
+        }
+    }
+
+    /** How many bytes the body behind this head has. */
+    lengthOf(head: Uint8Array): number {
+        const length = uint32(head, 0);
+        checkLength(length, this.limits);
+        return length;
+    }
+
+    /** The columns of a chunk; `used` says how many bytes of columns there are already, and is what there are then. */
+    chunk(head: Uint8Array, body: Uint8Array<ArrayBuffer>, origin: number, count: number, memory: { used: number }): Column[] {
+        verify(body, uint32(head, 4), origin, `chunk ${this.chunks}`);
+        const input = new Input(body, origin, this.limits.bytes, memory.used);
+        const one = machine();
+        const columns: Column[] = [];
+        for (const field of this.fields) {
+            const length = input.count(input.left, "the length of a column");
+            const from = input.position;
+            const part = input.take(length, "a column");
+            if (!this.isChosen(field)) continue;
+            const own = new Input(part, from, this.limits.bytes, memory.used);
+            columns.push(readColumn(own, one, field, count, this.#wide));
+            one.reset();
+            if (own.left !== 0) throw own.malformed(`${own.left} more bytes behind the column "${field.name}"`);
+            memory.used = own.used;
+        }
+        if (input.left !== 0) throw input.malformed("more bytes behind the last column");
+        this.rows += count;
+        this.chunks++;
+        return columns;
+    }
+
+    /** Whether all rows came that the end tells of. */
+    end(all: number, at: number): void {
+        if (all !== this.rows) {
+            throw new RowsError("malformed", `the packed rows are damaged at byte ${at}: ${this.rows} rows were read where ${all} were written`, at);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import { Column, noRow, reader, Texts, type Numbers, type Value } from "./column.js";
+import { RowsError } from "./error.js";
+import type { Field } from "./schema.js";
+
+/** What a row is if nobody says more: values by the names of their columns. */
+export type AnyRow = { readonly [column: string]: Value };
+
+/**
+ * A table: columns with names and types. `Row` is what its rows look like to TypeScript; nothing checks it.
+ *
+ * The fastest way through it is column by column; a row is an object that looks its values up when they are asked
+ * for, and costs next to nothing until then.
+ */
+export class Rows<Row = AnyRow> implements Iterable<Row> {
+    /** How many rows there are. */
+    readonly length: number;
+    /** The columns, from left to right. */
+    readonly columns: readonly Column[];
+    #byName: Map<string, Column> | undefined;
+    #view: (new (row: number) => Row) | undefined;
+
+    /** @internal */
+    constructor(columns: readonly Column[], length: number) {
+        this.columns = columns;
+        this.length = length;
+    }
+
+    /** The names and types of the columns. */
+    get fields(): readonly Field[] {
+        return this.columns.map((column) => column.field);
+    }
+
+    /** The first column of this name. Throws a `RowsError` if there is none. */
+    column(name: string & keyof Row): Column {
+        let byName = this.#byName;
+        if (byName === undefined) {
+            byName = new Map();
+            for (const column of this.columns) if (!byName.has(column.field.name)) byName.set(column.field.name, column);
+            this.#byName = byName;
+        }
+        const column = byName.get(name);
+        if (column !== undefined) return column;
+        const names = this.columns.map((column) => `"${column.field.name}"`).join(", ");
+        throw new RowsError("schema", `there is no column "${name}"; there are ${names || "none"}`);
+    }
+
+    /**
+     * The numbers of a column, to be read by their place: a typed array. Dates, times and timestamps count in their
+     * unit, a bool is 0 or 1, and a decimal is an integer without its point. Throws a `RowsError` if the column is of
+     * another type, holds an integer that no number can, or a null (then `column(name)` tells nulls from zeros).
+     */
+    numbers(name: string & keyof Row): Numbers {
+        const column = this.#withoutNulls(name);
+        const { values, field } = column;
+        if (ArrayBuffer.isView(values)) {
+            if (values instanceof BigInt64Array || values instanceof BigUint64Array) throw inexact(name);
+            return values;
+        }
+        if (Array.isArray(values)) throw inexact(name);
+        throw new RowsError("schema", `the column "${name}" is of type ${field.kind.type}, which is no number`);
+    }
+
+    /** The texts of a column. Throws a `RowsError` if it is of another type, or holds a null. */
+    texts(name: string & keyof Row): Texts {
+        const { values, field } = this.#withoutNulls(name);
+        if (values instanceof Texts) return values;
+        throw new RowsError("schema", `the column "${name}" is of type ${field.kind.type}, not text`);
+    }
+
+    #withoutNulls(name: string & keyof Row): Column {
+        const column = this.column(name);
+        if (column.nulls === undefined) return column;
+        throw new RowsError("schema", `the column "${name}" holds nulls; read it by column("${name}"), which tells where`);
+    }
+
+    /**
+     * The row at a place: an object with a getter for each column. Of columns with the same name the first is seen.
+     * Throws a `RangeError` if there is no such row.
+     */
+    row(index: number): Row {
+        if (!(index >= 0 && index < this.length)) throw noRow(index, this.length);
+        return new (this.#view ??= viewOf<Row>(this.columns))(index);
+    }
+
+    /** Each row, as `row` gives it. */
+    *[Symbol.iterator](): Iterator<Row> {
+        const View = (this.#view ??= viewOf<Row>(this.columns));
+        for (let row = 0; row < this.length; row++) yield new View(row);
+    }
+
+    /** Each row as a plain object with values of its own, for what wants such. */
+    objects(): Row[] {
+        const names: string[] = [];
+        const columns: Column[] = [];
+        for (const column of this.columns) {
+            if (names.includes(column.field.name)) continue;
+            names.push(column.field.name);
+            columns.push(column);
+        }
+        const objects: Row[] = [];
+        for (let row = 0; row < this.length; row++) {
+            objects.push(Object.fromEntries(columns.map((column, index) => [names[index], column.get(row)])) as Row);
+        }
+        return objects;
+    }
+}
+
+function inexact(name: string): RowsError {
+    return new RowsError("inexact", `the column "${name}" holds integers beyond 2^53, which no number is; read it by column("${name}")`);
+}
+
+/** A class of objects that know their row, with a getter for each column. */
+function viewOf<Row>(columns: readonly Column[]): new (row: number) => Row {
+    class View {
+        readonly #row: number;
+
+        constructor(row: number) {
+            this.#row = row;
+        }
+
+        static {
+            // From right to left: of the same names, the first remains.
+            for (let index = columns.length - 1; index >= 0; index--) {
+                const { field, values, nulls } = columns[index];
+                const read = reader(field, values);
+                const get =
+                    nulls === undefined
+                        ? function (this: View): Value {
+                              return read(this.#row);
+                          }
+                        : function (this: View): Value {
+                              return nulls.has(this.#row) ? null : read(this.#row);
+                          };
+                Object.defineProperty(View.prototype, field.name, { get, enumerable: true, configurable: true });
+            }
+        }
+    }
+    return View as unknown as new (row: number) => Row;
+}

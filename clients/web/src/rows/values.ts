@@ -1,0 +1,293 @@
+// The values of one column of one chunk, out of its bytes.
+
+import { ByteSlices, Column, Texts, type Values } from "./column.js";
+import type { Input } from "./input.js";
+import { integers, packedBytes, plain, plainBytes, type Size } from "./integers.js";
+import type { Machine } from "./kernels.js";
+import { Nulls, readBits } from "./nulls.js";
+import type { Field } from "./schema.js";
+import { beginOf } from "./ends.js";
+import { aligned, asText, slices, type Coded, type Slices } from "./slices.js";
+
+/** What integers that need not fit a number become. */
+export type WideIntegers = "number" | "bigint";
+
+const noneIsNull = 0;
+const dense = 1;
+const inPlace = 2;
+
+export function readColumn(input: Input, machine: Machine, field: Field, count: number, wide: WideIntegers): Column {
+    const how = field.nullable ? input.byte("whether rows are null") : noneIsNull;
+    if (how === noneIsNull) return new Column(field, readValues(input, machine, field, count, undefined, wide), undefined);
+    if (how !== dense && how !== inPlace) throw input.malformed(`no way to be null is numbered ${how}`);
+    const nulls = new Nulls(readBits(input, machine, count), count);
+    if (how === inPlace) {
+        const values = readValues(input, machine, field, count, undefined, wide);
+        return new Column(field, values, nulls.count === 0 ? undefined : nulls);
+    }
+    input.reserve(8 * nulls.count);
+    const values = readValues(input, machine, field, count - nulls.count, nulls, wide);
+    return new Column(field, values, nulls.count === 0 ? undefined : nulls);
+}
+
+/** Where `nulls` are given, there are values of the other rows only, and they are put into their places. */
+function readValues(input: Input, machine: Machine, field: Field, count: number, nulls: Nulls | undefined, wide: WideIntegers): Values {
+    const { kind } = field;
+    switch (kind.type) {
+        case "bool": {
+            const bits = readBits(input, machine, count);
+            input.reserve(count);
+            const values = new Uint8Array(count);
+            for (let row = 0; row < count; row++) values[row] = (bits[row >> 3] >> (row & 7)) & 1;
+            return spread(values, nulls);
+        }
+        case "i8":
+            return spread(readNarrow(input, machine, count, Int8Array), nulls);
+        case "u8":
+            return spread(readNarrow(input, machine, count, Uint8Array), nulls);
+        case "i16":
+            return spread(readNarrow(input, machine, count, Int16Array), nulls);
+        case "u16":
+            return spread(readNarrow(input, machine, count, Uint16Array), nulls);
+        case "i32":
+        case "date":
+            return spread(readNarrow(input, machine, count, Int32Array), nulls);
+        case "u32":
+            return spread(readNarrow(input, machine, count, Uint32Array), nulls);
+        case "i64":
+        case "time":
+        case "timestamp":
+            return spread(readWide(input, machine, count, true, wide), nulls);
+        case "u64":
+            return spread(readWide(input, machine, count, false, wide), nulls);
+        case "decimal":
+            return readDecimals(input, machine, count, nulls, wide);
+        case "f32":
+            return spread(readF32(input, machine, count), nulls);
+        case "f64":
+            return spread(readF64(input, machine, count), nulls);
+        case "uuid": {
+            const values = spreadSlices(sixteen(input, machine, count), nulls);
+            return new ByteSlices(values.entries, values.codes);
+        }
+        case "bytes": {
+            const values = spreadSlices(slices(input, machine, count), nulls);
+            return new ByteSlices(values.entries, values.codes);
+        }
+        case "text": {
+            const values = spreadSlices(slices(input, machine, count), nulls);
+            return new Texts(asText(input, values.entries), values.codes);
+        }
+    }
+}
+
+type Array = Exclude<Values, Texts | ByteSlices | readonly bigint[]>;
+
+/** Puts values where rows are not null. */
+function spread<Kept extends Array>(values: Kept, nulls: Nulls | undefined): Kept {
+    if (nulls === undefined) return values;
+    const all = new (values.constructor as new (length: number) => Kept)(nulls.length);
+    for (let row = 0, from = 0; row < nulls.length; row++) if (!nulls.has(row)) all[row] = values[from++];
+    return all;
+}
+
+/** The same for values of any length: those of null rows are empty. */
+function spreadSlices({ entries, codes }: Coded, nulls: Nulls | undefined): Coded {
+    if (nulls === undefined) return { entries, codes };
+    const count = nulls.length;
+    if (codes === undefined) {
+        const offsets = new Uint32Array(count + 1);
+        for (let row = 0, from = 0; row < count; row++) offsets[row + 1] = beginOf(entries, nulls.has(row) ? from : ++from);
+        return { entries: { ...entries, count, width: undefined, offsets }, codes };
+    }
+    // One more entry, which is empty, for them.
+    const empty = entries.count;
+    const offsets = new Uint32Array(empty + 2);
+    for (let entry = 0; entry <= empty; entry++) offsets[entry] = beginOf(entries, entry);
+    offsets[empty + 1] = offsets[empty];
+    const all = new Uint32Array(count).fill(empty);
+    for (let row = 0, from = 0; row < count; row++) if (!nulls.has(row)) all[row] = codes[from++];
+    return { entries: { ...entries, count: empty + 1, width: undefined, offsets }, codes: all };
+}
+
+interface ArrayOf<Kept> {
+    readonly BYTES_PER_ELEMENT: number;
+    new (buffer: ArrayBuffer, from?: number, count?: number): Kept;
+}
+
+/** The values of a plain list where they are, or a copy where they cannot be looked at there. */
+function inBytes<Kept>(bytes: Uint8Array<ArrayBuffer>, count: number, type: ArrayOf<Kept>): Kept {
+    if (aligned(bytes, type.BYTES_PER_ELEMENT)) return new type(bytes.buffer, bytes.byteOffset, count);
+    return new type(bytes.slice().buffer);
+}
+
+/** Whether a plain list begins here; steps over its codec, then. */
+function isPlain(input: Input): boolean {
+    if (input.left === 0 || input.bytes[input.at] !== plain) return false;
+    input.at++;
+    return true;
+}
+
+function readNarrow<Kept>(input: Input, machine: Machine, count: number, type: ArrayOf<Kept>): Kept {
+    const size = type.BYTES_PER_ELEMENT as Size;
+    if (isPlain(input)) return inBytes(plainBytes(input, count, size), count, type);
+    const address = integers(input, machine, count, size, 0);
+    if (size < 4) machine.kernels.narrow(address, size, count);
+    // A copy: the machine's memory is used again.
+    return new type(machine.buffer.slice(address, address + size * count));
+}
+
+function readWide(input: Input, machine: Machine, count: number, isSigned: boolean, wide: WideIntegers): Array {
+    const address = integers(input, machine, count, 8, 0);
+    if (wide === "number") {
+        const to = machine.allocate(8 * count);
+        if (machine.kernels.exact(address, to, count, isSigned ? 1 : 0)) return machine.float64(to, count).slice();
+    }
+    const copy = machine.buffer.slice(address, address + 8 * count);
+    return isSigned ? new BigInt64Array(copy) : new BigUint64Array(copy);
+}
+
+function readDecimals(input: Input, machine: Machine, count: number, nulls: Nulls | undefined, wide: WideIntegers): Values {
+    const how = input.byte("how decimals are coded");
+    if (how === 0) return spread(readWide(input, machine, count, true, wide), nulls);
+    if (how !== 1) throw input.malformed(`no coding of decimals is numbered ${how}`);
+    const { entries, codes } = sixteen(input, machine, count);
+    // A bigint takes some 32 bytes.
+    input.reserve(32 * (nulls?.length ?? count));
+    const view = new DataView(entries.all.buffer, entries.all.byteOffset, entries.all.length);
+    const made: bigint[] = [];
+    for (let index = 0; index < entries.count; index++) {
+        made.push((view.getBigInt64(16 * index + 8, true) << 64n) | view.getBigUint64(16 * index, true));
+    }
+    const values = codes === undefined ? made : Array.from(codes, (code) => made[code]);
+    if (nulls === undefined) return values;
+    let from = 0;
+    return Array.from({ length: nulls.length }, (_, row) => (nulls.has(row) ? 0n : values[from++]));
+}
+
+function sixteen(input: Input, machine: Machine, count: number): Coded {
+    const coded = slices(input, machine, count);
+    if (!areSixteen(coded.entries)) throw input.malformed("a value that is not 16 bytes long");
+    return coded;
+}
+
+function areSixteen(entries: Slices): boolean {
+    if (entries.width !== undefined) return entries.width === 16 || entries.count === 0;
+    return entries.offsets.every((offset, index) => offset === 16 * index);
+}
+
+const plainFloats = 0;
+const decimalFloats = 1;
+const splitFloats = 2;
+const bitsOfFloats = 3;
+
+function readF64(input: Input, machine: Machine, count: number): Float64Array<ArrayBuffer> {
+    const how = howFloatsAre(input);
+    if (how === plainFloats) {
+        input.align();
+        return inBytes(input.take(8 * count, "plain floats"), count, Float64Array);
+    }
+    return machine.float64(wideFloats(input, machine, count, how, 64), count).slice();
+}
+
+function readF32(input: Input, machine: Machine, count: number): Float32Array<ArrayBuffer> {
+    const how = howFloatsAre(input);
+    if (how === plainFloats) {
+        input.align();
+        return inBytes(input.take(4 * count, "plain floats"), count, Float32Array);
+    }
+    if (how === decimalFloats) {
+        const values = Float32Array.from(machine.float64(quotients(input, machine, count), count));
+        const bits = new Uint32Array(values.buffer);
+        exceptions(input, machine, count, (row, low) => (bits[row] = low));
+        return values;
+    }
+    const address = wideFloats(input, machine, count, how, 32);
+    const wide = new Uint32Array(machine.buffer, address, 2 * count);
+    const bits = new Uint32Array(count);
+    for (let row = 0; row < count; row++) bits[row] = wide[2 * row];
+    return new Float32Array(bits.buffer);
+}
+
+function howFloatsAre(input: Input): number {
+    const how = input.byte("how floats are coded");
+    if (how > bitsOfFloats) throw input.malformed(`no coding of floats is numbered ${how}`);
+    return how;
+}
+
+/** The address of eight bytes a value: the bits of doubles, or of floats of 32 bits. */
+function wideFloats(input: Input, machine: Machine, count: number, how: number, width: number): number {
+    if (how === bitsOfFloats) return integers(input, machine, count, 8, 0);
+    if (how === splitFloats) {
+        const lower = input.byte("the number of lower bits");
+        if (lower >= width) throw input.malformed(`${lower} lower bits of ${width}`);
+        const address = integers(input, machine, count, 8, 1);
+        const bits = machine.bring(input.take(packedBytes(count, lower), "lower bits"));
+        if (lower > 0) machine.kernels.join64(address, bits, lower, count);
+        return address;
+    }
+    const address = quotients(input, machine, count);
+    exceptions(input, machine, count, (row, low, high) => {
+        const bits = machine.int32(address + 8 * row, 2);
+        bits[0] = low;
+        bits[1] = high;
+    });
+    return address;
+}
+
+/** Integers divided by a power of ten, as doubles. */
+function quotients(input: Input, machine: Machine, count: number): number {
+    const exponent = input.byte("the power of ten");
+    if (exponent > 18) throw input.malformed(`a power of ten of ${exponent}`);
+    const address = integers(input, machine, count, 8, 1);
+    machine.kernels.quotients(address, Number(`1e${exponent}`), address, count);
+    return address;
+}
+
+/** The bits of the floats that are no such quotients. */
+function exceptions(input: Input, machine: Machine, count: number, put: (row: number, low: number, high: number) => void): void {
+    const number = input.count(count, "the number of exceptions");
+    const gapsAt = integers(input, machine, number, 4, 1);
+    const bitsAt = integers(input, machine, number, 8, 1);
+    const gaps = new Uint32Array(machine.buffer, gapsAt, number);
+    const bits = new Uint32Array(machine.buffer, bitsAt, 2 * number);
+    let row = 0;
+    for (let index = 0; index < number; index++) {
+        row += gaps[index];
+        if (row >= count) throw input.malformed("an exception beyond the column's end");
+        put(row, bits[2 * index], bits[2 * index + 1]);
+        row++;
+    }
+}
+
+
+/** The values of a column of no rows. */
+export function emptyValues(field: Field): Values {
+    switch (field.kind.type) {
+        case "i8":
+            return new Int8Array(0);
+        case "i16":
+            return new Int16Array(0);
+        case "i32":
+        case "date":
+            return new Int32Array(0);
+        case "u16":
+            return new Uint16Array(0);
+        case "u32":
+            return new Uint32Array(0);
+        case "f32":
+            return new Float32Array(0);
+        case "bool":
+        case "u8":
+            return new Uint8Array(0);
+        case "text":
+            return new Texts({ text: "", ...nothing }, undefined);
+        case "bytes":
+        case "uuid":
+            return new ByteSlices({ all: new Uint8Array(0), ...nothing }, undefined);
+        default:
+            return new Float64Array(0);
+    }
+}
+
+const nothing = { count: 0, width: 0, offsets: new Uint32Array(1) };
