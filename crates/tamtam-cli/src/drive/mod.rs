@@ -54,6 +54,7 @@ mod passes;
 mod placement;
 mod polled;
 pub mod post;
+mod precedence;
 pub mod property;
 mod queue;
 pub mod ring;

@@ -144,6 +144,7 @@ const METRICS: &[Metric] = &[
     time("retrieve_ns_per_op", "retrieve", number::grouped),
     time("set_ns_per_op", "set", number::grouped),
     time("p99_ns", "p99", number::duration),
+    time("sent_p99_ns", "p99 sent", number::duration),
     time("p999_ns", "p99.9", number::duration),
     time("max_ns", "longest", number::duration),
     plain("flood_per_s", Some("flood/s"), number::count),
