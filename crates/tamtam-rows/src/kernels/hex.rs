@@ -17,7 +17,8 @@ pub(crate) fn from_hex<W: Word>(text: &[u8], digits: usize, out: &mut Vec<W>) ->
     debug_assert!(
         digits >= 1 && digits <= W::BITS as usize / 4 && text.len().is_multiple_of(digits)
     );
-    let case = if text.iter().take(256).any(|byte| byte.is_ascii_uppercase()) {
+    let letter = text.iter().find(|byte| byte.is_ascii_alphabetic());
+    let case = if letter.is_some_and(u8::is_ascii_uppercase) {
         Case::Upper
     } else {
         Case::Lower

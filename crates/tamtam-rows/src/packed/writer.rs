@@ -95,6 +95,7 @@ impl<W: Write> Writer<W> {
         let mut head = Vec::with_capacity(16);
         write_varint(&mut head, rows.len() as u64);
         self.body.clear();
+        self.body.reserve(rows.memory());
         let origin = self.position + (head.len() + HEAD) as u64;
         // Room for the length of a column is left before it. Only plain columns look at where they lie; before those
         // it always takes five bytes.

@@ -1,5 +1,5 @@
 use super::{Codec, DEPTH, Integer, radix, symbols};
-use crate::kernels::{packed_bytes, unpack};
+use crate::kernels::{Word, packed_bytes, unpack, vectorised};
 use crate::packed::bytes::{Input, Met, Result};
 
 /// Reads a list of as many integers.
@@ -58,9 +58,7 @@ fn body<T: Integer>(
         }
         Codec::Packed => {
             let (bytes, width) = bits(input, count)?;
-            let mut values = vec![base; count];
-            blocks(bytes, width, &mut values, |offset| base.plus(offset));
-            Ok(values)
+            Ok(offsets(bytes, width, count, base))
         }
         Codec::Scaled => {
             let divisor = T::narrow(input.varint("a divisor")?);
@@ -123,38 +121,34 @@ fn bits<'a>(input: &mut Input<'a>, count: usize) -> Result<(&'a [u8], u32)> {
     ))
 }
 
-/// Unpacks block by block, so that what is done with the offsets finds them in the nearest cache.
-fn blocks<T: Integer>(bytes: &[u8], width: u32, values: &mut [T], mut each: impl FnMut(T) -> T) {
-    const BLOCK: usize = 1024;
-    // Offsets wider than the type are cut: arithmetic is modulo its width.
-    if width <= 16 && T::BYTES <= 2 {
-        let mut offsets = [0_u16; BLOCK];
-        for (index, part) in values.chunks_mut(BLOCK).enumerate() {
-            let offsets = &mut offsets[..part.len()];
-            unpack(&bytes[index * BLOCK / 8 * width as usize..], width, offsets);
-            for (value, &offset) in part.iter_mut().zip(&*offsets) {
-                *value = each(T::narrow(offset.into()));
-            }
-        }
-    } else if width <= 32 {
-        let mut offsets = [0_u32; BLOCK];
-        for (index, part) in values.chunks_mut(BLOCK).enumerate() {
-            let offsets = &mut offsets[..part.len()];
-            unpack(&bytes[index * BLOCK / 8 * width as usize..], width, offsets);
-            for (value, &offset) in part.iter_mut().zip(&*offsets) {
-                *value = each(T::narrow(offset.into()));
-            }
-        }
-    } else {
-        let mut offsets = [0_u64; BLOCK];
-        for (index, part) in values.chunks_mut(BLOCK).enumerate() {
-            let offsets = &mut offsets[..part.len()];
-            unpack(&bytes[index * BLOCK / 8 * width as usize..], width, offsets);
-            for (value, &offset) in part.iter_mut().zip(&*offsets) {
-                *value = each(T::narrow(offset));
-            }
-        }
+/// The base plus each packed offset. Offsets wider than the type are cut: arithmetic is modulo its width.
+fn offsets<T: Integer>(bytes: &[u8], width: u32, count: usize, base: T) -> Vec<T> {
+    match (width, T::BYTES) {
+        (0..=16, 1 | 2) => blocks::<T, u16>(bytes, width, count, base),
+        (0..=32, _) => blocks::<T, u32>(bytes, width, count, base),
+        _ => blocks::<T, u64>(bytes, width, count, base),
     }
+}
+
+/// Unpacks block by block, so that what is done with the offsets finds them in the nearest cache.
+fn blocks<T: Integer, W: Word>(bytes: &[u8], width: u32, count: usize, base: T) -> Vec<T> {
+    const BLOCK: usize = 1024;
+    let mut offsets = [W::of(0); BLOCK];
+    let mut values = Vec::with_capacity(count);
+    let mut from = 0;
+    while from < count {
+        let offsets = &mut offsets[..BLOCK.min(count - from)];
+        unpack(&bytes[from / 8 * width as usize..], width, offsets);
+        vectorised(|| {
+            values.extend(
+                offsets
+                    .iter()
+                    .map(|offset| base.plus(T::narrow(offset.get()))),
+            )
+        });
+        from += offsets.len();
+    }
+    values
 }
 
 fn plain<T: Integer>(input: &mut Input<'_>, count: usize) -> Result<Vec<T>> {
@@ -178,8 +172,7 @@ fn plain<T: Integer>(input: &mut Input<'_>, count: usize) -> Result<Vec<T>> {
 
 fn patched<T: Integer>(input: &mut Input<'_>, count: usize, base: T, depth: u8) -> Result<Vec<T>> {
     let (bytes, width) = bits(input, count)?;
-    let mut values = vec![base; count];
-    blocks(bytes, width, &mut values, |offset| base.plus(offset));
+    let mut values = offsets(bytes, width, count, base);
     let exceptions = input.count(count, "the number of exceptions")?;
     let gaps: Vec<u32> = decode(input, exceptions, depth + 1)?;
     let highs: Vec<u64> = decode(input, exceptions, depth + 1)?;

@@ -1,5 +1,6 @@
 use super::{Codec, Effort, encode};
 use crate::kernels::Word;
+use crate::packed::Mode;
 use crate::packed::bytes::Output;
 
 /// The most entries that are tried.
@@ -16,9 +17,14 @@ pub(super) fn write<W: Word>(
 ) -> bool {
     // As soon as it cannot pay, or the expectation proves wrong, it is given up.
     let most = MOST.min(offsets.len() / 2).min(expected * 3 + 32).max(2);
-    let Some((entries, codes)) = index(offsets, most) else {
+    let Some((mut entries, mut codes)) = index(offsets, most) else {
         return false;
     };
+    // For short lists that takes more time than it saves.
+    if effort.mode == Mode::Small || offsets.len() >= 4096 {
+        in_order(&mut entries, &mut codes);
+    }
+    let entries: Vec<u64> = entries.into_iter().map(W::get).collect();
     let start = out.bytes.len();
     out.byte(Codec::Dictionary as u8);
     out.zigzag(base);
@@ -32,18 +38,20 @@ pub(super) fn write<W: Word>(
     true
 }
 
-/// The different values, in order, and for each place which it is. `None` if there are more than `most`.
-fn index<W: Word>(offsets: &[W], most: usize) -> Option<(Vec<u64>, Vec<u16>)> {
+/// The different values, and for each place which it is. `None` if there are more than `most`.
+fn index<W: Word>(offsets: &[W], most: usize) -> Option<(Vec<W>, Vec<u16>)> {
     // At most half full, so that a search ends soon.
     let bits = (most * 2).next_power_of_two().trailing_zeros().max(6);
-    let mut table = vec![(0_u64, u16::MAX); 1 << bits];
-    let mut entries: Vec<u64> = Vec::new();
+    let mut table = vec![(W::of(0), u16::MAX); 1 << bits];
+    let mut entries: Vec<W> = Vec::new();
     let mut codes: Vec<u16> = Vec::with_capacity(offsets.len());
-    for offset in offsets {
-        let value = offset.get();
-        let mut place = (value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize;
+    for &value in offsets {
+        let mut place = (value.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize;
         let code = loop {
             let (held, code) = table[place];
+            if held == value && code != u16::MAX {
+                break code;
+            }
             if code == u16::MAX {
                 if entries.len() == most {
                     return None;
@@ -53,14 +61,15 @@ fn index<W: Word>(offsets: &[W], most: usize) -> Option<(Vec<u64>, Vec<u16>)> {
                 entries.push(value);
                 break code;
             }
-            if held == value {
-                break code;
-            }
             place = (place + 1) & ((1 << bits) - 1);
         };
         codes.push(code);
     }
-    // In order, entries are smaller, and codes keep what order the values had.
+    Some((entries, codes))
+}
+
+/// In order, entries are smaller, and codes keep what order the values had.
+fn in_order<W: Word>(entries: &mut [W], codes: &mut [u16]) {
     let mut order: Vec<u16> = (0..entries.len() as u16).collect();
     order.sort_unstable_by_key(|&code| entries[code as usize]);
     let mut renamed = vec![0_u16; entries.len()];
@@ -71,5 +80,4 @@ fn index<W: Word>(offsets: &[W], most: usize) -> Option<(Vec<u64>, Vec<u16>)> {
         .iter_mut()
         .for_each(|code| *code = renamed[*code as usize]);
     entries.sort_unstable();
-    Some((entries, codes))
 }

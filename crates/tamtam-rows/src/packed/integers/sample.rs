@@ -86,7 +86,7 @@ impl Sample {
         let size = self.values.len() as f64;
         // Of n draws from d values, n² / 2d pairs are expected to be equal.
         let pairs = size - distinct as f64;
-        if pairs < 1.0 {
+        if pairs < 2.0 {
             f64::INFINITY
         } else {
             (size * size / (2.0 * pairs)).max(distinct as f64)
@@ -101,19 +101,17 @@ fn distinct(values: &[u64]) -> usize {
     sorted.len()
 }
 
-/// The same for at most 64 values, in less time.
+/// The same for at most 64 values, in less time; of 64 that differ, it takes two for equal every second time.
 fn few_distinct(values: &[u64]) -> usize {
-    let mut table = [0_u64; 128];
-    let mut taken = 0_u128;
+    let mut seen = [0_u64; 64];
+    let mut distinct = 0;
     for &value in values {
-        let mut place = (value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 57) as usize;
-        while taken >> place & 1 == 1 && table[place] != value {
-            place = (place + 1) % 128;
-        }
-        taken |= 1 << place;
-        table[place] = value;
+        let place = value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
+        let word = &mut seen[place as usize / 64];
+        distinct += usize::from(*word >> (place % 64) & 1 == 0);
+        *word |= 1 << (place % 64);
     }
-    taken.count_ones() as usize
+    distinct
 }
 
 /// For each width, how many values have it.
@@ -162,7 +160,12 @@ impl Widths {
 
 pub(super) fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
     while other != 0 {
-        (one, other) = (other, one % other);
+        // Dividing narrow numbers takes a fraction of the time.
+        let rest = match (u32::try_from(one), u32::try_from(other)) {
+            (Ok(one), Ok(other)) => u64::from(one % other),
+            _ => one % other,
+        };
+        (one, other) = (other, rest);
     }
     one
 }
@@ -187,12 +190,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_to_count_agree() {
+    fn both_ways_to_count_nearly_agree() {
         for kinds in 1..100_u64 {
             let values: Vec<u64> = (0..64)
                 .map(|n: u64| ((n * n * 7919) % kinds) << 40)
                 .collect();
-            assert_eq!(few_distinct(&values), distinct(&values));
+            assert!(
+                (0..=2).contains(&(distinct(&values) - few_distinct(&values))),
+                "{kinds}"
+            );
         }
     }
 }
