@@ -4,10 +4,11 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::Source;
 
-use crate::ask_future::{AskFuture, Wait};
+use crate::ask_future::AskFuture;
 use crate::at_work::{ActorId, AtWork, Place};
 use crate::cell::{Cell, System};
 use crate::error::{AskError, TellError};
+use crate::held_wait::HeldWait;
 use crate::mailbox::{Level, Loss, Reserved, TellFuture, WhenFull};
 use crate::reply::{Answer, Reply};
 use crate::time::Door;
@@ -102,7 +103,8 @@ impl<M> Address<M> {
     ///
     /// # Errors
     ///
-    /// [`TellError`] with the message: the actor has stopped.
+    /// [`TellError`] with the message: the actor has stopped; or an actor [holds](crate::Context::hold) for this in a
+    /// [circle](TellError::cycle) of actors that wait for each other.
     ///
     /// # Examples
     ///
@@ -339,7 +341,7 @@ impl<M: Send + 'static> Address<M> {
         question: impl FnOnce(Reply<R>) -> M,
     ) -> AskFuture<R> {
         let (reply, answer) = Reply::open();
-        let wait = Wait::At(self.id(), answer.to_open());
+        let open = answer.to_open();
         let waiting = match self.try_tell(question(reply)) {
             Ok(()) => Ok(None),
             Err(error) if error.is_full() && self.waits() => {
@@ -350,12 +352,15 @@ impl<M: Send + 'static> Address<M> {
         AskFuture {
             answer: Box::pin(async move {
                 if let Some((address, question)) = waiting? {
-                    let told = address.tell_async(question).await;
+                    // The wait for the answer is the one that is looked at.
+                    let told = TellFuture::unwatched(&address, question).await;
                     told.map_err(|error| error.why())?;
                 }
                 answer.awaited().await
             }),
-            wait,
+            to: self.id(),
+            question: open,
+            wait: HeldWait::New,
         }
     }
 

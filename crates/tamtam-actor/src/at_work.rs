@@ -89,6 +89,8 @@ pub(crate) trait Place: Send + Sync {
     fn message_type(&self) -> &'static str;
     /// Messages that were accepted and never handled.
     fn lost(&self) -> u32;
+    /// Whether it has its turns on this very thread, and nowhere else.
+    fn is_on_this_thread(&self) -> bool;
     /// Lets it handle no more messages from the end of the one that it is at. Called in its turn only.
     fn mute(&self);
     /// Takes that back, once for each time.

@@ -522,6 +522,10 @@ impl<M: Send + 'static> Place for Cell<M> {
         Cell::lost(self)
     }
 
+    fn is_on_this_thread(&self) -> bool {
+        Cell::is_on_this_thread(self)
+    }
+
     fn mute(&self) {
         self.mutes.fetch_add(1, Ordering::Relaxed);
         self.state.set(State::MUTED);

@@ -12,6 +12,8 @@ use crate::waits::Cycle;
 /// but by [`into_message`](TellError::into_message).
 pub struct TellError<M> {
     why: Refusal,
+    /// Those who wait for each other, if that is why.
+    cycle: Option<Box<Cycle>>,
     /// The lock is never taken: it says that nobody looks at the message through a shared error.
     message: Mutex<M>,
 }
@@ -24,12 +26,16 @@ pub enum Refusal {
     Full,
     /// The actor has stopped.
     Stopped,
+    /// The mailbox has no room, and will not have any: the sending actor [holds](crate::Context::hold) for room in the mailbox
+    /// of one that waits for it in turn. See [`TellError::cycle`].
+    Cycle,
 }
 
 impl<M> TellError<M> {
     pub(crate) fn full(message: M) -> Self {
         TellError {
             why: Refusal::Full,
+            cycle: None,
             message: Mutex::new(message),
         }
     }
@@ -37,6 +43,15 @@ impl<M> TellError<M> {
     pub(crate) fn stopped(message: M) -> Self {
         TellError {
             why: Refusal::Stopped,
+            cycle: None,
+            message: Mutex::new(message),
+        }
+    }
+
+    pub(crate) fn in_cycle(message: M, cycle: Cycle) -> Self {
+        TellError {
+            why: Refusal::Cycle,
+            cycle: Some(Box::new(cycle)),
             message: Mutex::new(message),
         }
     }
@@ -64,6 +79,15 @@ impl<M> TellError<M> {
     }
 }
 
+impl<M> TellError<M> {
+    /// The actors that wait for each other, if [that](Refusal::Cycle) is why it was not accepted. A circle of several actors
+    /// counts as one if it has stood for 0.2 seconds.
+    #[must_use]
+    pub fn cycle(&self) -> Option<&Cycle> {
+        self.cycle.as_deref()
+    }
+}
+
 impl<M> fmt::Debug for TellError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TellError")
@@ -74,8 +98,15 @@ impl<M> fmt::Debug for TellError<M> {
 
 impl<M> fmt::Display for TellError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(cycle) = &self.cycle {
+            return write!(
+                f,
+                "these actors wait for each other, and there would never be room in the mailbox: {cycle}; the message was \
+                 not sent; let one of them wait by `Context::pipe`, which handles messages meanwhile"
+            );
+        }
         f.write_str(match self.why {
-            Refusal::Full => {
+            Refusal::Full | Refusal::Cycle => {
                 "the actor's mailbox is full: the message was not sent; try later, or wait for room"
             }
             Refusal::Stopped => "the actor has stopped: the message was not sent",
@@ -88,7 +119,7 @@ impl<M> Error for TellError<M> {}
 impl From<Refusal> for AskError {
     fn from(why: Refusal) -> Self {
         match why {
-            Refusal::Full => AskError::Full,
+            Refusal::Full | Refusal::Cycle => AskError::Full,
             Refusal::Stopped => AskError::Stopped,
         }
     }

@@ -16,6 +16,7 @@ mod error;
 mod first_turn;
 mod frame;
 mod hatch;
+mod held_wait;
 mod home;
 mod life;
 mod line;

@@ -2,7 +2,8 @@
 //! which nobody would ever answer.
 //!
 //! An actor waits so if its handler blocks in [`Address::ask`](crate::Address::ask), or if it
-//! [holds](crate::Context::hold) for the answer of [`Address::ask_async`](crate::Address::ask_async). Each such wait is
+//! [holds](crate::Context::hold) for the answer of [`Address::ask_async`](crate::Address::ask_async), or for room by
+//! [`Address::tell_async`](crate::Address::tell_async). Each such wait is
 //! an edge of a graph, and whoever adds one looks whether it closes a circle (Chandy, Misra and Haas describe the
 //! and-model of such graphs, 1983; here all edges are in one place, so a walk will do).
 //!

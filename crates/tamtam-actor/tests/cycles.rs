@@ -2,12 +2,16 @@
 
 mod support;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use support::{LONG, block_on, within_limit};
-use tamtam_actor::{Actor, Address, AskError, Context, Pool, Reply};
+use support::{Gate, Hold, LONG, SHORT, block_on, hold, within_limit};
+use tamtam_actor::{
+    Actor, ActorId, Address, AskError, Context, EndReason, Frame, Here, Overflow, Pool, Refusal,
+    Reply, TellError, Worker,
+};
 
 enum Step {
     /// Ask these, one after the other, each with the rest, and wait.
@@ -217,5 +221,156 @@ fn questions_without_waiting_are_no_circle() {
         assert!(block_on(answer).unwrap() > 0);
         a.stop();
         b.stop();
+    });
+}
+
+/// Holds for room in the mailbox of another one.
+struct Sender;
+
+enum Parcel {
+    /// Wait, then hold for room there, and say how that ended.
+    Send(
+        Address<Parcel>,
+        Hold,
+        mpsc::Sender<(ActorId, Result<(), TellError<Parcel>>)>,
+    ),
+    Fill,
+}
+
+impl Actor for Sender {
+    type Message = Parcel;
+
+    fn handle(&mut self, parcel: Parcel, cx: &mut Context<Self>) {
+        let Parcel::Send(to, hold, report) = parcel else {
+            return;
+        };
+        hold.wait();
+        let this = cx.id();
+        cx.hold(
+            async move { to.tell_async(Parcel::Fill).await },
+            move |_, told, _| report.send((this, told)).unwrap(),
+        );
+    }
+}
+
+/// Both are in their handlers and have full mailboxes, and are to hold for room at these.
+fn about_to_send(from: &Address<Parcel>, to: &Address<Parcel>) -> (Gate, Told) {
+    let (held, gate) = hold();
+    let (report, reported) = mpsc::channel();
+    from.tell(Parcel::Send(to.clone(), held, report)).unwrap();
+    gate.until_entered();
+    from.try_tell(Parcel::Fill).unwrap();
+    (gate, reported)
+}
+
+type Told = mpsc::Receiver<(ActorId, Result<(), TellError<Parcel>>)>;
+
+#[test]
+fn a_circle_of_holds_for_room_is_named_and_comes_undone() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let [a, b] = [(); 2].map(|()| pool.spawner().limited(1, Overflow::Wait).spawn(Sender));
+        let (a_gate, a_told) = about_to_send(&a, &b);
+        let (b_gate, b_told) = about_to_send(&b, &a);
+        a_gate.open();
+        b_gate.open();
+        let told = [a_told, b_told].map(|told| told.recv_timeout(LONG).unwrap());
+        let (closers, others): (Vec<_>, Vec<_>) =
+            told.into_iter().partition(|(_, told)| told.is_err());
+        // The one that has closed it; there is room for the other one's message, then.
+        let [(closer, Err(error))] = &closers[..] else {
+            panic!("one of them is told: {}", closers.len());
+        };
+        assert!(matches!(others[..], [(_, Ok(()))]));
+        assert_eq!(error.why(), Refusal::Cycle);
+        let cycle = error.cycle().unwrap();
+        let (first, second) = if *closer == a.id() {
+            (&a, &b)
+        } else {
+            (&b, &a)
+        };
+        assert_eq!(cycle.actors(), [first.id(), second.id()]);
+        let named = format!("{} -> {} -> {}", first.id(), second.id(), first.id());
+        assert!(error.to_string().contains(&named), "{error}");
+        assert!(!error.is_full() && !error.is_stopped());
+    });
+}
+
+#[test]
+fn who_holds_for_room_in_its_own_mailbox_is_told_at_once() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let own = pool.spawner().limited(1, Overflow::Wait).spawn(Sender);
+        let (gate, told) = about_to_send(&own, &own);
+        gate.open();
+        let (id, told) = told.recv_timeout(LONG).unwrap();
+        let error = told.unwrap_err();
+        assert_eq!(error.cycle().unwrap().actors(), [id]);
+        assert!(matches!(error.into_message(), Parcel::Fill));
+    });
+}
+
+#[test]
+fn who_holds_for_room_at_one_who_gets_on_is_in_no_circle() {
+    within_limit(|| {
+        let pool = Pool::with_threads(3);
+        let spawner = || pool.spawner().limited(1, Overflow::Wait);
+        let [a, b, c] = [(); 3].map(|()| spawner().spawn(Sender));
+        let (c_gate, c_told) = about_to_send(&c, &pool.spawn(Sender));
+        let (a_gate, a_told) = about_to_send(&a, &b);
+        let (b_gate, b_told) = about_to_send(&b, &c);
+        a_gate.open();
+        b_gate.open();
+        // Longer than a circle has to stand.
+        let no_news = a_told.recv_timeout(Duration::from_millis(300));
+        assert!(no_news.is_err() && b_told.try_recv().is_err());
+        c_gate.open();
+        for told in [a_told, b_told, c_told] {
+            assert!(told.recv_timeout(LONG).unwrap().1.is_ok());
+        }
+    });
+}
+
+#[test]
+fn who_would_wait_for_ever_for_an_end_panics_instead() {
+    within_limit(|| {
+        type Handle = Box<dyn FnMut(&mut Here<()>) + Send>;
+        let panics = |spawner: &dyn Fn(Handle) -> Address<()>| {
+            let (sender, receiver) = mpsc::channel::<Address<()>>();
+            let waiting = spawner(Box::new(move |_| {
+                drop(receiver.recv_timeout(LONG).unwrap().end().wait());
+            }));
+            let end = waiting.end();
+            waiting.tell(()).unwrap();
+            (sender, waiting, end)
+        };
+        let is_told = |reason: EndReason| match reason {
+            EndReason::Panicked(why) => why.contains("lives on this very thread"),
+            _ => false,
+        };
+        // Its own end.
+        let pool = Pool::with_threads(1);
+        let (sender, waiting, end) =
+            panics(&|mut handle| pool.spawn_fn(move |(), here| handle(here)));
+        sender.send(waiting).unwrap();
+        assert!(is_told(end.wait().reason));
+        // That of a neighbour on the same thread.
+        let worker = Worker::new();
+        let neighbour = worker.spawn_fn(|(), _| {});
+        let (sender, _waiting, end) =
+            panics(&|mut handle| worker.spawn_fn(move |(), here| handle(here)));
+        sender.send(neighbour.clone()).unwrap();
+        assert!(is_told(end.wait().reason));
+        // From elsewhere it can be waited for, and once it has come from anywhere.
+        neighbour.stop();
+        assert_eq!(neighbour.end().wait().reason, EndReason::Stopped);
+        let frame = Frame::new();
+        let here = frame.spawn_fn(|(), _| {});
+        let mut end = here.end();
+        assert!(end.wait_timeout(SHORT).is_none());
+        assert!(catch_unwind(AssertUnwindSafe(|| end.wait())).is_err());
+        let end = here.end();
+        drop(frame);
+        assert_eq!(end.wait().reason, EndReason::Stopped);
     });
 }

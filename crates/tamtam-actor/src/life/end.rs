@@ -9,7 +9,7 @@ use tamtam_channel::Slot;
 use super::Ended;
 use super::lifeline::WatchKey;
 use crate::address::Address;
-use crate::at_work::Place;
+use crate::at_work::{AtWork, Place};
 
 impl<M: Send + 'static> Address<M> {
     /// The end of the actor, to be waited for by a thread, or awaited.
@@ -67,10 +67,28 @@ impl End {
     ///
     /// # Blocking
     ///
-    /// Until the actor has ended. On a thread of a pool another one stands in for as long, up to a limit; a
-    /// handler that waits here for its own end waits for ever. Use [`Context::watch`](crate::Context::watch) there.
+    /// Until the actor has ended. On a thread of a pool another one stands in for as long, up to a limit; better use
+    /// [`Context::watch`](crate::Context::watch) there.
+    ///
+    /// # Panics
+    ///
+    /// If the wait would last for ever, since the actor lives on this very thread, a [`Worker`](crate::Worker)'s, a
+    /// [`Frame`](crate::Frame)'s or a [`Stepper`](crate::Stepper)'s, or is the one whose handler waits; and has not ended.
+    /// [`wait_timeout`](End::wait_timeout) does not panic.
     #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
     pub fn wait(self) -> Ended {
+        if let Some(ended) = self.slot.try_take() {
+            return ended;
+        }
+        if let Some(place) = self.watched.upgrade()
+            && (place.is_on_this_thread() || AtWork::id() == Some(place.id()))
+            && !place.life().has_ended()
+        {
+            panic!(
+                "actor {} lives on this very thread, which would wait for its end for ever; hear of it by `Context::watch`",
+                place.id()
+            );
+        }
         crate::pool::while_blocked(|| self.slot.take())
     }
 

@@ -3,12 +3,15 @@
 use core::fmt;
 use core::pin::Pin;
 use core::task::{Context, Poll};
+use std::sync::Arc;
 
 use tamtam_wait::{Operation, Polled, Source, TaskWait, Token, WaitList};
 
 use super::limited::Limited;
 use crate::address::Address;
 use crate::error::TellError;
+use crate::held_wait::HeldWait;
+use crate::waits::{Cycle, Open, holder};
 
 /// Room in a mailbox. To begin is to look whether there is any: whoever has seen it then tries.
 pub(crate) struct Room<'a, M, C> {
@@ -69,6 +72,10 @@ pub struct TellFuture<'a, M> {
     /// None once it was sent.
     message: Option<M>,
     wait: TaskWait,
+    /// Whether circles are looked for.
+    is_watched: bool,
+    /// If an actor keeps its messages back for this.
+    held: Option<Box<HeldWait>>,
 }
 
 impl<'a, M> TellFuture<'a, M> {
@@ -77,7 +84,32 @@ impl<'a, M> TellFuture<'a, M> {
             address,
             message: Some(message),
             wait: TaskWait::new(),
+            is_watched: true,
+            held: None,
         }
+    }
+
+    /// One for which somebody else looks for circles.
+    pub(crate) fn unwatched(address: &'a Address<M>, message: M) -> Self {
+        let mut future = Self::new(address, message);
+        future.is_watched = false;
+        future
+    }
+
+    /// The circle of waits that this one is in, if that has stood for long enough.
+    #[cold]
+    fn look(&mut self, context: &mut Context<'_>) -> Option<Cycle> {
+        if self.held.is_none() {
+            self.is_watched = holder().is_some();
+            if !self.is_watched {
+                return None;
+            }
+            self.held = Some(Box::new(HeldWait::New));
+        }
+        let to = self.address.id();
+        self.held
+            .as_mut()?
+            .look(context, to, || Arc::new(StillWaits))
     }
 
     /// Gives the sending up; the message, unless it was sent.
@@ -104,7 +136,10 @@ impl<M> Future for TellFuture<'_, M> {
                 // The first time, or there is room as it seems.
                 match address.try_tell(message) {
                     Err(refused) if refused.is_full() => message = refused.into_message(),
-                    decided => return Poll::Ready(decided),
+                    decided => {
+                        this.held = None;
+                        return Poll::Ready(decided);
+                    }
                 }
             }
             let (wait, waker) = (&mut this.wait, context.waker());
@@ -114,8 +149,17 @@ impl<M> Future for TellFuture<'_, M> {
                 Some(Poll::Ready(Polled::Begun)) => {}
                 Some(Poll::Ready(Polled::TimedOut)) => unreachable!("there is no deadline"),
                 Some(Poll::Pending) => {
-                    this.message = Some(message);
-                    return Poll::Pending;
+                    let cycle = if this.is_watched {
+                        this.look(context)
+                    } else {
+                        None
+                    };
+                    let Some(cycle) = cycle else {
+                        this.message = Some(message);
+                        return Poll::Pending;
+                    };
+                    this.leave();
+                    return Poll::Ready(Err(TellError::in_cycle(message, cycle)));
                 }
                 None => unreachable!("a mailbox without a limit is never full"),
             }
@@ -123,12 +167,28 @@ impl<M> Future for TellFuture<'_, M> {
     }
 }
 
-impl<M> Drop for TellFuture<'_, M> {
-    fn drop(&mut self) {
+impl<M> TellFuture<'_, M> {
+    /// Leaves the list of those who wait.
+    fn leave(&mut self) {
         if self.wait.is_listed() {
             let wait = &mut self.wait;
             self.address.with_room(|room| wait.cancel(room));
         }
+    }
+}
+
+impl<M> Drop for TellFuture<'_, M> {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// A wait for room is one until the future has ended.
+struct StillWaits;
+
+impl Open for StillWaits {
+    fn is_open(&self) -> bool {
+        true
     }
 }
 
