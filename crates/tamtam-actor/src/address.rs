@@ -1,18 +1,27 @@
 use core::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tamtam_wait::Source;
 
 use crate::ask_future::AskFuture;
 use crate::at_work::{ActorId, AtWork, Place};
-use crate::cell::{Cell, System};
+use crate::cell::Cell;
 use crate::error::{AskError, TellError};
 use crate::held_wait::HeldWait;
-use crate::mailbox::{Level, Loss, Reserved, TellFuture, WhenFull};
+use crate::mailbox::{Level, TellFuture, WhenFull};
 use crate::reply::{Answer, Reply};
 use crate::time::Door;
 use crate::waits::{GRACE, Waiting};
+
+mod outlet;
+mod recipient;
+mod weak;
+
+pub(crate) use outlet::Outlet;
+pub use weak::WeakAddress;
+
+use recipient::{Held, Mapped, Recipient, tell_through};
 
 /// Where an actor is reached, for as many as want to.
 ///
@@ -32,7 +41,7 @@ pub struct Address<M> {
 
 enum Way<M> {
     /// Straight into the mailbox.
-    Here(Counted<M>),
+    Here(Held<M, true>),
     /// Through something that makes another message out of this one.
     Through(Arc<dyn Recipient<M> + Send + Sync>),
 }
@@ -312,16 +321,6 @@ impl<M> Address<M> {
             Way::Through(recipient) => recipient.level(),
         }
     }
-
-    /// An address that does not keep the actor from stopping.
-    pub fn downgrade(&self) -> WeakAddress<M> {
-        WeakAddress {
-            way: match &self.way {
-                Way::Here(cell) => WeakWay::Here(Arc::downgrade(&cell.0)),
-                Way::Through(recipient) => WeakWay::Through(Arc::downgrade(recipient)),
-            },
-        }
-    }
 }
 
 impl<M: Send + 'static> Address<M> {
@@ -436,328 +435,5 @@ impl<M> fmt::Debug for Address<M> {
         f.debug_struct("Address")
             .field("stopped", &self.is_stopped())
             .finish_non_exhaustive()
-    }
-}
-
-/// An address that does not keep its actor from stopping: see [`Address::downgrade`].
-pub struct WeakAddress<M> {
-    way: WeakWay<M>,
-}
-
-enum WeakWay<M> {
-    Here(Weak<Cell<M>>),
-    Through(Weak<dyn Recipient<M> + Send + Sync>),
-}
-
-impl<M> WeakAddress<M> {
-    /// An address that counts, if there is another one that does.
-    pub fn upgrade(&self) -> Option<Address<M>> {
-        let way = match &self.way {
-            WeakWay::Here(cell) => {
-                let cell = cell.upgrade()?;
-                if !cell.add_address_if_any() {
-                    return None;
-                }
-                Way::Here(Held(cell))
-            }
-            WeakWay::Through(recipient) => Way::Through(recipient.upgrade()?),
-        };
-        Some(Address { way })
-    }
-}
-
-impl<M> Clone for WeakAddress<M> {
-    fn clone(&self) -> Self {
-        WeakAddress {
-            way: match &self.way {
-                WeakWay::Here(cell) => WeakWay::Here(Weak::clone(cell)),
-                WeakWay::Through(recipient) => WeakWay::Through(Weak::clone(recipient)),
-            },
-        }
-    }
-}
-
-impl<M> fmt::Debug for WeakAddress<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WeakAddress").finish_non_exhaustive()
-    }
-}
-
-/// A way to an actor that is no address of it: whoever has one reaches the actor as long as it lives, and does not
-/// keep it from stopping. What stays is its cell, without the actor.
-///
-/// Unlike a [`WeakAddress`] it need not become an address each time that it is used.
-pub(crate) enum Outlet<M> {
-    Here(Held<M, false>),
-    Through(Arc<dyn Recipient<M> + Send + Sync>),
-}
-
-impl<M> Address<M> {
-    pub(crate) fn outlet(&self) -> Outlet<M> {
-        match &self.way {
-            Way::Here(cell) => Outlet::Here(cell.uncounted()),
-            Way::Through(recipient) => Outlet::Through(recipient.outlet()),
-        }
-    }
-}
-
-impl<M> Outlet<M> {
-    /// As [`Address::tell`].
-    #[inline]
-    pub(crate) fn tell(&self, message: M) -> Result<(), TellError<M>> {
-        self.tell_when(message, WhenFull::AsMade)
-    }
-
-    /// As `tell`, and says what is done if there is no room.
-    #[inline]
-    pub(crate) fn tell_when(&self, message: M, when: WhenFull) -> Result<(), TellError<M>> {
-        match self {
-            Outlet::Here(cell) => cell.0.push(message, when),
-            Outlet::Through(recipient) => tell_through(&**recipient, message, when),
-        }
-    }
-
-    /// Whether senders are to wait for room.
-    pub(crate) fn waits(&self) -> bool {
-        match self {
-            Outlet::Here(cell) => cell.0.waits(),
-            Outlet::Through(recipient) => recipient.waits(),
-        }
-    }
-
-    /// Shows the room in the mailbox to one who waits for it, if it may be wanting.
-    pub(crate) fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
-        match self {
-            Outlet::Here(cell) => cell.0.with_room(look),
-            Outlet::Through(recipient) => recipient.with_room(look),
-        }
-    }
-
-    pub(crate) fn is_stopped(&self) -> bool {
-        match self {
-            Outlet::Here(cell) => cell.0.is_closed(),
-            Outlet::Through(recipient) => recipient.is_stopped(),
-        }
-    }
-}
-
-/// A cell; if it is counted, with one of its addresses.
-pub(crate) struct Held<M, const COUNTED: bool>(Arc<Cell<M>>);
-
-type Counted<M> = Held<M, true>;
-
-impl<M, const COUNTED: bool> Held<M, COUNTED> {
-    fn stop(&self) {
-        if !self.0.is_closed() || !self.0.life().has_ended() {
-            self.0.push_system(System::Stop);
-        }
-    }
-
-    fn uncounted(&self) -> Held<M, false> {
-        Held(Arc::clone(&self.0))
-    }
-}
-
-impl<M> Clone for Counted<M> {
-    fn clone(&self) -> Self {
-        self.0.add_address();
-        Held(Arc::clone(&self.0))
-    }
-}
-
-impl<M, const COUNTED: bool> Drop for Held<M, COUNTED> {
-    fn drop(&mut self) {
-        if COUNTED {
-            self.0.remove_address();
-        }
-    }
-}
-
-/// Something that takes messages for an actor, in two steps: a place first, then the message.
-pub(crate) trait Recipient<M> {
-    fn reserve(&self, when: WhenFull) -> Reserved;
-    /// Sends a message to the place that was kept.
-    fn fill(&self, message: M);
-    /// Gives the place back.
-    fn release(&self);
-    fn with_room(&self, look: &mut dyn FnMut(&dyn Source));
-    fn note_lost(&self, message_type: &'static str, why: Loss);
-    fn id(&self) -> ActorId;
-    fn stop(&self);
-    fn is_stopped(&self) -> bool;
-    fn lost(&self) -> u32;
-    fn is_on_this_thread(&self) -> bool;
-    /// The same way, without an address.
-    fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync>;
-    fn door(&self) -> Arc<dyn Door>;
-    fn waits(&self) -> bool;
-    fn level(&self) -> Option<Level>;
-    fn place(&self) -> Arc<dyn Place>;
-}
-
-fn tell_through<M>(
-    recipient: &(dyn Recipient<M> + Send + Sync),
-    message: M,
-    when: WhenFull,
-) -> Result<(), TellError<M>> {
-    match recipient.reserve(when) {
-        Reserved::Place => recipient.fill(message),
-        Reserved::Dropped => {
-            recipient.note_lost(core::any::type_name::<M>(), Loss::DroppedNewest);
-            drop(message);
-        }
-        Reserved::Full if recipient.is_stopped() => return Err(TellError::stopped(message)),
-        Reserved::Full => return Err(TellError::full(message)),
-    }
-    Ok(())
-}
-
-impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
-    fn reserve(&self, when: WhenFull) -> Reserved {
-        self.0.reserve(when)
-    }
-
-    fn fill(&self, message: M) {
-        self.0.push_reserved(message);
-    }
-
-    fn release(&self) {
-        self.0.release();
-    }
-
-    fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
-        self.0.with_room(look);
-    }
-
-    fn note_lost(&self, message_type: &'static str, why: Loss) {
-        self.0.note_lost(message_type, why);
-    }
-
-    fn id(&self) -> ActorId {
-        self.0.id()
-    }
-
-    fn stop(&self) {
-        Held::stop(self);
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.0.is_closed()
-    }
-
-    fn lost(&self) -> u32 {
-        self.0.lost()
-    }
-
-    fn is_on_this_thread(&self) -> bool {
-        self.0.is_on_this_thread()
-    }
-
-    fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync> {
-        Arc::new(self.uncounted())
-    }
-
-    fn door(&self) -> Arc<dyn Door> {
-        Arc::clone(&self.0) as Arc<dyn Door>
-    }
-
-    fn waits(&self) -> bool {
-        self.0.waits()
-    }
-
-    fn level(&self) -> Option<Level> {
-        self.0.level()
-    }
-
-    fn place(&self) -> Arc<dyn Place> {
-        Arc::clone(&self.0) as Arc<dyn Place>
-    }
-}
-
-/// Makes one message out of another one.
-struct Mapped<M, F> {
-    inner: Arc<dyn Recipient<M> + Send + Sync>,
-    make: Arc<F>,
-}
-
-impl<N, M, F> Recipient<N> for Mapped<M, F>
-where
-    N: 'static,
-    M: 'static,
-    F: Fn(N) -> M + Send + Sync + 'static,
-{
-    fn reserve(&self, when: WhenFull) -> Reserved {
-        self.inner.reserve(when)
-    }
-
-    fn fill(&self, message: N) {
-        /// If `make` panics, nothing comes to the place.
-        struct Kept<'a, M>(&'a (dyn Recipient<M> + Send + Sync));
-
-        impl<M> Drop for Kept<'_, M> {
-            fn drop(&mut self) {
-                self.0.release();
-            }
-        }
-
-        let kept = Kept(&*self.inner);
-        let made = (self.make)(message);
-        core::mem::forget(kept);
-        self.inner.fill(made);
-    }
-
-    fn release(&self) {
-        self.inner.release();
-    }
-
-    fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
-        self.inner.with_room(look);
-    }
-
-    fn note_lost(&self, message_type: &'static str, why: Loss) {
-        self.inner.note_lost(message_type, why);
-    }
-
-    fn id(&self) -> ActorId {
-        self.inner.id()
-    }
-
-    fn stop(&self) {
-        self.inner.stop();
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.inner.is_stopped()
-    }
-
-    fn lost(&self) -> u32 {
-        self.inner.lost()
-    }
-
-    fn is_on_this_thread(&self) -> bool {
-        self.inner.is_on_this_thread()
-    }
-
-    fn outlet(&self) -> Arc<dyn Recipient<N> + Send + Sync> {
-        Arc::new(Mapped {
-            inner: self.inner.outlet(),
-            make: Arc::clone(&self.make),
-        })
-    }
-
-    fn door(&self) -> Arc<dyn Door> {
-        self.inner.door()
-    }
-
-    fn waits(&self) -> bool {
-        self.inner.waits()
-    }
-
-    fn level(&self) -> Option<Level> {
-        self.inner.level()
-    }
-
-    fn place(&self) -> Arc<dyn Place> {
-        self.inner.place()
     }
 }

@@ -14,8 +14,10 @@
 //! The thread ends when the last seat is free: until then it runs what is due, so nothing of an actor that may not
 //! leave its thread is ever run or abandoned by another one.
 
+mod keeper;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
+mod pump;
 mod resident;
 mod roster;
 #[cfg(all(test, not(tamtam_loom)))]
@@ -25,11 +27,11 @@ use core::cell::Cell;
 use core::fmt;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, Mutex, UnsafeCell};
-use tamtam_wait::{Backoff, Wait, WaitList, contain};
+use tamtam_wait::{Wait, WaitList, contain};
 
 use crate::hatch::Hatch;
 use crate::home::{Home, Task, TurnLimits};
@@ -38,13 +40,9 @@ use crate::observe::{Ledger, Shown, Watched};
 
 use crate::time::Time;
 
+pub(crate) use pump::Allowed;
 use roster::Roster;
 
-/// When told to drain: what was accepted later, also what handlers send to each other, has so many rounds to come
-/// to an end.
-const ROUNDS_OF_DRAIN: usize = if cfg!(tamtam_loom) { 2 } else { 1_000 };
-/// A pump without a budget ends after so many rounds; each one after so many in a row that handled nothing.
-const ROUNDS_OF_PUMP: usize = 16;
 /// The list keeps memory for so many tasks when it has become empty.
 const MOST_KEPT: usize = 1_024;
 
@@ -54,9 +52,6 @@ const RUN: u8 = 0;
 const DRAIN: u8 = 1;
 /// It is to end.
 const DISCARD: u8 = 2;
-
-/// So many messages are handled in a turn of a pump at most; what came after its beginning is not among them.
-const MOST_OF_PUMP: u32 = 65_536;
 
 /// How a [`Worker`](crate::Worker) ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -154,12 +149,6 @@ impl Drop for Entered {
     fn drop(&mut self) {
         HERE.set(self.0);
     }
-}
-
-/// How much a pump handles.
-pub(crate) struct Allowed {
-    pub(crate) time: Option<Duration>,
-    pub(crate) messages: Option<usize>,
 }
 
 impl Line {
@@ -428,223 +417,6 @@ impl Line {
             let _ = (deadline, self.wait);
             has_come()
         }
-    }
-
-    /// Does what is due, and waits for more, while `goes_on`.
-    ///
-    /// # Safety
-    ///
-    /// The caller is the keeper.
-    unsafe fn run_while(&self, mut goes_on: impl FnMut() -> bool) {
-        let mut backoff = Backoff::new();
-        loop {
-            // SAFETY: by the caller's promise, here and below.
-            unsafe {
-                self.take_in();
-                // After it: what we were woken for is seen now, and for what comes later we cannot become idle.
-                if !goes_on() {
-                    return;
-                }
-                if let Some(task) = self.next() {
-                    task.run();
-                    backoff = Backoff::new();
-                } else if self.rest() {
-                    self.wait(None);
-                } else {
-                    // Somebody is in the middle of bringing something.
-                    backoff.pause();
-                }
-            }
-        }
-    }
-
-    /// The life of a thread that has nothing else to do, until it is told to quit.
-    ///
-    /// # Safety
-    ///
-    /// The caller is the keeper, and stays it.
-    pub(crate) unsafe fn work(&self) {
-        let entered = self.enter();
-        // SAFETY: by the caller's promise, here and below.
-        unsafe { self.run_while(|| self.order() == RUN) };
-        if self.order() == DRAIN {
-            self.own.draining.set(true);
-            self.roster.ask_all_for_a_turn();
-            // SAFETY: as above.
-            unsafe {
-                self.run_while(|| self.roster.owing() != 0 && self.order() == DRAIN);
-                for _ in 0..ROUNDS_OF_DRAIN {
-                    let due = self.take_in();
-                    if due == 0 || self.order() != DRAIN {
-                        break;
-                    }
-                    for _ in 0..due {
-                        if let Some(task) = self.next() {
-                            task.run();
-                        }
-                    }
-                }
-            }
-        }
-        drop(entered);
-        // SAFETY: as above.
-        unsafe { self.end() };
-    }
-
-    /// Stops all who live here, and closes the line.
-    ///
-    /// # Safety
-    ///
-    /// The caller is the keeper, and no turn is under way.
-    pub(crate) unsafe fn end(&self) {
-        let entered = self.enter();
-        self.roster.stop_all();
-        // Those whom somebody has woken up are not due before he has brought them; and some are about to be born.
-        // SAFETY: by the caller's promise, here and below.
-        unsafe { self.run_while(|| !self.roster.close()) };
-        drop(entered);
-        // From here on nothing comes to the list.
-        // SAFETY: as above.
-        while let Some(task) = unsafe { self.next() } {
-            task.abandon();
-        }
-        self.keeper.store(0, Ordering::Relaxed);
-        // SYNC line-closed: sequentially consistent, for those who look after they have brought something.
-        self.closed.store(true, Ordering::SeqCst);
-        seam::model_fence();
-        // Who finds the hatch closed tries the inbox, and then finds that the line has closed, too.
-        self.entrance
-            .hatch
-            .close()
-            .into_iter()
-            .for_each(Task::abandon);
-        self.abandon_left(true);
-    }
-
-    /// Abandons what came to a closed inbox. The keeper waits for those who were about to bring something when it
-    /// closed.
-    #[cold]
-    fn abandon_left(&self, is_keeper: bool) {
-        let mut backoff = Backoff::new();
-        loop {
-            let mut left = Vec::new();
-            let is_all = {
-                let _alone = self.leaving.lock();
-                loop {
-                    // SAFETY: the line has closed, and this is the holder of the lock.
-                    match unsafe { self.own.head.pop(&self.entrance.inbox) } {
-                        Popped::Message(task) => left.push(task),
-                        Popped::Woken => {}
-                        Popped::Empty => break,
-                    }
-                }
-                // SAFETY: as above.
-                self.entrance.inbox.is_idle() || unsafe { self.own.head.rest(&self.entrance.inbox) }
-            };
-            left.into_iter().for_each(Task::abandon);
-            if is_all || !is_keeper {
-                return;
-            }
-            backoff.pause();
-        }
-    }
-
-    /// Does what is due as far as is allowed: how many messages were handled, and whether something is left.
-    ///
-    /// # Safety
-    ///
-    /// The caller is the keeper, and no turn is under way.
-    pub(crate) unsafe fn pump(&self, allowed: &Allowed) -> (usize, bool) {
-        let _entered = self.enter();
-        let before = self.own.handled.get();
-        let handled = || usize::try_from(self.own.handled.get() - before).unwrap_or(usize::MAX);
-        let has_budget = allowed.time.is_some() || allowed.messages.is_some();
-        let mut paces = Paces::new(allowed.time);
-        let mut idle_rounds = 0;
-        let mut rounds = 0;
-        'rounds: while idle_rounds < ROUNDS_OF_PUMP && (has_budget || rounds < ROUNDS_OF_PUMP) {
-            let at_first = handled();
-            // SAFETY: by the caller's promise, here and below.
-            let due = unsafe { self.take_in() };
-            if due == 0 {
-                break;
-            }
-            for _ in 0..due {
-                let messages = allowed
-                    .messages
-                    .map_or(usize::MAX, |most| most.saturating_sub(handled()));
-                let allowance = paces
-                    .allowance()
-                    .min(u32::try_from(messages).unwrap_or(u32::MAX));
-                if allowance == 0 {
-                    break 'rounds;
-                }
-                self.own.allowance.set(allowance);
-                // SAFETY: as above.
-                if let Some(task) = unsafe { self.next() } {
-                    task.run();
-                }
-                paces.look();
-            }
-            rounds += 1;
-            idle_rounds = if handled() == at_first {
-                idle_rounds + 1
-            } else {
-                0
-            };
-        }
-        if let Some(hook) = &self.hook {
-            // Before the keeper is idle: from then on somebody may tell.
-            hook.lock().told = false;
-        }
-        // SAFETY: as above.
-        let is_left = !unsafe { self.rest() };
-        (handled(), is_left)
-    }
-}
-
-/// How many messages a turn may handle before the clock is looked at: the fewer, the less time is left.
-struct Paces {
-    until: Option<Instant>,
-    allowance: u32,
-    looked: Option<Instant>,
-}
-
-impl Paces {
-    fn new(time: Option<Duration>) -> Self {
-        let began = time.map(|_| Instant::now());
-        Paces {
-            until: began
-                .zip(time)
-                .and_then(|(began, time)| began.checked_add(time)),
-            allowance: match time {
-                // One, however long this thread is kept from it.
-                Some(time) => u32::from(!time.is_zero()),
-                None => MOST_OF_PUMP,
-            },
-            looked: began,
-        }
-    }
-
-    fn allowance(&self) -> u32 {
-        self.allowance
-    }
-
-    /// A turn is over.
-    fn look(&mut self) {
-        let (Some(until), Some(before)) = (self.until, self.looked) else {
-            return;
-        };
-        let now = Instant::now();
-        self.looked = Some(now);
-        let left = until.saturating_duration_since(now);
-        self.allowance = if left == Duration::ZERO {
-            0
-        } else if (now - before) * 4 < left {
-            (self.allowance * 2).min(MOST_OF_PUMP)
-        } else {
-            1
-        };
     }
 }
 

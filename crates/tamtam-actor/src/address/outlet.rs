@@ -1,0 +1,68 @@
+//! A way to an actor that does not keep it from stopping.
+
+use std::sync::Arc;
+
+use tamtam_wait::Source;
+
+use super::recipient::{Held, Recipient, tell_through};
+use super::{Address, Way};
+use crate::error::TellError;
+use crate::mailbox::WhenFull;
+
+/// A way to an actor that is no address of it: whoever has one reaches the actor as long as it lives, and does not
+/// keep it from stopping. What stays is its cell, without the actor.
+///
+/// Unlike a [`WeakAddress`] it need not become an address each time that it is used.
+pub(crate) enum Outlet<M> {
+    Here(Held<M, false>),
+    Through(Arc<dyn Recipient<M> + Send + Sync>),
+}
+
+impl<M> Address<M> {
+    pub(crate) fn outlet(&self) -> Outlet<M> {
+        match &self.way {
+            Way::Here(cell) => Outlet::Here(cell.uncounted()),
+            Way::Through(recipient) => Outlet::Through(recipient.outlet()),
+        }
+    }
+}
+
+impl<M> Outlet<M> {
+    /// As [`Address::tell`].
+    #[inline]
+    pub(crate) fn tell(&self, message: M) -> Result<(), TellError<M>> {
+        self.tell_when(message, WhenFull::AsMade)
+    }
+
+    /// As `tell`, and says what is done if there is no room.
+    #[inline]
+    pub(crate) fn tell_when(&self, message: M, when: WhenFull) -> Result<(), TellError<M>> {
+        match self {
+            Outlet::Here(cell) => cell.0.push(message, when),
+            Outlet::Through(recipient) => tell_through(&**recipient, message, when),
+        }
+    }
+
+    /// Whether senders are to wait for room.
+    pub(crate) fn waits(&self) -> bool {
+        match self {
+            Outlet::Here(cell) => cell.0.waits(),
+            Outlet::Through(recipient) => recipient.waits(),
+        }
+    }
+
+    /// Shows the room in the mailbox to one who waits for it, if it may be wanting.
+    pub(crate) fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
+        match self {
+            Outlet::Here(cell) => cell.0.with_room(look),
+            Outlet::Through(recipient) => recipient.with_room(look),
+        }
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        match self {
+            Outlet::Here(cell) => cell.0.is_closed(),
+            Outlet::Through(recipient) => recipient.is_stopped(),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What an address leads to: a cell, or something that makes other messages for one.
+
+use std::sync::Arc;
+
+use tamtam_wait::Source;
+
+use crate::at_work::{ActorId, Place};
+use crate::cell::{Cell, System};
+use crate::error::TellError;
+use crate::mailbox::{Level, Loss, Reserved, WhenFull};
+use crate::time::Door;
+
+/// A cell; if it is counted, with one of its addresses.
+pub(crate) struct Held<M, const COUNTED: bool>(pub(super) Arc<Cell<M>>);
+
+type Counted<M> = Held<M, true>;
+
+impl<M, const COUNTED: bool> Held<M, COUNTED> {
+    pub(super) fn stop(&self) {
+        if !self.0.is_closed() || !self.0.life().has_ended() {
+            self.0.push_system(System::Stop);
+        }
+    }
+
+    pub(super) fn uncounted(&self) -> Held<M, false> {
+        Held(Arc::clone(&self.0))
+    }
+}
+
+impl<M> Clone for Counted<M> {
+    fn clone(&self) -> Self {
+        self.0.add_address();
+        Held(Arc::clone(&self.0))
+    }
+}
+
+impl<M, const COUNTED: bool> Drop for Held<M, COUNTED> {
+    fn drop(&mut self) {
+        if COUNTED {
+            self.0.remove_address();
+        }
+    }
+}
+
+/// Something that takes messages for an actor, in two steps: a place first, then the message.
+pub(crate) trait Recipient<M> {
+    fn reserve(&self, when: WhenFull) -> Reserved;
+    /// Sends a message to the place that was kept.
+    fn fill(&self, message: M);
+    /// Gives the place back.
+    fn release(&self);
+    fn with_room(&self, look: &mut dyn FnMut(&dyn Source));
+    fn note_lost(&self, message_type: &'static str, why: Loss);
+    fn id(&self) -> ActorId;
+    fn stop(&self);
+    fn is_stopped(&self) -> bool;
+    fn lost(&self) -> u32;
+    fn is_on_this_thread(&self) -> bool;
+    /// The same way, without an address.
+    fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync>;
+    fn door(&self) -> Arc<dyn Door>;
+    fn waits(&self) -> bool;
+    fn level(&self) -> Option<Level>;
+    fn place(&self) -> Arc<dyn Place>;
+}
+
+pub(super) fn tell_through<M>(
+    recipient: &(dyn Recipient<M> + Send + Sync),
+    message: M,
+    when: WhenFull,
+) -> Result<(), TellError<M>> {
+    match recipient.reserve(when) {
+        Reserved::Place => recipient.fill(message),
+        Reserved::Dropped => {
+            recipient.note_lost(core::any::type_name::<M>(), Loss::DroppedNewest);
+            drop(message);
+        }
+        Reserved::Full if recipient.is_stopped() => return Err(TellError::stopped(message)),
+        Reserved::Full => return Err(TellError::full(message)),
+    }
+    Ok(())
+}
+
+impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
+    fn reserve(&self, when: WhenFull) -> Reserved {
+        self.0.reserve(when)
+    }
+
+    fn fill(&self, message: M) {
+        self.0.push_reserved(message);
+    }
+
+    fn release(&self) {
+        self.0.release();
+    }
+
+    fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
+        self.0.with_room(look);
+    }
+
+    fn note_lost(&self, message_type: &'static str, why: Loss) {
+        self.0.note_lost(message_type, why);
+    }
+
+    fn id(&self) -> ActorId {
+        self.0.id()
+    }
+
+    fn stop(&self) {
+        Held::stop(self);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.is_closed()
+    }
+
+    fn lost(&self) -> u32 {
+        self.0.lost()
+    }
+
+    fn is_on_this_thread(&self) -> bool {
+        self.0.is_on_this_thread()
+    }
+
+    fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync> {
+        Arc::new(self.uncounted())
+    }
+
+    fn door(&self) -> Arc<dyn Door> {
+        Arc::clone(&self.0) as Arc<dyn Door>
+    }
+
+    fn waits(&self) -> bool {
+        self.0.waits()
+    }
+
+    fn level(&self) -> Option<Level> {
+        self.0.level()
+    }
+
+    fn place(&self) -> Arc<dyn Place> {
+        Arc::clone(&self.0) as Arc<dyn Place>
+    }
+}
+
+/// Makes one message out of another one.
+pub(super) struct Mapped<M, F> {
+    pub(super) inner: Arc<dyn Recipient<M> + Send + Sync>,
+    pub(super) make: Arc<F>,
+}
+
+impl<N, M, F> Recipient<N> for Mapped<M, F>
+where
+    N: 'static,
+    M: 'static,
+    F: Fn(N) -> M + Send + Sync + 'static,
+{
+    fn reserve(&self, when: WhenFull) -> Reserved {
+        self.inner.reserve(when)
+    }
+
+    fn fill(&self, message: N) {
+        /// If `make` panics, nothing comes to the place.
+        struct Kept<'a, M>(&'a (dyn Recipient<M> + Send + Sync));
+
+        impl<M> Drop for Kept<'_, M> {
+            fn drop(&mut self) {
+                self.0.release();
+            }
+        }
+
+        let kept = Kept(&*self.inner);
+        let made = (self.make)(message);
+        core::mem::forget(kept);
+        self.inner.fill(made);
+    }
+
+    fn release(&self) {
+        self.inner.release();
+    }
+
+    fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
+        self.inner.with_room(look);
+    }
+
+    fn note_lost(&self, message_type: &'static str, why: Loss) {
+        self.inner.note_lost(message_type, why);
+    }
+
+    fn id(&self) -> ActorId {
+        self.inner.id()
+    }
+
+    fn stop(&self) {
+        self.inner.stop();
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.inner.is_stopped()
+    }
+
+    fn lost(&self) -> u32 {
+        self.inner.lost()
+    }
+
+    fn is_on_this_thread(&self) -> bool {
+        self.inner.is_on_this_thread()
+    }
+
+    fn outlet(&self) -> Arc<dyn Recipient<N> + Send + Sync> {
+        Arc::new(Mapped {
+            inner: self.inner.outlet(),
+            make: Arc::clone(&self.make),
+        })
+    }
+
+    fn door(&self) -> Arc<dyn Door> {
+        self.inner.door()
+    }
+
+    fn waits(&self) -> bool {
+        self.inner.waits()
+    }
+
+    fn level(&self) -> Option<Level> {
+        self.inner.level()
+    }
+
+    fn place(&self) -> Arc<dyn Place> {
+        self.inner.place()
+    }
+}

@@ -1,0 +1,62 @@
+use core::fmt;
+use std::sync::{Arc, Weak};
+
+use super::recipient::{Held, Recipient};
+use super::{Address, Way};
+use crate::cell::Cell;
+
+/// An address that does not keep its actor from stopping: see [`Address::downgrade`].
+pub struct WeakAddress<M> {
+    way: WeakWay<M>,
+}
+
+enum WeakWay<M> {
+    Here(Weak<Cell<M>>),
+    Through(Weak<dyn Recipient<M> + Send + Sync>),
+}
+
+impl<M> WeakAddress<M> {
+    /// An address that counts, if there is another one that does.
+    pub fn upgrade(&self) -> Option<Address<M>> {
+        let way = match &self.way {
+            WeakWay::Here(cell) => {
+                let cell = cell.upgrade()?;
+                if !cell.add_address_if_any() {
+                    return None;
+                }
+                Way::Here(Held(cell))
+            }
+            WeakWay::Through(recipient) => Way::Through(recipient.upgrade()?),
+        };
+        Some(Address { way })
+    }
+}
+
+impl<M> Clone for WeakAddress<M> {
+    fn clone(&self) -> Self {
+        WeakAddress {
+            way: match &self.way {
+                WeakWay::Here(cell) => WeakWay::Here(Weak::clone(cell)),
+                WeakWay::Through(recipient) => WeakWay::Through(Weak::clone(recipient)),
+            },
+        }
+    }
+}
+
+impl<M> fmt::Debug for WeakAddress<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakAddress").finish_non_exhaustive()
+    }
+}
+
+impl<M> Address<M> {
+    /// An address that does not keep the actor from stopping.
+    pub fn downgrade(&self) -> WeakAddress<M> {
+        WeakAddress {
+            way: match &self.way {
+                Way::Here(cell) => WeakWay::Here(Arc::downgrade(&cell.0)),
+                Way::Through(recipient) => WeakWay::Through(Arc::downgrade(recipient)),
+            },
+        }
+    }
+}

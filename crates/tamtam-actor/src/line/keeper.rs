@@ -1,0 +1,130 @@
+//! The keeper's life: turns, waits, and the end.
+
+use tamtam_wait::Backoff;
+
+use super::*;
+
+/// When told to drain: what was accepted later, also what handlers send to each other, has so many rounds to come
+/// to an end.
+const ROUNDS_OF_DRAIN: usize = if cfg!(tamtam_loom) { 2 } else { 1_000 };
+
+impl Line {
+    /// Does what is due, and waits for more, while `goes_on`.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper.
+    unsafe fn run_while(&self, mut goes_on: impl FnMut() -> bool) {
+        let mut backoff = Backoff::new();
+        loop {
+            // SAFETY: by the caller's promise, here and below.
+            unsafe {
+                self.take_in();
+                // After it: what we were woken for is seen now, and for what comes later we cannot become idle.
+                if !goes_on() {
+                    return;
+                }
+                if let Some(task) = self.next() {
+                    task.run();
+                    backoff = Backoff::new();
+                } else if self.rest() {
+                    self.wait(None);
+                } else {
+                    // Somebody is in the middle of bringing something.
+                    backoff.pause();
+                }
+            }
+        }
+    }
+
+    /// The life of a thread that has nothing else to do, until it is told to quit.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper, and stays it.
+    pub(crate) unsafe fn work(&self) {
+        let entered = self.enter();
+        // SAFETY: by the caller's promise, here and below.
+        unsafe { self.run_while(|| self.order() == RUN) };
+        if self.order() == DRAIN {
+            self.own.draining.set(true);
+            self.roster.ask_all_for_a_turn();
+            // SAFETY: as above.
+            unsafe {
+                self.run_while(|| self.roster.owing() != 0 && self.order() == DRAIN);
+                for _ in 0..ROUNDS_OF_DRAIN {
+                    let due = self.take_in();
+                    if due == 0 || self.order() != DRAIN {
+                        break;
+                    }
+                    for _ in 0..due {
+                        if let Some(task) = self.next() {
+                            task.run();
+                        }
+                    }
+                }
+            }
+        }
+        drop(entered);
+        // SAFETY: as above.
+        unsafe { self.end() };
+    }
+
+    /// Stops all who live here, and closes the line.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper, and no turn is under way.
+    pub(crate) unsafe fn end(&self) {
+        let entered = self.enter();
+        self.roster.stop_all();
+        // Those whom somebody has woken up are not due before he has brought them; and some are about to be born.
+        // SAFETY: by the caller's promise, here and below.
+        unsafe { self.run_while(|| !self.roster.close()) };
+        drop(entered);
+        // From here on nothing comes to the list.
+        // SAFETY: as above.
+        while let Some(task) = unsafe { self.next() } {
+            task.abandon();
+        }
+        self.keeper.store(0, Ordering::Relaxed);
+        // SYNC line-closed: sequentially consistent, for those who look after they have brought something.
+        self.closed.store(true, Ordering::SeqCst);
+        seam::model_fence();
+        // Who finds the hatch closed tries the inbox, and then finds that the line has closed, too.
+        self.entrance
+            .hatch
+            .close()
+            .into_iter()
+            .for_each(Task::abandon);
+        self.abandon_left(true);
+    }
+
+    /// Abandons what came to a closed inbox. The keeper waits for those who were about to bring something when it
+    /// closed.
+    #[cold]
+    pub(super) fn abandon_left(&self, is_keeper: bool) {
+        let mut backoff = Backoff::new();
+        loop {
+            let mut left = Vec::new();
+            let is_all = {
+                let _alone = self.leaving.lock();
+                loop {
+                    // SAFETY: the line has closed, and this is the holder of the lock.
+                    match unsafe { self.own.head.pop(&self.entrance.inbox) } {
+                        Popped::Message(task) => left.push(task),
+                        Popped::Woken => {}
+                        Popped::Empty => break,
+                    }
+                }
+                // SAFETY: as above.
+                self.entrance.inbox.is_idle() || unsafe { self.own.head.rest(&self.entrance.inbox) }
+            };
+            left.into_iter().for_each(Task::abandon);
+            if is_all || !is_keeper {
+                return;
+            }
+            backoff.pause();
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A pump: what is due, as far as is allowed.
+
+use std::time::Duration;
+
+use super::*;
+
+/// A pump without a budget ends after so many rounds; each one after so many in a row that handled nothing.
+const ROUNDS_OF_PUMP: usize = 16;
+/// So many messages are handled in a turn of a pump at most; what came after its beginning is not among them.
+const MOST_OF_PUMP: u32 = 65_536;
+
+/// How much a pump handles.
+pub(crate) struct Allowed {
+    pub(crate) time: Option<Duration>,
+    pub(crate) messages: Option<usize>,
+}
+
+impl Line {
+    /// Does what is due as far as is allowed: how many messages were handled, and whether something is left.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper, and no turn is under way.
+    pub(crate) unsafe fn pump(&self, allowed: &Allowed) -> (usize, bool) {
+        let _entered = self.enter();
+        let before = self.own.handled.get();
+        let handled = || usize::try_from(self.own.handled.get() - before).unwrap_or(usize::MAX);
+        let has_budget = allowed.time.is_some() || allowed.messages.is_some();
+        let mut paces = Paces::new(allowed.time);
+        let mut idle_rounds = 0;
+        let mut rounds = 0;
+        'rounds: while idle_rounds < ROUNDS_OF_PUMP && (has_budget || rounds < ROUNDS_OF_PUMP) {
+            let at_first = handled();
+            // SAFETY: by the caller's promise, here and below.
+            let due = unsafe { self.take_in() };
+            if due == 0 {
+                break;
+            }
+            for _ in 0..due {
+                let messages = allowed
+                    .messages
+                    .map_or(usize::MAX, |most| most.saturating_sub(handled()));
+                let allowance = paces
+                    .allowance()
+                    .min(u32::try_from(messages).unwrap_or(u32::MAX));
+                if allowance == 0 {
+                    break 'rounds;
+                }
+                self.own.allowance.set(allowance);
+                // SAFETY: as above.
+                if let Some(task) = unsafe { self.next() } {
+                    task.run();
+                }
+                paces.look();
+            }
+            rounds += 1;
+            idle_rounds = if handled() == at_first {
+                idle_rounds + 1
+            } else {
+                0
+            };
+        }
+        if let Some(hook) = &self.hook {
+            // Before the keeper is idle: from then on somebody may tell.
+            hook.lock().told = false;
+        }
+        // SAFETY: as above.
+        let is_left = !unsafe { self.rest() };
+        (handled(), is_left)
+    }
+}
+
+/// How many messages a turn may handle before the clock is looked at: the fewer, the less time is left.
+struct Paces {
+    until: Option<Instant>,
+    allowance: u32,
+    looked: Option<Instant>,
+}
+
+impl Paces {
+    fn new(time: Option<Duration>) -> Self {
+        let began = time.map(|_| Instant::now());
+        Paces {
+            until: began
+                .zip(time)
+                .and_then(|(began, time)| began.checked_add(time)),
+            allowance: match time {
+                // One, however long this thread is kept from it.
+                Some(time) => u32::from(!time.is_zero()),
+                None => MOST_OF_PUMP,
+            },
+            looked: began,
+        }
+    }
+
+    fn allowance(&self) -> u32 {
+        self.allowance
+    }
+
+    /// A turn is over.
+    fn look(&mut self) {
+        let (Some(until), Some(before)) = (self.until, self.looked) else {
+            return;
+        };
+        let now = Instant::now();
+        self.looked = Some(now);
+        let left = until.saturating_duration_since(now);
+        self.allowance = if left == Duration::ZERO {
+            0
+        } else if (now - before) * 4 < left {
+            (self.allowance * 2).min(MOST_OF_PUMP)
+        } else {
+            1
+        };
+    }
+}
