@@ -13,6 +13,8 @@ pub mod database;
 pub mod encoding;
 mod ends;
 mod error;
+#[cfg(feature = "text")]
+pub mod infer;
 mod kernels;
 mod kind;
 mod limits;

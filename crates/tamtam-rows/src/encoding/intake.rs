@@ -10,6 +10,8 @@ pub(super) struct Intake<'a> {
     limits: &'a Limits,
     pub(super) columns: Vec<Inlet>,
     rows: u64,
+    /// How many there were in parts before this one.
+    before: u64,
     /// The bytes of a row but for what is in text and bytes.
     a_row: u64,
     /// Those of text and bytes.
@@ -39,6 +41,7 @@ impl<'a> Intake<'a> {
             limits,
             columns,
             rows: 0,
+            before: 0,
             a_row: schema.fields().iter().map(width).sum(),
             variable: 0,
         })
@@ -46,6 +49,12 @@ impl<'a> Intake<'a> {
 
     pub(super) fn schema(&self) -> &'a Schema {
         self.schema
+    }
+
+    /// So many rows came in parts before this one.
+    pub(super) fn begin_at(&mut self, rows: u64) {
+        self.rows = rows;
+        self.before = rows;
     }
 
     /// How many rows there are: the number of the row that is being read.
@@ -63,7 +72,7 @@ impl<'a> Intake<'a> {
     #[inline]
     pub(super) fn end_row(&mut self) -> Result<(), DecodeError> {
         self.rows += 1;
-        let bytes = self.rows * self.a_row + self.variable;
+        let bytes = (self.rows - self.before) * self.a_row + self.variable;
         if self.rows > self.limits.rows {
             return Err(self.above("rows", self.rows, self.limits.rows));
         }

@@ -92,7 +92,7 @@ impl<'a> Outlet<'a> {
 const NOT_FINITE: &str = "JSON has no number for infinity or NaN; use null, text, or a binary form";
 
 /// Reads all of the bytes by this seed. What it found wrong beyond JSON itself is in `failure`.
-pub(super) fn read<'de, S: DeserializeSeed<'de, Value = ()>>(
+pub(crate) fn read<'de, S: DeserializeSeed<'de, Value = ()>>(
     form: &'static str,
     bytes: &'de [u8],
     failure: &Failure,
@@ -135,7 +135,7 @@ fn place(bytes: &[u8], line: usize, column: usize) -> u64 {
 
 /// Where a failure is kept while serde's errors, which are made of text, carry the news of it.
 #[derive(Default)]
-pub(super) struct Failure(std::cell::Cell<Option<DecodeError>>);
+pub(crate) struct Failure(std::cell::Cell<Option<DecodeError>>);
 
 impl Failure {
     fn take(&self) -> Option<DecodeError> {
@@ -144,7 +144,7 @@ impl Failure {
 
     /// Keeps it, and returns what to end the reading with.
     #[cold]
-    pub(super) fn keep<E: de::Error>(&self, failure: DecodeError) -> E {
+    pub(crate) fn keep<E: de::Error>(&self, failure: DecodeError) -> E {
         self.0.set(Some(failure));
         E::custom("stopped")
     }

@@ -11,7 +11,7 @@ mod inlet;
 #[cfg(feature = "text")]
 mod intake;
 #[cfg(feature = "json")]
-mod json;
+pub(crate) mod json;
 #[cfg(feature = "json")]
 mod json_arrays;
 #[cfg(feature = "json")]
@@ -25,7 +25,11 @@ mod names;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "text")]
-mod text;
+pub(crate) mod text;
+#[cfg(feature = "text")]
+pub(crate) mod text_blocks;
+#[cfg(feature = "text")]
+mod text_reader;
 #[cfg(feature = "xml-rpc")]
 mod xml_rpc;
 
@@ -43,6 +47,8 @@ pub use message_pack::MessagePack;
 pub use parquet::{Parquet, ParquetReader};
 #[cfg(feature = "text")]
 pub use text::Text;
+#[cfg(feature = "text")]
+pub use text_reader::TextReader;
 #[cfg(feature = "xml-rpc")]
 pub use xml_rpc::XmlRpc;
 

@@ -125,24 +125,11 @@ impl Encoding for Text {
         limits: &Limits,
     ) -> Result<Rows, DecodeError> {
         let mut intake = Intake::new(self.name(), schema, limits)?;
-        let mut fields = Fields::new(*self, bytes)?;
+        let mut fields = Fields::new(*self, bytes, 0)?;
         if self.header {
             fields.header(intake.schema())?;
         }
-        if intake.columns.is_empty() {
-            return match fields.is_at_end() {
-                true => intake.finish(),
-                false => {
-                    Err(fields.malformed("there are values, and the table has no columns".into()))
-                }
-            };
-        }
-        while !fields.is_at_end() {
-            if intake.columns.len() > 1 && fields.skip_empty_line() {
-                continue;
-            }
-            fields.row(&mut intake)?;
-        }
+        fields.rows(&mut intake)?;
         intake.finish()
     }
 }
@@ -191,18 +178,20 @@ enum Place {
 }
 
 /// Goes through the fields of a text.
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     form: Text,
     text: &'a str,
     at: usize,
+    /// Where this part begins in the whole text.
+    offset: u64,
     scratch: String,
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(form: Text, bytes: &'a [u8]) -> Result<Fields<'a>, DecodeError> {
+    pub(crate) fn new(form: Text, bytes: &'a [u8], offset: u64) -> Result<Fields<'a>, DecodeError> {
         let malformed = |at: usize, reason: &str| DecodeError::Malformed {
             form: form.name(),
-            at: at as u64,
+            at: offset + at as u64,
             reason: reason.to_owned(),
         };
         if !form.is_sound() {
@@ -216,30 +205,31 @@ impl<'a> Fields<'a> {
         Ok(Fields {
             form,
             text,
-            at: if bytes.starts_with(MARK) {
+            at: if offset == 0 && bytes.starts_with(MARK) {
                 MARK.len()
             } else {
                 0
             },
+            offset,
             scratch: String::new(),
         })
     }
 
-    pub(super) fn is_at_end(&self) -> bool {
+    pub(crate) fn is_at_end(&self) -> bool {
         self.at == self.text.len()
     }
 
     #[cold]
-    pub(super) fn malformed(&self, reason: String) -> DecodeError {
+    pub(crate) fn malformed(&self, reason: String) -> DecodeError {
         DecodeError::Malformed {
             form: self.form.name(),
-            at: self.at as u64,
+            at: self.offset + self.at as u64,
             reason,
         }
     }
 
     /// Whether there was an empty line, which is then left behind.
-    pub(super) fn skip_empty_line(&mut self) -> bool {
+    pub(crate) fn skip_empty_line(&mut self) -> bool {
         let rest = &self.text.as_bytes()[self.at..];
         let length = match rest {
             [b'\r', b'\n', ..] => 2,
@@ -294,7 +284,7 @@ impl<'a> Fields<'a> {
                 return Err(DecodeError::Truncated {
                     form: self.form.name(),
                     what: "the closing quote of a field",
-                    at: start as u64,
+                    at: self.offset + start as u64,
                 });
             };
             if bytes.get(end + 1) != Some(&b'"') {
@@ -318,7 +308,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The next field's text, whether it stood in quotes, and whether it was the line's last.
-    pub(super) fn next(&mut self) -> Result<(&str, bool, bool), DecodeError> {
+    pub(crate) fn next(&mut self) -> Result<(&str, bool, bool), DecodeError> {
         let (place, after) = self.field()?;
         let is_last = after == After::Line;
         Ok(match place {
@@ -329,7 +319,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The first line, whose names must be those of the schema.
-    fn header(&mut self, schema: &Schema) -> Result<(), DecodeError> {
+    pub(super) fn header(&mut self, schema: &Schema) -> Result<(), DecodeError> {
         let form = self.form.name();
         let differs = |reason: String| Err(DecodeError::Schema { form, reason });
         if schema.is_empty() {
@@ -339,7 +329,7 @@ impl<'a> Fields<'a> {
             return Err(DecodeError::Truncated {
                 form,
                 what: "the line of names",
-                at: self.at as u64,
+                at: self.offset + self.at as u64,
             });
         }
         for (index, field) in schema.fields().iter().enumerate() {
@@ -357,6 +347,20 @@ impl<'a> Fields<'a> {
             if must_be_last && !is_last {
                 return differs(format!("it has more than {} columns", schema.len()));
             }
+        }
+        Ok(())
+    }
+
+    /// All rows that follow into the columns.
+    pub(super) fn rows(&mut self, intake: &mut Intake<'_>) -> Result<(), DecodeError> {
+        if intake.columns.is_empty() && !self.is_at_end() {
+            return Err(self.malformed("there are values, and the table has no columns".into()));
+        }
+        while !self.is_at_end() {
+            if intake.columns.len() > 1 && self.skip_empty_line() {
+                continue;
+            }
+            self.row(intake)?;
         }
         Ok(())
     }

@@ -1,0 +1,96 @@
+//! Delimited text from a reader, in blocks of whole rows.
+
+use std::io::Read;
+
+use super::Text;
+use crate::{DecodeError, Limits};
+
+/// How much is read at once.
+const BLOCK: usize = 1 << 20;
+
+/// Where in a row the next byte stands.
+#[derive(Clone, Copy)]
+enum State {
+    FieldStart,
+    Plain,
+    Quoted,
+    /// Behind a quote inside quotes, which ends them unless another follows.
+    Quote,
+}
+
+/// Divides a text behind the ends of rows.
+pub(crate) struct Blocks<R> {
+    source: R,
+    form: Text,
+    most: u64,
+    buffer: Vec<u8>,
+    /// What was given out last, at the beginning of the buffer.
+    given: usize,
+    /// Where the buffer begins in the text.
+    offset: u64,
+    is_at_end: bool,
+}
+
+impl<R: Read> Blocks<R> {
+    pub(crate) fn new(source: R, form: Text, limits: &Limits) -> Blocks<R> {
+        Blocks {
+            source,
+            form,
+            most: limits.bytes,
+            buffer: Vec::new(),
+            given: 0,
+            offset: 0,
+            is_at_end: false,
+        }
+    }
+
+    /// The next rows, and where they begin in the text. `None` at its end.
+    pub(crate) fn next(&mut self) -> Result<Option<(&[u8], u64)>, DecodeError> {
+        self.buffer.drain(..self.given);
+        self.offset += self.given as u64;
+        self.given = 0;
+        let (mut scanned, mut whole, mut state) = (0, 0, State::FieldStart);
+        loop {
+            if !self.is_at_end {
+                let wanted = BLOCK.saturating_sub(self.buffer.len()).max(BLOCK / 2);
+                let mut limited = (&mut self.source).take(wanted as u64);
+                let read = limited.read_to_end(&mut self.buffer)?;
+                self.is_at_end = read < wanted;
+            }
+            for (at, &byte) in self.buffer.iter().enumerate().skip(scanned) {
+                state = match (state, byte) {
+                    (State::Quoted, b'"') => State::Quote,
+                    (State::Quoted, _) => State::Quoted,
+                    (State::FieldStart, b'"') => State::Quoted,
+                    (State::Quote, b'"') => State::Quoted,
+                    (_, b'\n') => {
+                        whole = at + 1;
+                        State::FieldStart
+                    }
+                    (_, b'\r') => State::FieldStart,
+                    (_, byte) if byte == self.form.delimiter => State::FieldStart,
+                    _ => State::Plain,
+                };
+            }
+            scanned = self.buffer.len();
+            if self.is_at_end {
+                whole = scanned;
+            }
+            if whole > 0 {
+                self.given = whole;
+                return Ok(Some((&self.buffer[..whole], self.offset)));
+            }
+            if self.is_at_end {
+                return Ok(None);
+            }
+            if scanned as u64 > self.most {
+                return Err(DecodeError::Limit {
+                    form: super::Encoding::name(&self.form),
+                    what: "bytes of one row",
+                    declared: scanned as u64,
+                    limit: self.most,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Types for what has none: a look at all values of a delimited text or of JSON, and the narrowest type for each
+//! column that holds them.
+//!
+//! Integers get the smallest width that fits, without a sign if none is below zero. Numbers that all have the same
+//! two to nine digits behind the point are decimals, other numbers floats. Dates, times, timestamps (with `Z` or an
+//! offset they are in UTC) and UUIDs are known by how they are written. A number with a leading zero, such as a post
+//! code, makes its column text. Where a value is missing, the column may hold nulls.
+
+mod guess;
+#[cfg(feature = "json")]
+mod json;
+
+use std::io::Read;
+
+use guess::Guess;
+#[cfg(feature = "json")]
+pub use json::json;
+
+use crate::encoding::Text;
+use crate::encoding::text::Fields;
+use crate::encoding::text_blocks::Blocks;
+use crate::{DecodeError, Encoding, Field, Limits, Schema};
+
+/// The columns of a delimited text: names from its first line, or `column 1` and so on where it has none; types from
+/// all that follows. It is read once, to its end, about a megabyte at a time;
+/// [`TextReader`](crate::encoding::TextReader) then reads it a second time, as rows.
+///
+/// ```
+/// use tamtam_rows::encoding::Text;
+/// use tamtam_rows::{Field, Kind, Limits, Unit, Zone, infer};
+///
+/// let text = "id,price,code,at\n1,0.50,007,2024-02-29T12:00:00Z\n300,12.00,,2024-03-01T00:00:00.250Z\n";
+/// let schema = infer::text(text.as_bytes(), Text::HEADED, &Limits::default())?;
+/// assert_eq!(
+///     schema.fields(),
+///     [
+///         Field::new("id", Kind::U16),
+///         Field::new("price", Kind::Decimal { precision: 4, scale: 2 }),
+///         Field::nullable("code", Kind::Text),
+///         Field::new("at", Kind::Timestamp(Unit::Millisecond, Zone::Utc)),
+///     ]
+/// );
+/// # Ok::<(), tamtam_rows::DecodeError>(())
+/// ```
+///
+/// # Errors
+/// If it is no such text: rows of different lengths, a quote that is not closed, bytes that are not UTF-8; and if it
+/// has more columns than allowed, or a row larger than the limit on bytes.
+pub fn text(source: impl Read, form: Text, limits: &Limits) -> Result<Schema, DecodeError> {
+    let mut blocks = Blocks::new(source, form, limits);
+    let mut columns: Vec<(String, Guess)> = Vec::new();
+    let mut row = 0_u64;
+    let mut is_first_line = true;
+    while let Some((block, offset)) = blocks.next()? {
+        let mut fields = Fields::new(form, block, offset)?;
+        while !fields.is_at_end() {
+            if is_first_line {
+                is_first_line = false;
+                first_line(&mut fields, form, limits, &mut columns)?;
+                if form.header {
+                    continue;
+                }
+                row += 1;
+                continue;
+            }
+            if columns.len() > 1 && fields.skip_empty_line() {
+                continue;
+            }
+            let mut found = 0;
+            loop {
+                let (text, is_quoted, is_last) = fields.next()?;
+                if let Some((_, guess)) = columns.get_mut(found) {
+                    look(guess, text, is_quoted);
+                }
+                found += 1;
+                if is_last {
+                    break;
+                }
+            }
+            if found != columns.len() {
+                let expected = columns.len();
+                let reason = format!("row {row} has {found} values, not {expected}");
+                return Err(fields.malformed(reason));
+            }
+            row += 1;
+        }
+    }
+    let fields = columns
+        .into_iter()
+        .map(|(name, guess)| field(&name, &guess));
+    Ok(Schema::new(fields)?)
+}
+
+/// The names; where there are none, the first row.
+fn first_line(
+    fields: &mut Fields<'_>,
+    form: Text,
+    limits: &Limits,
+    columns: &mut Vec<(String, Guess)>,
+) -> Result<(), DecodeError> {
+    loop {
+        let (text, is_quoted, is_last) = fields.next()?;
+        let mut guess = Guess::new();
+        let name = if form.header {
+            text.to_owned()
+        } else {
+            look(&mut guess, text, is_quoted);
+            format!("column {}", columns.len() + 1)
+        };
+        columns.push((name, guess));
+        if columns.len() > limits.columns {
+            return Err(DecodeError::Limit {
+                form: form.name(),
+                what: "columns",
+                declared: columns.len() as u64,
+                limit: limits.columns as u64,
+            });
+        }
+        if is_last {
+            return Ok(());
+        }
+    }
+}
+
+fn look(guess: &mut Guess, text: &str, is_quoted: bool) {
+    match (text.is_empty(), is_quoted) {
+        (true, false) => guess.null(),
+        (true, true) => guess.text(),
+        (false, _) => guess.field(text),
+    }
+}
+
+fn field(name: &str, guess: &Guess) -> Field {
+    let (kind, is_nullable) = guess.finish();
+    if is_nullable {
+        Field::nullable(name, kind)
+    } else {
+        Field::new(name, kind)
+    }
+}
+
+/// What most likely stands between the fields of a text, by its beginning: a comma, a semicolon, a tab, or `|`.
+///
+/// ```
+/// assert_eq!(tamtam_rows::infer::delimiter(b"name;price\n\"a,b,c\";1,50\n"), b';');
+/// assert_eq!(tamtam_rows::infer::delimiter(b"one column\n1\n"), b',');
+/// ```
+pub fn delimiter(beginning: &[u8]) -> u8 {
+    const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
+    let mut counts = [0_u32; 4];
+    let mut is_quoted = false;
+    for byte in beginning {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            // The first line decides: values, unlike names, have commas of their own.
+            b'\n' | b'\r' if !is_quoted => break,
+            _ if !is_quoted => {
+                if let Some(index) = CANDIDATES.iter().position(|candidate| candidate == byte) {
+                    counts[index] += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    // The first of equals: a comma.
+    let mut best = 0;
+    for index in 1..CANDIDATES.len() {
+        if counts[index] > counts[best] {
+            best = index;
+        }
+    }
+    CANDIDATES[best]
+}
