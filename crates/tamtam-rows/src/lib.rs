@@ -26,6 +26,8 @@ mod rows_builder;
 mod schema;
 mod slices;
 mod strings;
+#[cfg(feature = "serde")]
+mod structs;
 mod value;
 
 pub use column::{Column, ColumnBuilder, Element, Values};
@@ -43,4 +45,6 @@ pub use rows_builder::RowsBuilder;
 pub use schema::{Field, Schema};
 pub use slices::Slices;
 pub use strings::Strings;
+#[cfg(feature = "serde")]
+pub use structs::StructError;
 pub use value::Value;

@@ -5,7 +5,7 @@ use crate::{Column, Field, Kind, Nulls, ShapeError, Values};
 
 /// Why a value was not taken.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     /// It is not of the column's type.
     Kind,
     /// The column's text or bytes would exceed 4 GiB.
@@ -19,11 +19,11 @@ impl From<ShapeError> for Refusal {
 }
 
 /// A column that grows.
-pub(super) struct Inlet {
+pub(crate) struct Inlet {
     kind: Kind,
     is_nullable: bool,
     is_integer: bool,
-    pub(super) values: Values,
+    pub(crate) values: Values,
     /// From the first null on.
     nulls: Option<Nulls>,
     /// For what is decoded on its way.
@@ -31,7 +31,7 @@ pub(super) struct Inlet {
 }
 
 impl Inlet {
-    pub(super) fn new(field: &Field) -> Inlet {
+    pub(crate) fn new(field: &Field) -> Inlet {
         Inlet {
             kind: field.kind().clone(),
             is_nullable: field.is_nullable(),
@@ -52,25 +52,30 @@ impl Inlet {
         }
     }
 
-    pub(super) fn is_nullable(&self) -> bool {
+    #[allow(dead_code, reason = "structs need it")]
+    pub(crate) fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    pub(crate) fn is_nullable(&self) -> bool {
         self.is_nullable
     }
 
     /// Whether it is one of integers that mean nothing else.
-    pub(super) fn is_integer(&self) -> bool {
+    pub(crate) fn is_integer(&self) -> bool {
         self.is_integer
     }
 
     /// To be called behind each value that was put into [`values`](Inlet::values) by hand.
     #[inline]
-    pub(super) fn was_pushed(&mut self) {
+    pub(crate) fn was_pushed(&mut self) {
         if let Some(nulls) = &mut self.nulls {
             nulls.push(false);
         }
     }
 
     /// One more row that is null.
-    pub(super) fn push_null(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn push_null(&mut self) -> Result<(), Refusal> {
         if !self.is_nullable {
             return Err(Refusal::Kind);
         }
@@ -101,7 +106,7 @@ impl Inlet {
     /// One more row, from its text as [`cell_text::write`] writes it. The bytes that it takes beyond the column's
     /// width.
     #[inline]
-    pub(super) fn push_text(&mut self, text: &str) -> Result<usize, Refusal> {
+    pub(crate) fn push_text(&mut self, text: &str) -> Result<usize, Refusal> {
         fn some<T>(parsed: Option<T>) -> Result<T, Refusal> {
             parsed.ok_or(Refusal::Kind)
         }
@@ -154,7 +159,7 @@ impl Inlet {
         Ok(variable)
     }
 
-    pub(super) fn finish(self) -> Result<Column, ShapeError> {
+    pub(crate) fn finish(self) -> Result<Column, ShapeError> {
         match self.nulls {
             Some(nulls) => Column::with_nulls(self.values, nulls),
             None => Ok(Column::new(self.values)),
@@ -162,10 +167,10 @@ impl Inlet {
     }
 }
 
-#[cfg(any(feature = "json", feature = "message-pack", feature = "xml-rpc"))]
+#[allow(dead_code, reason = "each form needs some of them")]
 impl Inlet {
     /// One more row with a truth value.
-    pub(super) fn push_bool(&mut self, value: bool) -> Result<(), Refusal> {
+    pub(crate) fn push_bool(&mut self, value: bool) -> Result<(), Refusal> {
         match &mut self.values {
             Values::Bool(values) => values.push(value),
             _ => return Err(Refusal::Kind),
@@ -175,9 +180,8 @@ impl Inlet {
     }
 
     /// One more row with an integer, which a column of floats or decimals takes, too.
-    #[cfg(any(feature = "json", feature = "message-pack"))]
     #[inline]
-    pub(super) fn push_integer(
+    pub(crate) fn push_integer(
         &mut self,
         is_negative: bool,
         magnitude: u64,
@@ -221,9 +225,8 @@ impl Inlet {
     }
 
     /// One more row with a float of 64 bits.
-    #[cfg(any(feature = "json", feature = "message-pack"))]
     #[inline]
-    pub(super) fn push_f64(&mut self, value: f64) -> Result<(), Refusal> {
+    pub(crate) fn push_f64(&mut self, value: f64) -> Result<(), Refusal> {
         match &mut self.values {
             Values::F64(values) => values.push(value),
             _ => return Err(Refusal::Kind),
@@ -233,9 +236,8 @@ impl Inlet {
     }
 
     /// One more row with a float of 32 bits, which a column of 64 bits takes, too.
-    #[cfg(any(feature = "json", feature = "message-pack"))]
     #[inline]
-    pub(super) fn push_f32(&mut self, value: f32) -> Result<(), Refusal> {
+    pub(crate) fn push_f32(&mut self, value: f32) -> Result<(), Refusal> {
         match &mut self.values {
             Values::F32(values) => values.push(value),
             Values::F64(values) => values.push(value.into()),
@@ -246,8 +248,7 @@ impl Inlet {
     }
 
     /// One more row with the integer that counts its days or units.
-    #[cfg(feature = "message-pack")]
-    pub(super) fn push_count(&mut self, is_negative: bool, magnitude: u64) -> Result<(), Refusal> {
+    pub(crate) fn push_count(&mut self, is_negative: bool, magnitude: u64) -> Result<(), Refusal> {
         match &mut self.values {
             Values::I32(values) => {
                 values.push(Integer::of(is_negative, magnitude).ok_or(Refusal::Kind)?);
@@ -263,8 +264,7 @@ impl Inlet {
 
     /// One more row with bytes: of a column of bytes, or the 16 of a UUID. How many they are beyond the column's
     /// width.
-    #[cfg(feature = "message-pack")]
-    pub(super) fn push_bytes(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
+    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
         let variable = match &mut self.values {
             Values::Bytes(slices) => {
                 slices.push(bytes)?;
@@ -281,8 +281,7 @@ impl Inlet {
     }
 
     /// Whether what it holds is written as text: text itself, and what has a notation of its own.
-    #[cfg(any(feature = "json", feature = "xml-rpc"))]
-    pub(super) fn is_written_as_text(&self) -> bool {
+    pub(crate) fn is_written_as_text(&self) -> bool {
         matches!(
             self.kind,
             Kind::Text

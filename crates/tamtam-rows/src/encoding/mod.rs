@@ -7,7 +7,7 @@ mod expected;
 #[cfg(feature = "arrow")]
 mod guarded;
 #[cfg(feature = "text")]
-mod inlet;
+pub(crate) mod inlet;
 #[cfg(feature = "text")]
 mod intake;
 #[cfg(feature = "json")]
