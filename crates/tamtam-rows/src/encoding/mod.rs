@@ -1,5 +1,7 @@
 //! The forms that a table can take as bytes, one file each, behind one trait.
 
+#[cfg(feature = "amf")]
+mod amf;
 #[cfg(feature = "arrow")]
 mod arrow_ipc;
 #[cfg(feature = "arrow")]
@@ -20,7 +22,7 @@ mod json_columns;
 mod json_objects;
 #[cfg(feature = "message-pack")]
 mod message_pack;
-#[cfg(any(feature = "json", feature = "xml-rpc"))]
+#[cfg(any(feature = "amf", feature = "json", feature = "xml-rpc"))]
 mod names;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -33,6 +35,8 @@ mod text_reader;
 #[cfg(feature = "xml-rpc")]
 mod xml_rpc;
 
+#[cfg(feature = "amf")]
+pub use amf::{Amf0Objects, Amf0RecordSet, Amf3Objects};
 #[cfg(feature = "arrow")]
 pub use arrow_ipc::ArrowIpc;
 #[cfg(feature = "json")]
@@ -97,6 +101,14 @@ static ALL: &[&dyn Encoding] = &[
     &Packed { mode: Mode::Packed },
     &Packed { mode: Mode::Small },
     &Packed { mode: Mode::Plain },
+    #[cfg(feature = "amf")]
+    &Amf0Objects::TYPED,
+    #[cfg(feature = "amf")]
+    &Amf0Objects::TEXTS,
+    #[cfg(feature = "amf")]
+    &Amf0RecordSet,
+    #[cfg(feature = "amf")]
+    &Amf3Objects,
     #[cfg(feature = "arrow")]
     &ArrowIpc::PLAIN,
     #[cfg(feature = "arrow")]

@@ -27,6 +27,8 @@ pub(crate) enum Need {
     Above63Bits,
     /// A time that is negative, or not below 24 hours.
     BeyondADay,
+    /// A date, or a timestamp in seconds or milliseconds, more than 100,000,000 days from 1970: none in ECMAScript.
+    FarFromNow,
     /// No column at all.
     NoColumns,
 }
@@ -58,6 +60,18 @@ const FORMS: &[Form] = &[
     form("packed", &[], Notices::Everything),
     form("packed-small", &[], Notices::Everything),
     form("packed-plain", &[], Notices::Everything),
+    form("amf0-objects", AMF_OBJECTS, Notices::Truncation),
+    form(
+        "amf0-objects-text",
+        &[EqualNames, NotANumberWithPayload],
+        Notices::Truncation,
+    ),
+    form(
+        "amf0-recordset",
+        &[Above53Bits, FarFromNow],
+        Notices::Truncation,
+    ),
+    form("amf3-objects", AMF_OBJECTS, Notices::Truncation),
     form("arrow-ipc", &[BeyondADay], Notices::Truncation),
     form("arrow-ipc-zstd", &[BeyondADay], Notices::Truncation),
     form("parquet", &[BeyondADay, NoColumns], Notices::Truncation),
@@ -95,6 +109,7 @@ const FORMS: &[Form] = &[
     ),
 ];
 
+const AMF_OBJECTS: &[Need] = &[Above53Bits, EqualNames, FarFromNow];
 const NOT_FINITE: &[Need] = &[Infinity, NotANumber, NotANumberWithPayload];
 const NOT_FINITE_NOR_EQUAL_NAMES: &[Need] =
     &[Infinity, NotANumber, NotANumberWithPayload, EqualNames];
@@ -157,11 +172,20 @@ pub(crate) fn needs(rows: &Rows) -> BTreeSet<Need> {
             {
                 needs.insert(BeyondADay);
             }
+            if let (Kind::Timestamp(unit, _), Value::Timestamp(count)) =
+                (field.kind(), column.value(field.kind(), row))
+                && unit.digits() <= 3
+                && i128::from(count).unsigned_abs()
+                    > 8_640_000_000_000 * unit.per_second().unsigned_abs() as u128
+            {
+                needs.insert(FarFromNow);
+            }
             match column.value(field.kind(), row) {
-                Value::Int(number) | Value::Time(number) | Value::Timestamp(number)
-                    if number.unsigned_abs() > 1 << 53 =>
-                {
+                Value::Int(number) if number.unsigned_abs() > 1 << 53 => {
                     needs.insert(Above53Bits);
+                }
+                Value::Date(days) if days.unsigned_abs() > 100_000_000 => {
+                    needs.insert(FarFromNow);
                 }
                 Value::Unsigned(number) => {
                     if number > 1 << 53 {
