@@ -211,6 +211,7 @@ fn what_a_table_does_not_have_is_named() {
         ),
         (DataType::Decimal128(5, -2), "Decimal128(5, -2)"),
         (DataType::Decimal256(50, 2), "Decimal256(50, 2)"),
+        (DataType::FixedSizeBinary(-1), "FixedSizeBinary(-1)"),
         (DataType::Null, "Null"),
     ] {
         let schema = ArrowSchema::new(vec![

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use proptest::prelude::*;
 use tamtam_rows::arrow::arrow_array::types::Int32Type;
-use tamtam_rows::arrow::arrow_array::{ArrayRef, DictionaryArray, Int32Array, RecordBatch};
+use tamtam_rows::arrow::arrow_array::{
+    ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringViewArray,
+};
 use tamtam_rows::encoding::{self, ArrowIpc};
 use tamtam_rows::{Column, DecodeError, Encoding, Field, Kind, Limits, Rows, Schema, Value};
 
@@ -112,6 +114,38 @@ fn many_batches_and_dictionaries_are_one_table() {
     let values: Vec<Value> = (0..4).map(|row| rows.value(row, 0)).collect();
     let [a, b, c] = ["a", "b", "c"].map(Value::Text);
     assert_eq!(values, [a, Value::Null, b, c]);
+}
+
+#[test]
+fn views_beside_other_columns_are_read() {
+    let views = |n: i32| {
+        let texts =
+            (0..n).map(|n| (n % 3 != 1).then(|| format!("{n} is longer than twelve bytes")));
+        Arc::new(StringViewArray::from_iter(texts)) as ArrayRef
+    };
+    let numbers = Arc::new(Int32Array::from_iter(
+        (0..100).map(|n| (n % 2 == 0).then_some(n)),
+    ));
+    let batch = RecordBatch::try_from_iter_with_nullable([
+        ("a", views(100), true),
+        ("n", numbers as ArrayRef, true),
+        ("b", views(100), true),
+    ])
+    .unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = StreamWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let rows = decoded(&bytes).unwrap();
+    assert_eq!(
+        rows,
+        Rows::from_record_batch(&batch, &Limits::default()).unwrap()
+    );
+    assert_eq!(
+        rows.value(2, 2),
+        Value::Text("2 is longer than twelve bytes")
+    );
+    assert_eq!(rows.value(1, 1), Value::Null);
 }
 
 #[test]

@@ -137,10 +137,9 @@ fn kind_of(data_type: &DataType) -> Option<Kind> {
             },
         ),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Kind::Text,
-        DataType::Binary
-        | DataType::LargeBinary
-        | DataType::BinaryView
-        | DataType::FixedSizeBinary(_) => Kind::Bytes,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Kind::Bytes,
+        // A stream may declare a negative one, on which Arrow's reader panics.
+        DataType::FixedSizeBinary(0..) => Kind::Bytes,
         _ => return None,
     })
 }

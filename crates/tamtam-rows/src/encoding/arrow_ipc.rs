@@ -4,7 +4,7 @@ use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, Endianness, MessageHeader, MetadataVersion, root_as_message};
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, DataType};
 
 use super::expected::expected;
 use super::guarded::guarded;
@@ -107,6 +107,8 @@ struct Stream<'a> {
     buffers: u64,
     /// Those of the dictionaries among them.
     dictionaries: u64,
+    /// How many each column has; of a column of views each batch says it.
+    of_columns: Vec<Option<usize>>,
 }
 
 const CONTINUATION: u32 = u32::MAX;
@@ -121,6 +123,7 @@ impl<'a> Stream<'a> {
             rows: 0,
             buffers: 0,
             dictionaries: 0,
+            of_columns: Vec::new(),
         }
     }
 
@@ -191,7 +194,7 @@ impl<'a> Stream<'a> {
         gathering.ok_or_else(|| self.malformed("there is no schema"))
     }
 
-    fn check_schema(&self, schema: arrow_ipc::Schema<'_>) -> Result<Gathering, DecodeError> {
+    fn check_schema(&mut self, schema: arrow_ipc::Schema<'_>) -> Result<Gathering, DecodeError> {
         if !schema.endianness().equals_to_target_endianness() {
             return Err(self.malformed(match schema.endianness() {
                 Endianness::Big => "its numbers are big-endian",
@@ -202,7 +205,18 @@ impl<'a> Stream<'a> {
         self.check_limit("columns", columns as u64, self.limits.columns as u64)?;
         let schema = try_fb_to_schema(schema).map_err(|error| self.malformed(&error))?;
         // From here on no column is nested.
-        Gathering::new(self.form, &schema, self.limits)
+        let gathering = Gathering::new(self.form, &schema, self.limits)?;
+        let columns = schema.fields().iter();
+        self.of_columns = columns
+            .map(|field| match field.data_type() {
+                DataType::Utf8View | DataType::BinaryView => None,
+                DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {
+                    Some(3)
+                }
+                _ => Some(2),
+            })
+            .collect();
+        Ok(gathering)
     }
 
     /// The rows of a batch whose buffers lie in the body.
@@ -242,6 +256,7 @@ impl<'a> Stream<'a> {
                 return Err(self.malformed(&format!("{buffers} buffers where there are {count}")));
             }
         }
+        let mut lengths = Vec::with_capacity(count);
         for buffer in batch.buffers().iter().flatten() {
             let range = usize::try_from(buffer.offset())
                 .ok()
@@ -263,8 +278,38 @@ impl<'a> Stream<'a> {
             }
             self.buffers = self.buffers.saturating_add(length);
             self.check_buffers()?;
+            lengths.push(length);
         }
+        self.check_nulls(batch, &lengths)?;
         Ok(declared)
+    }
+
+    /// The first buffer of a column says which rows are null, if it has any; Arrow's reader panics on one that is too
+    /// short. The one column of a dictionary begins with it, too.
+    fn check_nulls(
+        &self,
+        batch: arrow_ipc::RecordBatch<'_>,
+        lengths: &[u64],
+    ) -> Result<(), DecodeError> {
+        let rows = batch.length().unsigned_abs();
+        let mut of_views = batch.variadicBufferCounts().into_iter().flatten();
+        let mut first = 0_usize;
+        for (column, node) in batch.nodes().iter().flatten().enumerate() {
+            let length = lengths.get(first).copied().unwrap_or(0);
+            if node.null_count() > 0 && length < rows.div_ceil(8) {
+                return Err(self.malformed("marks of nulls that are shorter than their column"));
+            }
+            let buffers = match self.of_columns.get(column) {
+                Some(Some(buffers)) => *buffers,
+                // And the views themselves, and the nulls.
+                _ => of_views
+                    .next()
+                    .and_then(|buffers| usize::try_from(buffers).ok())
+                    .map_or(2, |buffers| buffers.saturating_add(2)),
+            };
+            first = first.saturating_add(buffers);
+        }
+        Ok(())
     }
 
     /// Buffers may take twice what the table takes: they have ends of texts of equal length, and padding.
