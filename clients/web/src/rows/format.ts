@@ -3,6 +3,7 @@
 
 import { RowsError } from "./error.js";
 import { Input } from "./input.js";
+import { Kept } from "./kept.js";
 import { machine } from "./kernels.js";
 import type { Limits } from "./limits.js";
 import { readSchema, type Field } from "./schema.js";
@@ -20,6 +21,10 @@ export const headBytes = 8;
 /** How many rows a chunk has at most. */
 export const rowsPerChunk = 65536;
 
+const widths: { readonly [type: string]: number } = {
+    i8: 1, u8: 1, i16: 2, u16: 2, i32: 4, u32: 4, date: 4, i64: 8, u64: 8, f64: 8, time: 8, timestamp: 8, decimal: 8,
+};
+
 export function checkMagic(bytes: Uint8Array): void {
     if (magic.some((byte, at) => bytes[at] !== byte)) {
         const found = Array.from(bytes.subarray(0, 3), (byte) => byte.toString(16).padStart(2, "0")).join(" ");
@@ -34,9 +39,10 @@ function uint32(bytes: Uint8Array, at: number): number {
     return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
 }
 
-function verify(body: Uint8Array, expected: number, origin: number, what: string): void {
+function verify(body: Uint8Array, expected: number, origin: number, chunk: number | undefined): void {
     const found = machine().checksum(body);
     if (found !== expected) {
+        const what = chunk === undefined ? "the schema" : `chunk ${chunk}`;
         const hex = (sum: number): string => sum.toString(16).padStart(8, "0");
         throw new RowsError("checksum", `${what} at byte ${origin} was damaged on its way (its checksum is ${hex(found)}, not ${hex(expected)})`, origin);
     }
@@ -50,7 +56,7 @@ export function checkLength(length: number, limits: Limits): void {
 }
 
 export function schemaOf(sum: Uint8Array, body: Uint8Array<ArrayBuffer>, origin: number, limits: Limits): Field[] {
-    verify(body, uint32(sum, 0), origin, "the schema");
+    verify(body, uint32(sum, 0), origin, undefined);
     return readSchema(body, origin, limits);
 }
 
@@ -102,9 +108,12 @@ export class Progress {
 
     /** The columns of a chunk; `used` says how many bytes of columns there are already, and is what there are then. */
     chunk(head: Uint8Array, body: Uint8Array<ArrayBuffer>, origin: number, count: number, memory: { used: number }): Column[] {
-        verify(body, uint32(head, 4), origin, `chunk ${this.chunks}`);
+        verify(body, uint32(head, 4), origin, this.chunks);
         const input = new Input(body, origin, this.limits.bytes, memory.used);
         const one = machine();
+        // No more than the body makes likely: a column may take no bytes at all.
+        const kept = new Kept(Math.min(this.#widths() * count + 8 * this.fields.length, 16 * body.length + 1024));
+        const means = { machine: one, kept, wide: this.#wide };
         const columns: Column[] = [];
         for (const field of this.fields) {
             const length = input.count(input.left, "the length of a column");
@@ -112,7 +121,7 @@ export class Progress {
             const part = input.take(length, "a column");
             if (!this.isChosen(field)) continue;
             const own = new Input(part, from, this.limits.bytes, memory.used);
-            columns.push(readColumn(own, one, field, count, this.#wide));
+            columns.push(readColumn(own, means, field, count));
             one.reset();
             if (own.left !== 0) throw own.malformed(`${own.left} more bytes behind the column "${field.name}"`);
             memory.used = own.used;
@@ -121,6 +130,13 @@ export class Progress {
         this.rows += count;
         this.chunks++;
         return columns;
+    }
+
+    /** The bytes of one row in the columns that take a fixed number of them. */
+    #widths(): number {
+        let sum = 0;
+        for (const field of this.fields) if (this.isChosen(field)) sum += widths[field.kind.type] ?? 0;
+        return sum;
     }
 
     /** Whether all rows came that the end tells of. */

@@ -36,7 +36,7 @@ export interface Kernels {
 }
 
 /** Below this are the tables of the checksum. */
-const first = 1024 + 8192;
+const first = 1024 + 16 * 1024;
 /** So many bytes behind what they were given may be read or written, and are there. */
 const slack = 32;
 

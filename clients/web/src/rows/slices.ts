@@ -26,6 +26,8 @@ export interface Slices extends Ends {
     readonly all: Uint8Array<ArrayBuffer>;
     /** Whether all bytes are known to be letters and digits, and so need no look as text. */
     readonly isAscii: boolean;
+    /** Whether they lie in the machine's memory, and have to be used at once. */
+    readonly isBorrowed: boolean;
 }
 
 /** Values, or a list of different ones and which of them each is. */
@@ -37,7 +39,14 @@ export interface Coded {
 const none = new Uint32Array(0);
 
 function evenly(all: Uint8Array<ArrayBuffer>, width: number, count: number, isAscii: boolean): Slices {
-    return { all, width, offsets: none, count, isAscii };
+    return { all, width, offsets: none, count, isAscii, isBorrowed: false };
+}
+
+/** What was made in the machine's memory: lent, where nothing else is made in it before that is used. */
+function made(machine: Machine, address: number, ends: Ends, isAscii: boolean, depth: number): Slices {
+    const isBorrowed = depth === 0;
+    const bytes = machine.bytes.subarray(address, address + totalOf(ends));
+    return { ...ends, all: isBorrowed ? bytes : bytes.slice(), isAscii, isBorrowed };
 }
 
 /** A copy of numbers in the machine's memory. */
@@ -88,14 +97,14 @@ export function expanded(input: Input, { entries, codes }: Coded): Slices {
     for (let index = 0; index < count; index++) {
         each.set(all.subarray(entries.offsets[codes[index]], entries.offsets[codes[index] + 1]), begins[index]);
     }
-    return { all: each, width: undefined, offsets: begins, count, isAscii };
+    return { all: each, width: undefined, offsets: begins, count, isAscii, isBorrowed: false };
 }
 
 function plainly(input: Input, machine: Machine, codec: number, count: number, depth: number): Slices {
     switch (codec) {
         case lengths: {
             const ends = readLengths(input, machine, count);
-            return { ...ends, all: input.take(totalOf(ends), "text"), isAscii: false };
+            return { ...ends, all: input.take(totalOf(ends), "text"), isAscii: false, isBorrowed: false };
         }
         case hexLower:
         case hexUpper: {
@@ -104,14 +113,14 @@ function plainly(input: Input, machine: Machine, codec: number, count: number, d
             const from = integers(input, machine, count, size, 1);
             const to = machine.allocate(width * count);
             machine.kernels.hex(from, size, width, codec === hexLower ? 97 : 65, to, count);
-            return evenly(machine.bytes.slice(to, to + width * count), width, count, true);
+            return made(machine, to, { count, width, offsets: none }, true, depth);
         }
         case digits: {
             const width = digitsOf(input, count);
             const from = integers(input, machine, count, 8, 1);
             const to = machine.allocate(width * count);
             machine.kernels.decimal(from, width, to, count);
-            return evenly(machine.bytes.slice(to, to + width * count), width, count, true);
+            return made(machine, to, { count, width, offsets: none }, true, depth);
         }
         case prefixes:
             return fromPrefixes(input, machine, count, depth);
@@ -127,7 +136,7 @@ function plainly(input: Input, machine: Machine, codec: number, count: number, d
             if (!machine.kernels.spell(symbols, letters, kinds, to, total)) {
                 throw input.malformed("a byte beyond the alphabet's end");
             }
-            return { ...ends, all: machine.bytes.slice(to, to + total), isAscii: false };
+            return made(machine, to, ends, false, depth);
         }
         case fixed: {
             const width = input.count(2 ** 32 - 1, "the length of values");
@@ -144,7 +153,7 @@ function plainly(input: Input, machine: Machine, codec: number, count: number, d
                 if (begin < before || (index === 0 && begin !== 0)) throw input.malformed("values that end before they begin");
                 before = begin;
             }
-            return { all, width: undefined, offsets: begins, count, isAscii: false };
+            return { all, width: undefined, offsets: begins, count, isAscii: false, isBorrowed: false };
         }
         default:
             throw input.malformed(`no coding of text is numbered ${codec}`);
@@ -211,7 +220,7 @@ function fromPrefixes(input: Input, machine: Machine, count: number, depth: numb
         end += same + own.length;
         begins[index + 1] = end;
     }
-    return { all, width: undefined, offsets: begins, count, isAscii: rest.isAscii };
+    return { all, width: undefined, offsets: begins, count, isAscii: rest.isAscii, isBorrowed: false };
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -3,6 +3,7 @@
 import { ByteSlices, Column, Texts, type Values } from "./column.js";
 import type { Input } from "./input.js";
 import { integers, packedBytes, plain, plainBytes, type Size } from "./integers.js";
+import type { Kept } from "./kept.js";
 import type { Machine } from "./kernels.js";
 import { Nulls, readBits } from "./nulls.js";
 import type { Field } from "./schema.js";
@@ -16,23 +17,31 @@ const noneIsNull = 0;
 const dense = 1;
 const inPlace = 2;
 
-export function readColumn(input: Input, machine: Machine, field: Field, count: number, wide: WideIntegers): Column {
+/** What a column is made with. */
+export interface Means {
+    readonly machine: Machine;
+    readonly kept: Kept;
+    readonly wide: WideIntegers;
+}
+
+export function readColumn(input: Input, means: Means, field: Field, count: number): Column {
     const how = field.nullable ? input.byte("whether rows are null") : noneIsNull;
-    if (how === noneIsNull) return new Column(field, readValues(input, machine, field, count, undefined, wide), undefined);
+    if (how === noneIsNull) return new Column(field, readValues(input, means, field, count, undefined), undefined);
     if (how !== dense && how !== inPlace) throw input.malformed(`no way to be null is numbered ${how}`);
-    const nulls = new Nulls(readBits(input, machine, count), count);
+    const nulls = new Nulls(readBits(input, means.machine, count), count);
     if (how === inPlace) {
-        const values = readValues(input, machine, field, count, undefined, wide);
+        const values = readValues(input, means, field, count, undefined);
         return new Column(field, values, nulls.count === 0 ? undefined : nulls);
     }
     input.reserve(8 * nulls.count);
-    const values = readValues(input, machine, field, count - nulls.count, nulls, wide);
+    const values = readValues(input, means, field, count - nulls.count, nulls);
     return new Column(field, values, nulls.count === 0 ? undefined : nulls);
 }
 
 /** Where `nulls` are given, there are values of the other rows only, and they are put into their places. */
-function readValues(input: Input, machine: Machine, field: Field, count: number, nulls: Nulls | undefined, wide: WideIntegers): Values {
+function readValues(input: Input, means: Means, field: Field, count: number, nulls: Nulls | undefined): Values {
     const { kind } = field;
+    const { machine } = means;
     switch (kind.type) {
         case "bool": {
             const bits = readBits(input, machine, count);
@@ -42,37 +51,37 @@ function readValues(input: Input, machine: Machine, field: Field, count: number,
             return spread(values, nulls);
         }
         case "i8":
-            return spread(readNarrow(input, machine, count, Int8Array), nulls);
+            return spread(readNarrow(input, means, count, Int8Array), nulls);
         case "u8":
-            return spread(readNarrow(input, machine, count, Uint8Array), nulls);
+            return spread(readNarrow(input, means, count, Uint8Array), nulls);
         case "i16":
-            return spread(readNarrow(input, machine, count, Int16Array), nulls);
+            return spread(readNarrow(input, means, count, Int16Array), nulls);
         case "u16":
-            return spread(readNarrow(input, machine, count, Uint16Array), nulls);
+            return spread(readNarrow(input, means, count, Uint16Array), nulls);
         case "i32":
         case "date":
-            return spread(readNarrow(input, machine, count, Int32Array), nulls);
+            return spread(readNarrow(input, means, count, Int32Array), nulls);
         case "u32":
-            return spread(readNarrow(input, machine, count, Uint32Array), nulls);
+            return spread(readNarrow(input, means, count, Uint32Array), nulls);
         case "i64":
         case "time":
         case "timestamp":
-            return spread(readWide(input, machine, count, true, wide), nulls);
+            return spread(readWide(input, means, count, true), nulls);
         case "u64":
-            return spread(readWide(input, machine, count, false, wide), nulls);
+            return spread(readWide(input, means, count, false), nulls);
         case "decimal":
-            return readDecimals(input, machine, count, nulls, wide);
+            return readDecimals(input, means, count, nulls);
         case "f32":
             return spread(readF32(input, machine, count), nulls);
         case "f64":
-            return spread(readF64(input, machine, count), nulls);
+            return spread(readF64(input, means, count), nulls);
         case "uuid": {
             const values = spreadSlices(sixteen(input, machine, count), nulls);
-            return new ByteSlices(values.entries, values.codes);
+            return new ByteSlices(owned(values.entries), values.codes);
         }
         case "bytes": {
             const values = spreadSlices(slices(input, machine, count), nulls);
-            return new ByteSlices(values.entries, values.codes);
+            return new ByteSlices(owned(values.entries), values.codes);
         }
         case "text": {
             const values = spreadSlices(slices(input, machine, count), nulls);
@@ -84,9 +93,9 @@ function readValues(input: Input, machine: Machine, field: Field, count: number,
 type Array = Exclude<Values, Texts | ByteSlices | readonly bigint[]>;
 
 /** Puts values where rows are not null. */
-function spread<Kept extends Array>(values: Kept, nulls: Nulls | undefined): Kept {
+function spread<Made extends Array>(values: Made, nulls: Nulls | undefined): Made {
     if (nulls === undefined) return values;
-    const all = new (values.constructor as new (length: number) => Kept)(nulls.length);
+    const all = new (values.constructor as new (length: number) => Made)(nulls.length);
     for (let row = 0, from = 0; row < nulls.length; row++) if (!nulls.has(row)) all[row] = values[from++];
     return all;
 }
@@ -110,13 +119,18 @@ function spreadSlices({ entries, codes }: Coded, nulls: Nulls | undefined): Code
     return { entries: { ...entries, count: empty + 1, width: undefined, offsets }, codes: all };
 }
 
-interface ArrayOf<Kept> {
+/** The same, with bytes that stay when the machine's memory is used again. */
+function owned(entries: Slices): Slices {
+    return entries.isBorrowed ? { ...entries, all: entries.all.slice(), isBorrowed: false } : entries;
+}
+
+interface ArrayOf<Made> {
     readonly BYTES_PER_ELEMENT: number;
-    new (buffer: ArrayBuffer, from?: number, count?: number): Kept;
+    new (buffer: ArrayBuffer, from?: number, count?: number): Made;
 }
 
 /** The values of a plain list where they are, or a copy where they cannot be looked at there. */
-function inBytes<Kept>(bytes: Uint8Array<ArrayBuffer>, count: number, type: ArrayOf<Kept>): Kept {
+function inBytes<Made>(bytes: Uint8Array<ArrayBuffer>, count: number, type: ArrayOf<Made>): Made {
     if (aligned(bytes, type.BYTES_PER_ELEMENT)) return new type(bytes.buffer, bytes.byteOffset, count);
     return new type(bytes.slice().buffer);
 }
@@ -128,30 +142,35 @@ function isPlain(input: Input): boolean {
     return true;
 }
 
-function readNarrow<Kept>(input: Input, machine: Machine, count: number, type: ArrayOf<Kept>): Kept {
+function readNarrow<Made>(input: Input, { machine, kept }: Means, count: number, type: ArrayOf<Made>): Made {
     const size = type.BYTES_PER_ELEMENT as Size;
     if (isPlain(input)) return inBytes(plainBytes(input, count, size), count, type);
     const address = integers(input, machine, count, size, 0);
     if (size < 4) machine.kernels.narrow(address, size, count);
     // A copy: the machine's memory is used again.
-    return new type(machine.buffer.slice(address, address + size * count));
+    const from = kept.copy(machine, address, size * count);
+    return new type(kept.buffer, from, count);
 }
 
-function readWide(input: Input, machine: Machine, count: number, isSigned: boolean, wide: WideIntegers): Array {
+function readWide(input: Input, { machine, kept, wide }: Means, count: number, isSigned: boolean): Array {
     const address = integers(input, machine, count, 8, 0);
     if (wide === "number") {
-        const to = machine.allocate(8 * count);
-        if (machine.kernels.exact(address, to, count, isSigned ? 1 : 0)) return machine.float64(to, count).slice();
+        // Not in place: one that is not exact is met after others.
+        const doubles = machine.allocate(8 * count);
+        if (machine.kernels.exact(address, doubles, count, isSigned ? 1 : 0)) {
+            const from = kept.copy(machine, doubles, 8 * count);
+            return new Float64Array(kept.buffer, from, count);
+        }
     }
-    const copy = machine.buffer.slice(address, address + 8 * count);
-    return isSigned ? new BigInt64Array(copy) : new BigUint64Array(copy);
+    const from = kept.copy(machine, address, 8 * count);
+    return isSigned ? new BigInt64Array(kept.buffer, from, count) : new BigUint64Array(kept.buffer, from, count);
 }
 
-function readDecimals(input: Input, machine: Machine, count: number, nulls: Nulls | undefined, wide: WideIntegers): Values {
+function readDecimals(input: Input, means: Means, count: number, nulls: Nulls | undefined): Values {
     const how = input.byte("how decimals are coded");
-    if (how === 0) return spread(readWide(input, machine, count, true, wide), nulls);
+    if (how === 0) return spread(readWide(input, means, count, true), nulls);
     if (how !== 1) throw input.malformed(`no coding of decimals is numbered ${how}`);
-    const { entries, codes } = sixteen(input, machine, count);
+    const { entries, codes } = sixteen(input, means.machine, count);
     // A bigint takes some 32 bytes.
     input.reserve(32 * (nulls?.length ?? count));
     const view = new DataView(entries.all.buffer, entries.all.byteOffset, entries.all.length);
@@ -181,13 +200,15 @@ const decimalFloats = 1;
 const splitFloats = 2;
 const bitsOfFloats = 3;
 
-function readF64(input: Input, machine: Machine, count: number): Float64Array<ArrayBuffer> {
+function readF64(input: Input, { machine, kept }: Means, count: number): Float64Array<ArrayBuffer> {
     const how = howFloatsAre(input);
     if (how === plainFloats) {
         input.align();
         return inBytes(input.take(8 * count, "plain floats"), count, Float64Array);
     }
-    return machine.float64(wideFloats(input, machine, count, how, 64), count).slice();
+    const address = wideFloats(input, machine, count, how, 64);
+    const from = kept.copy(machine, address, 8 * count);
+    return new Float64Array(kept.buffer, from, count);
 }
 
 function readF32(input: Input, machine: Machine, count: number): Float32Array<ArrayBuffer> {
