@@ -1,33 +1,90 @@
 use std::sync::LazyLock;
 
 use tamtam_rows::encoding::{self, Encoding};
-use tamtam_rows::{Limits, Rows, Schema};
+use tamtam_rows::{CompressionKind, Limits, Rows, Schema};
 
 use super::VERSION;
-use crate::drive::rows::{self, Form};
+use super::compression::{self, ByLibrary};
+use crate::drive::rows::{self, Compressor, Form};
 use crate::drive::{Card, Contender, Measure};
 
-/// Every form of `tamtam-rows` that is compiled in.
-pub(super) static ALL: LazyLock<Vec<RowForm>> =
-    LazyLock::new(|| encoding::all().map(RowForm).collect());
+/// Every form of `tamtam-rows` that is compiled in, alone and compressed.
+pub(super) static ALL: LazyLock<Vec<RowForm>> = LazyLock::new(|| {
+    encoding::all()
+        .flat_map(|encoding| {
+            let compressed = compression::ALL
+                .iter()
+                .filter(|by| is_tried(encoding.name(), by.kind()))
+                .map(move |by| RowForm::compressed(encoding, by));
+            std::iter::once(RowForm::plain(encoding)).chain(compressed)
+        })
+        .collect()
+});
+
+/// Whether a form is tried with this compression: not what is compressed already, and brotli, which takes its time, only
+/// where it is met.
+fn is_tried(form: &str, kind: CompressionKind) -> bool {
+    let is_compressed = form.ends_with("-zstd");
+    match kind {
+        CompressionKind::Brotli => ["packed", "text-bare", "json-objects"].contains(&form),
+        _ => !is_compressed,
+    }
+}
 
 /// A form that `tamtam-rows` gives a table.
 #[derive(Clone, Copy)]
-pub(super) struct RowForm(&'static dyn Encoding);
+pub(super) struct RowForm {
+    encoding: &'static dyn Encoding,
+    compressor: Option<&'static ByLibrary>,
+    card: Said,
+}
+
+impl RowForm {
+    fn plain(encoding: &'static dyn Encoding) -> RowForm {
+        let name = encoding.name();
+        let (ours, about) = about(name);
+        RowForm {
+            encoding,
+            compressor: None,
+            card: Said { name, ours, about },
+        }
+    }
+
+    fn compressed(encoding: &'static dyn Encoding, by: &'static ByLibrary) -> RowForm {
+        let RowForm { card, .. } = RowForm::plain(encoding);
+        // Made once in the life of the process.
+        RowForm {
+            encoding,
+            compressor: Some(by),
+            card: Said {
+                name: format!("{}+{}", card.name, by.kind().name()).leak(),
+                about: format!("{}; compressed by {}", card.about, by.kind().name()).leak(),
+                ..card
+            },
+        }
+    }
+}
+
+/// What a card says that differs from form to form.
+#[derive(Clone, Copy)]
+struct Said {
+    name: &'static str,
+    ours: bool,
+    about: &'static str,
+}
 
 impl std::fmt::Debug for RowForm {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_tuple("RowForm")
-            .field(&self.0.name())
+            .field(&self.card.name)
             .finish()
     }
 }
 
 impl Contender for RowForm {
     fn card(&self) -> Card {
-        let name = self.0.name();
-        let (ours, about) = about(name);
+        let Said { name, ours, about } = self.card;
         Card {
             name,
             version: VERSION,
@@ -37,7 +94,8 @@ impl Contender for RowForm {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        rows::measures(*self, None)
+        let compressor = self.compressor.map(|by| by as &dyn Compressor);
+        rows::measures(*self, compressor)
     }
 }
 
@@ -98,13 +156,15 @@ impl Form for RowForm {
     }
 
     fn encode(&self, rows: &Rows, out: &mut Vec<u8>) -> Result<(), String> {
-        self.0.encode(rows, out).map_err(|error| error.to_string())
+        self.encoding
+            .encode(rows, out)
+            .map_err(|error| error.to_string())
     }
 
     fn decode(&self, bytes: &[u8], schema: &Schema) -> Result<Rows, String> {
         // A form that says itself of which types its columns are is read as a stranger reads it.
-        let given = (!self.0.describes_itself()).then_some(schema);
-        self.0
+        let given = (!self.encoding.describes_itself()).then_some(schema);
+        self.encoding
             .decode(bytes, given, &Limits::NONE)
             .map_err(|error| error.to_string())
     }

@@ -414,7 +414,7 @@ pub(super) const FIRST_LOOK: &[FirstLook] = &[
 ];
 
 /// The forms of a first look: ours, the article's, and what most servers answer.
-const FIRST_FORMS: &[&str] = &["packed", "text-by-hand", "text+gzip", "json-objects"];
+const FIRST_FORMS: &[&str] = &["packed", "text-by-hand", "text-bare+gzip", "json-objects"];
 
 /// One line of [`FIRST_LOOK`].
 #[derive(Debug)]

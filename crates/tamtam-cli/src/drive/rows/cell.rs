@@ -1,10 +1,11 @@
+use std::borrow::Cow;
 use std::hint::black_box;
 use std::time::Duration;
 
-use tamtam_rows::Rows;
+use tamtam_rows::{Rows, Schema};
 
 use super::samples::Samples;
-use super::{Compressor, Form, LINKS};
+use super::{Compressor, Form, LINKS, Sent};
 use crate::drive::tables::Table;
 use crate::drive::{Conditions, Failure, Measurement, Metric};
 
@@ -30,90 +31,68 @@ pub(super) fn run<F: Form>(
     let mut plain = Vec::new();
     form.encode(&source, &mut plain)
         .map_err(Failure::Impossible)?;
-    let mut sent = Vec::new();
-    match compressor {
-        Some(compressor) => compressor
-            .compress(&plain, &mut sent)
-            .map_err(Failure::Impossible)?,
-        None => sent.clone_from(&plain),
-    }
-    check_arrival(form, compressor, &sent, plain.len(), &rows)?;
-
-    let mut encoded = Vec::with_capacity(plain.len());
-    let mut compressed = Vec::with_capacity(sent.len());
-    let encode = Samples::take(
-        budget,
-        || {
-            encoded.clear();
-            form.encode(black_box(&source), &mut encoded)
-                .map_err(Failure::Unverified)?;
-            if let Some(compressor) = compressor {
-                compressor
-                    .compress(black_box(&encoded), &mut compressed)
-                    .map_err(Failure::Unverified)?;
-            }
-            // What is written must not be seen to be of no use.
-            black_box(encoded.as_slice());
-            black_box(compressed.as_slice());
-            Ok(())
-        },
-        |()| Ok(()),
-    )?;
-    let last = if compressor.is_some() {
-        &compressed
-    } else {
-        &encoded
-    };
-    check_arrival(form, compressor, last, encoded.len(), &rows)?;
-
-    let compress = match compressor {
-        None => None,
-        Some(compressor) => Some(Samples::take(
-            budget / 4,
-            || {
-                compressor
-                    .compress(black_box(&plain), &mut compressed)
-                    .map_err(Failure::Unverified)
-            },
-            |()| Ok(()),
-        )?),
-    };
-
     let schema = rows.schema();
-    let mut expanded = Vec::new();
-    let decode = match compressor {
-        None => Samples::take(
-            budget,
-            || {
-                form.decode(black_box(&sent), schema)
-                    .map(black_box)
-                    .map_err(Failure::Unverified)
-            },
-            |decoded| check(form, decoded, &rows),
-        )?,
-        Some(compressor) => Samples::take(
-            budget,
-            || {
+    let (sent, encode, compress, decode) = match compressor {
+        None => {
+            check(form, decoded(form, &plain, schema)?, &rows)?;
+            let mut body = Vec::with_capacity(plain.len());
+            let encode = Samples::take(
+                budget,
+                || {
+                    body.clear();
+                    encoded(form, &source, &mut body)
+                },
+                |()| Ok(()),
+            )?;
+            check(form, decoded(form, &body, schema)?, &rows)?;
+            let decode = Samples::take(
+                budget,
+                || decoded(form, black_box(&body), schema).map(black_box),
+                |decoded| check(form, decoded, &rows),
+            )?;
+            (body.len(), encode, None, decode)
+        }
+        Some(compressor) => {
+            let length = plain.len();
+            let check_sent = |sent: Sent| {
+                let body = expanded(compressor, &sent, length)?;
+                check(form, decoded(form, &body, schema)?, &rows)
+            };
+            let compressed = |body| {
                 compressor
-                    .expand(black_box(&sent), plain.len(), &mut expanded)
-                    .map_err(Failure::Unverified)?;
-                let decoded = form
-                    .decode(black_box(&expanded), schema)
-                    .map_err(Failure::Unverified)?;
-                drop(black_box(decoded));
-                Ok(())
-            },
-            |()| Ok(()),
-        )?,
+                    .compress(black_box(body))
+                    .map_err(Failure::Unverified)
+            };
+            let sent = compressed(plain.clone())?;
+            check_sent(sent.clone())?;
+            let encode = Samples::take(
+                budget,
+                || {
+                    let mut body = Vec::with_capacity(length);
+                    encoded(form, &source, &mut body)?;
+                    compressed(body).map(black_box)
+                },
+                check_sent,
+            )?;
+            let compress = Samples::take(
+                budget / 4,
+                || compressed(plain.clone()).map(black_box),
+                check_sent,
+            )?;
+            let decode = Samples::take(
+                budget,
+                || {
+                    let body = expanded(compressor, black_box(&sent), length)?;
+                    drop(black_box(decoded(form, &body, schema)?));
+                    Ok(())
+                },
+                |()| check_sent(sent.clone()),
+            )?;
+            (sent.bytes.len(), encode, Some(compress), decode)
+        }
     };
-    if compressor.is_some() {
-        let decoded = form
-            .decode(&expanded, schema)
-            .map_err(Failure::Unverified)?;
-        check(form, decoded, &rows)?;
-    }
 
-    let bytes = sent.len() as f64;
+    let bytes = sent as f64;
     let work = encode.median_microseconds() + decode.median_microseconds();
     // The primary metric first: a link as the article's readers had it.
     let total = |link: super::Link| Metric::new(link.metric, "µs", work + link.microseconds(bytes));
@@ -148,28 +127,28 @@ pub(super) fn run<F: Form>(
     })
 }
 
-/// Whether the table that these bytes decode to is the one that was sent.
-fn check_arrival<F: Form>(
-    form: &F,
-    compressor: Option<&dyn Compressor>,
-    sent: &[u8],
-    length: usize,
-    rows: &Rows,
-) -> Result<(), Failure> {
-    let mut expanded = Vec::new();
-    let bytes = match compressor {
-        None => sent,
-        Some(compressor) => {
-            compressor
-                .expand(sent, length, &mut expanded)
-                .map_err(Failure::Unverified)?;
-            &expanded
-        }
-    };
-    let decoded = form
-        .decode(bytes, rows.schema())
+fn encoded<F: Form>(form: &F, source: &F::Source, out: &mut Vec<u8>) -> Result<(), Failure> {
+    form.encode(black_box(source), out)
         .map_err(Failure::Unverified)?;
-    check(form, decoded, rows)
+    // What is written must not be seen to be of no use.
+    black_box(out.as_slice());
+    Ok(())
+}
+
+fn decoded<'a, F: Form>(
+    form: &F,
+    bytes: &'a [u8],
+    schema: &Schema,
+) -> Result<F::Decoded<'a>, Failure> {
+    form.decode(bytes, schema).map_err(Failure::Unverified)
+}
+
+fn expanded<'a>(
+    compressor: &dyn Compressor,
+    sent: &'a Sent,
+    length: usize,
+) -> Result<Cow<'a, [u8]>, Failure> {
+    compressor.expand(sent, length).map_err(Failure::Unverified)
 }
 
 /// Whether what was decoded is the table that was sent.

@@ -8,6 +8,7 @@ mod cell;
 mod links;
 mod samples;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use tamtam_rows::{Rows, Schema};
@@ -63,17 +64,26 @@ pub trait Form: fmt::Debug + Clone + 'static {
 
 /// Makes bytes fewer, whatever they mean.
 pub trait Compressor: fmt::Debug + Sync {
-    /// Writes the compressed bytes in place of what is in `out`.
+    /// What is sent instead of these bytes.
     ///
     /// # Errors
-    /// Why it could not.
-    fn compress(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), String>;
+    /// Why it could not be compressed.
+    fn compress(&self, bytes: Vec<u8>) -> Result<Sent, String>;
 
-    /// Writes the original bytes in place of what is in `out`, of which there are `length`.
+    /// The bytes of which something was sent; there are `length`.
     ///
     /// # Errors
-    /// Why it could not.
-    fn expand(&self, bytes: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), String>;
+    /// Why they could not be had.
+    fn expand<'a>(&self, sent: &'a Sent, length: usize) -> Result<Cow<'a, [u8]>, String>;
+}
+
+/// What goes over the link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Whether they are compressed: what would get larger is not.
+    pub is_compressed: bool,
 }
 
 /// Every table and count, for a form that carries any table.

@@ -6,6 +6,9 @@ use super::super::statistics::median;
 /// A batch takes at least as long, so that the two looks at the clock cost less than one part in a hundred.
 const BATCH: Duration = Duration::from_micros(20);
 
+/// What takes as long alone is warm soon enough.
+const LONG: Duration = Duration::from_millis(100);
+
 /// So many batches are timed, however long they take.
 const LEAST: usize = 3;
 
@@ -22,41 +25,49 @@ pub(super) struct Samples {
 
 impl Samples {
     /// Times `operation` for about `budget`, and lets `check` look at what the last of each batch gave, outside the
-    /// measured time. A batch that was made to find out how long one takes is not counted.
+    /// measured time. A batch that was made to find out how long one takes is not counted, unless it was very long.
     pub(super) fn take<T>(
         budget: Duration,
         mut operation: impl FnMut() -> Result<T, Failure>,
         mut check: impl FnMut(T) -> Result<(), Failure>,
     ) -> Result<Samples, Failure> {
-        let mut batch = 1_u64;
-        loop {
+        let mut timed = |batch| {
             let start = Instant::now();
             let last = repeat(batch, &mut operation)?;
             let time = start.elapsed();
             check(last)?;
-            if time >= BATCH {
-                break;
-            }
-            batch *= 2;
-        }
+            Ok(time)
+        };
         let mut samples = Samples {
             batches: Vec::new(),
             operations: 0,
             elapsed: Duration::ZERO,
         };
+        let mut batch = 1;
+        loop {
+            let time = timed(batch)?;
+            if time >= LONG {
+                samples.add(batch, time);
+            }
+            if time >= BATCH {
+                break;
+            }
+            batch *= 2;
+        }
         let begin = Instant::now();
         while samples.batches.len() < LEAST
             || (samples.elapsed < budget && begin.elapsed() < 3 * budget)
         {
-            let start = Instant::now();
-            let last = repeat(batch, &mut operation)?;
-            let time = start.elapsed();
-            check(last)?;
-            samples.batches.push(time.as_nanos() as f64 / batch as f64);
-            samples.operations += batch;
-            samples.elapsed += time;
+            let time = timed(batch)?;
+            samples.add(batch, time);
         }
         Ok(samples)
+    }
+
+    fn add(&mut self, batch: u64, time: Duration) {
+        self.batches.push(time.as_nanos() as f64 / batch as f64);
+        self.operations += batch;
+        self.elapsed += time;
     }
 
     pub(super) fn median_microseconds(&self) -> f64 {
