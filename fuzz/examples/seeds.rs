@@ -1,0 +1,84 @@
+//! Writes the seeds of the forms of rows into `corpus`: small tables in each form.
+//!
+//!     cargo run --manifest-path fuzz/Cargo.toml --example seeds
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tamtam_fuzz::tables;
+use tamtam_rows::encoding::{JsonArrays, JsonColumns, JsonObjects, MessagePack, Text, XmlRpc};
+use tamtam_rows::{Compression, CompressionKind, Encoding, encoding};
+
+fn folder(target: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("corpus")
+        .join(target);
+    fs::create_dir_all(&folder).expect("the corpus can be written");
+    folder
+}
+
+fn seed(target: &str, name: &str, bytes: &[u8]) {
+    fs::write(folder(target).join(name), bytes).expect("the seed can be written");
+}
+
+fn encoded(form: &dyn Encoding, rows: &tamtam_rows::Rows) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    form.encode(rows, &mut bytes)
+        .expect("these tables can be carried");
+    bytes
+}
+
+fn main() {
+    let forms: [(&str, &dyn Encoding); 5] = [
+        ("json_arrays_decode", &JsonArrays),
+        ("json_objects_decode", &JsonObjects),
+        ("json_columns_decode", &JsonColumns),
+        ("message_pack_decode", &MessagePack),
+        ("xml_rpc_decode", &XmlRpc),
+    ];
+    for (index, (table, rows)) in tables().iter().enumerate() {
+        let first = index as u8;
+        for (target, form) in forms {
+            let bytes = encoded(form, rows);
+            seed(target, table, &[&[first], &bytes[..]].concat());
+            if target.starts_with("json") {
+                seed("json_infer", &format!("{target}-{table}"), &bytes);
+            }
+        }
+        // With a line of names and commas; without and semicolons. `schema` takes the remainder by five.
+        let headed = encoded(&Text::HEADED, rows);
+        seed("text_decode", table, &[&[first], &headed[..]].concat());
+        seed("text_infer", table, &headed);
+        let bare = Text {
+            header: false,
+            delimiter: b';',
+        };
+        let bytes = encoded(&bare, rows);
+        seed(
+            "text_decode",
+            &format!("{table}-bare"),
+            &[&[195 + first], &bytes[..]].concat(),
+        );
+        for mode in ["packed", "packed-small", "packed-plain"] {
+            let form = encoding::find(mode).expect("these forms are always there");
+            seed(
+                "packed_decode",
+                &format!("{mode}-{table}"),
+                &encoded(form, rows),
+            );
+        }
+    }
+    for (index, kind) in CompressionKind::ALL.into_iter().enumerate() {
+        let compression = Compression {
+            threshold_bytes: 0,
+            ..Compression::new(kind)
+        };
+        let body = encoded(&Text::HEADED, &tables()[1].1);
+        let sent = compression.compress(body).expect("the level is usual");
+        seed(
+            "decompress",
+            kind.name(),
+            &[&[index as u8], &sent.bytes[..]].concat(),
+        );
+    }
+}
