@@ -1,25 +1,30 @@
-// Tables that the Rust library has packed, which lie beside its own tests.
+// Tables that the Rust library has packed, which lie beside its own tests: NAME-MODE.rows, and what they hold in
+// NAME.json. crates/tamtam-rows/tests/packed_golden.rs writes and describes them.
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** From build/test, where this is run. */
-const folder = fileURLToPath(new URL("../../../../crates/tamtam-rows/tests/golden/", import.meta.url));
+const folder = fileURLToPath(new URL("../../../../crates/tamtam-rows/tests/golden/packed/", import.meta.url));
 
 export interface Golden {
     name: string;
     bytes: Uint8Array<ArrayBuffer>;
 }
 
-function files(ending: string): string[] {
-    if (!existsSync(folder)) return [];
-    return readdirSync(folder).filter((name) => name.endsWith(ending)).sort();
+export interface GoldenColumn {
+    name: string;
+    kind: string;
+    nullable: boolean;
+    values: (string | boolean | null)[];
 }
 
 export function golden(): Golden[] {
-    return files(".rows").map((name) => ({ name: name.slice(0, -".rows".length), bytes: new Uint8Array(readFileSync(folder + name)) }));
+    const files = readdirSync(folder).filter((name) => name.endsWith(".rows")).sort();
+    return files.map((name) => ({ name: name.slice(0, -".rows".length), bytes: new Uint8Array(readFileSync(folder + name)) }));
 }
 
-export function readJson(name: string): unknown {
-    return JSON.parse(readFileSync(`${folder}${name}.json`, "utf8"));
+/** What a golden table holds. */
+export function columnsOf(name: string): GoldenColumn[] {
+    return JSON.parse(readFileSync(`${folder}${name.split("-")[0]}.json`, "utf8")) as GoldenColumn[];
 }

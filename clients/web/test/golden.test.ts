@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decode, decodeStream, type Column, type DecodeOptions, type Kind, type Rows } from "../src/rows.js";
+import { use } from "../src/rows/kernels.js";
+import { columnsOf, golden } from "./golden.js";
+
+/** A type as the Rust library writes it. */
+function named(kind: Kind): string {
+    switch (kind.type) {
+        case "decimal":
+            return `decimal(${kind.precision},${kind.scale})`;
+        case "time":
+            return `time(${kind.unit})`;
+        case "timestamp":
+            return kind.zone === undefined ? `timestamp(${kind.unit})` : `timestamp(${kind.unit}, ${kind.zone})`;
+        default:
+            return kind.type;
+    }
+}
+
+function hex(bytes: Uint8Array): string {
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
+}
+
+/** A value as the golden tables' JSON has it: numbers as text, floats as their bits, bytes as hexadecimal digits. */
+function golden_value(column: Column, row: number): string | boolean | null {
+    const value = column.get(row);
+    if (value === null || typeof value === "boolean") return value;
+    const { kind } = column.field;
+    switch (kind.type) {
+        case "f32":
+        case "f64": {
+            // The bits, which a NaN would not show.
+            const values = column.values as Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
+            const bytes = new Uint8Array(values.buffer, values.byteOffset + row * values.BYTES_PER_ELEMENT, values.BYTES_PER_ELEMENT);
+            return hex(bytes.slice().reverse());
+        }
+        case "decimal": {
+            const whole = column.bigints()[row].toString();
+            // The text has the same digits, and the point where it belongs.
+            assert.equal((value as string).replace(".", "").replace(/^(-?)0+(?=\d)/, "$1"), whole);
+            assert.equal((value as string).split(".")[1]?.length ?? 0, kind.scale);
+            return whole;
+        }
+        case "uuid":
+            assert.match(value as string, /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+            return (value as string).replaceAll("-", "");
+        case "bytes":
+            return hex(value as Uint8Array);
+        default:
+            return String(value);
+    }
+}
+
+function check(what: string, name: string, parts: readonly Rows[]): void {
+    const [first] = parts;
+    const expected = columnsOf(name);
+    assert.deepEqual(
+        first.fields.map((field) => ({ name: field.name, kind: named(field.kind), nullable: field.nullable })),
+        expected.map(({ name, kind, nullable }) => ({ name, kind, nullable })),
+        what,
+    );
+    expected.forEach((column, index) => {
+        const found = parts.flatMap((part) => Array.from({ length: part.length }, (_, row) => golden_value(part.columns[index], row)));
+        assert.deepEqual(found, column.values, `${what}: ${column.name}`);
+    });
+}
+
+for (const form of ["WebAssembly", "JavaScript"] as const) {
+    test(`every golden table holds what it should, by ${form}`, async () => {
+        assert.ok(use(form));
+        const tables = golden();
+        assert.equal(tables.length, 12);
+        for (const { name, bytes } of tables) {
+            for (const options of [{}, { wide: "bigint" }] satisfies DecodeOptions[]) {
+                check(name, name, [decode(bytes, options)]);
+                // At another place in memory, where nothing can be read in place.
+                const odd = new Uint8Array(bytes.length + 3).subarray(3);
+                odd.set(bytes);
+                check(`${name}, at an odd place`, name, [decode(odd, options)]);
+            }
+            const parts: Rows[] = [];
+            for await (const part of decodeStream(new Blob([bytes]).stream())) parts.push(part);
+            if (parts.length > 0) check(`${name}, as a stream`, name, parts);
+            else assert.equal(decode(bytes).length, 0);
+        }
+    });
+}
+
+test("what is plain is read where it is", () => {
+    const { bytes } = golden().find(({ name }) => name === "codecs-plain") ?? assert.fail("no such table");
+    const rows = decode(bytes);
+    for (const name of ["packed", "split_f64", "symbols"]) assert.equal(rows.numbers(name).buffer, bytes.buffer, name);
+});
+
+test("integers beyond 2^53 are bigints, and others numbers", () => {
+    const rows = decode(golden().find(({ name }) => name === "kinds-packed")?.bytes ?? assert.fail("no such table"));
+    assert.ok(rows.column("i64").values instanceof BigInt64Array);
+    assert.ok(rows.column("u64").values instanceof BigUint64Array);
+    assert.ok(rows.column("exact").values instanceof Float64Array);
+    assert.ok(rows.column("at").values instanceof Float64Array);
+    assert.equal(rows.column("in_berlin").get(0), 1_700_000_000_000_000_001n);
+    assert.equal(rows.column("price").get(3), "12.50");
+    assert.equal(rows.column("price").get(1), "-0.01");
+    // Of two columns with one name, the first.
+    assert.equal(rows.column("text").field.kind.type, "text");
+    const row = rows.row(2) as { text: string; __proto__: number };
+    assert.equal(row.text, "Grüße, 🥁!");
+    assert.equal(row.__proto__, 9);
+});
