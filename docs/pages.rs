@@ -38,6 +38,8 @@ pages! {
     actors_life = "actors/life.md",
     actors_top = "actors/top.md",
     actors_topic = "actors/topic.md",
+    rows = "rows.md",
+    rows_packed = "rows/packed.md",
     asynchronous = "async.md",
     promises = "promises.md",
     costs = "costs.md",

@@ -14,6 +14,11 @@ pub use tamtam_channel as channel;
 #[cfg(feature = "actor")]
 pub use tamtam_actor as actor;
 
+/// Tables on their way: the row set and its packed encoding: the whole of the crate `tamtam-rows` as it is without
+/// features. Whoever wants its other forms depends on that crate beside this one.
+#[cfg(feature = "rows")]
+pub use tamtam_rows as rows;
+
 #[cfg(feature = "actor")]
 #[doc(inline)]
 pub use tamtam_actor::{
