@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+use std::sync::LazyLock;
+
 use tamtam_rows::{Column, Encoding, Field, Kind, Limits, Rows, Schema, Unit, Values, Zone};
 
 /// Small enough to be reached.
@@ -26,9 +28,12 @@ pub fn tables() -> Vec<(&'static str, Rows)> {
 
 /// The columns that the bytes behind this first byte are read as.
 pub fn schema(first: u8) -> Schema {
-    let mut tables = tables();
-    let index = usize::from(first) % tables.len();
-    tables.swap_remove(index).1.schema().clone()
+    // Made once: a fuzzer asks often.
+    static SCHEMAS: LazyLock<Vec<Schema>> = LazyLock::new(|| {
+        let schema = |(_, rows): (_, Rows)| rows.schema().clone();
+        tables().into_iter().map(schema).collect()
+    });
+    SCHEMAS[usize::from(first) % SCHEMAS.len()].clone()
 }
 
 fn every_type() -> Rows {
