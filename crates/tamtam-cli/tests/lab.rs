@@ -165,6 +165,73 @@ fn our_slot_is_measured_and_every_figure_has_every_field() {
 }
 
 #[test]
+fn a_table_is_sent_in_several_forms_and_the_fastest_of_each_link_is_named() {
+    let place = Place::with_peers();
+    let ended = place.run(&[
+        "lab",
+        "run",
+        "rows/1000/palette",
+        "--only",
+        "packed",
+        "--only",
+        "text-by-hand",
+        "--only",
+        "text-bare+gzip",
+        "--runs",
+        "1",
+        "--json",
+        "out.json",
+        "--against",
+        "none",
+    ]);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    let lines = place.json("out.json");
+    let value = |contender: &str, metric: &str| {
+        lines
+            .iter()
+            .find(|line| line["contender"] == contender && line["metric"] == metric)
+            .unwrap_or_else(|| panic!("{metric} of {contender} is missing"))["median"]
+            .as_f64()
+            .unwrap()
+    };
+    for contender in ["packed", "text-by-hand", "text-bare+gzip"] {
+        let bits = value(contender, "bytes_per_row") * 8_000.0;
+        let work = value(contender, "encode_us") + value(contender, "decode_us");
+        for (metric, speed) in [
+            ("total_us_1mbit", 1.0),
+            ("total_us_8mbit", 8.0),
+            ("total_us_100mbit", 100.0),
+            ("total_us_1000mbit", 1000.0),
+        ] {
+            let total = work + bits / speed;
+            assert!((value(contender, metric) - total).abs() < 1e-6 * total);
+        }
+        assert!(value(contender, "encode_mean_us") > 0.0);
+        assert!(value(contender, "decode_deviation_us") >= 0.0);
+    }
+    // What a row holds, and what the article's string takes.
+    assert!((3.51..5.0).contains(&value("packed", "bytes_per_row")));
+    assert!((22.0..23.0).contains(&value("text-by-hand", "bytes_per_row")));
+    let plain = value("text-bare+gzip", "uncompressed_bytes_per_row");
+    assert!((22.0..23.0).contains(&plain));
+    assert!(value("text-bare+gzip", "bytes_per_row") < plain / 2.0);
+    for words in [
+        "rows 1000/palette",
+        "one of 64 colours, quarter turns",
+        "› ",
+        "C: recordset",
+        "packed is the fastest at 1 Mbit/s",
+    ] {
+        assert!(
+            ended.stdout.contains(words),
+            "{words} is missing in\n{}",
+            ended.stdout
+        );
+    }
+    assert!(ended.stdout.lines().all(|line| line.chars().count() <= 100));
+}
+
+#[test]
 fn runs_are_interleaved_each_in_a_fresh_process() {
     let place = Place::with_peers();
     let ended = place.drum(

@@ -14,6 +14,7 @@ mod latch;
 mod mutex_published;
 mod nodes;
 mod offer;
+mod packed_from_structs;
 mod per_frame;
 mod players;
 mod polled_value;
@@ -41,6 +42,7 @@ pub fn all() -> &'static [&'static dyn Contender] {
 static ALL: LazyLock<Vec<&'static dyn Contender>> = LazyLock::new(|| {
     let mut all = OF_MESSAGES.to_vec();
     all.push(&text_by_hand::TextByHand);
+    all.push(&packed_from_structs::PackedFromStructs);
     all.extend(row_form::ALL.iter().map(|form| form as &dyn Contender));
     all
 });

@@ -6,6 +6,7 @@ use tamtam_rows::{CompressionKind, Limits, Rows, Schema};
 use super::VERSION;
 use super::compression::{self, ByLibrary};
 use crate::drive::rows::{self, Compressor, Form};
+use crate::drive::tables::{self, Table};
 use crate::drive::{Card, Contender, Measure};
 
 /// Every form of `tamtam-rows` that is compiled in, alone and compressed.
@@ -95,7 +96,25 @@ impl Contender for RowForm {
 
     fn measures(&self) -> Vec<Measure> {
         let compressor = self.compressor.map(|by| by as &dyn Compressor);
-        rows::measures(*self, compressor)
+        let mut measures = rows::measures(*self, compressor);
+        let carried: Vec<&str> = tables::ALL
+            .iter()
+            .filter(|table| table.of_the_article || self.carries(table))
+            .map(|table| table.name)
+            .collect();
+        measures.retain(|measure| {
+            let table = measure.variant().table;
+            table.is_some_and(|table| carried.contains(&table))
+        });
+        measures
+    }
+}
+
+impl RowForm {
+    /// Whether the form has a way to write the types of this table: some have fewer types than others.
+    fn carries(&self, table: &Table) -> bool {
+        let sample = table.rows(20).ok();
+        sample.is_some_and(|rows| self.encoding.encode(&rows, &mut Vec::new()).is_ok())
     }
 }
 
@@ -137,8 +156,15 @@ fn about(name: &str) -> (bool, &'static str) {
         ),
         "parquet" => (false, "Parquet, not compressed"),
         "parquet-zstd" => (false, "Parquet, its pages compressed by zstd"),
-        "amf0-objects" => (false, "AMF0: an array of objects, the article's array"),
-        "amf0-recordset" => (false, "AMF0: a RecordSet, the names once, then typed rows"),
+        "amf0-objects" => (false, "AMF0: an array of objects"),
+        "amf0-objects-text" => (
+            false,
+            "AMF0: an array of objects whose values are text, the article's array",
+        ),
+        "amf0-recordset" => (
+            false,
+            "AMF0: a RecordSet, the names once, then typed rows, as in the article",
+        ),
         "amf3-objects" => (
             false,
             "AMF3: an array of objects; its integers take one to four bytes each",

@@ -73,6 +73,9 @@ pub struct RunArguments {
     /// Only the contender of this name; may be given several times
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
+    /// Decode the tables of `rows` in a headless Chromium, too (`./scripts/setup web browser` installs what it needs)
+    #[arg(long)]
+    pub browser: bool,
     /// Write the figures to FILE, one JSON object a line
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -530,6 +530,10 @@ pub(super) fn describe(variant: &str) -> String {
     let place = parts.next();
     if let Some(table) = place.and_then(tables::find) {
         return match parts.next() {
+            Some("chromium-warm") => format!("{}; read in Chromium after many calls", table.about),
+            Some("chromium-cold") => {
+                format!("{}; the first call in a page of Chromium", table.about)
+            }
             Some(extra) => format!("{}; {extra}", table.about),
             None => table.about.to_owned(),
         };

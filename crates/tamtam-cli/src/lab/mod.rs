@@ -7,6 +7,7 @@
 
 mod answer;
 pub mod arguments;
+mod browser;
 mod catalog;
 mod child;
 mod experiment;

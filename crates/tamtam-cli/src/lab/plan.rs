@@ -398,6 +398,7 @@ mod tests {
             full: false,
             runs: None,
             only: Vec::new(),
+            browser: false,
             json: None::<PathBuf>,
             csv: None,
             keep: false,

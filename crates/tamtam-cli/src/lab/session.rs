@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use super::arguments::{Action, Against, LabArguments, PeersArguments, RunArguments};
+use super::browser;
 use super::catalog::Catalog;
 use super::experiment::{Experiment, LIMITS};
 use super::interrupt::Interrupt;
@@ -83,7 +84,15 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
     ));
     let progress = Progress::begin(&plan, std::io::stderr().is_terminal());
     let session = Session::run(&plan, &own_program()?, &interrupt, progress);
-    let standings = Standings::all(&plan, &session);
+    let mut standings = Standings::all(&plan, &session);
+    let in_browser = if arguments.browser && !session.interrupted {
+        tell("Now in the browser: a fresh page for each run, which takes minutes.");
+        browser::measure(&standings, &starts()?, &interrupt)
+    } else {
+        Ok(None)
+    };
+    // What was measured here is written and shown, whatever became of the browser.
+    let in_browser = in_browser.map(|found| standings.extend(found.into_iter().flatten()));
 
     let machine = machine::describe();
     // Files before the terminal, which may have gone; and the terminal also where a disk is full.
@@ -97,6 +106,7 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
     if let Some(told) = kept.transpose()? {
         tell(&told);
     }
+    in_browser?;
     Ok(if session.interrupted {
         ExitCode::from(STOPPED)
     } else if session.failures() > 0 {
@@ -236,15 +246,19 @@ fn gather(arguments: &PeersArguments, default: Against, interrupt: &Interrupt) -
     let peers = match arguments.against.unwrap_or(default) {
         Against::None => Peers::NotWanted,
         against @ (Against::All | Against::Rust) => {
-            let starts: Vec<PathBuf> = std::env::current_dir()
-                .into_iter()
-                .chain([own_program.clone()])
-                .collect();
             let all = against == Against::All;
-            Peers::find(arguments.peers.as_deref(), &starts, all)?
+            Peers::find(arguments.peers.as_deref(), &starts()?, all)?
         }
     };
     Catalog::gather(&own_program, &peers, interrupt)
+}
+
+/// From where to look upward for the checkout.
+fn starts() -> Result<Vec<PathBuf>> {
+    Ok(std::env::current_dir()
+        .into_iter()
+        .chain([own_program()?])
+        .collect())
 }
 
 fn own_program() -> Result<PathBuf> {
