@@ -9,6 +9,7 @@ mod async_channel;
 #[cfg(target_os = "linux")]
 mod bare_futex;
 mod bare_spin;
+mod bitcode;
 mod cast;
 mod concurrent_queue;
 mod crossbeam;
@@ -24,6 +25,7 @@ mod may;
 mod mutex_condvar;
 mod mutex_swap;
 mod offer;
+mod pco;
 mod plain;
 mod ractor;
 mod row;
@@ -34,6 +36,7 @@ mod stakker;
 mod std_locks;
 mod std_mpsc;
 mod thingbuf;
+mod tiles;
 mod tokio_mpsc;
 mod tokio_oneshot;
 mod tokio_runtime;
@@ -88,6 +91,9 @@ const PEERS: &[&dyn Contender] = &[
     &ractor::Ractor,
     &kameo::Kameo,
     &may::Coroutines,
+    &bitcode::COLUMNS,
+    &bitcode::ROWS,
+    &pco::Pco,
 ];
 
 fn main() -> ExitCode {
