@@ -28,9 +28,9 @@ export class Chromium {
 
     /**
      * Starts one. `files` maps a path that a page asks for to the file that it gets; a path that is not in it is
-     * an empty page.
+     * an empty page. `policy` is the content security policy of all pages.
      */
-    static async start(files: ReadonlyMap<string, string>): Promise<Chromium> {
+    static async start(files: ReadonlyMap<string, string>, policy?: string): Promise<Chromium> {
         const executablePath = findChromium();
         if (executablePath === undefined) {
             throw new Error(`there is no Chromium at ${usual.join(", ")}; name yours in TAMTAM_CHROMIUM`);
@@ -41,6 +41,7 @@ export class Chromium {
             response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
             response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
             response.setHeader("Cache-Control", "no-store");
+            if (policy !== undefined) response.setHeader("Content-Security-Policy", policy);
             const file = files.get(path);
             if (file === undefined) {
                 response.setHeader("Content-Type", "text/html; charset=utf-8");

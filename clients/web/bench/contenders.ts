@@ -23,7 +23,7 @@ const jsonArrays: Contender = (bytes, createTile) => {
     }
 };
 
-interface Row {
+export interface Row {
     slot_number: number;
     x: number;
     y: number;

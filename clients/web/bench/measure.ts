@@ -3,7 +3,7 @@
 // FOLDER holds COUNT/TABLE.FORM, as many as there are; what the tiles must be is taken from COUNT/TABLE.text, which
 // has to be there. Each run is in a fresh page, and the runs of all contenders take turns.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { cpus, totalmem, release, arch } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,13 +11,14 @@ import { parseArgs } from "node:util";
 import { Chromium } from "./chromium.js";
 import type * as InPage from "./page.js";
 import type { Figure } from "./page.js";
-import { checksum, type Tile } from "./tiles.js";
+import { expected, payloadsIn, type Payload } from "./payloads.js";
 
 const package_folder = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
 const { values: options } = parseArgs({
     options: {
         payloads: { type: "string" },
+        counts: { type: "string" },
         "cold-runs": { type: "string", default: "15" },
         "warm-runs": { type: "string", default: "5" },
         "warm-ms": { type: "string", default: "200" },
@@ -26,37 +27,8 @@ const { values: options } = parseArgs({
     },
 });
 
-interface Payload {
-    count: string;
-    table: string;
-    form: string;
-    path: string;
-}
-
-/** How many times and ways a form is read, as `page.ts` names them. */
+/** The ways in which a form is read, where there is more than one. */
 const ways: { readonly [form: string]: readonly string[] } = { packed: ["packed", "packed/row-objects"] };
-const known = new Set(["text", "json-arrays", "json-objects", "json-columns", "packed", "packed-small", "packed-plain"]);
-
-function payloadsIn(folder: string): Payload[] {
-    const found: Payload[] = [];
-    for (const count of readdirSync(folder).sort((a, b) => Number(a) - Number(b))) {
-        for (const file of readdirSync(join(folder, count)).sort()) {
-            const [table, form] = file.split(".", 2);
-            if (known.has(form)) found.push({ count, table, form, path: join(folder, count, file) });
-        }
-    }
-    return found;
-}
-
-/** What the tiles must be: read without any code that is measured. */
-function expected(textFile: string): string {
-    const tiles: Tile[] = [];
-    for (const [, n, x, y, color, rotation] of readFileSync(textFile, "utf8").matchAll(/^(\d+),(\d+),(\d+),(\w+),(\d+)\r?$/gm)) {
-        tiles.push({ n: Number(n), x: Number(x), y: Number(y), color, rotation: Number(rotation) });
-    }
-    return checksum(tiles);
-}
-
 class Series {
     readonly #micros: number[] = [];
 
@@ -88,7 +60,9 @@ const machine = options.machine ?? `${cpus()[0]?.model ?? "unknown"}, ${cpus().l
 async function main(): Promise<void> {
     if (options.payloads === undefined) throw new Error("say where the payloads are: --payloads FOLDER");
     const { version } = JSON.parse(readFileSync(join(package_folder, "package.json"), "utf8")) as { version: string };
-    const payloads = payloadsIn(options.payloads);
+    const counts = options.counts?.split(",");
+    const payloads = payloadsIn(options.payloads).filter(({ count }) => counts === undefined || counts.includes(count));
+    if (payloads.length === 0) throw new Error(`there is nothing to measure in ${options.payloads}`);
     const files = new Map([["/page.js", join(package_folder, "build", "page.js")]]);
     const sums = new Map<string, string>();
     for (const { count, table, form, path } of payloads) {

@@ -1,6 +1,7 @@
 // What runs inside the page: one contender at a time, by the clock of the page.
 
-import { contenders } from "./contenders.js";
+import { decodeStream } from "../src/rows.js";
+import { contenders, type Row } from "./contenders.js";
 import { checksum, Stage } from "./tiles.js";
 
 export interface Figure {
@@ -13,6 +14,40 @@ async function fetched(payload: string): Promise<Uint8Array<ArrayBuffer>> {
     const response = await fetch(payload);
     if (!response.ok) throw new Error(`${payload}: ${response.status}`);
     return new Uint8Array(await response.arrayBuffer());
+}
+
+/** Whether this page may compile WebAssembly. */
+export function mayCompile(): boolean {
+    try {
+        new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
+        return true;
+    } catch {
+        return false;
+    }
+}
+
+/** The checksums of the tiles that a form gives, by each way to read it: at the first call, again, and as a stream. */
+export async function check(form: string, payload: string): Promise<{ [way: string]: string }> {
+    const bytes = await fetched(payload);
+    const sums: { [way: string]: string } = {};
+    for (const name of Object.keys(contenders)) {
+        if (name !== form && !name.startsWith(`${form}/`)) continue;
+        for (const time of ["at first", "again"]) {
+            const stage = new Stage();
+            contenders[name](bytes, stage.createTile);
+            sums[`${name} ${time}`] = checksum(stage.tiles);
+        }
+    }
+    if (form.startsWith("packed")) {
+        const stage = new Stage();
+        const { body } = await fetch(payload);
+        if (body === null) throw new Error(`${payload} has no body`);
+        for await (const rows of decodeStream<Row>(body)) {
+            for (const row of rows) stage.createTile(row.slot_number, row.x, row.y, row.color, row.rotation);
+        }
+        sums[`${form} as a stream`] = checksum(stage.tiles);
+    }
+    return sums;
 }
 
 /** The very first call in this page: what comes over the network is made into tiles. */
