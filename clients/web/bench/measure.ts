@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
         counts: { type: "string" },
         "cold-runs": { type: "string", default: "15" },
         "warm-runs": { type: "string", default: "5" },
-        "warm-ms": { type: "string", default: "200" },
+        "warm-ms": { type: "string", default: "500" },
         machine: { type: "string" },
         only: { type: "string" },
     },

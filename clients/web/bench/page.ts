@@ -75,9 +75,9 @@ export async function warm(name: string, payload: string, milliseconds: number):
         return performance.now() - began;
     };
     let calls = 1;
-    // At least 100 calls and a third of the time go by before anything counts.
+    // At least 100 calls and as much time go by before anything counts: engines compile hot code beside the page.
     let called = 0;
-    for (let spent = 0; spent < milliseconds / 3 || called < 100; called += calls) {
+    for (let spent = 0; spent < milliseconds || called < 100; called += calls) {
         const took = batch(calls);
         spent += took;
         if (took < 2) calls *= 2;
