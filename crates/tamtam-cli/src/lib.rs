@@ -5,12 +5,15 @@
 //!   tables and verdicts.
 //! - [`drive`] is the measuring side: the bodies of the experiments, which the separate programs in `peers/` run too.
 //! - `top` shows a running program: its pools, and what their actors do.
+//! - `database` are the databases that rows come out of, and the article's table in one.
 //! - `contender` are Tamtam's own ways of passing messages, as they take part in the experiments.
 
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "program")]
 pub mod contender;
+#[cfg(feature = "program")]
+pub mod database;
 pub mod drive;
 #[cfg(feature = "program")]
 pub mod lab;

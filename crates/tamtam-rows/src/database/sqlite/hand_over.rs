@@ -9,7 +9,6 @@ use crate::database::DatabaseError;
 
 /// Why rows did not get from the database to where they were to go.
 #[derive(Debug, Error)]
-#[non_exhaustive]
 pub enum StreamError<E> {
     /// They did not come out.
     #[error("the rows could not be read")]

@@ -1,0 +1,266 @@
+use std::fmt;
+use std::future::Future;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use rusqlite::OpenFlags;
+use sqlx::mysql::MySqlConnectOptions;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, Connection, Executor, IntoArguments, MySqlConnection, PgConnection};
+use tamtam_rows::database::{Parts, Source, SqliteCursor, StreamError};
+use tamtam_rows::{Rows, Schema};
+use tokio::runtime::Runtime;
+
+use super::Url;
+
+/// How long a server may take to answer the first time, and a file of SQLite may be locked by others.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A database that is open.
+pub struct Database {
+    kind: Open,
+}
+
+enum Open {
+    Sqlite(rusqlite::Connection),
+    MySql(Runtime, MySqlConnection),
+    Postgres(Runtime, PgConnection),
+}
+
+/// What takes the rows of a query.
+pub trait Taker: Send {
+    /// The columns, before any row.
+    ///
+    /// # Errors
+    /// Ends the query.
+    fn begin(&mut self, schema: &Schema) -> Result<()>;
+
+    /// The next rows.
+    ///
+    /// # Errors
+    /// Ends the query.
+    fn take(&mut self, part: Rows) -> Result<()>;
+}
+
+impl Database {
+    /// Opens one that is there, to read it.
+    ///
+    /// # Errors
+    /// If it cannot be reached, with what to do about it.
+    pub fn open(url: &Url) -> Result<Database> {
+        match url {
+            Url::Sqlite(path) => {
+                if !path.exists() {
+                    bail!("there is no file {}", path.display());
+                }
+                // Only this thread uses the connection, which therefore needs no lock of its own.
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+                let connection = rusqlite::Connection::open_with_flags(path, flags)
+                    .with_context(|| format!("cannot open {}", path.display()))?;
+                connection.busy_timeout(PATIENCE)?;
+                connection
+                    .query_row("select count(*) from sqlite_schema", [], |_| Ok(()))
+                    .with_context(|| format!("cannot read {}", path.display()))?;
+                Ok(Open::Sqlite(connection).into())
+            }
+            Url::MySql(_) | Url::Postgres(_) => Database::connect(url),
+        }
+    }
+
+    /// Opens one to write to it; a file of SQLite is made if it is not there.
+    pub(super) fn open_or_make(url: &Url) -> Result<Database> {
+        match url {
+            Url::Sqlite(path) => {
+                let connection = rusqlite::Connection::open(path)
+                    .with_context(|| format!("cannot make {}", path.display()))?;
+                connection.busy_timeout(PATIENCE * 3)?;
+                Ok(Open::Sqlite(connection).into())
+            }
+            Url::MySql(_) | Url::Postgres(_) => Database::connect(url),
+        }
+    }
+
+    fn connect(url: &Url) -> Result<Database> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let advice =
+            "cannot connect to the database: is it running, and are user and password right?";
+        Ok(match url {
+            Url::MySql(url) => {
+                let options: MySqlConnectOptions =
+                    url.parse().context("this is no URL of MySQL")?;
+                let options = options.disable_statement_logging();
+                let connection = within(&runtime, options.connect()).context(advice)?;
+                Open::MySql(runtime, connection).into()
+            }
+            Url::Postgres(url) => {
+                let options: PgConnectOptions =
+                    url.parse().context("this is no URL of PostgreSQL")?;
+                let options = options.disable_statement_logging();
+                let connection = within(&runtime, options.connect()).context(advice)?;
+                Open::Postgres(runtime, connection).into()
+            }
+            Url::Sqlite(_) => bail!("a file of SQLite is opened, not connected to"),
+        })
+    }
+
+    /// Runs a query, and gives its rows away, a part at a time. Those of SQLite are taken on a thread of their own while
+    /// the next ones are read. A schema, where given, says which types the columns have.
+    ///
+    /// # Errors
+    /// If the query fails, a value does not fit its column, or the taker fails.
+    pub fn stream(
+        &mut self,
+        sql: &str,
+        schema: Option<Schema>,
+        taker: &mut dyn Taker,
+    ) -> Result<()> {
+        match &mut self.kind {
+            Open::Sqlite(connection) => {
+                let mut statement = connection.prepare(sql).context("the query failed")?;
+                if statement.parameter_count() > 0 {
+                    bail!("the query has parameters; write their values into it");
+                }
+                if statement.column_count() == 0 {
+                    bail!("the query gives no columns: it has to be a SELECT");
+                }
+                let cursor = match schema {
+                    Some(schema) => SqliteCursor::with_schema(&mut statement, [], schema)?,
+                    None => SqliteCursor::open(&mut statement, [])?,
+                };
+                taker.begin(cursor.schema())?;
+                match cursor.hand_over(|part| taker.take(part)) {
+                    Ok(_) => Ok(()),
+                    Err(StreamError::Sink(error)) => Err(error),
+                    Err(StreamError::Database(error)) => Err(error.into()),
+                }
+            }
+            Open::MySql(runtime, connection) => {
+                runtime.block_on(pass(connection, sqlx::query(sql), schema, taker))
+            }
+            Open::Postgres(runtime, connection) => {
+                runtime.block_on(pass(connection, sqlx::query(sql), schema, taker))
+            }
+        }
+    }
+
+    /// All rows of a query, as one table.
+    ///
+    /// # Errors
+    /// As [`stream`](Database::stream).
+    pub fn rows(&mut self, sql: &str, schema: Option<Schema>) -> Result<Rows> {
+        if let Open::Sqlite(connection) = &mut self.kind {
+            // At once: a thread would cost more than the rows of a small table.
+            let mut statement = connection.prepare_cached(sql).context("the query failed")?;
+            let cursor = match schema {
+                Some(schema) => SqliteCursor::with_schema(&mut statement, [], schema)?,
+                None => SqliteCursor::open(&mut statement, [])?,
+            };
+            return Ok(cursor.read_all()?);
+        }
+        match &mut self.kind {
+            Open::MySql(runtime, connection) => {
+                runtime.block_on(all(connection, sqlx::query(sql), schema))
+            }
+            Open::Postgres(runtime, connection) => {
+                runtime.block_on(all(connection, sqlx::query(sql), schema))
+            }
+            Open::Sqlite(_) => unreachable!("returned above"),
+        }
+    }
+
+    /// Runs statements without an answer.
+    pub(super) fn execute(&mut self, sql: &str) -> Result<()> {
+        match &mut self.kind {
+            Open::Sqlite(connection) => connection.execute_batch(sql)?,
+            Open::MySql(runtime, connection) => {
+                runtime.block_on(connection.execute(sql))?;
+            }
+            Open::Postgres(runtime, connection) => {
+                runtime.block_on(connection.execute(sql))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<Open> for Database {
+    fn from(kind: Open) -> Database {
+        Database { kind }
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.kind {
+            Open::Sqlite(_) => "Database(SQLite)",
+            Open::MySql(..) => "Database(MySQL)",
+            Open::Postgres(..) => "Database(PostgreSQL)",
+        })
+    }
+}
+
+fn within<T>(runtime: &Runtime, work: impl Future<Output = sqlx::Result<T>>) -> Result<T> {
+    runtime.block_on(async {
+        match tokio::time::timeout(PATIENCE, work).await {
+            Ok(result) => Ok(result?),
+            Err(_) => bail!("it did not answer within {} s", PATIENCE.as_secs()),
+        }
+    })
+}
+
+async fn begun<'s, 'q: 's, DB, C, A>(
+    connection: &'s mut C,
+    query: sqlx::query::Query<'q, DB, A>,
+    schema: Option<Schema>,
+) -> Result<Parts<'s, DB>>
+where
+    DB: Source,
+    C: Connection<Database = DB>,
+    A: IntoArguments<'q, DB> + Send + 'q,
+    for<'e> &'e mut C: Executor<'e, Database = DB>,
+{
+    let parts = match schema {
+        Some(schema) => Parts::with_schema(connection, query, schema).await?,
+        None => Parts::open(connection, query).await?,
+    };
+    if parts.schema().is_empty() {
+        bail!("the query gives no columns: it has to be a SELECT");
+    }
+    Ok(parts)
+}
+
+async fn pass<'s, 'q: 's, DB, C, A>(
+    connection: &'s mut C,
+    query: sqlx::query::Query<'q, DB, A>,
+    schema: Option<Schema>,
+    taker: &mut dyn Taker,
+) -> Result<()>
+where
+    DB: Source,
+    C: Connection<Database = DB>,
+    A: IntoArguments<'q, DB> + Send + 'q,
+    for<'e> &'e mut C: Executor<'e, Database = DB>,
+{
+    let mut parts = begun(connection, query, schema).await?;
+    taker.begin(parts.schema())?;
+    while let Some(part) = parts.next_part().await? {
+        taker.take(part)?;
+    }
+    Ok(())
+}
+
+async fn all<'s, 'q: 's, DB, C, A>(
+    connection: &'s mut C,
+    query: sqlx::query::Query<'q, DB, A>,
+    schema: Option<Schema>,
+) -> Result<Rows>
+where
+    DB: Source,
+    C: Connection<Database = DB>,
+    A: IntoArguments<'q, DB> + Send + 'q,
+    for<'e> &'e mut C: Executor<'e, Database = DB>,
+{
+    Ok(begun(connection, query, schema).await?.read_all().await?)
+}
