@@ -44,6 +44,7 @@ pages! {
     promises = "promises.md",
     costs = "costs.md",
     waiting = "waiting.md",
+    rows_tool = "rows/tool.md",
     lab = "lab.md",
     platforms = "platforms.md",
     moving = "moving/index.md",

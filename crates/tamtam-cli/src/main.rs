@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use tamtam_cli::lab::arguments::LabArguments;
+use tamtam_cli::rows::arguments::RowsArguments;
 use tamtam_cli::top::arguments::TopArguments;
-use tamtam_cli::{contender, drive, lab, top};
+use tamtam_cli::{contender, drive, lab, rows, top};
 
 /// Passes messages, and shows what each way of passing them costs on this machine.
 #[derive(Debug, Parser)]
@@ -23,6 +24,8 @@ struct Arguments {
 enum Command {
     /// Measure what each way of passing a message costs here, beside other systems and the articles' figures
     Lab(Box<LabArguments>),
+    /// Try what each form of a table costs on your own data, and show and convert files of rows
+    Rows(Box<RowsArguments>),
     /// Show what a running program does: a live table of its pools and actors
     Top(TopArguments),
     /// One run of one contender: what the lab starts for each measurement.
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Lab(arguments) => lab::command(*arguments),
+        Command::Rows(arguments) => rows::command(*arguments),
         Command::Top(arguments) => top::command(&arguments),
         Command::Contender { words } => Ok(drive::run_command(contender::all(), words)),
         Command::Hog { cpu } => lab::hog::be(cpu),

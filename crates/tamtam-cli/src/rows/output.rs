@@ -1,0 +1,166 @@
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use tamtam_rows::encoding::{JsonObjects, Parquet, Text};
+use tamtam_rows::packed::{Mode, Writer};
+use tamtam_rows::{Encoding, Rows, Schema};
+
+use super::format::Format;
+use super::source::Source;
+use crate::database::Taker;
+use crate::rows::source::First;
+
+/// Writes all rows of a source to a file, and returns how many there were. The file is there when it is complete: until
+/// then it has another name, so that what fails leaves no half of one, and a file may be converted into itself.
+///
+/// # Errors
+/// If the source cannot be read, the file cannot be written, or its form cannot carry a value.
+pub(super) fn convert(source: &Source, path: &Path) -> Result<u64> {
+    let format = Format::of(path)?;
+    let unfinished = Unfinished::beside(path);
+    let cannot = || format!("cannot write {}", path.display());
+    let file = File::create(&unfinished.0).with_context(cannot)?;
+    let mut output = Output {
+        path: path.to_owned(),
+        format,
+        state: State::Empty(BufWriter::new(file)),
+        rows: 0,
+    };
+    source.stream(&mut output)?;
+    let rows = output.finish().with_context(cannot)?;
+    std::fs::rename(&unfinished.0, path).with_context(cannot)?;
+    Ok(rows)
+}
+
+/// A file that is not complete, and is taken away again unless it becomes so.
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    fn beside(path: &Path) -> Unfinished {
+        let mut name = OsString::from(".");
+        name.push(path.file_name().unwrap_or_default());
+        name.push(format!(".{}.part", std::process::id()));
+        Unfinished(path.with_file_name(name))
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // It is not there any more when all went well.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+struct Output {
+    path: PathBuf,
+    format: Format,
+    state: State,
+    rows: u64,
+}
+
+enum State {
+    Empty(BufWriter<File>),
+    Packed(Writer<BufWriter<File>>),
+    Text(BufWriter<File>, Text),
+    /// Whether an object was written.
+    Json(BufWriter<File>, bool),
+    /// A Parquet file is written at once.
+    Parquet(BufWriter<File>, First),
+    Failed,
+}
+
+impl Taker for Output {
+    fn begin(&mut self, schema: &Schema) -> Result<()> {
+        let State::Empty(mut file) = std::mem::replace(&mut self.state, State::Failed) else {
+            anyhow::bail!("the columns come once");
+        };
+        self.state = match self.format {
+            Format::Packed => State::Packed(Writer::new(file, schema, Mode::Packed)?),
+            Format::Text(delimiter) => {
+                let form = Text {
+                    delimiter: delimiter.unwrap_or(b','),
+                    ..Text::HEADED
+                };
+                let mut line = Vec::new();
+                form.encode(&Rows::empty(schema.clone()), &mut line)?;
+                file.write_all(&line)?;
+                State::Text(
+                    file,
+                    Text {
+                        header: false,
+                        ..form
+                    },
+                )
+            }
+            Format::Json => {
+                file.write_all(b"[")?;
+                State::Json(file, false)
+            }
+            Format::Parquet => {
+                let mut all = First::new(u64::MAX);
+                all.begin(schema)?;
+                State::Parquet(file, all)
+            }
+        };
+        Ok(())
+    }
+
+    fn take(&mut self, part: Rows) -> Result<()> {
+        self.rows += part.len() as u64;
+        let path = &self.path;
+        let cannot = || format!("cannot write {}", path.display());
+        match &mut self.state {
+            State::Packed(writer) => writer.write(&part).with_context(cannot)?,
+            State::Text(file, form) => {
+                let mut bytes = Vec::new();
+                form.encode(&part, &mut bytes).with_context(cannot)?;
+                file.write_all(&bytes).with_context(cannot)?;
+            }
+            State::Json(file, is_behind) => {
+                let mut bytes = Vec::new();
+                JsonObjects.encode(&part, &mut bytes).with_context(cannot)?;
+                // The objects, without the brackets around them.
+                let text = bytes.trim_ascii();
+                let objects = text
+                    .strip_prefix(b"[")
+                    .and_then(|text| text.strip_suffix(b"]"))
+                    .unwrap_or_default()
+                    .trim_ascii();
+                if *is_behind && !objects.is_empty() {
+                    file.write_all(b",\n").with_context(cannot)?;
+                }
+                *is_behind |= !objects.is_empty();
+                file.write_all(objects).with_context(cannot)?;
+            }
+            State::Parquet(_, all) => all.take(part)?,
+            State::Empty(_) | State::Failed => anyhow::bail!("rows come behind their columns"),
+        }
+        Ok(())
+    }
+}
+
+impl Output {
+    fn finish(self) -> Result<u64> {
+        match self.state {
+            State::Packed(writer) => {
+                writer.finish()?;
+            }
+            State::Text(mut file, _) | State::Empty(mut file) => file.flush()?,
+            State::Json(mut file, _) => {
+                file.write_all(b"]\n")?;
+                file.flush()?;
+            }
+            State::Parquet(mut file, all) => {
+                let mut bytes = Vec::new();
+                Parquet::ZSTD.encode(&all.rows()?, &mut bytes)?;
+                file.write_all(&bytes)?;
+                file.flush()?;
+            }
+            State::Failed => {}
+        }
+        Ok(self.rows)
+    }
+}
