@@ -61,6 +61,8 @@ macro_rules! each {
     };
 }
 
+pub(crate) use each;
+
 impl Values {
     /// No values yet, for a column of this type.
     pub fn new(kind: &Kind) -> Values {
@@ -293,6 +295,11 @@ impl Column {
         })
     }
 
+    /// What is null must hold zero or nothing, and there must be a null, if there are any nulls.
+    pub(crate) fn of_parts(values: Values, nulls: Option<Nulls>) -> Column {
+        Column { values, nulls }
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.values.len()
@@ -522,165 +529,6 @@ impl<'a> FromIterator<Option<&'a str>> for Column {
         Column {
             values: Values::Text(texts),
             nulls: (nulls.count() > 0).then_some(nulls),
-        }
-    }
-}
-
-/// Makes a column value by value.
-#[derive(Clone, Debug)]
-pub struct ColumnBuilder {
-    kind: Kind,
-    values: Values,
-    /// From the first null on.
-    nulls: Option<Nulls>,
-}
-
-impl ColumnBuilder {
-    /// For a column of this type.
-    pub fn new(kind: Kind) -> ColumnBuilder {
-        ColumnBuilder {
-            values: Values::new(&kind),
-            kind,
-            nulls: None,
-        }
-    }
-
-    /// How many rows there are so far.
-    pub fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    /// Whether there is no row so far.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
-    /// One more row that is null.
-    pub fn push_null(&mut self) {
-        let before = self.len();
-        match &mut self.values {
-            Values::Bool(values) => values.push(false),
-            Values::I8(values) => values.push(0),
-            Values::I16(values) => values.push(0),
-            Values::I32(values) => values.push(0),
-            Values::I64(values) => values.push(0),
-            Values::I128(values) => values.push(0),
-            Values::U8(values) => values.push(0),
-            Values::U16(values) => values.push(0),
-            Values::U32(values) => values.push(0),
-            Values::U64(values) => values.push(0),
-            Values::F32(values) => values.push(0.0),
-            Values::F64(values) => values.push(0.0),
-            Values::Uuid(values) => values.push([0; 16]),
-            // Nothing is added to the text, which therefore stays within its limit.
-            Values::Text(texts) => texts.push("").expect("no text is added"),
-            Values::Bytes(slices) => slices.push(&[]).expect("no byte is added"),
-        }
-        self.nulls
-            .get_or_insert_with(|| Nulls::none(before))
-            .push(true);
-    }
-
-    /// One more row. An integer fits whatever integer column its value fits, and a column of dates, times or
-    /// decimals takes only those.
-    ///
-    /// # Errors
-    /// [`ShapeError::Kind`] if the value is not of the column's type (the column's name is left empty there), and
-    /// [`ShapeError::TooLarge`]; the column is as it was.
-    #[inline]
-    pub fn push(&mut self, value: Value<'_>) -> Result<(), ShapeError> {
-        macro_rules! integer {
-            ($values:expr, $value:expr) => {
-                match $value.try_into() {
-                    Ok(fitting) => $values.push(fitting),
-                    Err(_) => return Err(self.refused(value)),
-                }
-            };
-        }
-        match (&mut self.values, value) {
-            (_, Value::Null) => {
-                self.push_null();
-                return Ok(());
-            }
-            (Values::Bool(values), Value::Bool(value)) => values.push(value),
-            (Values::I32(values), Value::Date(value)) if self.kind == Kind::Date => {
-                values.push(value)
-            }
-            (Values::I64(values), Value::Time(value)) if matches!(self.kind, Kind::Time(_)) => {
-                values.push(value)
-            }
-            (Values::I64(values), Value::Timestamp(value))
-                if matches!(self.kind, Kind::Timestamp(..)) =>
-            {
-                values.push(value);
-            }
-            (Values::I32(_), Value::Int(_) | Value::Unsigned(_)) if self.kind != Kind::I32 => {
-                return Err(self.refused(value));
-            }
-            (Values::I64(_), Value::Int(_) | Value::Unsigned(_)) if self.kind != Kind::I64 => {
-                return Err(self.refused(value));
-            }
-            (Values::I8(values), Value::Int(number)) => integer!(values, number),
-            (Values::I16(values), Value::Int(number)) => integer!(values, number),
-            (Values::I32(values), Value::Int(number)) => integer!(values, number),
-            (Values::I64(values), Value::Int(number)) => values.push(number),
-            (Values::U8(values), Value::Int(number)) => integer!(values, number),
-            (Values::U16(values), Value::Int(number)) => integer!(values, number),
-            (Values::U32(values), Value::Int(number)) => integer!(values, number),
-            (Values::U64(values), Value::Int(number)) => integer!(values, number),
-            (Values::I8(values), Value::Unsigned(number)) => integer!(values, number),
-            (Values::I16(values), Value::Unsigned(number)) => integer!(values, number),
-            (Values::I32(values), Value::Unsigned(number)) => integer!(values, number),
-            (Values::I64(values), Value::Unsigned(number)) => integer!(values, number),
-            (Values::U8(values), Value::Unsigned(number)) => integer!(values, number),
-            (Values::U16(values), Value::Unsigned(number)) => integer!(values, number),
-            (Values::U32(values), Value::Unsigned(number)) => integer!(values, number),
-            (Values::U64(values), Value::Unsigned(number)) => values.push(number),
-            (Values::I128(values), Value::Decimal(value)) => values.push(value),
-            (Values::F32(values), Value::F32(value)) => values.push(value),
-            (Values::F64(values), Value::F64(value)) => values.push(value),
-            (Values::F64(values), Value::F32(value)) => values.push(value.into()),
-            (Values::Uuid(values), Value::Uuid(value)) => values.push(value),
-            (Values::Text(texts), Value::Text(value)) => texts.push(value)?,
-            (Values::Bytes(slices), Value::Bytes(value)) => slices.push(value)?,
-            _ => return Err(self.refused(value)),
-        }
-        if let Some(nulls) = &mut self.nulls {
-            nulls.push(false);
-        }
-        Ok(())
-    }
-
-    /// Forgets the rows from this one on.
-    pub(crate) fn truncate(&mut self, len: usize) {
-        each!(&mut self.values, vector => vector.truncate(len), variable => variable.truncate(len));
-        if let Some(nulls) = &mut self.nulls {
-            nulls.truncate(len);
-        }
-    }
-
-    fn refused(&self, value: Value<'_>) -> ShapeError {
-        let mut given = format!("the value {value:?}");
-        if given.len() > 80 {
-            let end = (0..=77)
-                .rev()
-                .find(|&at| given.is_char_boundary(at))
-                .unwrap_or(0);
-            given.truncate(end);
-            given.push_str("...");
-        }
-        ShapeError::Kind {
-            column: String::new(),
-            expected: self.kind.clone(),
-            given,
-        }
-    }
-
-    /// The column.
-    pub fn finish(self) -> Column {
-        Column {
-            values: self.values,
-            nulls: self.nulls.filter(|nulls| nulls.count() > 0),
         }
     }
 }

@@ -5,6 +5,7 @@ pub mod arrow;
 #[cfg(feature = "text")]
 mod cell_text;
 mod column;
+mod column_builder;
 #[cfg(feature = "compression")]
 mod compression;
 mod cursor;
@@ -30,7 +31,8 @@ mod strings;
 mod structs;
 mod value;
 
-pub use column::{Column, ColumnBuilder, Element, Values};
+pub use column::{Column, Element, Values};
+pub use column_builder::ColumnBuilder;
 #[cfg(feature = "compression")]
 pub use compression::{Compressed, Compression, CompressionError, CompressionKind, decompress};
 pub use cursor::{Cursor, Row};
