@@ -7,7 +7,7 @@
 use super::Mode;
 use super::bytes::{Input, Output, Result};
 use super::integers::{self, Effort};
-use crate::kernels::{mask, pack, packed_bytes, unpack};
+use crate::kernels::{mask, pack, packed_bytes, unpack, vectorised};
 
 /// The bits of each value, at a multiple of 8.
 const PLAIN: u8 = 0;
@@ -100,12 +100,6 @@ pub(super) fn encode<F: Float>(values: &[F], effort: Effort, out: &mut Output<'_
     {
         return;
     }
-    let mut upper: Vec<u64> = sample
-        .iter()
-        .map(|value| value.bits() >> (F::WIDTH - F::UPPER))
-        .collect();
-    upper.sort_unstable();
-    upper.dedup();
     let mut whole: Vec<u64> = sample.iter().map(|value| value.bits()).collect();
     whole.sort_unstable();
     whole.dedup();
@@ -148,18 +142,21 @@ fn decimal<F: Float>(values: &[F], exponent: usize, effort: Effort, out: &mut Ou
     let mut behind = 0;
     let mut last = 0;
     let mut integers: Vec<i64> = Vec::with_capacity(values.len());
-    for (row, &value) in values.iter().enumerate() {
-        match scaled(value, ten) {
-            Some(integer) => last = integer,
-            None => {
-                // In its place stands what is there before it, which costs least.
-                gaps.push((row - behind) as u32);
-                exceptions.push(value.bits());
-                behind = row + 1;
+    // Rounding is one instruction only where the processor is known to have it.
+    vectorised(|| {
+        for (row, &value) in values.iter().enumerate() {
+            match scaled(value, ten) {
+                Some(integer) => last = integer,
+                None => {
+                    // In its place stands what is there before it, which costs least.
+                    gaps.push((row - behind) as u32);
+                    exceptions.push(value.bits());
+                    behind = row + 1;
+                }
             }
+            integers.push(last);
         }
-        integers.push(last);
-    }
+    });
     if exceptions.len() * 6 > values.len() {
         return false;
     }
