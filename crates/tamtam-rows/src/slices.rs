@@ -46,6 +46,11 @@ impl Slices {
         })
     }
 
+    /// From values of one length, joined; `None` if that is not as it must be.
+    pub(crate) fn from_joined(bytes: Vec<u8>, width: usize, count: usize) -> Option<Slices> {
+        Slices::from_fixed(bytes, width, count)
+    }
+
     /// One more value.
     ///
     /// # Errors

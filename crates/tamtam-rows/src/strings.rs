@@ -73,6 +73,11 @@ impl Strings {
         })
     }
 
+    /// From values of one length, joined; `None` if that is not as it must be.
+    pub(crate) fn from_joined(bytes: Vec<u8>, width: usize, count: usize) -> Option<Strings> {
+        Strings::from_fixed(String::from_utf8(bytes).ok()?, width, count).ok()
+    }
+
     /// One more value.
     ///
     /// # Errors

@@ -201,3 +201,39 @@ fn a_struct_is_not_read_from_another_table() {
         Some(ShapeError::NoColumn("flag".into()))
     );
 }
+
+record! {
+    #[derive(Clone, Debug, PartialEq)]
+    struct Named {
+        name: String,
+        raw: Vec<u8>,
+    }
+}
+
+#[test]
+fn texts_of_one_length_are_kept_like_all_others() {
+    let named = |name: &str| Named {
+        name: name.to_owned(),
+        raw: name.as_bytes().to_vec(),
+    };
+    for names in [
+        vec![],
+        vec!["", ""],
+        vec!["ab", "ä", "cd"],
+        vec!["ab", "cd", "efg"],
+        vec!["0123456789abcdef", "fedcba9876543210"],
+        vec!["0123456789abcdefg", "gfedcba9876543210"],
+    ] {
+        let records: Vec<Named> = names.iter().map(|name| named(name)).collect();
+        let rows = Named::to_rows(&records).unwrap();
+        assert!(Named::from_rows(&rows).unwrap().eq(records));
+        assert!(
+            rows.column("name")
+                .unwrap()
+                .texts()
+                .unwrap()
+                .iter()
+                .eq(names)
+        );
+    }
+}
