@@ -126,6 +126,50 @@ impl ColumnBuilder {
         Ok(())
     }
 
+    /// One more row, of the integer that its column keeps: the number itself, days, or units. False, and nothing is
+    /// changed, if the column keeps no integers or this one does not fit.
+    #[cfg(feature = "sqlite")]
+    #[inline]
+    pub(crate) fn push_kept(&mut self, number: i64) -> bool {
+        macro_rules! fitting {
+            ($values:expr) => {
+                match number.try_into() {
+                    Ok(fitting) => $values.push(fitting),
+                    Err(_) => return false,
+                }
+            };
+        }
+        match &mut self.values {
+            Values::I8(values) => fitting!(values),
+            Values::I16(values) => fitting!(values),
+            Values::I32(values) => fitting!(values),
+            Values::I64(values) => values.push(number),
+            Values::U8(values) => fitting!(values),
+            Values::U16(values) => fitting!(values),
+            Values::U32(values) => fitting!(values),
+            Values::U64(values) => fitting!(values),
+            _ => return false,
+        }
+        if let Some(nulls) = &mut self.nulls {
+            nulls.push(false);
+        }
+        true
+    }
+
+    /// One more row of text. False, and nothing is changed, if this is no column of text or the text is too large.
+    #[cfg(feature = "sqlite")]
+    #[inline]
+    pub(crate) fn push_text(&mut self, text: &str) -> bool {
+        let is_pushed = match &mut self.values {
+            Values::Text(texts) => texts.push(text).is_ok(),
+            _ => false,
+        };
+        if let (true, Some(nulls)) = (is_pushed, &mut self.nulls) {
+            nulls.push(false);
+        }
+        is_pushed
+    }
+
     /// Forgets the rows from this one on.
     pub(crate) fn truncate(&mut self, len: usize) {
         each!(&mut self.values, vector => vector.truncate(len), variable => variable.truncate(len));

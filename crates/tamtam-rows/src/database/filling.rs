@@ -47,6 +47,13 @@ impl Filling {
         }
     }
 
+    /// The column, for values that need no look at its type.
+    #[cfg(feature = "sqlite")]
+    #[inline]
+    pub(super) fn column(&mut self, column: usize) -> &mut ColumnBuilder {
+        &mut self.columns[column]
+    }
+
     /// The row is complete.
     #[inline]
     pub(super) fn end_row(&mut self) {

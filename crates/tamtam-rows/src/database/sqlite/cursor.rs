@@ -219,6 +219,29 @@ fn push(
     cell: ValueRef<'_>,
     text: &mut String,
 ) -> Result<(), DatabaseError> {
+    // Nearly all values are of these two sorts and fit; what does not is looked at again.
+    let is_pushed = match cell {
+        ValueRef::Integer(number) => filling.column(index).push_kept(number),
+        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => filling.column(index).push_text(text),
+            Err(_) => false,
+        },
+        _ => false,
+    };
+    if is_pushed {
+        return Ok(());
+    }
+    push_seldom(filling, index, kind, cell, text)
+}
+
+#[inline(never)]
+fn push_seldom(
+    filling: &mut Filling,
+    index: usize,
+    kind: &Kind,
+    cell: ValueRef<'_>,
+    text: &mut String,
+) -> Result<(), DatabaseError> {
     match cell::value(cell, kind, text) {
         Ok(value) => filling.push(index, value),
         Err(unfit) => Err(filling.unfit(index, unfit)),
