@@ -82,7 +82,7 @@ impl Ends {
 
     /// The lengths, value by value.
     pub(crate) fn lengths(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
-        (0..self.len()).map(|index| match self {
+        (0..self.len()).map(move |index| match self {
             Ends::Fixed { width, .. } => *width,
             Ends::Each(offsets) => offsets[index + 1] - offsets[index],
         })
