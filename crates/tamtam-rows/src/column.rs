@@ -95,6 +95,28 @@ impl Values {
         self.len() == 0
     }
 
+    /// One more value, of a row that is null: zero, or nothing.
+    pub(crate) fn push_nothing(&mut self) {
+        match self {
+            Values::Bool(values) => values.push(false),
+            Values::I8(values) => values.push(0),
+            Values::I16(values) => values.push(0),
+            Values::I32(values) => values.push(0),
+            Values::I64(values) => values.push(0),
+            Values::I128(values) => values.push(0),
+            Values::U8(values) => values.push(0),
+            Values::U16(values) => values.push(0),
+            Values::U32(values) => values.push(0),
+            Values::U64(values) => values.push(0),
+            Values::F32(values) => values.push(0.0),
+            Values::F64(values) => values.push(0.0),
+            Values::Uuid(values) => values.push([0; 16]),
+            // Nothing is added to the text, which therefore stays within its limit.
+            Values::Text(texts) => texts.push("").expect("no text is added"),
+            Values::Bytes(slices) => slices.push(&[]).expect("no byte is added"),
+        }
+    }
+
     /// The bytes that the values take in memory.
     pub fn memory(&self) -> usize {
         each!(self, vector => size_of_val(vector.as_slice()), variable => variable.all().len() + variable.ends().memory())

@@ -80,23 +80,7 @@ impl Inlet {
             return Err(Refusal::Kind);
         }
         let before = self.values.len();
-        match &mut self.values {
-            Values::Bool(values) => values.push(false),
-            Values::I8(values) => values.push(0),
-            Values::I16(values) => values.push(0),
-            Values::I32(values) => values.push(0),
-            Values::I64(values) => values.push(0),
-            Values::I128(values) => values.push(0),
-            Values::U8(values) => values.push(0),
-            Values::U16(values) => values.push(0),
-            Values::U32(values) => values.push(0),
-            Values::U64(values) => values.push(0),
-            Values::F32(values) => values.push(0.0),
-            Values::F64(values) => values.push(0.0),
-            Values::Uuid(values) => values.push([0; 16]),
-            Values::Text(texts) => texts.push("")?,
-            Values::Bytes(slices) => slices.push(&[])?,
-        }
+        self.values.push_nothing();
         self.nulls
             .get_or_insert_with(|| Nulls::none(before))
             .push(true);
