@@ -1,3 +1,4 @@
+use super::encode::pays;
 use super::{Codec, Effort, encode};
 use crate::kernels::Word;
 use crate::packed::Mode;
@@ -31,11 +32,7 @@ pub(super) fn write<W: Word>(
     out.varint(entries.len() as u64);
     encode(&entries, effort.inner(), out);
     encode(&codes, effort.inner(), out);
-    if (out.bytes.len() - start) * 8 >= offsets.len() * width as usize {
-        out.bytes.truncate(start);
-        return false;
-    }
-    true
+    pays(start, offsets.len(), width, out)
 }
 
 /// The different values, and for each place which it is. `None` if there are more than `most`.

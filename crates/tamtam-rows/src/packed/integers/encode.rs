@@ -1,6 +1,6 @@
 use super::choose::{Choice, choose};
 use super::{Codec, Effort, Integer, dictionary, radix, symbols};
-use crate::kernels::{Word, mask, pack, vectorised, width_of};
+use crate::kernels::{Word, mask, pack, packed_bytes, vectorised, width_of};
 use crate::packed::Mode;
 use crate::packed::bytes::Output;
 
@@ -85,20 +85,27 @@ fn step_of<T: Integer>(values: &[T], first: T, last: T) -> Option<u64> {
 fn list<W: Word>(mut offsets: Vec<W>, base: u64, range: u64, effort: Effort, out: &mut Output<'_>) {
     let (choice, divisor) = choose(&mut offsets, range, effort);
     let width = width_of(range / divisor);
-    let start = out.bytes.len();
-    // Codecs but packing know no divisor; the offsets were divided already, so that they go inside a scaled list.
-    if divisor != 1 {
-        out.byte(Codec::Scaled as u8);
-        out.zigzag(base);
-        out.varint(divisor);
-        return match choice {
-            Choice::Packed => packed(&offsets, 0, width, out),
-            _ if effort.nests() => coded(&offsets, choice, 0, width, effort.inner(), out),
-            _ => packed(&offsets, 0, width, out),
-        };
+    if divisor == 1 {
+        return coded(&offsets, choice, base, width, effort, out);
     }
-    coded(&offsets, choice, base, width, effort, out);
-    debug_assert!(out.bytes.len() > start);
+    // The offsets were divided already, and lie as a list of their own inside a scaled one.
+    out.byte(Codec::Scaled as u8);
+    out.zigzag(base);
+    out.varint(divisor);
+    if effort.nests() {
+        coded(&offsets, choice, 0, width, effort.inner(), out);
+    } else {
+        packed(&offsets, 0, width, out);
+    }
+}
+
+/// Whether what was written from `start` on is smaller than packing would be; otherwise it is taken back.
+pub(super) fn pays(start: usize, count: usize, width: u32, out: &mut Output<'_>) -> bool {
+    if out.bytes.len() - start < packed_bytes(count, width) {
+        return true;
+    }
+    out.bytes.truncate(start);
+    false
 }
 
 fn coded<W: Word>(

@@ -4,8 +4,9 @@
 //! States lie between 2^15 and 2^31, so that every step fits 32 bits with a sign, as browsers calculate. Probabilities
 //! are multiples of 1/4096.
 
+use super::encode::pays;
 use super::{Codec, Effort, Integer, decode, encode};
-use crate::kernels::{Word, packed_bytes, width_of};
+use crate::kernels::Word;
 use crate::packed::bytes::{Input, Output, Result};
 
 const PROBABILITY_BITS: u32 = 12;
@@ -95,15 +96,6 @@ pub(super) fn encode_classes<W: Word>(
     out.bytes
         .extend_from_slice(&(held as u64).to_le_bytes()[..count.div_ceil(8) as usize]);
     pays(start, offsets.len(), width, out)
-}
-
-/// Takes back what is larger than packing would be.
-fn pays(start: usize, count: usize, width: u32, out: &mut Output<'_>) -> bool {
-    if out.bytes.len() - start < packed_bytes(count, width) {
-        return true;
-    }
-    out.bytes.truncate(start);
-    false
 }
 
 /// Probabilities that sum up to [`TOTAL`], at least 1 for each symbol that occurs.
@@ -336,7 +328,6 @@ pub(super) fn decode_classes<T: Integer>(
         at += rest as usize;
         values.push(base.plus(T::narrow(least + found)));
     }
-    debug_assert!(width_of(at as u64) <= 64);
     Ok(values)
 }
 
