@@ -6,7 +6,7 @@
 
 use super::Mode;
 use super::bytes::{Input, Output, Result};
-use super::integers::{self, Effort};
+use super::integers::{self, Effort, Exceptions, read_exceptions};
 use crate::kernels::{mask, pack, packed_bytes, unpack, vectorised};
 
 /// The bits of each value, at a multiple of 8.
@@ -137,9 +137,7 @@ fn exponent_of<F: Float>(sample: &[F]) -> Option<usize> {
 /// False, and nothing written, where that would not be smaller.
 fn decimal<F: Float>(values: &[F], exponent: usize, effort: Effort, out: &mut Output<'_>) -> bool {
     let ten = TENS[exponent];
-    let mut gaps: Vec<u32> = Vec::new();
-    let mut exceptions: Vec<u64> = Vec::new();
-    let mut behind = 0;
+    let mut exceptions = Exceptions::default();
     let mut last = 0;
     let mut integers: Vec<i64> = Vec::with_capacity(values.len());
     // Rounding is one instruction only where the processor is known to have it.
@@ -147,12 +145,8 @@ fn decimal<F: Float>(values: &[F], exponent: usize, effort: Effort, out: &mut Ou
         for (row, &value) in values.iter().enumerate() {
             match scaled(value, ten) {
                 Some(integer) => last = integer,
-                None => {
-                    // In its place stands what is there before it, which costs least.
-                    gaps.push((row - behind) as u32);
-                    exceptions.push(value.bits());
-                    behind = row + 1;
-                }
+                // In its place stands what is there before it, which costs least.
+                None => exceptions.push(row, value.bits()),
             }
             integers.push(last);
         }
@@ -164,9 +158,7 @@ fn decimal<F: Float>(values: &[F], exponent: usize, effort: Effort, out: &mut Ou
     out.byte(DECIMAL);
     out.byte(exponent as u8);
     integers::encode(&integers, effort.inner(), out);
-    out.varint(exceptions.len() as u64);
-    integers::encode(&gaps, effort.inner(), out);
-    integers::encode(&exceptions, effort.inner(), out);
+    exceptions.write(effort, out);
     if out.bytes.len() - start > values.len() * F::WIDTH as usize / 8 {
         out.bytes.truncate(start);
         return false;
@@ -219,18 +211,9 @@ pub(super) fn decode<F: Float>(input: &mut Input<'_>, count: usize) -> Result<Ve
                 .into_iter()
                 .map(|integer| F::of_f64(integer as f64 / ten))
                 .collect();
-            let exceptions = input.count(count, "the number of exceptions")?;
-            let gaps: Vec<u32> = integers::decode(input, exceptions, 1)?;
-            let bits: Vec<u64> = integers::decode(input, exceptions, 1)?;
-            let mut row = 0_usize;
-            for (gap, bits) in gaps.into_iter().zip(bits) {
-                row += gap as usize;
-                let Some(value) = values.get_mut(row) else {
-                    return Err(input.malformed("an exception beyond the column's end"));
-                };
-                *value = F::of_bits(bits);
-                row += 1;
-            }
+            read_exceptions(input, 1, &mut values, |value, bits| {
+                *value = F::of_bits(bits)
+            })?;
             Ok(values)
         }
         SPLIT => {

@@ -1,4 +1,4 @@
-use super::{Codec, DEPTH, Integer, radix, symbols};
+use super::{Codec, DEPTH, Integer, radix, read_exceptions, symbols};
 use crate::kernels::{Word, packed_bytes, unpack, vectorised};
 use crate::packed::bytes::{Input, Met, Result};
 
@@ -173,19 +173,10 @@ fn plain<T: Integer>(input: &mut Input<'_>, count: usize) -> Result<Vec<T>> {
 fn patched<T: Integer>(input: &mut Input<'_>, count: usize, base: T, depth: u8) -> Result<Vec<T>> {
     let (bytes, width) = bits(input, count)?;
     let mut values = offsets(bytes, width, count, base);
-    let exceptions = input.count(count, "the number of exceptions")?;
-    let gaps: Vec<u32> = decode(input, exceptions, depth + 1)?;
-    let highs: Vec<u64> = decode(input, exceptions, depth + 1)?;
-    let mut row = 0_usize;
-    for (gap, high) in gaps.into_iter().zip(highs) {
-        row += gap as usize;
-        let Some(value) = values.get_mut(row) else {
-            return Err(input.malformed("an exception beyond the list's end"));
-        };
+    read_exceptions(input, depth + 1, &mut values, |value, high| {
         let high = if width < 64 { high << width } else { 0 };
         *value = value.plus(T::narrow(high));
-        row += 1;
-    }
+    })?;
     Ok(values)
 }
 

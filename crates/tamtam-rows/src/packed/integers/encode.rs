@@ -1,5 +1,5 @@
 use super::choose::{Choice, choose};
-use super::{Codec, Effort, Integer, dictionary, radix, symbols};
+use super::{Codec, Effort, Exceptions, Integer, dictionary, radix, symbols};
 use crate::kernels::{Word, mask, pack, packed_bytes, vectorised, width_of};
 use crate::packed::Mode;
 use crate::packed::bytes::Output;
@@ -162,9 +162,7 @@ fn delta<W: Word>(offsets: &[W], base: u64, effort: Effort, out: &mut Output<'_>
 fn patched<W: Word>(offsets: &[W], base: u64, low: u32, effort: Effort, out: &mut Output<'_>) {
     out.byte(Codec::Patched as u8);
     out.zigzag(base);
-    let mut gaps: Vec<u32> = Vec::new();
-    let mut highs: Vec<u64> = Vec::new();
-    let mut behind = 0;
+    let mut exceptions = Exceptions::default();
     let mask = mask(low);
     let lows: Vec<W> = offsets
         .iter()
@@ -172,18 +170,14 @@ fn patched<W: Word>(offsets: &[W], base: u64, low: u32, effort: Effort, out: &mu
         .map(|(row, offset)| {
             let offset = offset.get();
             if offset > mask {
-                gaps.push((row - behind) as u32);
-                highs.push(offset >> low);
-                behind = row + 1;
+                exceptions.push(row, offset >> low);
             }
             W::of(offset & mask)
         })
         .collect();
     out.byte(low as u8);
     pack(&lows, low, out.bytes);
-    out.varint(gaps.len() as u64);
-    encode(&gaps, effort.inner(), out);
-    encode(&highs, effort.inner(), out);
+    exceptions.write(effort, out);
 }
 
 fn runs<W: Word>(offsets: &[W], base: u64, effort: Effort, out: &mut Output<'_>) {

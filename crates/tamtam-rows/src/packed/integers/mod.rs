@@ -9,12 +9,14 @@ mod choose;
 mod decode;
 mod dictionary;
 mod encode;
+mod exceptions;
 mod radix;
 mod sample;
 mod symbols;
 
 pub(super) use decode::decode;
 pub(super) use encode::encode;
+pub(super) use exceptions::{Exceptions, read_exceptions};
 
 use super::Mode;
 
