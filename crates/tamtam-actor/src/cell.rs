@@ -479,6 +479,14 @@ impl<M: Send + 'static> Cell<M> {
         },
     };
 
+    /// Sees to it that the actor ends when its home closes, even if nobody sends to it.
+    pub(crate) fn be_told_of_close(self: &Arc<Self>) {
+        if self.life.is_news() {
+            let place: Arc<dyn Place> = Arc::clone(self) as Arc<dyn Place>;
+            self.home.remember(Arc::downgrade(&place));
+        }
+    }
+
     /// Parks the actor: it gets its next turn from whoever unparks it.
     ///
     /// # Safety
@@ -494,10 +502,9 @@ impl<M: Send + 'static> Cell<M> {
             Arc::from_raw(this.as_ptr())
         };
         let is_held = cell.state.has(State::HELD | State::PAUSED);
-        if is_held && cell.life.is_news() {
+        if is_held {
             // Perhaps for ever: so its home has to tell it that it closes, or its mail would be lost in silence.
-            let place: Arc<dyn Place> = Arc::clone(&cell) as Arc<dyn Place>;
-            cell.home.remember(Arc::downgrade(&place));
+            cell.be_told_of_close();
         }
         // SYNC cell-parked
         cell.parked.store(true, Ordering::SeqCst);
@@ -545,10 +552,7 @@ impl<M: Send + 'static> Place for Cell<M> {
     fn watch(self: Arc<Self>, key: WatchKey, watcher: Watcher) {
         match self.life.add_watcher(key, watcher) {
             Ok(()) => {
-                if self.life.is_news() {
-                    let place: Arc<dyn Place> = Arc::clone(&self) as Arc<dyn Place>;
-                    self.home.remember(Arc::downgrade(&place));
-                }
+                self.be_told_of_close();
             }
             Err((reason, watcher)) => watcher(&self.ended(reason)),
         }

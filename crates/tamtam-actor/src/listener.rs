@@ -72,8 +72,9 @@ can_be_listened_to!(Receiver, RecvStream; LaneReceiver, LaneStream);
 
 /// Somebody who listens to a channel: see [`Pool::on`], [`Worker::on`] and [`Frame::on`].
 ///
-/// Dropping this ends the listening, when the handler is through with the message that it is at: nothing is taken out of
-/// the channel afterwards. [`detach`](Listener::detach) lets it listen on by itself.
+/// Dropping this ends the listening, when the handler is through with the message that it is at, or that it is just about
+/// to take, which may be one sent after the drop: at most this one is heard afterwards, and nothing once
+/// [`has_ended`](Listener::has_ended) is true. [`detach`](Listener::detach) lets it listen on by itself.
 ///
 /// It ends also when the channel is empty and has no sender any more, or is closed; when its handler panics; and when its
 /// home ends. In each case it drops its receiver, and with it what is in the channel, if that was the last one.
@@ -149,7 +150,9 @@ where
     type Message = Look;
 
     fn started(&mut self, cx: &mut Context<Self>) {
-        // With an address of its own it does not end for want of others.
+        // With an address of its own it does not end for want of others. Nor by itself with its home, if nobody sends on
+        // the channel any more, as after `after`: it would keep itself for ever.
+        cx.here().to_arc().be_told_of_close();
         self.waker = Some(Waker::from(Arc::new(Bell(cx.address()))));
     }
 
