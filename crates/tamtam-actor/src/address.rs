@@ -9,7 +9,7 @@ use crate::at_work::{ActorId, AtWork, Place};
 use crate::cell::Cell;
 use crate::error::{AskError, TellError};
 use crate::held_wait::HeldWait;
-use crate::mailbox::{Level, TellFuture, WhenFull};
+use crate::mailbox::{Level, TellFuture, WhenFull, apart};
 use crate::reply::{Answer, Reply};
 use crate::time::Door;
 use crate::waits::{GRACE, Waiting};
@@ -72,8 +72,18 @@ impl<M> Address<M> {
     /// # Errors
     ///
     /// [`TellError`] with the message: the mailbox is limited and full, or the actor has stopped.
-    #[inline]
+    #[inline(always)]
     pub fn tell(&self, message: M) -> Result<(), TellError<M>> {
+        // The usual case at the caller's own place, so that the parts of a message go from registers into its node. One
+        // that is handed on in memory is read as a whole just after it was written in parts, for which a processor waits.
+        match &self.way {
+            Way::Here(cell) if cell.0.is_plain() => cell.0.push_plain(message),
+            _ => self.tell_otherwise(apart(message)),
+        }
+    }
+
+    #[inline(never)]
+    fn tell_otherwise(&self, message: M) -> Result<(), TellError<M>> {
         self.push(message, WhenFull::AsMade)
     }
 

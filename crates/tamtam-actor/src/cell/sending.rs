@@ -34,8 +34,14 @@ impl<M> Cell<M> {
         self.push_plain(message)
     }
 
+    /// Whether messages go into the mailbox without more ado.
     #[inline(always)]
-    pub(super) fn push_plain(self: &Arc<Self>, message: M) -> Result<(), TellError<M>> {
+    pub(crate) fn is_plain(&self) -> bool {
+        self.special.is_none() && !self.is_closed()
+    }
+
+    #[inline(always)]
+    pub(crate) fn push_plain(self: &Arc<Self>, message: M) -> Result<(), TellError<M>> {
         if self.tail.push(message) {
             return self.schedule_message();
         }
@@ -59,7 +65,7 @@ impl<M> Cell<M> {
     }
 
     /// As `schedule`, for a message that has woken the receiver and may come back.
-    #[inline]
+    #[inline(never)]
     pub(super) fn schedule_message(self: &Arc<Self>) -> Result<(), TellError<M>> {
         let due = Self::location(self).cast();
         // SAFETY: as in `schedule`.

@@ -25,6 +25,7 @@ pub use dead_letter::{DeadLetter, DeadLetterWatch, Loss, on_dead_letter};
 pub use limited::{Level, Overflow};
 pub(crate) use limited::{Limited, Pushed, Reserved, WhenFull};
 pub(crate) use mute::{Mute, Sender};
+pub(crate) use node::apart;
 pub(crate) use pigeonhole::{Filler, Taker, pigeonhole};
 pub(crate) use plan::Special;
 pub use plan::{Describes, Plain, Ruled};

@@ -5,7 +5,7 @@
 //! travel back through a shared store, 64 at a time, so that its lock is taken once for so many messages
 //! (the idea is that of the magazines in Bonwick and Adams, *Magazines and Vmem*, 2001).
 
-use core::mem::MaybeUninit;
+use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::{self, NonNull};
 
 use tamtam_wait::seam::UnsafeCell;
@@ -19,15 +19,17 @@ pub(super) struct Node<M> {
 
 impl<M> Node<M> {
     /// Puts a message into a node, if there is one. Whoever gets the node owns both.
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(message: Option<M>) -> NonNull<Self> {
+        // So that there is nothing to be dropped should there be no memory: it would have to lie in memory for that.
+        let message = message.map(ManuallyDrop::new);
         let node = memory::take::<Self>();
         // SAFETY: fresh memory of this layout, in nobody else's hands.
         unsafe {
             node.as_ptr().write(Node {
                 next: AtomicPtr::new(ptr::null_mut()),
                 message: UnsafeCell::new(match message {
-                    Some(message) => MaybeUninit::new(message),
+                    Some(message) => MaybeUninit::new(ManuallyDrop::into_inner(message)),
                     None => MaybeUninit::uninit(),
                 }),
             });
@@ -62,6 +64,15 @@ impl<M> Node<M> {
             memory::give_back(NonNull::new_unchecked(node));
         }
     }
+}
+
+/// The message in a place of its own. Where a function is called only sometimes that takes it in memory, the message
+/// need not lie in memory otherwise.
+#[inline(always)]
+pub(crate) fn apart<M>(message: M) -> M {
+    let message = ManuallyDrop::new(message);
+    // SAFETY: a value of this type, which is not used afterwards.
+    unsafe { ptr::read(&*message) }
 }
 
 #[cfg(any(tamtam_loom, miri))]
@@ -205,7 +216,7 @@ mod memory {
     }
 
     /// Memory for a node.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take<N>() -> NonNull<N> {
         let memory = match const { place_of(Layout::new::<N>()) } {
             None => allocate(Layout::new::<N>()),
@@ -242,7 +253,7 @@ mod memory {
     }
 
     impl Shelf {
-        #[inline]
+        #[inline(always)]
         fn take(&self, place: usize) -> *mut u8 {
             let taken = self.taken.get();
             if taken == BATCH {

@@ -73,7 +73,7 @@ impl<M> Tail<M> {
     /// Appends a message. `true`: the receiver was idle, and the caller has to see to it that it gets a turn.
     ///
     /// Sequentially consistent.
-    #[inline]
+    #[inline(always)]
     #[must_use = "whoever wakes the receiver has to give it a turn"]
     pub(crate) fn push(&self, message: M) -> bool {
         self.append(Node::new(Some(message)).as_ptr())
@@ -86,7 +86,7 @@ impl<M> Tail<M> {
         self.append(node.map_addr(|address| address | EMPTY))
     }
 
-    #[inline]
+    #[inline(always)]
     fn append(&self, node: *mut Node<M>) -> bool {
         // SYNC queue-last: orders the senders, and hands the receiver's role from the one who was it to the one
         // who wakes it.
