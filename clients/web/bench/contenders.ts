@@ -51,10 +51,10 @@ const packed: Contender = (bytes, createTile) => {
     const slot = rows.numbers("slot_number");
     const x = rows.numbers("x");
     const y = rows.numbers("y");
-    const color = rows.texts("color");
+    const color = rows.texts("color").toArray();
     const rotation = rows.numbers("rotation");
     for (let row = 0; row < rows.length; row++) {
-        createTile(slot[row], x[row], y[row], color.get(row), rotation[row]);
+        createTile(slot[row], x[row], y[row], color[row], rotation[row]);
     }
 };
 

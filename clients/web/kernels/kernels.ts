@@ -161,6 +161,12 @@ export function gather64(entries: usize, kinds: u32, codes: usize, to: usize, co
     return true;
 }
 
+/** Whether each of these values without a sign is below the limit. */
+export function below(values: usize, limit: u32, count: u32): bool {
+    for (const end = values + (<usize>count) * 4; values < end; values += 4) if (load<u32>(values) >= limit) return false;
+    return true;
+}
+
 /**
  * The entropy coder: four states at `states`, 4,096 places of a symbol's share, the place's distance from its start,
  * and the symbol (2 + 1 + 1 bytes: share - 1 in 12 bits, distance in 12, symbol in 8). False if the words do not end

@@ -6,8 +6,8 @@
  *     const response = await fetch("/tiles");
  *     const rows = decode(await response.arrayBuffer());
  *     const x = rows.numbers("x");
- *     const color = rows.texts("color");
- *     for (let row = 0; row < rows.length; row++) createTile(x[row], color.get(row));
+ *     const color = rows.texts("color").toArray();
+ *     for (let row = 0; row < rows.length; row++) createTile(x[row], color[row]);
  *
  * @module
  */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decode, decodeStream, type Column, type DecodeOptions, type Kind, type Rows } from "../src/rows.js";
+import { decode, decodeStream, Texts, type Column, type DecodeOptions, type Kind, type Rows } from "../src/rows.js";
 import { use } from "../src/rows/kernels.js";
 import { columnsOf, golden } from "./golden.js";
 
@@ -63,6 +63,10 @@ function check(what: string, name: string, parts: readonly Rows[]): void {
     expected.forEach((column, index) => {
         const found = parts.flatMap((part) => Array.from({ length: part.length }, (_, row) => golden_value(part.columns[index], row)));
         assert.deepEqual(found, column.values, `${what}: ${column.name}`);
+        for (const { columns } of parts) {
+            const { values } = columns[index];
+            if (values instanceof Texts) assert.deepEqual(values.toArray(), Array.from(values), `${what}: ${column.name}, all at once`);
+        }
     });
 }
 

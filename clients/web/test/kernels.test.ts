@@ -114,7 +114,9 @@ test("both machines make the same sequences, digits and entries", () => {
                     one.kernels.gather64(from, kinds, which, to, count),
                     one.kernels.gather32(from, kinds, which, to + 8 * count, count),
                     one.kernels.spell(which, from, kinds, to + 12 * count, count),
+                    one.kernels.below(which, kinds, count),
                 ].map(Boolean);
+                assert.equal(result[3], codes.every((code) => code < kinds));
                 // What was written before a code was found to be wrong is of no use.
                 return { at: to, size: result[0] ? 13 * count : 0, result };
             });

@@ -3,7 +3,7 @@
 import { RowsError } from "./error.js";
 import type { Field } from "./schema.js";
 import type { Nulls } from "./nulls.js";
-import { beginOf, joinedCodes, joinedEnds, type Ends } from "./ends.js";
+import { beginOf, joinedCodes, joinedEnds, type Codes, type Ends } from "./ends.js";
 
 /** Numbers side by side, as columns of them are kept. */
 export type Numbers =
@@ -30,11 +30,11 @@ export class Texts implements Iterable<string> {
     /** -1 where each value has its own. */
     readonly #width: number;
     readonly #offsets: Uint32Array;
-    readonly #codes: Uint32Array | undefined;
+    readonly #codes: Codes | undefined;
     readonly #made: string[];
 
     /** @internal `codes` say which of the values stands in which row; without them, each stands in its own. */
-    constructor(values: { text: string } & Ends, codes: Uint32Array | undefined) {
+    constructor(values: { text: string } & Ends, codes: Codes | undefined) {
         this.#text = values.text;
         this.#ends = values;
         this.#width = values.width ?? -1;
@@ -72,9 +72,38 @@ export class Texts implements Iterable<string> {
         return this.#text.substring(this.#offsets[index], this.#offsets[index + 1]);
     }
 
+    /** The texts of all rows, in an array of its own: what a loop over every row is fastest with. */
+    toArray(): string[] {
+        const codes = this.#codes;
+        const { count } = this.#ends;
+        const values = this.#width >= 0 ? evenParts(this.#text, this.#width, count) : parts(this.#text, this.#offsets, count);
+        return codes === undefined ? values : chosen(values, codes);
+    }
+
     *[Symbol.iterator](): Iterator<string> {
         for (let row = 0; row < this.length; row++) yield this.get(row);
     }
+}
+
+// Loops by themselves, and not more than that: an engine compiles what is short and hot first.
+
+function evenParts(text: string, width: number, count: number): string[] {
+    const made = new Array<string>(count);
+    for (let index = 0, at = 0; index < count; index++, at += width) made[index] = text.substring(at, at + width);
+    return made;
+}
+
+function parts(text: string, offsets: Uint32Array, count: number): string[] {
+    const made = new Array<string>(count);
+    for (let index = 0; index < count; index++) made[index] = text.substring(offsets[index], offsets[index + 1]);
+    return made;
+}
+
+function chosen(values: readonly string[], codes: Codes): string[] {
+    const rows = codes.length;
+    const all = new Array<string>(rows);
+    for (let row = 0; row < rows; row++) all[row] = values[codes[row]];
+    return all;
 }
 
 export function noRow(row: number, length: number): RangeError {
@@ -86,10 +115,10 @@ export class ByteSlices {
     readonly length: number;
     readonly #all: Uint8Array<ArrayBuffer>;
     readonly #ends: Ends;
-    readonly #codes: Uint32Array | undefined;
+    readonly #codes: Codes | undefined;
 
     /** @internal */
-    constructor(values: { all: Uint8Array<ArrayBuffer> } & Ends, codes: Uint32Array | undefined) {
+    constructor(values: { all: Uint8Array<ArrayBuffer> } & Ends, codes: Codes | undefined) {
         this.#all = values.all;
         this.#ends = values;
         this.#codes = codes;

@@ -9,6 +9,9 @@ export interface Ends {
     readonly offsets: Uint32Array;
 }
 
+/** Which of several values each row holds, in as few bytes as their number allows. */
+export type Codes = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+
 /** Where a value begins, or the one before it ends. */
 export function beginOf(ends: Ends, index: number): number {
     return ends.width === undefined ? ends.offsets[index] : ends.width * index;
@@ -32,7 +35,7 @@ export function joinedEnds(parts: readonly Ends[], sizes: readonly number[]): En
 }
 
 /** Which of all the values of several lists stands in which row, if a list says that of its own. */
-export function joinedCodes(parts: readonly (readonly [Ends, Uint32Array | undefined])[]): Uint32Array | undefined {
+export function joinedCodes(parts: readonly (readonly [Ends, Codes | undefined])[]): Codes | undefined {
     if (parts.every(([, codes]) => codes === undefined)) return undefined;
     const count = parts.reduce((sum, [ends, codes]) => sum + (codes?.length ?? ends.count), 0);
     const all = new Uint32Array(count);

@@ -70,10 +70,7 @@ export function integers(input: Input, machine: Machine, count: number, size: Si
         case runs:
             return repeated(input, machine, low, high, count, size, depth);
         case dictionary: {
-            const kinds = input.count(count, "the number of entries of a dictionary");
-            const entries = integers(input, machine, kinds, size, depth + 1);
-            shifted(machine, low, high, entries, kinds, size);
-            const codes = integers(input, machine, count, 2, depth + 1);
+            const { kinds, entries, codes } = entriesAndCodes(input, machine, low, high, count, size, depth);
             const to = machine.allocate(count * width(size));
             const { gather64, gather32 } = machine.kernels;
             const gather = size === 8 ? gather64 : gather32;
@@ -111,6 +108,30 @@ export function integers(input: Input, machine: Machine, count: number, size: Si
         default:
             throw input.malformed(`no codec of integers is numbered ${codec}`);
     }
+}
+
+/** A list that says of each value which entry of another list it is. */
+export interface Dictionary {
+    readonly kinds: number;
+    /** The addresses of both lists. Nothing has been checked of the codes, which have four bytes each. */
+    readonly entries: number;
+    readonly codes: number;
+}
+
+/** The dictionary that a list is coded by; nothing, and nothing is read, if it is coded otherwise. */
+export function dictionaryOf(input: Input, machine: Machine, count: number, size: Size, depth: number): Dictionary | undefined {
+    if (input.left === 0 || input.bytes[input.at] !== dictionary) return undefined;
+    input.at++;
+    input.reserve(count * width(size));
+    input.zigzag("the base of a list");
+    return entriesAndCodes(input, machine, input.low, input.high, count, size, depth);
+}
+
+function entriesAndCodes(input: Input, machine: Machine, low: number, high: number, count: number, size: Size, depth: number): Dictionary {
+    const kinds = input.count(count, "the number of entries of a dictionary");
+    const entries = integers(input, machine, kinds, size, depth + 1);
+    shifted(machine, low, high, entries, kinds, size);
+    return { kinds, entries, codes: integers(input, machine, count, 2, depth + 1) };
 }
 
 /** The bytes that a value of a list takes in the machine. */

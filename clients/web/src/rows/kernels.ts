@@ -20,6 +20,7 @@ export interface Kernels {
     /** Not 0 if all is well; so do the others that return a number but `checksum` and `classBits`. */
     gather32(entries: number, kinds: number, codes: number, to: number, count: number): number;
     gather64(entries: number, kinds: number, codes: number, to: number, count: number): number;
+    below(values: number, limit: number, count: number): number;
     symbols(places: number, states: number, words: number, wordCount: number, to: number, count: number): number;
     classBits(symbols: number, count: number): number;
     classes32(symbols: number, from: number, base: number, to: number, count: number): void;

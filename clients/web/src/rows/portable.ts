@@ -144,6 +144,11 @@ export function portable(memory: ArrayBuffer): Portable {
             }
             return 1;
         },
+        below(values, limit, count) {
+            values >>= 2;
+            for (let index = values; index < values + count; index++) if (narrow[index] >>> 0 >= limit) return 0;
+            return 1;
+        },
         symbols(places, states, words, wordCount, to, count) {
             places >>= 2;
             states >>= 2;

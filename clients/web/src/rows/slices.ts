@@ -1,9 +1,9 @@
 // Columns of text and of bytes: values of any length, one behind the other.
 
-import { beginOf, type Ends } from "./ends.js";
+import { beginOf, type Codes, type Ends } from "./ends.js";
 import { RowsError } from "./error.js";
 import type { Input } from "./input.js";
-import { integers } from "./integers.js";
+import { dictionaryOf, integers } from "./integers.js";
 import type { Machine } from "./kernels.js";
 
 const lengths = 0;
@@ -33,7 +33,7 @@ export interface Slices extends Ends {
 /** Values, or a list of different ones and which of them each is. */
 export interface Coded {
     readonly entries: Slices;
-    readonly codes: Uint32Array | undefined;
+    readonly codes: Codes | undefined;
 }
 
 const none = new Uint32Array(0);
@@ -50,8 +50,18 @@ function made(machine: Machine, address: number, ends: Ends, isAscii: boolean, d
 }
 
 /** A copy of numbers in the machine's memory. */
-export function copied(machine: Machine, address: number, count: number): Uint32Array<ArrayBuffer> {
+function copied(machine: Machine, address: number, count: number): Uint32Array<ArrayBuffer> {
     return new Uint32Array(machine.buffer, address, count).slice();
+}
+
+/** A copy of codes in the machine's memory, each of which has to be below `kinds`. */
+function codesOf(input: Input, machine: Machine, address: number, count: number, kinds: number): Codes {
+    const { kernels, buffer } = machine;
+    if (!kernels.below(address, kinds, count)) throw input.malformed("a code beyond the dictionary's end");
+    // Two bytes are always enough: a chunk has at most 65,536 rows.
+    const size = kinds > 0x100 ? 2 : 1;
+    kernels.narrow(address, size, count);
+    return size === 2 ? new Uint16Array(buffer, address, count).slice() : new Uint8Array(buffer, address, count).slice();
 }
 
 export function slices(input: Input, machine: Machine, count: number): Coded {
@@ -61,15 +71,26 @@ export function slices(input: Input, machine: Machine, count: number): Coded {
 function coded(input: Input, machine: Machine, count: number, depth: number): Coded {
     if (depth >= deepest) throw input.malformed(`texts nested deeper than ${deepest}`);
     const codec = input.byte("how text is coded");
+    if (codec === hexLower || codec === hexUpper || codec === digits) return spelled(input, machine, codec, count, depth);
     if (codec !== dictionary) return { entries: plainly(input, machine, codec, count, depth), codes: undefined };
     const kinds = input.count(count, "the number of entries of a dictionary");
     const entries = expanded(input, coded(input, machine, kinds, depth + 1));
     input.reserve(4 * count);
-    const codes = copied(machine, integers(input, machine, count, 4, 1), count);
-    for (const code of codes) {
-        if (code >= kinds) throw input.malformed("a code beyond the dictionary's end");
-    }
-    return { entries, codes };
+    return { entries, codes: codesOf(input, machine, integers(input, machine, count, 4, 1), count, kinds) };
+}
+
+/** Texts that stand for integers. Where those are in a dictionary, the texts are as well, and each is made once. */
+function spelled(input: Input, machine: Machine, codec: number, count: number, depth: number): Coded {
+    const width = digitsOf(input, count);
+    const size = codec !== digits && width <= 8 ? 4 : 8;
+    const shared = dictionaryOf(input, machine, count, size, 1);
+    const kinds = shared === undefined ? count : shared.kinds;
+    const from = shared === undefined ? integers(input, machine, count, size, 1) : shared.entries;
+    const codes = shared === undefined ? undefined : codesOf(input, machine, shared.codes, count, kinds);
+    const to = machine.allocate(width * kinds);
+    if (codec === digits) machine.kernels.decimal(from, width, to, kinds);
+    else machine.kernels.hex(from, size, width, codec === hexLower ? 97 : 65, to, kinds);
+    return { entries: made(machine, to, { count: kinds, width, offsets: none }, true, depth), codes };
 }
 
 /** Every value at its place. */
@@ -105,22 +126,6 @@ function plainly(input: Input, machine: Machine, codec: number, count: number, d
         case lengths: {
             const ends = readLengths(input, machine, count);
             return { ...ends, all: input.take(totalOf(ends), "text"), isAscii: false, isBorrowed: false };
-        }
-        case hexLower:
-        case hexUpper: {
-            const width = digitsOf(input, count);
-            const size = width <= 8 ? 4 : 8;
-            const from = integers(input, machine, count, size, 1);
-            const to = machine.allocate(width * count);
-            machine.kernels.hex(from, size, width, codec === hexLower ? 97 : 65, to, count);
-            return made(machine, to, { count, width, offsets: none }, true, depth);
-        }
-        case digits: {
-            const width = digitsOf(input, count);
-            const from = integers(input, machine, count, 8, 1);
-            const to = machine.allocate(width * count);
-            machine.kernels.decimal(from, width, to, count);
-            return made(machine, to, { count, width, offsets: none }, true, depth);
         }
         case prefixes:
             return fromPrefixes(input, machine, count, depth);
