@@ -28,7 +28,7 @@ const { values: options } = parseArgs({
 });
 
 /** The ways in which a form is read, where there is more than one. */
-const ways: { readonly [form: string]: readonly string[] } = { packed: ["packed", "packed/row-objects"] };
+const ways: { readonly [form: string]: readonly string[] } = { packed: ["packed", "packed/row-objects", "packed/reuse"] };
 class Series {
     readonly #micros: number[] = [];
 

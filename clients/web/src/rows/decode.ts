@@ -20,10 +20,16 @@ export interface DecodeOptions {
      * stream) is exact as such, and bigints otherwise; or always bigints. Numbers, if it is left out.
      */
     readonly wide?: WideIntegers;
+    /**
+     * A table that is not needed any more: its memory is used again, so what is still held of its numbers changes,
+     * whether this succeeds or not. Its texts stay. For who decodes tables one after the other: with small ones, new
+     * memory is a good part of the time.
+     */
+    readonly reuse?: Rows<unknown> | undefined;
 }
 
 export function progressOf(options: DecodeOptions): Progress {
-    return new Progress({ ...defaultLimits, ...options.limits }, options.wide ?? "number", options.columns);
+    return new Progress({ ...defaultLimits, ...options.limits }, options.wide ?? "number", options.columns, options.reuse?.giveMemory());
 }
 
 export function emptyColumns(progress: Progress): Column[] {
@@ -60,7 +66,7 @@ export function decode<Row = AnyRow>(encoded: ArrayBuffer | Uint8Array<ArrayBuff
         }
         progress.end(input.count(Number.MAX_SAFE_INTEGER, "the number of all rows"), input.position);
         if (input.left > 0) throw input.malformed(`${input.left} more bytes behind the end of the table`);
-        if (chunks.length === 1) return new Rows(chunks[0], progress.rows);
+        if (chunks.length === 1) return new Rows(chunks[0], progress.rows, progress.kept);
         if (chunks.length === 0) return new Rows(emptyColumns(progress), 0);
         return new Rows(joined(chunks, progress.rows), progress.rows);
     } catch (error) {

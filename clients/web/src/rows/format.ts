@@ -65,12 +65,16 @@ export class Progress {
     readonly limits: Limits;
     readonly #wide: WideIntegers;
     readonly #chosen: ReadonlySet<string> | undefined;
+    #reused: Kept | undefined;
+    #kept: Kept | undefined;
     rows = 0;
     chunks = 0;
     fields: readonly Field[] = [];
 
-    constructor(limits: Limits, wide: WideIntegers, chosen: readonly string[] | undefined) {
+    /** `reused` is memory that may be used again. */
+    constructor(limits: Limits, wide: WideIntegers, chosen: readonly string[] | undefined, reused: Kept | undefined) {
         this.limits = limits;
+        this.#reused = reused;
         this.#wide = wide;
         this.#chosen = chosen === undefined ? undefined : new Set(chosen);
     }
@@ -106,13 +110,21 @@ export class Progress {
         return length;
     }
 
+    /** What the columns of the last chunk are kept in. */
+    get kept(): Kept | undefined {
+        return this.#kept;
+    }
+
     /** The columns of a chunk; `used` says how many bytes of columns there are already, and is what there are then. */
     chunk(head: Uint8Array, body: Uint8Array<ArrayBuffer>, origin: number, count: number, memory: { used: number }): Column[] {
         verify(body, uint32(head, 4), origin, this.chunks);
         const input = new Input(body, origin, this.limits.bytes, memory.used);
         const one = machine();
         // No more than the body makes likely: a column may take no bytes at all.
-        const kept = new Kept(Math.min(this.#widths() * count + 8 * this.fields.length, 16 * body.length + 1024));
+        const bytes = Math.min(this.#widths() * count + 8 * this.fields.length, 16 * body.length + 1024);
+        const kept = Kept.instead(this.#reused, bytes);
+        this.#reused = undefined;
+        this.#kept = kept;
         const means = { machine: one, kept, wide: this.#wide };
         const columns: Column[] = [];
         for (const field of this.fields) {

@@ -1,19 +1,34 @@
 import type { Machine } from "./kernels.js";
 
+const none = new ArrayBuffer(0);
+
 /** What is kept of a chunk's columns, out of the machine's memory: one piece of memory for many, since each costs time. */
 export class Kept {
-    buffer: ArrayBuffer;
+    /** Made when the first column needs it: a plain one is read where it is. */
+    buffer: ArrayBuffer = none;
     #top = 0;
+    #bytes: number;
 
     /** `bytes` is what all columns may take together; if they take more, so be it. */
     constructor(bytes: number) {
-        this.buffer = new ArrayBuffer(bytes);
+        this.#bytes = bytes;
+    }
+
+    /** Memory for that many bytes where others were, if that is about as large; new memory otherwise. */
+    static instead(others: Kept | undefined, bytes: number): Kept {
+        const size = others === undefined ? 0 : others.buffer.byteLength;
+        // Not what is many times as large, which would never be let go. What was transferred away has no bytes.
+        if (others === undefined || size < bytes || size > 4 * bytes + 4096) return new Kept(bytes);
+        others.#top = 0;
+        others.#bytes = bytes;
+        return others;
     }
 
     /** Copies bytes into `buffer`, which may be another one then, and says where they begin: at a multiple of 8. */
     copy(machine: Machine, address: number, bytes: number): number {
-        if (this.#top + bytes > this.buffer.byteLength) {
-            this.buffer = new ArrayBuffer(bytes);
+        const isNew = this.buffer === none;
+        if (isNew || this.#top + bytes > this.buffer.byteLength) {
+            this.buffer = new ArrayBuffer(isNew ? Math.max(this.#bytes, bytes) : bytes);
             this.#top = 0;
         }
         const from = this.#top;

@@ -1,5 +1,6 @@
 import { Column, noRow, reader, Texts, type Numbers, type Value } from "./column.js";
 import { RowsError } from "./error.js";
+import type { Kept } from "./kept.js";
 import type { Field } from "./schema.js";
 
 /** What a row is if nobody says more: values by the names of their columns. */
@@ -18,11 +19,20 @@ export class Rows<Row = AnyRow> implements Iterable<Row> {
     readonly columns: readonly Column[];
     #byName: Map<string, Column> | undefined;
     #view: (new (row: number) => Row) | undefined;
+    #kept: Kept | undefined;
 
-    /** @internal */
-    constructor(columns: readonly Column[], length: number) {
+    /** @internal `kept` is what these columns, and no others, are kept in. */
+    constructor(columns: readonly Column[], length: number, kept?: Kept) {
+        this.#kept = kept;
         this.columns = columns;
         this.length = length;
+    }
+
+    /** @internal The memory of the columns, for others. It is given once. */
+    giveMemory(): Kept | undefined {
+        const kept = this.#kept;
+        this.#kept = undefined;
+        return kept;
     }
 
     /** The names and types of the columns. */
