@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode, ready } from "../src/rows.js";
-import { fromBase64 } from "../src/rows/kernels.js";
+import { fromBase64, machine, use } from "../src/rows/kernels.js";
+import { prepare } from "../src/rows/ready.js";
 import { sample } from "../src/rows/sample.js";
 
 test("what the decoder prepares itself with decodes to what was packed", async () => {
@@ -24,3 +25,14 @@ test("what the decoder prepares itself with decodes to what was packed", async (
         ["n i16", "x i16", "color text", "name text", "id i32?", "at timestamp", "price f64", "on bool"],
     );
 });
+
+for (const form of ["WebAssembly", "JavaScript"] as const) {
+    test(`the preparation does not fail, and leaves nothing behind, by ${form}`, () => {
+        assert.ok(use(form));
+        const first = machine().allocate(0);
+        machine().reset();
+        prepare();
+        assert.equal(machine().allocate(0), first);
+        machine().reset();
+    });
+}
