@@ -272,7 +272,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         source: "the fairness of a pool",
         main_variants: &["1000/2cores", "1000/2cores/calm"],
         quick: Quick::IfNamed,
-        flagships: &["pool", "worker"],
+        flagships: &["pool"],
         kinds_apart: false,
         published: &[],
         claim: None,
@@ -600,6 +600,7 @@ fn describe_word(word: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{EXPERIMENTS, Experiment, FIRST_LOOK, describe};
+    use crate::contender;
     use crate::drive::rows::LINKS;
 
     #[test]
@@ -688,6 +689,29 @@ mod tests {
                     .iter()
                     .all(|other| other.name != experiment.name)
             );
+        }
+    }
+
+    #[test]
+    fn a_flagship_takes_part_in_its_experiment() {
+        let measures: Vec<(&str, &str)> = contender::all()
+            .iter()
+            .flat_map(|contender| {
+                let name = contender.card().name;
+                let measures = contender.measures();
+                measures
+                    .into_iter()
+                    .map(move |measure| (measure.experiment(), name))
+            })
+            .collect();
+        for experiment in EXPERIMENTS {
+            for flagship in experiment.flagships {
+                assert!(
+                    measures.contains(&(experiment.name, flagship)),
+                    "{flagship} in {}",
+                    experiment.name
+                );
+            }
         }
     }
 
