@@ -232,6 +232,19 @@ fn a_table_is_sent_in_several_forms_and_the_fastest_of_each_link_is_named() {
 }
 
 #[test]
+fn what_the_browser_cannot_read_is_said_before_anything_is_measured() {
+    let place = Place::with_peers();
+    let ended = place.drum(&["steady"], &["--browser"]);
+    assert_eq!(ended.code, Some(2), "{}\n{}", ended.stdout, ended.stderr);
+    assert!(
+        ended.stderr.contains("name one: rows/1000/random"),
+        "{}",
+        ended.stderr
+    );
+    assert!(place.log().is_empty(), "{:?}", place.log());
+}
+
+#[test]
 fn runs_are_interleaved_each_in_a_fresh_process() {
     let place = Place::with_peers();
     let ended = place.drum(

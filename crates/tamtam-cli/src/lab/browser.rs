@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -13,10 +13,12 @@ use tamtam_rows::encoding;
 
 use super::child::{self, Ending};
 use super::interrupt::Interrupt;
+use super::plan::{Plan, Task};
 use super::standings::{Figure, Row, Standings, State};
 use super::statistics::Summary;
+use crate::drive::Variant;
 use crate::drive::rows::LINKS;
-use crate::drive::{Variant, tables};
+use crate::drive::tables::{self, Table};
 
 /// The forms that a page reads, as they are called here and there.
 const FORMS: [(&str, &str); 7] = [
@@ -53,64 +55,123 @@ struct Line {
     verified: bool,
 }
 
-/// Measures how soon a page has the tables of `standings`, for the article's tables of at most 10,000 rows. `None` if
-/// the user stopped it.
-///
-/// # Errors
-/// If the package is not there or not installed, there is no browser, or the page made another table.
-pub(super) fn measure(
-    standings: &[Standings],
-    starts: &[PathBuf],
-    interrupt: &Interrupt,
-) -> Result<Option<Vec<Standings>>> {
-    let package = starts
-        .iter()
-        .flat_map(|start| start.ancestors())
-        .map(|ancestor| ancestor.join("clients/web"))
-        .find(|folder| folder.join("package.json").is_file())
-        .context("--browser: there is no folder clients/web around here; call it in a checkout")?;
-    ensure!(
-        package.join("node_modules").is_dir(),
-        "--browser: {} is not installed; ./scripts/setup web browser does so",
-        package.display()
-    );
-    let folder = tempfile::tempdir().context("--browser: no folder for the tables")?;
-    if write(standings, folder.path())? == 0 {
-        bail!(
-            "--browser: no table of the article with at most 10,000 rows was measured in a form that a page reads; \
-             name one: rows/1000/random"
+/// Where a Chromium usually is; another one is named in the variable [`CHOSEN`], as the package's own tests have it.
+const USUAL: [&str; 3] = [
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/google-chrome",
+];
+
+/// The variable that names another Chromium.
+const CHOSEN: &str = "TAMTAM_CHROMIUM";
+
+/// What it takes to measure in a browser: the package `clients/web`, which is there and installed, npm and a Chromium.
+#[derive(Debug)]
+pub(super) struct Page {
+    package: PathBuf,
+}
+
+impl Page {
+    /// Looks for all that measuring in a browser takes, before anything is measured: the package in the checkout around
+    /// one of `starts`, and in `plan` a table that a page reads.
+    ///
+    /// # Errors
+    /// If something is missing, with what it is and how to get it.
+    pub(super) fn find(starts: &[PathBuf], plan: &Plan) -> Result<Page> {
+        let reads = |task: &Task| {
+            task.experiment == "rows"
+                && FORMS.iter().any(|(form, _)| *form == task.contender)
+                && table(&task.variant).is_some()
+        };
+        ensure!(plan.tasks.iter().any(reads), "{NOTHING_TO_READ}");
+        let package = starts
+            .iter()
+            .flat_map(|start| start.ancestors())
+            .map(|ancestor| ancestor.join("clients/web"))
+            .find(|folder| folder.join("package.json").is_file())
+            .context(
+                "--browser: there is no folder clients/web around here; call it in a checkout",
+            )?;
+        ensure!(
+            package.join("node_modules").is_dir(),
+            "--browser: {} is not installed; ./scripts/setup web browser does so",
+            package.display()
         );
-    }
-    let mut command = Command::new("npm");
-    command
-        .args(["run", "--silent", "measure", "--", "--payloads"])
-        .arg(folder.path())
-        .current_dir(&package);
-    match child::run(command, PATIENCE, interrupt)? {
-        Ending::Interrupted => Ok(None),
-        Ending::TimedOut => bail!("--browser: it gave no result within an hour"),
-        Ending::Finished { status, stdout, .. } if status.success() => {
-            read(&stdout, standings).map(Some)
+        let npm = Command::new("npm")
+            .arg("--version")
+            .stdin(Stdio::null())
+            .output();
+        ensure!(
+            npm.is_ok_and(|output| output.status.success()),
+            "--browser: npm cannot be started; ./scripts/setup web browser installs it"
+        );
+        match std::env::var_os(CHOSEN) {
+            Some(chosen) => ensure!(
+                Path::new(&chosen).is_file(),
+                "--browser: there is no Chromium {}, which {CHOSEN} names",
+                Path::new(&chosen).display()
+            ),
+            None => ensure!(
+                USUAL.iter().any(|path| Path::new(path).exists()),
+                "--browser: there is no Chromium at {}; ./scripts/setup browser installs one, or name yours in \
+                 {CHOSEN}",
+                USUAL.join(", ")
+            ),
         }
-        Ending::Finished { stderr, .. } => bail!("--browser: {}", stderr.trim()),
+        Ok(Page { package })
     }
+
+    /// Measures how soon a page has the tables of `standings`, for the article's tables of at most 10,000 rows. `None`
+    /// if the user stopped it.
+    ///
+    /// # Errors
+    /// If nothing that a page reads was measured, the browser does not start, or the page made another table.
+    pub(super) fn measure(
+        &self,
+        standings: &[Standings],
+        interrupt: &Interrupt,
+    ) -> Result<Option<Vec<Standings>>> {
+        let folder = tempfile::tempdir().context("--browser: no folder for the tables")?;
+        if write(standings, folder.path())? == 0 {
+            bail!("{NOTHING_TO_READ}");
+        }
+        let mut command = Command::new("npm");
+        command
+            .args(["run", "--silent", "measure", "--", "--payloads"])
+            .arg(folder.path())
+            .current_dir(&self.package);
+        match child::run(command, PATIENCE, interrupt)? {
+            Ending::Interrupted => Ok(None),
+            Ending::TimedOut => bail!("--browser: it gave no result within an hour"),
+            Ending::Finished { status, stdout, .. } if status.success() => {
+                read(&stdout, standings).map(Some)
+            }
+            Ending::Finished { stderr, .. } => bail!("--browser: {}", stderr.trim()),
+        }
+    }
+}
+
+/// What is said where no table is measured that a page reads.
+const NOTHING_TO_READ: &str = "--browser: no table of the article with at most 10,000 rows is measured in a form that a \
+    page reads; name one: rows/1000/random";
+
+/// The table and the number of rows of this variant, if a page reads them.
+fn table(variant: &str) -> Option<(&'static Table, u64)> {
+    let variant: Variant = variant.parse().ok()?;
+    let table = tables::find(variant.table?)?;
+    let is_read = table.of_the_article && variant.count <= MOST_ROWS && variant.extra.is_none();
+    is_read.then_some((table, variant.count))
 }
 
 /// Writes the tables that a page is to read, as `COUNT/TABLE.FORM`, and says how many.
 fn write(standings: &[Standings], folder: &Path) -> Result<usize> {
     let mut written = HashSet::new();
     for standings in standings.iter().filter(|one| one.experiment == "rows") {
-        let Ok(variant) = standings.variant.parse::<Variant>() else {
+        let Some((table, count)) = table(&standings.variant) else {
             continue;
         };
-        let Some(table) = variant.table.and_then(tables::find) else {
-            continue;
-        };
-        if !table.of_the_article || variant.count > MOST_ROWS || variant.extra.is_some() {
-            continue;
-        }
-        let rows = table.rows(usize::try_from(variant.count)?)?;
-        let counted = folder.join(variant.count.to_string());
+        let rows = table.rows(usize::try_from(count)?)?;
+        let counted = folder.join(count.to_string());
         for (form, name) in FORMS {
             let is_measured = standings.ranked().any(|row| row.contender == form);
             if !is_measured && form != CHECKED_BY {
@@ -220,9 +281,9 @@ fn row(line: &Line, standings: &[Standings]) -> Option<Row> {
 
 #[cfg(test)]
 mod tests {
-    use super::{read, write};
+    use super::{Page, read, write};
     use crate::lab::standings::Standings;
-    use crate::lab::standings::samples::standings;
+    use crate::lab::standings::samples::{session, standings};
 
     fn measured() -> [Standings; 1] {
         [standings(
@@ -256,6 +317,40 @@ mod tests {
         let [mut other] = measured();
         other.variant = "1000/logs".to_owned();
         assert_eq!(write(&[other], folder.path()).unwrap(), 0);
+    }
+
+    #[test]
+    fn what_is_missing_is_said_before_anything_is_measured() {
+        let found = |variant: &str, contender: &str, start: &std::path::Path| {
+            let (plan, _) = session("rows", variant, &[(contender, Ok(&[]), None)]);
+            let error = Page::find(&[start.to_owned()], &plan).map(|_| ());
+            error.map_err(|error| error.to_string())
+        };
+        let checkout = tempfile::tempdir().unwrap();
+        for (variant, contender) in [
+            ("1000/logs", "+packed"),
+            ("1000000/random", "+packed"),
+            ("1000/random", "parquet"),
+        ] {
+            let error = found(variant, contender, checkout.path()).unwrap_err();
+            assert!(error.contains("name one: rows/1000/random"), "{error}");
+        }
+        let error = found("1000/random", "+packed", checkout.path()).unwrap_err();
+        assert!(error.contains("there is no folder clients/web"), "{error}");
+        let package = checkout.path().join("clients/web");
+        std::fs::create_dir_all(&package).unwrap();
+        std::fs::write(package.join("package.json"), "{}").unwrap();
+        let below = checkout.path().join("clients");
+        let error = found("1000/random", "+packed", &below).unwrap_err();
+        assert!(error.contains("./scripts/setup web browser"), "{error}");
+        std::fs::create_dir(package.join("node_modules")).unwrap();
+        // What is still missing now depends on the machine.
+        if let Err(error) = found("1000/random", "+packed", &below) {
+            assert!(
+                error.contains("npm") || error.contains("Chromium"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use super::arguments::{Action, Against, LabArguments, PeersArguments, RunArguments};
-use super::browser;
+use super::browser::Page;
 use super::catalog::Catalog;
 use super::experiment::{Experiment, LIMITS};
 use super::interrupt::Interrupt;
@@ -72,6 +72,11 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
     };
     let catalog = gather(&arguments.peers, default, &interrupt)?;
     let plan = Plan::make(&catalog, arguments, machine::usable_cores())?;
+    // What is missing is to be heard of before a long measurement, too.
+    let page = arguments
+        .browser
+        .then(|| Page::find(&starts()?, &plan))
+        .transpose()?;
     for notice in &plan.notices {
         tell(notice);
     }
@@ -85,11 +90,12 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
     let progress = Progress::begin(&plan, std::io::stderr().is_terminal());
     let session = Session::run(&plan, &own_program()?, &interrupt, progress);
     let mut standings = Standings::all(&plan, &session);
-    let in_browser = if arguments.browser && !session.interrupted {
-        tell("Now in the browser: a fresh page for each run, which takes minutes.");
-        browser::measure(&standings, &starts()?, &interrupt)
-    } else {
-        Ok(None)
+    let in_browser = match page.filter(|_| !session.interrupted) {
+        Some(page) => {
+            tell("Now in the browser: a fresh page for each run, which takes minutes.");
+            page.measure(&standings, &interrupt)
+        }
+        None => Ok(None),
     };
     // What was measured here is written and shown, whatever became of the browser.
     let in_browser = in_browser.map(|found| standings.extend(found.into_iter().flatten()));
