@@ -1,7 +1,7 @@
 //! Rows out of SQLite.
 
 use rusqlite::{Connection, params};
-use tamtam_rows::database::{DatabaseError, SAMPLE_ROWS, SqliteCursor, StreamError};
+use tamtam_rows::database::{DatabaseError, PART_BYTES, SAMPLE_ROWS, SqliteCursor, StreamError};
 use tamtam_rows::{Field, Kind, Rows, Schema, Unit, Value, Zone};
 
 fn with(sql: &str) -> Connection {
@@ -143,6 +143,31 @@ fn parts_have_the_size_that_was_asked_for_whatever_the_sample_was() {
         assert_eq!(expected.next(), None);
         assert!(cursor.next_part().unwrap().is_none());
     }
+}
+
+#[test]
+fn a_part_of_long_texts_has_fewer_rows() {
+    let connection = with(
+        "create table letters (n int, body text, scan blob);
+         with recursive count(n) as (select 1 union all select n + 1 from count where n < 50)
+         insert into letters select n, printf('%.*c', 300000, 'x'), zeroblob(200000) from count",
+    );
+    let mut statement = connection.prepare("select * from letters").unwrap();
+    let mut cursor = SqliteCursor::open(&mut statement, []).unwrap();
+    let mut found = Vec::new();
+    while let Some(part) = cursor.next_part().unwrap() {
+        // It ends with the row that fills it.
+        let bytes = part.len() * 500_000;
+        assert!(bytes < PART_BYTES + 500_100, "{} rows", part.len());
+        found.extend_from_slice(part.column("n").unwrap().slice::<i64>().unwrap());
+    }
+    assert!(found.iter().copied().eq(1..=50));
+
+    let all = SqliteCursor::open(&mut statement, [])
+        .unwrap()
+        .read_all()
+        .unwrap();
+    assert_eq!(all.len(), 50);
 }
 
 #[test]

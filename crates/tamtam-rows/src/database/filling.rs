@@ -1,5 +1,29 @@
+use super::PART_BYTES;
 use super::error::{DatabaseError, Unfit};
-use crate::{ColumnBuilder, Rows, Schema, ShapeError, Value};
+use crate::{ColumnBuilder, Field, Rows, Schema, ShapeError, Value};
+
+/// How much is read before it is given away.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Most {
+    rows: usize,
+    bytes: usize,
+}
+
+impl Most {
+    /// All there is.
+    pub(super) const EVERYTHING: Most = Most {
+        rows: usize::MAX,
+        bytes: usize::MAX,
+    };
+
+    /// A part of so many rows, or of fewer that are very long.
+    pub(super) const fn part(rows: usize) -> Most {
+        Most {
+            rows,
+            bytes: PART_BYTES,
+        }
+    }
+}
 
 /// The part of a table that is being read.
 #[derive(Debug)]
@@ -8,6 +32,10 @@ pub(super) struct Filling {
     columns: Vec<ColumnBuilder>,
     /// Rows in this part.
     rows: usize,
+    /// Bytes of its texts and byte strings.
+    bytes: usize,
+    /// The bytes of a row beside those.
+    width: usize,
     /// Rows in the parts before it.
     before: u64,
 }
@@ -16,8 +44,10 @@ impl Filling {
     pub(super) fn new(schema: Schema) -> Filling {
         Filling {
             columns: builders(&schema),
+            width: schema.fields().iter().map(width).sum(),
             schema,
             rows: 0,
+            bytes: 0,
             before: 0,
         }
     }
@@ -28,6 +58,12 @@ impl Filling {
 
     pub(super) fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Whether the part has as much as a part may have: so many rows, or so many bytes in memory.
+    #[inline]
+    pub(super) fn is_full(&self, most: Most) -> bool {
+        self.rows >= most.rows || self.bytes + self.rows * self.width >= most.bytes
     }
 
     /// The next value of the row.
@@ -41,17 +77,35 @@ impl Filling {
                 })
             }
             value => match self.columns[column].push(value) {
-                Ok(()) => Ok(()),
+                Ok(()) => {
+                    self.bytes += match value {
+                        Value::Text(text) => text.len(),
+                        Value::Bytes(bytes) => bytes.len(),
+                        _ => 0,
+                    };
+                    Ok(())
+                }
                 Err(error) => Err(self.refused(column, value, error)),
             },
         }
     }
 
-    /// The column, for values that need no look at its type.
+    /// The next value of the row, an integer as its column keeps it; false if it does not fit as it is.
     #[cfg(feature = "sqlite")]
     #[inline]
-    pub(super) fn column(&mut self, column: usize) -> &mut ColumnBuilder {
-        &mut self.columns[column]
+    pub(super) fn push_kept(&mut self, column: usize, number: i64) -> bool {
+        self.columns[column].push_kept(number)
+    }
+
+    /// The next value of the row, a text; false if its column keeps none.
+    #[cfg(feature = "sqlite")]
+    #[inline]
+    pub(super) fn push_text(&mut self, column: usize, text: &str) -> bool {
+        let is_pushed = self.columns[column].push_text(text);
+        if is_pushed {
+            self.bytes += text.len();
+        }
+        is_pushed
     }
 
     /// The row is complete.
@@ -92,6 +146,7 @@ impl Filling {
     pub(super) fn discard(&mut self) {
         self.columns = builders(&self.schema);
         self.rows = 0;
+        self.bytes = 0;
     }
 
     /// The part; the next one begins behind it.
@@ -99,11 +154,17 @@ impl Filling {
         let columns = std::mem::replace(&mut self.columns, builders(&self.schema));
         self.before += self.rows as u64;
         self.rows = 0;
+        self.bytes = 0;
         Ok(Rows::new(
             self.schema.clone(),
             columns.into_iter().map(ColumnBuilder::finish),
         )?)
     }
+}
+
+/// The bytes of a value of this column, without those of its text, whose end takes four.
+fn width(field: &Field) -> usize {
+    field.kind().width().unwrap_or(4)
 }
 
 fn builders(schema: &Schema) -> Vec<ColumnBuilder> {

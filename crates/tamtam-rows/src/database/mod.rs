@@ -4,8 +4,8 @@
 //! - [`Parts`] and [`fetch`] take the rows of a query of `sqlx`, from MySQL and MariaDB (feature `mysql`) and from
 //!   PostgreSQL (feature `postgres`).
 //!
-//! Both read a part, by default [`PART_ROWS`] rows, and give it away before they read the next, so that a table larger
-//! than memory passes.
+//! Both read a part, by default [`PART_ROWS`] rows, or as many as take [`PART_BYTES`] in memory if those are fewer, and
+//! give it away before they read the next, so that a table larger than memory passes.
 //!
 //! # Types
 //!
@@ -38,5 +38,10 @@ pub use sqlite::{SqliteCursor, StreamError};
 /// How many rows a part has, unless another number is asked for. A part of the packed encoding has as many.
 pub const PART_ROWS: usize = 65_536;
 
-/// How many of the first rows decide about types that the database leaves open.
+/// A part ends behind the row with which its values take so many bytes in memory, however few rows it has: what a
+/// stream takes does not depend on how long its texts are.
+pub const PART_BYTES: usize = 4 << 20;
+
+/// How many of the first rows decide about types that the database leaves open; of SQLite fewer, if they take
+/// [`PART_BYTES`].
 pub const SAMPLE_ROWS: usize = 4_096;

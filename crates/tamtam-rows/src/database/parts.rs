@@ -7,7 +7,7 @@ use sqlx::query::Query;
 use sqlx::{Connection, Database, Execute, Executor, IntoArguments, Row, Statement};
 
 use super::error::Unfit;
-use super::filling::Filling;
+use super::filling::{Filling, Most};
 use super::{DatabaseError, PART_ROWS, SAMPLE_ROWS};
 use crate::{Field, Kind, Rows, Schema, ShapeError, Value};
 
@@ -187,7 +187,7 @@ impl<'s, DB: Source> Parts<'s, DB> {
         })
     }
 
-    /// How many rows a part is to have, at least 1.
+    /// How many rows a part is to have, at least 1; it has fewer if they take [`PART_BYTES`](super::PART_BYTES).
     pub fn part_rows(mut self, rows: usize) -> Self {
         self.part_rows = rows.max(1);
         self
@@ -198,7 +198,7 @@ impl<'s, DB: Source> Parts<'s, DB> {
         self.filling.schema()
     }
 
-    /// The next rows, as many as a part has; the last part may have fewer. `None` behind the last.
+    /// The next rows, as many as a part has; the last part may have fewer, and so may one of long texts. `None` behind the last.
     ///
     /// # Cancel safety
     /// Nothing is lost: the next call goes on where this one was.
@@ -207,8 +207,7 @@ impl<'s, DB: Source> Parts<'s, DB> {
     /// If the connection breaks, or a value does not fit its column's type. What was read is lost then, and nothing
     /// more follows.
     pub async fn next_part(&mut self) -> Result<Option<Rows>, DatabaseError> {
-        let most = self.part_rows;
-        let result = self.read(most).await;
+        let result = self.read(Most::part(self.part_rows)).await;
         if result.is_err() {
             self.is_done = true;
             self.sample = Vec::new().into_iter();
@@ -225,14 +224,14 @@ impl<'s, DB: Source> Parts<'s, DB> {
     /// # Errors
     /// As [`next_part`](Parts::next_part).
     pub async fn read_all(mut self) -> Result<Rows, DatabaseError> {
-        match self.read(usize::MAX).await? {
+        match self.read(Most::EVERYTHING).await? {
             Some(rows) => Ok(rows),
             None => Ok(Rows::empty(self.schema().clone())),
         }
     }
 
-    async fn read(&mut self, most: usize) -> Result<Option<Rows>, DatabaseError> {
-        while self.filling.rows() < most {
+    async fn read(&mut self, most: Most) -> Result<Option<Rows>, DatabaseError> {
+        while !self.filling.is_full(most) {
             let row = match self.sample.next() {
                 Some(row) => row,
                 None if self.is_done => break,

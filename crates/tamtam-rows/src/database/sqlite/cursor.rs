@@ -5,8 +5,8 @@ use rusqlite::{Params, Statement};
 
 use super::cell;
 use super::found::{Declared, Found};
-use crate::database::filling::Filling;
-use crate::database::{DatabaseError, PART_ROWS, SAMPLE_ROWS};
+use crate::database::filling::{Filling, Most};
+use crate::database::{DatabaseError, PART_BYTES, PART_ROWS, SAMPLE_ROWS};
 use crate::{Field, Kind, Rows, Schema, ShapeError};
 
 /// The rows of an SQLite statement, a part at a time, or all of them.
@@ -83,14 +83,17 @@ impl<'statement> SqliteCursor<'statement> {
         let mut rows = statement.query(parameters)?;
         let mut sample = Vec::new();
         let mut is_done = true;
+        let mut bytes = 0;
         for count in 1.. {
             let Some(row) = rows.next()? else { break };
             for (index, found) in found.iter_mut().enumerate() {
                 let value = row.get_ref(index)?;
                 found.add(value);
+                bytes += size_of::<Kept>() + value.as_bytes().map_or(0, <[u8]>::len);
                 sample.push(Kept::new(value));
             }
-            if count == SAMPLE_ROWS {
+            // So long texts tell enough by then.
+            if count == SAMPLE_ROWS || bytes >= PART_BYTES {
                 is_done = false;
                 break;
             }
@@ -138,7 +141,7 @@ impl<'statement> SqliteCursor<'statement> {
         })
     }
 
-    /// How many rows a part is to have, at least 1.
+    /// How many rows a part is to have, at least 1; it has fewer if they take [`PART_BYTES`](super::PART_BYTES).
     pub fn part_rows(mut self, rows: usize) -> Self {
         self.part_rows = rows.max(1);
         self
@@ -149,13 +152,13 @@ impl<'statement> SqliteCursor<'statement> {
         self.filling.schema()
     }
 
-    /// The next rows, as many as a part has; the last part may have fewer. `None` behind the last.
+    /// The next rows, as many as a part has; the last part may have fewer, and so may one of long texts. `None` behind the last.
     ///
     /// # Errors
     /// If SQLite fails, or a value does not fit its column's type. What was read is lost then, and nothing more
     /// follows.
     pub fn next_part(&mut self) -> Result<Option<Rows>, DatabaseError> {
-        self.read(self.part_rows).inspect_err(|_| {
+        self.read(Most::part(self.part_rows)).inspect_err(|_| {
             self.is_done = true;
             self.sample = Vec::new().into_iter();
             self.filling.discard();
@@ -167,23 +170,23 @@ impl<'statement> SqliteCursor<'statement> {
     /// # Errors
     /// As [`next_part`](SqliteCursor::next_part).
     pub fn read_all(mut self) -> Result<Rows, DatabaseError> {
-        match self.read(usize::MAX)? {
+        match self.read(Most::EVERYTHING)? {
             Some(rows) => Ok(rows),
             None => Ok(Rows::empty(self.schema().clone())),
         }
     }
 
-    fn read(&mut self, most: usize) -> Result<Option<Rows>, DatabaseError> {
+    fn read(&mut self, most: Most) -> Result<Option<Rows>, DatabaseError> {
         let schema = self.filling.schema().clone();
         let columns = schema.len();
-        while self.filling.rows() < most && self.sample.len() > 0 {
+        while !self.filling.is_full(most) && self.sample.len() > 0 {
             for (index, value) in self.sample.by_ref().take(columns).enumerate() {
                 let kind = schema.fields()[index].kind();
                 push(&mut self.filling, index, kind, value.get(), &mut self.text)?;
             }
             self.filling.end_row();
         }
-        while !self.is_done && self.filling.rows() < most {
+        while !self.is_done && !self.filling.is_full(most) {
             match self.rows.next()? {
                 Some(row) => {
                     for (index, field) in schema.fields().iter().enumerate() {
@@ -221,9 +224,9 @@ fn push(
 ) -> Result<(), DatabaseError> {
     // Nearly all values are of these two sorts and fit; what does not is looked at again.
     let is_pushed = match cell {
-        ValueRef::Integer(number) => filling.column(index).push_kept(number),
+        ValueRef::Integer(number) => filling.push_kept(index, number),
         ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => filling.column(index).push_text(text),
+            Ok(text) => filling.push_text(index, text),
             Err(_) => false,
         },
         _ => false,

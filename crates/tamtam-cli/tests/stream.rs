@@ -1,0 +1,91 @@
+//! A table out of a database into a file, by the real program: it takes the memory of a few parts, whatever its length.
+//!
+//! The only test of its program, since what children took is counted for a process as a whole.
+#![cfg(all(target_os = "linux", feature = "program"))]
+
+use std::path::Path;
+use std::process::Command;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use tamtam_rows::packed::Reader;
+use tamtam_rows::{Limits, Value};
+
+/// How many rows the table has and how many characters the text of each; with `scripts/test --soak`, as many rows as the
+/// bar of the project speaks of.
+fn size() -> (u64, usize) {
+    match std::env::var_os("TAMTAM_SOAK_SECONDS") {
+        Some(_) => (10_000_000, 24),
+        None => (300_000, 240),
+    }
+}
+
+/// What no table takes, in KiB: less than its texts alone.
+const MOST: i64 = 64 * 1024;
+
+/// A table whose texts differ in each row, made by the database itself.
+fn fill(path: &Path, rows: u64, length: usize) {
+    rusqlite::Connection::open(path)
+        .unwrap()
+        .execute_batch(&format!(
+            "pragma journal_mode = off; pragma synchronous = off;
+             create table lines (n integer primary key, x smallint, body text);
+             with recursive count(n) as (select 1 union all select n + 1 from count where n < {rows})
+             insert into lines select n, n * 7 % 1000, printf('%0{length}d', n * 48271) from count"
+        ))
+        .unwrap();
+}
+
+/// The greatest memory that a child of this process took until now, in KiB.
+fn peak() -> i64 {
+    getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss()
+}
+
+fn write(folder: &Path, query: &str) -> i64 {
+    let output = Command::new(env!("CARGO_BIN_EXE_tamtam"))
+        .args(["rows", "--db", "lines.db", "--query", query])
+        .args(["--write", "lines.rows"])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    peak()
+}
+
+#[test]
+fn a_long_table_takes_the_memory_of_a_few_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, length) = size();
+    fill(&folder.path().join("lines.db"), rows, length);
+
+    let start = write(folder.path(), "select n, x, body from lines where n = 1");
+    let peak = write(folder.path(), "select n, x, body from lines");
+    println!("{rows} rows: {peak} KiB at most, {start} KiB with one row");
+    assert!(
+        rows as usize * length / 1024 > MOST as usize,
+        "the texts fit into the bound: it would not be noticed that they are held"
+    );
+    assert!(
+        peak < MOST,
+        "{rows} rows took {peak} KiB, where one row takes {start} KiB"
+    );
+
+    // And all of them are there, in their order.
+    let file = std::fs::File::open(folder.path().join("lines.rows")).unwrap();
+    let limits = Limits {
+        rows: u64::MAX,
+        ..Limits::default()
+    };
+    let mut reader = Reader::new(std::io::BufReader::new(file), limits).unwrap();
+    let mut read = 0;
+    while let Some(part) = reader.next_chunk().unwrap() {
+        for row in 0..part.len() {
+            read += 1;
+            assert_eq!(part.value(row, 0), Value::Int(read));
+        }
+        let body = part.value(part.len() - 1, 2);
+        let expected = format!("{:0width$}", read * 48271, width = length);
+        assert_eq!(body, Value::Text(&expected));
+    }
+    assert_eq!(read as u64, rows);
+}
