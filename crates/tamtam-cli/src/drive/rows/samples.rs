@@ -12,6 +12,9 @@ const LONG: Duration = Duration::from_millis(100);
 /// So many batches are timed, however long they take.
 const LEAST: usize = 3;
 
+/// But two are enough if they take as long: there are forms that need seconds for a million rows.
+const VERY_LONG: Duration = Duration::from_secs(1);
+
 /// What one operation took, in each of many batches.
 #[derive(Debug)]
 pub(super) struct Samples {
@@ -55,9 +58,12 @@ impl Samples {
             batch *= 2;
         }
         let begin = Instant::now();
-        while samples.batches.len() < LEAST
-            || (samples.elapsed < budget && begin.elapsed() < 3 * budget)
-        {
+        let wants_more = |samples: &Samples| match samples.batches.len() {
+            0 | 1 => true,
+            batches if batches < LEAST => samples.elapsed < VERY_LONG,
+            _ => samples.elapsed < budget && begin.elapsed() < 3 * budget,
+        };
+        while wants_more(&samples) {
             let time = timed(batch)?;
             samples.add(batch, time);
         }
