@@ -167,12 +167,14 @@ fn our_slot_is_measured_and_every_figure_has_every_field() {
 #[test]
 fn a_table_is_sent_in_several_forms_and_the_fastest_of_each_link_is_named() {
     let place = Place::with_peers();
-    let ended = place.run(&[
+    let words = [
         "lab",
         "run",
         "rows/1000/palette",
         "--only",
         "packed",
+        "--only",
+        "sqlite",
         "--only",
         "text-by-hand",
         "--only",
@@ -183,7 +185,11 @@ fn a_table_is_sent_in_several_forms_and_the_fastest_of_each_link_is_named() {
         "out.json",
         "--against",
         "none",
-    ]);
+    ];
+    // Where the article's table is made.
+    let mut command = place.command(&words);
+    command.env("XDG_CACHE_HOME", place.path("cache"));
+    let ended = Ended::of(&mut command);
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
     let lines = place.json("out.json");
     let value = |contender: &str, metric: &str| {
@@ -215,8 +221,18 @@ fn a_table_is_sent_in_several_forms_and_the_fastest_of_each_link_is_named() {
     let plain = value("text-bare+gzip", "uncompressed_bytes_per_row");
     assert!((22.0..23.0).contains(&plain));
     assert!(value("text-bare+gzip", "bytes_per_row") < plain / 2.0);
+    // What comes before any form is beside them.
+    assert!(place.path("cache/tamtam/board.sqlite").is_file());
+    assert!(value("sqlite", "rows_us") > 0.0);
+    assert!(
+        !lines
+            .iter()
+            .any(|line| line["contender"] == "sqlite" && line["metric"] == "total_us_8mbit")
+    );
     for words in [
         "rows 1000/palette",
+        "columns: out of sqlite in ",
+        "in all (C: array)",
         "one of 64 colours, quarter turns",
         "› ",
         "C: recordset",

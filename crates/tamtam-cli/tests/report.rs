@@ -545,3 +545,58 @@ fn the_page_goes_where_it_is_wanted_and_never_over_results() {
         ended.stderr
     );
 }
+
+#[test]
+fn a_table_that_was_sent_is_shown_with_each_link_and_with_what_comes_before() {
+    let place = Place::empty();
+    let of_rows = |contender: &str, ours: bool, metric: &str, median: f64| {
+        let line = figure(contender, metric, [median, median, median + 1.0]);
+        let line = changed(
+            changed(line, "experiment", "rows"),
+            "variant",
+            "1000/random",
+        );
+        changed(changed(line, "unit", "µs"), "ours", ours)
+    };
+    let mut lines = vec![of_rows("sqlite", true, "rows_us", 300.0)];
+    for (contender, ours, totals, encode) in [
+        ("packed", true, [6_840.0, 54_700.0, 554.0, 61.0], 5.0),
+        ("text", false, [22_600.0, 180_000.0, 1_900.0, 50.0], 90.0),
+    ] {
+        let metrics = [
+            "total_us_8mbit",
+            "total_us_1mbit",
+            "total_us_100mbit",
+            "total_us_1000mbit",
+        ];
+        for (metric, total) in metrics.into_iter().zip(totals) {
+            lines.push(of_rows(contender, ours, metric, total));
+        }
+        lines.push(of_rows(contender, ours, "encode_us", encode));
+    }
+    place.write("rows.jsonl", &lines);
+    let (page, _) = place.report(&["rows.jsonl"]);
+    let text = page.text();
+    for words in [
+        "out of sqlite in 300 µs [300..301 µs]; with packed, 305 µs on the server in all.",
+        "8.75 ms, 377 ms in all (C: array)",
+        "time until ready to use at 8 Mbit/s",
+        "packed is the fastest at 1 Mbit/s",
+    ] {
+        assert!(text.contains(words), "{words} is missing in {text}");
+    }
+    // A bar and a row for each form, none for the database; the fastest of each link is marked.
+    let names = page.texts("tr.ours th, tr.peer th");
+    assert!(
+        names.len() == 2 && names[0].ends_with("packed 1.0") && names[1].ends_with("text 1.0"),
+        "{names:?}"
+    );
+    let marked = |row: &str| {
+        page.texts(&format!("tbody tr.{row} td"))
+            .into_iter()
+            .filter(|cell| cell.starts_with("› "))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(marked("ours"), ["› 6.84 ms", "› 54.7 ms", "› 554 µs"]);
+    assert_eq!(marked("peer"), ["› 50.0 µs"]);
+}

@@ -7,6 +7,7 @@ mod batches;
 mod channel;
 mod channel_ask;
 mod compression;
+mod database;
 mod event;
 mod gate;
 mod home;
@@ -32,8 +33,8 @@ use std::sync::LazyLock;
 
 use crate::drive::Contender;
 
-/// All of them, in the order in which lists show them: the ways of passing messages, then the forms of tables. Of the
-/// latter those that are not Tamtam's own are here, too: they come with it.
+/// All of them, in the order in which lists show them: the ways of passing messages, then the forms of tables, of
+/// which those that are not Tamtam's own are here, too: they come with it. Last the databases that tables come out of.
 #[must_use]
 pub fn all() -> &'static [&'static dyn Contender] {
     &ALL
@@ -44,6 +45,8 @@ static ALL: LazyLock<Vec<&'static dyn Contender>> = LazyLock::new(|| {
     all.push(&text_by_hand::TextByHand);
     all.push(&packed_from_structs::PackedFromStructs);
     all.extend(row_form::ALL.iter().map(|form| form as &dyn Contender));
+    let named = database::ALL.iter().filter(|database| database.is_named());
+    all.extend(named.map(|database| database as &dyn Contender));
     all
 });
 

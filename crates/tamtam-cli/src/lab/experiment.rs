@@ -279,7 +279,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "rows",
-        about: "a table to a client in every form: encoded, sent over links of four speeds, decoded",
+        about: "a table out of a database to a client, in every form: encoded, sent over links of four speeds, decoded",
         operation: "a table of so many rows",
         source: "article C, 2007",
         main_variants: &["1000/random", "1000/palette", "1000/rotation"],
@@ -397,7 +397,14 @@ pub(super) const FIRST_LOOK: &[FirstLook] = &[
         experiment: "rows",
         variant: "1000/random",
         on_one_core: "1000/random",
-        contenders: FIRST_FORMS,
+        // With what comes before any form.
+        contenders: &[
+            "packed",
+            "text-by-hand",
+            "text-bare+gzip",
+            "json-objects",
+            "sqlite",
+        ],
     },
     FirstLook {
         experiment: "rows",
@@ -450,6 +457,15 @@ impl Experiment {
 }
 
 impl Published {
+    /// The figure of this metric, if the article has it.
+    #[must_use]
+    pub(super) fn value(&self, metric: &str) -> Option<f64> {
+        self.metrics
+            .iter()
+            .find(|(name, _)| *name == metric)
+            .map(|(_, value)| *value)
+    }
+
     /// Whether this figure may stand beside `variant`: a name that ends in `/` covers all that begin with it.
     fn stands_beside(&self, variant: &str) -> bool {
         self.variants.iter().any(|name| {
@@ -669,15 +685,18 @@ mod tests {
 
     #[test]
     fn a_first_look_stays_under_a_minute() {
-        let of = |rows: bool| -> f64 {
-            FIRST_LOOK
-                .iter()
-                .filter(|look| (look.experiment == "rows") == rows)
-                .map(|look| look.contenders.len() as f64)
-                .sum()
+        // A form takes a quarter of a second of its time and a database half of that; each run takes a process beside
+        // what it measures.
+        let second = |experiment: &str, contender: &str| match (experiment, contender) {
+            ("rows", "sqlite") => 0.125 + 0.06,
+            ("rows", _) => 0.25 + 0.06,
+            _ => 0.6 + 0.06,
         };
-        // A cell of rows takes a quarter of a second of its time, and each run a process beside what it measures.
-        let seconds = 5.0 * (of(false) * (0.6 + 0.06) + of(true) * (0.25 + 0.06));
+        let each = FIRST_LOOK.iter().flat_map(|look| {
+            let contenders = look.contenders.iter();
+            contenders.map(move |contender| second(look.experiment, contender))
+        });
+        let seconds = 5.0 * each.sum::<f64>();
         assert!(seconds <= 53.0, "{seconds} s");
     }
 

@@ -101,7 +101,13 @@ const METRICS: &[Metric] = &[
         Some("B/row before"),
         number::grouped,
     ),
-    beside("rows_us", "rows from the result"),
+    Metric {
+        range: Some(|min, max| number::duration_range(min * 1e3, max * 1e3)),
+        sentence: |value| format!("{} until all rows are in columns", microseconds(value)),
+        ..time("rows_us", "rows from the cursor", microseconds)
+    },
+    beside("rows_mean_us", "mean"),
+    beside("rows_deviation_us", "± dev."),
     time("ns_per_op", "ns/op", number::grouped),
     Metric {
         better: "times less than",

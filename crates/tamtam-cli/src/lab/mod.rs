@@ -19,6 +19,7 @@ mod list;
 mod machine;
 mod metric;
 mod number;
+mod origin;
 mod peers;
 mod plan;
 mod progress;

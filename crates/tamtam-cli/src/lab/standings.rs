@@ -1,6 +1,7 @@
 //! Who stands where: the figures of a session, summarised and ordered, one group for each variant.
 
 use super::metric::Metric;
+use super::origin;
 use super::plan::{Plan, Task};
 use super::runner::{Record, Session};
 use super::statistics::Summary;
@@ -51,7 +52,7 @@ pub(super) struct Figure {
 pub(super) enum State {
     /// Compared with the others.
     Ranked,
-    /// Shown, but not compared: its operations do not hand anything over.
+    /// Shown, but not compared: its operations do not hand anything over, or it has other figures than those compared.
     Unranked,
     /// It failed, for this reason; none of its figures count.
     Failed(String),
@@ -100,8 +101,12 @@ impl Standings {
 
     /// Finds the primary metric and orders the rows by it: ranked, unranked, failed, not run.
     fn sort(&mut self) {
+        // What is shown beside the others orders them only where it is alone.
         let first = |state: &State| {
-            let row = self.rows.iter().find(|row| row.state == *state)?;
+            let of_state = || self.rows.iter().filter(|row| row.state == *state);
+            let row = of_state()
+                .find(|row| !origin::is_database(row))
+                .or_else(|| of_state().next())?;
             row.figures.first().map(|figure| figure.metric.clone())
         };
         self.primary = first(&State::Ranked).or_else(|| first(&State::Unranked));

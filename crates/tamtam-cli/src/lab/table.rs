@@ -7,6 +7,7 @@ use super::experiment::{self, Experiment, Published};
 use super::fastest;
 use super::metric;
 use super::number;
+use super::origin;
 use super::standings::{Row, Standings, State};
 
 /// The width of what the lab prints, in columns.
@@ -58,11 +59,19 @@ pub(super) fn render(standings: &Standings, colour: bool) -> String {
             .collect(),
         _ => Vec::new(),
     };
-    let mut kinds: Vec<Kind> = standings.rows.iter().map(kind).collect();
+    let rows: Vec<&Row> = standings
+        .rows
+        .iter()
+        .filter(|row| !origin::is_beside(standings, row))
+        .collect();
+    let mut kinds: Vec<Kind> = rows.iter().copied().map(kind).collect();
     kinds.extend(published.iter().map(|_| Kind::Article));
 
     let mut text = title(standings, experiment, colour);
-    let mut columns = columns(standings, experiment, &published)
+    if let Some(sentence) = origin::sentence(standings) {
+        text.push_str(&wrapped(&sentence, "  "));
+    }
+    let mut columns = columns(standings, &rows, experiment, &published)
         .into_iter()
         .peekable();
     // What does not fit beside the names goes into a further table under the same names.
@@ -163,10 +172,10 @@ fn title(standings: &Standings, experiment: Option<&Experiment>, colour: bool) -
 /// All columns: names, the figure that orders the rows, its range, its ratio to ours, then everything else.
 fn columns(
     standings: &Standings,
+    rows: &[&Row],
     experiment: Option<&Experiment>,
     published: &[&Published],
 ) -> Vec<Column> {
-    let rows = &standings.rows;
     let mut names: Vec<String> = rows
         .iter()
         .map(|row| format!("{}{}", if row.ours { "* " } else { "  " }, row.contender))
@@ -200,17 +209,11 @@ fn columns(
         heading,
         cells: rows
             .iter()
+            .copied()
             .map(show)
             .chain(published.iter().map(|published| show_published(published)))
             .collect(),
         left: false,
-    };
-    let value_of = |published: &Published, metric: &str| {
-        published
-            .metrics
-            .iter()
-            .find(|(name, _)| *name == metric)
-            .map(|(_, value)| *value)
     };
     let median = |metric: &str, row: &Row| {
         row.summary(metric).map_or(String::new(), |summary| {
@@ -228,7 +231,8 @@ fn columns(
         heading,
         &|row| failure(row).unwrap_or_else(|| median(primary, row)),
         &|published| {
-            value_of(published, primary)
+            published
+                .value(primary)
                 .map_or(String::new(), |value| metric::column(primary, value))
         },
     ));
@@ -255,7 +259,7 @@ fn columns(
                 (State::Unranked, _) => "–".to_owned(),
                 _ => String::new(),
             },
-            &|published| match value_of(published, primary) {
+            &|published| match published.value(primary) {
                 Some(value) if published.note.is_none() => ratio(value),
                 Some(_) => "–".to_owned(),
                 None => String::new(),
@@ -278,7 +282,9 @@ fn columns(
     for name in others {
         if let Some(heading) = metric::heading(name) {
             columns.push(column(heading, &|row| median(name, row), &|published| {
-                value_of(published, name).map_or(String::new(), |value| metric::column(name, value))
+                published
+                    .value(name)
+                    .map_or(String::new(), |value| metric::column(name, value))
             }));
         }
     }

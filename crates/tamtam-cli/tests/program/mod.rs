@@ -40,8 +40,15 @@ impl Place {
     }
 
     pub(crate) fn run(&self, words: &[&str]) -> Ended {
-        let output = self.command(words).output().unwrap();
-        Ended {
+        Ended::of(&mut self.command(words))
+    }
+}
+
+impl Ended {
+    /// How this command ends.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let output = command.output().unwrap();
+        Self {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),

@@ -1,16 +1,12 @@
 use std::borrow::Cow;
 use std::hint::black_box;
-use std::time::Duration;
 
 use tamtam_rows::{Rows, Schema};
 
 use super::samples::Samples;
-use super::{Compressor, Form, LINKS, Sent};
+use super::{Compressor, Form, LINKS, LONGEST, Sent, arrived, made};
 use crate::drive::tables::Table;
 use crate::drive::{Conditions, Failure, Measurement, Metric};
-
-/// Longer than this nothing is measured: the figures are steady by then, and there are many cells.
-const LONGEST: Duration = Duration::from_millis(250);
 
 /// Encodes and decodes the table of a variant as long as it may, and says what that costs on each link.
 pub(super) fn run<F: Form>(
@@ -19,11 +15,8 @@ pub(super) fn run<F: Form>(
     table: &Table,
     conditions: &Conditions,
 ) -> Result<Measurement, Failure> {
-    let count = usize::try_from(conditions.variant.count)
-        .map_err(|_| Failure::Impossible("so many rows do not fit into memory".to_owned()))?;
-    let rows = table
-        .rows(count)
-        .map_err(|error| Failure::Impossible(error.to_string()))?;
+    let rows = made(table, &conditions.variant)?;
+    let count = rows.len();
     let source = form.source(&rows).map_err(Failure::Impossible)?;
     let budget = conditions.limit.min(LONGEST) / 2;
 
@@ -165,30 +158,5 @@ fn check<F: Form>(form: &F, decoded: F::Decoded<'_>, rows: &Rows) -> Result<(), 
     let arrived = form
         .rows(decoded, rows.schema())
         .map_err(Failure::Unverified)?;
-    if arrived == *rows {
-        return Ok(());
-    }
-    Err(Failure::Unverified(difference(&arrived, rows)))
-}
-
-/// Where the two tables first differ, in words.
-fn difference(arrived: &Rows, sent: &Rows) -> String {
-    if arrived.len() != sent.len() {
-        return format!("{} rows arrived of {}", arrived.len(), sent.len());
-    }
-    if arrived.schema() != sent.schema() {
-        return "the table arrived with other columns".to_owned();
-    }
-    for row in 0..sent.len() {
-        for (column, field) in sent.schema().fields().iter().enumerate() {
-            let (here, there) = (arrived.value(row, column), sent.value(row, column));
-            if here != there {
-                return format!(
-                    "the value in column {}, row {row} arrived as {here:?} instead of {there:?}",
-                    field.name()
-                );
-            }
-        }
-    }
-    "a value that is null, or the sign of a zero, arrived as another one".to_owned()
+    arrived::check(&arrived, rows)
 }

@@ -3,20 +3,27 @@
 //! A contender is a [`Form`], alone or with a [`Compressor`]. What is timed is its work with the table in memory:
 //! from typed columns to bytes, and from bytes to typed columns again, each many times and warm; the times on links of
 //! several speeds follow from the bytes. A figure counts only if the table that was decoded equals the one sent.
+//!
+//! What comes before, the same for every form, is a contender of another kind: an [`Origin`], a database whose rows
+//! become such a table in memory.
 
+mod arrived;
 mod cell;
 mod links;
+mod origin;
 mod samples;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 use tamtam_rows::{Rows, Schema};
 
 use super::tables::{self, Table};
-use super::{Measure, Variant};
+use super::{Failure, Measure, Variant};
 
 pub use links::{LINKS, Link};
+pub use origin::{Origin, measures_of_origin};
 
 /// How many rows the article's tables have.
 const COUNTS_OF_THE_ARTICLE: [u64; 4] = [100, 1_000, 10_000, 1_000_000];
@@ -26,6 +33,9 @@ const OTHER_COUNTS: [u64; 3] = [1_000, 10_000, 100_000];
 
 /// So many values a table may have: a table with hundreds of columns has fewer rows.
 const MOST_VALUES: u64 = 6_000_000;
+
+/// Longer than this nothing is measured: the figures are steady by then, and there are many cells.
+const LONGEST: Duration = Duration::from_millis(250);
 
 /// A form that a table takes as bytes on its way to a client.
 ///
@@ -131,6 +141,15 @@ fn measure<F: Form>(
     Measure::new("rows", variant, move |conditions| {
         cell::run(&form, compressor, table, conditions)
     })
+}
+
+/// The table that a variant is about.
+fn made(table: &Table, variant: &Variant) -> Result<Rows, Failure> {
+    let count = usize::try_from(variant.count)
+        .map_err(|_| Failure::Impossible("so many rows do not fit into memory".to_owned()))?;
+    table
+        .rows(count)
+        .map_err(|error| Failure::Impossible(error.to_string()))
 }
 
 #[cfg(test)]

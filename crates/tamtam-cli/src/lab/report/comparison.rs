@@ -5,6 +5,7 @@ use super::drawn::{self, CPU, Drawn};
 use super::recording::Recording;
 use crate::lab::metric::Metric;
 use crate::lab::number;
+use crate::lab::origin;
 use crate::lab::standings::Row;
 use crate::lab::statistics::Summary;
 
@@ -105,7 +106,12 @@ pub(super) fn series<'a>(recordings: &[&'a Recording]) -> Vec<Series<'a>> {
             vec![drawn.metric, CPU]
         };
         for contender in contenders {
-            for metric in &metrics {
+            let metrics = if origin::is_database(contender) {
+                &[origin::METRIC][..]
+            } else {
+                &metrics
+            };
+            for metric in metrics {
                 let mut unit = "";
                 let points: Vec<Point<'a>> = sessions
                     .iter()

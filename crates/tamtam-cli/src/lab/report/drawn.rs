@@ -1,6 +1,6 @@
 //! Which figure of a variant a chart shows, and how its figures are written.
 
-use crate::lab::metric;
+use crate::lab::metric::{self, Metric};
 use crate::lab::number;
 use crate::lab::standings::{Figure, Standings};
 use crate::lab::statistics::Summary;
@@ -56,8 +56,22 @@ impl<'a> Drawn<'a> {
             "ops_per_s" => "operations per second; longer is better".to_owned(),
             "idle_cpu_us_per_s" => "CPU time per second of waiting".to_owned(),
             "total_us" => "time in all".to_owned(),
-            other => metric::heading(other).unwrap_or_else(|| other.replace('_', " ")),
+            "rows_us" => "time until all rows are in columns".to_owned(),
+            other => {
+                let heading = metric::heading(other).unwrap_or_else(|| other.replace('_', " "));
+                if self.is_one_of_several() {
+                    format!("time until ready to use at {heading}")
+                } else {
+                    heading
+                }
+            }
         }
+    }
+
+    /// Whether it stands for others like it: the time behind one link, of several links.
+    #[must_use]
+    pub(super) fn is_one_of_several(&self) -> bool {
+        Metric::find(self.metric).is_some_and(|metric| metric.best_is_marked)
     }
 
     /// A figure with its unit: `233 ns`, `1.25 M/s`.
@@ -174,6 +188,11 @@ mod tests {
                 "0.1 ns", "1 ns", "20 ns", "500 ns", "1 µs", "10 µs", "100 µs", "1 ms"
             ]
         );
+        let link = Drawn {
+            metric: "total_us_8mbit",
+            unit: "µs",
+        };
+        assert_eq!(link.caption(), "time until ready to use at 8 Mbit/s");
         let rate = Drawn {
             metric: "ops_per_s",
             unit: "1/s",

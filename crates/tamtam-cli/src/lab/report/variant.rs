@@ -9,8 +9,10 @@ use super::drawn::{self, CPU, Drawn};
 use super::recording::Recording;
 use super::tracks::{self, Tracks};
 use crate::lab::experiment::{Experiment, LIMITS, Published};
+use crate::lab::fastest;
 use crate::lab::metric::{self, Metric};
 use crate::lab::number;
+use crate::lab::origin;
 use crate::lab::standings::{Row, Standings, State};
 use crate::lab::statistics::Summary;
 use crate::lab::verdict;
@@ -54,6 +56,9 @@ impl Measured<'_> {
         };
         let published = published(standings, drawn.metric);
         html! {
+            @if let Some(sentence) = origin::sentence(standings) {
+                p { (sentence) }
+            }
             (self.chart(&name, drawn, &published, id))
             @for verdict in verdict::verdicts(standings) {
                 p.verdict { (verdict) }
@@ -125,13 +130,14 @@ impl Measured<'_> {
 
     /// Every figure, the articles' below ours.
     fn table(&self, name: &str, drawn: Drawn<'_>, published: &[(&Published, f64)]) -> Markup {
-        let rows = &self.standings.rows;
-        let columns = columns(self.standings, drawn, published);
+        let rows = compared(self.standings);
+        let columns = columns(self.standings, &rows, drawn, published);
         html! {
             div.scroll role="region" aria-label=(format!("Figures of {name}, {}", self.recording.label)) tabindex="0" {
                 table {
                     caption { span.here {
                         "Session " (self.recording.label) ": medians of the runs. "
+                        @if drawn.is_one_of_several() { "› marks the fastest at each speed. " }
                         span.verified { "✓ every delivery verified" }
                     } }
                     thead { tr {
@@ -316,25 +322,26 @@ fn published(standings: &Standings, metric: &str) -> Vec<(&'static Published, f6
     Experiment::find(&standings.experiment)
         .iter()
         .flat_map(|experiment| experiment.published_beside(&standings.variant))
-        .filter_map(|published| Some((published, value_of(published, metric)?)))
+        .filter_map(|published| Some((published, published.value(metric)?)))
         .collect()
 }
 
-fn value_of(published: &Published, metric: &str) -> Option<f64> {
-    published
-        .metrics
+/// Those that are shown with each other; what is beside them is said in a sentence.
+fn compared(standings: &Standings) -> Vec<&Row> {
+    standings
+        .rows
         .iter()
-        .find(|(name, _)| *name == metric)
-        .map(|(_, value)| *value)
+        .filter(|row| !origin::is_beside(standings, row))
+        .collect()
 }
 
 /// The columns of the table that have something to say.
 fn columns(
     standings: &Standings,
+    rows: &[&Row],
     drawn: Drawn<'_>,
     published: &[(&Published, f64)],
 ) -> Vec<Column> {
-    let rows = &standings.rows;
     // Cells for the contenders by `of_row`, for the articles by `of_article`.
     let column = |heading: &str,
                   of_row: &dyn Fn(&Row) -> Cell,
@@ -342,6 +349,7 @@ fn columns(
         heading: heading.to_owned(),
         cells: rows
             .iter()
+            .copied()
             .map(of_row)
             .chain(published.iter().map(|(published, _)| of_article(published)))
             .collect(),
@@ -354,17 +362,22 @@ fn columns(
         };
         let heading = metric::heading(metric).unwrap_or_else(|| metric.replace('_', " "));
         column(
-            // What is drawn is said above the chart.
-            if metric == drawn.metric {
+            // What is drawn is said above the chart, unless others like it are in the table.
+            if metric == drawn.metric && !drawn.is_one_of_several() {
                 "median"
             } else {
                 &heading
             },
             &|row| {
-                row.summary(metric)
-                    .map_or_else(Cell::default, |summary| shown(summary.median))
+                let mut cell = row
+                    .summary(metric)
+                    .map_or_else(Cell::default, |summary| shown(summary.median));
+                if fastest::is_marked(standings, row, metric) {
+                    cell.text.insert_str(0, "› ");
+                }
+                cell
             },
-            &|published| value_of(published, metric).map_or_else(Cell::default, shown),
+            &|published| published.value(metric).map_or_else(Cell::default, shown),
         )
     };
     let mut columns = vec![medians(drawn.metric, drawn.unit)];
@@ -400,7 +413,7 @@ fn columns(
                     (_, Some(_)) => Cell::text("–".to_owned()),
                     _ => Cell::default(),
                 },
-                &|published| match value_of(published, drawn.metric) {
+                &|published| match published.value(drawn.metric) {
                     Some(value) if published.note.is_none() => ratio(value),
                     Some(_) => Cell::text("–".to_owned()),
                     None => Cell::default(),
@@ -416,7 +429,7 @@ fn columns(
         },
         &none,
     ));
-    for (metric, unit) in others(standings, drawn) {
+    for (metric, unit) in others(standings, rows, drawn) {
         columns.push(medians(metric, unit));
     }
     columns.retain(|column| column.cells.iter().any(|cell| !cell.text.is_empty()));
@@ -424,9 +437,13 @@ fn columns(
 }
 
 /// The other metrics that tables show, with their units, in the order of their columns.
-fn others<'a>(standings: &'a Standings, drawn: Drawn<'_>) -> Vec<(&'a str, &'a str)> {
+fn others<'a>(
+    standings: &Standings,
+    rows: &[&'a Row],
+    drawn: Drawn<'_>,
+) -> Vec<(&'a str, &'a str)> {
     let mut others: Vec<(&str, &str)> = Vec::new();
-    for figure in standings.rows.iter().flat_map(|row| &row.figures) {
+    for figure in rows.iter().flat_map(|row| &row.figures) {
         let name = figure.metric.as_str();
         let is_primary = standings.primary.as_deref() == Some(name);
         // One is the other turned round, of interest only where it orders the rows.
