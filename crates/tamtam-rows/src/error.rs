@@ -203,7 +203,10 @@ pub enum DecodeError {
         reason: String,
     },
     /// A value that its column's type cannot hold.
-    #[error("{form}: the value {value} in column {column:?}, row {row}, is not of type {kind}")]
+    #[error(
+        "{form}: the value {value} in column {column:?}, row {row}{}, is not of type {kind}",
+        in_line(*.line)
+    )]
     Value {
         /// The form's name.
         form: &'static str,
@@ -211,6 +214,9 @@ pub enum DecodeError {
         column: String,
         /// The row, from 0.
         row: usize,
+        /// The line in which the value begins, from 1, where the form is made of lines: a line of names, empty lines
+        /// and line breaks inside values are counted.
+        line: Option<u64>,
         /// The value, shortened.
         value: String,
         /// The type in the schema.
@@ -222,4 +228,8 @@ pub enum DecodeError {
     /// What it was read from failed.
     #[error("the encoded rows could not be read")]
     Read(#[from] std::io::Error),
+}
+
+fn in_line(line: Option<u64>) -> String {
+    line.map_or(String::new(), |line| format!(" (line {line})"))
 }

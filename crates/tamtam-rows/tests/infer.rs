@@ -127,10 +127,17 @@ fn what_is_no_table_is_said() {
             .unwrap_err()
             .to_string()
     };
-    assert!(said(b"a,b\n1,2\n1\n").ends_with("row 1 has 1 values, not 2"));
-    assert!(said(b"a,b\n1,2,3\n").ends_with("row 0 has 3 values, not 2"));
-    assert!(said(b"a,b\n1,\"2\n").contains("the closing quote of a field is missing at byte 6"));
-    assert!(said(b"a\n\xff\n").contains("at byte 2: it is not UTF-8"));
+    assert!(said(b"a,b\n1,2\n1\n").ends_with("at byte 8: row 1 has 1 values, not 2 (line 3)"));
+    assert!(said(b"a,b\n1,2,3\n").ends_with("row 0 has 3 values, not 2 (line 2)"));
+    // Line breaks inside quotes make more lines than rows; so do empty lines.
+    assert!(
+        said(b"a,b\r\n\r\n\"1\r\n\n\",2\r1\r\n").ends_with("row 1 has 1 values, not 2 (line 6)")
+    );
+    assert!(
+        said(b"a,b\n1,\"2\n")
+            .ends_with("at byte 6: the quote that begins a field is not closed (line 2)")
+    );
+    assert!(said(b"a\n\xff\n").contains("at byte 2: line 2 is not UTF-8"));
     let narrow = Limits {
         columns: 1,
         ..Limits::default()
@@ -227,9 +234,11 @@ fn a_text_larger_than_a_block_is_read_part_by_part() {
             Err(error) => break error,
         }
     };
+    let last_line = text[..at].matches('\n').count() as u64 + 1;
+    assert!(last_line > 100_000, "some texts have a line break inside");
     assert!(
-        matches!(&error, DecodeError::Value { row: 60_000, .. }),
-        "{error}"
+        matches!(&error, DecodeError::Value { row: 60_000, line: Some(line), .. } if *line == last_line),
+        "{error}, not in line {last_line}"
     );
     text.truncate(at);
     text += "1,2\r\n";
@@ -247,7 +256,11 @@ fn a_text_larger_than_a_block_is_read_part_by_part() {
         }
     };
     assert!(
-        error.to_string().contains(&format!("at byte {}", at + 5)),
+        error.to_string().contains(&format!("at byte {at}")),
+        "{error}"
+    );
+    assert!(
+        error.to_string().ends_with(&format!("(line {last_line})")),
         "{error}"
     );
 }

@@ -244,31 +244,35 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "n,name\nx,y\n",
-            "text: the value x in column \"n\", row 0, is not of type i32",
+            "text: the value x in column \"n\", row 0 (line 2), is not of type i32",
         ),
         (
             "n,name\n1,a\n2147483648,b",
-            "text: the value 2147483648 in column \"n\", row 1, is not of type i32",
+            "text: the value 2147483648 in column \"n\", row 1 (line 3), is not of type i32",
         ),
         (
             "n,name\n,a\n",
-            "text: the value  in column \"n\", row 0, is not of type i32",
+            "text: the value  in column \"n\", row 0 (line 2), is not of type i32",
+        ),
+        (
+            "\u{feff}n,name\r\n\r\n1,\"a\nb\rc\"\r\n2,\"\r\n\"\r\r\n\"\"\"\n\",d\r\n",
+            "text: the value \"\n in column \"n\", row 2 (line 9), is not of type i32",
         ),
         (
             "n,name\n1\n",
-            "text is damaged or is not text at all, at byte 9: row 0 has 1 values, not 2",
+            "text is damaged or is not text at all, at byte 7: row 0 has 1 values, not 2 (line 2)",
         ),
         (
             "n,name\n1,a,b\n",
-            "text is damaged or is not text at all, at byte 11: row 0 has more than 2 values",
+            "text is damaged or is not text at all, at byte 7: row 0 has more than 2 values (line 2)",
         ),
         (
             "n,name\n1,\"a",
-            "text ends too early: the closing quote of a field is missing at byte 9",
+            "text is damaged or is not text at all, at byte 9: the quote that begins a field is not closed (line 2)",
         ),
         (
             "n,name\n1,\"a\"b\n",
-            "text is damaged or is not text at all, at byte 12: text follows the closing quote of a field",
+            "text is damaged or is not text at all, at byte 12: text follows the closing quote of a field (line 2)",
         ),
     ];
     for (text, expected) in expected {
@@ -277,6 +281,6 @@ fn errors_say_what_is_wrong_and_where() {
     let error = Text::default().decode(b"n,name\n1,\xff\n", Some(&names()), &Limits::default());
     assert_eq!(
         error.unwrap_err().to_string(),
-        "text is damaged or is not text at all, at byte 9: it is not UTF-8; convert it"
+        "text is damaged or is not text at all, at byte 9: line 2 is not UTF-8; convert it"
     );
 }

@@ -220,6 +220,7 @@ impl Gathered {
                                 form,
                                 column: field.name().to_owned(),
                                 row: before + row,
+                                line: None,
                                 value: format!("{value} milliseconds"),
                                 kind: Kind::Date,
                             });

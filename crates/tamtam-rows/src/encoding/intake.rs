@@ -138,6 +138,7 @@ pub(super) fn refused(
                 form,
                 column: field.name().to_owned(),
                 row,
+                line: None,
                 value,
                 kind: field.kind().clone(),
             }

@@ -1,5 +1,4 @@
 use super::Encoding;
-use super::inlet::Refusal;
 use super::intake::Intake;
 use crate::cell_text::{self, Integer};
 use crate::{DecodeError, EncodeError, Limits, Rows, Schema, Values};
@@ -125,7 +124,7 @@ impl Encoding for Text {
         limits: &Limits,
     ) -> Result<Rows, DecodeError> {
         let mut intake = Intake::new(self.name(), schema, limits)?;
-        let mut fields = Fields::new(*self, bytes, 0)?;
+        let mut fields = Fields::new(*self, bytes, Start::OF_ALL)?;
         if self.header {
             fields.header(intake.schema())?;
         }
@@ -183,34 +182,66 @@ pub(crate) struct Fields<'a> {
     text: &'a str,
     at: usize,
     /// Where this part begins in the whole text.
-    offset: u64,
+    start: Start,
     scratch: String,
 }
 
+/// Where a part of a text begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Start {
+    /// So many bytes lie before it.
+    pub(crate) offset: u64,
+    /// In this line, from 1.
+    pub(crate) line: u64,
+}
+
+impl Start {
+    pub(crate) const OF_ALL: Start = Start { offset: 0, line: 1 };
+
+    /// Behind these bytes, which do not end between a carriage return and its line feed.
+    pub(crate) fn behind(self, bytes: &[u8]) -> Start {
+        let feeds = bytes.iter().filter(|&&byte| byte == b'\n').count();
+        let alone = |pair: &&[u8]| pair[0] == b'\r' && pair[1] != b'\n';
+        let returns = bytes.windows(2).filter(alone).count();
+        let last = usize::from(bytes.last() == Some(&b'\r'));
+        Start {
+            offset: self.offset + bytes.len() as u64,
+            line: self.line + (feeds + returns + last) as u64,
+        }
+    }
+}
+
 impl<'a> Fields<'a> {
-    pub(crate) fn new(form: Text, bytes: &'a [u8], offset: u64) -> Result<Fields<'a>, DecodeError> {
-        let malformed = |at: usize, reason: &str| DecodeError::Malformed {
+    pub(crate) fn new(
+        form: Text,
+        bytes: &'a [u8],
+        start: Start,
+    ) -> Result<Fields<'a>, DecodeError> {
+        let malformed = |at: Start, reason: String| DecodeError::Malformed {
             form: form.name(),
-            at: offset + at as u64,
-            reason: reason.to_owned(),
+            at: at.offset,
+            reason,
         };
         if !form.is_sound() {
             return Err(malformed(
-                0,
-                "its delimiter is none of comma, semicolon, tab, '|', space and unit separator",
+                start,
+                "its delimiter is none of comma, semicolon, tab, '|', space and unit separator"
+                    .to_owned(),
             ));
         }
-        let text = std::str::from_utf8(bytes)
-            .map_err(|error| malformed(error.valid_up_to(), "it is not UTF-8; convert it"))?;
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let at = start.behind(&bytes[..error.valid_up_to()]);
+            malformed(at, format!("line {} is not UTF-8; convert it", at.line))
+        })?;
         Ok(Fields {
             form,
             text,
-            at: if offset == 0 && bytes.starts_with(MARK) {
+            at: if start.offset == 0 && bytes.starts_with(MARK) {
                 MARK.len()
             } else {
                 0
             },
-            offset,
+            start,
             scratch: String::new(),
         })
     }
@@ -219,12 +250,19 @@ impl<'a> Fields<'a> {
         self.at == self.text.len()
     }
 
+    /// The place of the next field in this part, for errors that are found behind it.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The error for what is found at this place.
     #[cold]
-    pub(crate) fn malformed(&self, reason: String) -> DecodeError {
+    pub(crate) fn malformed(&self, at: usize, reason: &str) -> DecodeError {
+        let Start { offset, line } = self.start.behind(&self.text.as_bytes()[..at]);
         DecodeError::Malformed {
             form: self.form.name(),
-            at: self.offset + self.at as u64,
-            reason,
+            at: offset,
+            reason: format!("{reason} (line {line})"),
         }
     }
 
@@ -258,7 +296,7 @@ impl<'a> Fields<'a> {
                 self.at += 1 + usize::from(bytes.get(self.at + 1) == Some(&b'\n'));
                 Ok(After::Line)
             }
-            Some(_) => Err(self.malformed("text follows the closing quote of a field".into())),
+            Some(_) => Err(self.malformed(self.at, "text follows the closing quote of a field")),
         }
     }
 
@@ -281,11 +319,7 @@ impl<'a> Fields<'a> {
         let mut is_unescaped = false;
         loop {
             let Some(end) = quote(from) else {
-                return Err(DecodeError::Truncated {
-                    form: self.form.name(),
-                    what: "the closing quote of a field",
-                    at: self.offset + start as u64,
-                });
+                return Err(self.malformed(start, "the quote that begins a field is not closed"));
             };
             if bytes.get(end + 1) != Some(&b'"') {
                 self.at = end + 1;
@@ -329,7 +363,7 @@ impl<'a> Fields<'a> {
             return Err(DecodeError::Truncated {
                 form,
                 what: "the line of names",
-                at: self.offset + self.at as u64,
+                at: self.start.offset + self.at as u64,
             });
         }
         for (index, field) in schema.fields().iter().enumerate() {
@@ -354,7 +388,7 @@ impl<'a> Fields<'a> {
     /// All rows that follow into the columns.
     pub(super) fn rows(&mut self, intake: &mut Intake<'_>) -> Result<(), DecodeError> {
         if intake.columns.is_empty() && !self.is_at_end() {
-            return Err(self.malformed("there are values, and the table has no columns".into()));
+            return Err(self.malformed(self.at, "there are values, and the table has no columns"));
         }
         while !self.is_at_end() {
             if intake.columns.len() > 1 && self.skip_empty_line() {
@@ -368,12 +402,13 @@ impl<'a> Fields<'a> {
     /// One row into the columns.
     #[inline]
     fn row(&mut self, intake: &mut Intake<'_>) -> Result<(), DecodeError> {
+        let start = self.at;
         let last = intake.columns.len() - 1;
         for index in 0..=last {
             let (after, variable) = self.cell(intake, index)?;
             intake.add_variable(variable);
             if (after == After::Line) != (index == last) {
-                return Err(self.another_number(intake, index));
+                return Err(self.another_number(intake, start, index));
             }
         }
         intake.end_row()
@@ -412,6 +447,7 @@ impl<'a> Fields<'a> {
             inlet.was_pushed();
             return Ok((after, 0));
         }
+        let start = self.at;
         let (place, after) = self.field()?;
         let (text, is_quoted) = match place {
             Place::Plain(start, end) => (&self.text[start..end], false),
@@ -425,7 +461,10 @@ impl<'a> Fields<'a> {
         };
         match result {
             Ok(variable) => Ok((after, variable)),
-            Err(refusal) => Err(self.refused(intake, index, refusal, text)),
+            Err(refusal) => {
+                let error = intake.refused(index, refusal, text);
+                Err(self.in_line(start, error))
+            }
         }
     }
 
@@ -459,24 +498,38 @@ impl<'a> Fields<'a> {
         Some((value, after))
     }
 
+    /// The error about the field that begins at this place, with its line.
     #[cold]
-    fn refused(
-        &self,
-        intake: &Intake<'_>,
-        index: usize,
-        refusal: Refusal,
-        text: &str,
-    ) -> DecodeError {
-        intake.refused(index, refusal, text)
+    fn in_line(&self, at: usize, mut error: DecodeError) -> DecodeError {
+        if let DecodeError::Value { line, .. } = &mut error {
+            *line = Some(self.start.behind(&self.text.as_bytes()[..at]).line);
+        }
+        error
     }
 
     #[cold]
-    fn another_number(&self, intake: &Intake<'_>, index: usize) -> DecodeError {
+    fn another_number(&self, intake: &Intake<'_>, start: usize, index: usize) -> DecodeError {
         let (row, columns) = (intake.rows(), intake.columns.len());
-        self.malformed(if index + 1 < columns {
+        let reason = if index + 1 < columns {
             format!("row {row} has {} values, not {columns}", index + 1)
         } else {
             format!("row {row} has more than {columns} values")
-        })
+        };
+        self.malformed(start, &reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Start;
+
+    #[test]
+    fn each_kind_of_line_break_counts_once() {
+        let line = |text: &str| Start::OF_ALL.behind(text.as_bytes()).line;
+        assert_eq!(line(""), 1);
+        assert_eq!(line("a\nb\r\nc\rd"), 4);
+        assert_eq!(line("\n\r"), 3);
+        assert_eq!(line("\r\r\n\n"), 4);
+        assert_eq!(Start::OF_ALL.behind(b"a\r\n").behind(b"\n b").line, 3);
     }
 }

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::Text;
+use super::text::Start;
 use crate::{DecodeError, Limits};
 
 /// How much is read at once.
@@ -27,7 +28,7 @@ pub(crate) struct Blocks<R> {
     /// What was given out last, at the beginning of the buffer.
     given: usize,
     /// Where the buffer begins in the text.
-    offset: u64,
+    start: Start,
     is_at_end: bool,
 }
 
@@ -39,15 +40,16 @@ impl<R: Read> Blocks<R> {
             most: limits.bytes,
             buffer: Vec::new(),
             given: 0,
-            offset: 0,
+            start: Start::OF_ALL,
             is_at_end: false,
         }
     }
 
     /// The next rows, and where they begin in the text. `None` at its end.
-    pub(crate) fn next(&mut self) -> Result<Option<(&[u8], u64)>, DecodeError> {
+    pub(crate) fn next(&mut self) -> Result<Option<(&[u8], Start)>, DecodeError> {
+        // A part ends behind a line feed.
+        self.start = self.start.behind(&self.buffer[..self.given]);
         self.buffer.drain(..self.given);
-        self.offset += self.given as u64;
         self.given = 0;
         let (mut scanned, mut whole, mut state) = (0, 0, State::FieldStart);
         loop {
@@ -78,7 +80,7 @@ impl<R: Read> Blocks<R> {
             }
             if whole > 0 {
                 self.given = whole;
-                return Ok(Some((&self.buffer[..whole], self.offset)));
+                return Ok(Some((&self.buffer[..whole], self.start)));
             }
             if self.is_at_end {
                 return Ok(None);

@@ -1,7 +1,7 @@
 use std::io::Read;
 
 use super::intake::Intake;
-use super::text::{Fields, Text};
+use super::text::{Fields, Start, Text};
 use super::text_blocks::Blocks;
 use crate::{DecodeError, Limits, Rows, Schema};
 
@@ -71,13 +71,13 @@ impl<R: Read> TextReader<R> {
     pub fn next_chunk(&mut self) -> Result<Option<Rows>, DecodeError> {
         loop {
             let name = super::Encoding::name(&self.form);
-            let (block, offset) = match self.blocks.next()? {
+            let (block, start) = match self.blocks.next()? {
                 Some(block) => block,
                 // The line of names must be there.
-                None if !self.has_begun && self.form.header => (&[][..], 0),
+                None if !self.has_begun && self.form.header => (&[][..], Start::OF_ALL),
                 None => return Ok(None),
             };
-            let mut fields = Fields::new(self.form, block, offset)?;
+            let mut fields = Fields::new(self.form, block, start)?;
             if !std::mem::replace(&mut self.has_begun, true) && self.form.header {
                 fields.header(&self.schema)?;
             }

@@ -51,8 +51,8 @@ pub fn text(source: impl Read, form: Text, limits: &Limits) -> Result<Schema, De
     let mut columns: Vec<(String, Guess)> = Vec::new();
     let mut row = 0_u64;
     let mut is_first_line = true;
-    while let Some((block, offset)) = blocks.next()? {
-        let mut fields = Fields::new(form, block, offset)?;
+    while let Some((block, start)) = blocks.next()? {
+        let mut fields = Fields::new(form, block, start)?;
         while !fields.is_at_end() {
             if is_first_line {
                 is_first_line = false;
@@ -66,6 +66,7 @@ pub fn text(source: impl Read, form: Text, limits: &Limits) -> Result<Schema, De
             if columns.len() > 1 && fields.skip_empty_line() {
                 continue;
             }
+            let begin = fields.at();
             let mut found = 0;
             loop {
                 let (text, is_quoted, is_last) = fields.next()?;
@@ -80,7 +81,7 @@ pub fn text(source: impl Read, form: Text, limits: &Limits) -> Result<Schema, De
             if found != columns.len() {
                 let expected = columns.len();
                 let reason = format!("row {row} has {found} values, not {expected}");
-                return Err(fields.malformed(reason));
+                return Err(fields.malformed(begin, &reason));
             }
             row += 1;
         }
