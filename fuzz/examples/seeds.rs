@@ -67,6 +67,8 @@ fn main() {
                 &encoded(form, rows),
             );
         }
+        let plain = encoding::find("packed-plain").expect("this form is always there");
+        seed("packed_view", table, &encoded(plain, rows));
     }
     for (index, kind) in CompressionKind::ALL.into_iter().enumerate() {
         let compression = Compression {

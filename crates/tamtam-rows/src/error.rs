@@ -178,6 +178,19 @@ pub enum DecodeError {
         /// The limit that was set.
         limit: u64,
     },
+    /// A column that was to be read in place, and is coded.
+    #[error(
+        "{form}: the column {column:?} is coded in chunk {chunk} and cannot be read in place; \
+         write the table in the mode Plain, or decode it"
+    )]
+    NotPlain {
+        /// The form's name.
+        form: &'static str,
+        /// The column's name.
+        column: String,
+        /// Which chunk, from 0.
+        chunk: u64,
+    },
     /// The form does not say which types its columns have.
     #[error("{form} does not say of which types its columns are: give the schema to decode it")]
     NeedsSchema {

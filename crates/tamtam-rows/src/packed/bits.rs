@@ -8,7 +8,7 @@ use super::bytes::{Input, Output, Result};
 use super::integers::{self, Effort};
 
 /// The bytes, as a list of integers.
-const BYTES: u8 = 0;
+pub(super) const BYTES: u8 = 0;
 /// Where the ones stand: how many there are, and how many zeros lie before each, as a list.
 const ONES: u8 = 1;
 /// The same for the zeros.

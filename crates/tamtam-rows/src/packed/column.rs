@@ -9,11 +9,11 @@ use crate::ends::Ends;
 use crate::{Column, DecodeError, Kind, Nulls, Slices, Strings, Values};
 
 /// No row is null.
-const NONE: u8 = 0;
+pub(super) const NONE: u8 = 0;
 /// Which rows are null comes first, and only the others have values.
 const DENSE: u8 = 1;
 /// Which rows are null comes first; every row has a value, that of a null row being zero or nothing.
-const IN_PLACE: u8 = 2;
+pub(super) const IN_PLACE: u8 = 2;
 
 pub(super) fn encode(column: &Column, nullable: bool, effort: Effort, out: &mut Output<'_>) {
     let nulls = column.nulls();
@@ -78,9 +78,9 @@ fn without(values: &Values, nulls: &Nulls) -> Values {
 }
 
 /// All integers of a decimal fit 64 bits.
-const NARROW: u8 = 0;
+pub(super) const NARROW: u8 = 0;
 /// They take 16 bytes each, as text of that length.
-const WIDE: u8 = 1;
+pub(super) const WIDE: u8 = 1;
 
 fn values(values: &Values, effort: Effort, out: &mut Output<'_>) {
     match values {

@@ -10,7 +10,7 @@ use super::integers::{self, Effort, Exceptions, read_exceptions};
 use crate::kernels::{mask, pack, packed_bytes, unpack, vectorised};
 
 /// The bits of each value, at a multiple of 8.
-const PLAIN: u8 = 0;
+pub(super) const PLAIN: u8 = 0;
 /// Integers to be divided by a power of ten.
 const DECIMAL: u8 = 1;
 /// The upper bits as a list of integers, the lower ones packed.

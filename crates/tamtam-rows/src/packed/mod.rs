@@ -28,12 +28,14 @@ mod integers;
 mod layout;
 mod reader;
 mod texts;
+mod view;
 mod writer;
 
 pub use encoding::Packed;
 pub use inspect::{InspectedColumn, Inspection, inspect};
 pub use layout::ROWS_PER_CHUNK;
 pub use reader::{Reader, decode};
+pub use view::{InPlace, View, ViewChunk, ViewColumn};
 pub use writer::{Writer, encode};
 
 /// What the packed encoding aims at.

@@ -3,7 +3,7 @@ use std::io::Read;
 use super::bytes::{FORM, Input, Result};
 use super::column;
 use super::layout::{MAGIC, ROWS_PER_CHUNK, VERSION, checksum, read_schema};
-use crate::{DecodeError, Limits, Rows, Schema};
+use crate::{DecodeError, Field, Limits, Rows, Schema};
 
 /// Reads a table chunk by chunk, with memory for one of them.
 #[derive(Debug)]
@@ -65,6 +65,20 @@ pub(super) trait Source {
 pub(super) struct InMemory<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) position: usize,
+}
+
+impl InMemory<'_> {
+    /// The table must be all that there is.
+    pub(super) fn expect_end(&self) -> Result<()> {
+        match self.bytes.len() - self.position {
+            0 => Ok(()),
+            more => Err(DecodeError::Malformed {
+                form: FORM,
+                at: self.position as u64,
+                reason: format!("{more} more bytes behind the end of the table"),
+            }),
+        }
+    }
 }
 
 impl Source for InMemory<'_> {
@@ -173,6 +187,29 @@ impl<S: Source> Chunks<S> {
         &mut self,
         look: &mut dyn FnMut(usize, &mut Input<'_>),
     ) -> Result<Option<Rows>> {
+        let Some(head) = self.head()? else {
+            return Ok(None);
+        };
+        let origin = self.source.position();
+        let body = head.body(&mut self.source)?;
+        let mut columns = Vec::with_capacity(self.schema.len());
+        let input = Input::new(body, origin, &self.limits);
+        each_column(input, &self.schema, |index, field, part| {
+            look(index, part);
+            columns.push(column::decode(
+                part,
+                field.kind(),
+                field.is_nullable(),
+                head.rows,
+            )?);
+            look(index, part);
+            Ok(())
+        })?;
+        Ok(Some(Rows::new(self.schema.clone(), columns)?))
+    }
+
+    /// What stands before the next chunk, whose body must be taken next; `None` at the end.
+    pub(super) fn head(&mut self) -> Result<Option<Head>> {
         if self.is_done {
             return Ok(None);
         }
@@ -204,21 +241,15 @@ impl<S: Source> Chunks<S> {
         let length = u32::from_le_bytes(length.try_into().expect("4 bytes"));
         within(length.into(), &self.limits)?;
         let expected = read_checksum(&mut self.source, "the checksum of a chunk")?;
-        let origin = self.source.position();
-        let body = self.source.take(length.into(), "a chunk")?;
         let number = self.count;
-        check(body, expected, origin, || format!("chunk {number}"))?;
-        let chunk = columns(
-            body,
-            origin,
-            &self.schema,
-            count as usize,
-            &self.limits,
-            look,
-        )?;
         self.rows = rows;
         self.count += 1;
-        Ok(Some(chunk))
+        Ok(Some(Head {
+            number,
+            rows: count as usize,
+            length,
+            checksum: expected,
+        }))
     }
 
     fn malformed(&self, reason: String) -> DecodeError {
@@ -230,21 +261,38 @@ impl<S: Source> Chunks<S> {
     }
 }
 
-fn columns(
-    body: &[u8],
-    origin: u64,
+/// What is said of a chunk before its body.
+#[derive(Debug)]
+pub(super) struct Head {
+    /// Which chunk it is, from 0.
+    pub(super) number: u64,
+    pub(super) rows: usize,
+    length: u32,
+    checksum: u32,
+}
+
+impl Head {
+    /// The body, which comes next, and is what was written.
+    pub(super) fn body<'s>(&self, source: &'s mut impl Source) -> Result<&'s [u8]> {
+        let origin = source.position();
+        let body = source.take(self.length.into(), "a chunk")?;
+        check(body, self.checksum, origin, || {
+            format!("chunk {}", self.number)
+        })?;
+        Ok(body)
+    }
+}
+
+/// Divides the body of a chunk. Each column's part must be read to its end.
+pub(super) fn each_column<'a>(
+    mut input: Input<'a>,
     schema: &Schema,
-    count: usize,
-    limits: &Limits,
-    look: &mut dyn FnMut(usize, &mut Input<'_>),
-) -> Result<Rows> {
-    let mut input = Input::new(body, origin, limits);
-    let mut columns = Vec::with_capacity(schema.len());
+    mut read: impl FnMut(usize, &Field, &mut Input<'a>) -> Result<()>,
+) -> Result<()> {
     for (index, field) in schema.fields().iter().enumerate() {
         let length = input.count(input.left(), "the length of a column")?;
         let mut part = input.part(length, "a column")?;
-        look(index, &mut part);
-        let column = column::decode(&mut part, field.kind(), field.is_nullable(), count)?;
+        read(index, field, &mut part)?;
         if part.left() != 0 {
             return Err(part.malformed(format!(
                 "{} more bytes behind the column {:?}",
@@ -253,13 +301,11 @@ fn columns(
             )));
         }
         input.budget = part.budget;
-        look(index, &mut part);
-        columns.push(column);
     }
     if input.left() != 0 {
         return Err(input.malformed("more bytes behind the last column"));
     }
-    Ok(Rows::new(schema.clone(), columns)?)
+    Ok(())
 }
 
 /// A body is no larger than what it becomes, but for heads and padding.
@@ -331,16 +377,6 @@ pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Rows> {
             Some(all) => all.append(&rows)?,
         }
     }
-    let position = chunks.source.position();
-    if position < bytes.len() as u64 {
-        return Err(DecodeError::Malformed {
-            form: FORM,
-            at: position,
-            reason: format!(
-                "{} more bytes behind the end of the table",
-                bytes.len() as u64 - position
-            ),
-        });
-    }
+    chunks.source.expect_end()?;
     Ok(all.unwrap_or_else(|| Rows::empty(chunks.schema)))
 }

@@ -25,9 +25,9 @@ const PREFIXES: u8 = 5;
 /// The bytes that occur, the lengths, and which of those bytes stand there, as lists of integers.
 const ALPHABET: u8 = 6;
 /// Values of one length, one behind the other.
-const FIXED: u8 = 7;
+pub(super) const FIXED: u8 = 7;
 /// Where each value begins and the last one ends, in four bytes each, at a multiple of 8; and the bytes.
-const OFFSETS: u8 = 8;
+pub(super) const OFFSETS: u8 = 8;
 
 /// How deep texts may lie in texts.
 const DEPTH: u8 = 3;
