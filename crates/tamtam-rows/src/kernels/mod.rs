@@ -13,7 +13,7 @@ mod unpack;
 mod x86;
 
 pub(crate) use hex::{Case, from_hex, to_hex};
-pub(crate) use pack::pack;
+pub(crate) use pack::{pack, pack_offsets};
 pub(crate) use unpack::unpack;
 
 /// Does something in a way that the compiler may vectorise with all that this processor can. What is done must be a
@@ -26,15 +26,19 @@ pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// The widths of words that values are gathered in before they are packed.
+/// What can be packed.
 pub(crate) trait Word: Copy + Ord + Default + std::fmt::Debug + 'static {
     const BITS: u32;
+    /// The lowest bits.
     fn of(value: u64) -> Self;
+    /// Its bits, without a sign.
     fn get(self) -> u64;
+    /// Modulo the width.
+    fn less(self, other: Self) -> Self;
 }
 
 macro_rules! words {
-    ($($type:ty),*) => {$(
+    ($($type:ty: $unsigned:ty),*) => {$(
         impl Word for $type {
             const BITS: u32 = <$type>::BITS;
             #[inline(always)]
@@ -43,12 +47,16 @@ macro_rules! words {
             }
             #[inline(always)]
             fn get(self) -> u64 {
-                self.into()
+                self as $unsigned as u64
+            }
+            #[inline(always)]
+            fn less(self, other: $type) -> $type {
+                self.wrapping_sub(other)
             }
         }
     )*};
 }
-words!(u8, u16, u32, u64);
+words!(u8: u8, u16: u16, u32: u32, u64: u64, i8: u8, i16: u16, i32: u32, i64: u64);
 
 /// How many bytes `count` values of `width` bits take.
 pub(crate) fn packed_bytes(count: usize, width: u32) -> usize {

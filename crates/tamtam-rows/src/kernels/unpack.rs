@@ -54,7 +54,8 @@ fn last(bytes: &[u8], at: usize, width: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{mask, pack, pack::portable as portable_pack, packed_bytes};
+    use super::super::pack::{pack, pack_offsets, portable as portable_pack};
+    use super::super::{mask, packed_bytes};
     use super::*;
 
     fn values(count: usize, width: u32) -> Vec<u64> {
@@ -83,13 +84,19 @@ mod tests {
                 assert_eq!(bytes.len(), 1 + packed_bytes(count, width));
                 // The fast forms give the same bytes as the portable one.
                 if width > 0 {
-                    let mut expected = vec![0; packed_bytes(count, width) + 8];
-                    portable_pack(&values, width, &mut expected);
-                    assert_eq!(
-                        bytes[1..],
-                        expected[..packed_bytes(count, width)],
-                        "{count} of {width} bits"
-                    );
+                    let mut expected = vec![0xaa];
+                    portable_pack(&values, W::of(0), width, &mut expected);
+                    assert_eq!(bytes, expected, "{count} of {width} bits");
+                    // From a base on, even if values then wrap around.
+                    for base in [1, u64::MAX, 0x9e37_79b9_7f4a_7c15].map(W::of) {
+                        let above: Vec<W> = values
+                            .iter()
+                            .map(|value| value.less(W::of(base.get().wrapping_neg())))
+                            .collect();
+                        let mut offsets = vec![0xaa];
+                        pack_offsets(&above, base, width, &mut offsets);
+                        assert_eq!(offsets, expected, "{count} of {width} bits from {base:?}");
+                    }
                 }
                 let mut back = vec![W::of(u64::MAX); count];
                 unpack(&bytes[1..], width, &mut back);
@@ -109,6 +116,8 @@ mod tests {
         each_way::<u16>();
         each_way::<u32>();
         each_way::<u64>();
+        each_way::<i16>();
+        each_way::<i32>();
     }
 
     #[test]

@@ -24,107 +24,153 @@ pub(super) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Packs as many values as it can, a multiple of 8 of them, and says how many.
-pub(super) fn pack<W: Word>(values: &[W], width: u32, bytes: &mut [u8]) -> usize {
-    if W::BITS > 32 || width > 32 || !std::arch::is_x86_feature_detected!("bmi2") {
+/// Appends as many offsets from `base` as it can, a multiple of 8 of them, and says how many. There must be room for
+/// all of them and 16 bytes more.
+pub(super) fn pack<W: Word>(values: &[W], base: W, width: u32, out: &mut Vec<u8>) -> usize {
+    let groups = match W::BITS {
+        16 => values.len() / 16,
+        32 => values.len() / 8,
+        _ => 0,
+    };
+    // With 31 bits, what is moved to its place within a byte would be wider than a word.
+    if groups == 0 || width > W::BITS || width == 31 || width == 0 || !has_avx2() {
         return 0;
     }
-    let done = values.len() / 8 * 8;
-    let values = &values[..done];
-    assert!(bytes.len() >= done * width as usize / 8 + 8);
+    let per_group = if W::BITS == 16 { 16 } else { 8 };
+    let bytes = groups * per_group * width as usize / 8;
+    let place = out.spare_capacity_mut();
+    assert!(place.len() >= bytes + 16);
+    let (from, to) = (values.as_ptr(), place.as_mut_ptr());
+    let base = base.get();
     match W::BITS {
-        // SAFETY: BMI2 is there, and `bytes` has the room for the values and 8 bytes more.
-        16 => unsafe { pack_by_fours(values.as_ptr().cast(), done, width, bytes) },
-        // SAFETY: as above.
-        32 => unsafe { pack_by_twos(values.as_ptr().cast(), done, width, bytes) },
-        _ => return 0,
+        // SAFETY: AVX2 is there; there are 16 values of 16 bits a group; the room was looked at.
+        16 => unsafe { pack_16(from.cast(), base as i16, width, groups, to.cast()) },
+        // SAFETY: as above, with 8 values of 32 bits.
+        _ => unsafe { pack_32(from.cast(), base as i32, width, groups, to.cast()) },
     }
-    done
+    // SAFETY: that many bytes behind the end have been written.
+    unsafe { out.set_len(out.len() + bytes) };
+    groups * per_group
 }
 
+/// Neighbours are put together: two values to a word of 32 bits, two such to one of 64, two of these to the bits of
+/// eight values, which are whole bytes.
+///
 /// # Safety
-/// BMI2 is there; `values` points to `count` words, a multiple of 8; `bytes` has room for what they take and 8 more.
-#[target_feature(enable = "bmi2")]
-unsafe fn pack_by_fours(values: *const u16, count: usize, width: u32, bytes: &mut [u8]) {
-    let picked = mask(width) * 0x0001_0001_0001_0001;
-    let step = width * 4;
-    let mut writer = Words {
-        at: bytes.as_mut_ptr(),
-        held: 0,
-        count: 0,
-    };
-    for index in (0..count).step_by(4) {
-        // SAFETY: `index + 4 <= count`; reading 8 bytes of 4 words, unaligned.
-        let four = unsafe { values.add(index).cast::<u64>().read_unaligned() };
-        // SAFETY: the room was promised; each call writes only below what all values take, and 8 bytes.
-        unsafe { writer.put(_pext_u64(four, picked), step) };
-    }
-    // SAFETY: as above.
-    unsafe { writer.end() };
-}
-
-/// # Safety
-/// As [`pack_by_fours`], with words of 32 bits.
-#[target_feature(enable = "bmi2")]
-unsafe fn pack_by_twos(values: *const u32, count: usize, width: u32, bytes: &mut [u8]) {
-    let picked = mask(width) * 0x0000_0001_0000_0001;
-    let step = width * 2;
-    let mut writer = Words {
-        at: bytes.as_mut_ptr(),
-        held: 0,
-        count: 0,
-    };
-    for index in (0..count).step_by(2) {
-        // SAFETY: `index + 2 <= count`; reading 8 bytes of 2 words, unaligned.
-        let two = unsafe { values.add(index).cast::<u64>().read_unaligned() };
-        // SAFETY: the room was promised.
-        unsafe { writer.put(_pext_u64(two, picked), step) };
-    }
-    // SAFETY: as above.
-    unsafe { writer.end() };
-}
-
-/// Bits that are gathered to words of 64 and stored.
-struct Words {
-    at: *mut u8,
-    held: u64,
-    count: u32,
-}
-
-impl Words {
-    /// # Safety
-    /// There is room for the bits so far, and for 8 bytes. `bits` has no more than `width`, 1 to 64, bits.
-    #[inline(always)]
-    unsafe fn put(&mut self, bits: u64, width: u32) {
-        self.held |= bits << self.count;
-        self.count += width;
-        if self.count >= 64 {
-            // SAFETY: promised.
-            unsafe {
-                self.at
-                    .cast::<[u8; 8]>()
-                    .write_unaligned(self.held.to_le_bytes());
-                self.at = self.at.add(8);
-            }
-            self.count -= 64;
-            self.held = if self.count == 0 {
-                0
-            } else {
-                bits >> (width - self.count)
-            };
+/// AVX2 is there; `from` points to 16 values a group; `width` is 1 to 16, and enough for each value less `base`; `to`
+/// has room for what they take and 16 bytes more.
+#[target_feature(enable = "avx2")]
+unsafe fn pack_16(mut from: *const i16, base: i16, width: u32, groups: usize, mut to: *mut u8) {
+    let base = _mm256_set1_epi16(base);
+    // The first of two values is moved up to the second one, then both down.
+    let up = _mm256_set1_epi32(1 << 16 | 1 << (16 - width));
+    let down = _mm_cvtsi32_si128(16 - width as i32);
+    let up_pairs = _mm256_set1_epi64x(i64::from(32 - 2 * width));
+    let down_pairs = _mm_cvtsi32_si128(32 - 2 * width as i32);
+    // Four values take whole half bytes.
+    let half = 4 * width as usize % 8;
+    let up_fours = _mm256_setr_epi64x(0, half as i64, 0, half as i64);
+    let lower = Bytes::moved(0, 0, 8);
+    let upper = Bytes::moved(width as usize / 2, 8, 8);
+    let (lower, upper) = (lower.both(), upper.both());
+    for _ in 0..groups {
+        // SAFETY: promised.
+        let values = unsafe { _mm256_loadu_si256(from.cast()) };
+        let values = _mm256_sub_epi16(values, base);
+        let pairs = _mm256_srl_epi32(_mm256_mullo_epi16(values, up), down);
+        let fours = _mm256_srl_epi64(_mm256_sllv_epi32(pairs, up_pairs), down_pairs);
+        let fours = _mm256_sllv_epi64(fours, up_fours);
+        let eights = _mm256_or_si256(
+            _mm256_shuffle_epi8(fours, lower),
+            _mm256_shuffle_epi8(fours, upper),
+        );
+        // SAFETY: promised; a group takes twice `width` bytes, and each store begins within it.
+        unsafe {
+            _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(eights));
+            to = to.add(width as usize);
+            _mm_storeu_si128(to.cast(), _mm256_extracti128_si256(eights, 1));
+            to = to.add(width as usize);
+            from = from.add(16);
         }
     }
+}
 
-    /// # Safety
-    /// There is room for 8 bytes.
-    #[inline(always)]
-    unsafe fn end(self) {
+/// # Safety
+/// As [`pack_16`], with 8 values of 32 bits a group, and a `width` of 1 to 32 but not 31.
+#[target_feature(enable = "avx2")]
+unsafe fn pack_32(mut from: *const i32, base: i32, width: u32, groups: usize, mut to: *mut u8) {
+    let base = _mm256_set1_epi32(base);
+    let up = _mm256_set1_epi64x(i64::from(32 - width));
+    let down = _mm_cvtsi32_si128(32 - width as i32);
+    let width = width as usize;
+    // Where in its byte each pair begins.
+    let in_byte = _mm256_setr_epi64x(
+        0,
+        (2 * width % 8) as i64,
+        (4 * width % 8) as i64,
+        (6 * width % 8) as i64,
+    );
+    let middle = width / 2;
+    let lower = Bytes::moved(0, 0, 8).both();
+    let upper = Bytes::of(
+        Bytes::moved(2 * width / 8, 8, 8),
+        Bytes::moved(6 * width / 8 - middle, 8, 8),
+    );
+    // Where the first four values end within a byte, the upper half goes on in it.
+    let shared = Bytes::of(
+        Bytes::moved(0, 0, 0),
+        Bytes::moved(0, middle, usize::from(width % 2 == 1)),
+    );
+    for _ in 0..groups {
         // SAFETY: promised.
+        let values = unsafe { _mm256_loadu_si256(from.cast()) };
+        let values = _mm256_sub_epi32(values, base);
+        let pairs = _mm256_srl_epi64(_mm256_sllv_epi32(values, up), down);
+        let pairs = _mm256_sllv_epi64(pairs, in_byte);
+        let fours = _mm256_or_si256(
+            _mm256_shuffle_epi8(pairs, lower),
+            _mm256_shuffle_epi8(pairs, upper),
+        );
+        let before = _mm256_permute2x128_si256(fours, fours, 0x08);
+        let fours = _mm256_or_si256(fours, _mm256_shuffle_epi8(before, shared));
+        // SAFETY: promised; a group takes `width` bytes, and each store begins within it.
         unsafe {
-            self.at
-                .cast::<[u8; 8]>()
-                .write_unaligned(self.held.to_le_bytes())
-        };
+            _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(fours));
+            _mm_storeu_si128(to.add(middle).cast(), _mm256_extracti128_si256(fours, 1));
+            to = to.add(width);
+            from = from.add(8);
+        }
+    }
+}
+
+/// For each of 16 bytes, which byte comes there, or none.
+struct Bytes([i8; 16]);
+
+impl Bytes {
+    /// `count` bytes from `from` on come to `to`; what would lie beyond the end is nothing.
+    fn moved(to: usize, from: usize, count: usize) -> Bytes {
+        let mut bytes = [-1; 16];
+        for (index, byte) in bytes.iter_mut().skip(to).take(count).enumerate() {
+            *byte = (from + index) as i8;
+        }
+        Bytes(bytes)
+    }
+
+    /// For both halves of a register.
+    #[target_feature(enable = "avx2")]
+    fn both(self) -> __m256i {
+        Bytes::of(Bytes(self.0), self)
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn of(lower: Bytes, upper: Bytes) -> __m256i {
+        // SAFETY: both have 16 bytes.
+        unsafe {
+            _mm256_setr_m128i(
+                _mm_loadu_si128(lower.0.as_ptr().cast()),
+                _mm_loadu_si128(upper.0.as_ptr().cast()),
+            )
+        }
     }
 }
 
@@ -250,11 +296,13 @@ pub(super) fn from_hex_6<W: Word>(text: &[u8], out: &mut Vec<W>) -> Option<usize
     }
     // Four values take 24 bytes; 16 are read from the 12th on.
     let groups = text.len().checked_sub(28).map_or(0, |room| room / 24 + 1);
-    let start = out.len();
-    out.resize(start + groups * 4, W::of(0));
+    out.reserve(groups * 4);
+    let place = out.spare_capacity_mut().as_mut_ptr();
     // SAFETY: AVX2 is there; the last read ends 28 bytes behind the beginning of the last group, within the text;
     // there is room for four values a group.
-    let good = unsafe { read_digits(text.as_ptr(), out[start..].as_mut_ptr().cast(), groups) };
+    let good = unsafe { read_digits(text.as_ptr(), place.cast(), groups) };
+    // SAFETY: four values a group were written there, and whatever they are, they are words.
+    unsafe { out.set_len(out.len() + groups * 4) };
     good.then_some(groups * 4)
 }
 

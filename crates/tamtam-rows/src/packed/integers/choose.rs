@@ -1,6 +1,9 @@
-use super::sample::{Sample, Widths, entropy, greatest_common_divisor};
+use super::encode::offsets;
+use super::sample::{
+    FEW_LOOKED_AT, MANY_LOOKED_AT, Sample, Widths, entropy, greatest_common_divisor,
+};
 use super::symbols::{class_of, table_bits};
-use super::{Effort, dictionary, radix};
+use super::{Effort, Integer, dictionary, radix};
 use crate::kernels::{Word, vectorised, width_of};
 use crate::packed::Mode;
 
@@ -22,19 +25,63 @@ pub(super) enum Choice {
 /// Lists shorter than this are not worth more than packing.
 const SHORT: usize = 16;
 
-/// The codec that promises to be smallest, by a sample, and a common divisor of all offsets, by which they were then
-/// divided.
-pub(super) fn choose<W: Word>(offsets: &mut [W], range: u64, effort: Effort) -> (Choice, u64) {
-    let count = offsets.len();
-    if count < 4 {
-        return (Choice::Packed, 1);
+/// From how many values on more of them are looked at.
+const MANY: usize = 4096;
+
+/// What was chosen for a list.
+pub(super) struct Chosen<W> {
+    pub(super) choice: Choice,
+    /// What all offsets from the least value have in common.
+    pub(super) divisor: u64,
+    /// The offsets divided by it, unless it is 1.
+    pub(super) quotients: Vec<W>,
+}
+
+/// The codec that promises to be smallest, by a sample. `range` is how far the greatest value lies above the least.
+pub(super) fn choose<T: Integer, W: Word>(
+    values: &[T],
+    min: T,
+    range: u64,
+    effort: Effort,
+) -> Chosen<W> {
+    if values.len() < 4 {
+        return Chosen {
+            choice: Choice::Packed,
+            divisor: 1,
+            quotients: Vec::new(),
+        };
     }
-    let mut sample = Sample::of(offsets);
-    let divisor = divide(offsets, &mut sample);
-    let range = range / divisor;
+    if values.len() < MANY {
+        by_sample::<T, W, FEW_LOOKED_AT>(values, min, range, effort)
+    } else {
+        by_sample::<T, W, MANY_LOOKED_AT>(values, min, range, effort)
+    }
+}
+
+fn by_sample<T: Integer, W: Word, const MOST: usize>(
+    values: &[T],
+    min: T,
+    range: u64,
+    effort: Effort,
+) -> Chosen<W> {
+    let mut sample = Sample::<MOST>::of(values, min);
+    let (divisor, quotients) = divide(values, min, &mut sample).unwrap_or((1, Vec::new()));
+    Chosen {
+        choice: cheapest(&sample, values.len(), range / divisor, effort),
+        divisor,
+        quotients,
+    }
+}
+
+fn cheapest<const MOST: usize>(
+    sample: &Sample<MOST>,
+    count: usize,
+    range: u64,
+    effort: Effort,
+) -> Choice {
     let width = width_of(range);
     if count < SHORT {
-        return (Choice::Packed, divisor);
+        return Choice::Packed;
     }
     let cost = |bits: f64, fixed: f64| bits * count as f64 + fixed;
     let plainly = cost(width.into(), 0.0);
@@ -56,7 +103,7 @@ pub(super) fn choose<W: Word>(offsets: &mut [W], range: u64, effort: Effort) -> 
         offer(
             &mut best,
             Choice::Delta,
-            cost(delta_bits(&sample, width), 60.0) * worth.min(1.06),
+            cost(delta_bits(sample, width), 60.0) * worth.min(1.06),
         );
         let equal = sample.equal_share();
         if equal > 0.3 {
@@ -77,7 +124,7 @@ pub(super) fn choose<W: Word>(offsets: &mut [W], range: u64, effort: Effort) -> 
         }
     }
     let least = best.1;
-    if let Some((choice, cost)) = by_entropy(&sample, count, range, effort)
+    if let Some((choice, cost)) = by_entropy(sample, count, range, effort)
         && cost < least * effort.entropy_share()
     {
         best = (choice, cost);
@@ -86,12 +133,12 @@ pub(super) fn choose<W: Word>(offsets: &mut [W], range: u64, effort: Effort) -> 
         let bits = radix::bits(range);
         offer(&mut best, Choice::Radix, cost(bits, 8.0));
     }
-    (best.0, divisor)
+    best.0
 }
 
 /// Bits a value of the differences, packed or patched; without bound where most of them are not below the values.
-fn delta_bits(sample: &Sample, width: u32) -> f64 {
-    let differences = &sample.differences;
+fn delta_bits<const MOST: usize>(sample: &Sample<MOST>, width: u32) -> f64 {
+    let differences = sample.differences();
     let near = 1_u64 << width.saturating_sub(2).min(62);
     let is_near = |difference: &&i64| difference.unsigned_abs() < near;
     if differences.iter().filter(is_near).count() * 4 < differences.len() * 3 {
@@ -113,7 +160,12 @@ fn delta_bits(sample: &Sample, width: u32) -> f64 {
 }
 
 /// The cheaper of the two ways to use the entropy coder, where the sample is large enough to tell.
-fn by_entropy(sample: &Sample, count: usize, range: u64, effort: Effort) -> Option<(Choice, f64)> {
+fn by_entropy<const MOST: usize>(
+    sample: &Sample<MOST>,
+    count: usize,
+    range: u64,
+    effort: Effort,
+) -> Option<(Choice, f64)> {
     if count < 256 || !effort.nests() {
         return None;
     }
@@ -143,21 +195,28 @@ fn by_entropy(sample: &Sample, count: usize, range: u64, effort: Effort) -> Opti
     Some((choice, bits * count as f64 + table_bits(&counts)))
 }
 
-/// Divides all offsets by what they have in common, and says what that was.
-fn divide<W: Word>(offsets: &mut [W], sample: &mut Sample) -> u64 {
+/// What all offsets have in common, if anything, and the offsets divided by it.
+fn divide<T: Integer, W: Word, const MOST: usize>(
+    values: &[T],
+    min: T,
+    sample: &mut Sample<MOST>,
+) -> Option<(u64, Vec<W>)> {
     let mut divisor = sample.divisor();
+    if divisor <= 1 {
+        return None;
+    }
+    let offsets: Vec<W> = offsets(values, min);
     while divisor > 1 {
-        match quotients(offsets, divisor) {
+        match quotients(&offsets, divisor) {
             Ok(quotients) => {
-                offsets.copy_from_slice(&quotients);
                 sample.divide(divisor);
-                return divisor;
+                return Some((divisor, quotients));
             }
             // Others have less in common than those of the sample.
             Err(other) => divisor = greatest_common_divisor(divisor, other),
         }
     }
-    1
+    None
 }
 
 /// All quotients, or an offset that is no multiple.

@@ -1,6 +1,6 @@
-use super::choose::{Choice, choose};
+use super::choose::{Choice, Chosen, choose};
 use super::{Codec, Effort, Exceptions, Integer, dictionary, radix, symbols};
-use crate::kernels::{Word, mask, pack, packed_bytes, vectorised, width_of};
+use crate::kernels::{Word, mask, pack, pack_offsets, packed_bytes, vectorised, width_of};
 use crate::packed::Mode;
 use crate::packed::bytes::Output;
 
@@ -12,6 +12,15 @@ pub(in crate::packed) fn encode<T: Integer>(values: &[T], effort: Effort, out: &
     let Some((&first, &last)) = values.first().zip(values.last()) else {
         return constant(0, out);
     };
+    if let Some(step) = step_of(values, first, last) {
+        if step == 0 {
+            return constant(first.wide(), out);
+        }
+        out.byte(Codec::Sequence as u8);
+        out.zigzag(first.wide());
+        out.zigzag(step);
+        return;
+    }
     let (min, max) = vectorised(|| {
         let (mut min, mut max) = (first, first);
         for &value in values {
@@ -23,28 +32,22 @@ pub(in crate::packed) fn encode<T: Integer>(values: &[T], effort: Effort, out: &
     if min == max {
         return constant(first.wide(), out);
     }
-    if let Some(step) = step_of(values, first, last) {
-        out.byte(Codec::Sequence as u8);
-        out.zigzag(first.wide());
-        out.zigzag(step);
-        return;
-    }
-    let base = min.wide();
-    let range = max.wide().wrapping_sub(base);
+    let range = max.less(min).get();
     if range <= u16::MAX.into() {
-        list(offsets::<T, u16>(values, base), base, range, effort, out);
+        list::<T, u16>(values, min, range, effort, out);
     } else if range <= u32::MAX.into() {
-        list(offsets::<T, u32>(values, base), base, range, effort, out);
+        list::<T, u32>(values, min, range, effort, out);
     } else {
-        list(offsets::<T, u64>(values, base), base, range, effort, out);
+        list::<T, u64>(values, min, range, effort, out);
     }
 }
 
-fn offsets<T: Integer, W: Word>(values: &[T], base: u64) -> Vec<W> {
+/// How far each value lies above the least.
+pub(super) fn offsets<T: Integer, W: Word>(values: &[T], min: T) -> Vec<W> {
     vectorised(|| {
         values
             .iter()
-            .map(|value| W::of(value.wide().wrapping_sub(base)))
+            .map(|value| W::of(value.less(min).get()))
             .collect()
     })
 }
@@ -75,27 +78,45 @@ fn step_of<T: Integer>(values: &[T], first: T, last: T) -> Option<u64> {
     if first.wide().wrapping_add(span) != last.wide() {
         return None;
     }
-    values
-        .windows(2)
-        .all(|pair| pair[0].wide().wrapping_add(step) == pair[1].wide())
-        .then_some(step)
+    let narrow = T::narrow(step);
+    let follow = |values: &[T]| {
+        vectorised(|| {
+            let pairs = values.iter().zip(&values[1..]);
+            pairs.fold(true, |all, (one, next)| all & (next.less(*one) == narrow))
+        })
+    };
+    (follow(&values[..values.len().min(32)]) && follow(values)).then_some(step)
 }
 
-/// What was chosen may turn out not to be possible; packing always is.
-fn list<W: Word>(mut offsets: Vec<W>, base: u64, range: u64, effort: Effort, out: &mut Output<'_>) {
-    let (choice, divisor) = choose(&mut offsets, range, effort);
+fn list<T: Integer, W: Word>(
+    values: &[T],
+    min: T,
+    range: u64,
+    effort: Effort,
+    out: &mut Output<'_>,
+) {
+    let base = min.wide();
+    let Chosen {
+        choice,
+        divisor,
+        quotients,
+    } = choose::<T, W>(values, min, range, effort);
     let width = width_of(range / divisor);
-    if divisor == 1 {
-        return coded(&offsets, choice, base, width, effort, out);
-    }
-    // The offsets were divided already, and lie as a list of their own inside a scaled one.
-    out.byte(Codec::Scaled as u8);
-    out.zigzag(base);
-    out.varint(divisor);
-    if effort.nests() {
-        coded(&offsets, choice, 0, width, effort.inner(), out);
+    if divisor > 1 {
+        // What was divided lies as a list of its own inside a scaled one.
+        out.byte(Codec::Scaled as u8);
+        out.zigzag(base);
+        out.varint(divisor);
+        if effort.nests() {
+            coded(&quotients, choice, 0, width, effort.inner(), out);
+        } else {
+            packed(&quotients, W::of(0), 0, width, out);
+        }
+    } else if choice == Choice::Packed && (T::BITS == 16 || T::BITS == 32 || W::BITS == T::BITS) {
+        packed(values, min, base, width, out);
     } else {
-        packed(&offsets, 0, width, out);
+        let offsets = offsets::<T, W>(values, min);
+        coded(&offsets, choice, base, width, effort, out);
     }
 }
 
@@ -108,6 +129,7 @@ pub(super) fn pays(start: usize, count: usize, width: u32, out: &mut Output<'_>)
     false
 }
 
+/// What was chosen may turn out not to be possible; packing always is.
 fn coded<W: Word>(
     offsets: &[W],
     choice: Choice,
@@ -138,25 +160,35 @@ fn coded<W: Word>(
         Choice::Radix => radix::encode(offsets, base, out),
     };
     if !done {
-        packed(offsets, base, width, out);
+        packed(offsets, W::of(0), base, width, out);
     }
 }
 
-fn packed<W: Word>(offsets: &[W], base: u64, width: u32, out: &mut Output<'_>) {
+/// What is packed is how far values lie above the least of them.
+fn packed<W: Word>(values: &[W], min: W, base: u64, width: u32, out: &mut Output<'_>) {
     out.byte(Codec::Packed as u8);
     out.zigzag(base);
     out.byte(width as u8);
-    pack(offsets, width, out.bytes);
+    pack_offsets(values, min, width, out.bytes);
 }
 
 fn delta<W: Word>(offsets: &[W], base: u64, effort: Effort, out: &mut Output<'_>) {
     out.byte(Codec::Delta as u8);
     out.zigzag(base.wrapping_add(offsets[0].get()));
-    let differences: Vec<i64> = offsets
-        .windows(2)
-        .map(|pair| pair[1].get().wrapping_sub(pair[0].get()) as i64)
-        .collect();
-    encode(&differences, effort.inner(), out);
+    if W::BITS == 16 {
+        encode(&differences::<W, i32>(offsets), effort.inner(), out);
+    } else {
+        encode(&differences::<W, i64>(offsets), effort.inner(), out);
+    }
+}
+
+fn differences<W: Word, T: Integer>(offsets: &[W]) -> Vec<T> {
+    vectorised(|| {
+        let pairs = offsets.iter().zip(&offsets[1..]);
+        pairs
+            .map(|(one, next)| T::narrow(next.get().wrapping_sub(one.get())))
+            .collect()
+    })
 }
 
 fn patched<W: Word>(offsets: &[W], base: u64, low: u32, effort: Effort, out: &mut Output<'_>) {

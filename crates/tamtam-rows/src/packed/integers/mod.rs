@@ -19,6 +19,7 @@ pub(super) use encode::encode;
 pub(super) use exceptions::{Exceptions, read_exceptions};
 
 use super::Mode;
+use crate::kernels::Word;
 
 /// The codecs of a list of integers, by the byte that names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,17 +119,18 @@ impl Effort {
         self.depth + 1 < DEEP
     }
 
-    /// What an entropy coder must save to be worth its time: the share of the size without it that it may have.
+    /// What an entropy coder must save to be worth its time, which is several times that of the other codecs, on both
+    /// sides: the share of the size without it that it may have.
     fn entropy_share(self) -> f64 {
         match self.mode {
             Mode::Small => 0.99,
-            _ => 0.87,
+            _ => 0.5,
         }
     }
 }
 
 /// The types that columns of integers have.
-pub(super) trait Integer: Copy + Ord + std::fmt::Debug + 'static {
+pub(super) trait Integer: Word {
     const BYTES: usize;
     /// With its sign.
     fn wide(self) -> u64;

@@ -1,25 +1,38 @@
-use crate::kernels::{Word, width_of};
+use super::Integer;
+use crate::kernels::width_of;
+
+/// How many values are looked at in a short list, in four stretches, and in a long one, in 32.
+pub(super) const FEW_LOOKED_AT: usize = 64;
+pub(super) const MANY_LOOKED_AT: usize = 1024;
 
 /// A look at some stretches of a list, from which the cost of each codec is estimated.
-pub(super) struct Sample {
-    values: Vec<u64>,
-    /// Where stretches begin, other than the first.
-    pub(super) differences: Vec<i64>,
+pub(super) struct Sample<const MOST: usize> {
+    /// How far values lie above the least; what lies behind the length is nothing.
+    values: [u64; MOST],
+    len: usize,
+    /// From each value to the one behind it, within a stretch.
+    differences: [i64; MOST],
+    differences_len: usize,
     /// Of neighbours, how many are equal.
     equal: usize,
 }
 
-impl Sample {
-    pub(super) fn of<W: Word>(offsets: &[W]) -> Sample {
-        let count = offsets.len();
-        let (stretches, length) = match count {
-            0..=64 => (1, count),
-            65..=4095 => (4, 16),
-            _ => (32, 32),
+impl<const MOST: usize> Sample<MOST> {
+    /// `min` is the least value.
+    pub(super) fn of<T: Integer>(values: &[T], min: T) -> Sample<MOST> {
+        let count = values.len();
+        let (stretches, length) = match (count <= MOST, MOST) {
+            (true, _) => (1, count),
+            (false, FEW_LOOKED_AT) => (4, MOST / 4),
+            (false, _) => (32, MOST / 32),
         };
-        let mut values = Vec::with_capacity(stretches * length);
-        let mut differences = Vec::with_capacity(stretches * length);
-        let mut equal = 0;
+        let mut sample = Sample {
+            values: [0; MOST],
+            len: 0,
+            differences: [0; MOST],
+            differences_len: 0,
+            equal: 0,
+        };
         for stretch in 0..stretches {
             let room = count - length;
             // The last stretch ends where the list ends.
@@ -28,33 +41,43 @@ impl Sample {
             } else {
                 room * stretch / (stretches - 1)
             };
-            let part = &offsets[start..start + length];
-            values.extend(part.iter().map(|offset| offset.get()));
-            differences.extend(
-                part.windows(2)
-                    .map(|pair| pair[1].get().wrapping_sub(pair[0].get()) as i64),
-            );
-            equal += part.windows(2).filter(|pair| pair[0] == pair[1]).count();
+            sample.add(&values[start..start + length], min);
         }
-        Sample {
-            values,
-            differences,
-            equal,
+        sample
+    }
+
+    fn add<T: Integer>(&mut self, stretch: &[T], min: T) {
+        let places = &mut self.values[self.len..self.len + stretch.len()];
+        for (place, value) in places.iter_mut().zip(stretch) {
+            *place = value.less(min).get();
         }
+        let differences = &mut self.differences[self.differences_len..][..stretch.len() - 1];
+        for (difference, pair) in differences.iter_mut().zip(places.windows(2)) {
+            *difference = pair[1].wrapping_sub(pair[0]) as i64;
+            self.equal += usize::from(*difference == 0);
+        }
+        self.len += stretch.len();
+        self.differences_len += stretch.len() - 1;
+    }
+
+    pub(super) fn differences(&self) -> &[i64] {
+        &self.differences[..self.differences_len]
     }
 
     pub(super) fn len(&self) -> usize {
-        self.values.len()
+        self.len
     }
 
     pub(super) fn values(&self) -> &[u64] {
-        &self.values
+        &self.values[..self.len]
     }
 
     /// Divides each value, which must be possible.
     pub(super) fn divide(&mut self, divisor: u64) {
-        self.values.iter_mut().for_each(|value| *value /= divisor);
-        self.differences
+        self.values[..self.len]
+            .iter_mut()
+            .for_each(|value| *value /= divisor);
+        self.differences[..self.differences_len]
             .iter_mut()
             .for_each(|difference| *difference /= divisor as i64);
     }
@@ -62,7 +85,7 @@ impl Sample {
     /// The greatest common divisor of the values; 0 if all are 0.
     pub(super) fn divisor(&self) -> u64 {
         let mut common = 0;
-        for &value in &self.values {
+        for &value in self.values() {
             common = greatest_common_divisor(common, value);
             if common == 1 {
                 break;
@@ -73,17 +96,13 @@ impl Sample {
 
     /// The share of neighbours that are equal.
     pub(super) fn equal_share(&self) -> f64 {
-        self.equal as f64 / self.differences.len().max(1) as f64
+        self.equal as f64 / self.differences_len.max(1) as f64
     }
 
     /// How many different values the whole list would have if each were as likely.
     pub(super) fn distinct(&self) -> f64 {
-        let distinct = if self.values.len() <= 64 {
-            distinct::<64>(&self.values)
-        } else {
-            distinct::<1024>(&self.values)
-        };
-        let size = self.values.len() as f64;
+        let distinct = distinct::<MOST>(self.values());
+        let size = self.len as f64;
         // Of n draws from d values, n² / 2d pairs are expected to be equal.
         let pairs = size - distinct as f64;
         if pairs < 2.0 + size / 100.0 {

@@ -84,6 +84,11 @@ fn each_shape_gets_its_codec() {
     assert_eq!(codecs(&runs, packed)[0], "runs");
     let few: Vec<u64> = (0..5000).map(|n| mixed(mixed(n) % 50)).collect();
     assert_eq!(codecs(&few, packed)[0], "dictionary");
+    // Of a narrow range, too, in which they are looked up otherwise.
+    let few: Vec<u16> = (0..5000)
+        .map(|n| mixed(mixed(n) % 50) as u16 % 10_000)
+        .collect();
+    assert_eq!(codecs(&few, packed)[0], "dictionary");
     let mut outliers: Vec<u64> = (0..5000).map(|n| mixed(n) % 200).collect();
     outliers[777] = 1 << 50;
     outliers[778] = 1 << 51;
@@ -106,7 +111,8 @@ fn each_shape_gets_its_codec() {
             }
         })
         .collect();
-    assert!(codecs(&skewed, packed).contains(&"symbols"));
+    assert!(codecs(&skewed, Mode::Small).contains(&"symbols"));
+    assert!(!codecs(&skewed, packed).contains(&"symbols"));
     let heavy: Vec<u64> = (0..5000)
         .map(|n| 1_u64 << (mixed(n) % 8 + mixed(n * 7) % 8 + mixed(n * 31) % 8))
         .map(|scale| scale + scale / 3)
