@@ -4,11 +4,11 @@ use crate::{DecodeError, Limits};
 
 pub(crate) const FORM: &str = "packed";
 
-/// What is written: bytes of one chunk's body, whose first lies at `origin` in the stream.
+/// What is written.
 #[derive(Debug)]
 pub(crate) struct Output<'a> {
     pub(crate) bytes: &'a mut Vec<u8>,
-    /// Where in the stream the first byte of `bytes` will lie.
+    /// Where in the stream the first byte of `bytes` will lie, modulo 2 to the power of 64: it may lie before it.
     pub(crate) origin: u64,
 }
 
@@ -28,7 +28,7 @@ impl Output<'_> {
 
     /// Zero bytes, so that the next one lies at a multiple of 8 in the stream; their number first.
     pub(crate) fn align(&mut self) {
-        let behind = self.origin + self.bytes.len() as u64 + 1;
+        let behind = self.origin.wrapping_add(self.bytes.len() as u64 + 1);
         let padding = (8 - behind % 8) % 8;
         self.byte(padding as u8);
         self.bytes.resize(self.bytes.len() + padding as usize, 0);

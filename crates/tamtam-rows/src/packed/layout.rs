@@ -19,7 +19,8 @@ pub(super) fn checksum(bytes: &[u8]) -> u32 {
 }
 
 pub(super) fn write_schema(schema: &Schema) -> std::result::Result<Vec<u8>, EncodeError> {
-    let mut body = Vec::new();
+    // A name has some ten bytes, and there are a few more for each column.
+    let mut body = Vec::with_capacity(16 + 24 * schema.len());
     write_varint(&mut body, schema.len() as u64);
     for field in schema.fields() {
         write_text(&mut body, field.name());
@@ -37,7 +38,8 @@ pub(super) fn write_schema(schema: &Schema) -> std::result::Result<Vec<u8>, Enco
             reason: "the names of its columns take more than 4 GiB".into(),
         });
     }
-    let mut bytes = MAGIC.to_vec();
+    let mut bytes = Vec::with_capacity(16 + body.len());
+    bytes.extend_from_slice(&MAGIC);
     bytes.push(VERSION);
     write_varint(&mut bytes, body.len() as u64);
     bytes.extend_from_slice(&checksum(&body).to_le_bytes());

@@ -40,8 +40,8 @@ pub struct Writer<W> {
     /// How many bytes were written.
     position: u64,
     rows: u64,
-    /// One chunk.
-    body: Vec<u8>,
+    /// The bytes of one chunk.
+    chunk: Vec<u8>,
 }
 
 impl<W: Write> Writer<W> {
@@ -59,7 +59,7 @@ impl<W: Write> Writer<W> {
             mode,
             position,
             rows: 0,
-            body: Vec::new(),
+            chunk: Vec::new(),
         })
     }
 
@@ -79,59 +79,14 @@ impl<W: Write> Writer<W> {
         if rows.len() <= ROWS_PER_CHUNK {
             return self.chunk(rows);
         }
-        let mut from = 0;
-        while from < rows.len() {
-            let to = rows.len().min(from + ROWS_PER_CHUNK);
-            self.chunk(&rows.part(from..to))?;
-            from = to;
-        }
-        Ok(())
+        parts(rows).try_for_each(|part| self.chunk(&part))
     }
 
     fn chunk(&mut self, rows: &Rows) -> Result<(), EncodeError> {
-        if rows.is_empty() {
-            return Ok(());
-        }
-        let mut head = Vec::with_capacity(16);
-        write_varint(&mut head, rows.len() as u64);
-        self.body.clear();
-        self.body.reserve(rows.memory());
-        let origin = self.position + (head.len() + HEAD) as u64;
-        // Room for the length of a column is left before it. Only plain columns look at where they lie; before those
-        // it always takes five bytes.
-        let room = match (self.mode, rows.len()) {
-            (Mode::Plain, _) => 5,
-            (_, 0..1600) => 2,
-            _ => 3,
-        };
-        for (field, column) in rows.fields() {
-            let before = self.body.len();
-            self.body.resize(before + room, 0);
-            let mut out = Output {
-                bytes: &mut self.body,
-                origin,
-            };
-            column::encode(
-                column,
-                field.is_nullable(),
-                Effort::new(self.mode),
-                &mut out,
-            );
-            let length = (self.body.len() - before - room) as u64;
-            write_length(&mut self.body, before, room, length);
-        }
-        let Ok(length) = u32::try_from(self.body.len()) else {
-            return Err(EncodeError::Unsupported {
-                form: FORM,
-                what: format!("a chunk of {} bytes", self.body.len()),
-                reason: "a chunk takes at most 4 GiB; write fewer rows at a time".into(),
-            });
-        };
-        head.extend_from_slice(&length.to_le_bytes());
-        head.extend_from_slice(&checksum(&self.body).to_le_bytes());
-        self.to.write_all(&head)?;
-        self.to.write_all(&self.body)?;
-        self.position += (head.len() + self.body.len()) as u64;
+        self.chunk.clear();
+        append_chunk(rows, self.mode, self.position, &mut self.chunk)?;
+        self.to.write_all(&self.chunk)?;
+        self.position += self.chunk.len() as u64;
         self.rows += rows.len() as u64;
         Ok(())
     }
@@ -159,6 +114,61 @@ impl<W: Write> Writer<W> {
     }
 }
 
+/// The rows that each chunk of a larger table has.
+fn parts(rows: &Rows) -> impl Iterator<Item = Rows> + '_ {
+    (0..rows.len())
+        .step_by(ROWS_PER_CHUNK)
+        .map(|from| rows.part(from..rows.len().min(from + ROWS_PER_CHUNK)))
+}
+
+/// Appends a chunk, which will lie at `position` in the stream.
+fn append_chunk(
+    rows: &Rows,
+    mode: Mode,
+    position: u64,
+    bytes: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let start = bytes.len();
+    bytes.reserve(rows.memory() + 16);
+    write_varint(bytes, rows.len() as u64);
+    let head = bytes.len();
+    bytes.resize(head + HEAD, 0);
+    // Room for the length of a column is left before it. Only plain columns look at where they lie; before those
+    // it always takes five bytes.
+    let room = match (mode, rows.len()) {
+        (Mode::Plain, _) => 5,
+        (_, 0..1600) => 2,
+        _ => 3,
+    };
+    let origin = position.wrapping_sub(start as u64);
+    for (field, column) in rows.fields() {
+        let before = bytes.len();
+        bytes.resize(before + room, 0);
+        let mut out = Output {
+            bytes: &mut *bytes,
+            origin,
+        };
+        column::encode(column, field.is_nullable(), Effort::new(mode), &mut out);
+        let length = (bytes.len() - before - room) as u64;
+        write_length(bytes, before, room, length);
+    }
+    let body = &bytes[head + HEAD..];
+    let Ok(length) = u32::try_from(body.len()) else {
+        return Err(EncodeError::Unsupported {
+            form: FORM,
+            what: format!("a chunk of {} bytes", body.len()),
+            reason: "a chunk takes at most 4 GiB; write fewer rows at a time".into(),
+        });
+    };
+    let checksum = checksum(body);
+    bytes[head..head + 4].copy_from_slice(&length.to_le_bytes());
+    bytes[head + 4..head + HEAD].copy_from_slice(&checksum.to_le_bytes());
+    Ok(())
+}
+
 /// Writes a length into the room that was left for it; where that is too small, what lies behind makes place.
 fn write_length(body: &mut Vec<u8>, at: usize, room: usize, length: u64) {
     if length >> (7 * room) != 0 {
@@ -178,8 +188,16 @@ fn write_length(body: &mut Vec<u8>, at: usize, room: usize, length: u64) {
 /// # Errors
 /// If a chunk of 65,536 rows takes more than 4 GiB.
 pub fn encode(rows: &Rows, mode: Mode, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let mut writer = Writer::new(out, rows.schema(), mode)?;
-    writer.write(rows)?;
-    writer.finish()?;
+    let start = out.len();
+    out.extend_from_slice(&write_schema(rows.schema())?);
+    if rows.len() <= ROWS_PER_CHUNK {
+        append_chunk(rows, mode, (out.len() - start) as u64, out)?;
+    } else {
+        for part in parts(rows) {
+            append_chunk(&part, mode, (out.len() - start) as u64, out)?;
+        }
+    }
+    out.push(0);
+    write_varint(out, rows.len() as u64);
     Ok(())
 }
