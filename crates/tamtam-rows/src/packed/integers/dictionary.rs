@@ -18,38 +18,76 @@ pub(super) fn write<W: Word>(
 ) -> bool {
     // As soon as it cannot pay, or the expectation proves wrong, it is given up.
     let most = MOST.min(offsets.len() / 2).min(expected * 3 + 32).max(2);
-    let Some((mut entries, mut codes)) = index(offsets, most) else {
+    let range = crate::kernels::mask(width) as usize;
+    let found = if range < offsets.len() * 4 && range <= u16::MAX.into() {
+        by_table(offsets, range, most)
+    } else {
+        // For short lists, order takes more time than it saves.
+        let in_order = effort.mode == Mode::Small || offsets.len() >= 4096;
+        by_hash(offsets, most, in_order)
+    };
+    let Some((entries, codes)) = found else {
         return false;
     };
-    // For short lists that takes more time than it saves.
-    if effort.mode == Mode::Small || offsets.len() >= 4096 {
-        in_order(&mut entries, &mut codes);
-    }
-    let entries: Vec<u64> = entries.into_iter().map(W::get).collect();
     let start = out.bytes.len();
     out.byte(Codec::Dictionary as u8);
     out.zigzag(base);
     out.varint(entries.len() as u64);
-    encode(&entries, effort.inner(), out);
+    encode::<u64>(&entries, effort.inner(), out);
     encode(&codes, effort.inner(), out);
     pays(start, offsets.len(), width, out)
 }
 
-/// The different values, and for each place which it is. `None` if there are more than `most`.
-fn index<W: Word>(offsets: &[W], most: usize) -> Option<(Vec<W>, Vec<u16>)> {
+/// The different values, and for each place which of them it is.
+type Found = (Vec<u64>, Vec<u16>);
+
+/// By a table of all offsets up to `range`; the values are in order then. `None` if more than `most` occur.
+fn by_table<W: Word>(offsets: &[W], range: usize, most: usize) -> Option<Found> {
+    let mut table = vec![u16::MAX; range + 1];
+    let mut count = 0;
+    for part in offsets.chunks(1024) {
+        for value in part {
+            let place = &mut table[value.get() as usize];
+            count += usize::from(*place != 0);
+            *place = 0;
+        }
+        if count > most {
+            return None;
+        }
+    }
+    let mut entries = Vec::with_capacity(count);
+    for (value, code) in table.iter_mut().enumerate() {
+        if *code == 0 {
+            *code = entries.len() as u16;
+            entries.push(value as u64);
+        }
+    }
+    let codes = offsets
+        .iter()
+        .map(|value| table[value.get() as usize])
+        .collect();
+    Some((entries, codes))
+}
+
+/// By a table of places that a multiplication leads to. `None` if more than `most` values differ.
+fn by_hash<W: Word>(offsets: &[W], most: usize, sorted: bool) -> Option<Found> {
     // At most half full, so that a search ends soon.
     let bits = (most * 2).next_power_of_two().trailing_zeros().max(6);
-    let mut table = vec![(W::of(0), u16::MAX); 1 << bits];
-    let mut entries: Vec<W> = Vec::new();
-    let mut codes: Vec<u16> = Vec::with_capacity(offsets.len());
-    for &value in offsets {
-        let mut place = (value.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize;
-        let code = loop {
+    let last = (1_usize << bits) - 1;
+    // A place that holds the first value is that value's, or free: one comparison finds what is there.
+    let first = *offsets.first()?;
+    let mut table = vec![(first, 0_u16); last + 1];
+    let mut entries: Vec<W> = vec![first];
+    let mut codes = vec![0_u16; offsets.len()];
+    for (code, &value) in codes.iter_mut().zip(offsets) {
+        let hash = value.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
+        let mut place = hash as usize;
+        *code = loop {
             let (held, code) = table[place];
-            if held == value && code != u16::MAX {
+            if held == value {
                 break code;
             }
-            if code == u16::MAX {
+            if held == first {
                 if entries.len() == most {
                     return None;
                 }
@@ -58,11 +96,13 @@ fn index<W: Word>(offsets: &[W], most: usize) -> Option<(Vec<W>, Vec<u16>)> {
                 entries.push(value);
                 break code;
             }
-            place = (place + 1) & ((1 << bits) - 1);
+            place = (place + 1) & last;
         };
-        codes.push(code);
     }
-    Some((entries, codes))
+    if sorted {
+        in_order(&mut entries, &mut codes);
+    }
+    Some((entries.into_iter().map(W::get).collect(), codes))
 }
 
 /// In order, entries are smaller, and codes keep what order the values had.

@@ -1,4 +1,5 @@
-use super::sample::{Sample, hash, shared_prefix};
+use super::key::Key;
+use super::sample::{Sample, shared_prefix};
 use super::{
     ALPHABET, Collected, DEPTH, DICTIONARY, DIGITS, FIXED, HEX_LOWER, HEX_UPPER, LENGTHS, OFFSETS,
     PREFIXES, Texts,
@@ -132,18 +133,21 @@ fn dictionary(texts: Texts<'_>, effort: Effort, depth: u8, out: &mut Output<'_>)
     let size = (most * 2).next_power_of_two();
     let mut table = vec![u32::MAX; size];
     let mut entries = Collected::default();
-    let mut codes: Vec<u32> = Vec::with_capacity(texts.len());
+    let mut keys: Vec<Key> = Vec::new();
+    let mut codes = vec![0_u32; texts.len()];
     // Values made so that they meet in one place must not cost time without end.
     let mut patience = texts.len() * 16;
-    let mut before: &[u8] = &[];
-    for index in 0..texts.len() {
-        let value = texts.get(index);
-        if index > 0 && value == before {
-            codes.push(codes[index - 1]);
+    let mut before = (Key::default(), 0);
+    for (index, place_of_code) in codes.iter_mut().enumerate() {
+        let range = texts.ends.range(index);
+        let key = Key::of(texts.all, &range);
+        let value = &texts.all[range];
+        // The same value often stands there several times in a row.
+        if index > 0 && key == before.0 && key.is_whole() {
+            *place_of_code = before.1;
             continue;
         }
-        before = value;
-        let mut place = hash(value) as usize & (size - 1);
+        let mut place = key.hash() as usize & (size - 1);
         let code = loop {
             let code = table[place];
             if code == u32::MAX {
@@ -152,10 +156,13 @@ fn dictionary(texts: Texts<'_>, effort: Effort, depth: u8, out: &mut Output<'_>)
                     return false;
                 }
                 entries.push(value);
+                keys.push(key);
                 table[place] = code as u32;
                 break code as u32;
             }
-            if entries.texts().get(code as usize) == value {
+            if keys[code as usize] == key
+                && (key.is_whole() || entries.texts().get(code as usize) == value)
+            {
                 break code;
             }
             patience -= 1;
@@ -164,7 +171,8 @@ fn dictionary(texts: Texts<'_>, effort: Effort, depth: u8, out: &mut Output<'_>)
             }
             place = (place + 1) & (size - 1);
         };
-        codes.push(code);
+        *place_of_code = code;
+        before = (key, code);
     }
     out.byte(DICTIONARY);
     out.varint(entries.ends.len() as u64);

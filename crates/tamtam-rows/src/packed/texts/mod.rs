@@ -2,6 +2,7 @@
 
 mod decode;
 mod encode;
+mod key;
 mod sample;
 #[cfg(test)]
 mod tests;
