@@ -104,6 +104,14 @@ impl Ends {
         sound.then_some(Ends::Each(offsets))
     }
 
+    /// Of values of one length; `None` if all together exceed 4 GiB.
+    #[inline]
+    pub(crate) fn of_one_length(width: usize, count: usize) -> Option<Ends> {
+        u32::try_from(width.checked_mul(count)?).ok()?;
+        let width = width as u32;
+        Some(Ends::Fixed { width, count })
+    }
+
     /// Whether each value of this text begins and ends between characters.
     pub(crate) fn divide(&self, text: &str) -> bool {
         text.is_ascii()

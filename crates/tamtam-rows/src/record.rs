@@ -78,9 +78,13 @@ macro_rules! record {
             type Columns<'a> = ($( <$type as $crate::Cell>::Source<'a>, )*);
 
             fn schema() -> $crate::Schema {
-                $crate::Schema::new([
-                    $( <$type as $crate::Cell>::field(stringify!($field)), )*
-                ]).expect("no field is a decimal")
+                // It is cheap to clone, and not so to make.
+                static SCHEMA: ::std::sync::OnceLock<$crate::Schema> = ::std::sync::OnceLock::new();
+                SCHEMA.get_or_init(|| {
+                    $crate::Schema::new([
+                        $( <$type as $crate::Cell>::field(stringify!($field)), )*
+                    ]).expect("no field is a decimal")
+                }).clone()
             }
 
             fn to_rows(records: &[Self]) -> ::core::result::Result<$crate::Rows, $crate::ShapeError> {
@@ -228,38 +232,6 @@ cells! {
     f32 => F32, f64 => F64, [u8; 16] => Uuid
 }
 
-/// The bytes of values that all have one short length, that length, and how many there are.
-fn joined<'a>(
-    mut values: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
-) -> Option<(Vec<u8>, usize, usize)> {
-    let width = values.clone().next()?.len();
-    let count = values.len();
-    let mut all = Vec::with_capacity(width * count);
-    /// Copies of a length that the compiler knows are one or two instructions.
-    fn copy<'a, const WIDTH: usize>(
-        values: &mut impl Iterator<Item = &'a [u8]>,
-        all: &mut Vec<u8>,
-    ) -> bool {
-        values.all(|value| match <[u8; WIDTH]>::try_from(value) {
-            Ok(bytes) => {
-                all.extend_from_slice(&bytes);
-                true
-            }
-            Err(_) => false,
-        })
-    }
-    macro_rules! widths {
-        ($($width:literal)*) => {
-            match width {
-                $($width => copy::<$width>(&mut values, &mut all),)*
-                _ => false,
-            }
-        };
-    }
-    let all_of_it = widths!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
-    all_of_it.then_some((all, width, count))
-}
-
 macro_rules! variable_cells {
     ($($type:ty, $list:ident, $kind:ident, $empty:expr, $get:ident, $own:ident);*) => {$(
         impl Cell for $type {
@@ -271,11 +243,8 @@ macro_rules! variable_cells {
 
             #[inline]
             fn column<'a>(cells: impl ExactSizeIterator<Item = &'a Self> + Clone) -> Result<Column, ShapeError> {
-                if let Some(all) = joined(cells.clone().map(|cell| cell.as_ref())) {
-                    let (bytes, width, count) = all;
-                    if let Some(all) = $list::from_joined(bytes, width, count) {
-                        return Ok(Column::new(Values::$kind(all)));
-                    }
+                if let Some(all) = $list::of_one_length(cells.clone().map(|cell| &**cell)) {
+                    return Ok(Column::new(Values::$kind(all)));
                 }
                 let mut all = $list::with_capacity(cells.clone().map(|cell| cell.len()).sum());
                 for cell in cells {

@@ -1,5 +1,6 @@
 use crate::ShapeError;
 use crate::ends::Ends;
+use crate::kernels::join;
 
 /// The byte strings of a column, one behind the other.
 ///
@@ -46,9 +47,14 @@ impl Slices {
         })
     }
 
-    /// From values of one length, joined; `None` if that is not as it must be.
-    pub(crate) fn from_joined(bytes: Vec<u8>, width: usize, count: usize) -> Option<Slices> {
-        Slices::from_fixed(bytes, width, count)
+    /// From values that all have one short length; `None` if they have not.
+    #[inline]
+    pub(crate) fn of_one_length<'a>(
+        values: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+    ) -> Option<Slices> {
+        let (bytes, width) = join(values)?;
+        let ends = Ends::of_one_length(width, bytes.len() / width)?;
+        Some(Slices { bytes, ends })
     }
 
     /// One more value.

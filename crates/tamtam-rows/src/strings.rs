@@ -1,5 +1,6 @@
 use crate::ShapeError;
 use crate::ends::Ends;
+use crate::kernels::join_texts;
 
 /// The texts of a column, one behind the other.
 ///
@@ -73,9 +74,14 @@ impl Strings {
         })
     }
 
-    /// From values of one length, joined; `None` if that is not as it must be.
-    pub(crate) fn from_joined(bytes: Vec<u8>, width: usize, count: usize) -> Option<Strings> {
-        Strings::from_fixed(String::from_utf8(bytes).ok()?, width, count).ok()
+    /// From values that all have one short length; `None` if they have not.
+    #[inline]
+    pub(crate) fn of_one_length<'a>(
+        values: impl ExactSizeIterator<Item = &'a str> + Clone,
+    ) -> Option<Strings> {
+        let (text, width) = join_texts(values)?;
+        let ends = Ends::of_one_length(width, text.len() / width)?;
+        Some(Strings { text, ends })
     }
 
     /// One more value.

@@ -1,4 +1,5 @@
-//! The loops that the time goes into: bits into bytes and back, hexadecimal digits into numbers and back.
+//! The loops that the time goes into: bits into bytes and back, hexadecimal digits into numbers and back, values
+//! gathered from where they are.
 //!
 //! Each has a portable form, and forms for processors that can do more, chosen at run time. All give the same bytes:
 //! the tests compare them.
@@ -7,12 +8,14 @@
 //! lowest byte: value `i` takes the bits from `i * width` on.
 
 mod hex;
+mod join;
 mod pack;
 mod unpack;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub(crate) use hex::{Case, from_hex, to_hex};
+pub(crate) use join::{join, join_texts};
 pub(crate) use pack::{pack, pack_offsets};
 pub(crate) use unpack::unpack;
 
