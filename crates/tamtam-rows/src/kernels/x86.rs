@@ -310,20 +310,17 @@ pub(super) fn from_hex_6<W: Word>(text: &[u8], out: &mut Vec<W>) -> Option<usize
 /// AVX2 is there; of each of the groups, 24 bytes apart, 28 bytes can be read; `out` has room for four values a group.
 #[target_feature(enable = "avx2")]
 unsafe fn read_digits(mut from: *const u8, mut out: *mut u32, groups: usize) -> bool {
-    // Each value's 6 digits to the upper bytes of 8; the two before them are zeros.
+    // Each value's 6 digits to the upper bytes of 8; the two before them are nothing.
     let spread = _mm256_setr_epi8(
         -1, -1, 0, 1, 2, 3, 4, 5, -1, -1, 6, 7, 8, 9, 10, 11, //
         -1, -1, 0, 1, 2, 3, 4, 5, -1, -1, 6, 7, 8, 9, 10, 11,
-    );
-    let unused = _mm256_setr_epi8(
-        b'0' as i8, b'0' as i8, 0, 0, 0, 0, 0, 0, b'0' as i8, b'0' as i8, 0, 0, 0, 0, 0, 0, //
-        b'0' as i8, b'0' as i8, 0, 0, 0, 0, 0, 0, b'0' as i8, b'0' as i8, 0, 0, 0, 0, 0, 0,
     );
     // Bytes of 8 digits, first to last: to four bytes, the last digits' first.
     let reversed = _mm256_setr_epi8(
         6, 4, 2, 0, 14, 12, 10, 8, -1, -1, -1, -1, -1, -1, -1, -1, //
         6, 4, 2, 0, 14, 12, 10, 8, -1, -1, -1, -1, -1, -1, -1, -1,
     );
+    let digits = digits();
     let mut bad = _mm256_setzero_si256();
     for _ in 0..groups {
         // SAFETY: promised.
@@ -334,24 +331,15 @@ unsafe fn read_digits(mut from: *const u8, mut out: *mut u32, groups: usize) -> 
             )
         };
         let both = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
-        let text = _mm256_or_si256(_mm256_shuffle_epi8(both, spread), unused);
-        // As signed bytes, so that those above 127 are below every digit.
-        let digit = _mm256_and_si256(
-            _mm256_cmpgt_epi8(text, _mm256_set1_epi8(b'0' as i8 - 1)),
-            _mm256_cmpgt_epi8(_mm256_set1_epi8(b'9' as i8 + 1), text),
-        );
-        let letter = _mm256_and_si256(
-            _mm256_cmpgt_epi8(text, _mm256_set1_epi8(b'a' as i8 - 1)),
-            _mm256_cmpgt_epi8(_mm256_set1_epi8(b'f' as i8 + 1), text),
-        );
-        bad = _mm256_or_si256(
-            bad,
-            _mm256_xor_si256(_mm256_or_si256(digit, letter), _mm256_set1_epi8(-1)),
-        );
+        let text = _mm256_shuffle_epi8(both, spread);
+        let letter = _mm256_cmpgt_epi8(text, _mm256_set1_epi8(b'9' as i8));
         let nibbles = _mm256_add_epi8(
             _mm256_and_si256(text, _mm256_set1_epi8(0x0f)),
             _mm256_and_si256(letter, _mm256_set1_epi8(9)),
         );
+        // What is no digit has a number whose digit is another byte.
+        let again = _mm256_shuffle_epi8(digits, nibbles);
+        bad = _mm256_or_si256(bad, _mm256_xor_si256(again, text));
         // Pairs of digits: sixteen times the first and the second.
         let pairs = _mm256_maddubs_epi16(nibbles, _mm256_set1_epi16(0x0110));
         let bytes = _mm256_shuffle_epi8(pairs, reversed);
@@ -363,7 +351,9 @@ unsafe fn read_digits(mut from: *const u8, mut out: *mut u32, groups: usize) -> 
             out = out.add(4);
         }
     }
-    _mm256_testz_si256(bad, bad) == 1
+    // The two bytes before each value's digits are not looked at.
+    let used = _mm256_set1_epi64x(!0xffff);
+    _mm256_testz_si256(bad, used) == 1
 }
 
 /// Writes values as six lower-case digits each, a multiple of 4 of them, and says how many. `out` has 8 bytes more
@@ -388,12 +378,7 @@ unsafe fn write_digits(mut from: *const u32, mut out: *mut u8, groups: usize) {
         2, 2, 1, 1, 0, 0, 6, 6, 5, 5, 4, 4, -1, -1, -1, -1, //
         10, 10, 9, 9, 8, 8, 14, 14, 13, 13, 12, 12, -1, -1, -1, -1,
     );
-    let digits = _mm256_broadcastsi128_si256(_mm_setr_epi8(
-        b'0' as i8, b'1' as i8, b'2' as i8, b'3' as i8, b'4' as i8, b'5' as i8, b'6' as i8,
-        b'7' as i8, //
-        b'8' as i8, b'9' as i8, b'a' as i8, b'b' as i8, b'c' as i8, b'd' as i8, b'e' as i8,
-        b'f' as i8,
-    ));
+    let digits = digits();
     let first = _mm256_set1_epi16(0x000f);
     let second = _mm256_set1_epi16(0x0f00);
     for _ in 0..groups {
@@ -414,4 +399,15 @@ unsafe fn write_digits(mut from: *const u32, mut out: *mut u8, groups: usize) {
             out = out.add(24);
         }
     }
+}
+
+/// The lower-case digits by their numbers.
+#[target_feature(enable = "avx2")]
+fn digits() -> __m256i {
+    _mm256_broadcastsi128_si256(_mm_setr_epi8(
+        b'0' as i8, b'1' as i8, b'2' as i8, b'3' as i8, b'4' as i8, b'5' as i8, b'6' as i8,
+        b'7' as i8, //
+        b'8' as i8, b'9' as i8, b'a' as i8, b'b' as i8, b'c' as i8, b'd' as i8, b'e' as i8,
+        b'f' as i8,
+    ))
 }
