@@ -41,6 +41,18 @@ fn without(values: &Values, nulls: &Nulls) -> Values {
         for (index, &word) in nulls.words().iter().enumerate() {
             let part = &values[index * 64..values.len().min(index * 64 + 64)];
             let mut left = !word & crate::kernels::mask(part.len() as u32);
+            // Where few are null, what lies between two of them is copied at once.
+            if word.count_ones() <= 6 {
+                let mut at = 0;
+                while left != 0 {
+                    let from = at + left.trailing_zeros() as usize;
+                    left >>= left.trailing_zeros();
+                    let run = left.trailing_ones() as usize;
+                    left = left.checked_shr(run as u32).unwrap_or(0);
+                    at = from + run;
+                    kept.extend_from_slice(&part[from..at]);
+                }
+            }
             while left != 0 {
                 kept.push(part[left.trailing_zeros() as usize]);
                 left &= left - 1;

@@ -9,6 +9,9 @@ use super::bytes::{Input, Output, Result};
 use super::integers::{self, Effort, Exceptions, read_exceptions};
 use crate::kernels::{mask, pack, packed_bytes, unpack, vectorised};
 
+/// How many values are scaled at once, if there is no exception among them.
+const STRETCH: usize = 256;
+
 /// The bits of each value, at a multiple of 8.
 pub(super) const PLAIN: u8 = 0;
 /// Integers to be divided by a power of ten.
@@ -82,6 +85,25 @@ fn scaled<F: Float>(value: F, ten: f64) -> Option<i64> {
         .then_some(integer)
 }
 
+/// The integers that give exactly these values when they are divided by the power of ten. False if one has none, or
+/// one that is too large for this way, which needs no branches and no instructions that few processors have.
+#[inline(always)]
+fn all_scaled<F: Float>(values: &[F], ten: f64, integers: &mut [i64]) -> bool {
+    // A double beyond 2^52 has no digits behind the point, so that adding this rounds, and its lowest bits are then the
+    // integer's.
+    const ROUNDER: f64 = (3_u64 << 51) as f64;
+    const MOST: f64 = (1_u64 << 50) as f64;
+    let mut all = true;
+    for (&value, integer) in values.iter().zip(integers) {
+        let wide = value.to_f64() * ten;
+        let sum = wide + ROUNDER;
+        let rounded = sum - ROUNDER;
+        *integer = sum.to_bits().wrapping_sub(ROUNDER.to_bits()) as i64;
+        all &= (wide.abs() < MOST) & (F::of_f64(rounded / ten).bits() == value.bits());
+    }
+    all
+}
+
 pub(super) fn encode<F: Float>(values: &[F], effort: Effort, out: &mut Output<'_>) {
     if effort.mode == Mode::Plain {
         return plain(values, out);
@@ -139,18 +161,22 @@ fn decimal<F: Float>(values: &[F], exponent: usize, effort: Effort, out: &mut Ou
     let ten = TENS[exponent];
     let mut exceptions = Exceptions::default();
     let mut last = 0;
-    let mut integers: Vec<i64> = Vec::with_capacity(values.len());
-    // Rounding is one instruction only where the processor is known to have it.
-    vectorised(|| {
-        for (row, &value) in values.iter().enumerate() {
-            match scaled(value, ten) {
-                Some(integer) => last = integer,
-                // In its place stands what is there before it, which costs least.
-                None => exceptions.push(row, value.bits()),
-            }
-            integers.push(last);
+    let mut integers: Vec<i64> = vec![0; values.len()];
+    let parts = values.chunks(STRETCH).zip(integers.chunks_mut(STRETCH));
+    for (stretch, (values, integers)) in parts.enumerate() {
+        if vectorised(|| all_scaled(values, ten, integers)) {
+            last = integers[integers.len() - 1];
+            continue;
         }
-    });
+        for (row, (&value, integer)) in values.iter().zip(integers).enumerate() {
+            match scaled(value, ten) {
+                Some(found) => last = found,
+                // In its place stands what is there before it, which costs least.
+                None => exceptions.push(stretch * STRETCH + row, value.bits()),
+            }
+            *integer = last;
+        }
+    }
     if exceptions.len() * 6 > values.len() {
         return false;
     }
