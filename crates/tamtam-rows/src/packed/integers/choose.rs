@@ -92,7 +92,12 @@ fn cheapest<const MOST: usize>(
         }
     };
     if effort.nests() {
-        let (low, bits) = Widths::of(sample.values().iter().copied()).patched(width);
+        // Where many values are as wide as the widest, there is nothing to patch.
+        let (low, bits) = if sample.share_from(1 << (width - 1)) > 0.25 {
+            (width, f64::from(width))
+        } else {
+            Widths::of(sample.values().iter().copied()).patched(width)
+        };
         // What is saved must be worth the second pass, here and where it is read.
         let worth = if effort.mode == Mode::Small {
             1.02
@@ -111,7 +116,7 @@ fn cheapest<const MOST: usize>(
             offer(
                 &mut best,
                 Choice::Runs,
-                cost((1.0 - equal) * (f64::from(width) + length), 100.0),
+                cost((1.0 - equal) * (f64::from(width) + length), 100.0) * worth,
             );
         }
         if width > 2 {
@@ -138,12 +143,10 @@ fn cheapest<const MOST: usize>(
 
 /// Bits a value of the differences, packed or patched; without bound where most of them are not below the values.
 fn delta_bits<const MOST: usize>(sample: &Sample<MOST>, width: u32) -> f64 {
-    let differences = sample.differences();
-    let near = 1_u64 << width.saturating_sub(2).min(62);
-    let is_near = |difference: &&i64| difference.unsigned_abs() < near;
-    if differences.iter().filter(is_near).count() * 4 < differences.len() * 3 {
+    if !sample.is_near(1_u64 << width.saturating_sub(2).min(62)) {
         return f64::INFINITY;
     }
+    let differences = sample.differences();
     let (Some(&least), Some(&most)) = (differences.iter().min(), differences.iter().max()) else {
         return f64::INFINITY;
     };

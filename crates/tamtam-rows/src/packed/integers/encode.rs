@@ -194,19 +194,17 @@ fn differences<W: Word, T: Integer>(offsets: &[W]) -> Vec<T> {
 fn patched<W: Word>(offsets: &[W], base: u64, low: u32, effort: Effort, out: &mut Output<'_>) {
     out.byte(Codec::Patched as u8);
     out.zigzag(base);
-    let mut exceptions = Exceptions::default();
     let mask = mask(low);
-    let lows: Vec<W> = offsets
-        .iter()
-        .enumerate()
-        .map(|(row, offset)| {
-            let offset = offset.get();
-            if offset > mask {
-                exceptions.push(row, offset >> low);
-            }
-            W::of(offset & mask)
-        })
-        .collect();
+    let lows: Vec<W> = vectorised(|| {
+        offsets
+            .iter()
+            .map(|offset| W::of(offset.get() & mask))
+            .collect()
+    });
+    let mut exceptions = Exceptions::default();
+    for row in rows_where(offsets, |_, offset| offset.get() > mask) {
+        exceptions.push(row as usize, offsets[row as usize].get() >> low);
+    }
     out.byte(low as u8);
     pack(&lows, low, out.bytes);
     exceptions.write(effort, out);
@@ -215,14 +213,34 @@ fn patched<W: Word>(offsets: &[W], base: u64, low: u32, effort: Effort, out: &mu
 fn runs<W: Word>(offsets: &[W], base: u64, effort: Effort, out: &mut Output<'_>) {
     out.byte(Codec::Runs as u8);
     out.zigzag(base);
-    let mut values: Vec<u64> = Vec::new();
-    let mut lengths: Vec<u32> = Vec::new();
-    for same in offsets.chunk_by(|one, other| one == other) {
-        values.push(same[0].get());
-        // A run has at least one; what is kept is how many more.
-        lengths.push((same.len() - 1) as u32);
-    }
+    // The last row of each run: the next one has another value, or there is none.
+    let lasts = rows_where(offsets, |row, offset| {
+        offsets.get(row + 1).is_none_or(|next| next != offset)
+    });
+    let values: Vec<u64> = lasts
+        .iter()
+        .map(|&last| offsets[last as usize].get())
+        .collect();
+    // A run has at least one; what is kept is how many more.
+    let mut behind = 0;
+    let lengths: Vec<u32> = lasts
+        .iter()
+        .map(|&last| last - std::mem::replace(&mut behind, last + 1))
+        .collect();
     out.varint(values.len() as u64);
     encode(&values, effort.inner(), out);
     encode(&lengths, effort.inner(), out);
+}
+
+/// The rows of which something holds, found without branches, as those would be foreseen wrongly. A chunk has fewer
+/// than 2^32 rows, and so has what lies in it.
+fn rows_where<W: Word>(offsets: &[W], holds: impl Fn(usize, &W) -> bool) -> Vec<u32> {
+    let mut rows = vec![0_u32; offsets.len() + 1];
+    let mut count = 0;
+    for (row, offset) in offsets.iter().enumerate() {
+        rows[count] = row as u32;
+        count += usize::from(holds(row, offset));
+    }
+    rows.truncate(count);
+    rows
 }

@@ -1,5 +1,5 @@
 use super::Integer;
-use crate::kernels::width_of;
+use crate::kernels::{vectorised, width_of};
 
 /// How many values are looked at in a short list, in four stretches, and in a long one, in 32.
 pub(super) const FEW_LOOKED_AT: usize = 64;
@@ -48,14 +48,19 @@ impl<const MOST: usize> Sample<MOST> {
 
     fn add<T: Integer>(&mut self, stretch: &[T], min: T) {
         let places = &mut self.values[self.len..self.len + stretch.len()];
-        for (place, value) in places.iter_mut().zip(stretch) {
-            *place = value.less(min).get();
-        }
         let differences = &mut self.differences[self.differences_len..][..stretch.len() - 1];
-        for (difference, pair) in differences.iter_mut().zip(places.windows(2)) {
-            *difference = pair[1].wrapping_sub(pair[0]) as i64;
-            self.equal += usize::from(*difference == 0);
-        }
+        self.equal += vectorised(|| {
+            for (place, value) in places.iter_mut().zip(stretch) {
+                *place = value.less(min).get();
+            }
+            let mut equal = 0;
+            let pairs = places.iter().zip(&places[1..]);
+            for (difference, (one, next)) in differences.iter_mut().zip(pairs) {
+                *difference = next.wrapping_sub(*one) as i64;
+                equal += usize::from(one == next);
+            }
+            equal
+        });
         self.len += stretch.len();
         self.differences_len += stretch.len() - 1;
     }
@@ -99,9 +104,41 @@ impl<const MOST: usize> Sample<MOST> {
         self.equal as f64 / self.differences_len.max(1) as f64
     }
 
+    /// The share of the values that are at least so much.
+    pub(super) fn share_from(&self, least: u64) -> f64 {
+        let values = self.values();
+        let count = vectorised(|| {
+            values
+                .iter()
+                .map(|&value| u64::from(value >= least))
+                .sum::<u64>()
+        });
+        count as f64 / self.len.max(1) as f64
+    }
+
+    /// Whether three of four differences are nearer to zero than that.
+    pub(super) fn is_near(&self, limit: u64) -> bool {
+        let differences = self.differences();
+        let near = vectorised(|| {
+            let is_near = |difference: &i64| difference.wrapping_add(limit as i64) as u64;
+            differences
+                .iter()
+                .map(|difference| u64::from(is_near(difference) < 2 * limit))
+                .sum::<u64>()
+        });
+        near * 4 >= differences.len() as u64 * 3
+    }
+
     /// How many different values the whole list would have if each were as likely.
     pub(super) fn distinct(&self) -> f64 {
-        let distinct = distinct::<MOST>(self.values());
+        let values = self.values();
+        // Where not even a part has two that are equal, there are too many.
+        let part = if MOST == FEW_LOOKED_AT { 2 } else { 4 };
+        let some = values.iter().step_by(part);
+        if distinct::<MOST>(some.clone()) == some.len() {
+            return f64::INFINITY;
+        }
+        let distinct = distinct::<MOST>(values.iter());
         let size = self.len as f64;
         // Of n draws from d values, n² / 2d pairs are expected to be equal.
         let pairs = size - distinct as f64;
@@ -115,10 +152,10 @@ impl<const MOST: usize> Sample<MOST> {
 
 /// How many values differ, by hashing them to places of a bitmap. It takes some for equal that are not: of 64 one in
 /// every second list, of 1,024 eight.
-fn distinct<const WORDS: usize>(values: &[u64]) -> usize {
+fn distinct<'a, const WORDS: usize>(values: impl Iterator<Item = &'a u64>) -> usize {
     let mut seen = [0_u64; WORDS];
     let mut distinct = 0;
-    for &value in values {
+    for value in values {
         let place = value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (58 - WORDS.trailing_zeros());
         let word = &mut seen[place as usize / 64];
         distinct += usize::from(*word >> (place % 64) & 1 == 0);
@@ -206,13 +243,13 @@ mod tests {
     fn different_values_are_nearly_all_told_apart() {
         for kinds in [1, 2, 10, 60, 500, 1000_u64] {
             let values: Vec<u64> = (0..1024_u64).map(|n| (n * 7919 % kinds) << 40).collect();
-            let found = distinct::<1024>(&values) as u64;
+            let found = distinct::<1024>(values.iter()) as u64;
             assert!(
                 (kinds - kinds.min(16)..=kinds).contains(&found),
                 "{found} of {kinds}"
             );
         }
         let values: Vec<u64> = (0..64).map(|n| n * n).collect();
-        assert!((60..=64).contains(&distinct::<64>(&values)));
+        assert!((60..=64).contains(&distinct::<64>(values.iter())));
     }
 }
