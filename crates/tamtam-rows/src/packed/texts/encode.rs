@@ -134,16 +134,17 @@ fn dictionary(texts: Texts<'_>, effort: Effort, depth: u8, out: &mut Output<'_>)
     let mut table = vec![u32::MAX; size];
     let mut entries = Collected::default();
     let mut keys: Vec<Key> = Vec::new();
-    let mut codes = vec![0_u32; texts.len()];
+    // The last code is that of the entry before `most`.
+    let mut codes = vec![0_u16; texts.len()];
     // Values made so that they meet in one place must not cost time without end.
     let mut patience = texts.len() * 16;
-    let mut before = (Key::default(), 0);
+    let mut before: (&[u8], u16) = (&[], 0);
     for (index, place_of_code) in codes.iter_mut().enumerate() {
         let range = texts.ends.range(index);
         let key = Key::of(texts.all, &range);
         let value = &texts.all[range];
-        // The same value often stands there several times in a row.
-        if index > 0 && key == before.0 && key.is_whole() {
+        // A long value often stands there several times in a row. Short ones are found as quickly as that is.
+        if !key.is_whole() && value == before.0 {
             *place_of_code = before.1;
             continue;
         }
@@ -158,12 +159,12 @@ fn dictionary(texts: Texts<'_>, effort: Effort, depth: u8, out: &mut Output<'_>)
                 entries.push(value);
                 keys.push(key);
                 table[place] = code as u32;
-                break code as u32;
+                break code as u16;
             }
             if keys[code as usize] == key
                 && (key.is_whole() || entries.texts().get(code as usize) == value)
             {
-                break code;
+                break code as u16;
             }
             patience -= 1;
             if patience == 0 {
@@ -172,7 +173,7 @@ fn dictionary(texts: Texts<'_>, effort: Effort, depth: u8, out: &mut Output<'_>)
             place = (place + 1) & (size - 1);
         };
         *place_of_code = code;
-        before = (key, code);
+        before = (value, code);
     }
     out.byte(DICTIONARY);
     out.varint(entries.ends.len() as u64);

@@ -1,8 +1,14 @@
 use super::Texts;
+use super::key::Key;
+
+/// How many places the bitmap has that values are hashed to.
+const PLACES: usize = 1 << 14;
 
 /// A look at some values.
 pub(super) struct Sample {
-    hashes: Vec<u64>,
+    size: usize,
+    /// How many of them differ, by hashing them to places of a bitmap.
+    distinct: usize,
     bytes: usize,
     shared: usize,
     neighbours: usize,
@@ -14,14 +20,16 @@ impl Sample {
         let (stretches, length) = match count {
             0..=64 => (1, count),
             65..=4095 => (8, 8),
-            _ => (64, 16),
+            _ => (32, 16),
         };
         let mut sample = Sample {
-            hashes: Vec::new(),
+            size: stretches * length,
+            distinct: 0,
             bytes: 0,
             shared: 0,
             neighbours: 0,
         };
+        let mut seen = [0_u64; PLACES / 64];
         for stretch in 0..stretches {
             let start = if stretches == 1 {
                 0
@@ -30,7 +38,11 @@ impl Sample {
             };
             for index in start..start + length {
                 let value = texts.get(index);
-                sample.hashes.push(hash(value));
+                let key = Key::of(texts.all, &texts.ends.range(index));
+                let place = key.hash() as usize % PLACES;
+                let word = &mut seen[place / 64];
+                sample.distinct += usize::from(*word >> (place % 64) & 1 == 0);
+                *word |= 1 << (place % 64);
                 sample.bytes += value.len();
                 if index > start {
                     sample.shared += shared_prefix(texts.get(index - 1), value);
@@ -38,21 +50,20 @@ impl Sample {
                 }
             }
         }
-        sample.hashes.sort_unstable();
         sample
     }
 
     /// Whether a dictionary promises to be smaller.
     pub(super) fn repeats(&self, texts: Texts<'_>) -> bool {
-        let size = self.hashes.len() as f64;
-        let mut distinct = self.hashes.clone();
-        distinct.dedup();
-        let pairs = size - distinct.len() as f64;
+        let size = self.size as f64;
+        // Some meet in one place by accident.
+        let accidents = size * size / (2.0 * PLACES as f64);
+        let pairs = size - self.distinct as f64 - accidents;
         if pairs < 1.0 {
             return false;
         }
         let count = texts.len() as f64;
-        let entries = (size * size / (2.0 * pairs)).clamp(distinct.len() as f64, count);
+        let entries = (size * size / (2.0 * pairs)).clamp(self.distinct as f64, count);
         let each = self.bytes as f64 / size + 0.5;
         entries * (each + 0.5) + count * entries.log2() / 8.0 < 0.9 * count * each
     }
