@@ -162,6 +162,7 @@ fn a_part_of_long_texts_has_fewer_rows() {
         found.extend_from_slice(part.column("n").unwrap().slice::<i64>().unwrap());
     }
     assert!(found.iter().copied().eq(1..=50));
+    drop(cursor);
 
     let all = SqliteCursor::open(&mut statement, [])
         .unwrap()
