@@ -52,6 +52,13 @@ pub(super) struct Task {
 }
 
 impl Task {
+    /// Whether it may take longer than it is given, since less than one operation is no measurement.
+    fn is_long(&self) -> bool {
+        let count = self.variant.split('/').next();
+        let count = count.and_then(|count| count.parse::<u64>().ok());
+        self.experiment == "rows" && count.is_some_and(|count| count >= 1_000_000)
+    }
+
     /// Whether busy processes are to run beside it.
     #[must_use]
     pub(super) fn wants_hogs(&self) -> bool {
@@ -118,6 +125,12 @@ impl Plan {
         let mut notices = catalog.notices.clone();
         if too_few_cores > 0 {
             notices.push(format!("{too_few_cores} measurements on two cores are left out: only one core is to be had."));
+        }
+        if tasks.iter().any(Task::is_long) {
+            notices.push(
+                "A million rows take slow forms longer than their time: each is encoded and decoded at least twice."
+                    .to_owned(),
+            );
         }
         ensure!(
             !tasks.is_empty(),
@@ -434,6 +447,19 @@ mod tests {
             plan.budget.unwrap() < Duration::from_secs(60)
                 && plan.estimate() < Duration::from_secs(60)
         );
+    }
+
+    #[test]
+    fn a_million_rows_are_said_to_take_longer() {
+        let mut catalog = catalog();
+        let rows = entry("packed", "rows", &["1000/random", "1000000/random"]);
+        catalog.entries.push(rows);
+        let notices = |variant| {
+            let plan = Plan::make(&catalog, &arguments(&[variant]), 2);
+            plan.unwrap().notices.join(" ")
+        };
+        assert!(notices("rows/1000000/random").contains("at least twice"));
+        assert_eq!(notices("rows/1000/random"), "");
     }
 
     #[test]
