@@ -17,6 +17,8 @@ fn works(folder: &Path, arguments: &[&str]) -> String {
     let output = tamtam(folder, arguments);
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {error}");
+    // Progress is for terminals.
+    assert_eq!(error, "");
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -99,6 +101,10 @@ fn each_form_is_tried_and_the_verdict_speaks_of_each_link() {
     assert!(with("form").count() >= 8);
     assert_eq!(with("column").count(), 4);
     assert_eq!(with("mbit_per_s").count(), 4);
+    let modes: Vec<_> = with("mode_for_link")
+        .map(|line| line["mode_for_link"].clone())
+        .collect();
+    assert_eq!(modes, ["packed-small", "packed-small", "packed", "packed"]);
 }
 
 #[test]
@@ -133,7 +139,11 @@ fn errors_say_what_is_wrong_with_what() {
     assert!(fails(folder, &["in.csv", "--write", "out.xls"]).contains("out.xls"));
     assert!(fails(folder, &[]).contains("--query"));
     std::fs::write(folder.join("bad.csv"), "a,b\n1,2\n3\n").unwrap();
-    assert!(fails(folder, &["bad.csv"]).contains("bad.csv"));
+    let said = fails(folder, &["bad.csv"]);
+    assert!(
+        said.contains("bad.csv") && said.contains("(line 3)"),
+        "{said}"
+    );
     std::fs::write(folder.join("bad.rows"), "not rows at all").unwrap();
     assert!(fails(folder, &["show", "bad.rows"]).contains("bad.rows"));
     std::fs::write(folder.join("bad.parquet"), "not parquet at all").unwrap();

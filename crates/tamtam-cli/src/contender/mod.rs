@@ -15,6 +15,7 @@ mod latch;
 mod mutex_published;
 mod nodes;
 mod offer;
+mod packed_for_link;
 mod packed_from_structs;
 mod per_frame;
 mod players;
@@ -44,6 +45,7 @@ static ALL: LazyLock<Vec<&'static dyn Contender>> = LazyLock::new(|| {
     let mut all = OF_MESSAGES.to_vec();
     all.push(&text_by_hand::TextByHand);
     all.push(&packed_from_structs::PackedFromStructs);
+    all.push(&packed_for_link::PackedForLink);
     all.extend(row_form::ALL.iter().map(|form| form as &dyn Contender));
     let named = database::ALL.iter().filter(|database| database.is_named());
     all.extend(named.map(|database| database as &dyn Contender));

@@ -41,7 +41,7 @@ pub(super) struct RowForm {
 }
 
 impl RowForm {
-    fn plain(encoding: &'static dyn Encoding) -> RowForm {
+    pub(super) fn plain(encoding: &'static dyn Encoding) -> RowForm {
         let name = encoding.name();
         let (ours, about) = about(name);
         RowForm {
@@ -63,6 +63,13 @@ impl RowForm {
                 ..card
             },
         }
+    }
+}
+
+/// By name.
+impl PartialEq for RowForm {
+    fn eq(&self, other: &RowForm) -> bool {
+        self.card.name == other.card.name
     }
 }
 

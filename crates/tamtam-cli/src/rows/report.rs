@@ -9,7 +9,7 @@ use tamtam_rows::{CompressionKind, Rows};
 
 use super::source::Source;
 use super::trial::Trial;
-use super::verdict::{LINKS, ranked, transfer};
+use super::verdict::{Choice, LINKS, packed_for_link, ranked, transfer};
 
 /// Everything as tables, and the verdict in words.
 pub(super) fn text(
@@ -92,6 +92,16 @@ pub(super) fn text(
             )?,
             None => writeln!(out)?,
         }
+        if let Some(ours) =
+            packed_for_link(&choices, link).filter(|ours| ours.name() != best.name())
+        {
+            writeln!(
+                out,
+                "               Mode::for_link: {}, {:.2} times as long",
+                ours.name(),
+                ours.total.as_secs_f64() / best.total.as_secs_f64()
+            )?;
+        }
     }
     Ok(())
 }
@@ -173,11 +183,14 @@ pub(super) fn json(rows: &Rows, trials: &[Trial], out: &mut impl Write) -> Resul
         writeln!(out, "{line}")?;
     }
     for link in LINKS {
-        if let Some(best) = ranked(trials, link).first() {
+        let choices = ranked(trials, link);
+        if let Some(best) = choices.first() {
+            let ours = packed_for_link(&choices, link);
             let line = json!({
                 "mbit_per_s": best.link, "use": best.name(), "bytes": best.bytes,
                 "total_us": micro(best.total), "transfer_us": micro(transfer(best.bytes, link)),
-                "because": best.reason(),
+                "because": best.reason(), "mode_for_link": ours.map(Choice::name),
+                "mode_for_link_us": ours.map(|ours| micro(ours.total)),
             });
             writeln!(out, "{line}")?;
         }

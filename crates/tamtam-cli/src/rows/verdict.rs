@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use tamtam_rows::CompressionKind;
+use tamtam_rows::packed::{Mode, Packed};
+use tamtam_rows::{CompressionKind, Encoding};
 
 use super::trial::{Cost, Trial};
 
@@ -40,6 +41,14 @@ impl Choice {
             "decoding takes longest: its speed counts"
         }
     }
+}
+
+/// Our packed encoding in the mode that it chooses for a link by itself.
+pub(super) fn packed_for_link(choices: &[Choice], link: u32) -> Option<&Choice> {
+    let mode = Mode::for_link(u64::from(link) * 1_000_000);
+    let name = Packed { mode }.name();
+    let is_it = |choice: &&Choice| choice.form == name && choice.by == CompressionKind::None;
+    choices.iter().find(is_it)
 }
 
 /// How long so many bytes take over a link.
@@ -124,6 +133,19 @@ mod tests {
         assert_eq!(ranked(&trials, 1)[0].name(), "small");
         assert_eq!(ranked(&trials, 1_000)[0].name(), "large+zstd");
         assert_eq!(ranked(&trials, 1_000).len(), 3);
+        let trials = [
+            trial("packed", 10, 1_000, Some(10)),
+            trial("packed-small", 20, 900, None),
+        ];
+        for (link, name) in [
+            (1, "packed-small"),
+            (8, "packed-small"),
+            (100, "packed"),
+            (1_000, "packed"),
+        ] {
+            let choices = ranked(&trials, link);
+            assert_eq!(packed_for_link(&choices, link).unwrap().name(), name);
+        }
         assert_eq!(transfer(1_000_000, 8), Duration::from_secs(1));
     }
 }

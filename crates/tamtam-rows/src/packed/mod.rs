@@ -26,6 +26,7 @@ mod floats;
 mod inspect;
 mod integers;
 mod layout;
+mod mode;
 mod reader;
 mod texts;
 mod view;
@@ -34,19 +35,7 @@ mod writer;
 pub use encoding::Packed;
 pub use inspect::{InspectedColumn, Inspection, inspect};
 pub use layout::ROWS_PER_CHUNK;
+pub use mode::Mode;
 pub use reader::{Reader, decode};
 pub use view::{InPlace, View, ViewChunk, ViewColumn};
 pub use writer::{Writer, encode};
-
-/// What the packed encoding aims at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// Small at the speed of memory: the least time from one program to another at most link speeds.
-    #[default]
-    Packed,
-    /// Smaller by some hundredths, for two to three times the time: mixed radix, and an entropy coder wherever it
-    /// saves something.
-    Small,
-    /// Every value at its full width, where it can be read in place.
-    Plain,
-}

@@ -28,6 +28,12 @@ pub const LINKS: [Link; 4] = [
 ];
 
 impl Link {
+    /// Its speed in bits a second.
+    #[must_use]
+    pub fn bits_per_second(self) -> u64 {
+        (self.megabits_per_second * 1e6) as u64
+    }
+
     /// How many microseconds so many bytes take.
     #[must_use]
     pub fn microseconds(self, bytes: f64) -> f64 {
@@ -43,6 +49,7 @@ mod tests {
     fn the_articles_string_takes_20_ms_at_8_megabits() {
         assert_eq!(LINKS[1].microseconds(20_581.0), 20_581.0);
         assert_eq!(LINKS[2].microseconds(100.0), 8.0);
+        assert_eq!(LINKS[2].bits_per_second(), 100_000_000);
         for link in LINKS {
             assert_eq!(
                 link.metric,

@@ -8,6 +8,7 @@
 //! become such a table in memory.
 
 mod arrived;
+mod by_link;
 mod cell;
 mod links;
 mod origin;
@@ -100,6 +101,17 @@ pub struct Sent {
 pub fn measures<F: Form>(form: F, compressor: Option<&'static dyn Compressor>) -> Vec<Measure> {
     variants(|_| true)
         .map(|(table, variant)| measure(&form, compressor, table, variant))
+        .collect()
+}
+
+/// Every table and count, for a form that is another one on each link.
+pub fn measures_by_link<F: Form + PartialEq>(choose: fn(Link) -> F) -> Vec<Measure> {
+    variants(|_| true)
+        .map(|(table, variant)| {
+            Measure::new("rows", variant, move |conditions| {
+                by_link::run(choose, table, conditions)
+            })
+        })
         .collect()
 }
 
