@@ -372,6 +372,8 @@ fn cut_and_changed_bytes_do_no_harm() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn any_table_is_read_in_place(rows in any_rows::any_rows(), shift in 0_usize..8) {
         let bytes = Shifted::new(&encoded(&rows, Mode::Plain), shift);

@@ -9,7 +9,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use proptest::prelude::*;
 use tamtam_rows::arrow::arrow_array::{ArrayRef, RecordBatch, StringArray};
-use tamtam_rows::encoding::{self, Parquet, ParquetReader};
+use tamtam_rows::encoding::{self, Parquet, ParquetReader, ParquetWriter};
 use tamtam_rows::{
     Column, DecodeError, EncodeError, Encoding, Field, Kind, Limits, Rows, Schema, Strings,
 };
@@ -307,4 +307,57 @@ impl Drop for TemporaryFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
+}
+
+#[test]
+fn what_is_written_part_by_part_is_one_table() {
+    const GROUP: usize = 1 << 20;
+    let schema = Schema::new([Field::new("n", Kind::U32)]).unwrap();
+    let numbers = |from: usize, to: usize| {
+        let numbers: Vec<u32> = (from as u32..to as u32).collect();
+        Rows::new(schema.clone(), [Column::from(numbers)]).unwrap()
+    };
+    let mut writer = ParquetWriter::new(Vec::new(), Parquet::ZSTD, &schema).unwrap();
+    let ends = [0, 1, 1, 70_000, GROUP - 1, GROUP + 9];
+    for pair in ends.windows(2) {
+        writer.write(&numbers(pair[0], pair[1])).unwrap();
+    }
+    let error = writer.write(&rows(1)).unwrap_err();
+    assert!(matches!(error, EncodeError::Unsupported { .. }), "{error}");
+    let bytes = writer.finish().unwrap();
+    let whole = decoded(&bytes, &Limits::default()).unwrap();
+    assert_eq!(whole, numbers(0, GROUP + 9));
+    let metadata = parquet::file::metadata::ParquetMetaDataReader::new()
+        .parse_and_finish(&bytes::Bytes::from(bytes))
+        .unwrap();
+    let groups: Vec<i64> = metadata
+        .row_groups()
+        .iter()
+        .map(|group| group.num_rows())
+        .collect();
+    assert_eq!(groups, [GROUP as i64, 9]);
+}
+
+#[test]
+fn a_large_row_group_is_closed_before_it_is_full() {
+    let schema = Schema::new([Field::new("bytes", Kind::Bytes)]).unwrap();
+    // 1 MiB that no dictionary makes smaller.
+    let part = |number: u32| {
+        let value: Vec<u8> = (0..1_u32 << 18)
+            .flat_map(|at| (at.wrapping_mul(0x9e37_79b9) ^ number).to_le_bytes())
+            .collect();
+        let values: tamtam_rows::Slices = [value].into_iter().collect();
+        Rows::new(schema.clone(), [Column::from(values)]).unwrap()
+    };
+    let mut writer = ParquetWriter::new(Vec::new(), Parquet::PLAIN, &schema).unwrap();
+    for number in 0..70 {
+        writer.write(&part(number)).unwrap();
+    }
+    let bytes = bytes::Bytes::from(writer.finish().unwrap());
+    let metadata = parquet::file::metadata::ParquetMetaDataReader::new()
+        .parse_and_finish(&bytes)
+        .unwrap();
+    assert_eq!(metadata.num_row_groups(), 2);
+    let last = decoded(&bytes, &Limits::default()).unwrap().part(69..70);
+    assert_eq!(last, part(69));
 }

@@ -48,7 +48,7 @@ pub use json_objects::JsonObjects;
 #[cfg(feature = "message-pack")]
 pub use message_pack::MessagePack;
 #[cfg(feature = "parquet")]
-pub use parquet::{Parquet, ParquetReader};
+pub use parquet::{Parquet, ParquetReader, ParquetWriter};
 #[cfg(feature = "text")]
 pub use text::Text;
 #[cfg(feature = "text")]

@@ -2,7 +2,9 @@ mod page_header;
 mod pages;
 mod reader;
 mod source;
+mod writer;
 
+use std::io::Write;
 use std::sync::Arc;
 
 use ::parquet::arrow::ArrowSchemaConverter;
@@ -12,11 +14,12 @@ use ::parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalTyp
 use ::parquet::errors::Result;
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::schema::types::{SchemaDescriptor, Type};
-use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 
 use crate::{DecodeError, EncodeError, Encoding, Kind, Limits, Rows, Schema};
 
 pub use reader::ParquetReader;
+pub use writer::ParquetWriter;
 
 /// Parquet files: `parquet`, and with its pages compressed by zstd at level 3 `parquet-zstd`. Either reads what the
 /// other wrote.
@@ -35,7 +38,13 @@ impl Parquet {
     /// Each page compressed by zstd.
     pub const ZSTD: Parquet = Parquet { zstd: true };
 
-    fn write(self, rows: &Rows, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
+    /// A writer of batches of this schema.
+    fn writer<W: Write + Send>(
+        self,
+        to: W,
+        schema: &Schema,
+        batches: &SchemaRef,
+    ) -> Result<ArrowWriter<W>> {
         let compression = match self.zstd {
             true => Compression::ZSTD(ZstdLevel::try_new(3)?),
             false => Compression::UNCOMPRESSED,
@@ -46,18 +55,15 @@ impl Parquet {
             .set_offset_index_disabled(true)
             .build();
         let mut options = ArrowWriterOptions::new().with_properties(properties);
-        if let Some(schema) = schema_with_uuids(rows.schema(), batch)? {
+        if let Some(schema) = schema_with_uuids(schema, batches)? {
             options = options.with_parquet_schema(schema);
         }
-        let mut writer = ArrowWriter::try_new_with_options(out, batch.schema(), options)?;
-        writer.write(batch)?;
-        writer.close()?;
-        Ok(())
+        ArrowWriter::try_new_with_options(to, batches.clone(), options)
     }
 }
 
 /// Parquet's schema where it says which columns are of UUIDs; otherwise its own conversion does.
-fn schema_with_uuids(schema: &Schema, batch: &RecordBatch) -> Result<Option<SchemaDescriptor>> {
+fn schema_with_uuids(schema: &Schema, batches: &SchemaRef) -> Result<Option<SchemaDescriptor>> {
     if schema
         .fields()
         .iter()
@@ -65,7 +71,7 @@ fn schema_with_uuids(schema: &Schema, batch: &RecordBatch) -> Result<Option<Sche
     {
         return Ok(None);
     }
-    let converted = ArrowSchemaConverter::new().convert(&batch.schema())?;
+    let converted = ArrowSchemaConverter::new().convert(batches)?;
     let fields = converted.root_schema().get_fields().iter();
     let fields = fields.zip(schema.fields()).map(|(converted, field)| {
         if *field.kind() != Kind::Uuid {
@@ -101,19 +107,10 @@ impl Encoding for Parquet {
     }
 
     fn encode(&self, rows: &Rows, out: &mut Vec<u8>) -> std::result::Result<(), EncodeError> {
-        if rows.schema().is_empty() {
-            return Err(EncodeError::Unsupported {
-                form: self.name(),
-                what: "a table without columns".to_owned(),
-                reason: "a row group of a Parquet file has at least one".to_owned(),
-            });
-        }
-        let batch = rows.clone().into_record_batch_as(self.name())?;
-        self.write(rows, &batch, out)
-            .map_err(|error| EncodeError::Failed {
-                form: self.name(),
-                reason: error.to_string(),
-            })
+        let mut writer = ParquetWriter::new(out, *self, rows.schema())?;
+        writer.write(rows)?;
+        writer.finish()?;
+        Ok(())
     }
 
     fn decode(
