@@ -6,6 +6,7 @@
 pub mod arguments;
 mod format;
 mod output;
+mod progress;
 mod report;
 mod show;
 mod source;

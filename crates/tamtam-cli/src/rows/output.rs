@@ -4,14 +4,14 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use tamtam_rows::encoding::{JsonObjects, Parquet, Text};
+use tamtam_rows::encoding::{JsonObjects, Parquet, ParquetWriter, Text};
 use tamtam_rows::packed::{Mode, Writer};
 use tamtam_rows::{Encoding, Rows, Schema};
 
 use super::format::Format;
+use super::progress::{Counted, Progress};
 use super::source::Source;
 use crate::database::Taker;
-use crate::rows::source::First;
 
 /// Writes all rows of a source to a file, and returns how many there were. The file is there when it is complete: until
 /// then it has another name, so that what fails leaves no half of one, and a file may be converted into itself.
@@ -22,12 +22,14 @@ pub(super) fn convert(source: &Source, path: &Path) -> Result<u64> {
     let format = Format::of(path)?;
     let unfinished = Unfinished::beside(path);
     let cannot = || format!("cannot write {}", path.display());
+    let progress = Progress::new();
     let file = File::create(&unfinished.0).with_context(cannot)?;
     let mut output = Output {
         path: path.to_owned(),
         format,
-        state: State::Empty(BufWriter::new(file)),
+        state: State::Empty(progress.counted(BufWriter::new(file))),
         rows: 0,
+        progress,
     };
     source.stream(&mut output)?;
     let rows = output.finish().with_context(cannot)?;
@@ -59,16 +61,18 @@ struct Output {
     format: Format,
     state: State,
     rows: u64,
+    progress: Progress,
 }
 
+type Target = Counted<BufWriter<File>>;
+
 enum State {
-    Empty(BufWriter<File>),
-    Packed(Writer<BufWriter<File>>),
-    Text(BufWriter<File>, Text),
+    Empty(Target),
+    Packed(Writer<Target>),
+    Text(Target, Text),
     /// Whether an object was written.
-    Json(BufWriter<File>, bool),
-    /// A Parquet file is written at once.
-    Parquet(BufWriter<File>, First),
+    Json(Target, bool),
+    Parquet(Box<ParquetWriter<Target>>),
     Failed,
 }
 
@@ -100,9 +104,7 @@ impl Taker for Output {
                 State::Json(file, false)
             }
             Format::Parquet => {
-                let mut all = First::new(u64::MAX);
-                all.begin(schema)?;
-                State::Parquet(file, all)
+                State::Parquet(Box::new(ParquetWriter::new(file, Parquet::ZSTD, schema)?))
             }
         };
         Ok(())
@@ -135,9 +137,10 @@ impl Taker for Output {
                 *is_behind |= !objects.is_empty();
                 file.write_all(objects).with_context(cannot)?;
             }
-            State::Parquet(_, all) => all.take(part)?,
+            State::Parquet(writer) => writer.write(&part).with_context(cannot)?,
             State::Empty(_) | State::Failed => anyhow::bail!("rows come behind their columns"),
         }
+        self.progress.show(self.rows);
         Ok(())
     }
 }
@@ -153,12 +156,7 @@ impl Output {
                 file.write_all(b"]\n")?;
                 file.flush()?;
             }
-            State::Parquet(mut file, all) => {
-                let mut bytes = Vec::new();
-                Parquet::ZSTD.encode(&all.rows()?, &mut bytes)?;
-                file.write_all(&bytes)?;
-                file.flush()?;
-            }
+            State::Parquet(writer) => writer.finish()?.flush()?,
             State::Failed => {}
         }
         Ok(self.rows)
