@@ -44,7 +44,8 @@ fn a_file_goes_through_each_form_and_comes_back() {
     assert!(works(folder, &["in.csv", "--write", "a.rows"]).starts_with("3 rows"));
     works(folder, &["convert", "a.rows", "b.parquet"]);
     works(folder, &["convert", "b.parquet", "c.json"]);
-    works(folder, &["convert", "c.json", "d.tsv"]);
+    works(folder, &["convert", "c.json", "g.jsonl"]);
+    works(folder, &["convert", "g.jsonl", "d.tsv"]);
     works(folder, &["convert", "b.parquet", "e.rows"]);
     works(folder, &["convert", "e.rows", "f.csv"]);
     let read = |name| std::fs::read_to_string(folder.join(name)).unwrap();
@@ -54,6 +55,7 @@ fn a_file_goes_through_each_form_and_comes_back() {
         "{}",
         read("d.tsv")
     );
+    assert_eq!(read("g.jsonl").lines().count(), 3);
     let json: serde_json::Value = serde_json::from_str(&read("c.json")).unwrap();
     assert_eq!(json[2]["name"], "a, b");
     assert_eq!(json.as_array().unwrap().len(), 3);

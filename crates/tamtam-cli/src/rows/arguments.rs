@@ -21,14 +21,14 @@ pub struct RowsArguments {
 pub enum Action {
     /// Print the rows of a file as a table
     Show(ShowArguments),
-    /// Write the rows of a file as another: .rows, .csv, .tsv, .json or .parquet
+    /// Write the rows of a file as another: .rows, .csv, .tsv, .json, .jsonl or .parquet
     Convert(ConvertArguments),
 }
 
 /// Where rows come from, to try each form on them.
 #[derive(Args, Debug)]
 pub struct TryArguments {
-    /// A file of rows: .csv, .tsv, .json, .parquet or .rows
+    /// A file of rows: .csv, .tsv, .json, .jsonl, .parquet or .rows
     #[arg(value_name = "FILE", conflicts_with_all = ["db", "query"])]
     pub file: Option<PathBuf>,
     /// A database: the name of a file of SQLite, or mysql://, mariadb:// or postgres://USER:PASSWORD@HOST/DATABASE
@@ -40,7 +40,7 @@ pub struct TryArguments {
     /// Try the forms on the first N rows
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub rows: u64,
-    /// Try nothing, and write all rows to FILE: .rows, .csv, .tsv, .json or .parquet
+    /// Try nothing, and write all rows to FILE: .rows, .csv, .tsv, .json, .jsonl or .parquet
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub write: Option<PathBuf>,
     /// Print the figures as JSON, one object a line

@@ -8,6 +8,8 @@ pub(super) enum Format {
     /// Delimited text; this stands between two fields, or what its beginning shows.
     Text(Option<u8>),
     Json,
+    /// A row a line; JSON of either kind is known by its beginning when it is read.
+    JsonLines,
     Parquet,
     /// The packed encoding.
     Packed,
@@ -22,10 +24,11 @@ impl Format {
             Some("csv") => Format::Text(None),
             Some("tsv") => Format::Text(Some(b'\t')),
             Some("json") => Format::Json,
+            Some("jsonl" | "ndjson") => Format::JsonLines,
             Some("parquet") => Format::Parquet,
             Some("rows") => Format::Packed,
             _ => bail!(
-                "{}: the name of a file has to end in .csv, .tsv, .json, .parquet or .rows",
+                "{}: the name of a file has to end in .csv, .tsv, .json, .jsonl, .ndjson, .parquet or .rows",
                 path.display()
             ),
         })

@@ -70,6 +70,7 @@ enum State {
     Empty(Target),
     Packed(Writer<Target>),
     Text(Target, Text),
+    JsonLines(Target),
     /// Whether an object was written.
     Json(Target, bool),
     Parquet(Box<ParquetWriter<Target>>),
@@ -99,6 +100,7 @@ impl Taker for Output {
                     },
                 )
             }
+            Format::JsonLines => State::JsonLines(file),
             Format::Json => {
                 file.write_all(b"[")?;
                 State::Json(file, false)
@@ -137,6 +139,18 @@ impl Taker for Output {
                 *is_behind |= !objects.is_empty();
                 file.write_all(objects).with_context(cannot)?;
             }
+            State::JsonLines(file) => {
+                let mut line = Vec::new();
+                for row in 0..part.len() {
+                    line.clear();
+                    let encoded = JsonObjects.encode(&part.part(row..row + 1), &mut line);
+                    encoded.with_context(cannot)?;
+                    // The object, without the brackets around it.
+                    let object = line.get(1..line.len() - 1).unwrap_or_default();
+                    file.write_all(object).with_context(cannot)?;
+                    file.write_all(b"\n").with_context(cannot)?;
+                }
+            }
             State::Parquet(writer) => writer.write(&part).with_context(cannot)?,
             State::Empty(_) | State::Failed => anyhow::bail!("rows come behind their columns"),
         }
@@ -151,7 +165,9 @@ impl Output {
             State::Packed(writer) => {
                 writer.finish()?;
             }
-            State::Text(mut file, _) | State::Empty(mut file) => file.flush()?,
+            State::Text(mut file, _) | State::JsonLines(mut file) | State::Empty(mut file) => {
+                file.flush()?;
+            }
             State::Json(mut file, _) => {
                 file.write_all(b"]\n")?;
                 file.flush()?;

@@ -4,7 +4,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use tamtam_rows::encoding::{ParquetReader, Text, TextReader};
+use tamtam_rows::encoding::{JsonReader, ParquetReader, Text, TextReader};
 use tamtam_rows::packed::Reader;
 use tamtam_rows::{Limits, Rows, RowsBuilder, Schema, infer};
 
@@ -87,11 +87,13 @@ fn file(path: &Path, format: Format, taker: &mut dyn Taker) -> Result<()> {
                 taker.take(part)?;
             }
         }
-        Format::Json => {
-            let bytes = std::fs::read(path)?;
-            let (form, schema) = infer::json(&bytes, &limits)?;
+        Format::Json | Format::JsonLines => {
+            let schema = infer::json_parts(File::open(path)?, &limits)?;
             taker.begin(&schema)?;
-            taker.take(form.decode(&bytes, Some(&schema), &limits)?)?;
+            let mut reader = JsonReader::new(File::open(path)?, &schema, limits)?;
+            while let Some(part) = reader.next_chunk()? {
+                taker.take(part)?;
+            }
         }
         Format::Parquet => {
             let mut reader = ParquetReader::open(path, Limits::default())?;

@@ -27,7 +27,7 @@ use crate::{DecodeError, EncodeError, Field, Limits, Rows, Schema};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JsonArrays;
 
-const FORM: &str = "json-arrays";
+pub(super) const FORM: &str = "json-arrays";
 
 impl Encoding for JsonArrays {
     fn name(&self) -> &'static str {
@@ -69,14 +69,24 @@ impl Encoding for JsonArrays {
         limits: &Limits,
     ) -> Result<Rows, DecodeError> {
         let mut intake = Intake::new(FORM, schema, limits)?;
-        let failure = Failure::default();
-        let seed = Table {
-            intake: &mut intake,
-            failure: &failure,
-        };
-        read(FORM, bytes, &failure, seed)?;
+        read_into(&mut intake, bytes, true)?;
         intake.finish()
     }
+}
+
+/// All rows of an array, which begins with that of the names if it `has_names`.
+pub(super) fn read_into(
+    intake: &mut Intake<'_>,
+    bytes: &[u8],
+    has_names: bool,
+) -> Result<(), DecodeError> {
+    let failure = Failure::default();
+    let seed = Table {
+        intake,
+        has_names,
+        failure: &failure,
+    };
+    read(FORM, bytes, &failure, seed)
 }
 
 /// Closes an array; behind its last element stands a comma.
@@ -90,6 +100,7 @@ fn close(out: &mut Vec<u8>, is_empty: bool) {
 /// All of it.
 struct Table<'t, 'a> {
     intake: &'t mut Intake<'a>,
+    has_names: bool,
     failure: &'t Failure,
 }
 
@@ -113,7 +124,7 @@ impl<'de> Visitor<'de> for Table<'_, '_> {
             schema: self.intake.schema(),
             failure: self.failure,
         };
-        if sequence.next_element_seed(header)?.is_none() {
+        if self.has_names && sequence.next_element_seed(header)?.is_none() {
             return Err(de::Error::custom("the array of names is missing"));
         }
         loop {

@@ -30,7 +30,7 @@ use crate::{DecodeError, EncodeError, Limits, Rows, Schema};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JsonObjects;
 
-const FORM: &str = "json-objects";
+pub(super) const FORM: &str = "json-objects";
 
 impl Encoding for JsonObjects {
     fn name(&self) -> &'static str {
@@ -76,16 +76,21 @@ impl Encoding for JsonObjects {
         limits: &Limits,
     ) -> Result<Rows, DecodeError> {
         let mut intake = Intake::new(FORM, schema, limits)?;
-        let failure = Failure::default();
-        let seed = Table {
-            names: Names::new(FORM, intake.schema())?,
-            last_row: vec![0; intake.schema().len()],
-            intake: &mut intake,
-            failure: &failure,
-        };
-        read(FORM, bytes, &failure, seed)?;
+        read_into(&mut intake, bytes)?;
         intake.finish()
     }
+}
+
+/// All rows of an array.
+pub(super) fn read_into(intake: &mut Intake<'_>, bytes: &[u8]) -> Result<(), DecodeError> {
+    let failure = Failure::default();
+    let seed = Table {
+        names: Names::new(FORM, intake.schema())?,
+        last_row: vec![0; intake.schema().len()],
+        intake,
+        failure: &failure,
+    };
+    read(FORM, bytes, &failure, seed)
 }
 
 /// All of it.

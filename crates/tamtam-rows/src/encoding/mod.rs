@@ -17,9 +17,13 @@ pub(crate) mod json;
 #[cfg(feature = "json")]
 mod json_arrays;
 #[cfg(feature = "json")]
+pub(crate) mod json_blocks;
+#[cfg(feature = "json")]
 mod json_columns;
 #[cfg(feature = "json")]
 mod json_objects;
+#[cfg(feature = "json")]
+mod json_reader;
 #[cfg(feature = "message-pack")]
 mod message_pack;
 #[cfg(any(feature = "amf", feature = "json", feature = "xml-rpc"))]
@@ -45,6 +49,8 @@ pub use json_arrays::JsonArrays;
 pub use json_columns::JsonColumns;
 #[cfg(feature = "json")]
 pub use json_objects::JsonObjects;
+#[cfg(feature = "json")]
+pub use json_reader::JsonReader;
 #[cfg(feature = "message-pack")]
 pub use message_pack::MessagePack;
 #[cfg(feature = "parquet")]

@@ -1,11 +1,13 @@
 use std::collections::HashMap;
 use std::fmt;
+use std::io::Read;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::field;
 use super::guess::Guess;
 use crate::encoding::json::{Failure, read};
+use crate::encoding::json_blocks::JsonBlocks;
 use crate::encoding::{JsonArrays, JsonColumns, JsonObjects};
 use crate::{DecodeError, Encoding, Limits, Schema};
 
@@ -27,14 +29,7 @@ use crate::{DecodeError, Encoding, Limits, Schema};
 /// If it is no JSON, or has none of these shapes: an array or an object inside a value is no column.
 pub fn json(bytes: &[u8], limits: &Limits) -> Result<(&'static dyn Encoding, Schema), DecodeError> {
     let failure = Failure::default();
-    let mut columns = Columns {
-        guesses: Vec::new(),
-        index: HashMap::new(),
-        rows: 0,
-        shape: Shape::Unknown,
-        limit: limits.columns,
-        failure: &failure,
-    };
+    let mut columns = Columns::new(limits, &failure);
     read("json", bytes, &failure, Document(&mut columns))?;
     let form: &'static dyn Encoding = match columns.shape {
         Shape::Arrays => &JsonArrays,
@@ -42,14 +37,32 @@ pub fn json(bytes: &[u8], limits: &Limits) -> Result<(&'static dyn Encoding, Sch
         // An empty array is a table of objects, too.
         Shape::Unknown | Shape::Objects => &JsonObjects,
     };
-    let rows = columns.rows;
-    let fields = columns.guesses.iter_mut().map(|(name, guess, seen)| {
-        if *seen < rows && columns.shape == Shape::Objects {
-            guess.null();
-        }
-        field(name, guess)
-    });
-    Ok((form, Schema::new(fields)?))
+    Ok((form, columns.schema()?))
+}
+
+/// The columns of JSON that is read once, to its end, about a megabyte at a time;
+/// [`JsonReader`](crate::encoding::JsonReader) then reads it a second time, as rows. It has one of the three forms, or
+/// rows one behind the other, usually a line each.
+///
+/// ```
+/// use tamtam_rows::{Field, Kind, Limits, infer};
+///
+/// let schema = infer::json_parts(&b"{\"n\": 1}\n{\"n\": -300}\n"[..], &Limits::default())?;
+/// assert_eq!(schema.fields(), [Field::new("n", Kind::I16)]);
+/// # Ok::<(), tamtam_rows::DecodeError>(())
+/// ```
+///
+/// # Errors
+/// As [`json`]; if reading fails; and if a row, or an object of columns, is larger than the limit on bytes.
+pub fn json_parts(source: impl Read, limits: &Limits) -> Result<Schema, DecodeError> {
+    let failure = Failure::default();
+    let mut columns = Columns::new(limits, &failure);
+    let mut blocks = JsonBlocks::new(source, limits);
+    while let Some(block) = blocks.next()? {
+        read("json", block.bytes, &failure, Document(&mut columns))
+            .map_err(|error| block.in_all(error))?;
+    }
+    columns.schema()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,7 +83,28 @@ struct Columns<'f> {
     failure: &'f Failure,
 }
 
-impl Columns<'_> {
+impl<'f> Columns<'f> {
+    fn new(limits: &Limits, failure: &'f Failure) -> Columns<'f> {
+        Columns {
+            guesses: Vec::new(),
+            index: HashMap::new(),
+            rows: 0,
+            shape: Shape::Unknown,
+            limit: limits.columns,
+            failure,
+        }
+    }
+
+    fn schema(mut self) -> Result<Schema, DecodeError> {
+        let fields = self.guesses.iter_mut().map(|(name, guess, seen)| {
+            if *seen < self.rows && self.shape == Shape::Objects {
+                guess.null();
+            }
+            field(name, guess)
+        });
+        Ok(Schema::new(fields)?)
+    }
+
     fn add<E: de::Error>(&mut self, name: String) -> Result<usize, E> {
         let index = self.guesses.len();
         if index >= self.limit {

@@ -14,7 +14,7 @@ use std::io::Read;
 
 use guess::Guess;
 #[cfg(feature = "json")]
-pub use json::json;
+pub use json::{json, json_parts};
 
 use crate::encoding::Text;
 use crate::encoding::text::Fields;
