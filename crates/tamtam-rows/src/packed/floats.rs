@@ -9,7 +9,7 @@ use super::bytes::{Input, Output, Result};
 use super::integers::{self, Effort, Exceptions, read_exceptions};
 use crate::kernels::{mask, pack, packed_bytes, unpack, vectorised};
 
-/// How many values are scaled at once, if there is no exception among them.
+/// How many values are scaled at once, if there is no exception among them; a multiple of 8.
 const STRETCH: usize = 256;
 
 /// The bits of each value, at a multiple of 8.
@@ -198,14 +198,17 @@ fn split<F: Float>(values: &[F], effort: Effort, out: &mut Output<'_>) {
         .iter()
         .map(|value| (value.bits() >> lower) as u16)
         .collect();
-    let lowers: Vec<u64> = values
-        .iter()
-        .map(|value| value.bits() & mask(lower))
-        .collect();
     out.byte(SPLIT);
     out.byte(lower as u8);
     integers::encode(&uppers, effort.inner(), out);
-    pack(&lowers, lower, out.bytes);
+    // A stretch takes whole bytes, so that they lie one behind the other as if packed at once.
+    let mut lowers = [0_u64; STRETCH];
+    for values in values.chunks(STRETCH) {
+        for (place, value) in lowers.iter_mut().zip(values) {
+            *place = value.bits() & mask(lower);
+        }
+        pack(&lowers[..values.len()], lower, out.bytes);
+    }
 }
 
 pub(super) fn decode<F: Float>(input: &mut Input<'_>, count: usize) -> Result<Vec<F>> {
