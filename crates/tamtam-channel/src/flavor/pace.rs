@@ -62,14 +62,15 @@ impl Pace {
     }
 
     /// Whether a receiver has to look how many messages there are, which is possible again after so many
-    /// more.
+    /// more. Another receiver may have looked after it had counted more than is seen here; then it is soon enough.
     #[inline]
     pub(crate) fn is_due(&self, next_chance: usize) -> bool {
         let since = self
             .received
             .load(Relaxed)
             .wrapping_sub(self.sampled.load(Relaxed));
-        since + next_chance > self.interval
+        // Less than nothing in that case.
+        since.cast_signed().saturating_add_unsigned(next_chance) > self.interval.cast_signed()
     }
 
     /// Somebody saw so many messages in the channel.
@@ -122,6 +123,19 @@ mod tests {
         for _ in 0..100 {
             assert_eq!(rest_after(&pace, 1), 1);
         }
+    }
+
+    #[test]
+    fn a_look_of_another_receiver_that_is_seen_before_its_count_is_no_overflow() {
+        let pace = Pace::new(63);
+        pace.count(70);
+        assert!(pace.is_due(1));
+        pace.saw(3);
+        assert!(!pace.is_due(1));
+        // What a receiver sees that has read the count before the other one wrote it.
+        pace.received.store(68, Relaxed);
+        assert!(!pace.is_due(1));
+        assert!(!pace.is_due(63));
     }
 
     #[test]
