@@ -141,7 +141,7 @@ impl<'statement> SqliteCursor<'statement> {
         })
     }
 
-    /// How many rows a part is to have, at least 1; it has fewer if they take [`PART_BYTES`](super::PART_BYTES).
+    /// How many rows a part is to have, at least 1; it has fewer if they take [`PART_BYTES`](crate::database::PART_BYTES).
     pub fn part_rows(mut self, rows: usize) -> Self {
         self.part_rows = rows.max(1);
         self
