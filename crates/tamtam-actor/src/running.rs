@@ -11,7 +11,7 @@ use crate::cell::{Behavior, Cell, Own, System, Turn};
 use crate::context::Context;
 use crate::home::TurnLimits;
 use crate::life::{Again, Birth, Call, Decision, EndReason, Pause, Policy};
-use crate::mailbox::{Loss, Popped, Things};
+use crate::mailbox::{Loss, Mark, Popped, Things};
 
 /// An actor, its context, and how far it has got.
 pub(crate) struct Running<A: Actor> {
@@ -202,11 +202,17 @@ impl<A: Actor> Running<A> {
         None
     }
 
-    /// A turn of at most so many messages, which it counts: answers to this actor's own questions, too.
+    /// Marks the youngest message.
+    pub(crate) fn mark(&mut self) -> Mark {
+        self.context.here().cell().mark()
+    }
+
+    /// A turn of at most so many messages, which it counts: answers to this actor's own questions, too. With `last` only
+    /// the messages up to that one are handled, otherwise those that are there now.
     #[inline]
-    pub(crate) fn turn_of(&mut self, most: u32, handled: &mut u32) -> Turn {
+    pub(crate) fn turn_of(&mut self, most: u32, handled: &mut u32, last: Option<Mark>) -> Turn {
         self.doing = Doing::Messages;
-        let mut turn = self.work(most, handled);
+        let mut turn = self.work(most, handled, last);
         if turn == Turn::Stop && self.context.here().is_stopping() {
             turn = self.stopped_itself();
         }
@@ -221,7 +227,7 @@ impl<A: Actor> Running<A> {
     }
 
     #[inline]
-    fn work(&mut self, most: u32, handled: &mut u32) -> Turn {
+    fn work(&mut self, most: u32, handled: &mut u32, last: Option<Mark>) -> Turn {
         if !self.started
             && let Some(turn) = self.begin(handled)
         {
@@ -230,7 +236,10 @@ impl<A: Actor> Running<A> {
         // What comes meanwhile is for another turn. Who handled it as it comes, from a sender on another core,
         // would have every message brought from there by itself, and two actors that work for a third one would
         // keep up with each other step by step.
-        let mark = self.context.here().cell().mark();
+        let mark = match last {
+            None => self.context.here().cell().mark(),
+            Some(last) => last,
+        };
         // Where messages are counted, so many are for this turn; the mark is that of those who woke the actor for them.
         let mut counted = self.context.here().cell().counted();
         let mut began = None;
@@ -396,7 +405,7 @@ impl<M: Send + 'static> Drop for Rest<M> {
 
 impl<A: Actor> Behavior<A::Message> for Running<A> {
     fn turn(&mut self) -> Turn {
-        self.turn_of(self.limits.messages, &mut 0)
+        self.turn_of(self.limits.messages, &mut 0, None)
     }
 
     fn panicked(&mut self, why: EndReason) -> Turn {

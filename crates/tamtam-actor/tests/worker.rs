@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, ThreadId};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use support::{
     Answers, Drops, LONG, Random, Soak, Token, hold, panic_on_purpose, until, within, within_limit,
@@ -178,6 +178,29 @@ fn a_drain_handles_what_is_in_a_limited_mailbox() {
 }
 
 /// Two actors that send to each other for ever, and another one that is sent to all the time.
+#[test]
+fn a_drain_ends_though_mail_comes_faster_than_it_is_handled() {
+    within_limit(|| {
+        let worker = Worker::new();
+        let handled = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&handled);
+        let slow = worker.spawn_fn(move |_: u64, _| {
+            count.fetch_add(1, Ordering::Relaxed);
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_micros(20) {}
+        });
+        const BEFORE: usize = 1_000;
+        for number in 0..BEFORE as u64 {
+            slow.tell(number).unwrap();
+        }
+        let flood = thread::spawn(move || while slow.tell(0).is_ok() {});
+        worker.quit(Quit::Drain);
+        worker.join();
+        flood.join().unwrap();
+        assert!(handled.load(Ordering::Relaxed) >= BEFORE);
+    });
+}
+
 #[test]
 fn a_drain_ends_though_mail_keeps_coming() {
     within_limit(|| {

@@ -8,7 +8,7 @@ use crate::actor::Actor;
 use crate::cell::{Behavior, Cell, Own, System, Turn};
 use crate::home::Home;
 use crate::life::EndReason;
-use crate::mailbox::Ruled;
+use crate::mailbox::{Mark, Ruled};
 use crate::running::Running;
 
 impl<M: Send + 'static> Resident for Cell<M> {
@@ -45,6 +45,9 @@ impl Drop for Seat {
 struct Settled<A: Actor> {
     running: Running<A>,
     seat: Seat,
+    /// What a drain is to see handled ends with this message: those who send faster than it is handled would keep the
+    /// line for ever.
+    last_to_drain: Option<Mark>,
 }
 
 /// Counts what a turn has handled, also if it panics.
@@ -75,10 +78,18 @@ impl<A: Actor> Behavior<A::Message> for Settled<A> {
     fn turn(&mut self) -> Turn {
         let line = &*self.seat.line;
         let mut count = Count { line, handled: 0 };
-        let turn = self
-            .running
-            .turn_of(line.own.allowance.get(), &mut count.handled);
+        if line.own.draining.get() && self.last_to_drain.is_none() {
+            self.last_to_drain = Some(self.running.mark());
+        }
+        let turn = self.running.turn_of(
+            line.own.allowance.get(),
+            &mut count.handled,
+            self.last_to_drain,
+        );
         drop(count);
+        if turn == Turn::Done {
+            self.last_to_drain = None;
+        }
         self.note(turn);
         turn
     }
@@ -123,6 +134,7 @@ impl Line {
             Box::new(Settled {
                 running: make(cell),
                 seat,
+                last_to_drain: None,
             }) as Box<dyn Behavior<A::Message>>
         };
         // SAFETY: by the caller's promise. As long as somebody has a seat, the keeper alone runs and abandons.
