@@ -551,9 +551,7 @@ impl<M: Send + 'static> Place for Cell<M> {
 
     fn watch(self: Arc<Self>, key: WatchKey, watcher: Watcher) {
         match self.life.add_watcher(key, watcher) {
-            Ok(()) => {
-                self.be_told_of_close();
-            }
+            Ok(()) => self.be_told_of_close(),
             Err((reason, watcher)) => watcher(&self.ended(reason)),
         }
     }

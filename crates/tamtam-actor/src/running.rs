@@ -236,10 +236,7 @@ impl<A: Actor> Running<A> {
         // What comes meanwhile is for another turn. Who handled it as it comes, from a sender on another core,
         // would have every message brought from there by itself, and two actors that work for a third one would
         // keep up with each other step by step.
-        let mark = match last {
-            None => self.context.here().cell().mark(),
-            Some(last) => last,
-        };
+        let mark = last.unwrap_or_else(|| self.mark());
         // Where messages are counted, so many are for this turn; the mark is that of those who woke the actor for them.
         let mut counted = self.context.here().cell().counted();
         let mut began = None;

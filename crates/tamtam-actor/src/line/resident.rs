@@ -78,8 +78,9 @@ impl<A: Actor> Behavior<A::Message> for Settled<A> {
     fn turn(&mut self) -> Turn {
         let line = &*self.seat.line;
         let mut count = Count { line, handled: 0 };
-        if line.own.draining.get() && self.last_to_drain.is_none() {
-            self.last_to_drain = Some(self.running.mark());
+        if line.own.draining.get() {
+            self.last_to_drain
+                .get_or_insert_with(|| self.running.mark());
         }
         let turn = self.running.turn_of(
             line.own.allowance.get(),
