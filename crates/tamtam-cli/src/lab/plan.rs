@@ -13,6 +13,7 @@ use anyhow::{Result, bail, ensure};
 use super::arguments::RunArguments;
 use super::catalog::{Catalog, Entry};
 use super::experiment::{Experiment, FIRST_LOOK, Quick};
+use crate::drive::Variant;
 
 /// How long a contender measures.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -54,9 +55,8 @@ pub(super) struct Task {
 impl Task {
     /// Whether it may take longer than it is given, since less than one operation is no measurement.
     fn is_long(&self) -> bool {
-        let count = self.variant.split('/').next();
-        let count = count.and_then(|count| count.parse::<u64>().ok());
-        self.experiment == "rows" && count.is_some_and(|count| count >= 1_000_000)
+        let variant = self.variant.parse::<Variant>();
+        self.experiment == "rows" && variant.is_ok_and(|variant| variant.count >= 1_000_000)
     }
 
     /// Whether busy processes are to run beside it.

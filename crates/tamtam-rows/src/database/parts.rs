@@ -198,7 +198,8 @@ impl<'s, DB: Source> Parts<'s, DB> {
         self.filling.schema()
     }
 
-    /// The next rows, as many as a part has; the last part may have fewer, and so may one of long texts. `None` behind the last.
+    /// The next rows, as many as a part has; the last part may have fewer, and so may one of long texts. `None` behind the
+    /// last.
     ///
     /// # Cancel safety
     /// Nothing is lost: the next call goes on where this one was.

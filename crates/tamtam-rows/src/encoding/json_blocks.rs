@@ -87,7 +87,7 @@ pub(crate) struct JsonBlocks<R> {
     offset: u64,
     is_at_end: bool,
     layout: Option<Layout>,
-    /// Whether a block was given out.
+    /// Whether elements of an array were given out.
     has_begun: bool,
     is_done: bool,
     /// Rows that lay on lines, as an array.
@@ -178,10 +178,10 @@ impl<R: Read> JsonBlocks<R> {
                 let (colon, _) = behind(end);
                 // An empty object is a table without columns.
                 let is_empty = self.buffer.get(name) == Some(&b'}');
-                match behind(colon + 1).1 {
-                    Some(b'[') if !is_empty => Layout::Columns,
-                    _ if is_empty => Layout::Columns,
-                    _ => Layout::Lines,
+                if is_empty || behind(colon + 1).1 == Some(b'[') {
+                    Layout::Columns
+                } else {
+                    Layout::Lines
                 }
             }
             Some(_) => {
@@ -310,7 +310,6 @@ impl<R: Read> JsonBlocks<R> {
         }
         self.joined.push(b']');
         self.given = last;
-        self.has_begun = true;
         Ok(Some(Block {
             bytes: &self.joined,
             layout: Layout::Lines,

@@ -26,6 +26,7 @@ mod floats;
 mod inspect;
 mod integers;
 mod layout;
+mod marks;
 mod mode;
 mod reader;
 mod texts;

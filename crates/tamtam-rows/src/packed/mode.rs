@@ -22,8 +22,8 @@ impl Mode {
     ///
     /// Each mode saves bytes of the next for more work, so that for each table there are two speeds at which they change
     /// places. On ten tables of the lab, encoded and decoded by Rust on one processor, these lay at 62 to 392 Mbit/s and at
-    /// 2.5 to 17 Gbit/s; tables of many texts have the highest of the first and the lowest of the second. In a browser decoding takes longer, so that
-    /// both lie lower there. Where it matters, try `tamtam rows` on the table.
+    /// 2.5 to 17 Gbit/s; tables of many texts have the highest of the first and the lowest of the second. In a browser
+    /// decoding takes longer, so that both lie lower there. Where it matters, try `tamtam rows` on the table.
     ///
     /// ```
     /// use tamtam_rows::packed::Mode;

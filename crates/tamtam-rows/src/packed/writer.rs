@@ -76,10 +76,7 @@ impl<W: Write> Writer<W> {
                 reason: "a table has one schema; write them as a table of their own".into(),
             });
         }
-        if rows.len() <= ROWS_PER_CHUNK {
-            return self.chunk(rows);
-        }
-        parts(rows).try_for_each(|part| self.chunk(&part))
+        each_part(rows, |part| self.chunk(part))
     }
 
     fn chunk(&mut self, rows: &Rows) -> Result<(), EncodeError> {
@@ -96,8 +93,8 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If writing fails.
     pub fn finish(mut self) -> Result<W, EncodeError> {
-        let mut end = vec![0];
-        write_varint(&mut end, self.rows);
+        let mut end = Vec::new();
+        append_end(self.rows, &mut end);
         self.to.write_all(&end)?;
         self.to.flush()?;
         Ok(self.to)
@@ -114,11 +111,23 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The rows that each chunk of a larger table has.
-fn parts(rows: &Rows) -> impl Iterator<Item = Rows> + '_ {
+/// Gives away the rows of each chunk.
+fn each_part(
+    rows: &Rows,
+    mut give: impl FnMut(&Rows) -> Result<(), EncodeError>,
+) -> Result<(), EncodeError> {
+    if rows.len() <= ROWS_PER_CHUNK {
+        return give(rows);
+    }
     (0..rows.len())
         .step_by(ROWS_PER_CHUNK)
-        .map(|from| rows.part(from..rows.len().min(from + ROWS_PER_CHUNK)))
+        .try_for_each(|from| give(&rows.part(from..rows.len().min(from + ROWS_PER_CHUNK))))
+}
+
+/// Appends what stands behind the last chunk.
+fn append_end(rows: u64, bytes: &mut Vec<u8>) {
+    bytes.push(0);
+    write_varint(bytes, rows);
 }
 
 /// Appends a chunk, which will lie at `position` in the stream.
@@ -190,14 +199,9 @@ fn write_length(body: &mut Vec<u8>, at: usize, room: usize, length: u64) {
 pub fn encode(rows: &Rows, mode: Mode, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let start = out.len();
     out.extend_from_slice(&write_schema(rows.schema())?);
-    if rows.len() <= ROWS_PER_CHUNK {
-        append_chunk(rows, mode, (out.len() - start) as u64, out)?;
-    } else {
-        for part in parts(rows) {
-            append_chunk(&part, mode, (out.len() - start) as u64, out)?;
-        }
-    }
-    out.push(0);
-    write_varint(out, rows.len() as u64);
+    each_part(rows, |part| {
+        append_chunk(part, mode, (out.len() - start) as u64, out)
+    })?;
+    append_end(rows.len() as u64, out);
     Ok(())
 }

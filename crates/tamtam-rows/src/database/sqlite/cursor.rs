@@ -152,7 +152,8 @@ impl<'statement> SqliteCursor<'statement> {
         self.filling.schema()
     }
 
-    /// The next rows, as many as a part has; the last part may have fewer, and so may one of long texts. `None` behind the last.
+    /// The next rows, as many as a part has; the last part may have fewer, and so may one of long texts. `None` behind the
+    /// last.
     ///
     /// # Errors
     /// If SQLite fails, or a value does not fit its column's type. What was read is lost then, and nothing more

@@ -1,5 +1,6 @@
 use super::Integer;
 use crate::kernels::{vectorised, width_of};
+use crate::packed::marks::Marks;
 
 /// How many values are looked at in a short list, in four stretches, and in a long one, in 32.
 pub(super) const FEW_LOOKED_AT: usize = 64;
@@ -153,13 +154,11 @@ impl<const MOST: usize> Sample<MOST> {
 /// How many values differ, by hashing them to places of a bitmap. It takes some for equal that are not: of 64 one in
 /// every second list, of 1,024 eight.
 fn distinct<'a, const WORDS: usize>(values: impl Iterator<Item = &'a u64>) -> usize {
-    let mut seen = [0_u64; WORDS];
+    let mut seen = Marks::<WORDS>::new();
     let mut distinct = 0;
     for value in values {
         let place = value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (58 - WORDS.trailing_zeros());
-        let word = &mut seen[place as usize / 64];
-        distinct += usize::from(*word >> (place % 64) & 1 == 0);
-        *word |= 1 << (place % 64);
+        distinct += usize::from(seen.mark(place as usize));
     }
     distinct
 }

@@ -1,8 +1,9 @@
 use super::Texts;
 use super::key::Key;
+use crate::packed::marks::Marks;
 
-/// How many places the bitmap has that values are hashed to.
-const PLACES: usize = 1 << 14;
+/// Where the values of a sample are marked.
+type Seen = Marks<256>;
 
 /// A look at some values.
 pub(super) struct Sample {
@@ -29,7 +30,7 @@ impl Sample {
             shared: 0,
             neighbours: 0,
         };
-        let mut seen = [0_u64; PLACES / 64];
+        let mut seen = Seen::new();
         for stretch in 0..stretches {
             let start = if stretches == 1 {
                 0
@@ -39,10 +40,8 @@ impl Sample {
             for index in start..start + length {
                 let value = texts.get(index);
                 let key = Key::of(texts.all, &texts.ends.range(index));
-                let place = key.hash() as usize % PLACES;
-                let word = &mut seen[place / 64];
-                sample.distinct += usize::from(*word >> (place % 64) & 1 == 0);
-                *word |= 1 << (place % 64);
+                let place = key.hash() as usize % Seen::PLACES;
+                sample.distinct += usize::from(seen.mark(place));
                 sample.bytes += value.len();
                 if index > start {
                     sample.shared += shared_prefix(texts.get(index - 1), value);
@@ -57,7 +56,7 @@ impl Sample {
     pub(super) fn repeats(&self, texts: Texts<'_>) -> bool {
         let size = self.size as f64;
         // Some meet in one place by accident.
-        let accidents = size * size / (2.0 * PLACES as f64);
+        let accidents = size * size / (2.0 * Seen::PLACES as f64);
         let pairs = size - self.distinct as f64 - accidents;
         if pairs < 1.0 {
             return false;
