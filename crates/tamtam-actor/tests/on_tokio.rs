@@ -7,7 +7,9 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use support::{Answers, Drops, LONG, Soak, hold, panic_on_purpose, until, within, within_limit};
+use support::{
+    Answers, Drops, Hold, LONG, Soak, hold, panic_on_purpose, until, within, within_limit,
+};
 use tamtam_actor::{Actor, Address, AskError, Context, EndReason, Pool, Reply};
 use tokio::runtime::{Builder, Runtime};
 
@@ -197,6 +199,55 @@ fn who_is_watched_or_keeps_mail_back_ends_with_the_runtime() {
         let late = pool.spawn_fn(|(): (), _| {});
         assert!(late.end().wait_timeout(LONG).is_some());
     });
+}
+
+/// The news of the end found them in their turn, which went on as if nothing had happened, and was their last one.
+#[test]
+fn who_is_in_a_handler_while_its_runtime_ends_ends_with_it() {
+    struct Busy {
+        hold: Option<Hold>,
+        keeps_mail_back: bool,
+    }
+
+    impl Actor for Busy {
+        type Message = ();
+
+        fn handle(&mut self, (): (), cx: &mut Context<Self>) {
+            if let Some(hold) = self.hold.take() {
+                hold.wait();
+            }
+            if self.keeps_mail_back {
+                cx.hold(std::future::pending::<()>(), |_, (), _| {});
+            }
+        }
+    }
+
+    for keeps_mail_back in [false, true] {
+        within_limit(move || {
+            let runtime = runtime(2);
+            let pool = Pool::on_tokio(runtime.handle());
+            let (hold, gate) = hold();
+            let busy = pool.spawn(Busy {
+                hold: Some(hold),
+                keeps_mail_back,
+            });
+            for _ in 0..2 {
+                busy.tell(()).unwrap();
+            }
+            gate.until_entered();
+            let mut end = busy.end();
+            let idle = pool.spawn_fn(|(): (), _| {});
+            let mut end_of_idle = idle.end();
+            // The other thread of the runtime ends what is left. Those that are watched are told in this order.
+            runtime.shutdown_background();
+            let ended = end_of_idle.wait_timeout(LONG).expect("it is told");
+            assert_eq!(ended.reason, EndReason::HomeEnded);
+            assert!(!busy.is_stopped());
+            gate.open();
+            let ended = end.wait_timeout(LONG).expect("it is told");
+            assert_eq!(ended.reason, EndReason::HomeEnded);
+        });
+    }
 }
 
 #[test]

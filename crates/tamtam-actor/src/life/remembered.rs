@@ -4,6 +4,7 @@ use tamtam_wait::seam::Mutex;
 
 use crate::at_work::Place;
 use crate::cell::System;
+use crate::life::EndReason;
 
 /// The watched actors of a home, to be called when it has closed.
 ///
@@ -48,7 +49,7 @@ impl Remembered {
         }
     }
 
-    /// The home has closed: whoever gets a turn now is abandoned. How many of them had kept mail back, which is lost now.
+    /// The home has closed: whoever gets a turn now is abandoned, and who is in one ends with it. How many of them had kept mail back, which is lost now.
     pub(crate) fn close(&self) -> usize {
         let places = {
             let mut inner = self.inner.lock();
@@ -65,6 +66,7 @@ fn call(place: &Weak<dyn Place>) -> bool {
         return false;
     };
     let before = place.lost();
-    Arc::clone(&place).send(System::Look);
+    // Not only a look: one that is in its last turn would take that there, and be parked with its mail for ever.
+    Arc::clone(&place).send(System::End(EndReason::HomeEnded));
     place.life().has_ended() && place.lost() != before
 }
