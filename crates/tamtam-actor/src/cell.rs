@@ -24,7 +24,7 @@ use crate::home::{Acts, Due, Home, Task, TurnLimits};
 use crate::life::{Call, Concerned, EndReason, Ended, Lifeline, WatchKey, Watcher, catch};
 use crate::mailbox::{
     DeadLetter, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed, Reserved,
-    Room, Ruled, Sender, Special, Tail, Things, Urgent, WhenFull, tell_of,
+    Room, Ruled, Seen, Sender, Special, Tail, Things, Urgent, WhenFull, tell_of,
 };
 use crate::observe::{Record, told};
 use crate::time::Time;
@@ -138,6 +138,7 @@ pub(crate) struct Cell<M> {
     /// Whether there is something special, for the one who takes messages: what is special lies where senders change
     /// things.
     is_special: bool,
+    seen: Seen,
     state: State,
     urgent: Urgent<System>,
     head: Head<M>,
@@ -206,6 +207,7 @@ impl<M: Send + 'static> Cell<M> {
             id,
             life: Lifeline::new(),
             is_special,
+            seen: Seen::new(),
             state: State::new(),
             urgent: Urgent::new(),
             head: Head::new(),
@@ -377,7 +379,7 @@ impl<M> Cell<M> {
             return unsafe { self.pop_special(counted) };
         }
         // SAFETY: as above.
-        unsafe { self.head.pop(&self.tail) }
+        unsafe { self.head.pop(&self.tail, &self.seen) }
     }
 
     /// As `pop_of`, for an actor that has a limit, is observed or the like.
@@ -409,7 +411,7 @@ impl<M> Cell<M> {
             return Popped::Message(message);
         }
         // SAFETY: by the caller's promise.
-        unsafe { self.head.pop(&self.tail) }
+        unsafe { self.head.pop(&self.tail, &self.seen) }
     }
 
     /// At the end of a turn: whether no message is left where they are counted. Then the next one wakes the receiver, which
@@ -457,7 +459,7 @@ impl<M> Drop for Cell<M> {
         // Nobody is left, and an actor that has stopped was drained by the last who sent to it. But a home may go
         // without running or abandoning what is due.
         // SAFETY: as said.
-        while let Some(message) = unsafe { self.head.take_left(&self.tail) } {
+        while let Some(message) = unsafe { self.head.take_left(&self.tail, &self.seen) } {
             contain(|| self.lose(message, Loss::Stopped));
         }
         while let Some(message) = self.limited().and_then(Limited::pop) {

@@ -42,7 +42,7 @@ impl<M> Cell<M> {
 
     #[inline(always)]
     pub(crate) fn push_plain(self: &Arc<Self>, message: M) -> Result<(), TellError<M>> {
-        if self.tail.push(message) {
+        if self.tail.push_in_streak(message) {
             return self.schedule_message();
         }
         self.sent(false);
@@ -80,7 +80,7 @@ impl<M> Cell<M> {
     #[cold]
     pub(super) fn take_back(self: &Arc<Self>, task: Task) -> Result<(), TellError<M>> {
         // SAFETY: we have woken the receiver, and nobody else has its turn.
-        let message = match unsafe { self.head.pop(&self.tail) } {
+        let message = match unsafe { self.head.pop(&self.tail, &self.seen) } {
             Popped::Message(message) => message,
             Popped::Woken | Popped::Empty => {
                 unreachable!("whoever wakes is the first in the queue")

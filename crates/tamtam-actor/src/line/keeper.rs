@@ -111,7 +111,7 @@ impl Line {
                 let _alone = self.leaving.lock();
                 loop {
                     // SAFETY: the line has closed, and this is the holder of the lock.
-                    match unsafe { self.own.head.pop(&self.entrance.inbox) } {
+                    match unsafe { self.own.head.pop(&self.entrance.inbox, &self.own.seen) } {
                         Popped::Message(task) => left.push(task),
                         Popped::Woken => {}
                         Popped::Empty => break,

@@ -35,7 +35,7 @@ use tamtam_wait::{Wait, WaitList, contain};
 
 use crate::hatch::Hatch;
 use crate::home::{Home, Task, TurnLimits};
-use crate::mailbox::{Head, Popped, Tail};
+use crate::mailbox::{Head, Popped, Seen, Tail};
 use crate::observe::{Ledger, Shown, Watched};
 
 use crate::time::Time;
@@ -116,6 +116,7 @@ pub(crate) struct Line {
 /// What the keeper alone uses, in its turns and between them.
 struct Own {
     head: Head<Task>,
+    seen: Seen,
     due: UnsafeCell<VecDeque<Task>>,
     /// Messages, and answers, that were handled here.
     handled: Cell<u64>,
@@ -171,6 +172,7 @@ impl Line {
             ledger: None,
             own: CacheAligned(Own {
                 head: Head::new(),
+                seen: Seen::new(),
                 due: UnsafeCell::new(VecDeque::new()),
                 handled: Cell::new(0),
                 beside: Cell::new(0),
@@ -346,7 +348,7 @@ impl Line {
             self.with_due(|due| {
                 due.extend(self.entrance.hatch.take());
                 loop {
-                    match self.own.head.pop(&self.entrance.inbox) {
+                    match self.own.head.pop(&self.entrance.inbox, &self.own.seen) {
                         Popped::Message(task) => due.push_back(task),
                         Popped::Woken => {}
                         Popped::Empty => return due.len(),
@@ -469,7 +471,11 @@ impl Drop for Line {
         // something due that is no actor.
         // SAFETY: nobody else is left.
         unsafe {
-            while let Some(task) = self.own.head.take_left(&self.entrance.inbox) {
+            while let Some(task) = self
+                .own
+                .head
+                .take_left(&self.entrance.inbox, &self.own.seen)
+            {
                 task.abandon();
             }
             self.own.head.free(&self.entrance.inbox);

@@ -5,13 +5,15 @@
 
 use tamtam_wait::seam::{self, Arc, UnsafeCell, thread};
 
-use super::{Head, Popped, Tail, Urgent, pigeonhole};
+use super::streak::Streak;
+use super::{Head, Popped, Seen, Tail, Urgent, pigeonhole};
 use crate::models::model;
 
 /// A queue with what its receiver has got.
 struct Mailbox<M> {
     tail: Tail<M>,
     head: Head<M>,
+    seen: Seen,
     urgent: Urgent<u32>,
     /// loom reports two receivers at once.
     received: UnsafeCell<Vec<u32>>,
@@ -27,6 +29,7 @@ impl<M: Into<u32>> Mailbox<M> {
         Arc::new(Mailbox {
             tail: Tail::new(),
             head: Head::new(),
+            seen: Seen::new(),
             urgent: Urgent::new(),
             received: UnsafeCell::new(Vec::new()),
         })
@@ -34,6 +37,12 @@ impl<M: Into<u32>> Mailbox<M> {
 
     fn push(&self, message: M) {
         if self.tail.push(message) {
+            self.receive();
+        }
+    }
+
+    fn push_of(&self, streak: &Streak, message: M) {
+        if self.tail.push_of(streak, message) {
             self.receive();
         }
     }
@@ -58,7 +67,7 @@ impl<M: Into<u32>> Mailbox<M> {
                     self.urgent.take_all().for_each(|number| self.note(number));
                 }
                 // SAFETY: this thread has been told that the receiver was idle.
-                match unsafe { self.head.pop(&self.tail) } {
+                match unsafe { self.head.pop(&self.tail, &self.seen) } {
                     Popped::Message(message) => self.note(message.into()),
                     Popped::Woken => {}
                     Popped::Empty => break,
@@ -139,6 +148,77 @@ fn loom_three_senders() {
         let mut received = mailbox.received();
         received.sort_unstable();
         assert_eq!(received, [1, 2, 3]);
+    });
+}
+
+/// One thread's messages share a block, as far as the receiver lets them; the other one sends between them.
+#[test]
+fn loom_a_streak_beside_another_sender() {
+    model(3, || {
+        let mailbox = Mailbox::new();
+        let other = {
+            let mailbox = Arc::clone(&mailbox);
+            thread::spawn(move || mailbox.push(Boxed::new(11)))
+        };
+        let streak = Streak::new();
+        for number in 1..=4 {
+            mailbox.push_of(&streak, Boxed::new(number));
+        }
+        other.join().unwrap();
+        let mut received = mailbox.received();
+        received.retain(|number| *number != 11);
+        assert_eq!(received, [1, 2, 3, 4]);
+        assert_eq!(mailbox.received().len(), 5);
+    });
+}
+
+/// The receiver comes while a block is being filled, and becomes idle where it can.
+#[test]
+fn loom_a_block_is_filled_and_emptied() {
+    for is_given_up in [false, true] {
+        model(3, move || {
+            let mailbox = Mailbox::new();
+            let streak = Streak::new();
+            assert!(mailbox.tail.push_of(&streak, Boxed::new(1)));
+            assert!(!mailbox.tail.push_of(&streak, Boxed::new(2)));
+            let receiver = {
+                let mailbox = Arc::clone(&mailbox);
+                thread::spawn(move || mailbox.receive())
+            };
+            mailbox.push_of(&streak, Boxed::new(3));
+            if is_given_up {
+                drop(streak);
+            } else {
+                for number in 4..=6 {
+                    mailbox.push_of(&streak, Boxed::new(number));
+                }
+            }
+            receiver.join().unwrap();
+            let all: Vec<u32> = (1..=if is_given_up { 3 } else { 6 }).collect();
+            assert_eq!(mailbox.received(), all);
+        });
+    }
+}
+
+/// Whoever knows that another one has sent before him is behind him.
+#[test]
+fn loom_a_streak_stays_behind_what_its_thread_has_heard_of() {
+    model(3, || {
+        let mailbox = Mailbox::new();
+        let streak = Streak::new();
+        assert!(mailbox.tail.push_of(&streak, Boxed::new(1)));
+        assert!(!mailbox.tail.push_of(&streak, Boxed::new(2)));
+        let other = {
+            let mailbox = Arc::clone(&mailbox);
+            thread::spawn(move || mailbox.tail.push(Boxed::new(11)))
+        };
+        assert!(!mailbox.tail.push_of(&streak, Boxed::new(3)));
+        assert!(!other.join().unwrap());
+        assert!(!mailbox.tail.push_of(&streak, Boxed::new(4)));
+        mailbox.receive();
+        let received = mailbox.received();
+        assert!(position(&received, 11) < position(&received, 4));
+        assert!(received.iter().filter(|number| **number != 11).is_sorted());
     });
 }
 

@@ -1,5 +1,6 @@
 //! Where an actor's messages lie until it handles them.
 
+mod block;
 mod dead_letter;
 mod label;
 mod limited;
@@ -16,6 +17,7 @@ mod room;
 mod slabs;
 mod sorted;
 mod spawning;
+mod streak;
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests;
 mod urgent;
@@ -29,7 +31,7 @@ pub(crate) use node::apart;
 pub(crate) use pigeonhole::{Filler, Taker, pigeonhole};
 pub(crate) use plan::Special;
 pub use plan::{Describes, Plain, Ruled};
-pub(crate) use queue::{Head, Mark, Popped, Tail};
+pub(crate) use queue::{Head, Mark, Popped, Seen, Tail};
 pub(crate) use room::Room;
 pub use room::TellFuture;
 pub(crate) use urgent::{Linked, Open, Things, Urgent};

@@ -12,6 +12,7 @@ use tamtam_wait::seam::UnsafeCell;
 use tamtam_wait::seam::atomic::AtomicPtr;
 
 /// A message in a mailbox, and the way to the one behind it.
+#[repr(C)]
 pub(super) struct Node<M> {
     pub(super) next: AtomicPtr<Node<M>>,
     message: UnsafeCell<MaybeUninit<M>>,
@@ -76,27 +77,27 @@ pub(crate) fn apart<M>(message: M) -> M {
 }
 
 #[cfg(any(tamtam_loom, miri))]
-mod memory {
+pub(super) mod memory {
     //! Models and Miri look at each allocation on its own.
 
     use core::mem::MaybeUninit;
     use core::ptr::NonNull;
 
-    pub(super) fn take<N>() -> NonNull<N> {
+    pub(in crate::mailbox) fn take<N>() -> NonNull<N> {
         NonNull::from(Box::leak(Box::<MaybeUninit<N>>::new(MaybeUninit::uninit()))).cast()
     }
 
     /// # Safety
     ///
     /// As for the other one.
-    pub(super) unsafe fn give_back<N>(node: NonNull<N>) {
+    pub(in crate::mailbox) unsafe fn give_back<N>(node: NonNull<N>) {
         // SAFETY: it came from `take` of the same type.
         drop(unsafe { Box::from_raw(node.cast::<MaybeUninit<N>>().as_ptr()) });
     }
 }
 
 #[cfg(not(any(tamtam_loom, miri)))]
-mod memory {
+pub(super) mod memory {
     use core::cell::{Cell, UnsafeCell};
     use core::ptr::{self, NonNull};
     use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -217,7 +218,7 @@ mod memory {
 
     /// Memory for a node.
     #[inline(always)]
-    pub(super) fn take<N>() -> NonNull<N> {
+    pub(in crate::mailbox) fn take<N>() -> NonNull<N> {
         let memory = match const { place_of(Layout::new::<N>()) } {
             None => allocate(Layout::new::<N>()),
             Some(place) => SHELVES
@@ -235,7 +236,7 @@ mod memory {
     ///
     /// It came from [`take`] of the same type, and nobody uses it any more.
     #[inline]
-    pub(super) unsafe fn give_back<N>(node: NonNull<N>) {
+    pub(in crate::mailbox) unsafe fn give_back<N>(node: NonNull<N>) {
         let memory = node.as_ptr().cast::<u8>();
         match const { place_of(Layout::new::<N>()) } {
             // SAFETY: allocated with this layout.

@@ -11,18 +11,27 @@
 //! end of its turn: from then on another thread may be the receiver. Between its two steps a sender may be held up; the receiver then sees that somebody has
 //! come, but not what with, and has another turn later.
 //!
-//! A node may be without a message: it wakes the receiver for something that lies elsewhere.
+//! A node may be without a message: it wakes the receiver for something that lies elsewhere. Another one has room for
+//! several: a [`Block`].
 
 use core::cell::Cell;
-use core::ptr;
+use core::ptr::{self, NonNull};
 
 use tamtam_wait::seam;
 use tamtam_wait::seam::atomic::{AtomicPtr, Ordering};
 
+use super::block::{Block, MOST};
 use super::node::Node;
+use super::streak::{Streak, Streaked};
 
 /// Marks the address of a node that has no message.
 const EMPTY: usize = 1;
+/// Marks the address of a block.
+const BLOCK: usize = 2;
+/// Beside that, in the receiver's hands: so many of its messages were taken. Blocks lie on multiples of 64.
+const TAKEN: usize = 0b11_1100;
+const ONE_TAKEN: usize = 0b100;
+const _: () = assert!(TAKEN / ONE_TAKEN >= MOST);
 
 /// The senders' end of a mailbox's queue; together with a [`Head`] it is one. They are apart so that they need
 /// not lie on the same cache line.
@@ -38,6 +47,19 @@ pub(crate) struct Head<M> {
     /// The node whose message was taken last; null at the beginning of what began with an idle receiver.
     current: Cell<*mut Node<M>>,
 }
+
+/// How many messages were in the current block when the receiver looked there last. Apart from the [`Head`], with which
+/// it belongs together, since it needs a byte.
+pub(crate) struct Seen(Cell<u8>);
+
+impl Seen {
+    pub(crate) fn new() -> Self {
+        Seen(Cell::new(0))
+    }
+}
+
+// SAFETY: used by one thread at a time, as the receiver's end is.
+unsafe impl Sync for Seen {}
 
 /// What a look for the next message brought.
 pub(crate) enum Popped<M> {
@@ -59,7 +81,42 @@ unsafe impl<M: Send> Send for Head<M> {}
 unsafe impl<M: Send> Sync for Head<M> {}
 
 fn unmarked<M>(node: *mut Node<M>) -> *mut Node<M> {
-    node.map_addr(|address| address & !EMPTY)
+    node.map_addr(|address| match address & BLOCK {
+        0 => address & !EMPTY,
+        _ => address & !(BLOCK | TAKEN),
+    })
+}
+
+fn is_block<M>(node: *mut Node<M>) -> bool {
+    node.addr() & BLOCK != 0
+}
+
+/// The block that this node is.
+fn block<M>(node: *mut Node<M>) -> NonNull<Block<M>> {
+    // SAFETY: nodes have addresses.
+    unsafe { NonNull::new_unchecked(node.map_addr(|address| address & !(BLOCK | TAKEN)).cast()) }
+}
+
+/// How many messages were taken out of the block that this node is.
+fn taken<M>(node: *mut Node<M>) -> u32 {
+    ((node.addr() & TAKEN) / ONE_TAKEN) as u32
+}
+
+/// The node as its sender has marked it.
+fn as_sent<M>(node: *mut Node<M>) -> *mut Node<M> {
+    if is_block(node) {
+        node.map_addr(|address| address & !TAKEN)
+    } else {
+        node
+    }
+}
+
+/// # Safety
+///
+/// The node is alive, and its successor is linked if it is to be found.
+unsafe fn next_of<'a, M>(node: *mut Node<M>) -> &'a AtomicPtr<Node<M>> {
+    // SAFETY: by the caller's promise; a block, too, begins with this.
+    unsafe { &(*unmarked(node)).next }
 }
 
 impl<M> Tail<M> {
@@ -77,6 +134,54 @@ impl<M> Tail<M> {
     #[must_use = "whoever wakes the receiver has to give it a turn"]
     pub(crate) fn push(&self, message: M) -> bool {
         self.append(Node::new(Some(message)).as_ptr())
+    }
+
+    /// As `push`; messages of one thread that find the receiver at work again and again lie together.
+    #[inline(always)]
+    #[must_use = "whoever wakes the receiver has to give it a turn"]
+    pub(crate) fn push_in_streak(&self, message: M) -> bool {
+        #[cfg(not(tamtam_loom))]
+        if Block::<M>::SERVES
+            && let Some(streak) = super::streak::own()
+        {
+            // SAFETY: this thread's, which lives, and runs nothing else meanwhile.
+            return self.push_of(unsafe { streak.as_ref() }, message);
+        }
+        // All threads of a model have the same thread-local values.
+        self.push(message)
+    }
+
+    /// As `push`, for the thread of this streak.
+    #[inline(always)]
+    #[must_use = "whoever wakes the receiver has to give it a turn"]
+    pub(super) fn push_of(&self, streak: &Streak, message: M) -> bool {
+        let message = if streak.goes_on(self) {
+            // Others may send now, as they may at the next step: then the messages come in one order or the other. Who sent
+            // before us, so that we know of it, is seen here.
+            let youngest = || unmarked(self.last.load(Ordering::Relaxed)).cast();
+            match streak.put(message, youngest) {
+                Streaked::In => {
+                    seam::model_fence();
+                    return false;
+                }
+                Streaked::Alone(message) => message,
+                Streaked::Block(message) => return self.push_block(streak, message),
+            }
+        } else {
+            message
+        };
+        let has_woken = self.push(message);
+        streak.note_alone(has_woken);
+        has_woken
+    }
+
+    /// Begins a block.
+    #[inline(always)]
+    fn push_block(&self, streak: &Streak, message: M) -> bool {
+        let block = Block::new(message);
+        streak.begin_block(block);
+        let node = block.as_ptr().cast::<Node<M>>();
+        self.append(node.map_addr(|address| address | BLOCK))
     }
 
     /// Wakes the receiver for something that lies elsewhere. `true`: as for `push`.
@@ -98,7 +203,7 @@ impl<M> Tail<M> {
         }
         // SAFETY: the receiver frees no node before its successor is linked, unless it has changed `last` from it
         // to null, and then nobody gets it out of there any more.
-        unsafe { &*before }.next.store(node, Ordering::Release);
+        unsafe { next_of(before) }.store(node, Ordering::Release);
         // Between the first step and the sender's look whether the actor has closed. Not before the second step: that
         // has to do without.
         seam::model_fence();
@@ -134,10 +239,61 @@ impl<M> Head<M> {
         }
     }
 
-    /// Whether the message that was taken last is the marked one.
+    /// Whether the message that was taken last is the marked one; or lies in one block with it, which has no others now.
     #[inline]
     pub(crate) fn is_at(&self, mark: Mark) -> bool {
-        self.current.get().addr() == mark.0
+        let current = self.current.get();
+        if is_block(current) {
+            return current.addr() & !TAKEN == mark.0 && Self::has_emptied(current);
+        }
+        current.addr() == mark.0
+    }
+
+    /// Whether all messages are out that are in the current block.
+    fn has_emptied(current: *mut Node<M>) -> bool {
+        // SAFETY: it is left when the next one is the current one.
+        taken(current) == unsafe { Block::count(block(current).as_ptr()) }
+    }
+
+    /// The next message of the current block, if there is one.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the receiver, and `current` is the current node, and a block.
+    #[inline(always)]
+    unsafe fn take_of(&self, seen: &Seen, current: *mut Node<M>) -> Option<M> {
+        let (block, taken) = (block(current).as_ptr(), taken(current));
+        // Not for each message: perhaps the sender writes there.
+        if taken >= u32::from(seen.0.get()) {
+            // SAFETY: the block is left when the next one is the current one.
+            let count = unsafe { Block::count(block) };
+            seen.0.set(count as u8);
+            if taken == count {
+                return None;
+            }
+        }
+        self.current
+            .set(current.map_addr(|address| address + ONE_TAKEN));
+        // SAFETY: as above. The message was put in, and each is taken once.
+        Some(unsafe { Block::take(block, taken) })
+    }
+
+    /// Gives the current node back.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the receiver; the message of the node is out, or it is a block that is closed, all messages of
+    /// which are out. Nobody is going to look for the next one in it.
+    #[inline(always)]
+    unsafe fn give_back(&self, node: *mut Node<M>) {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            if is_block(node) {
+                Block::leave(block(node));
+            } else {
+                Node::free(unmarked(node));
+            }
+        }
     }
 
     /// Takes the next message.
@@ -147,8 +303,14 @@ impl<M> Head<M> {
     /// This is the head of that tail. The caller is the receiver: it is the one who was told by `push` or
     /// `wake` that the receiver was idle, or was made the receiver by it; and it has not become idle since.
     #[inline]
-    pub(crate) unsafe fn pop(&self, tail: &Tail<M>) -> Popped<M> {
+    pub(crate) unsafe fn pop(&self, tail: &Tail<M>, seen: &Seen) -> Popped<M> {
         let current = self.current.get();
+        if is_block(current)
+            // SAFETY: by the caller's promise.
+            && let Some(message) = unsafe { self.take_of(seen, current) }
+        {
+            return Popped::Message(message);
+        }
         let next = if current.is_null() {
             // SYNC queue-link
             let first = tail.first.load(Ordering::Acquire);
@@ -160,18 +322,38 @@ impl<M> Head<M> {
             first
         } else {
             // SYNC queue-link
-            // SAFETY: the node is ours until it is freed below.
-            let next = unsafe { &*unmarked(current) }.next.load(Ordering::Acquire);
+            // SAFETY: the node is ours until it is given back below.
+            let next = unsafe { next_of(current) }.load(Ordering::Acquire);
             if next.is_null() {
                 return Popped::Empty;
             }
-            // SAFETY: its message is out, and its successor is linked.
-            unsafe { Node::free(unmarked(current)) };
+            if is_block(current) {
+                // SAFETY: as above, and this is the current node. Its sender puts nothing more in once another node is the
+                // youngest, or is just at it, or has been since our look.
+                unsafe {
+                    if !Block::close(block(current).as_ptr(), taken(current)) {
+                        return match self.take_of(seen, current) {
+                            Some(message) => Popped::Message(message),
+                            None => unreachable!("a block that has more"),
+                        };
+                    }
+                }
+            }
+            // SAFETY: its messages are out, and its successor is linked.
+            unsafe { self.give_back(current) };
             next
         };
         self.current.set(next);
         if next.addr() & EMPTY != 0 {
             return Popped::Woken;
+        }
+        if is_block(next) {
+            seen.0.set(0);
+            // SAFETY: it is the current node, and was linked with its first message.
+            return match unsafe { self.take_of(seen, next) } {
+                Some(message) => Popped::Message(message),
+                None => unreachable!("a block without a message"),
+            };
         }
         // SAFETY: linked, so its message is there; we are the only receiver.
         Popped::Message(unsafe { Node::take(next) })
@@ -190,10 +372,16 @@ impl<M> Head<M> {
             // Whoever woke us is about to say what for.
             return false;
         }
+        if is_block(current)
+            // SAFETY: it is the current node, so it was not left.
+            && !unsafe { Block::close(block(current).as_ptr(), taken(current)) }
+        {
+            return false;
+        }
         self.current.set(ptr::null_mut());
         // SYNC queue-last
         let rested = tail.last.compare_exchange(
-            current,
+            as_sent(current),
             ptr::null_mut(),
             Ordering::SeqCst,
             Ordering::Relaxed,
@@ -202,14 +390,16 @@ impl<M> Head<M> {
             self.current.set(current);
             return false;
         }
-        // SAFETY: its message is out, and nobody can reach it any more.
-        unsafe { Node::free(unmarked(current)) };
+        // SAFETY: its messages are out, and nobody can reach it any more, but the sender of a block.
+        unsafe { self.give_back(current) };
         true
     }
 
     /// Whether nobody has sent anything behind the message that was taken last. Sequentially consistent.
     pub(crate) fn has_reached_end(&self, tail: &Tail<M>) -> bool {
-        tail.last.load(Ordering::SeqCst) == self.current.get()
+        let current = self.current.get();
+        tail.last.load(Ordering::SeqCst) == as_sent(current)
+            && (!is_block(current) || Self::has_emptied(current))
     }
 
     /// Takes what is left, for the last one who has both ends: also what nobody was woken for.
@@ -217,10 +407,10 @@ impl<M> Head<M> {
     /// # Safety
     ///
     /// As for [`pop`](Head::pop), but for the wake-up; nobody sends meanwhile, nor ever again.
-    pub(crate) unsafe fn take_left(&self, tail: &Tail<M>) -> Option<M> {
+    pub(crate) unsafe fn take_left(&self, tail: &Tail<M>, seen: &Seen) -> Option<M> {
         loop {
             // SAFETY: by the caller's promise.
-            match unsafe { self.pop(tail) } {
+            match unsafe { self.pop(tail, seen) } {
                 Popped::Message(message) => return Some(message),
                 Popped::Woken => {}
                 Popped::Empty => return None,
@@ -238,7 +428,13 @@ impl<M> Head<M> {
         let current = self.current.replace(ptr::null_mut());
         if !current.is_null() {
             // SAFETY: by the caller's promise.
-            unsafe { Node::free(unmarked(current)) };
+            unsafe {
+                if is_block(current) {
+                    let all = Block::close(block(current).as_ptr(), taken(current));
+                    debug_assert!(all, "all messages are out, and nobody sends");
+                }
+                self.give_back(current);
+            }
         }
     }
 }

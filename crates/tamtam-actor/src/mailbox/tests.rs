@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::thread;
 
+use super::block::Block;
 use super::label::Labels;
-use super::{Head, Limited, Loss, Overflow, Popped, Pushed, Tail, Urgent, pigeonhole};
+use super::streak::Streak;
+use super::{Head, Limited, Loss, Overflow, Popped, Pushed, Seen, Tail, Urgent, pigeonhole};
 
 /// A tail and a head whose receiver is this thread.
 struct Mailbox<M> {
     tail: Tail<M>,
     head: Head<M>,
+    seen: Seen,
 }
 
 impl<M> Mailbox<M> {
@@ -17,12 +20,13 @@ impl<M> Mailbox<M> {
         Mailbox {
             tail: Tail::new(),
             head: Head::new(),
+            seen: Seen::new(),
         }
     }
 
     fn pop(&self) -> Popped<M> {
         // SAFETY: each test has one receiver.
-        unsafe { self.head.pop(&self.tail) }
+        unsafe { self.head.pop(&self.tail, &self.seen) }
     }
 
     fn rest(&self) -> bool {
@@ -43,7 +47,7 @@ impl<M> Drop for Mailbox<M> {
     fn drop(&mut self) {
         // SAFETY: nobody else has it.
         unsafe {
-            while self.head.take_left(&self.tail).is_some() {}
+            while self.head.take_left(&self.tail, &self.seen).is_some() {}
             self.head.free(&self.tail);
         }
     }
@@ -157,6 +161,173 @@ fn nodes_travel_between_threads() {
         }
     });
     assert!(mailbox.message().is_none());
+}
+
+/// A stream of numbers that is the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, count: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) % count
+    }
+}
+
+/// Messages of two senders by turns and in streaks, with wake-ups between them, while the receiver takes some and rests
+/// when it can: beside a queue that is a list.
+#[test]
+fn streaks_of_two_senders_come_out_in_the_order_in_which_they_went_in() {
+    fn goes_well<M>(seed: u64, message: impl Fn(u64) -> M, number: impl Fn(&M) -> u64) {
+        let mut dice = Dice(seed);
+        let mailbox = Mailbox::new();
+        let streaks = [Streak::new(), Streak::new()];
+        let mut is_idle = true;
+        let mut inside = std::collections::VecDeque::new();
+        let mut next = 0;
+        for _ in 0..if cfg!(miri) { 40 } else { 4_000 } {
+            match dice.below(8) {
+                0 => {
+                    let woken = mailbox.tail.wake();
+                    assert_eq!(woken, is_idle);
+                    is_idle = false;
+                }
+                1..=4 => {
+                    let streak = &streaks[dice.below(2) as usize];
+                    for _ in 0..dice.below(60) {
+                        let woken = mailbox.tail.push_of(streak, message(next));
+                        assert_eq!(woken, is_idle);
+                        is_idle = false;
+                        inside.push_back(next);
+                        next += 1;
+                    }
+                }
+                _ if is_idle => {}
+                _ => {
+                    let mut left = dice.below(150);
+                    let mark = mailbox.tail.mark();
+                    let marked = inside.len();
+                    let before = inside.len();
+                    while left != 0 {
+                        match mailbox.pop() {
+                            Popped::Message(message) => {
+                                assert_eq!(Some(number(&message)), inside.pop_front());
+                                assert_eq!(mailbox.head.has_reached_end(&mailbox.tail), {
+                                    inside.is_empty() && mailbox.head.is_at(mailbox.tail.mark())
+                                });
+                                if mailbox.head.is_at(mark) {
+                                    assert_eq!(before - inside.len(), marked);
+                                }
+                            }
+                            Popped::Woken => {}
+                            Popped::Empty => break,
+                        }
+                        left -= 1;
+                    }
+                    if left != 0 {
+                        assert!(inside.is_empty());
+                        assert!(mailbox.rest());
+                        is_idle = true;
+                    } else if !inside.is_empty() {
+                        assert!(!mailbox.rest());
+                    }
+                }
+            }
+        }
+    }
+
+    for seed in 0..if cfg!(miri) { 1 } else { 20 } {
+        goes_well(seed, |number| number, |number| *number);
+        goes_well(seed, Box::new, |number| **number);
+        goes_well(seed, |number| [number; 7], |numbers| numbers[6]);
+        goes_well(seed, |number| [number; 8], |numbers| numbers[7]);
+    }
+}
+
+#[test]
+fn messages_without_a_size_are_counted_in_blocks_too() {
+    let mailbox = Mailbox::new();
+    let streak = Streak::new();
+    const { assert!(Block::<()>::SERVES) };
+    for round in 0..3 * Block::<()>::ROOM {
+        assert_eq!(mailbox.tail.push_of(&streak, ()), round == 0);
+    }
+    for _ in 0..3 * Block::<()>::ROOM {
+        assert_eq!(mailbox.message(), Some(()));
+    }
+    assert!(mailbox.message().is_none());
+    assert!(mailbox.rest());
+}
+
+#[test]
+fn what_is_left_in_a_block_is_dropped_whoever_goes_first() {
+    for sender_first in [false, true] {
+        let witness = Arc::new(());
+        let mailbox = Mailbox::new();
+        let streak = Streak::new();
+        for _ in 0..12 {
+            let _ = mailbox.tail.push_of(&streak, Arc::clone(&witness));
+        }
+        for _ in 0..6 {
+            drop(mailbox.message().unwrap());
+        }
+        assert_eq!(Arc::strong_count(&witness), 7);
+        if sender_first {
+            drop(streak);
+            drop(mailbox);
+        } else {
+            drop(mailbox);
+            // To another mailbox, of another type, which may lie where the first one did.
+            let other = Mailbox::new();
+            for number in 0..12 {
+                let _ = other.tail.push_of(&streak, number);
+            }
+            for number in 0..12 {
+                assert_eq!(other.message(), Some(number));
+            }
+            drop(streak);
+        }
+        assert_eq!(Arc::strong_count(&witness), 1);
+    }
+}
+
+#[test]
+fn streaks_of_two_threads_come_whole_and_in_order() {
+    let count = if cfg!(miri) { 60 } else { 200_000 };
+    let mailbox = Mailbox::new();
+    // Never idle, so no sender has to care for turns.
+    assert!(mailbox.tail.push((0, Box::new(0))));
+    thread::scope(|scope| {
+        let tail = &mailbox.tail;
+        for sender in 0..2_usize {
+            scope.spawn(move || {
+                for number in 1..=count {
+                    assert!(!tail.push_in_streak((sender, Box::new(number))));
+                    // Now and then the other one has its turn.
+                    if number % 1_000 == 0 {
+                        thread::yield_now();
+                    }
+                }
+            });
+        }
+        let mut last = [0, 0];
+        let mut got = 0;
+        while got < 2 * count + 1 {
+            match mailbox.message() {
+                Some((_, number)) if *number == 0 => got += 1,
+                Some((sender, number)) => {
+                    assert_eq!(*number, last[sender] + 1, "from sender {sender}");
+                    last[sender] = *number;
+                    got += 1;
+                }
+                None => thread::yield_now(),
+            }
+        }
+    });
+    assert!(mailbox.message().is_none());
+    assert!(mailbox.rest());
 }
 
 #[test]

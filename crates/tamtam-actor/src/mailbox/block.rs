@@ -1,0 +1,273 @@
+//! A node with room for several messages of one sender (an *unrolled linked list*: Shao, Reppy and Appel, 1994).
+//!
+//! Only the thread that has made a block puts messages into it, and only while it is the youngest node of its queue: so
+//! messages of different senders stay in the order in which they were sent. A word says how many are in it. The
+//! sender counts up there, by a locked instruction on a line that is its own; the receiver, which wants to leave a block
+//! that is not full, closes it there, unless the sender was quicker.
+//!
+//! Both know the block for as long as they like; who gives it up last frees it.
+
+use core::mem::{ManuallyDrop, MaybeUninit};
+use core::ptr::{self, NonNull};
+
+use tamtam_wait::seam::UnsafeCell;
+use tamtam_wait::seam::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use super::node::{Node, memory};
+
+/// How large a block is, in bytes.
+#[cfg(not(tamtam_loom))]
+const SIZE: usize = 256;
+/// A block has room for so many messages at least, or it is none.
+const LEAST: usize = 4;
+/// And for so many at most.
+pub(super) const MOST: usize = 15;
+
+/// In the word: so many messages were put in.
+const COUNT: u32 = 0xff;
+/// No more are put in.
+const CLOSED: u32 = 0x100;
+/// The receiver does not need the block any more.
+const LEFT: u32 = 0x200;
+/// The sender does not.
+const RELEASED: u32 = 0x400;
+
+/// The beginning of a block; as a [`Node`] does, it begins with the way to the next one.
+#[repr(C)]
+#[cfg_attr(tamtam_loom, repr(align(64)))]
+pub(super) struct Block<M> {
+    next: AtomicPtr<Node<M>>,
+    state: AtomicU32,
+    /// In models these are all; otherwise the rest of the block's memory is.
+    slots: [Slot<M>; if cfg!(tamtam_loom) { LEAST } else { 0 }],
+}
+
+struct Slot<M>(UnsafeCell<MaybeUninit<M>>);
+
+/// The memory of a block.
+#[cfg(not(tamtam_loom))]
+#[repr(C, align(64))]
+struct Space([MaybeUninit<u8>; SIZE]);
+
+/// What came of putting a message in.
+pub(super) enum Put<M> {
+    /// It is in, and there is room for more.
+    In,
+    /// It is in, and the sender has given the block up: it is full.
+    Filled,
+    /// The block is closed.
+    Closed(M),
+}
+
+impl<M> Block<M> {
+    /// How many messages fit in.
+    #[cfg(not(tamtam_loom))]
+    pub(super) const ROOM: usize = {
+        let slot = if size_of::<M>() == 0 {
+            1
+        } else {
+            size_of::<M>()
+        };
+        let room = SIZE.saturating_sub(size_of::<Self>()) / slot;
+        if room > MOST { MOST } else { room }
+    };
+    #[cfg(tamtam_loom)]
+    pub(super) const ROOM: usize = LEAST;
+
+    /// Whether it is worth the trouble.
+    #[cfg_attr(
+        tamtam_loom,
+        expect(dead_code, reason = "models make their blocks themselves")
+    )]
+    pub(super) const SERVES: bool =
+        align_of::<M>() <= align_of::<*const ()>() && Self::ROOM >= LEAST;
+
+    /// A block with its first message.
+    #[inline(always)]
+    pub(super) fn new(message: M) -> NonNull<Self> {
+        let message = ManuallyDrop::new(message);
+        #[cfg(not(tamtam_loom))]
+        let block = memory::take::<Space>().cast::<Self>();
+        #[cfg(tamtam_loom)]
+        let block = memory::take::<Self>();
+        // SAFETY: fresh memory with room for a block, in nobody else's hands.
+        unsafe {
+            block.as_ptr().write(Block {
+                next: AtomicPtr::new(ptr::null_mut()),
+                state: AtomicU32::new(1),
+                #[cfg(not(tamtam_loom))]
+                slots: [],
+                #[cfg(tamtam_loom)]
+                slots: core::array::from_fn(|_| Slot(UnsafeCell::new(MaybeUninit::uninit()))),
+            });
+            Self::write(block.as_ptr(), 0, ManuallyDrop::into_inner(message));
+        }
+        block
+    }
+
+    /// # Safety
+    ///
+    /// The block is alive, and `place` is smaller than `ROOM`.
+    #[inline(always)]
+    unsafe fn slot(this: *mut Self, place: usize) -> *const Slot<M> {
+        // SAFETY: by the caller's promise it is in the block's memory.
+        unsafe { (&raw const (*this).slots).cast::<Slot<M>>().add(place) }
+    }
+
+    /// # Safety
+    ///
+    /// As for `slot`; the slot is empty, and the caller's.
+    #[inline(always)]
+    unsafe fn write(this: *mut Self, place: usize, message: M) {
+        // SAFETY: by the caller's promise. Outside models the slots have no value to begin with, and need none.
+        unsafe { &(*Self::slot(this, place)).0 }
+            .with_mut(|slot| unsafe { slot.write(MaybeUninit::new(message)) });
+    }
+
+    /// # Safety
+    ///
+    /// As for `slot`; the slot has a message, which is the caller's.
+    #[inline(always)]
+    unsafe fn read(this: *mut Self, place: usize) -> M {
+        // SAFETY: by the caller's promise.
+        unsafe { &(*Self::slot(this, place)).0 }
+            .with_mut(|slot| unsafe { (*slot).assume_init_read() })
+    }
+
+    // ---------------------------------------------------------------------------------- the sender
+
+    /// Puts a message behind the `count` that are in. Sequentially consistent.
+    ///
+    /// # Safety
+    ///
+    /// The caller has made the block, has put in so many, and has not given it up.
+    #[inline(always)]
+    pub(super) unsafe fn put(this: NonNull<Self>, count: usize, message: M) -> Put<M> {
+        let fills = count + 1 == Self::ROOM;
+        let more = (count as u32 + 1) | if fills { RELEASED } else { 0 };
+        // SAFETY: by the caller's promise the block is alive and not full, and only the caller puts anything in.
+        let done = unsafe {
+            Self::write(this.as_ptr(), count, message);
+            // SYNC block-state: the message.
+            (*this.as_ptr()).state.compare_exchange(
+                count as u32,
+                more,
+                Ordering::SeqCst,
+                Ordering::Acquire,
+            )
+        };
+        match done {
+            Ok(_) if fills => Put::Filled,
+            Ok(_) => Put::In,
+            // SAFETY: it is there still, and nobody else looks for it.
+            Err(_) => Put::Closed(unsafe { Self::read(this.as_ptr(), count) }),
+        }
+    }
+
+    /// The sender needs the block no more.
+    ///
+    /// # Safety
+    ///
+    /// The caller has made the block, which is of this type, and has not given it up.
+    pub(super) unsafe fn release(this: NonNull<()>) {
+        let this = this.cast::<Self>();
+        // SYNC block-state: what the receiver did with it.
+        // SAFETY: alive by the caller's promise; if the receiver has left it, nobody else has it.
+        unsafe {
+            let before = (*this.as_ptr()).state.fetch_or(RELEASED, Ordering::AcqRel);
+            if before & LEFT != 0 {
+                Self::free(this);
+            }
+        }
+    }
+
+    // -------------------------------------------------------------------------------- the receiver
+
+    /// How many messages are in. Sequentially consistent.
+    ///
+    /// # Safety
+    ///
+    /// The receiver has not left it.
+    #[inline]
+    pub(super) unsafe fn count(this: *mut Self) -> u32 {
+        // SYNC block-state: the messages.
+        // SAFETY: alive by the caller's promise.
+        unsafe { &(*this).state }.load(Ordering::SeqCst) & COUNT
+    }
+
+    /// Takes the message out that lies in this place.
+    ///
+    /// # Safety
+    ///
+    /// As for `count`, which was larger than `place`; nobody takes it twice.
+    #[inline(always)]
+    pub(super) unsafe fn take(this: *mut Self, place: u32) -> M {
+        // SAFETY: by the caller's promise.
+        unsafe { Self::read(this, place as usize) }
+    }
+
+    /// Sees to it that there are never more than `count` messages in; `false` if there are already.
+    ///
+    /// # Safety
+    ///
+    /// As for `count`.
+    #[inline]
+    pub(super) unsafe fn close(this: *mut Self, count: u32) -> bool {
+        // SAFETY: alive by the caller's promise.
+        let state = unsafe { &(*this).state };
+        let mut before = state.load(Ordering::Acquire);
+        loop {
+            if before & COUNT != count {
+                return false;
+            }
+            if before & (CLOSED | RELEASED) != 0 {
+                return true;
+            }
+            // SYNC block-state
+            match state.compare_exchange(
+                before,
+                before | CLOSED,
+                Ordering::SeqCst,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => return true,
+                Err(now) => before = now,
+            }
+        }
+    }
+
+    /// The receiver needs the block no more.
+    ///
+    /// # Safety
+    ///
+    /// As for `count`, for the last time; the block is closed, its messages are out, and nobody is going to look for
+    /// the next node in it.
+    #[inline]
+    pub(super) unsafe fn leave(this: NonNull<Self>) {
+        // SAFETY: alive by the caller's promise; if the sender has released it, nobody else has it.
+        unsafe {
+            let state = &(*this.as_ptr()).state;
+            // SYNC block-state: what the sender did with it.
+            if state.load(Ordering::Acquire) & RELEASED != 0
+                || state.fetch_or(LEFT, Ordering::AcqRel) & RELEASED != 0
+            {
+                Self::free(this);
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Nobody else has it, and its messages are out.
+    #[inline]
+    unsafe fn free(this: NonNull<Self>) {
+        // SAFETY: by the caller's promise. Nothing in a block needs a drop, but loom counts what it tracks.
+        unsafe {
+            ptr::drop_in_place(this.as_ptr());
+            #[cfg(not(tamtam_loom))]
+            memory::give_back(this.cast::<Space>());
+            #[cfg(tamtam_loom)]
+            memory::give_back(this);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What a thread sends to one mailbox, message after message.
+
+use core::cell::Cell;
+use core::ptr::{self, NonNull};
+
+use super::block::{Block, Put};
+use super::queue::Tail;
+
+/// So many messages in a row have to find the receiver at work, before the next ones share a block.
+const FEW: u32 = if cfg!(tamtam_loom) { 0 } else { 4 };
+/// As many at most, where blocks did not serve.
+const MANY: u32 = 256;
+
+/// The mailbox to which a thread has sent its last message, and the block that lies there for the next ones.
+pub(crate) struct Streak {
+    /// Compared only: it may be gone.
+    tail: Cell<*const ()>,
+    /// So many messages came to the mailbox without waking the receiver, since the last block ended badly.
+    length: Cell<u32>,
+    /// So many it takes.
+    needed: Cell<u32>,
+    /// How many messages are in the block.
+    filled: Cell<u32>,
+    /// This thread's, of the type that the mailbox has; null if there is none.
+    block: Cell<*mut ()>,
+    /// Gives up the block.
+    release: Cell<unsafe fn(NonNull<()>)>,
+}
+
+/// What a message became in a streak.
+pub(super) enum Streaked<M> {
+    /// It is in the mailbox.
+    In,
+    /// It is to lie in a node of its own.
+    Alone(M),
+    /// It is to begin a block.
+    Block(M),
+}
+
+impl Streak {
+    pub(crate) const fn new() -> Self {
+        Streak {
+            tail: Cell::new(ptr::null()),
+            length: Cell::new(0),
+            needed: Cell::new(FEW),
+            filled: Cell::new(0),
+            block: Cell::new(ptr::null_mut()),
+            release: Cell::new(|_| {}),
+        }
+    }
+
+    /// Whether the last message went to this mailbox; from now on it did.
+    #[inline(always)]
+    pub(super) fn goes_on<M>(&self, tail: &Tail<M>) -> bool {
+        let tail = ptr::from_ref(tail).cast();
+        if self.tail.get() == tail {
+            return true;
+        }
+        self.tail.set(tail);
+        self.length.set(0);
+        if !self.block.get().is_null() {
+            self.end_block();
+        }
+        false
+    }
+
+    /// Puts a message behind the last one that this thread has sent to the same mailbox, whose youngest node is `youngest`.
+    #[inline(always)]
+    pub(super) fn put<M>(&self, message: M, youngest: impl FnOnce() -> *mut ()) -> Streaked<M> {
+        let Some(block) = NonNull::new(self.block.get()) else {
+            return if self.length.get() >= self.needed.get() {
+                Streaked::Block(message)
+            } else {
+                Streaked::Alone(message)
+            };
+        };
+        let filled = self.filled.get();
+        // Nobody has sent anything since.
+        if youngest() == block.as_ptr() {
+            // SAFETY: the block is this thread's; it was made for the mailbox at this address, and if that was another one,
+            // of another type, it cannot be the youngest node in this one.
+            match unsafe { Block::put(block.cast(), filled as usize, message) } {
+                Put::In => self.filled.set(filled + 1),
+                Put::Filled => {
+                    self.block.set(ptr::null_mut());
+                    self.needed.set(FEW);
+                }
+                Put::Closed(message) => {
+                    self.end_block();
+                    return Streaked::Alone(message);
+                }
+            }
+            return Streaked::In;
+        }
+        self.end_block();
+        Streaked::Alone(message)
+    }
+
+    /// A message lies in a node of its own.
+    #[inline(always)]
+    pub(super) fn note_alone(&self, has_woken: bool) {
+        self.length
+            .set(if has_woken { 0 } else { self.length.get() + 1 });
+    }
+
+    /// A block lies in the mailbox, with one message.
+    #[inline(always)]
+    pub(super) fn begin_block<M>(&self, block: NonNull<Block<M>>) {
+        self.filled.set(1);
+        self.release.set(Block::<M>::release);
+        self.block.set(block.as_ptr().cast());
+    }
+
+    /// The block is not to be used any more, before it was full.
+    #[cold]
+    #[inline(never)]
+    fn end_block(&self) {
+        if let Some(block) = NonNull::new(self.block.replace(ptr::null_mut())) {
+            // Where several send, or the receiver keeps up, a block gets few messages and wastes memory.
+            self.needed.set(MANY.min(2 * self.needed.get()));
+            self.length.set(0);
+            // SAFETY: the block was this thread's, and of this type.
+            unsafe { (self.release.get())(block) };
+        }
+    }
+}
+
+impl Drop for Streak {
+    fn drop(&mut self) {
+        self.end_block();
+    }
+}
+
+#[cfg(not(tamtam_loom))]
+thread_local! {
+    static STREAK: Streak = const { Streak::new() };
+}
+
+/// This thread's, to be used there and then; `None` if it is ending.
+#[cfg(not(tamtam_loom))]
+#[inline(always)]
+pub(super) fn own() -> Option<NonNull<Streak>> {
+    STREAK.try_with(|streak| NonNull::from(streak)).ok()
+}
