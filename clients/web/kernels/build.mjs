@@ -11,7 +11,7 @@ const target = new URL("../src/rows/kernels.wasm.ts", folder);
 const { error, stderr, binary } = await (async () => {
     let binary;
     const result = await asc.main(
-        ["kernels.ts", "-O3", "--shrinkLevel", "1", "--converge", "--runtime", "stub", "--noAssert", "--use", "abort=", "--initialMemory", "1", "--outFile", "kernels.wasm"],
+        ["kernels.ts", "-O3", "--shrinkLevel", "1", "--converge", "--enable", "simd", "--runtime", "stub", "--noAssert", "--use", "abort=", "--initialMemory", "1", "--outFile", "kernels.wasm"],
         {
             readFile: (name) => {
                 try {

@@ -15,6 +15,10 @@ const tables: usize = 1024;
 // @ts-ignore: decorator
 @inline
 const tableBytes: usize = 1024;
+/** 32 bytes for a kernel's own use while it runs. */
+// @ts-ignore: decorator
+@inline
+const scratch: usize = 512;
 
 /** Makes the tables of `checksum`. */
 export function prepare(): void {
@@ -95,7 +99,47 @@ function unpack<T>(from: usize, width: u32, base: T, to: usize, count: u32): voi
     }
 }
 
+/** Where the four bytes begin that hold each of four values of `width` bits, the first of them at bit `bit`: for `swizzle`. */
+// @ts-ignore: decorator
+@inline
+function windows(bit: u32, width: u32): v128 {
+    let places = i32x4.splat((bit >> 3) * 0x01010101 + 0x03020100);
+    places = i32x4.replace_lane(places, 1, ((bit + width) >> 3) * 0x01010101 + 0x03020100);
+    places = i32x4.replace_lane(places, 2, ((bit + 2 * width) >> 3) * 0x01010101 + 0x03020100);
+    return i32x4.replace_lane(places, 3, ((bit + 3 * width) >> 3) * 0x01010101 + 0x03020100);
+}
+
+/** By what those bytes are multiplied, so that each value begins at bit 7: no lane can be shifted by itself. */
+// @ts-ignore: decorator
+@inline
+function lifts(bit: u32, width: u32): v128 {
+    let factors = i32x4.splat(1 << (7 - (bit & 7)));
+    factors = i32x4.replace_lane(factors, 1, 1 << (7 - ((bit + width) & 7)));
+    factors = i32x4.replace_lane(factors, 2, 1 << (7 - ((bit + 2 * width) & 7)));
+    return i32x4.replace_lane(factors, 3, 1 << (7 - ((bit + 3 * width) & 7)));
+}
+
+/** Eight values a time where each lies in four bytes (Willhalm and others, "SIMD-Scan", 2009). */
 export function unpack32(from: usize, width: u32, base: u32, to: usize, count: u32): void {
+    const many = count & ~7;
+    if (width - 1 < 25 && many > 0) {
+        const half = 4 * width;
+        const distance = <usize>(half >> 3);
+        const lowPlaces = windows(0, width);
+        const lowFactors = lifts(0, width);
+        const highPlaces = windows(half & 7, width);
+        const highFactors = lifts(half & 7, width);
+        const mask = i32x4.splat((1 << width) - 1);
+        const bases = i32x4.splat(base);
+        for (const end = to + (<usize>many) * 4; to < end; to += 32) {
+            const low = i32x4.mul(i8x16.swizzle(v128.load(from), lowPlaces), lowFactors);
+            const high = i32x4.mul(i8x16.swizzle(v128.load(from + distance), highPlaces), highFactors);
+            v128.store(to, i32x4.add(v128.and(i32x4.shr_u(low, 7), mask), bases));
+            v128.store(to, i32x4.add(v128.and(i32x4.shr_u(high, 7), mask), bases), 16);
+            from += width;
+        }
+        count -= many;
+    }
     unpack<u32>(from, width, base, to, count);
 }
 
@@ -269,14 +313,34 @@ function eightDigits(value: u64, letter: u64): u64 {
 
 /**
  * The low `digits` hexadecimal digits of each value of `size` bytes, 4 for at most 8 digits; `letter` is the code of
- * the digit ten. Writes up to 8 bytes behind the last.
+ * the digit ten. Writes up to 16 bytes behind the last.
  */
 export function hex(from: usize, size: u32, digits: u32, letter: u32, to: usize, count: u32): void {
     const end = from + (<usize>count) * size;
     const added: u64 = letter - 58;
     if (digits <= 8) {
+        // Two values a time: which byte each letter comes from, and which half of it.
+        let place: u32 = 0;
+        for (let value: u32 = 0; value < 8; value += 4) {
+            for (let digit: u32 = 8 - digits; digit < 8; digit++, place++) {
+                store<u8>(scratch + <usize>place, value + 3 - (digit >> 1));
+                store<u8>(scratch + <usize>place, digit & 1 ? 255 : 0, 16);
+            }
+        }
+        const places = v128.load(scratch);
+        const isLower = v128.load(scratch, 16);
+        const letters = i8x16.add(
+            i8x16(48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 0, 1, 2, 3, 4, 5),
+            v128.and(i8x16.splat(<i8>letter), i8x16(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1)),
+        );
+        const half = i8x16.splat(15);
+        for (; from + 8 <= end; from += 8, to += 2 * digits) {
+            const bytes = i8x16.swizzle(v128.load64_zero(from), places);
+            const nibbles = v128.and(v128.bitselect(bytes, i16x8.shr_u(bytes, 4), isLower), half);
+            v128.store(to, i8x16.swizzle(letters, nibbles));
+        }
         const cut: u64 = 8 * (8 - digits);
-        for (; from < end; from += size, to += digits) store<u64>(to, eightDigits(load<u32>(from), added) >> cut);
+        if (from < end) store<u64>(to, eightDigits(load<u32>(from), added) >> cut);
     } else {
         const cut: u64 = 8 * (16 - digits);
         for (; from < end; from += size, to += digits) {
@@ -290,8 +354,21 @@ export function hex(from: usize, size: u32, digits: u32, letter: u32, to: usize,
 export function narrow(at: usize, size: u32, count: u32): void {
     let to = at;
     const end = at + (<usize>count) * 4;
-    if (size == 2) for (; at < end; at += 4, to += 2) store<u16>(to, load<u16>(at));
-    else for (; at < end; at += 4, to++) store<u8>(to, load<u8>(at));
+    if (size == 2) {
+        const kept = i32x4.splat(0xffff);
+        for (const many = at + (<usize>(count & ~7)) * 4; at < many; at += 32, to += 16) {
+            v128.store(to, i16x8.narrow_i32x4_u(v128.and(v128.load(at), kept), v128.and(v128.load(at, 16), kept)));
+        }
+        for (; at < end; at += 4, to += 2) store<u16>(to, load<u16>(at));
+    } else {
+        const kept = i32x4.splat(0xff);
+        for (const many = at + (<usize>(count & ~15)) * 4; at < many; at += 64, to += 16) {
+            const low = i16x8.narrow_i32x4_u(v128.and(v128.load(at), kept), v128.and(v128.load(at, 16), kept));
+            const high = i16x8.narrow_i32x4_u(v128.and(v128.load(at, 32), kept), v128.and(v128.load(at, 48), kept));
+            v128.store(to, i8x16.narrow_i16x8_u(low, high));
+        }
+        for (; at < end; at += 4, to++) store<u8>(to, load<u8>(at));
+    }
 }
 
 /** Integers without a sign as the last `digits` decimal digits of each. */

@@ -8,8 +8,8 @@ import { sample } from "./sample.js";
  * loaded it has nothing else to do, usually while that waits for the network; this takes a few milliseconds, and
  * need not be waited for: an earlier call is right, too, and spends them itself.
  *
- * What happens: 4 KB of WebAssembly are compiled, sixteen rows are decoded a few times, and some texts are made. Where
- * a page's content security policy forbids WebAssembly, JavaScript does the same, more slowly.
+ * What happens: 5 KB of WebAssembly are compiled, sixteen rows are decoded a few times, and some texts are made. Where
+ * a page's content security policy forbids WebAssembly, or an engine knows none with vectors, JavaScript does the same, more slowly.
  */
 export const ready: Promise<void> = new Promise((resolve) => {
     setTimeout(() => {
