@@ -72,7 +72,7 @@ export function decode<Row = AnyRow>(encoded: ArrayBuffer | Uint8Array<ArrayBuff
     } catch (error) {
         throw asRowsError(error);
     } finally {
-        machine().reset();
+        machine().release();
     }
 }
 

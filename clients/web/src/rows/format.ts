@@ -20,6 +20,8 @@ export const checksumBytes = 4;
 export const headBytes = 8;
 /** How many rows a chunk has at most. */
 export const rowsPerChunk = 65536;
+/** A body of so many bytes at most lies in the machine's memory while it is decoded; of a larger one, a list a time. */
+const mostHeld = 2 ** 16;
 
 const widths: { readonly [type: string]: number } = {
     i8: 1, u8: 1, i16: 2, u16: 2, i32: 4, u32: 4, date: 4, i64: 8, u64: 8, f64: 8, time: 8, timestamp: 8, decimal: 8,
@@ -39,13 +41,18 @@ function uint32(bytes: Uint8Array, at: number): number {
     return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
 }
 
-function verify(body: Uint8Array, expected: number, origin: number, chunk: number | undefined): void {
-    const found = machine().checksum(body);
+/** Whether the bytes are those that were sent. Where they are held in the machine is returned; below 0 if they are too many. */
+function verify(body: Uint8Array, expected: number, origin: number, chunk: number | undefined): number {
+    const one = machine();
+    one.release();
+    const address = body.length > mostHeld ? -1 : one.hold(body);
+    const found = address < 0 ? one.checksum(body) : one.checksumAt(address, body.length);
     if (found !== expected) {
         const what = chunk === undefined ? "the schema" : `chunk ${chunk}`;
         const hex = (sum: number): string => sum.toString(16).padStart(8, "0");
         throw new RowsError("checksum", `${what} at byte ${origin} was damaged on its way (its checksum is ${hex(found)}, not ${hex(expected)})`, origin);
     }
+    return address;
 }
 
 /** A body is no larger than what it becomes, but for heads and padding. */
@@ -117,8 +124,8 @@ export class Progress {
 
     /** The columns of a chunk; `used` says how many bytes of columns there are already, and is what there are then. */
     chunk(head: Uint8Array, body: Uint8Array<ArrayBuffer>, origin: number, count: number, memory: { used: number }): Column[] {
-        verify(body, uint32(head, 4), origin, this.chunks);
-        const input = new Input(body, origin, this.limits.bytes, memory.used);
+        const address = verify(body, uint32(head, 4), origin, this.chunks);
+        const input = new Input(body, origin, this.limits.bytes, memory.used, address);
         const one = machine();
         // No more than the body makes likely: a column may take no bytes at all.
         const bytes = Math.min(this.#widths() * count + 8 * this.fields.length, 16 * body.length + 1024);
@@ -129,10 +136,8 @@ export class Progress {
         const columns: Column[] = [];
         for (const field of this.fields) {
             const length = input.count(input.left, "the length of a column");
-            const from = input.position;
-            const part = input.take(length, "a column");
+            const own = input.part(length, memory.used, "a column");
             if (!this.isChosen(field)) continue;
-            const own = new Input(part, from, this.limits.bytes, memory.used);
             columns.push(readColumn(own, means, field, count));
             one.reset();
             if (own.left !== 0) throw own.malformed(`${own.left} more bytes behind the column "${field.name}"`);

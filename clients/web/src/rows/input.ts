@@ -1,9 +1,12 @@
 import { RowsError } from "./error.js";
+import type { Machine } from "./kernels.js";
 
 /** A part of the encoded bytes that is read from its beginning to its end. */
 export class Input {
     readonly bytes: Uint8Array<ArrayBuffer>;
     at = 0;
+    /** Where in `bytes` this part ends. */
+    readonly #end: number;
     /** Where in the whole stream `bytes` begins. */
     readonly origin: number;
     /** The halves of the number that `wide` or `zigzag` has read last. */
@@ -11,17 +14,31 @@ export class Input {
     high = 0;
     #budget: number;
     readonly #limit: number;
+    /** Where `bytes` lie in a machine's memory; below 0 if they do not. */
+    readonly #address: number;
 
-    /** `limit` is how many bytes of columns may be made, of which `used` are there. */
-    constructor(bytes: Uint8Array<ArrayBuffer>, origin: number, limit: number, used = 0) {
+    /**
+     * `limit` is how many bytes of columns may be made, of which `used` are there. `address` says where in a machine's
+     * memory the bytes lie as well.
+     */
+    constructor(bytes: Uint8Array<ArrayBuffer>, origin: number, limit: number, used = 0, address = -1, from = 0, end = bytes.length) {
         this.bytes = bytes;
         this.origin = origin;
+        this.at = from;
+        this.#end = end;
         this.#limit = limit;
         this.#budget = limit - used;
+        this.#address = address;
+    }
+
+    /** The next bytes as a part of their own, in which columns may take what is left when `used` bytes are there. */
+    part(count: number, used: number, what: string): Input {
+        const from = this.skip(count, what);
+        return new Input(this.bytes, this.origin, this.#limit, used, this.#address, from, from + count);
     }
 
     get left(): number {
-        return this.bytes.length - this.at;
+        return this.#end - this.at;
     }
 
     /** Where the next byte lies in the stream. */
@@ -53,8 +70,8 @@ export class Input {
     /** Steps over as many bytes, and says where the first of them lies in `bytes`. */
     skip(count: number, what: string): number {
         const from = this.at;
-        if (!(count <= this.bytes.length - from)) {
-            const end = this.origin + this.bytes.length;
+        if (!(count <= this.#end - from)) {
+            const end = this.origin + this.#end;
             throw new RowsError("truncated", `the packed rows end too early, at byte ${end}: ${what} is missing`, end);
         }
         this.at = from + count;
@@ -64,6 +81,12 @@ export class Input {
     take(count: number, what: string): Uint8Array<ArrayBuffer> {
         const from = this.skip(count, what);
         return this.bytes.subarray(from, from + count);
+    }
+
+    /** Where in the machine's memory the next bytes lie: nothing may be written there. */
+    bring(machine: Machine, count: number, what: string): number {
+        const from = this.skip(count, what);
+        return this.#address < 0 ? machine.bring(this.bytes.subarray(from, from + count)) : this.#address + from;
     }
 
     byte(what: string): number {

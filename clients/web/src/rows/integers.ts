@@ -52,7 +52,7 @@ export function integers(input: Input, machine: Machine, count: number, size: Si
         }
         case packed: {
             const bits = widthOf(input);
-            const from = machine.bring(input.take(packedBytes(count, bits), "packed offsets"));
+            const from = input.bring(machine, packedBytes(count, bits), "packed offsets");
             return unpacked(machine, from, bits, low, high, count, size);
         }
         case scaled: {
@@ -97,7 +97,7 @@ export function integers(input: Input, machine: Machine, count: number, size: Si
         case classes: {
             const at = entropy(input, machine, count, depth);
             const bits = machine.kernels.classBits(at, count);
-            const from = machine.bring(input.take(Math.ceil(bits / 8), "the bits of offsets"));
+            const from = input.bring(machine, Math.ceil(bits / 8), "the bits of offsets");
             const to = machine.allocate(count * width(size));
             if (size === 8) machine.kernels.classes64(at, from, low, high, to, count);
             else machine.kernels.classes32(at, from, low, to, count);
@@ -195,7 +195,7 @@ function sums(input: Input, machine: Machine, low: number, high: number, count: 
 
 function corrected(input: Input, machine: Machine, low: number, high: number, count: number, size: Size, depth: number): number {
     const bits = widthOf(input);
-    const from = machine.bring(input.take(packedBytes(count, bits), "packed offsets"));
+    const from = input.bring(machine, packedBytes(count, bits), "packed offsets");
     const to = unpacked(machine, from, bits, low, high, count, size);
     const exceptions = input.count(count, "the number of exceptions");
     const gaps = integers(input, machine, exceptions, 4, depth + 1);
@@ -265,7 +265,7 @@ function entropy(input: Input, machine: Machine, count: number, depth: number): 
         if (state < least || state >= 2 ** 31) throw input.malformed("a state of the entropy coder that cannot be");
     }
     const number = input.count(count, "the number of words");
-    const words = machine.bring(input.take(2 * number, "words of the entropy coder"));
+    const words = input.bring(machine, 2 * number, "words of the entropy coder");
     const to = machine.allocate(4 * count);
     const sound = machine.kernels.symbols(places, states, words, number, to, count);
     // Having given all its words and its symbols, each state is where the encoder began.
@@ -285,7 +285,7 @@ function groups(input: Input, machine: Machine, low: number, high: number, count
     const product = base ** BigInt(each);
     if (product > 2n ** 64n) throw input.malformed("a group in mixed radix of more than 64 bits");
     const bits = (product - 1n).toString(2).length;
-    const from = machine.bring(input.take(packedBytes(Math.ceil(count / each), bits), "groups in mixed radix"));
+    const from = input.bring(machine, packedBytes(Math.ceil(count / each), bits), "groups in mixed radix");
     const to = machine.allocate(count * width(size));
     if (size === 8) machine.kernels.radix64(from, bits, radixLow, radixHigh, each, low, high, to, count);
     else machine.kernels.radix32(from, bits, radixLow, radixHigh, each, low, to, count);

@@ -55,6 +55,7 @@ export class Machine {
     buffer: ArrayBuffer;
     bytes: Uint8Array<ArrayBuffer>;
     readonly #grow: (bytes: number) => ArrayBuffer;
+    #floor = first;
     #top = first;
 
     constructor(kernels: Kernels, buffer: ArrayBuffer, grow: (bytes: number) => ArrayBuffer) {
@@ -65,9 +66,22 @@ export class Machine {
         kernels.prepare();
     }
 
-    /** Forgets all lists. */
+    /** Forgets all lists but what is held. */
     reset(): void {
-        this.#top = first;
+        this.#top = this.#floor;
+    }
+
+    /** Forgets all lists, and brings bytes into the memory, which stay until others are held or nothing is. */
+    hold(bytes: Uint8Array): number {
+        this.release();
+        const address = this.bring(bytes);
+        this.#floor = this.#top;
+        return address;
+    }
+
+    /** Forgets everything. */
+    release(): void {
+        this.#floor = this.#top = first;
     }
 
     /** Room for as many bytes, at a multiple of 8. What stands there is left from before. */
@@ -87,7 +101,12 @@ export class Machine {
         return address;
     }
 
-    /** The checksum of these bytes. */
+    /** The checksum of bytes that are held, or in a list. */
+    checksumAt(address: number, count: number): number {
+        return this.kernels.checksum(0, address, count) >>> 0;
+    }
+
+    /** The checksum of these bytes, however many they are. */
     checksum(bytes: Uint8Array): number {
         const part = 2 ** 15;
         const at = this.allocate(Math.min(bytes.length, part));
@@ -147,7 +166,7 @@ function compile(): Machine | undefined {
         // Not asynchronously: to compile these few kilobytes takes less time than to wait for another thread.
         return fromInstance(new WebAssembly.Instance(new WebAssembly.Module(fromBase64(encoded))));
     } catch {
-        // A content security policy may forbid it. There is another way.
+        // A content security policy may forbid it, or the engine be older than vectors in it. There is another way.
         return undefined;
     }
 }

@@ -131,7 +131,7 @@ function plainly(input: Input, machine: Machine, codec: number, count: number, d
             return fromPrefixes(input, machine, count, depth);
         case alphabet: {
             const kinds = input.byte("the size of an alphabet") + 1;
-            const letters = machine.bring(input.take(kinds, "an alphabet"));
+            const letters = input.bring(machine, kinds, "an alphabet");
             const ends = readLengths(input, machine, count);
             const total = totalOf(ends);
             // A constant list of integers takes no bytes, however long it is: the limit is what stops it.

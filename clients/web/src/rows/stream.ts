@@ -104,7 +104,7 @@ export async function* decodeStream<Row = AnyRow>(stream: ReadableStream<Uint8Ar
             } catch (error) {
                 throw asRowsError(error);
             } finally {
-                machine().reset();
+                machine().release();
             }
             yield new Rows(columns, count);
         }

@@ -243,7 +243,7 @@ function wideFloats(input: Input, machine: Machine, count: number, how: number, 
         const lower = input.byte("the number of lower bits");
         if (lower >= width) throw input.malformed(`${lower} lower bits of ${width}`);
         const address = integers(input, machine, count, 8, 1);
-        const bits = machine.bring(input.take(packedBytes(count, lower), "lower bits"));
+        const bits = input.bring(machine, packedBytes(count, lower), "lower bits");
         if (lower > 0) machine.kernels.join64(address, bits, lower, count);
         return address;
     }
