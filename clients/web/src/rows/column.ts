@@ -89,7 +89,7 @@ export class Texts implements Iterable<string> {
 
 function evenParts(text: string, width: number, count: number): string[] {
     const made = new Array<string>(count);
-    for (let index = 0, at = 0; index < count; index++, at += width) made[index] = text.substring(at, at + width);
+    for (let index = 0, at = 0; index < count; index++, at += width) made[index] = text.slice(at, at + width);
     return made;
 }
 
