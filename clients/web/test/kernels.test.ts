@@ -48,6 +48,27 @@ test("the checksum is CRC-32C", () => {
     }
 });
 
+test("what is held stays while lists come and go", () => {
+    const some = bytes(1000);
+    for (const one of [compiled, interpreted]) {
+        one.release();
+        const bottom = one.allocate(0);
+        const held = one.hold(some);
+        assert.equal(held, bottom);
+        assert.equal(one.checksumAt(held, some.length), one.checksum(some));
+        for (let time = 0; time < 2; time++) {
+            one.reset();
+            // More than the memory has room for, so that it grows.
+            const list = one.allocate(one.buffer.byteLength);
+            assert.ok(list >= held + some.length);
+            one.bytes.fill(7, list);
+            assert.deepEqual(one.bytes.slice(held, held + some.length), some);
+        }
+        one.release();
+        assert.equal(one.allocate(0), bottom);
+    }
+});
+
 test("both machines unpack the same, whatever the width", () => {
     for (let width = 0; width <= 64; width++) {
         for (const count of [0, 1, 5, 64, 131]) {
