@@ -1,4 +1,5 @@
 use crate::ShapeError;
+use crate::kernels::vectorised;
 
 /// Where the values of a column of text or bytes end. As long as all have one length, that is all that is kept.
 #[derive(Clone, Debug)]
@@ -86,6 +87,32 @@ impl Ends {
             Ends::Fixed { width, .. } => *width,
             Ends::Each(offsets) => offsets[index + 1] - offsets[index],
         })
+    }
+
+    /// Where values begin from `from` on, and where the last of them ends: as many places as `room` has.
+    #[inline]
+    pub(crate) fn starts<'a>(&'a self, from: usize, room: &'a mut [u32]) -> &'a [u32] {
+        match self {
+            Ends::Fixed { width, count } => {
+                assert!(from + room.len() <= count + 1, "{from} and more of {count}");
+                for (index, place) in room.iter_mut().enumerate() {
+                    *place = (from + index) as u32 * width;
+                }
+                room
+            }
+            Ends::Each(offsets) => &offsets[from..from + room.len()],
+        }
+    }
+
+    /// The greatest length; 0 if there are no values.
+    pub(crate) fn longest(&self) -> usize {
+        match self {
+            Ends::Fixed { width, .. } => *width as usize,
+            Ends::Each(offsets) => vectorised(|| {
+                let pairs = offsets.iter().zip(&offsets[1..]);
+                pairs.fold(0, |most, (start, end)| most.max(end - start)) as usize
+            }),
+        }
     }
 
     /// The one length of all values, if they have one; there may be none.

@@ -1,5 +1,5 @@
-use super::key::Key;
-use super::sample::{Sample, shared_prefix};
+use super::dictionary::Dictionary;
+use super::sample::{Repetitions, Sample, shared_prefix};
 use super::{
     ALPHABET, Collected, DEPTH, DICTIONARY, DIGITS, FIXED, HEX_LOWER, HEX_UPPER, LENGTHS, OFFSETS,
     PREFIXES, Texts,
@@ -27,7 +27,7 @@ fn nested(texts: Texts<'_>, effort: Effort, depth: u8, out: &mut Output<'_>) {
     }
     if depth + 1 < DEPTH && texts.len() >= 8 {
         let sample = Sample::of(texts);
-        if sample.repeats(texts) && dictionary(texts, effort, depth, out) {
+        if sample.repeats(texts) && dictionary(texts, sample.repetitions(), effort, depth, out) {
             return;
         }
         if sample.shares_prefixes() {
@@ -128,57 +128,21 @@ fn decimals(all: &[u8], width: usize) -> Option<Vec<u64>> {
 }
 
 /// False, and nothing written, where it turns out not to be worth it.
-fn dictionary(texts: Texts<'_>, effort: Effort, depth: u8, out: &mut Output<'_>) -> bool {
-    let most = (texts.len() / 2).clamp(1, 1 << 16);
-    let size = (most * 2).next_power_of_two();
-    let mut table = vec![u32::MAX; size];
-    let mut entries = Collected::default();
-    let mut keys: Vec<Key> = Vec::new();
-    // The last code is that of the entry before `most`.
-    let mut codes = vec![0_u16; texts.len()];
-    // Values made so that they meet in one place must not cost time without end.
-    let mut patience = texts.len() * 16;
-    let mut before: (&[u8], u16) = (&[], 0);
-    for (index, place_of_code) in codes.iter_mut().enumerate() {
-        let range = texts.ends.range(index);
-        let key = Key::of(texts.all, &range);
-        let value = &texts.all[range];
-        // A long value often stands there several times in a row. Short ones are found as quickly as that is.
-        if !key.is_whole() && value == before.0 {
-            *place_of_code = before.1;
-            continue;
-        }
-        let mut place = key.hash() as usize & (size - 1);
-        let code = loop {
-            let code = table[place];
-            if code == u32::MAX {
-                let code = entries.ends.len();
-                if code == most || entries.all.len() + value.len() > texts.all.len() / 2 + 64 {
-                    return false;
-                }
-                entries.push(value);
-                keys.push(key);
-                table[place] = code as u32;
-                break code as u16;
-            }
-            if keys[code as usize] == key
-                && (key.is_whole() || entries.texts().get(code as usize) == value)
-            {
-                break code as u16;
-            }
-            patience -= 1;
-            if patience == 0 {
-                return false;
-            }
-            place = (place + 1) & (size - 1);
-        };
-        *place_of_code = code;
-        before = (value, code);
-    }
+fn dictionary(
+    texts: Texts<'_>,
+    expected: Repetitions,
+    effort: Effort,
+    depth: u8,
+    out: &mut Output<'_>,
+) -> bool {
+    let Some(dictionary) = Dictionary::of(texts, expected) else {
+        return false;
+    };
     out.byte(DICTIONARY);
-    out.varint(entries.ends.len() as u64);
+    out.varint(dictionary.len() as u64);
+    let entries = dictionary.entries(texts);
     nested(entries.texts(), effort, depth + 1, out);
-    integers::encode(&codes, effort.inner(), out);
+    integers::encode(&dictionary.codes, effort.inner(), out);
     true
 }
 

@@ -1,8 +1,9 @@
 //! Columns of text and of bytes.
 
 mod decode;
+mod dictionary;
 mod encode;
-mod key;
+mod identity;
 mod sample;
 #[cfg(test)]
 mod tests;

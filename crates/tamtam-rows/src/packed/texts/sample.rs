@@ -1,5 +1,5 @@
 use super::Texts;
-use super::key::Key;
+use super::identity::Identity;
 use crate::packed::marks::Marks;
 
 /// Where the values of a sample are marked.
@@ -13,6 +13,15 @@ pub(super) struct Sample {
     bytes: usize,
     shared: usize,
     neighbours: usize,
+}
+
+/// How often a value was there before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Repetitions {
+    /// Among so many values from all over a list.
+    pub(super) among: usize,
+    /// About so many times.
+    pub(super) count: f64,
 }
 
 impl Sample {
@@ -39,8 +48,9 @@ impl Sample {
             };
             for index in start..start + length {
                 let value = texts.get(index);
-                let key = Key::of(texts.all, &texts.ends.range(index));
-                let place = key.hash() as usize % Seen::PLACES;
+                let range = texts.ends.range(index);
+                let identity = u128::of(texts.all, range.start, range.len());
+                let place = (identity.mixed() >> 32) as usize % Seen::PLACES;
                 sample.distinct += usize::from(seen.mark(place));
                 sample.bytes += value.len();
                 if index > start {
@@ -52,12 +62,20 @@ impl Sample {
         sample
     }
 
-    /// Whether a dictionary promises to be smaller.
-    pub(super) fn repeats(&self, texts: Texts<'_>) -> bool {
+    pub(super) fn repetitions(&self) -> Repetitions {
         let size = self.size as f64;
         // Some meet in one place by accident.
         let accidents = size * size / (2.0 * Seen::PLACES as f64);
-        let pairs = size - self.distinct as f64 - accidents;
+        Repetitions {
+            among: self.size,
+            count: size - self.distinct as f64 - accidents,
+        }
+    }
+
+    /// Whether a dictionary promises to be smaller.
+    pub(super) fn repeats(&self, texts: Texts<'_>) -> bool {
+        let size = self.size as f64;
+        let pairs = self.repetitions().count;
         if pairs < 1.0 {
             return false;
         }
@@ -73,25 +91,34 @@ impl Sample {
 }
 
 pub(super) fn shared_prefix(one: &[u8], other: &[u8]) -> usize {
-    one.iter()
-        .zip(other)
-        .take_while(|(one, other)| one == other)
-        .count()
+    let eights = one.as_chunks::<8>().0.iter().zip(other.as_chunks::<8>().0);
+    for (index, (one, other)) in eights.enumerate() {
+        let differ = u64::from_le_bytes(*one) ^ u64::from_le_bytes(*other);
+        if differ != 0 {
+            return index * 8 + differ.trailing_zeros() as usize / 8;
+        }
+    }
+    let whole = one.len().min(other.len()) / 8 * 8;
+    let rest = one[whole..].iter().zip(&other[whole..]);
+    whole + rest.take_while(|(one, other)| one == other).count()
 }
 
-/// Mixes eight bytes at a time by a multiplication.
-pub(super) fn hash(bytes: &[u8]) -> u64 {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut state = bytes.len() as u64;
-    let mut words = bytes.chunks_exact(8);
-    for word in &mut words {
-        state =
-            (state ^ u64::from_le_bytes(word.try_into().expect("8 bytes"))).wrapping_mul(FACTOR);
-        state ^= state >> 29;
+#[cfg(test)]
+mod tests {
+    use super::shared_prefix;
+
+    #[test]
+    fn prefixes_end_where_values_differ() {
+        let value: Vec<u8> = (0..40).collect();
+        for length in 0..=value.len() {
+            for at in 0..length {
+                let mut other = value.clone();
+                other[at] ^= 0x80;
+                assert_eq!(shared_prefix(&value[..length], &other), at);
+                assert_eq!(shared_prefix(&other, &value[..length]), at);
+            }
+            assert_eq!(shared_prefix(&value[..length], &value), length);
+            assert_eq!(shared_prefix(&value, &value[..length]), length);
+        }
     }
-    let mut last = [0; 8];
-    let rest = words.remainder();
-    last[..rest.len()].copy_from_slice(rest);
-    state = (state ^ u64::from_le_bytes(last)).wrapping_mul(FACTOR);
-    state ^ state >> 32
 }
