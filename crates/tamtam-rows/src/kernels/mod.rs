@@ -7,6 +7,7 @@
 //! Values of `width` bits lie one behind the other, each beginning with its lowest bit, in the lowest free bit of the
 //! lowest byte: value `i` takes the bits from `i * width` on.
 
+mod flags;
 mod hex;
 mod join;
 mod pack;
@@ -14,6 +15,7 @@ mod unpack;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub(crate) use flags::bits_of;
 pub(crate) use hex::{Case, from_hex, to_hex};
 pub(crate) use join::{join, join_texts};
 pub(crate) use pack::{pack, pack_offsets};

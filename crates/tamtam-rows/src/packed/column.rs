@@ -6,6 +6,7 @@ use super::floats;
 use super::integers::{self, Effort};
 use super::texts::{self, Texts};
 use crate::ends::Ends;
+use crate::kernels::{bits_of, vectorised};
 use crate::{Column, DecodeError, Kind, Nulls, Slices, Strings, Values};
 
 /// No row is null.
@@ -97,14 +98,7 @@ pub(super) const WIDE: u8 = 1;
 fn values(values: &Values, effort: Effort, out: &mut Output<'_>) {
     match values {
         Values::Bool(values) => {
-            let words: Vec<u64> = values
-                .chunks(64)
-                .map(|part| {
-                    part.iter()
-                        .enumerate()
-                        .fold(0, |word, (at, &bit)| word | u64::from(bit) << at)
-                })
-                .collect();
+            let words: Vec<u64> = values.chunks(64).map(bits_of).collect();
             bits::encode(&words, values.len(), effort, out);
         }
         Values::I8(values) => integers::encode(values, effort, out),
@@ -115,24 +109,20 @@ fn values(values: &Values, effort: Effort, out: &mut Output<'_>) {
         Values::U16(values) => integers::encode(values, effort, out),
         Values::U32(values) => integers::encode(values, effort, out),
         Values::U64(values) => integers::encode(values, effort, out),
-        Values::I128(values) => {
-            let narrow: std::result::Result<Vec<i64>, _> =
-                values.iter().map(|&value| value.try_into()).collect();
-            match narrow {
-                Ok(narrow) => {
-                    out.byte(NARROW);
-                    integers::encode(&narrow, effort, out);
-                }
-                Err(_) => {
-                    out.byte(WIDE);
-                    let all: Vec<u8> = values
-                        .iter()
-                        .flat_map(|value| value.to_le_bytes())
-                        .collect();
-                    sixteen(&all, effort, out);
-                }
+        Values::I128(values) => match narrow(values) {
+            Some(narrow) => {
+                out.byte(NARROW);
+                integers::encode(&narrow, effort, out);
             }
-        }
+            None => {
+                out.byte(WIDE);
+                let all: Vec<u8> = values
+                    .iter()
+                    .flat_map(|value| value.to_le_bytes())
+                    .collect();
+                sixteen(&all, effort, out);
+            }
+        },
         Values::F32(values) => floats::encode(values, effort, out),
         Values::F64(values) => floats::encode(values, effort, out),
         Values::Uuid(values) => sixteen(values.as_flattened(), effort, out),
@@ -155,6 +145,20 @@ fn values(values: &Values, effort: Effort, out: &mut Output<'_>) {
             out,
         ),
     }
+}
+
+/// All of them in 64 bits each.
+fn narrow(values: &[i128]) -> Option<Vec<i64>> {
+    let low = |&value: &i128| value as i64;
+    // Without a branch for each: the upper halves are looked at together.
+    let differ = vectorised(|| {
+        let differ = values.iter().map(|value| {
+            let upper = (value >> 64) as i64;
+            upper ^ (low(value) >> 63)
+        });
+        differ.fold(0, |all, one| all | one)
+    });
+    (differ == 0).then(|| vectorised(|| values.iter().map(low).collect()))
 }
 
 fn sixteen(all: &[u8], effort: Effort, out: &mut Output<'_>) {

@@ -91,12 +91,13 @@ fn cheapest<const MOST: usize>(
             *best = (choice, cost);
         }
     };
+    let mut widths = None;
     if effort.nests() {
         // Where many values are as wide as the widest, there is nothing to patch.
         let (low, bits) = if sample.share_from(1 << (width - 1)) > 0.25 {
             (width, f64::from(width))
         } else {
-            Widths::of(sample.values().iter().copied()).patched(width)
+            widths.insert(Widths::of(sample.values())).patched(width)
         };
         // What is saved must be worth the second pass, here and where it is read.
         let worth = if effort.mode == Mode::Small {
@@ -120,17 +121,23 @@ fn cheapest<const MOST: usize>(
             );
         }
         if width > 2 {
-            let distinct = sample.distinct();
-            let codes = distinct.max(2.0).log2().ceil();
+            let cost = |distinct: f64| {
+                let codes = distinct.max(2.0).log2().ceil();
+                cost(codes, distinct * f64::from(width) + 80.0) * 1.04
+            };
+            let distinct = sample.distinct(|least| cost(least) >= best.1);
             if distinct < count as f64 / 2.0 && distinct <= dictionary::MOST as f64 {
-                let cost = cost(codes, distinct * f64::from(width) + 80.0) * 1.04;
-                offer(&mut best, Choice::Dictionary(distinct as usize), cost);
+                offer(
+                    &mut best,
+                    Choice::Dictionary(distinct as usize),
+                    cost(distinct),
+                );
             }
         }
     }
-    let least = best.1;
-    if let Some((choice, cost)) = by_entropy(sample, count, range, effort)
-        && cost < least * effort.entropy_share()
+    let most = best.1 * effort.entropy_share();
+    if let Some((choice, cost)) = by_entropy(sample, widths, count, range, most, effort)
+        && cost < most
     {
         best = (choice, cost);
     }
@@ -147,26 +154,39 @@ fn delta_bits<const MOST: usize>(sample: &Sample<MOST>, width: u32) -> f64 {
         return f64::INFINITY;
     }
     let differences = sample.differences();
-    let (Some(&least), Some(&most)) = (differences.iter().min(), differences.iter().max()) else {
+    let Some(&first) = differences.first() else {
         return f64::INFINITY;
     };
+    let (least, most) = vectorised(|| {
+        let bounds = |(least, most): (i64, i64), &difference: &i64| {
+            (least.min(difference), most.max(difference))
+        };
+        differences.iter().fold((first, first), bounds)
+    });
     let range = most.wrapping_sub(least) as u64;
     if range == 0 {
         return 0.0;
     }
     let packed = f64::from(width_of(range));
-    let offsets = differences
-        .iter()
-        .map(|difference| difference.wrapping_sub(least) as u64);
+    let mut offsets = [0; MOST];
+    let offsets = &mut offsets[..differences.len()];
+    vectorised(|| {
+        for (offset, difference) in offsets.iter_mut().zip(differences) {
+            *offset = difference.wrapping_sub(least) as u64;
+        }
+    });
     let (_, patched) = Widths::of(offsets).patched(width_of(range));
     packed.min(patched)
 }
 
-/// The cheaper of the two ways to use the entropy coder, where the sample is large enough to tell.
+/// That of the two ways to use the entropy coder which fits the range, where the sample is large enough to tell and it
+/// may take less than `most`.
 fn by_entropy<const MOST: usize>(
     sample: &Sample<MOST>,
+    widths: Option<Widths>,
     count: usize,
     range: u64,
+    most: f64,
     effort: Effort,
 ) -> Option<(Choice, f64)> {
     if count < 256 || !effort.nests() {
@@ -176,6 +196,13 @@ fn by_entropy<const MOST: usize>(
     // A small sample sees each of many values once or never, and tells nothing.
     if sample.len() < 256 && (!is_direct || range >= 16) && effort.mode != Mode::Small {
         return None;
+    }
+    // Where it must save much, the widths alone mostly tell that it does not.
+    if effort.mode != Mode::Small {
+        let widths = widths.unwrap_or_else(|| Widths::of(sample.values()));
+        if widths.entropy_at_least(is_direct) * count as f64 >= most {
+            return None;
+        }
     }
     let mut counts = [0_u32; 256];
     let mut rest = 0_u64;

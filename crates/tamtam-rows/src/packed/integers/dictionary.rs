@@ -107,14 +107,14 @@ fn by_hash<W: Word>(offsets: &[W], most: usize, sorted: bool) -> Option<Found> {
 
 /// In order, entries are smaller, and codes keep what order the values had.
 fn in_order<W: Word>(entries: &mut [W], codes: &mut [u16]) {
-    let mut order: Vec<u16> = (0..entries.len() as u16).collect();
-    order.sort_unstable_by_key(|&code| entries[code as usize]);
+    let mut order: Vec<(W, u16)> = entries.iter().copied().zip(0..).collect();
+    order.sort_unstable_by_key(|&(value, _)| value);
     let mut renamed = vec![0_u16; entries.len()];
-    for (rank, &code) in order.iter().enumerate() {
+    for (rank, (entry, &(value, code))) in entries.iter_mut().zip(&order).enumerate() {
         renamed[code as usize] = rank as u16;
+        *entry = value;
     }
     codes
         .iter_mut()
         .for_each(|code| *code = renamed[*code as usize]);
-    entries.sort_unstable();
 }

@@ -1,6 +1,6 @@
 use super::choose::{Choice, Chosen, choose};
 use super::{Codec, Effort, Exceptions, Integer, dictionary, radix, symbols};
-use crate::kernels::{Word, mask, pack, pack_offsets, packed_bytes, vectorised, width_of};
+use crate::kernels::{Word, bits_of, mask, pack, pack_offsets, packed_bytes, vectorised, width_of};
 use crate::packed::Mode;
 use crate::packed::bytes::Output;
 
@@ -202,7 +202,7 @@ fn patched<W: Word>(offsets: &[W], base: u64, low: u32, effort: Effort, out: &mu
             .collect()
     });
     let mut exceptions = Exceptions::default();
-    for row in rows_where(offsets, |_, offset| offset.get() > mask) {
+    for row in rows_where(offsets, offsets, |offset, _| offset.get() > mask) {
         exceptions.push(row as usize, offsets[row as usize].get() >> low);
     }
     out.byte(low as u8);
@@ -214,9 +214,8 @@ fn runs<W: Word>(offsets: &[W], base: u64, effort: Effort, out: &mut Output<'_>)
     out.byte(Codec::Runs as u8);
     out.zigzag(base);
     // The last row of each run: the next one has another value, or there is none.
-    let lasts = rows_where(offsets, |row, offset| {
-        offsets.get(row + 1).is_none_or(|next| next != offset)
-    });
+    let mut lasts = rows_where(offsets, &offsets[1..], |one, next| one != next);
+    lasts.push(offsets.len() as u32 - 1);
     let values: Vec<u64> = lasts
         .iter()
         .map(|&last| offsets[last as usize].get())
@@ -232,15 +231,32 @@ fn runs<W: Word>(offsets: &[W], base: u64, effort: Effort, out: &mut Output<'_>)
     encode(&lengths, effort.inner(), out);
 }
 
-/// The rows of which something holds, found without branches, as those would be foreseen wrongly. A chunk has fewer
-/// than 2^32 rows, and so has what lies in it.
-fn rows_where<W: Word>(offsets: &[W], holds: impl Fn(usize, &W) -> bool) -> Vec<u32> {
-    let mut rows = vec![0_u32; offsets.len() + 1];
-    let mut count = 0;
-    for (row, offset) in offsets.iter().enumerate() {
-        rows[count] = row as u32;
-        count += usize::from(holds(row, offset));
+/// The rows of which something holds, each with its partner. A chunk has fewer than 2^32 rows, and so has what lies
+/// in it.
+fn rows_where<W: Word>(values: &[W], partners: &[W], holds: impl Fn(W, W) -> bool) -> Vec<u32> {
+    // A branch for each would be foreseen wrongly.
+    let parts = values.chunks(64).zip(partners.chunks(64));
+    let words = parts.map(|(values, partners)| {
+        let mut flags = [false; 64];
+        vectorised(|| {
+            let pairs = values.iter().zip(partners);
+            for (flag, (&value, &partner)) in flags.iter_mut().zip(pairs) {
+                *flag = holds(value, partner);
+            }
+        });
+        bits_of(&flags)
+    });
+    let words: Vec<u64> = words.collect();
+    let count = words.iter().map(|word| word.count_ones() as usize).sum();
+    let mut rows = vec![0; count];
+    let mut places = rows.iter_mut();
+    for (index, mut left) in words.into_iter().enumerate() {
+        while left != 0
+            && let Some(place) = places.next()
+        {
+            *place = index as u32 * 64 + left.trailing_zeros();
+            left &= left - 1;
+        }
     }
-    rows.truncate(count);
     rows
 }

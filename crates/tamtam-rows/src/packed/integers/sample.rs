@@ -130,13 +130,15 @@ impl<const MOST: usize> Sample<MOST> {
         near * 4 >= differences.len() as u64 * 3
     }
 
-    /// How many different values the whole list would have if each were as likely.
-    pub(super) fn distinct(&self) -> f64 {
+    /// How many different values the whole list would have if each were as likely. Without bound if so many as a part
+    /// of the sample has are too many already.
+    pub(super) fn distinct(&self, too_many: impl FnOnce(f64) -> bool) -> f64 {
         let values = self.values();
         // Where not even a part has two that are equal, there are too many.
         let part = if MOST == FEW_LOOKED_AT { 2 } else { 4 };
         let some = values.iter().step_by(part);
-        if distinct::<MOST>(some.clone()) == some.len() {
+        let least = distinct::<MOST>(some.clone());
+        if least == some.len() || too_many(least as f64) {
             return f64::INFINITY;
         }
         let distinct = distinct::<MOST>(values.iter());
@@ -170,16 +172,33 @@ pub(super) struct Widths {
 }
 
 impl Widths {
-    pub(super) fn of(values: impl Iterator<Item = u64>) -> Widths {
-        let mut widths = Widths {
-            counts: [0; 65],
-            total: 0,
-        };
-        for value in values {
-            widths.counts[width_of(value) as usize] += 1;
-            widths.total += 1;
+    pub(super) fn of(values: &[u64]) -> Widths {
+        // Four tables, so that equal neighbours do not wait for one another.
+        let mut tables = [[0_u32; 65]; 4];
+        let (fours, rest) = values.as_chunks::<4>();
+        for four in fours {
+            for (table, &value) in tables.iter_mut().zip(four) {
+                table[width_of(value) as usize] += 1;
+            }
         }
-        widths
+        for &value in rest {
+            tables[0][width_of(value) as usize] += 1;
+        }
+        Widths {
+            counts: std::array::from_fn(|width| tables.iter().map(|table| table[width]).sum()),
+            total: values.len() as u32,
+        }
+    }
+
+    /// What an entropy coder takes for a value at least: telling its width alone, and the bits that it leaves as they
+    /// are if values are `direct`ly symbols, or not.
+    pub(super) fn entropy_at_least(&self, direct: bool) -> f64 {
+        let rest = |(width, &count): (usize, &u32)| match width {
+            5.. if !direct => count as usize * (width - 3),
+            _ => 0,
+        };
+        let rest: usize = self.counts.iter().enumerate().map(rest).sum();
+        plain_entropy(&self.counts) + rest as f64 / f64::from(self.total.max(1))
     }
 
     /// The width of the low bits that makes patching cheapest, and the bits a value then.
@@ -222,16 +241,19 @@ pub(super) fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
 /// Bits a symbol of the best code for symbols that are as frequent as these, corrected for what a sample misses
 /// (Miller, 1955).
 pub(super) fn entropy(counts: &[u32]) -> f64 {
-    let total: u32 = counts.iter().sum();
-    let all = f64::from(total.max(1));
-    let mut bits = 0.0;
-    let mut kinds = 0;
-    for &count in counts.iter().filter(|&&count| count > 0) {
+    let all: u32 = counts.iter().sum();
+    let kinds = counts.iter().filter(|&&count| count > 0).count();
+    let missed = (kinds as f64 - 1.0) / (2.0 * f64::from(all.max(1)) * std::f64::consts::LN_2);
+    plain_entropy(counts) + missed
+}
+
+fn plain_entropy(counts: &[u32]) -> f64 {
+    let all = f64::from(counts.iter().sum::<u32>().max(1));
+    let shares = counts.iter().filter(|&&count| count > 0);
+    shares.fold(0.0, |bits, &count| {
         let share = f64::from(count) / all;
-        bits -= share * share.log2();
-        kinds += 1;
-    }
-    bits + f64::from(kinds - 1) / (2.0 * all * std::f64::consts::LN_2)
+        bits - share * share.log2()
+    })
 }
 
 #[cfg(test)]

@@ -19,16 +19,15 @@ const LANES: usize = 4;
 ///
 /// Offsets below 16 are classes of their own; above, a class is the place of the highest bit and the two bits that
 /// follow it.
+#[inline(always)]
 pub(super) fn class_of(offset: u64) -> (u8, u32) {
-    if offset < 16 {
-        return (offset as u8, 0);
-    }
-    let exponent = 63 - offset.leading_zeros();
-    let rest = exponent - 2;
-    (
-        16 + (exponent as u8 - 4) * 4 + (offset >> rest & 3) as u8,
-        rest,
-    )
+    // No branch: which way it goes changes from value to value.
+    let is_large = u32::from(offset >= 16);
+    let exponent = 63 - (offset | 16).leading_zeros();
+    let rest = (exponent - 2) * is_large;
+    let first = (exponent * 4) * is_large;
+    let upper = (offset >> rest) as u32 & (15 >> (2 * is_large));
+    ((first + upper) as u8, rest)
 }
 
 /// The least offset of a class, and how many bits follow.
@@ -75,27 +74,47 @@ pub(super) fn encode_classes<W: Word>(
     let start = out.bytes.len();
     out.byte(Codec::Classes as u8);
     out.zigzag(base);
-    let symbols: Vec<u8> = offsets
-        .iter()
-        .map(|offset| class_of(offset.get()).0)
-        .collect();
+    let mut symbols = vec![0; offsets.len()];
+    let mut bits = 0;
+    for (symbol, offset) in symbols.iter_mut().zip(offsets) {
+        let rest;
+        (*symbol, rest) = class_of(offset.get());
+        bits += rest as usize;
+    }
     write(&symbols, effort, out);
-    let mut held = 0_u128;
+    write_rests(offsets, bits, out.bytes);
+    pays(start, offsets.len(), width, out)
+}
+
+/// The bits of each offset that its class leaves open, `bits` in all.
+fn write_rests<W: Word>(offsets: &[W], bits: usize, bytes: &mut Vec<u8>) {
+    let end = bytes.len() + bits.div_ceil(8);
+    let mut at = bytes.len();
+    bytes.resize(end + 8, 0);
+    let mut held = 0;
     let mut count = 0;
     for offset in offsets {
         let offset = offset.get();
         let (_, rest) = class_of(offset);
-        held |= u128::from(offset & crate::kernels::mask(rest)) << count;
-        count += rest;
-        if count >= 64 {
-            out.bytes.extend_from_slice(&(held as u64).to_le_bytes());
-            held >>= 64;
-            count -= 64;
+        // There are fewer than eight bits from before, and at most 61 new ones.
+        let (low, high) = if W::BITS == 64 {
+            (rest.min(32), rest.saturating_sub(32))
+        } else {
+            (rest, 0)
+        };
+        for (bits, value) in [(low, offset), (high, offset >> 32)] {
+            held |= (value & ((1 << bits) - 1)) << count;
+            count += bits;
+            bytes[at..at + 8].copy_from_slice(&held.to_le_bytes());
+            at += count as usize / 8;
+            held >>= count / 8 * 8;
+            count %= 8;
+            if W::BITS < 64 {
+                break;
+            }
         }
     }
-    out.bytes
-        .extend_from_slice(&(held as u64).to_le_bytes()[..count.div_ceil(8) as usize]);
-    pays(start, offsets.len(), width, out)
+    bytes.truncate(end);
 }
 
 /// Probabilities that sum up to [`TOTAL`], at least 1 for each symbol that occurs.
@@ -348,6 +367,38 @@ mod tests {
             assert!(least <= offset && (offset - least) >> rest == 0, "{offset}");
         }
         assert_eq!(class_of(u64::MAX), (255, 61));
+    }
+
+    #[test]
+    fn what_classes_leave_open_comes_back() {
+        fn check<W: Integer>(offsets: Vec<W>) {
+            let mut bytes = vec![7; 3];
+            let bits = offsets
+                .iter()
+                .map(|offset| class_of(offset.get()).1 as usize);
+            write_rests(&offsets, bits.sum(), &mut bytes);
+            assert_eq!(bytes[..3], [7; 3]);
+            let mut expected = vec![7; 3];
+            let (mut held, mut count) = (0_u128, 0);
+            for offset in offsets {
+                let (symbol, rest) = class_of(offset.get());
+                held |= u128::from(offset.get() - class(symbol).0) << count;
+                count += rest;
+                while count >= 8 {
+                    expected.push(held as u8);
+                    held >>= 8;
+                    count -= 8;
+                }
+            }
+            expected.extend((count > 0).then_some(held as u8));
+            assert_eq!(bytes, expected);
+        }
+        check::<u16>(vec![]);
+        check::<u16>((0..5000_u32).map(|n| (n * 7919) as u16).collect());
+        check::<u32>((0..5000_u32).map(|n| n.wrapping_mul(0x9e37_79b9)).collect());
+        let wide = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (n % 64);
+        check::<u64>((0..5000).map(wide).collect());
+        check::<u64>(vec![u64::MAX; 9]);
     }
 
     #[test]
