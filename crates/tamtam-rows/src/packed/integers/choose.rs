@@ -1,3 +1,4 @@
+use super::divisor::Divisor;
 use super::encode::offsets;
 use super::sample::{
     FEW_LOOKED_AT, MANY_LOOKED_AT, Sample, Widths, entropy, greatest_common_divisor,
@@ -252,14 +253,13 @@ fn divide<T: Integer, W: Word, const MOST: usize>(
 /// All quotients, or an offset that is no multiple.
 fn quotients<W: Word>(offsets: &[W], divisor: u64) -> Result<Vec<W>, u64> {
     if W::BITS > 32 || divisor > u64::from(u32::MAX) {
-        return match offsets
-            .iter()
-            .find(|offset| !offset.get().is_multiple_of(divisor))
-        {
+        let divisor = Divisor::new(divisor);
+        let is_other = |offset: &&W| !divisor.divides(offset.get());
+        return match offsets.iter().find(is_other) {
             Some(other) => Err(other.get()),
             None => Ok(offsets
                 .iter()
-                .map(|offset| W::of(offset.get() / divisor))
+                .map(|offset| W::of(divisor.quotient(offset.get())))
                 .collect()),
         };
     }

@@ -8,6 +8,7 @@
 mod choose;
 mod decode;
 mod dictionary;
+mod divisor;
 mod encode;
 mod exceptions;
 mod radix;

@@ -1,4 +1,5 @@
 use super::Integer;
+use super::divisor::Divisor;
 use crate::kernels::{vectorised, width_of};
 use crate::packed::marks::Marks;
 
@@ -80,21 +81,29 @@ impl<const MOST: usize> Sample<MOST> {
 
     /// Divides each value, which must be possible.
     pub(super) fn divide(&mut self, divisor: u64) {
-        self.values[..self.len]
-            .iter_mut()
-            .for_each(|value| *value /= divisor);
-        self.differences[..self.differences_len]
-            .iter_mut()
-            .for_each(|difference| *difference /= divisor as i64);
+        let divisor = Divisor::new(divisor);
+        for value in &mut self.values[..self.len] {
+            *value = divisor.quotient(*value);
+        }
+        for difference in &mut self.differences[..self.differences_len] {
+            *difference = divisor.signed_quotient(*difference);
+        }
     }
 
     /// The greatest common divisor of the values; 0 if all are 0.
     pub(super) fn divisor(&self) -> u64 {
         let mut common = 0;
-        for &value in self.values() {
+        let mut left = self.values().iter();
+        while common != 1
+            && let Some(&value) = left.next()
+        {
             common = greatest_common_divisor(common, value);
-            if common == 1 {
-                break;
+            if common > 1 {
+                // Most of the others are multiples, too.
+                let divisor = Divisor::new(common);
+                let multiples = left.clone().take_while(|&&value| divisor.divides(value));
+                let multiples = multiples.count();
+                left = left.as_slice()[multiples..].iter();
             }
         }
         common
