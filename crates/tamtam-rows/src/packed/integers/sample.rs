@@ -92,8 +92,12 @@ impl<const MOST: usize> Sample<MOST> {
 
     /// The greatest common divisor of the values; 0 if all are 0.
     pub(super) fn divisor(&self) -> u64 {
-        let mut common = 0;
-        let mut left = self.values().iter();
+        // Mostly a few tell that there is none.
+        let (few, left) = self.values().split_at(self.len.min(8));
+        let mut common = few
+            .iter()
+            .fold(0, |common, &value| greatest_common_divisor(common, value));
+        let mut left = left.iter();
         while common != 1
             && let Some(&value) = left.next()
         {
