@@ -38,7 +38,7 @@ public final class Course {
     /** A new one for {@code variant}, COUNT/PLACEMENT/EXTRA. */
     static Course of(String variant) {
         String[] words = variant.split("/");
-        if (words.length != 3) {
+        if (words.length != 3 || !words[0].matches("[0-9]{1,9}")) {
             throw new IllegalArgumentException("no such variant: " + variant);
         }
         long count = Long.parseLong(words[0]);

@@ -3,6 +3,7 @@ package tamtam.ring;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
+import tamtam.ExecutingChannel;
 
 /** A ring of executing channels. */
 abstract class ExecutingChannels implements Ring {
@@ -38,7 +39,7 @@ abstract class ExecutingChannels implements Ring {
         }
 
         @Override
-        void onMessage(Parcel parcel) {
+        protected void onMessage(Parcel parcel) {
             if (station.handle(parcel)) {
                 next.post(parcel);
             }

@@ -1,11 +1,11 @@
 package tamtam.ring;
 
-import com.typesafe.config.ConfigFactory;
 import java.util.concurrent.CountDownLatch;
 import org.apache.pekko.actor.AbstractActor;
 import org.apache.pekko.actor.ActorRef;
 import org.apache.pekko.actor.ActorSystem;
 import org.apache.pekko.actor.Props;
+import tamtam.PekkoSettings;
 
 /** Pekko: classic actors on a fork-join dispatcher. */
 final class Pekko implements Ring {
@@ -14,11 +14,7 @@ final class Pekko implements Ring {
     private CountDownLatch ended = new CountDownLatch(0);
 
     Pekko(int threads) {
-        // Nothing but the result goes to the standard output.
-        String settings = "pekko { loglevel = OFF, stdout-loglevel = OFF, log-dead-letters = off }\n"
-                + "ring { type = Dispatcher, executor = fork-join-executor, fork-join-executor { parallelism-min = "
-                + threads + ", parallelism-max = " + threads + ", parallelism-factor = 1.0 } }";
-        system = ActorSystem.create("ring", ConfigFactory.parseString(settings).withFallback(ConfigFactory.load()));
+        system = ActorSystem.create("ring", PekkoSettings.of(threads));
     }
 
     /** Whom the last actor of a closed ring sends to. */
@@ -66,7 +62,7 @@ final class Pekko implements Ring {
         for (int position = course.actors - 1; position >= 0; position--) {
             Station station = course.station(position);
             ActorRef behind = next;
-            next = system.actorOf(Props.create(Node.class, () -> new Node(station, behind, latch)).withDispatcher("ring"));
+            next = system.actorOf(Props.create(Node.class, () -> new Node(station, behind, latch)).withDispatcher(PekkoSettings.DISPATCHER));
             nodes[position] = next;
         }
         ended = latch;

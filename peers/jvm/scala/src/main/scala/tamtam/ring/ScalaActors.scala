@@ -2,8 +2,9 @@ package tamtam.ring
 
 import java.util.concurrent.CountDownLatch
 
-import scala.actors.scheduler.ForkJoinScheduler
 import scala.actors.{Actor, IScheduler, Reactor}
+
+import tamtam.ActorThreads
 
 /** The end of an actor. */
 private case object Stop
@@ -48,7 +49,7 @@ private[ring] object ScalaActors {
 
   /** `loop { react { … } }`. The threads are those of the default scheduler, limited by `actors.maxPoolSize`. */
   private[ring] class Loop(threads: Int) extends Nodes {
-    limitThreads(threads)
+    ActorThreads.limit(threads)
 
     override protected def node(station: Station, ended: CountDownLatch): Node = new Actor with Node {
       override def deliver(message: Any): Unit = this ! message
@@ -68,7 +69,7 @@ private[ring] object ScalaActors {
 
   /** A `react` that calls itself. */
   private[ring] class React(threads: Int) extends Nodes {
-    limitThreads(threads)
+    ActorThreads.limit(threads)
 
     override protected def node(station: Station, ended: CountDownLatch): Node = new Actor with Node {
       override def deliver(message: Any): Unit = this ! message
@@ -88,15 +89,7 @@ private[ring] object ScalaActors {
 
   /** Reactors, which answer to nobody, on a fork-join pool. */
   private[ring] class OnForkJoinPool(threads: Int) extends Nodes {
-    private val pool = {
-      val pool = new ForkJoinScheduler(threads, threads, true, true)
-      // It ends with its last actor; this one, which never starts, lets it outlive a round.
-      pool.newActor(new Reactor[Any] {
-        override def act(): Unit = ()
-      })
-      pool.start()
-      pool
-    }
+    private val pool = ActorThreads.forkJoinPool(threads)
 
     override protected def node(station: Station, ended: CountDownLatch): Node = new Reactor[Any] with Node {
       override def scheduler: IScheduler = pool
@@ -116,11 +109,5 @@ private[ring] object ScalaActors {
     }
 
     override def close(): Unit = pool.shutdown()
-  }
-
-  /** Before the first actor: the default scheduler reads it when it starts. */
-  private def limitThreads(threads: Int): Unit = {
-    System.setProperty("actors.corePoolSize", threads.toString)
-    System.setProperty("actors.maxPoolSize", threads.toString)
   }
 }

@@ -1,4 +1,4 @@
-package tamtam.ring;
+package tamtam;
 
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * A stand-in for Groovy++'s ExecutingChannel, written from its description: one object is queue and runnable at once. A
  * post to an idle one submits it to the executor; a run takes the whole batch.
  */
-abstract class ExecutingChannel<M> implements Runnable {
+public abstract class ExecutingChannel<M> implements Runnable {
     /** Behind the last message of a batch that came while a run was at work. */
     private static final Node<?> BUSY = new Node<>(null);
 
@@ -15,7 +15,7 @@ abstract class ExecutingChannel<M> implements Runnable {
     /** The newest message first; null when idle, BUSY when at work without mail. */
     private final AtomicReference<Node<M>> mail = new AtomicReference<>();
 
-    ExecutingChannel(Executor executor) {
+    protected ExecutingChannel(Executor executor) {
         this.executor = executor;
     }
 
@@ -29,9 +29,9 @@ abstract class ExecutingChannel<M> implements Runnable {
     }
 
     /** Handles one message. */
-    abstract void onMessage(M message);
+    protected abstract void onMessage(M message);
 
-    final void post(M message) {
+    public final void post(M message) {
         Node<M> node = new Node<>(message);
         Node<M> before;
         do {

@@ -1,4 +1,4 @@
-package tamtam.ring;
+package tamtam;
 
 import java.io.IOException;
 import java.io.InputStream;
