@@ -7,7 +7,7 @@
 //!
 //! Both know the block for as long as they like; who gives it up last frees it.
 
-use core::mem::{ManuallyDrop, MaybeUninit};
+use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
 use tamtam_wait::seam::UnsafeCell;
@@ -50,13 +50,13 @@ struct Slot<M>(UnsafeCell<MaybeUninit<M>>);
 struct Space([MaybeUninit<u8>; SIZE]);
 
 /// What came of putting a message in.
-pub(super) enum Put<M> {
+pub(super) enum Put {
     /// It is in, and there is room for more.
     In,
     /// It is in, and the sender has given the block up: it is full.
     Filled,
-    /// The block is closed.
-    Closed(M),
+    /// The block is closed, and the message is still the sender's.
+    Closed,
 }
 
 impl<M> Block<M> {
@@ -83,9 +83,11 @@ impl<M> Block<M> {
         align_of::<M>() <= align_of::<*const ()>() && Self::ROOM >= LEAST;
 
     /// A block with its first message.
-    #[inline(always)]
-    pub(super) fn new(message: M) -> NonNull<Self> {
-        let message = ManuallyDrop::new(message);
+    ///
+    /// # Safety
+    ///
+    /// The message is moved out of there.
+    pub(super) unsafe fn new(message: *const M) -> NonNull<Self> {
         #[cfg(not(tamtam_loom))]
         let block = memory::take::<Space>().cast::<Self>();
         #[cfg(tamtam_loom)]
@@ -100,7 +102,7 @@ impl<M> Block<M> {
                 #[cfg(tamtam_loom)]
                 slots: core::array::from_fn(|_| Slot(UnsafeCell::new(MaybeUninit::uninit()))),
             });
-            Self::write(block.as_ptr(), 0, ManuallyDrop::into_inner(message));
+            Self::write(block.as_ptr(), 0, message);
         }
         block
     }
@@ -116,12 +118,12 @@ impl<M> Block<M> {
 
     /// # Safety
     ///
-    /// As for `slot`; the slot is empty, and the caller's.
+    /// As for `slot`; the slot is empty, and the caller's. Once somebody may read it the message is out of where it was.
     #[inline(always)]
-    unsafe fn write(this: *mut Self, place: usize, message: M) {
+    unsafe fn write(this: *mut Self, place: usize, message: *const M) {
         // SAFETY: by the caller's promise. Outside models the slots have no value to begin with, and need none.
         unsafe { &(*Self::slot(this, place)).0 }
-            .with_mut(|slot| unsafe { slot.write(MaybeUninit::new(message)) });
+            .with_mut(|slot| unsafe { ptr::copy_nonoverlapping(message, slot.cast(), 1) });
     }
 
     /// # Safety
@@ -140,9 +142,10 @@ impl<M> Block<M> {
     ///
     /// # Safety
     ///
-    /// The caller has made the block, has put in so many, and has not given it up.
+    /// The caller has made the block, has put in so many, and has not given it up. The message is moved out of there, unless
+    /// the block is closed.
     #[inline(always)]
-    pub(super) unsafe fn put(this: NonNull<Self>, count: usize, message: M) -> Put<M> {
+    pub(super) unsafe fn put(this: NonNull<Self>, count: usize, message: *const M) -> Put {
         let fills = count + 1 == Self::ROOM;
         let more = (count as u32 + 1) | if fills { RELEASED } else { 0 };
         // SAFETY: by the caller's promise the block is alive and not full, and only the caller puts anything in.
@@ -159,8 +162,8 @@ impl<M> Block<M> {
         match done {
             Ok(_) if fills => Put::Filled,
             Ok(_) => Put::In,
-            // SAFETY: it is there still, and nobody else looks for it.
-            Err(_) => Put::Closed(unsafe { Self::read(this.as_ptr(), count) }),
+            // Nobody looks for what was written.
+            Err(_) => Put::Closed,
         }
     }
 

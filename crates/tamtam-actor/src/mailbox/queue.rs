@@ -15,6 +15,7 @@
 //! several: a [`Block`].
 
 use core::cell::Cell;
+use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
 use tamtam_wait::seam;
@@ -22,7 +23,7 @@ use tamtam_wait::seam::atomic::{AtomicPtr, Ordering};
 
 use super::block::{Block, MOST};
 use super::node::Node;
-use super::streak::{Streak, Streaked};
+use super::streak::{self, Streak};
 
 /// Marks the address of a node that has no message.
 const EMPTY: usize = 1;
@@ -80,11 +81,9 @@ unsafe impl<M: Send> Send for Head<M> {}
 // SAFETY: as above.
 unsafe impl<M: Send> Sync for Head<M> {}
 
+/// The node without the marks of its sender.
 fn unmarked<M>(node: *mut Node<M>) -> *mut Node<M> {
-    node.map_addr(|address| match address & BLOCK {
-        0 => address & !EMPTY,
-        _ => address & !(BLOCK | TAKEN),
-    })
+    node.map_addr(|address| address & !(EMPTY | BLOCK))
 }
 
 fn is_block<M>(node: *mut Node<M>) -> bool {
@@ -102,21 +101,19 @@ fn taken<M>(node: *mut Node<M>) -> u32 {
     ((node.addr() & TAKEN) / ONE_TAKEN) as u32
 }
 
-/// The node as its sender has marked it.
-fn as_sent<M>(node: *mut Node<M>) -> *mut Node<M> {
-    if is_block(node) {
-        node.map_addr(|address| address & !TAKEN)
-    } else {
-        node
-    }
+/// The block as its sender has marked it.
+fn as_sent<M>(block: *mut Node<M>) -> *mut Node<M> {
+    block.map_addr(|address| address & !TAKEN)
 }
 
+/// The way from a node, a block too, to the one behind it.
+///
 /// # Safety
 ///
-/// The node is alive, and its successor is linked if it is to be found.
-unsafe fn next_of<'a, M>(node: *mut Node<M>) -> &'a AtomicPtr<Node<M>> {
+/// The node is alive as long as this is used.
+unsafe fn next_of<'a, M>(unmarked: *mut Node<M>) -> &'a AtomicPtr<Node<M>> {
     // SAFETY: by the caller's promise; a block, too, begins with this.
-    unsafe { &(*unmarked(node)).next }
+    unsafe { &(*unmarked).next }
 }
 
 impl<M> Tail<M> {
@@ -141,11 +138,9 @@ impl<M> Tail<M> {
     #[must_use = "whoever wakes the receiver has to give it a turn"]
     pub(crate) fn push_in_streak(&self, message: M) -> bool {
         #[cfg(not(tamtam_loom))]
-        if Block::<M>::SERVES
-            && let Some(streak) = super::streak::own()
-        {
+        if Block::<M>::SERVES {
             // SAFETY: this thread's, which lives, and runs nothing else meanwhile.
-            return self.push_of(unsafe { streak.as_ref() }, message);
+            return self.push_of(unsafe { streak::own().as_ref() }, message);
         }
         // All threads of a model have the same thread-local values.
         self.push(message)
@@ -155,33 +150,43 @@ impl<M> Tail<M> {
     #[inline(always)]
     #[must_use = "whoever wakes the receiver has to give it a turn"]
     pub(super) fn push_of(&self, streak: &Streak, message: M) -> bool {
-        let message = if streak.goes_on(self) {
+        if streak.goes_on(self) && streak.is_for_blocks() {
+            // Only here: one that lies in a node of its own comes there without having been in memory before.
+            let message = ManuallyDrop::new(message);
             // Others may send now, as they may at the next step: then the messages come in one order or the other. Who sent
             // before us, so that we know of it, is seen here.
             let youngest = || unmarked(self.last.load(Ordering::Relaxed)).cast();
-            match streak.put(message, youngest) {
-                Streaked::In => {
-                    seam::model_fence();
-                    return false;
-                }
-                Streaked::Alone(message) => message,
-                Streaked::Block(message) => return self.push_block(streak, message),
+            // SAFETY: if it is moved, it is not used any more.
+            if unsafe { streak.put(&raw const *message, youngest) } {
+                seam::model_fence();
+                return false;
             }
-        } else {
-            message
-        };
+            // SAFETY: as above.
+            return unsafe { self.push_otherwise(streak, &raw const *message) };
+        }
         let has_woken = self.push(message);
         streak.note_alone(has_woken);
         has_woken
     }
 
-    /// Begins a block.
-    #[inline(always)]
-    fn push_block(&self, streak: &Streak, message: M) -> bool {
-        let block = Block::new(message);
-        streak.begin_block(block);
-        let node = block.as_ptr().cast::<Node<M>>();
-        self.append(node.map_addr(|address| address | BLOCK))
+    /// Begins a block, or a streak.
+    ///
+    /// # Safety
+    ///
+    /// The message is moved out of there.
+    #[inline(never)]
+    unsafe fn push_otherwise(&self, streak: &Streak, message: *const M) -> bool {
+        if !streak.end_block() && streak::is_ended_in_time() {
+            // SAFETY: by the caller's promise.
+            let block = unsafe { Block::new(message) };
+            streak.begin_block(block);
+            let node = block.as_ptr().cast::<Node<M>>();
+            return self.append(node.map_addr(|address| address | BLOCK));
+        }
+        // SAFETY: as above.
+        let has_woken = self.push(unsafe { ptr::read(message) });
+        streak.note_alone(has_woken);
+        has_woken
     }
 
     /// Wakes the receiver for something that lies elsewhere. `true`: as for `push`.
@@ -278,24 +283,6 @@ impl<M> Head<M> {
         Some(unsafe { Block::take(block, taken) })
     }
 
-    /// Gives the current node back.
-    ///
-    /// # Safety
-    ///
-    /// The caller is the receiver; the message of the node is out, or it is a block that is closed, all messages of
-    /// which are out. Nobody is going to look for the next one in it.
-    #[inline(always)]
-    unsafe fn give_back(&self, node: *mut Node<M>) {
-        // SAFETY: by the caller's promise.
-        unsafe {
-            if is_block(node) {
-                Block::leave(block(node));
-            } else {
-                Node::free(unmarked(node));
-            }
-        }
-    }
-
     /// Takes the next message.
     ///
     /// # Safety
@@ -305,12 +292,6 @@ impl<M> Head<M> {
     #[inline]
     pub(crate) unsafe fn pop(&self, tail: &Tail<M>, seen: &Seen) -> Popped<M> {
         let current = self.current.get();
-        if is_block(current)
-            // SAFETY: by the caller's promise.
-            && let Some(message) = unsafe { self.take_of(seen, current) }
-        {
-            return Popped::Message(message);
-        }
         let next = if current.is_null() {
             // SYNC queue-link
             let first = tail.first.load(Ordering::Acquire);
@@ -320,43 +301,71 @@ impl<M> Head<M> {
             // Nobody writes there again before we are idle.
             tail.first.store(ptr::null_mut(), Ordering::Relaxed);
             first
+        } else if is_block(current) {
+            // SAFETY: by the caller's promise.
+            match unsafe { self.pop_of_block(seen, current) } {
+                Ok(next) => next,
+                Err(popped) => return popped,
+            }
         } else {
+            let node = unmarked(current);
             // SYNC queue-link
-            // SAFETY: the node is ours until it is given back below.
-            let next = unsafe { next_of(current) }.load(Ordering::Acquire);
+            // SAFETY: the node is ours until it is freed below.
+            let next = unsafe { next_of(node) }.load(Ordering::Acquire);
             if next.is_null() {
                 return Popped::Empty;
             }
-            if is_block(current) {
-                // SAFETY: as above, and this is the current node. Its sender puts nothing more in once another node is the
-                // youngest, or is just at it, or has been since our look.
-                unsafe {
-                    if !Block::close(block(current).as_ptr(), taken(current)) {
-                        return match self.take_of(seen, current) {
-                            Some(message) => Popped::Message(message),
-                            None => unreachable!("a block that has more"),
-                        };
-                    }
-                }
-            }
-            // SAFETY: its messages are out, and its successor is linked.
-            unsafe { self.give_back(current) };
+            // SAFETY: its message is out, and its successor is linked.
+            unsafe { Node::free(node) };
             next
         };
         self.current.set(next);
-        if next.addr() & EMPTY != 0 {
+        if next.addr() & (EMPTY | BLOCK) == 0 {
+            // SAFETY: linked, so its message is there; we are the only receiver.
+            return Popped::Message(unsafe { Node::take(next) });
+        }
+        if !is_block(next) {
             return Popped::Woken;
         }
-        if is_block(next) {
-            seen.0.set(0);
-            // SAFETY: it is the current node, and was linked with its first message.
-            return match unsafe { self.take_of(seen, next) } {
-                Some(message) => Popped::Message(message),
-                None => unreachable!("a block without a message"),
-            };
+        seen.0.set(0);
+        // SAFETY: it is the current node, and was linked with its first message.
+        match unsafe { self.take_of(seen, next) } {
+            Some(message) => Popped::Message(message),
+            None => unreachable!("a block without a message"),
         }
-        // SAFETY: linked, so its message is there; we are the only receiver.
-        Popped::Message(unsafe { Node::take(next) })
+    }
+
+    /// Takes the next message of the current block; or the next node, with the block given back.
+    ///
+    /// # Safety
+    ///
+    /// As for `pop`, and `current` is the current node, and a block.
+    #[inline(always)]
+    unsafe fn pop_of_block(
+        &self,
+        seen: &Seen,
+        current: *mut Node<M>,
+    ) -> Result<*mut Node<M>, Popped<M>> {
+        // SAFETY: by the caller's promise; the block is ours until it is left.
+        unsafe {
+            if let Some(message) = self.take_of(seen, current) {
+                return Err(Popped::Message(message));
+            }
+            // SYNC queue-link
+            let next = next_of(block(current).as_ptr().cast()).load(Ordering::Acquire);
+            if next.is_null() {
+                return Err(Popped::Empty);
+            }
+            // Its sender puts nothing more in once another node is the youngest, or is just at it, or has been since our look.
+            if !Block::close(block(current).as_ptr(), taken(current)) {
+                return match self.take_of(seen, current) {
+                    Some(message) => Err(Popped::Message(message)),
+                    None => unreachable!("a block that has more"),
+                };
+            }
+            Block::leave(block(current));
+            Ok(next)
+        }
     }
 
     /// Becomes idle, unless somebody has come: `true` if so, and then another thread may be the receiver
@@ -372,10 +381,36 @@ impl<M> Head<M> {
             // Whoever woke us is about to say what for.
             return false;
         }
-        if is_block(current)
-            // SAFETY: it is the current node, so it was not left.
-            && !unsafe { Block::close(block(current).as_ptr(), taken(current)) }
-        {
+        if is_block(current) {
+            // SAFETY: by the caller's promise.
+            return unsafe { self.rest_after_block(tail, current) };
+        }
+        self.current.set(ptr::null_mut());
+        // SYNC queue-last
+        let rested = tail.last.compare_exchange(
+            current,
+            ptr::null_mut(),
+            Ordering::SeqCst,
+            Ordering::Relaxed,
+        );
+        if rested.is_err() {
+            self.current.set(current);
+            return false;
+        }
+        // SAFETY: its message is out, and nobody can reach it any more.
+        unsafe { Node::free(unmarked(current)) };
+        true
+    }
+
+    /// As `rest`, where the current node is a block.
+    ///
+    /// # Safety
+    ///
+    /// As for `rest`.
+    #[inline(never)]
+    unsafe fn rest_after_block(&self, tail: &Tail<M>, current: *mut Node<M>) -> bool {
+        // SAFETY: it is the current node, so it was not left.
+        if !unsafe { Block::close(block(current).as_ptr(), taken(current)) } {
             return false;
         }
         self.current.set(ptr::null_mut());
@@ -390,16 +425,19 @@ impl<M> Head<M> {
             self.current.set(current);
             return false;
         }
-        // SAFETY: its messages are out, and nobody can reach it any more, but the sender of a block.
-        unsafe { self.give_back(current) };
+        // SAFETY: its messages are out, and nobody can reach it any more, but its sender.
+        unsafe { Block::leave(block(current)) };
         true
     }
 
     /// Whether nobody has sent anything behind the message that was taken last. Sequentially consistent.
     pub(crate) fn has_reached_end(&self, tail: &Tail<M>) -> bool {
         let current = self.current.get();
-        tail.last.load(Ordering::SeqCst) == as_sent(current)
-            && (!is_block(current) || Self::has_emptied(current))
+        let last = tail.last.load(Ordering::SeqCst);
+        if is_block(current) {
+            return last == as_sent(current) && Self::has_emptied(current);
+        }
+        last == current
     }
 
     /// Takes what is left, for the last one who has both ends: also what nobody was woken for.
@@ -432,8 +470,10 @@ impl<M> Head<M> {
                 if is_block(current) {
                     let all = Block::close(block(current).as_ptr(), taken(current));
                     debug_assert!(all, "all messages are out, and nobody sends");
+                    Block::leave(block(current));
+                } else {
+                    Node::free(unmarked(current));
                 }
-                self.give_back(current);
             }
         }
     }

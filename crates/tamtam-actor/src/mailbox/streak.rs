@@ -1,6 +1,8 @@
 //! What a thread sends to one mailbox, message after message.
 
 use core::cell::Cell;
+#[cfg(not(tamtam_loom))]
+use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
 use super::block::{Block, Put};
@@ -25,16 +27,6 @@ pub(crate) struct Streak {
     block: Cell<*mut ()>,
     /// Gives up the block.
     release: Cell<unsafe fn(NonNull<()>)>,
-}
-
-/// What a message became in a streak.
-pub(super) enum Streaked<M> {
-    /// It is in the mailbox.
-    In,
-    /// It is to lie in a node of its own.
-    Alone(M),
-    /// It is to begin a block.
-    Block(M),
 }
 
 impl Streak {
@@ -64,36 +56,42 @@ impl Streak {
         false
     }
 
-    /// Puts a message behind the last one that this thread has sent to the same mailbox, whose youngest node is `youngest`.
+    /// Whether there is a block, or one is to be begun.
     #[inline(always)]
-    pub(super) fn put<M>(&self, message: M, youngest: impl FnOnce() -> *mut ()) -> Streaked<M> {
+    pub(super) fn is_for_blocks(&self) -> bool {
+        !self.block.get().is_null() || self.length.get() >= self.needed.get()
+    }
+
+    /// Puts a message behind the last one in the block, if there is a block, it is the `youngest` node of the mailbox to
+    /// which the last message went, and the receiver has not closed it.
+    ///
+    /// # Safety
+    ///
+    /// If so, the message was moved out of there.
+    #[inline(always)]
+    pub(super) unsafe fn put<M>(
+        &self,
+        message: *const M,
+        youngest: impl FnOnce() -> *mut (),
+    ) -> bool {
         let Some(block) = NonNull::new(self.block.get()) else {
-            return if self.length.get() >= self.needed.get() {
-                Streaked::Block(message)
-            } else {
-                Streaked::Alone(message)
-            };
+            return false;
         };
-        let filled = self.filled.get();
-        // Nobody has sent anything since.
-        if youngest() == block.as_ptr() {
-            // SAFETY: the block is this thread's; it was made for the mailbox at this address, and if that was another one,
-            // of another type, it cannot be the youngest node in this one.
-            match unsafe { Block::put(block.cast(), filled as usize, message) } {
-                Put::In => self.filled.set(filled + 1),
-                Put::Filled => {
-                    self.block.set(ptr::null_mut());
-                    self.needed.set(FEW);
-                }
-                Put::Closed(message) => {
-                    self.end_block();
-                    return Streaked::Alone(message);
-                }
-            }
-            return Streaked::In;
+        if youngest() != block.as_ptr() {
+            return false;
         }
-        self.end_block();
-        Streaked::Alone(message)
+        let filled = self.filled.get();
+        // SAFETY: the block is this thread's; it was made for the mailbox at this address, and if that was another one,
+        // of another type, it cannot be the youngest node in this one. The message: by the caller's promise.
+        match unsafe { Block::put(block.cast(), filled as usize, message) } {
+            Put::In => self.filled.set(filled + 1),
+            Put::Filled => {
+                self.block.set(ptr::null_mut());
+                self.needed.set(FEW);
+            }
+            Put::Closed => return false,
+        }
+        true
     }
 
     /// A message lies in a node of its own.
@@ -111,17 +109,19 @@ impl Streak {
         self.block.set(block.as_ptr().cast());
     }
 
-    /// The block is not to be used any more, before it was full.
+    /// The block is not to be used any more, before it was full; `false` if there is none.
     #[cold]
     #[inline(never)]
-    fn end_block(&self) {
-        if let Some(block) = NonNull::new(self.block.replace(ptr::null_mut())) {
-            // Where several send, or the receiver keeps up, a block gets few messages and wastes memory.
-            self.needed.set(MANY.min(2 * self.needed.get()));
-            self.length.set(0);
-            // SAFETY: the block was this thread's, and of this type.
-            unsafe { (self.release.get())(block) };
-        }
+    pub(super) fn end_block(&self) -> bool {
+        let Some(block) = NonNull::new(self.block.replace(ptr::null_mut())) else {
+            return false;
+        };
+        // Where several send, or the receiver keeps up, a block gets few messages and wastes memory.
+        self.needed.set(MANY.min(2 * self.needed.get()));
+        self.length.set(0);
+        // SAFETY: the block was this thread's, and of this type.
+        unsafe { (self.release.get())(block) };
+        true
     }
 }
 
@@ -133,12 +133,34 @@ impl Drop for Streak {
 
 #[cfg(not(tamtam_loom))]
 thread_local! {
-    static STREAK: Streak = const { Streak::new() };
+    /// Without a destructor, so that each message finds it without a look whether that has run.
+    static STREAK: ManuallyDrop<Streak> = const { ManuallyDrop::new(Streak::new()) };
+    static END: EndOfThread = const { EndOfThread };
 }
 
-/// This thread's, to be used there and then; `None` if it is ending.
+/// Gives up the thread's last block.
+#[cfg(not(tamtam_loom))]
+struct EndOfThread;
+
+#[cfg(not(tamtam_loom))]
+impl Drop for EndOfThread {
+    fn drop(&mut self) {
+        STREAK.with(|streak| streak.end_block());
+    }
+}
+
+/// This thread's, to be used there and then.
 #[cfg(not(tamtam_loom))]
 #[inline(always)]
-pub(super) fn own() -> Option<NonNull<Streak>> {
-    STREAK.try_with(|streak| NonNull::from(streak)).ok()
+pub(super) fn own() -> NonNull<Streak> {
+    STREAK.with(|streak| NonNull::from(&**streak))
+}
+
+/// Whether a block that this thread begins now is given up when the thread ends.
+pub(super) fn is_ended_in_time() -> bool {
+    // All threads of a model have the same thread-local values, and streaks of their own.
+    #[cfg(tamtam_loom)]
+    return true;
+    #[cfg(not(tamtam_loom))]
+    END.try_with(|_| ()).is_ok()
 }
