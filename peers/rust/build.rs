@@ -22,6 +22,7 @@ const CRATES: &[&str] = &[
     "stakker",
     "thingbuf",
     "tokio",
+    "xtra",
 ];
 
 fn main() {

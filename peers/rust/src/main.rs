@@ -42,6 +42,7 @@ mod tokio_oneshot;
 mod tokio_runtime;
 mod tokio_tasks;
 mod tokio_watch;
+mod xtra;
 
 use std::env;
 use std::process::ExitCode;
@@ -90,6 +91,7 @@ const PEERS: &[&dyn Contender] = &[
     &actix::Arbiters,
     &ractor::Ractor,
     &kameo::Kameo,
+    &xtra::Xtra,
     &may::Coroutines,
     &bitcode::COLUMNS,
     &bitcode::ROWS,
