@@ -1,17 +1,13 @@
 package tamtam.savina;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import tamtam.ExecutingChannel;
 
 /** Actors that are executing channels. */
-abstract class ExecutingChannels<M> implements Stage<M> {
+abstract class ExecutingChannels<M> extends Company<M, ExecutingChannels.Player<M>> {
     private final ExecutorService pool;
-    private Cast<M> cast = new Cast<>(0);
 
     ExecutingChannels(ExecutorService pool) {
         this.pool = pool;
@@ -31,27 +27,11 @@ abstract class ExecutingChannels<M> implements Stage<M> {
         }
     }
 
-    /** The actors of a round. */
-    private static final class Cast<M> implements Others<M> {
-        final List<Player<M>> players;
-        final CountDownLatch ended;
-
-        Cast(int actors) {
-            players = new ArrayList<>(actors);
-            ended = new CountDownLatch(actors);
-        }
-
-        @Override
-        public void tell(int position, M message) {
-            players.get(position).post(message);
-        }
-    }
-
-    private static final class Player<M> extends ExecutingChannel<M> {
+    static final class Player<M> extends ExecutingChannel<M> {
         private final Part<M> part;
-        private final Cast<M> cast;
+        private final Company<M, ?>.Cast cast;
 
-        Player(ExecutorService pool, Part<M> part, Cast<M> cast) {
+        private Player(ExecutorService pool, Part<M> part, Company<M, ?>.Cast cast) {
             super(pool);
             this.part = part;
             this.cast = cast;
@@ -69,25 +49,19 @@ abstract class ExecutingChannels<M> implements Stage<M> {
     }
 
     @Override
-    public void build(List<Part<M>> parts) {
-        // Complete before anything is sent, and so before an actor reads it.
-        Cast<M> all = new Cast<>(parts.size());
-        for (Part<M> part : parts) {
-            all.players.add(new Player<>(pool, part, all));
-        }
-        cast = all;
+    protected Player<M> player(Part<M> part, Cast cast) {
+        return new Player<>(pool, part, cast);
     }
 
     @Override
-    public void tell(int position, M message) {
-        cast.tell(position, message);
+    protected void send(Player<M> player, M message) {
+        player.post(message);
     }
 
     @Override
-    public void clear() throws InterruptedException {
+    protected void end(Cast cast) throws InterruptedException {
         cast.players.forEach(player -> player.post(null));
         cast.ended.await();
-        cast = new Cast<>(0);
     }
 
     @Override

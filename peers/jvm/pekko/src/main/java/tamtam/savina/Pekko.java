@@ -1,8 +1,5 @@
 package tamtam.savina;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import org.apache.pekko.actor.AbstractActor;
 import org.apache.pekko.actor.ActorRef;
 import org.apache.pekko.actor.ActorSystem;
@@ -11,35 +8,18 @@ import org.apache.pekko.actor.Props;
 import tamtam.PekkoSettings;
 
 /** Pekko: classic actors on a fork-join dispatcher. */
-final class Pekko<M> implements Stage<M> {
+final class Pekko<M> extends Company<M, ActorRef> {
     private final ActorSystem system;
-    private Cast<M> cast = new Cast<>(0);
 
     Pekko(int threads) {
         system = ActorSystem.create("savina", PekkoSettings.of(threads));
     }
 
-    /** The actors of a round. */
-    private static final class Cast<M> implements Others<M> {
-        final List<ActorRef> players;
-        final CountDownLatch ended;
-
-        Cast(int actors) {
-            players = new ArrayList<>(actors);
-            ended = new CountDownLatch(actors);
-        }
-
-        @Override
-        public void tell(int position, M message) {
-            players.get(position).tell(message, ActorRef.noSender());
-        }
-    }
-
     private static final class Player<M> extends AbstractActor {
         private final Part<M> part;
-        private final Cast<M> cast;
+        private final Company<M, ?>.Cast cast;
 
-        Player(Part<M> part, Cast<M> cast) {
+        Player(Part<M> part, Company<M, ?>.Cast cast) {
             this.part = part;
             this.cast = cast;
         }
@@ -61,29 +41,22 @@ final class Pekko<M> implements Stage<M> {
     }
 
     @Override
-    public void build(List<Part<M>> parts) {
-        // Complete before anything is sent, and so before an actor reads it.
-        Cast<M> all = new Cast<>(parts.size());
-        for (Part<M> part : parts) {
-            Props props = Props.create(Player.class, () -> new Player<>(part, all));
-            all.players.add(system.actorOf(props.withDispatcher(PekkoSettings.DISPATCHER)));
-        }
-        cast = all;
+    protected ActorRef player(Part<M> part, Cast cast) {
+        Props props = Props.create(Player.class, () -> new Player<>(part, cast));
+        return system.actorOf(props.withDispatcher(PekkoSettings.DISPATCHER));
     }
 
     @Override
-    public void tell(int position, M message) {
-        cast.tell(position, message);
+    protected void send(ActorRef player, M message) {
+        player.tell(message, ActorRef.noSender());
     }
 
     @Override
-    public void clear() throws InterruptedException {
-        // Behind what each has got.
+    protected void end(Cast cast) throws InterruptedException {
         for (ActorRef player : cast.players) {
             player.tell(PoisonPill.getInstance(), ActorRef.noSender());
         }
         cast.ended.await();
-        cast = new Cast<>(0);
     }
 
     @Override
