@@ -130,18 +130,20 @@ fn messages_of_all_sizes_and_alignments_come_out_as_they_went_in() {
     goes_through(vec![String::from("text")]);
 }
 
-#[test]
-fn nodes_travel_between_threads() {
-    let count = if cfg!(miri) { 20 } else { 20_000 };
+/// Two threads send numbers, which come whole and in each one's order.
+fn numbers_of_two_threads_come(
+    count: usize,
+    push: impl Fn(&Tail<(usize, Box<usize>)>, (usize, Box<usize>)) -> bool + Sync,
+) {
     let mailbox = Mailbox::new();
     // Never idle, so no sender has to care for turns.
     assert!(mailbox.tail.push((0, Box::new(0))));
     thread::scope(|scope| {
-        let tail = &mailbox.tail;
+        let (tail, push) = (&mailbox.tail, &push);
         for sender in 0..2_usize {
             scope.spawn(move || {
                 for number in 1..=count {
-                    let woken = tail.push((sender, Box::new(number)));
+                    let woken = push(tail, (sender, Box::new(number)));
                     assert!(!woken);
                 }
             });
@@ -161,6 +163,13 @@ fn nodes_travel_between_threads() {
         }
     });
     assert!(mailbox.message().is_none());
+    assert!(mailbox.rest());
+}
+
+#[test]
+fn nodes_travel_between_threads() {
+    let count = if cfg!(miri) { 20 } else { 20_000 };
+    numbers_of_two_threads_come(count, Tail::push);
 }
 
 /// A stream of numbers that is the same each time.
@@ -296,38 +305,15 @@ fn what_is_left_in_a_block_is_dropped_whoever_goes_first() {
 #[test]
 fn streaks_of_two_threads_come_whole_and_in_order() {
     let count = if cfg!(miri) { 60 } else { 200_000 };
-    let mailbox = Mailbox::new();
-    // Never idle, so no sender has to care for turns.
-    assert!(mailbox.tail.push((0, Box::new(0))));
-    thread::scope(|scope| {
-        let tail = &mailbox.tail;
-        for sender in 0..2_usize {
-            scope.spawn(move || {
-                for number in 1..=count {
-                    assert!(!tail.push_in_streak((sender, Box::new(number))));
-                    // Now and then the other one has its turn.
-                    if number % 1_000 == 0 {
-                        thread::yield_now();
-                    }
-                }
-            });
+    numbers_of_two_threads_come(count, |tail, message| {
+        let number = *message.1;
+        let woken = tail.push_in_streak(message);
+        // Now and then the other one has its turn.
+        if number % 1_000 == 0 {
+            thread::yield_now();
         }
-        let mut last = [0, 0];
-        let mut got = 0;
-        while got < 2 * count + 1 {
-            match mailbox.message() {
-                Some((_, number)) if *number == 0 => got += 1,
-                Some((sender, number)) => {
-                    assert_eq!(*number, last[sender] + 1, "from sender {sender}");
-                    last[sender] = *number;
-                    got += 1;
-                }
-                None => thread::yield_now(),
-            }
-        }
+        woken
     });
-    assert!(mailbox.message().is_none());
-    assert!(mailbox.rest());
 }
 
 #[test]
