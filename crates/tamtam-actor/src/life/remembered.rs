@@ -49,7 +49,8 @@ impl Remembered {
         }
     }
 
-    /// The home has closed: whoever gets a turn now is abandoned, and who is in one ends with it. How many of them had kept mail back, which is lost now.
+    /// The home has closed: whoever gets a turn now is abandoned, and who is in one ends with it. How many of them had kept
+    /// mail back, which is lost now.
     pub(crate) fn close(&self) -> usize {
         let places = {
             let mut inner = self.inner.lock();

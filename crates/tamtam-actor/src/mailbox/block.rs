@@ -126,16 +126,6 @@ impl<M> Block<M> {
             .with_mut(|slot| unsafe { ptr::copy_nonoverlapping(message, slot.cast(), 1) });
     }
 
-    /// # Safety
-    ///
-    /// As for `slot`; the slot has a message, which is the caller's.
-    #[inline(always)]
-    unsafe fn read(this: *mut Self, place: usize) -> M {
-        // SAFETY: by the caller's promise.
-        unsafe { &(*Self::slot(this, place)).0 }
-            .with_mut(|slot| unsafe { (*slot).assume_init_read() })
-    }
-
     // ---------------------------------------------------------------------------------- the sender
 
     /// Puts a message behind the `count` that are in. Sequentially consistent.
@@ -206,7 +196,8 @@ impl<M> Block<M> {
     #[inline(always)]
     pub(super) unsafe fn take(this: *mut Self, place: u32) -> M {
         // SAFETY: by the caller's promise.
-        unsafe { Self::read(this, place as usize) }
+        unsafe { &(*Self::slot(this, place as usize)).0 }
+            .with_mut(|slot| unsafe { (*slot).assume_init_read() })
     }
 
     /// Sees to it that there are never more than `count` messages in; `false` if there are already.

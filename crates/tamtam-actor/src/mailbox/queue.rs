@@ -385,21 +385,28 @@ impl<M> Head<M> {
             // SAFETY: by the caller's promise.
             return unsafe { self.rest_after_block(tail, current) };
         }
-        self.current.set(ptr::null_mut());
-        // SYNC queue-last
-        let rested = tail.last.compare_exchange(
-            current,
-            ptr::null_mut(),
-            Ordering::SeqCst,
-            Ordering::Relaxed,
-        );
-        if rested.is_err() {
-            self.current.set(current);
+        if !self.let_go(tail, current, current) {
             return false;
         }
         // SAFETY: its message is out, and nobody can reach it any more.
         unsafe { Node::free(unmarked(current)) };
         true
+    }
+
+    /// The step by which the receiver becomes idle; `false`, and nothing changed, if the current node, `sent` as its sender
+    /// has marked it, is not the youngest any more.
+    #[inline(always)]
+    fn let_go(&self, tail: &Tail<M>, current: *mut Node<M>, sent: *mut Node<M>) -> bool {
+        // Before it: behind it, another one may be the receiver.
+        self.current.set(ptr::null_mut());
+        // SYNC queue-last
+        let done =
+            tail.last
+                .compare_exchange(sent, ptr::null_mut(), Ordering::SeqCst, Ordering::Relaxed);
+        if done.is_err() {
+            self.current.set(current);
+        }
+        done.is_ok()
     }
 
     /// As `rest`, where the current node is a block.
@@ -413,16 +420,7 @@ impl<M> Head<M> {
         if !unsafe { Block::close(block(current).as_ptr(), taken(current)) } {
             return false;
         }
-        self.current.set(ptr::null_mut());
-        // SYNC queue-last
-        let rested = tail.last.compare_exchange(
-            as_sent(current),
-            ptr::null_mut(),
-            Ordering::SeqCst,
-            Ordering::Relaxed,
-        );
-        if rested.is_err() {
-            self.current.set(current);
+        if !self.let_go(tail, current, as_sent(current)) {
             return false;
         }
         // SAFETY: its messages are out, and nobody can reach it any more, but its sender.
