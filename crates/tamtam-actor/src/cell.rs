@@ -8,6 +8,7 @@
 //! brings it home any more. Those who send after it has closed, without knowing, take their messages out again.
 
 use core::any::Any;
+use core::marker::PhantomData;
 use core::ops::Deref;
 use core::ptr::NonNull;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use crate::mailbox::{
     DeadLetter, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed, Reserved,
     Room, Ruled, Seen, Sender, Special, Tail, Things, Urgent, WhenFull, tell_of,
 };
+use crate::memory::SlabBox;
 use crate::observe::{Record, told};
 use crate::time::Time;
 use tamtam_wait::contain;
@@ -108,8 +110,8 @@ const ASKED: u8 = 2;
 
 /// An actor with its mailbox.
 ///
-/// What senders change comes first, and what the thread that runs the actor looks at with each message comes
-/// last: with 64 bytes in between they are on two cache lines, without filling up both.
+/// What senders change with each message comes first, and what the thread that runs the actor looks at with each message
+/// comes last: with more than 64 bytes in between they are on two cache lines, without filling up both.
 #[repr(C)]
 pub(crate) struct Cell<M> {
     tail: Tail<M>,
@@ -128,11 +130,11 @@ pub(crate) struct Cell<M> {
     /// What is out of the ordinary: messages may lie in there instead.
     special: Option<Box<Special<M>>>,
     home: Arc<dyn Home>,
-    /// How this cell gets its turns. Kept here so that addresses need not know that messages may be sent to other
-    /// threads: whoever made the cell knew.
+    /// How this cell gets its turns: those of [`Inhabited`] by its actor. Kept here so that addresses need not know
+    /// that messages may be sent to other threads: whoever made the cell knew.
     acts: &'static Acts,
-    /// Gone once the actor has stopped.
-    behavior: UnsafeCell<Option<Box<dyn Behavior<M>>>>,
+    /// Gone once the actor has stopped. Of which type it is, `acts` know.
+    behavior: UnsafeCell<Option<NonNull<()>>>,
     id: ActorId,
     life: Lifeline,
     /// Whether there is something special, for the one who takes messages: what is special lies where senders change
@@ -180,10 +182,10 @@ impl<M: Send + 'static> Cell<M> {
     /// # Safety
     ///
     /// The behaviour may be used and dropped on each thread on which its home runs or abandons tasks.
-    pub(crate) unsafe fn new(
+    pub(crate) unsafe fn new<B: Behavior<M> + 'static>(
         home: Arc<dyn Home>,
         mailbox: Ruled<M>,
-        behavior: impl FnOnce(Own<M>) -> Box<dyn Behavior<M>>,
+        behavior: impl FnOnce(Own<M>) -> B,
     ) -> Arc<Self> {
         let id = ActorId::next();
         let message_type = core::any::type_name::<M>();
@@ -202,7 +204,7 @@ impl<M: Send + 'static> Cell<M> {
             addresses: AtomicUsize::new(1),
             special,
             home,
-            acts: <Self as Due>::ACTS,
+            acts: Inhabited::<M, B>::ACTS,
             behavior: UnsafeCell::new(None),
             id,
             life: Lifeline::new(),
@@ -213,7 +215,7 @@ impl<M: Send + 'static> Cell<M> {
             head: Head::new(),
         });
         let own = Own(Self::location(&cell));
-        let behavior = behavior(own);
+        let behavior = SlabBox::new(behavior(own));
         if let Some(record) = cell.record() {
             record.begin(behavior.actor_type());
         }
@@ -224,7 +226,7 @@ impl<M: Send + 'static> Cell<M> {
         );
         // SAFETY: nobody else has the cell yet.
         cell.behavior
-            .with_mut(|place| unsafe { *place = Some(behavior) });
+            .with_mut(|place| unsafe { *place = Some(behavior.into_raw().cast()) });
         // The actor's own reference, until it stops.
         core::mem::forget(Arc::clone(&cell));
         cell
@@ -423,7 +425,7 @@ impl<M> Cell<M> {
 
     /// A turn of an actor that may be observed.
     #[inline(never)]
-    fn special_turn(&self, behavior: &mut dyn Behavior<M>) -> Turn {
+    fn special_turn(&self, behavior: &mut impl Behavior<M>) -> Turn {
         match self.record() {
             None => behavior.turn(),
             Some(record) => record.measure(|| behavior.turn()),
@@ -564,31 +566,43 @@ impl<M: Send + 'static> Place for Cell<M> {
 }
 
 #[cold]
-fn after_panic<M>(behavior: &mut dyn Behavior<M>, why: EndReason) -> Turn {
+fn after_panic<M>(behavior: &mut impl Behavior<M>, why: EndReason) -> Turn {
     contain(|| behavior.panicked(why)).unwrap_or(Turn::Stop)
 }
 
-impl<M: Send + 'static> Due for Cell<M> {
+/// A cell with an actor of this type in it.
+///
+/// Who runs its turn knows the type, so that a turn is one call through a pointer, not two.
+#[repr(transparent)]
+struct Inhabited<M, B> {
+    cell: Cell<M>,
+    behavior: PhantomData<B>,
+}
+
+impl<M: Send + 'static, B: Behavior<M> + 'static> Due for Inhabited<M, B> {
     #[inline]
     unsafe fn run(this: NonNull<Self>) {
+        let this = this.cast::<Cell<M>>();
         // SAFETY: it lives until its turn has ended.
         let cell = unsafe { this.as_ref() };
         // SAFETY: as said.
-        let at_work = unsafe { AtWork::begin(this.cast(), Self::KIND) };
+        let at_work = unsafe { AtWork::begin(this.cast(), Cell::<M>::KIND) };
         let turn = cell.behavior.with_mut(|place| {
             // SAFETY: this is the cell's turn: no other thread touches the actor.
-            match unsafe { &mut *place } {
-                None => unreachable!("an actor that has stopped is not due"),
-                Some(behavior) => match catch(|| match cell.is_special {
-                    false => behavior.turn(),
-                    true => cell.special_turn(&mut **behavior),
-                }) {
-                    Ok(turn) => turn,
-                    Err(why) => {
-                        told::panicked(cell.id, behavior.actor_type(), &why);
-                        after_panic(&mut **behavior, why)
-                    }
-                },
+            let Some(behavior) = (unsafe { *place }) else {
+                unreachable!("an actor that has stopped is not due");
+            };
+            // SAFETY: as above; it is of this type, since the acts are.
+            let behavior = unsafe { behavior.cast::<B>().as_mut() };
+            match catch(|| match cell.is_special {
+                false => behavior.turn(),
+                true => cell.special_turn(behavior),
+            }) {
+                Ok(turn) => turn,
+                Err(why) => {
+                    told::panicked(cell.id, behavior.actor_type(), &why);
+                    after_panic(behavior, why)
+                }
             }
         });
         drop(at_work);
@@ -597,7 +611,7 @@ impl<M: Send + 'static> Due for Cell<M> {
             Turn::Done => !(cell.has_none_counted() && unsafe { cell.head.rest(&cell.tail) }),
             Turn::More => true,
             // SAFETY: as above.
-            Turn::Park => return unsafe { Self::park(this) },
+            Turn::Park => return unsafe { Cell::park(this) },
             Turn::Stop => {
                 let reason = if cell.state.has(State::ALONE) {
                     EndReason::NoAddresses
@@ -605,7 +619,7 @@ impl<M: Send + 'static> Due for Cell<M> {
                     EndReason::Stopped
                 };
                 // SAFETY: as above; nothing of the cell is used afterwards.
-                return unsafe { Self::bury(this, reason) };
+                return unsafe { Cell::bury::<B>(this, reason) };
             }
         };
         if has_more {
@@ -617,6 +631,6 @@ impl<M: Send + 'static> Due for Cell<M> {
 
     unsafe fn abandon(this: NonNull<Self>) {
         // SAFETY: this would have been the cell's turn.
-        unsafe { Self::bury(this, EndReason::HomeEnded) };
+        unsafe { Cell::bury::<B>(this.cast(), EndReason::HomeEnded) };
     }
 }

@@ -22,6 +22,7 @@ mod life;
 mod line;
 mod listener;
 mod mailbox;
+mod memory;
 #[cfg(all(test, tamtam_loom))]
 mod models;
 pub mod observe;

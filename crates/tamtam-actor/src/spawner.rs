@@ -101,7 +101,7 @@ impl<H, B> Spawner<H, B> {
         // SAFETY: by the caller's promise.
         let cell = unsafe {
             match self.place {
-                Place::Home(home) => Cell::new(home, mailbox, |cell| Box::new(make(cell))),
+                Place::Home(home) => Cell::new(home, mailbox, make),
                 Place::Line(line) => line.settle(mailbox, make),
             }
         };

@@ -63,7 +63,7 @@ fn live() -> i64 {
 }
 
 /// What an idle actor takes beyond its state, with its mailbox, as the allocator counts it.
-const IDLE: i64 = 208;
+const IDLE: i64 = 200;
 
 struct Stateful<const BYTES: usize>([u8; BYTES]);
 
@@ -92,13 +92,18 @@ fn the_bytes_of_an_idle_actor_are_as_stated() {
         // The first of a type has a turn at its birth, which finds out that none is needed.
         assert_eq!(pool.spawn(Stateful([1; 8])).ask(|reply| reply), Ok(1));
         assert_eq!(pool.spawn(Stateful([1; 1_024])).ask(|reply| reply), Ok(1));
-        let small = bytes_beyond_state::<8>(&pool);
         let large = bytes_beyond_state::<1_024>(&pool);
+        // Small ones share pieces of memory, with a little lost at their ends.
+        const MANY: usize = 4_000;
+        let mut actors = Vec::with_capacity(MANY);
+        let before = OF_THIS_THREAD.get();
+        actors.extend((0..MANY).map(|_| pool.spawn(Stateful([1; 8]))));
+        let small = (OF_THIS_THREAD.get() - before) / MANY as i64 - 8;
         println!("an idle actor takes {small} bytes beyond a state of 8, {large} beyond 1,024");
-        assert_eq!((small, large), (IDLE, IDLE));
-        const { assert!(IDLE <= 256) };
+        assert_eq!(large, IDLE);
+        assert!((IDLE..IDLE + 16).contains(&small), "{small}");
+        const { assert!(IDLE + 16 <= 256) };
         // One that has been at work and has become idle takes no more.
-        let actors: Vec<_> = (0..1_000).map(|_| pool.spawn(Stateful([1; 8]))).collect();
         let ask_all = || {
             for actor in &actors {
                 assert_eq!(actor.ask(|reply| reply), Ok(1));

@@ -112,8 +112,8 @@ impl<M: Send + 'static> Cell<M> {
     ///
     /// # Safety
     ///
-    /// This is the cell's turn, and the last one; nothing of the cell is used afterwards.
-    pub(super) unsafe fn bury(this: NonNull<Self>, reason: EndReason) {
+    /// This is the cell's turn, and the last one; nothing of the cell is used afterwards. Its actor is a `B`.
+    pub(super) unsafe fn bury<B: Behavior<M>>(this: NonNull<Self>, reason: EndReason) {
         // SAFETY: it lives until its own reference is given up below.
         let cell = unsafe { this.as_ref() };
         // It is we who drain, once the actor is gone. Those who see that it is closed see this.
@@ -123,7 +123,9 @@ impl<M: Send + 'static> Cell<M> {
         seam::model_fence();
         // SAFETY: by the caller's promise.
         let behavior = cell.behavior.with_mut(|place| unsafe { (*place).take() });
-        if let Some(mut behavior) = behavior {
+        if let Some(behavior) = behavior {
+            // SAFETY: of this type by the caller's promise, and put there as a box's own.
+            let mut behavior = unsafe { SlabBox::from_raw(behavior.cast::<B>()) };
             // It is still this actor that is at work: what it sends now to one that has no room keeps no thread, which
             // that one may need.
             // SAFETY: as above.

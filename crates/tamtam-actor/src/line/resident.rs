@@ -125,18 +125,16 @@ impl Line {
         let Some(place) = self.roster.reserve() else {
             // SAFETY: the line has no turns any more, and the actor is dropped here and now. It does not come to the inbox,
             // where the next one to bring something would find it, on whatever thread.
-            let cell = unsafe { Cell::new(home, mailbox, |cell| Box::new(make(cell))) };
+            let cell = unsafe { Cell::new(home, mailbox, make) };
             cell.end_at_birth();
             return cell;
         };
         let line = Arc::clone(&self);
         let seat = Seat { line, place };
-        let settle = |cell| {
-            Box::new(Settled {
-                running: make(cell),
-                seat,
-                last_to_drain: None,
-            }) as Box<dyn Behavior<A::Message>>
+        let settle = |cell| Settled {
+            running: make(cell),
+            seat,
+            last_to_drain: None,
         };
         // SAFETY: by the caller's promise. As long as somebody has a seat, the keeper alone runs and abandons.
         let cell = unsafe { Cell::new(home, mailbox, settle) };

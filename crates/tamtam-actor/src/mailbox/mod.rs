@@ -12,9 +12,6 @@ mod pigeonhole;
 mod plan;
 mod queue;
 mod room;
-#[cfg(any(test, not(any(tamtam_loom, miri))))]
-#[cfg_attr(any(tamtam_loom, miri), allow(dead_code))]
-mod slabs;
 mod sorted;
 mod spawning;
 mod streak;

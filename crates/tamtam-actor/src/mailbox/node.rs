@@ -104,7 +104,7 @@ pub(super) mod memory {
 
     use tamtam_wait::seam::Mutex;
 
-    use crate::mailbox::slabs::{ALIGN, Slabs};
+    use crate::memory::slabs::{ALIGN, Slabs};
 
     /// Sizes for which nodes are kept, in bytes; larger ones are the allocator's business.
     const SIZES: [usize; 4] = [64, 128, 192, 256];
@@ -137,7 +137,7 @@ pub(super) mod memory {
     const fn store(size: usize) -> Mutex<Store> {
         Mutex::new(Store {
             batches: Vec::new(),
-            slabs: Slabs::new(size),
+            slabs: Slabs::new(size, 0),
         })
     }
 

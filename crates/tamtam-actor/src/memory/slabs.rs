@@ -1,4 +1,4 @@
-//! Where nodes come from that no thread keeps: many of one size in one piece of memory.
+//! Many pieces of memory of one size in one large piece: for the nodes of mailboxes that no thread keeps, and for actors.
 //!
 //! An allocator that is asked for each node by itself wastes as much again, and more, on what it notes beside them and
 //! on their alignment; and giving nodes back takes it a lock for each. Here they lie side by side in slabs, as in Bonwick's
@@ -8,14 +8,18 @@
 use core::ptr;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 
-/// What nodes are aligned to, in bytes, and their sizes are multiples of.
-pub(super) const ALIGN: usize = 64;
+/// What the first node of a slab is aligned to, in bytes; the others, too, if their size is a multiple of it.
+pub(crate) const ALIGN: usize = 64;
+/// What sizes of nodes are multiples of, in bytes, and all nodes are aligned to.
+pub(crate) const LEAST_ALIGN: usize = 16;
 /// A slab has room for so many nodes at least.
 const LEAST: usize = 60;
 
 /// What a slab begins with. Its address is a multiple of its size, so that it is found from each of its nodes.
 #[repr(C, align(64))]
 struct Slab {
+    /// Whose it is: see [`Slabs::owner`].
+    owner: usize,
     /// Nodes that were given back.
     free: *mut Free,
     /// So many nodes were never taken; they are the last ones.
@@ -33,9 +37,10 @@ struct Free {
 }
 
 /// Slabs for nodes of one size.
-pub(super) struct Slabs {
+pub(crate) struct Slabs {
     /// In bytes.
     size: usize,
+    owner: usize,
     /// The first of those that have nodes to take.
     open: *mut Slab,
 }
@@ -44,17 +49,39 @@ pub(super) struct Slabs {
 unsafe impl Send for Slabs {}
 
 impl Slabs {
-    pub(super) const fn new(size: usize) -> Self {
-        assert!(size != 0 && size.is_multiple_of(ALIGN));
+    /// Slabs for nodes of `size` bytes, which know that they are those of `owner`.
+    pub(crate) const fn new(size: usize, owner: usize) -> Self {
+        assert!(size != 0 && size.is_multiple_of(LEAST_ALIGN));
         Slabs {
             size,
+            owner,
             open: ptr::null_mut(),
         }
     }
 
-    /// What a slab's address is a multiple of.
+    /// What the address of a slab with nodes of this size is a multiple of.
+    const fn reach_of(size: usize) -> usize {
+        (LEAST * size).next_power_of_two()
+    }
+
     const fn reach(&self) -> usize {
-        (LEAST * self.size).next_power_of_two()
+        Self::reach_of(self.size)
+    }
+
+    /// The slab that a node of this size is in.
+    fn slab_of(node: *mut u8, size: usize) -> *mut Slab {
+        node.map_addr(|address| address & !(Self::reach_of(size) - 1))
+            .cast()
+    }
+
+    /// Whose slabs the node is from.
+    ///
+    /// # Safety
+    ///
+    /// It was taken from slabs for nodes of this size, and is still in the caller's hands.
+    pub(crate) unsafe fn owner(node: *mut u8, size: usize) -> usize {
+        // SAFETY: by the caller's promise the slab is alive; its owner is written before its first node is taken.
+        unsafe { (*Self::slab_of(node, size)).owner }
     }
 
     /// How many nodes a slab has. One place of 64 bytes is for its head, and one is left for the allocator's own notes:
@@ -71,7 +98,7 @@ impl Slabs {
     }
 
     /// Memory for so many nodes, in the order in which they lie if they are new.
-    pub(super) fn take(&mut self, nodes: &mut [*mut u8]) {
+    pub(crate) fn take(&mut self, nodes: &mut [*mut u8]) {
         for node in nodes {
             if self.open.is_null() {
                 self.open = self.make();
@@ -91,6 +118,7 @@ impl Slabs {
         // SAFETY: fresh memory, with room for a head.
         unsafe {
             slab.write(Slab {
+                owner: self.owner,
                 free: ptr::null_mut(),
                 fresh: self.nodes(),
                 used: 0,
@@ -129,14 +157,12 @@ impl Slabs {
     /// # Safety
     ///
     /// They were taken from these slabs, and nobody uses them any more.
-    pub(super) unsafe fn give_back(&mut self, nodes: &[*mut u8]) {
+    pub(crate) unsafe fn give_back(&mut self, nodes: &[*mut u8]) {
         for node in nodes {
             // SAFETY: by the caller's promise the node is ours, and its slab lives as long as it is in use. A slab that is
             // not open is on no list.
             unsafe {
-                let slab = node
-                    .map_addr(|address| address & !(self.reach() - 1))
-                    .cast::<Slab>();
+                let slab = Self::slab_of(*node, self.size);
                 let was_open = !(*slab).free.is_null() || (*slab).fresh != 0;
                 let free = node.cast::<Free>();
                 free.write(Free { next: (*slab).free });
@@ -201,16 +227,19 @@ mod tests {
         let sizes: &[usize] = if cfg!(miri) {
             &[192]
         } else {
-            &[64, 128, 192, 256]
+            &[16, 48, 64, 112, 128, 192, 256]
         };
         for &size in sizes {
-            let mut slabs = Slabs::new(size);
+            let mut slabs = Slabs::new(size, 7);
             let mut nodes = vec![ptr::null_mut::<u8>(); 3 * slabs.nodes() + 7];
             let (mut seed, rounds) = (size, if cfg!(miri) { 2 } else { 4 });
             for round in 0..rounds {
                 slabs.take(&mut nodes);
                 for (number, node) in nodes.iter().enumerate() {
-                    assert!(node.addr().is_multiple_of(ALIGN));
+                    let align = 1 << size.trailing_zeros().min(ALIGN.trailing_zeros());
+                    assert!(node.addr().is_multiple_of(align));
+                    // SAFETY: the node is one of these.
+                    assert_eq!(unsafe { Slabs::owner(*node, size) }, 7);
                     let byte = (number + round) as u8;
                     // SAFETY: the node is ours, and so long.
                     unsafe {

@@ -1,0 +1,275 @@
+//! A box whose memory lies in a slab.
+//!
+//! Actors that are made one after the other lie beside each other, also in memory that was used before. General
+//! allocators give small pieces out again in the order in which they came back, last in, first out; a system of ten
+//! thousand actors that was made where another one had been ran a fifth slower, since no processor guesses that order.
+//!
+//! Threads share a few sets of slabs, each under a lock: a piece goes back to where it came from.
+
+use core::ops::{Deref, DerefMut};
+use core::ptr::NonNull;
+use std::alloc::Layout;
+
+/// An owned value, as `Box`.
+pub(crate) struct SlabBox<T>(NonNull<T>);
+
+// SAFETY: it owns its value, as a `Box` does.
+unsafe impl<T: Send> Send for SlabBox<T> {}
+
+impl<T> SlabBox<T> {
+    pub(crate) fn new(value: T) -> Self {
+        let place = pieces::take(Layout::new::<T>()).cast::<T>();
+        // SAFETY: fresh memory of this layout.
+        unsafe { place.write(value) };
+        SlabBox(place)
+    }
+
+    /// The value's place, for [`from_raw`](SlabBox::from_raw).
+    pub(crate) fn into_raw(self) -> NonNull<T> {
+        core::mem::ManuallyDrop::new(self).0
+    }
+
+    /// # Safety
+    ///
+    /// It came from [`into_raw`](SlabBox::into_raw) of a box of this type, and is used by nobody else.
+    pub(crate) unsafe fn from_raw(place: NonNull<T>) -> Self {
+        SlabBox(place)
+    }
+}
+
+impl<T> Deref for SlabBox<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: the value is alive until the box is dropped, and borrowed as the box is.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<T> DerefMut for SlabBox<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`.
+        unsafe { self.0.as_mut() }
+    }
+}
+
+impl<T> Drop for SlabBox<T> {
+    fn drop(&mut self) {
+        /// Gives the memory back, also if the value's drop panics.
+        struct Back(NonNull<u8>, Layout);
+
+        impl Drop for Back {
+            fn drop(&mut self) {
+                // SAFETY: it was taken with the value's layout, and the value is gone.
+                unsafe { pieces::give_back(self.0, self.1) };
+            }
+        }
+
+        let _back = Back(self.0.cast(), Layout::new::<T>());
+        // SAFETY: the value is alive, and nobody uses it afterwards.
+        unsafe { self.0.drop_in_place() };
+    }
+}
+
+/// Memory of the allocator's own.
+mod plain {
+    use core::ptr::NonNull;
+    use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+
+    pub(super) fn take(layout: Layout) -> NonNull<u8> {
+        if layout.size() == 0 {
+            let nowhere = core::ptr::without_provenance_mut(layout.align());
+            return NonNull::new(nowhere).expect("no alignment is zero");
+        }
+        // SAFETY: the size is not zero.
+        NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
+    }
+
+    /// # Safety
+    ///
+    /// It was taken with this layout, and nobody uses it any more.
+    pub(super) unsafe fn give_back(place: NonNull<u8>, layout: Layout) {
+        if layout.size() != 0 {
+            // SAFETY: by the caller's promise.
+            unsafe { dealloc(place.as_ptr(), layout) };
+        }
+    }
+}
+
+/// Models and Miri look at each allocation on its own.
+#[cfg(any(tamtam_loom, miri))]
+use plain as pieces;
+
+#[cfg(not(any(tamtam_loom, miri)))]
+mod pieces {
+    use core::ptr::NonNull;
+    use std::alloc::Layout;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tamtam_wait::seam::Mutex;
+
+    use super::plain;
+    use crate::memory::slabs::{LEAST_ALIGN, Slabs};
+
+    /// There are slabs for the multiples of 16 bytes up to this one; what is larger is the allocator's business.
+    const LARGEST: usize = 256;
+    const SIZES: usize = LARGEST / LEAST_ALIGN;
+    /// So many threads take memory without meeting each other.
+    const MOST_OWNERS: usize = 16;
+
+    /// Slabs for all sizes.
+    #[repr(align(64))]
+    struct Owner(Mutex<[Slabs; SIZES]>);
+
+    static OWNERS: [Owner; MOST_OWNERS] = {
+        let mut owners = [const { Owner(Mutex::new(slabs_of(0))) }; MOST_OWNERS];
+        let mut owner = 0;
+        while owner < MOST_OWNERS {
+            owners[owner] = Owner(Mutex::new(slabs_of(owner)));
+            owner += 1;
+        }
+        owners
+    };
+
+    const fn slabs_of(owner: usize) -> [Slabs; SIZES] {
+        let mut slabs = [const { Slabs::new(LEAST_ALIGN, 0) }; SIZES];
+        let mut place = 0;
+        while place < SIZES {
+            slabs[place] = Slabs::new((place + 1) * LEAST_ALIGN, owner);
+            place += 1;
+        }
+        slabs
+    }
+
+    /// Whose slabs this thread takes from.
+    fn owner_here() -> usize {
+        static THREADS: AtomicUsize = AtomicUsize::new(0);
+        thread_local! {
+            static OWNER: usize = THREADS.fetch_add(1, Ordering::Relaxed) % MOST_OWNERS;
+        }
+        OWNER.with(|owner| *owner)
+    }
+
+    /// The size of the pieces that are made for this layout, if there are such.
+    const fn size_of(layout: Layout) -> Option<usize> {
+        if layout.size() == 0 || layout.size() > LARGEST || layout.align() > LEAST_ALIGN {
+            return None;
+        }
+        Some(layout.size().next_multiple_of(LEAST_ALIGN))
+    }
+
+    pub(super) fn take(layout: Layout) -> NonNull<u8> {
+        let Some(size) = size_of(layout) else {
+            return plain::take(layout);
+        };
+        let mut piece = [core::ptr::null_mut()];
+        OWNERS[owner_here()].0.lock()[size / LEAST_ALIGN - 1].take(&mut piece);
+        NonNull::new(piece[0]).expect("slabs give memory or end the program")
+    }
+
+    /// # Safety
+    ///
+    /// It was taken with this layout, and nobody uses it any more.
+    pub(super) unsafe fn give_back(place: NonNull<u8>, layout: Layout) {
+        let Some(size) = size_of(layout) else {
+            // SAFETY: by the caller's promise.
+            return unsafe { plain::give_back(place, layout) };
+        };
+        // SAFETY: by the caller's promise it is a piece of this size, from the slabs of the owner that is asked for.
+        unsafe {
+            let owner = Slabs::owner(place.as_ptr(), size);
+            OWNERS[owner].0.lock()[size / LEAST_ALIGN - 1].give_back(&[place.as_ptr()]);
+        }
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use std::cell::Cell;
+    use std::fmt::Debug;
+    use std::thread;
+
+    use super::*;
+
+    /// Sizes with slabs, without, and none at all; alignments above that of slabs.
+    #[test]
+    fn a_value_is_kept_and_dropped_once() {
+        #[derive(Debug, PartialEq)]
+        #[repr(align(128))]
+        struct Aligned(u8);
+
+        fn check<T: Debug + PartialEq>(make: impl Fn() -> T) {
+            let boxes: Vec<_> = (0..200).map(|_| SlabBox::new(make())).collect();
+            for boxed in &boxes {
+                assert_eq!(**boxed, make());
+                assert!((&raw const **boxed).is_aligned());
+            }
+        }
+
+        check(|| ());
+        check(|| 7_u8);
+        check(|| [3_u64; 14]);
+        check(|| vec![String::from("kept")]);
+        check(|| [9_u8; 256]);
+        check(|| [9_u8; 257]);
+        check(|| Aligned(5));
+    }
+
+    #[test]
+    fn a_place_becomes_a_box_again() {
+        let place = SlabBox::new(vec![1, 2, 3]).into_raw();
+        // SAFETY: it is the one from above.
+        let boxed = unsafe { SlabBox::from_raw(place) };
+        assert_eq!(*boxed, [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_drop_that_panics_loses_no_memory() {
+        struct Panics<'a>(&'a Cell<u32>, [u64; 8]);
+
+        impl Drop for Panics<'_> {
+            fn drop(&mut self) {
+                self.0.set(self.0.get() + 1);
+                panic!("on purpose");
+            }
+        }
+
+        let drops = Cell::new(0);
+        for _ in 0..100 {
+            let boxed = SlabBox::new(Panics(&drops, [1; 8]));
+            assert_eq!(boxed.1, [1; 8]);
+            let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(boxed)));
+            assert!(dropped.is_err());
+        }
+        assert_eq!(drops.get(), 100);
+    }
+
+    /// Many threads take, and drop what others took.
+    #[test]
+    fn pieces_come_back_from_other_threads() {
+        let (rounds, each) = if cfg!(miri) { (2, 20) } else { (50, 500) };
+        let mut kept: Vec<Vec<SlabBox<[u64; 13]>>> = (0..4).map(|_| Vec::new()).collect();
+        for round in 0..rounds {
+            kept.rotate_left(1);
+            thread::scope(|scope| {
+                for (number, kept) in kept.iter_mut().enumerate() {
+                    scope.spawn(move || {
+                        for boxed in kept.drain(..) {
+                            assert!(boxed.iter().all(|word| *word == boxed[0]));
+                        }
+                        kept.extend(
+                            (0..each).map(|value| SlabBox::new([value + number as u64; 13])),
+                        );
+                    });
+                }
+            });
+            assert_eq!(
+                kept.iter().map(Vec::len).sum::<usize>() as u64,
+                4 * each,
+                "round {round}"
+            );
+        }
+    }
+}
