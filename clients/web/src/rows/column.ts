@@ -57,19 +57,21 @@ export class Texts implements Iterable<string> {
     get(row: number): string {
         if (!(row >= 0 && row < this.length)) throw noRow(row, this.length);
         const codes = this.#codes;
-        if (codes === undefined) return this.#make(row);
-        const code = codes[row];
-        const made = this.#made[code];
-        if (made !== undefined) return made;
+        return codes === undefined ? this.#make(row) : this.#shared(codes[row]);
+    }
+
+    /** A text that may stand in several rows. */
+    #shared(code: number): string {
+        const made = this.#made;
         // In order, so that the array has no holes.
-        while (this.#made.length <= code) this.#made.push(this.#make(this.#made.length));
-        return this.#made[code];
+        while (made.length <= code) made.push(this.#make(made.length));
+        return made[code];
     }
 
     #make(index: number): string {
         const width = this.#width;
-        if (width >= 0) return this.#text.substring(index * width, index * width + width);
-        return this.#text.substring(this.#offsets[index], this.#offsets[index + 1]);
+        if (width >= 0) return this.#text.slice(index * width, index * width + width);
+        return this.#text.slice(this.#offsets[index], this.#offsets[index + 1]);
     }
 
     /** The texts of all rows, in an array of its own: what a loop over every row is fastest with. */

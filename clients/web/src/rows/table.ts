@@ -1,7 +1,8 @@
-import { Column, noRow, reader, Texts, type Numbers, type Value } from "./column.js";
+import { Column, noRow, Texts, type Numbers, type Value } from "./column.js";
 import { RowsError } from "./error.js";
 import type { Kept } from "./kept.js";
 import type { Field } from "./schema.js";
+import { ViewIterator, viewsOf, type Views } from "./view.js";
 
 /** What a row is if nobody says more: values by the names of their columns. */
 export type AnyRow = { readonly [column: string]: Value };
@@ -18,7 +19,7 @@ export class Rows<Row = AnyRow> implements Iterable<Row> {
     /** The columns, from left to right. */
     readonly columns: readonly Column[];
     #byName: Map<string, Column> | undefined;
-    #view: (new (row: number) => Row) | undefined;
+    #views: Views | undefined;
     #kept: Kept | undefined;
 
     /** @internal `kept` is what these columns, and no others, are kept in. */
@@ -89,61 +90,32 @@ export class Rows<Row = AnyRow> implements Iterable<Row> {
      */
     row(index: number): Row {
         if (!(index >= 0 && index < this.length)) throw noRow(index, this.length);
-        return new (this.#view ??= viewOf<Row>(this.columns))(index);
+        const { View, sources } = (this.#views ??= viewsOf(this.columns));
+        return new View(sources, index) as Row;
     }
 
     /** Each row, as `row` gives it. */
-    *[Symbol.iterator](): Iterator<Row> {
-        const View = (this.#view ??= viewOf<Row>(this.columns));
-        for (let row = 0; row < this.length; row++) yield new View(row);
+    [Symbol.iterator](): Iterator<Row> {
+        return new ViewIterator((this.#views ??= viewsOf(this.columns)), this.length) as Iterator<Row>;
     }
 
     /** Each row as a plain object with values of its own, for what wants such. */
     objects(): Row[] {
-        const names: string[] = [];
-        const columns: Column[] = [];
-        for (const column of this.columns) {
-            if (names.includes(column.field.name)) continue;
-            names.push(column.field.name);
-            columns.push(column);
+        if (this.length === 0) return [];
+        const byName = new Map<string, Column>();
+        for (const column of this.columns) if (!byName.has(column.field.name)) byName.set(column.field.name, column);
+        // Copies of one object, whose values are then set column by column: a name that is there already is set as it
+        // is, also one that means something to objects.
+        const first = Object.fromEntries(Array.from(byName, ([name, column]) => [name, column.get(0)]));
+        const objects: { [name: string]: Value }[] = [];
+        for (let row = 0; row < this.length; row++) objects.push({ ...first });
+        for (const [name, column] of byName) {
+            for (let row = 1; row < objects.length; row++) objects[row][name] = column.get(row);
         }
-        const objects: Row[] = [];
-        for (let row = 0; row < this.length; row++) {
-            objects.push(Object.fromEntries(columns.map((column, index) => [names[index], column.get(row)])) as Row);
-        }
-        return objects;
+        return objects as Row[];
     }
 }
 
 function inexact(name: string): RowsError {
     return new RowsError("inexact", `the column "${name}" holds integers beyond 2^53, which no number is; read it by column("${name}")`);
-}
-
-/** A class of objects that know their row, with a getter for each column. */
-function viewOf<Row>(columns: readonly Column[]): new (row: number) => Row {
-    class View {
-        readonly #row: number;
-
-        constructor(row: number) {
-            this.#row = row;
-        }
-
-        static {
-            // From right to left: of the same names, the first remains.
-            for (let index = columns.length - 1; index >= 0; index--) {
-                const { field, values, nulls } = columns[index];
-                const read = reader(field, values);
-                const get =
-                    nulls === undefined
-                        ? function (this: View): Value {
-                              return read(this.#row);
-                          }
-                        : function (this: View): Value {
-                              return nulls.has(this.#row) ? null : read(this.#row);
-                          };
-                Object.defineProperty(View.prototype, field.name, { get, enumerable: true, configurable: true });
-            }
-        }
-    }
-    return View as unknown as new (row: number) => Row;
 }
