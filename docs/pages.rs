@@ -40,6 +40,7 @@ pages! {
     actors_topic = "actors/topic.md",
     rows = "rows.md",
     rows_packed = "rows/packed.md",
+    rows_browser = "rows/browser.md",
     asynchronous = "async.md",
     promises = "promises.md",
     costs = "costs.md",
