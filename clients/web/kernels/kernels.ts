@@ -42,23 +42,18 @@ export function checksum(before: u32, at: usize, length: u32): u32 {
         const second = load<u32>(at, 4);
         const third = load<u32>(at, 8);
         const last = load<u32>(at, 12);
+        // What the sum before stands in comes last, and the others by twos, so that least of it waits for that.
+        const later =
+            ((load<u32>((last << 2) & 0x3fc, tables + 3 * tableBytes) ^ load<u32>((last >> 6) & 0x3fc, tables + 2 * tableBytes)) ^
+                (load<u32>((last >> 14) & 0x3fc, tables + 1 * tableBytes) ^ load<u32>((last >> 22) & 0x3fc, tables + 0 * tableBytes))) ^
+            ((load<u32>((third << 2) & 0x3fc, tables + 7 * tableBytes) ^ load<u32>((third >> 6) & 0x3fc, tables + 6 * tableBytes)) ^
+                (load<u32>((third >> 14) & 0x3fc, tables + 5 * tableBytes) ^ load<u32>((third >> 22) & 0x3fc, tables + 4 * tableBytes))) ^
+            ((load<u32>((second << 2) & 0x3fc, tables + 11 * tableBytes) ^ load<u32>((second >> 6) & 0x3fc, tables + 10 * tableBytes)) ^
+                (load<u32>((second >> 14) & 0x3fc, tables + 9 * tableBytes) ^ load<u32>((second >> 22) & 0x3fc, tables + 8 * tableBytes)));
         sum =
-            load<u32>((last << 2) & 0x3fc, tables + 3 * tableBytes) ^
-            load<u32>((last >> 6) & 0x3fc, tables + 2 * tableBytes) ^
-            load<u32>((last >> 14) & 0x3fc, tables + 1 * tableBytes) ^
-            load<u32>((last >> 22) & 0x3fc, tables + 0 * tableBytes) ^
-            load<u32>((third << 2) & 0x3fc, tables + 7 * tableBytes) ^
-            load<u32>((third >> 6) & 0x3fc, tables + 6 * tableBytes) ^
-            load<u32>((third >> 14) & 0x3fc, tables + 5 * tableBytes) ^
-            load<u32>((third >> 22) & 0x3fc, tables + 4 * tableBytes) ^
-            load<u32>((second << 2) & 0x3fc, tables + 11 * tableBytes) ^
-            load<u32>((second >> 6) & 0x3fc, tables + 10 * tableBytes) ^
-            load<u32>((second >> 14) & 0x3fc, tables + 9 * tableBytes) ^
-            load<u32>((second >> 22) & 0x3fc, tables + 8 * tableBytes) ^
-            load<u32>((head << 2) & 0x3fc, tables + 15 * tableBytes) ^
-            load<u32>((head >> 6) & 0x3fc, tables + 14 * tableBytes) ^
-            load<u32>((head >> 14) & 0x3fc, tables + 13 * tableBytes) ^
-            load<u32>((head >> 22) & 0x3fc, tables + 12 * tableBytes);
+            (load<u32>((head << 2) & 0x3fc, tables + 15 * tableBytes) ^ load<u32>((head >> 6) & 0x3fc, tables + 14 * tableBytes)) ^
+            (load<u32>((head >> 14) & 0x3fc, tables + 13 * tableBytes) ^ load<u32>((head >> 22) & 0x3fc, tables + 12 * tableBytes)) ^
+            later;
     }
     for (end = at + <usize>(length & 15); at < end; at++) {
         sum = (sum >> 8) ^ load<u32>(((sum ^ load<u8>(at)) << 2) & 0x3fc, tables);

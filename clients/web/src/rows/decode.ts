@@ -1,6 +1,6 @@
 import { Column } from "./column.js";
 import { RowsError } from "./error.js";
-import { checkLength, checkMagic, checksumBytes, headBytes, magicBytes, Progress, schemaOf } from "./format.js";
+import { checkLength, checkMagic, checksumBytes, headBytes, magicBytes, Progress, schemaOf, uint32 } from "./format.js";
 import { Input } from "./input.js";
 import { joined } from "./join.js";
 import { machine } from "./kernels.js";
@@ -48,10 +48,11 @@ export function decode<Row = AnyRow>(encoded: ArrayBuffer | Uint8Array<ArrayBuff
     const { limits } = progress;
     const input = new Input(bytes, 0, limits.bytes);
     try {
-        checkMagic(input.take(magicBytes, "the beginning"));
+        input.skip(magicBytes, "the beginning");
+        checkMagic(bytes);
         const length = input.count(Number.MAX_SAFE_INTEGER, "the length of the schema");
         checkLength(length, limits);
-        const sum = input.take(checksumBytes, "the checksum of the schema");
+        const sum = uint32(bytes, input.skip(checksumBytes, "the checksum of the schema"));
         const origin = input.position;
         progress.begin(schemaOf(sum, input.take(length, "the schema"), origin, limits));
         const chunks: Column[][] = [];
@@ -60,9 +61,11 @@ export function decode<Row = AnyRow>(encoded: ArrayBuffer | Uint8Array<ArrayBuff
             const count = input.count(Number.MAX_SAFE_INTEGER, "the number of rows of a chunk");
             if (count === 0) break;
             progress.expect(count, input.position);
-            const head = input.take(headBytes, "the head of a chunk");
-            const body = input.take(progress.lengthOf(head), "a chunk");
-            chunks.push(progress.chunk(head, body, input.position - body.length, count, memory));
+            const head = input.skip(headBytes, "the head of a chunk");
+            const length = uint32(bytes, head);
+            checkLength(length, limits);
+            const origin = input.position;
+            chunks.push(progress.chunk(uint32(bytes, head + 4), input.take(length, "a chunk"), origin, count, memory));
         }
         progress.end(input.count(Number.MAX_SAFE_INTEGER, "the number of all rows"), input.position);
         if (input.left > 0) throw input.malformed(`${input.left} more bytes behind the end of the table`);

@@ -27,6 +27,7 @@ const widths: { readonly [type: string]: number } = {
     i8: 1, u8: 1, i16: 2, u16: 2, i32: 4, u32: 4, date: 4, i64: 8, u64: 8, f64: 8, time: 8, timestamp: 8, decimal: 8,
 };
 
+/** Whether these bytes, of which there are enough, begin as packed rows do. */
 export function checkMagic(bytes: Uint8Array): void {
     if (magic.some((byte, at) => bytes[at] !== byte)) {
         const found = Array.from(bytes.subarray(0, 3), (byte) => byte.toString(16).padStart(2, "0")).join(" ");
@@ -37,7 +38,8 @@ export function checkMagic(bytes: Uint8Array): void {
     }
 }
 
-function uint32(bytes: Uint8Array, at: number): number {
+/** The four bytes at a place, the lowest first. */
+export function uint32(bytes: Uint8Array, at: number): number {
     return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
 }
 
@@ -62,8 +64,8 @@ export function checkLength(length: number, limits: Limits): void {
     }
 }
 
-export function schemaOf(sum: Uint8Array, body: Uint8Array<ArrayBuffer>, origin: number, limits: Limits): Field[] {
-    verify(body, uint32(sum, 0), origin, undefined);
+export function schemaOf(sum: number, body: Uint8Array<ArrayBuffer>, origin: number, limits: Limits): Field[] {
+    verify(body, sum, origin, undefined);
     return readSchema(body, origin, limits);
 }
 
@@ -110,21 +112,14 @@ export class Progress {
         }
     }
 
-    /** How many bytes the body behind this head has. */
-    lengthOf(head: Uint8Array): number {
-        const length = uint32(head, 0);
-        checkLength(length, this.limits);
-        return length;
-    }
-
     /** What the columns of the last chunk are kept in. */
     get kept(): Kept | undefined {
         return this.#kept;
     }
 
-    /** The columns of a chunk; `used` says how many bytes of columns there are already, and is what there are then. */
-    chunk(head: Uint8Array, body: Uint8Array<ArrayBuffer>, origin: number, count: number, memory: { used: number }): Column[] {
-        const address = verify(body, uint32(head, 4), origin, this.chunks);
+    /** The columns of a chunk with this checksum; `used` says how many bytes of columns there are already, and is what there are then. */
+    chunk(sum: number, body: Uint8Array<ArrayBuffer>, origin: number, count: number, memory: { used: number }): Column[] {
+        const address = verify(body, sum, origin, this.chunks);
         const input = new Input(body, origin, this.limits.bytes, memory.used, address);
         const one = machine();
         // No more than the body makes likely: a column may take no bytes at all.

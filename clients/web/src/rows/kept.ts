@@ -12,11 +12,14 @@ function sizeFor(bytes: number): number {
 }
 
 const none = new ArrayBuffer(0);
+const nothing = new Uint8Array(none);
 
 /** What is kept of a chunk's columns, out of the machine's memory: one piece of memory for many, since each costs time. */
 export class Kept {
     /** Made when the first column needs it: a plain one is read where it is. */
     buffer: ArrayBuffer = none;
+    /** All of it: to look at memory in another way costs as much as to copy a short column. */
+    #all: Uint8Array<ArrayBuffer> = nothing;
     #top = 0;
     #bytes: number;
 
@@ -40,10 +43,11 @@ export class Kept {
         const isNew = this.buffer === none;
         if (isNew || this.#top + bytes > this.buffer.byteLength) {
             this.buffer = new ArrayBuffer(sizeFor(isNew ? Math.max(this.#bytes, bytes) : bytes));
+            this.#all = new Uint8Array(this.buffer);
             this.#top = 0;
         }
         const from = this.#top;
-        new Uint8Array(this.buffer, from, bytes).set(machine.bytes.subarray(address, address + bytes));
+        this.#all.set(machine.bytes.subarray(address, address + bytes), from);
         this.#top = (from + bytes + 7) & ~7;
         return from;
     }

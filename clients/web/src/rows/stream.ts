@@ -1,6 +1,6 @@
 import { RowsError } from "./error.js";
 import { asRowsError, progressOf, type DecodeOptions } from "./decode.js";
-import { checkLength, checkMagic, checksumBytes, headBytes, magicBytes, schemaOf } from "./format.js";
+import { checkLength, checkMagic, checksumBytes, headBytes, magicBytes, schemaOf, uint32 } from "./format.js";
 import { Input } from "./input.js";
 import { machine } from "./kernels.js";
 import { Rows, type AnyRow } from "./table.js";
@@ -88,7 +88,7 @@ export async function* decodeStream<Row = AnyRow>(stream: ReadableStream<Uint8Ar
         checkMagic(await pieces.take(magicBytes, "the beginning"));
         const length = await pieces.count("the length of the schema");
         checkLength(length, limits);
-        const sum = await pieces.take(checksumBytes, "the checksum of the schema");
+        const sum = uint32(await pieces.take(checksumBytes, "the checksum of the schema"), 0);
         const from = pieces.position;
         progress.begin(schemaOf(sum, await pieces.take(length, "the schema"), from, limits));
         for (;;) {
@@ -97,10 +97,12 @@ export async function* decodeStream<Row = AnyRow>(stream: ReadableStream<Uint8Ar
             progress.expect(count, pieces.position);
             const head = await pieces.take(headBytes, "the head of a chunk");
             const origin = pieces.position;
-            const body = await pieces.take(progress.lengthOf(head), "a chunk");
+            const length = uint32(head, 0);
+            checkLength(length, limits);
+            const body = await pieces.take(length, "a chunk");
             let columns;
             try {
-                columns = progress.chunk(head, body, origin, count, { used: 0 });
+                columns = progress.chunk(uint32(head, 4), body, origin, count, { used: 0 });
             } catch (error) {
                 throw asRowsError(error);
             } finally {
