@@ -8,64 +8,81 @@ import { Column, Texts, type Numbers, type Value } from "./column.js";
 /** What a getter reads out of: a plain array of numbers, texts, or a column of which more has to be asked. */
 export type Source = Numbers | Texts | Column;
 
-type Get = (this: View) => Value;
+// What a row knows. By symbols, which no column's name is: private names would be others in each class, and one class
+// from which all inherit makes an engine leave the making of rows out of the loop, which takes most of the time then.
+const table = Symbol("table");
+const place = Symbol("row");
 
-/** An object that knows its row. Getters come from the class of its table. */
-export class View {
-    readonly #sources: readonly Source[];
-    readonly #row: number;
-
-    constructor(sources: readonly Source[], row: number) {
-        this.#sources = sources;
-        this.#row = row;
-    }
-
-    /** How the column at this place is read, by what it is kept in. */
-    static readonly getters: { readonly [kind: string]: (at: number) => Get } = {
-        Int8Array: (at) =>
-            function () {
-                return (this.#sources[at] as Int8Array)[this.#row];
-            },
-        Uint8Array: (at) =>
-            function () {
-                return (this.#sources[at] as Uint8Array)[this.#row];
-            },
-        Int16Array: (at) =>
-            function () {
-                return (this.#sources[at] as Int16Array)[this.#row];
-            },
-        Uint16Array: (at) =>
-            function () {
-                return (this.#sources[at] as Uint16Array)[this.#row];
-            },
-        Int32Array: (at) =>
-            function () {
-                return (this.#sources[at] as Int32Array)[this.#row];
-            },
-        Uint32Array: (at) =>
-            function () {
-                return (this.#sources[at] as Uint32Array)[this.#row];
-            },
-        Float32Array: (at) =>
-            function () {
-                return (this.#sources[at] as Float32Array)[this.#row];
-            },
-        Float64Array: (at) =>
-            function () {
-                return (this.#sources[at] as Float64Array)[this.#row];
-            },
-        Texts: (at) =>
-            function () {
-                return (this.#sources[at] as Texts).get(this.#row);
-            },
-        Column: (at) =>
-            function () {
-                return (this.#sources[at] as Column).get(this.#row);
-            },
-    };
+/** An object that knows its row. Its getters come from the class that is made for its table. */
+export interface View {
+    readonly [table]: readonly Source[];
+    readonly [place]: number;
 }
 
 export type ViewClass = new (sources: readonly Source[], row: number) => View;
+
+type Get = (this: View) => Value;
+
+/** How the column at a place is read, by what it is kept in. */
+const getters: { readonly [kind: string]: (at: number) => Get } = {
+    Int8Array: (at) =>
+        function () {
+            return (this[table][at] as Int8Array)[this[place]];
+        },
+    Uint8Array: (at) =>
+        function () {
+            return (this[table][at] as Uint8Array)[this[place]];
+        },
+    Int16Array: (at) =>
+        function () {
+            return (this[table][at] as Int16Array)[this[place]];
+        },
+    Uint16Array: (at) =>
+        function () {
+            return (this[table][at] as Uint16Array)[this[place]];
+        },
+    Int32Array: (at) =>
+        function () {
+            return (this[table][at] as Int32Array)[this[place]];
+        },
+    Uint32Array: (at) =>
+        function () {
+            return (this[table][at] as Uint32Array)[this[place]];
+        },
+    Float32Array: (at) =>
+        function () {
+            return (this[table][at] as Float32Array)[this[place]];
+        },
+    Float64Array: (at) =>
+        function () {
+            return (this[table][at] as Float64Array)[this[place]];
+        },
+    Texts: (at) =>
+        function () {
+            return (this[table][at] as Texts).get(this[place]);
+        },
+    Column: (at) =>
+        function () {
+            return (this[table][at] as Column).get(this[place]);
+        },
+};
+
+/** A class with these getters by these names. Of the same names, the first remains. */
+function classOf(names: readonly string[], kinds: readonly string[]): ViewClass {
+    class Row implements View {
+        declare readonly [table]: readonly Source[];
+        declare readonly [place]: number;
+
+        constructor(sources: readonly Source[], row: number) {
+            this[table] = sources;
+            this[place] = row;
+        }
+    }
+    for (let at = names.length - 1; at >= 0; at--) {
+        Object.defineProperty(Row.prototype, names[at], { get: getters[kinds[at]](at), enumerable: true, configurable: true });
+    }
+    return Row;
+}
 
 /** What the rows of a table are made with. */
 export interface Views {
@@ -73,7 +90,7 @@ export interface Views {
     readonly sources: readonly Source[];
 }
 
-/** The name of a source's kind, among those of `View.getters`. */
+/** The name of a source's kind, among those of `getters`. */
 function kindOf(source: Source): string {
     // Not the constructor's own name, which a tool that makes code shorter may change.
     if (source instanceof Texts) return "Texts";
@@ -102,12 +119,7 @@ export function viewsOf(columns: readonly Column[]): Views {
     const key = columns.map(({ field }, at) => `${kinds[at]} ${field.name.length} ${field.name}`).join("");
     let known = classes.get(key);
     if (known === undefined) {
-        known = class extends View {};
-        // From right to left: of the same names, the first remains.
-        for (let at = columns.length - 1; at >= 0; at--) {
-            const get = View.getters[kinds[at]](at);
-            Object.defineProperty(known.prototype, columns[at].field.name, { get, enumerable: true, configurable: true });
-        }
+        known = classOf(columns.map(({ field }) => field.name), kinds);
         if (classes.size >= mostClasses) classes.clear();
         classes.set(key, known);
     }
@@ -119,7 +131,8 @@ const iterators = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator
 
 /** A row after the other. An engine makes it part of a loop, which it does not with a generator. */
 export class ViewIterator implements Iterator<View> {
-    readonly #views: Views;
+    readonly #View: ViewClass;
+    readonly #sources: readonly Source[];
     readonly #length: number;
     #row = 0;
 
@@ -127,14 +140,16 @@ export class ViewIterator implements Iterator<View> {
         Object.setPrototypeOf(ViewIterator.prototype, iterators);
     }
 
-    constructor(views: Views, length: number) {
-        this.#views = views;
+    constructor({ View, sources }: Views, length: number) {
+        this.#View = View;
+        this.#sources = sources;
         this.#length = length;
     }
 
     next(): IteratorResult<View, undefined> {
-        if (this.#row >= this.#length) return { done: true, value: undefined };
-        const { View, sources } = this.#views;
-        return { done: false, value: new View(sources, this.#row++) };
+        const row = this.#row;
+        if (row >= this.#length) return { done: true, value: undefined };
+        this.#row = row + 1;
+        return { done: false, value: new this.#View(this.#sources, row) };
     }
 }
