@@ -2,7 +2,7 @@ import { Column, noRow, Texts, type Numbers, type Value } from "./column.js";
 import { RowsError } from "./error.js";
 import type { Kept } from "./kept.js";
 import type { Field } from "./schema.js";
-import { ViewIterator, viewsOf, type Views } from "./view.js";
+import { sourceOf, ViewIterator, viewsOf, type Views } from "./view.js";
 
 /** What a row is if nobody says more: values by the names of their columns. */
 export type AnyRow = { readonly [column: string]: Value };
@@ -107,13 +107,21 @@ export class Rows<Row = AnyRow> implements Iterable<Row> {
         // Copies of one object, whose values are then set column by column: a name that is there already is set as it
         // is, also one that means something to objects.
         const first = Object.fromEntries(Array.from(byName, ([name, column]) => [name, column.get(0)]));
-        const objects: { [name: string]: Value }[] = [];
+        const objects: PlainRow[] = [];
         for (let row = 0; row < this.length; row++) objects.push({ ...first });
         for (const [name, column] of byName) {
-            for (let row = 1; row < objects.length; row++) objects[row][name] = column.get(row);
+            const source = sourceOf(column);
+            if (source instanceof Column) setEach(objects, name, Array.from(objects, (_, row) => source.get(row)));
+            else setEach(objects, name, source instanceof Texts ? source.toArray() : source);
         }
         return objects as Row[];
     }
+}
+
+type PlainRow = { [name: string]: Value };
+
+function setEach(objects: PlainRow[], name: string, values: ArrayLike<Value>): void {
+    for (let row = 0; row < objects.length; row++) objects[row][name] = values[row];
 }
 
 function inexact(name: string): RowsError {

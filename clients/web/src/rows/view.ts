@@ -98,7 +98,8 @@ function kindOf(source: Source): string {
     return source[Symbol.toStringTag];
 }
 
-function sourceOf(column: Column): Source {
+/** What the values of a column are read out of. */
+export function sourceOf(column: Column): Source {
     const { values, nulls, field } = column;
     if (nulls !== undefined || field.kind.type === "bool" || field.kind.type === "decimal") return column;
     if (values instanceof Texts) return values;
