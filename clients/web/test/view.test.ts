@@ -75,6 +75,22 @@ test("classes are forgotten, and what was made of them stays right", () => {
     assert.equal(decode(bytes).row(3)["n"], 4);
 });
 
+test("what a sender could fill memory with is not remembered", () => {
+    const long = "a".repeat(2 ** 14);
+    const [one, other] = [viewsOf([numbers(long, Int32Array.of(1))]), viewsOf([numbers(long, Int32Array.of(2))])];
+    assert.notEqual(one.View, other.View);
+    assert.deepEqual([one, other].map(({ View, sources }) => (new View(sources, 0) as unknown as { [name: string]: number })[long]), [1, 2]);
+});
+
+test("a row's names are those of its columns, and it has no values of its own", () => {
+    const row = decode(bytes).row(2);
+    const names: string[] = [];
+    for (const name in row) names.push(name);
+    assert.deepEqual(names.sort(), ["at", "color", "id", "n", "name", "on", "price", "x"]);
+    assert.deepEqual(Object.keys(row), []);
+    assert.equal(JSON.stringify(row), "{}");
+});
+
 test("rows are iterated as JavaScript's own lists are", () => {
     const rows = decode(bytes);
     const iterator = rows[Symbol.iterator]() as IterableIterator<{ n: number }>;

@@ -111,6 +111,8 @@ export function sourceOf(column: Column): Source {
 const classes = new Map<string, ViewClass>();
 /** More are not remembered: who meets so many tables meets none often. */
 const mostClasses = 64;
+/** Nor are tables with more letters in their names: a sender could fill the page's memory with them. */
+const mostLetters = 2 ** 14;
 
 /** What the rows of a table with these columns are made with. Of columns with the same name the first is seen. */
 export function viewsOf(columns: readonly Column[]): Views {
@@ -121,8 +123,10 @@ export function viewsOf(columns: readonly Column[]): Views {
     let known = classes.get(key);
     if (known === undefined) {
         known = classOf(columns.map(({ field }) => field.name), kinds);
-        if (classes.size >= mostClasses) classes.clear();
-        classes.set(key, known);
+        if (key.length <= mostLetters) {
+            if (classes.size >= mostClasses) classes.clear();
+            classes.set(key, known);
+        }
     }
     return { View: known, sources };
 }
