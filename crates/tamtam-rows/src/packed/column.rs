@@ -75,19 +75,23 @@ fn without(values: &Values, nulls: &Nulls) -> Values {
         Values::F32(values) => Values::F32(kept(values, nulls)),
         Values::F64(values) => Values::F64(kept(values, nulls)),
         Values::Uuid(values) => Values::Uuid(kept(values, nulls)),
-        Values::Text(texts) => Values::Text(
-            (0..texts.len())
-                .filter(|&row| !nulls.is_null(row))
-                .map(|row| texts.get(row))
-                .collect(),
-        ),
-        Values::Bytes(slices) => Values::Bytes(
-            (0..slices.len())
-                .filter(|&row| !nulls.is_null(row))
-                .map(|row| slices.get(row))
-                .collect(),
-        ),
+        Values::Text(texts) => Values::Text(present(nulls).map(|row| texts.get(row)).collect()),
+        Values::Bytes(slices) => Values::Bytes(present(nulls).map(|row| slices.get(row)).collect()),
     }
+}
+
+/// The rows that are not null.
+fn present(nulls: &Nulls) -> impl Iterator<Item = usize> + '_ {
+    let words = (0..).step_by(64).zip(nulls.words());
+    words.flat_map(|(from, &word)| {
+        let rows = (nulls.len() - from).min(64);
+        let mut left = !word & crate::kernels::mask(rows as u32);
+        std::iter::from_fn(move || {
+            let row = (left != 0).then(|| from + left.trailing_zeros() as usize);
+            left &= left.wrapping_sub(1);
+            row
+        })
+    })
 }
 
 /// All integers of a decimal fit 64 bits.

@@ -52,6 +52,8 @@ struct Builder<'a, I> {
     shift: u32,
     /// The place of the first entry.
     home: usize,
+    /// Whether some identities are hashes.
+    has_hashes: bool,
     /// The bytes of all entries.
     bytes: usize,
     /// Values made so that they meet in one place must not cost time without end.
@@ -120,6 +122,27 @@ impl Growth {
     }
 }
 
+/// Finds the codes of values that stand where they belong, until one does not: how many were found. Alone in a function,
+/// the loop has the registers for itself.
+#[inline(never)]
+fn hits<I: Identity>(
+    identities: &[I],
+    table: &[u16],
+    shift: u32,
+    known: &[I],
+    codes: &mut [u16],
+) -> usize {
+    let last = table.len() - 1;
+    for (at, (&identity, place)) in identities.iter().zip(codes).enumerate() {
+        let code = table[(identity.mixed() >> shift) as usize & last];
+        if known.get(code as usize) != Some(&identity) {
+            return at;
+        }
+        *place = code;
+    }
+    identities.len()
+}
+
 impl<'a, I: Identity> Builder<'a, I> {
     fn new(texts: Texts<'a>) -> Builder<'a, I> {
         let size = (Self::most(texts) * 2).next_power_of_two();
@@ -133,6 +156,7 @@ impl<'a, I: Identity> Builder<'a, I> {
             table: vec![0; size],
             shift: u64::BITS - size.trailing_zeros(),
             home: usize::MAX,
+            has_hashes: texts.ends.longest() > I::EXACT,
             bytes: 0,
             patience: texts.len() * 16,
         }
@@ -171,7 +195,18 @@ impl<'a, I: Identity> Builder<'a, I> {
     }
 
     fn stretch(&mut self, from: usize, identities: &[I]) -> Result<(), GivenUp> {
-        for (row, &identity) in (from..).zip(identities) {
+        let mut left = identities;
+        let mut row = from;
+        while !left.is_empty() {
+            if !self.has_hashes {
+                let codes = &mut self.found.codes[row..row + left.len()];
+                let seen = hits(left, &self.table, self.shift, &self.known, codes);
+                left = &left[seen..];
+                row += seen;
+            }
+            let Some((&identity, behind)) = left.split_first() else {
+                break;
+            };
             let place = (identity.mixed() >> self.shift) as usize;
             let code = self.table[place];
             let is_it = self.known.get(code as usize) == Some(&identity)
@@ -181,6 +216,8 @@ impl<'a, I: Identity> Builder<'a, I> {
             } else {
                 self.search(place, identity, row)?
             };
+            left = behind;
+            row += 1;
         }
         Ok(())
     }

@@ -17,6 +17,8 @@ static OWN: [u128; MIDDLE + 1] = {
 pub(super) trait Identity: Copy + Default + Eq {
     /// How long values may be.
     const LONGEST: usize;
+    /// How long values may be whose identity is no hash.
+    const EXACT: usize;
     /// Of the value that is there.
     fn of(all: &[u8], start: usize, length: usize) -> Self;
     /// Whether values of this identity may differ.
@@ -43,6 +45,7 @@ fn near<const BYTES: usize>(all: &[u8], start: usize, length: usize) -> [u8; BYT
 /// Values of up to seven bytes.
 impl Identity for u64 {
     const LONGEST: usize = SHORT;
+    const EXACT: usize = SHORT;
 
     #[inline(always)]
     fn of(all: &[u8], start: usize, length: usize) -> u64 {
@@ -65,6 +68,7 @@ impl Identity for u64 {
 /// Values of any length. The highest byte is the length, or 255 in the identity of a long one.
 impl Identity for u128 {
     const LONGEST: usize = usize::MAX;
+    const EXACT: usize = MIDDLE;
 
     #[inline(always)]
     fn of(all: &[u8], start: usize, length: usize) -> u128 {
