@@ -9,15 +9,17 @@ fn has_avx2() -> bool {
 }
 
 pub(super) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
-    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn with_avx2<R>(work: impl FnOnce() -> R) -> R {
         work()
     }
     if has_avx2()
         && std::arch::is_x86_feature_detected!("bmi2")
         && std::arch::is_x86_feature_detected!("bmi1")
+        && std::arch::is_x86_feature_detected!("lzcnt")
+        && std::arch::is_x86_feature_detected!("popcnt")
     {
-        // SAFETY: all three are there.
+        // SAFETY: all of them are there.
         unsafe { with_avx2(work) }
     } else {
         work()

@@ -159,7 +159,7 @@ fn exponent_of<F: Float>(sample: &[F]) -> Option<usize> {
 /// False, and nothing written, where that would not be smaller.
 fn decimal<F: Float>(values: &[F], exponent: usize, effort: Effort, out: &mut Output<'_>) -> bool {
     let ten = TENS[exponent];
-    let mut exceptions = Exceptions::default();
+    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
     let mut last = 0;
     let mut integers: Vec<i64> = vec![0; values.len()];
     let parts = values.chunks(STRETCH).zip(integers.chunks_mut(STRETCH));
@@ -172,19 +172,22 @@ fn decimal<F: Float>(values: &[F], exponent: usize, effort: Effort, out: &mut Ou
             match scaled(value, ten) {
                 Some(found) => last = found,
                 // In its place stands what is there before it, which costs least.
-                None => exceptions.push(stretch * STRETCH + row, value.bits()),
+                None => {
+                    rows.push((stretch * STRETCH + row) as u32);
+                    wrong.push(value.bits());
+                }
             }
             *integer = last;
         }
     }
-    if exceptions.len() * 6 > values.len() {
+    if rows.len() * 6 > values.len() {
         return false;
     }
     let start = out.bytes.len();
     out.byte(DECIMAL);
     out.byte(exponent as u8);
     integers::encode(&integers, effort.inner(), out);
-    exceptions.write(effort, out);
+    Exceptions::of(&rows, wrong).write(effort, out);
     if out.bytes.len() - start > values.len() * F::WIDTH as usize / 8 {
         out.bytes.truncate(start);
         return false;

@@ -4,7 +4,7 @@ use super::sample::{
     FEW_LOOKED_AT, MANY_LOOKED_AT, Sample, Widths, entropy, greatest_common_divisor,
 };
 use super::symbols::{class_of, table_bits};
-use super::{Effort, Integer, dictionary, radix};
+use super::{Choices, Effort, Integer, dictionary, radix};
 use crate::kernels::{Word, vectorised, width_of};
 use crate::packed::Mode;
 
@@ -29,6 +29,11 @@ const SHORT: usize = 16;
 /// From how many values on more of them are looked at.
 const MANY: usize = 4096;
 
+/// What a patched list takes besides its values, in bits.
+const PATCHED: f64 = 120.0;
+/// By how much a second pass must make a list smaller, here and where it is read.
+const WORTH: f64 = 1.12;
+
 /// What was chosen for a list.
 pub(super) struct Chosen<W> {
     pub(super) choice: Choice,
@@ -45,9 +50,18 @@ pub(super) fn choose<T: Integer, W: Word>(
     range: u64,
     effort: Effort,
 ) -> Chosen<W> {
-    if values.len() < 4 {
+    let choice = match effort.choices(values.len()) {
+        Choices::All => None,
+        Choices::Widths if values.len() >= SHORT && effort.nests() => Some(by_widths(
+            &Sample::<FEW_LOOKED_AT>::of(values, min),
+            values.len(),
+            width_of(range),
+        )),
+        Choices::Widths | Choices::One => Some(Choice::Packed),
+    };
+    if let Some(choice) = choice {
         return Chosen {
-            choice: Choice::Packed,
+            choice,
             divisor: 1,
             quotients: Vec::new(),
         };
@@ -56,6 +70,20 @@ pub(super) fn choose<T: Integer, W: Word>(
         by_sample::<T, W, FEW_LOOKED_AT>(values, min, range, effort)
     } else {
         by_sample::<T, W, MANY_LOOKED_AT>(values, min, range, effort)
+    }
+}
+
+/// Packed or patched.
+fn by_widths<const MOST: usize>(sample: &Sample<MOST>, count: usize, width: u32) -> Choice {
+    if sample.share_from(1 << (width - 1)) > 0.25 {
+        return Choice::Packed;
+    }
+    let (low, bits) = Widths::of(sample.values()).patched(width);
+    let patched = (bits * count as f64 + PATCHED) * WORTH;
+    if patched < f64::from(width) * count as f64 {
+        Choice::Patched(low)
+    } else {
+        Choice::Packed
     }
 }
 
@@ -104,9 +132,9 @@ fn cheapest<const MOST: usize>(
         let worth = if effort.mode == Mode::Small {
             1.02
         } else {
-            1.12
+            WORTH
         };
-        offer(&mut best, Choice::Patched(low), cost(bits, 120.0) * worth);
+        offer(&mut best, Choice::Patched(low), cost(bits, PATCHED) * worth);
         offer(
             &mut best,
             Choice::Delta,
@@ -121,7 +149,7 @@ fn cheapest<const MOST: usize>(
                 cost((1.0 - equal) * (f64::from(width) + length), 100.0) * worth,
             );
         }
-        if width > 2 {
+        if width > 2 && !effort.codes {
             let cost = |distinct: f64| {
                 let codes = distinct.max(2.0).log2().ceil();
                 cost(codes, distinct * f64::from(width) + 80.0) * 1.04

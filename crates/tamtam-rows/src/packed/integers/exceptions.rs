@@ -1,26 +1,22 @@
-use super::{Effort, decode, encode};
+use super::{Effort, Integer, decode, encode};
+use crate::kernels::vectorised;
 use crate::packed::bytes::{Input, Output, Result};
 
 /// Values that a codec cannot hold: where they stand, and what is to be done there.
-#[derive(Default)]
-pub(in crate::packed) struct Exceptions {
+pub(in crate::packed) struct Exceptions<T> {
     /// How many others lie before each.
     gaps: Vec<u32>,
-    parts: Vec<u64>,
-    /// The row behind the last one.
-    behind: usize,
+    parts: Vec<T>,
 }
 
-impl Exceptions {
-    /// One more, in a row behind those before.
-    pub(in crate::packed) fn push(&mut self, row: usize, part: u64) {
-        self.gaps.push((row - self.behind) as u32);
-        self.parts.push(part);
-        self.behind = row + 1;
-    }
-
-    pub(in crate::packed) fn len(&self) -> usize {
-        self.parts.len()
+impl<T: Integer> Exceptions<T> {
+    /// In each of these rows, which are in order, its part.
+    pub(in crate::packed) fn of(rows: &[u32], parts: Vec<T>) -> Exceptions<T> {
+        debug_assert_eq!(rows.len(), parts.len());
+        Exceptions {
+            gaps: gaps(rows),
+            parts,
+        }
     }
 
     /// Writes how many there are, the gaps, and the parts.
@@ -29,6 +25,20 @@ impl Exceptions {
         encode(&self.gaps, effort.inner(), out);
         encode(&self.parts, effort.inner(), out);
     }
+}
+
+/// How many rows lie between each row and the one before it.
+pub(super) fn gaps(rows: &[u32]) -> Vec<u32> {
+    let Some(&first) = rows.first() else {
+        return Vec::new();
+    };
+    let mut gaps = vec![first; rows.len()];
+    vectorised(|| {
+        for (gap, (row, next)) in gaps[1..].iter_mut().zip(rows.iter().zip(&rows[1..])) {
+            *gap = next - row - 1;
+        }
+    });
+    gaps
 }
 
 /// Reads exceptions, and hands each part to the value that it belongs to.

@@ -100,17 +100,70 @@ const DEEP: u8 = 5;
 pub(super) struct Effort {
     pub(super) mode: Mode,
     depth: u8,
+    /// How many values the outermost list has that is on the way; 0 before.
+    outermost: usize,
+    /// Whether its values are places in a dictionary, so that a dictionary of them saves nothing.
+    codes: bool,
+}
+
+/// Which codecs a list is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choices {
+    /// All of them.
+    All,
+    /// Packed and patched ones.
+    Widths,
+    /// None but packing.
+    One,
 }
 
 impl Effort {
     pub(super) fn new(mode: Mode) -> Effort {
-        Effort { mode, depth: 0 }
+        Effort {
+            mode,
+            depth: 0,
+            outermost: 0,
+            codes: false,
+        }
+    }
+
+    /// For a list of so many values.
+    fn of_list(self, count: usize) -> Effort {
+        Effort {
+            outermost: self.outermost.max(count),
+            ..self
+        }
+    }
+
+    /// What a list of so many values is worth. One that is short beside that which it lies in saves next to nothing,
+    /// and choosing takes as long for short lists as for others.
+    fn choices(self, count: usize) -> Choices {
+        if count < 4 {
+            Choices::One
+        } else if self.mode == Mode::Small || self.depth == 0 {
+            Choices::All
+        } else if count * 64 < self.outermost {
+            Choices::One
+        } else if count * 8 < self.outermost {
+            Choices::Widths
+        } else {
+            Choices::All
+        }
     }
 
     /// For a list inside this one.
     pub(super) fn inner(self) -> Effort {
         Effort {
             depth: self.depth + 1,
+            codes: false,
+            ..self
+        }
+    }
+
+    /// For a list of places in a dictionary.
+    pub(super) fn of_codes(self) -> Effort {
+        Effort {
+            codes: true,
             ..self
         }
     }

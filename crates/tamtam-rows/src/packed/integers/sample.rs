@@ -189,11 +189,13 @@ impl Widths {
         // Four tables, so that equal neighbours do not wait for one another.
         let mut tables = [[0_u32; 65]; 4];
         let (fours, rest) = values.as_chunks::<4>();
-        for four in fours {
-            for (table, &value) in tables.iter_mut().zip(four) {
-                table[width_of(value) as usize] += 1;
+        vectorised(|| {
+            for four in fours {
+                for (table, &value) in tables.iter_mut().zip(four) {
+                    table[width_of(value) as usize] += 1;
+                }
             }
-        }
+        });
         for &value in rest {
             tables[0][width_of(value) as usize] += 1;
         }

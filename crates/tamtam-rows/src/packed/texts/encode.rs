@@ -142,7 +142,7 @@ fn dictionary(
     out.varint(dictionary.len() as u64);
     let entries = dictionary.entries(texts);
     nested(entries.texts(), effort, depth + 1, out);
-    integers::encode(&dictionary.codes, effort.inner(), out);
+    integers::encode(&dictionary.codes, effort.inner().of_codes(), out);
     true
 }
 
