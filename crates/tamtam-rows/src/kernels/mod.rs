@@ -11,6 +11,7 @@ mod flags;
 mod hex;
 mod join;
 mod pack;
+mod unequal;
 mod unpack;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -19,6 +20,7 @@ pub(crate) use flags::bits_of;
 pub(crate) use hex::{Case, from_hex, to_hex};
 pub(crate) use join::{join, join_texts};
 pub(crate) use pack::{pack, pack_offsets};
+pub(crate) use unequal::unequal;
 pub(crate) use unpack::unpack;
 
 /// Does something in a way that the compiler may vectorise with all that this processor can. What is done must be a

@@ -145,6 +145,98 @@ unsafe fn pack_32(mut from: *const i32, base: i32, width: u32, groups: usize, mu
     }
 }
 
+/// For each whole 64 pairs of values a word, with a bit set where they differ.
+pub(super) fn unequal<W: Word>(ones: &[W], others: &[W], words: &mut Vec<u64>) {
+    if !has_avx2() {
+        return;
+    }
+    let pairs = ones.chunks_exact(64).zip(others.chunks_exact(64));
+    words.extend(pairs.map(|(ones, others)| {
+        let (ones, others) = (ones.as_ptr().cast(), others.as_ptr().cast());
+        let equal = match W::BITS {
+            // SAFETY: AVX2 is there, and 64 values are in each of both, of as many bits as are said.
+            8 => unsafe { equal_8(ones, others) },
+            // SAFETY: as above.
+            16 => unsafe { equal_16(ones, others) },
+            // SAFETY: as above.
+            32 => unsafe { equal_32(ones, others) },
+            // SAFETY: as above.
+            _ => unsafe { equal_64(ones, others) },
+        };
+        !equal
+    }));
+}
+
+/// # Safety
+/// AVX2 is there; 64 bytes can be read from each of both.
+#[target_feature(enable = "avx2")]
+unsafe fn equal_8(ones: *const __m256i, others: *const __m256i) -> u64 {
+    let mut all = 0;
+    for part in 0..2 {
+        // SAFETY: promised.
+        let (one, other) = unsafe { two(ones.add(part), others.add(part)) };
+        let equal = _mm256_movemask_epi8(_mm256_cmpeq_epi8(one, other));
+        all |= u64::from(equal as u32) << (32 * part);
+    }
+    all
+}
+
+/// # Safety
+/// As [`equal_8`], of 64 values of 16 bits.
+#[target_feature(enable = "avx2")]
+unsafe fn equal_16(ones: *const __m256i, others: *const __m256i) -> u64 {
+    let mut all = 0;
+    for part in 0..2 {
+        // SAFETY: promised.
+        let (low, high) = unsafe {
+            let (one, other) = two(ones.add(2 * part), others.add(2 * part));
+            let low = _mm256_cmpeq_epi16(one, other);
+            let (one, other) = two(ones.add(2 * part + 1), others.add(2 * part + 1));
+            (low, _mm256_cmpeq_epi16(one, other))
+        };
+        // Packing takes eight bytes of each by turns.
+        let bytes = _mm256_permute4x64_epi64(_mm256_packs_epi16(low, high), 0b11_01_10_00);
+        all |= u64::from(_mm256_movemask_epi8(bytes) as u32) << (32 * part);
+    }
+    all
+}
+
+/// # Safety
+/// As [`equal_8`], of 64 values of 32 bits.
+#[target_feature(enable = "avx2")]
+unsafe fn equal_32(ones: *const __m256i, others: *const __m256i) -> u64 {
+    let mut all = 0;
+    for part in 0..8 {
+        // SAFETY: promised.
+        let (one, other) = unsafe { two(ones.add(part), others.add(part)) };
+        let equal = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(one, other)));
+        all |= u64::from(equal as u32) << (8 * part);
+    }
+    all
+}
+
+/// # Safety
+/// As [`equal_8`], of 64 values of 64 bits.
+#[target_feature(enable = "avx2")]
+unsafe fn equal_64(ones: *const __m256i, others: *const __m256i) -> u64 {
+    let mut all = 0;
+    for part in 0..16 {
+        // SAFETY: promised.
+        let (one, other) = unsafe { two(ones.add(part), others.add(part)) };
+        let equal = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(one, other)));
+        all |= u64::from(equal as u32) << (4 * part);
+    }
+    all
+}
+
+/// # Safety
+/// AVX2 is there; 32 bytes can be read from both.
+#[target_feature(enable = "avx2")]
+unsafe fn two(one: *const __m256i, other: *const __m256i) -> (__m256i, __m256i) {
+    // SAFETY: promised.
+    unsafe { (_mm256_loadu_si256(one), _mm256_loadu_si256(other)) }
+}
+
 /// For each of 16 bytes, which byte comes there, or none.
 struct Bytes([i8; 16]);
 

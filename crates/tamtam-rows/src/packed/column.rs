@@ -153,16 +153,17 @@ fn values(values: &Values, effort: Effort, out: &mut Output<'_>) {
 
 /// All of them in 64 bits each.
 fn narrow(values: &[i128]) -> Option<Vec<i64>> {
-    let low = |&value: &i128| value as i64;
+    let mut low = vec![0; values.len()];
     // Without a branch for each: the upper halves are looked at together.
     let differ = vectorised(|| {
-        let differ = values.iter().map(|value| {
-            let upper = (value >> 64) as i64;
-            upper ^ (low(value) >> 63)
-        });
-        differ.fold(0, |all, one| all | one)
+        let mut differ = 0;
+        for (place, &value) in low.iter_mut().zip(values) {
+            *place = value as i64;
+            differ |= (value >> 64) as i64 ^ (*place >> 63);
+        }
+        differ
     });
-    (differ == 0).then(|| vectorised(|| values.iter().map(low).collect()))
+    (differ == 0).then_some(low)
 }
 
 fn sixteen(all: &[u8], effort: Effort, out: &mut Output<'_>) {

@@ -1,7 +1,7 @@
 use super::choose::{Choice, Chosen, choose};
 use super::exceptions::gaps;
 use super::{Codec, Effort, Exceptions, Integer, dictionary, radix, symbols};
-use crate::kernels::{Word, bits_of, mask, pack, pack_offsets, packed_bytes, vectorised, width_of};
+use crate::kernels::{Word, mask, pack, pack_offsets, packed_bytes, unequal, vectorised, width_of};
 use crate::packed::Mode;
 use crate::packed::bytes::Output;
 
@@ -203,16 +203,16 @@ fn differences<W: Word, T: Integer>(offsets: &[W]) -> Vec<T> {
 fn patched<W: Integer>(offsets: &[W], base: u64, low: u32, effort: Effort, out: &mut Output<'_>) {
     out.byte(Codec::Patched as u8);
     out.zigzag(base);
-    let most = W::of(mask(low));
-    let rows = rows_where(offsets, offsets, |offset, _| offset > most);
+    let mask = mask(low);
+    let lows: Vec<W> = vectorised(|| {
+        let lows = offsets.iter().map(|offset| offset.get() & mask);
+        lows.map(W::of).collect()
+    });
+    let rows = rows_of_unequal(offsets, &lows);
     let parts = rows
         .iter()
         .map(|&row| W::of(offsets[row as usize].get() >> low))
         .collect();
-    let lows: Vec<W> = vectorised(|| {
-        let lows = offsets.iter().map(|offset| offset.get() & most.get());
-        lows.map(W::of).collect()
-    });
     out.byte(low as u8);
     pack(&lows, low, out.bytes);
     Exceptions::of(&rows, parts).write(effort, out);
@@ -222,7 +222,7 @@ fn runs<W: Integer>(offsets: &[W], base: u64, effort: Effort, out: &mut Output<'
     out.byte(Codec::Runs as u8);
     out.zigzag(base);
     // The last row of each run: the next one has another value, or there is none.
-    let mut lasts = rows_where(offsets, &offsets[1..], |one, next| one != next);
+    let mut lasts = rows_of_unequal(&offsets[..offsets.len() - 1], &offsets[1..]);
     lasts.push(offsets.len() as u32 - 1);
     let values: Vec<W> = lasts.iter().map(|&last| offsets[last as usize]).collect();
     out.varint(values.len() as u64);
@@ -231,22 +231,9 @@ fn runs<W: Integer>(offsets: &[W], base: u64, effort: Effort, out: &mut Output<'
     encode(&gaps(&lasts), effort.inner(), out);
 }
 
-/// The rows of which something holds, each with its partner. A chunk has fewer than 2^32 rows, and so has what lies
-/// in it.
-fn rows_where<W: Word>(values: &[W], partners: &[W], holds: impl Fn(W, W) -> bool) -> Vec<u32> {
-    // A branch for each would be foreseen wrongly.
-    let parts = values.chunks(64).zip(partners.chunks(64));
-    let words = parts.map(|(values, partners)| {
-        let mut flags = [false; 64];
-        vectorised(|| {
-            let pairs = values.iter().zip(partners);
-            for (flag, (&value, &partner)) in flags.iter_mut().zip(pairs) {
-                *flag = holds(value, partner);
-            }
-        });
-        bits_of(&flags)
-    });
-    let words: Vec<u64> = words.collect();
+/// The rows in which two lists differ. A chunk has fewer than 2^32 rows, and so has what lies in it.
+fn rows_of_unequal<W: Word>(ones: &[W], others: &[W]) -> Vec<u32> {
+    let words = unequal(ones, others);
     let mut rows = Vec::new();
     vectorised(|| places(&words, &mut rows));
     rows
@@ -282,15 +269,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_those_of_which_it_holds() {
+    fn rows_are_those_that_differ() {
         for count in [1, 2, 63, 64, 65, 200] {
             for period in [1, 2, 3, 9, 70, 1000] {
                 let values: Vec<u16> = (0..count).map(|n| n % period).collect();
+                let least: Vec<u16> = values.iter().map(|&value| value.max(1)).collect();
                 let expected: Vec<u32> = (0..count.into())
                     .filter(|row| row % u32::from(period) == 0)
                     .collect();
-                let found = rows_where(&values, &values, |value, _| value == 0);
-                assert_eq!(found, expected, "{count} {period}");
+                assert_eq!(
+                    rows_of_unequal(&values, &least),
+                    expected,
+                    "{count} {period}"
+                );
             }
         }
     }
