@@ -33,6 +33,10 @@ const MANY: usize = 4096;
 const PATCHED: f64 = 120.0;
 /// By how much a second pass must make a list smaller, here and where it is read.
 const WORTH: f64 = 1.12;
+/// The same of a short list in another one, which takes its time besides.
+const WORTH_INSIDE: f64 = 1.25;
+/// What runs must save, in bits a value.
+const RUN: f64 = 1.0;
 
 /// What was chosen for a list.
 pub(super) struct Chosen<W> {
@@ -79,7 +83,7 @@ fn by_widths<const MOST: usize>(sample: &Sample<MOST>, count: usize, width: u32)
         return Choice::Packed;
     }
     let (low, bits) = Widths::of(sample.values()).patched(width);
-    let patched = (bits * count as f64 + PATCHED) * WORTH;
+    let patched = (bits * count as f64 + PATCHED) * WORTH_INSIDE;
     if patched < f64::from(width) * count as f64 {
         Choice::Patched(low)
     } else {
@@ -121,6 +125,7 @@ fn cheapest<const MOST: usize>(
         }
     };
     let mut widths = None;
+    let mut runs = f64::INFINITY;
     if effort.nests() {
         // Where many values are as wide as the widest, there is nothing to patch.
         let (low, bits) = if sample.share_from(1 << (width - 1)) > 0.25 {
@@ -143,11 +148,15 @@ fn cheapest<const MOST: usize>(
         let equal = sample.equal_share();
         if equal > 0.3 {
             let length = (1.0 / (1.0 - equal).max(1e-3)).log2() + 1.0;
-            offer(
-                &mut best,
-                Choice::Runs,
-                cost((1.0 - equal) * (f64::from(width) + length), 100.0) * worth,
-            );
+            let bits = (1.0 - equal) * (f64::from(width) + length);
+            runs = cost(bits, 100.0) * worth;
+            // Values and lengths are lists of their own, and to repeat the values takes time on the other side.
+            let paid = if effort.mode == Mode::Small {
+                runs
+            } else {
+                cost(bits + RUN, 100.0)
+            };
+            offer(&mut best, Choice::Runs, paid);
         }
         if width > 2 && !effort.codes {
             let cost = |distinct: f64| {
@@ -164,7 +173,8 @@ fn cheapest<const MOST: usize>(
             }
         }
     }
-    let most = best.1 * effort.entropy_share();
+    // Where runs would be small, the entropy coder, which takes yet more time, must save as much as beside them.
+    let most = best.1.min(runs) * effort.entropy_share();
     if let Some((choice, cost)) = by_entropy(sample, widths, count, range, most, effort)
         && cost < most
     {

@@ -52,7 +52,7 @@ type Found = (Vec<u64>, Vec<u16>);
 #[inline(never)]
 fn by_bitmap<W: Word>(offsets: &[W], words: usize, most: usize) -> Option<Found> {
     let mut bitmap = vec![0_u64; words];
-    if mark(offsets, &mut bitmap) > most {
+    if vectorised(|| mark(offsets, &mut bitmap)) > most {
         return None;
     }
     let mut entries = Vec::with_capacity(most);
@@ -71,13 +71,13 @@ fn by_bitmap<W: Word>(offsets: &[W], words: usize, most: usize) -> Option<Found>
 }
 
 /// Sets each value's bit, and says how many are set.
-#[inline(never)]
+#[inline(always)]
 fn mark<W: Word>(offsets: &[W], bitmap: &mut [u64]) -> usize {
     for value in offsets {
         let value = value.get();
         bitmap[(value / 64) as usize] |= 1 << (value % 64);
     }
-    vectorised(|| bitmap.iter().map(|word| word.count_ones() as usize).sum())
+    bitmap.iter().map(|word| word.count_ones() as usize).sum()
 }
 
 /// How many bits are set before each value's.

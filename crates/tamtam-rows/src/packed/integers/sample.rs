@@ -199,9 +199,10 @@ impl Widths {
         for &value in rest {
             tables[0][width_of(value) as usize] += 1;
         }
+        let counts = std::array::from_fn(|width| tables.iter().map(|table| table[width]).sum());
         Widths {
-            counts: std::array::from_fn(|width| tables.iter().map(|table| table[width]).sum()),
-            total: values.len() as u32,
+            counts,
+            total: counts.iter().sum(),
         }
     }
 

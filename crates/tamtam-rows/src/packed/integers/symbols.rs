@@ -6,7 +6,7 @@
 
 use super::encode::pays;
 use super::{Codec, Effort, Integer, decode, encode};
-use crate::kernels::Word;
+use crate::kernels::{Word, mask, vectorised};
 use crate::packed::bytes::{Input, Output, Result};
 
 const PROBABILITY_BITS: u32 = 12;
@@ -75,42 +75,87 @@ pub(super) fn encode_classes<W: Word>(
     out.byte(Codec::Classes as u8);
     out.zigzag(base);
     let mut symbols = vec![0; offsets.len()];
-    let mut bits = 0;
-    for (symbol, offset) in symbols.iter_mut().zip(offsets) {
-        let rest;
-        (*symbol, rest) = class_of(offset.get());
-        bits += rest as usize;
-    }
+    let mut rests = vec![0; offsets.len()];
+    let bits = vectorised(|| classes(offsets, width, &mut symbols, &mut rests));
     write(&symbols, effort, out);
-    write_rests(offsets, bits, out.bytes);
+    vectorised(|| write_rests(offsets, width, &rests, bits, out.bytes));
     pays(start, offsets.len(), width, out)
 }
 
-/// The bits of each offset that its class leaves open, `bits` in all.
-fn write_rests<W: Word>(offsets: &[W], bits: usize, bytes: &mut Vec<u8>) {
+/// The class of each offset and how many bits follow, and how many follow in all.
+#[inline(always)]
+fn classes<W: Word>(offsets: &[W], width: u32, symbols: &mut [u8], rests: &mut [u8]) -> usize {
+    let places = symbols.iter_mut().zip(rests);
+    let mut bits = 0;
+    if width > f32::MANTISSA_DIGITS {
+        for ((symbol, place), offset) in places.zip(offsets) {
+            let rest;
+            (*symbol, rest) = class_of(offset.get());
+            *place = rest as u8;
+            bits += rest;
+        }
+        return bits as usize;
+    }
+    // A float holds such an offset exactly, and has the place of the highest bit and those that follow it where they can
+    // be taken from without a search: in many lanes at once.
+    for ((symbol, place), offset) in places.zip(offsets) {
+        let offset = offset.get() as u32;
+        let float = (offset as i32 as f32).to_bits();
+        let class = (float >> (f32::MANTISSA_DIGITS - 3)).wrapping_sub(CLASS_OF_ONE);
+        let is_large = offset >= 16;
+        let rest = if is_large { class / 4 - 2 } else { 0 };
+        *symbol = if is_large { class } else { offset } as u8;
+        *place = rest as u8;
+        bits += rest;
+    }
+    bits as usize
+}
+
+/// The exponent of a float of 1 and the two bits behind it: how much more those of others are is four times the place
+/// of the highest bit, and the two bits that follow it.
+const CLASS_OF_ONE: u32 = 1_f32.to_bits() >> (f32::MANTISSA_DIGITS - 3);
+
+/// The lowest bits of each offset, as many as are said, `bits` in all. No offset is wider than `width`.
+#[inline(always)]
+fn write_rests<W: Word>(offsets: &[W], width: u32, rests: &[u8], bits: usize, bytes: &mut Vec<u8>) {
     let end = bytes.len() + bits.div_ceil(8);
     let mut at = bytes.len();
     bytes.resize(end + 8, 0);
-    let mut held = 0;
+    let mut held = 0_u64;
     let mut count = 0;
-    for offset in offsets {
-        let offset = offset.get();
-        let (_, rest) = class_of(offset);
-        // There are fewer than eight bits from before, and at most 61 new ones.
-        let (low, high) = if W::BITS == 64 {
-            (rest.min(32), rest.saturating_sub(32))
-        } else {
-            (rest, 0)
-        };
-        for (bits, value) in [(low, offset), (high, offset >> 32)] {
-            held |= (value & ((1 << bits) - 1)) << count;
-            count += bits;
-            bytes[at..at + 8].copy_from_slice(&held.to_le_bytes());
-            at += count as usize / 8;
-            held >>= count / 8 * 8;
-            count %= 8;
-            if W::BITS < 64 {
-                break;
+    // There are fewer than eight bits from before, and at most 57 new ones.
+    let mut put = |value: u64, bits: u32| {
+        held |= value << count;
+        count += bits;
+        bytes[at..at + 8].copy_from_slice(&held.to_le_bytes());
+        at += count as usize / 8;
+        held >>= count / 8 * 8;
+        count %= 8;
+    };
+    let rest_of = |offset: W, rest: u8| {
+        let bits = u32::from(rest);
+        (offset.get() & !(u64::MAX << bits), bits)
+    };
+    if width <= 31 {
+        // One step waits for the one before it, so that there should be few.
+        let (pairs, last) = offsets.as_chunks::<2>();
+        let (their, its) = rests.as_chunks::<2>();
+        for (pair, rests) in pairs.iter().zip(their) {
+            let (one, bits) = rest_of(pair[0], rests[0]);
+            let (other, more) = rest_of(pair[1], rests[1]);
+            put(one | other << bits, bits + more);
+        }
+        for (&offset, &rest) in last.iter().zip(its) {
+            let (rest, bits) = rest_of(offset, rest);
+            put(rest, bits);
+        }
+    } else {
+        for (&offset, &rest) in offsets.iter().zip(rests) {
+            let (rest, bits) = rest_of(offset, rest);
+            let low = bits.min(32);
+            put(rest & mask(low), low);
+            if W::BITS == 64 {
+                put(rest >> low, bits - low);
             }
         }
     }
@@ -215,36 +260,46 @@ fn write(symbols: &[u8], effort: Effort, out: &mut Output<'_>) {
         start += u32::from(share);
     }
     let mut states = [LEAST; LANES];
-    // The decoder reads forwards what the encoder writes backwards: filled from the end. A symbol gives at most one
-    // word.
     let mut words = vec![0_u16; symbols.len()];
-    let mut first = words.len();
-    let tail = symbols.len() % LANES;
-    let (whole, rest) = symbols.split_at(symbols.len() - tail);
-    let mut put = |state: &mut u32, symbol: u8| {
-        let step = &steps[symbol as usize];
-        if *state >= step.limit {
-            first -= 1;
-            words[first] = *state as u16;
-            *state >>= 16;
-        }
-        *state = step.apply(*state);
-    };
-    for (lane, &symbol) in rest.iter().enumerate().rev() {
-        put(&mut states[lane], symbol);
-    }
-    for four in whole.chunks_exact(LANES).rev() {
-        put(&mut states[3], four[3]);
-        put(&mut states[2], four[2]);
-        put(&mut states[1], four[1]);
-        put(&mut states[0], four[0]);
-    }
+    let first = vectorised(|| code(symbols, &steps, &mut states, &mut words));
     for state in states {
         out.bytes.extend_from_slice(&state.to_le_bytes());
     }
     out.varint((words.len() - first) as u64);
     out.bytes
         .extend(words[first..].iter().flat_map(|word| word.to_le_bytes()));
+}
+
+/// Fills the words from the end, and says where the first lies: the decoder reads forwards what the encoder writes
+/// backwards. A symbol gives at most one word.
+#[inline(always)]
+fn code(
+    symbols: &[u8],
+    steps: &[Step; 256],
+    states: &mut [u32; LANES],
+    words: &mut [u16],
+) -> usize {
+    let mut first = words.len();
+    let mut put = |state: &mut u32, symbol: u8| {
+        let step = &steps[symbol as usize];
+        // Whether a word is due cannot be foreseen: it is written in any case, and counts if it is.
+        let is_due = *state >= step.limit;
+        if let Some(place) = words.get_mut(first - 1) {
+            *place = *state as u16;
+        }
+        first -= usize::from(is_due);
+        *state = step.apply(*state >> (16 * u32::from(is_due)));
+    };
+    let (whole, rest) = symbols.as_chunks::<LANES>();
+    for (state, &symbol) in states.iter_mut().zip(rest).rev() {
+        put(state, symbol);
+    }
+    for four in whole.iter().rev() {
+        for (state, &symbol) in states.iter_mut().zip(four).rev() {
+            put(state, symbol);
+        }
+    }
+    first
 }
 
 /// Reads as many symbols.
@@ -354,6 +409,7 @@ pub(super) fn decode_classes<T: Integer>(
 mod tests {
     use super::*;
     use crate::Limits;
+    use crate::kernels::width_of;
     use crate::packed::Mode;
 
     #[test]
@@ -373,10 +429,15 @@ mod tests {
     fn what_classes_leave_open_comes_back() {
         fn check<W: Integer>(offsets: Vec<W>) {
             let mut bytes = vec![7; 3];
-            let bits = offsets
-                .iter()
-                .map(|offset| class_of(offset.get()).1 as usize);
-            write_rests(&offsets, bits.sum(), &mut bytes);
+            let widest = offsets.iter().map(|offset| width_of(offset.get())).max();
+            let width = widest.unwrap_or(0);
+            let (mut symbols, mut rests) = (vec![0; offsets.len()], vec![0; offsets.len()]);
+            let all = classes(&offsets, width, &mut symbols, &mut rests);
+            for (offset, found) in offsets.iter().zip(symbols.into_iter().zip(&rests)) {
+                let (symbol, rest) = class_of(offset.get());
+                assert_eq!(found, (symbol, &(rest as u8)));
+            }
+            write_rests(&offsets, width, &rests, all, &mut bytes);
             assert_eq!(bytes[..3], [7; 3]);
             let mut expected = vec![7; 3];
             let (mut held, mut count) = (0_u128, 0);
@@ -396,6 +457,16 @@ mod tests {
         check::<u16>(vec![]);
         check::<u16>((0..5000_u32).map(|n| (n * 7919) as u16).collect());
         check::<u32>((0..5000_u32).map(|n| n.wrapping_mul(0x9e37_79b9)).collect());
+        check::<u32>(
+            (0..4999_u32)
+                .map(|n| n.wrapping_mul(0x9e37_79b9) >> 1)
+                .collect(),
+        );
+        check::<u32>(
+            (0..4999_u32)
+                .map(|n| n.wrapping_mul(0x9e37_79b9) >> 15)
+                .collect(),
+        );
         let wide = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (n % 64);
         check::<u64>((0..5000).map(wide).collect());
         check::<u64>(vec![u64::MAX; 9]);

@@ -179,14 +179,24 @@ impl<'a, I: Identity> Builder<'a, I> {
         for from in (0..self.texts.len()).step_by(STRETCH) {
             let count = STRETCH.min(self.texts.len() - from);
             let all = self.texts.all;
-            let starts = self.texts.ends.starts(from, &mut starts[..=count]);
-            vectorised(|| {
-                let lengths = starts.iter().zip(&starts[1..]);
-                for (identity, (&start, &end)) in identities.iter_mut().zip(lengths) {
-                    *identity = I::of(all, start as usize, (end - start) as usize);
-                }
-            });
-            self.stretch(from, &identities[..count]).ok()?;
+            let identities = &mut identities[..count];
+            if let Some(width) = self.texts.ends.width() {
+                let width = width as usize;
+                vectorised(|| {
+                    for (row, identity) in (from..).zip(identities.iter_mut()) {
+                        *identity = I::of(all, row * width, width);
+                    }
+                });
+            } else {
+                let starts = self.texts.ends.starts(from, &mut starts[..=count]);
+                vectorised(|| {
+                    let lengths = starts.iter().zip(&starts[1..]);
+                    for (identity, (&start, &end)) in identities.iter_mut().zip(lengths) {
+                        *identity = I::of(all, start as usize, (end - start) as usize);
+                    }
+                });
+            }
+            self.stretch(from, identities).ok()?;
             growth
                 .look(from + count, self.known.len(), self.bytes)
                 .ok()?;
