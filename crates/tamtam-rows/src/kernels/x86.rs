@@ -1,24 +1,43 @@
 //! For processors with AVX2 and BMI2 (Intel since 2013, AMD since 2015).
 
+use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::*;
+use std::sync::atomic::AtomicU8;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::{Word, mask};
 
+/// Whether all is there that is used here: the instructions came together.
+#[inline(always)]
 fn has_avx2() -> bool {
-    std::arch::is_x86_feature_detected!("avx2")
+    const UNKNOWN: u8 = 0;
+    const NO: u8 = 1;
+    const YES: u8 = 2;
+    // It is asked in front of each loop, also of short ones: one load is less than one for each kind of instructions.
+    static FOUND: AtomicU8 = AtomicU8::new(UNKNOWN);
+    #[cold]
+    fn look() -> bool {
+        let found = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt");
+        FOUND.store(if found { YES } else { NO }, Relaxed);
+        found
+    }
+    match FOUND.load(Relaxed) {
+        UNKNOWN => look(),
+        found => found == YES,
+    }
 }
 
+#[inline(always)]
 pub(super) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn with_avx2<R>(work: impl FnOnce() -> R) -> R {
         work()
     }
-    if has_avx2()
-        && std::arch::is_x86_feature_detected!("bmi2")
-        && std::arch::is_x86_feature_detected!("bmi1")
-        && std::arch::is_x86_feature_detected!("lzcnt")
-        && std::arch::is_x86_feature_detected!("popcnt")
-    {
+    if has_avx2() {
         // SAFETY: all of them are there.
         unsafe { with_avx2(work) }
     } else {

@@ -94,9 +94,13 @@ impl<const MOST: usize> Sample<MOST> {
     pub(super) fn divisor(&self) -> u64 {
         // Mostly a few tell that there is none.
         let (few, left) = self.values().split_at(self.len.min(8));
-        let mut common = few
-            .iter()
-            .fold(0, |common, &value| greatest_common_divisor(common, value));
+        let mut common = 0;
+        for &value in few {
+            common = greatest_common_divisor(common, value);
+            if common == 1 {
+                return 1;
+            }
+        }
         let mut left = left.iter();
         while common != 1
             && let Some(&value) = left.next()
