@@ -21,8 +21,8 @@ impl Mode {
     /// plain from 5 Gbit/s on, packed between.
     ///
     /// Each mode saves bytes of the next for more work, so that for each table there are two speeds at which they change
-    /// places. On ten tables of the lab, encoded and decoded by Rust on one processor, these lay at 62 to 392 Mbit/s and at
-    /// 2.5 to 17 Gbit/s; tables of many texts have the highest of the first and the lowest of the second. In a browser
+    /// places. On ten tables of the lab, encoded and decoded by Rust on one processor, these lay at 45 to 477 Mbit/s and at
+    /// 4.2 to 42 Gbit/s; tables of many texts have the highest of the first and the lowest of the second. In a browser
     /// decoding takes longer, so that both lie lower there. Where it matters, try `tamtam rows` on the table.
     ///
     /// ```
