@@ -103,10 +103,30 @@ fn each_form_is_tried_and_the_verdict_speaks_of_each_link() {
     assert!(with("form").count() >= 8);
     assert_eq!(with("column").count(), 4);
     assert_eq!(with("mbit_per_s").count(), 4);
+    // The verdict is what the figures above it come to, as in the lab.
+    for verdict in with("mbit_per_s") {
+        let number = |line: &serde_json::Value, key: &str| line[key].as_f64().unwrap();
+        let name = verdict["use"].as_str().unwrap();
+        let (form, by) = name.split_once('+').unwrap_or((name, ""));
+        let trial = with("form").find(|line| line["form"] == form).unwrap();
+        let compressed = trial["compressed"].as_array().unwrap();
+        let squeezed = compressed.iter().find(|line| line["by"] == by);
+        let bytes = number(squeezed.unwrap_or(trial), "bytes");
+        let mut total = number(trial, "encode_us") + number(trial, "decode_us");
+        total += bytes * 8.0 / number(verdict, "mbit_per_s");
+        if let Some(squeezed) = squeezed {
+            total += number(squeezed, "compress_us") + number(squeezed, "decompress_us");
+        }
+        assert!((number(verdict, "total_us") - total).abs() < 1e-6 * total);
+        assert!(number(verdict, "mode_for_link_us") >= total * 0.999_999);
+    }
     let modes: Vec<_> = with("mode_for_link")
         .map(|line| line["mode_for_link"].clone())
         .collect();
-    assert_eq!(modes, ["packed-small", "packed-small", "packed", "packed"]);
+    assert_eq!(
+        modes,
+        ["packed-small", "packed-small", "packed-for-link", "packed"]
+    );
 }
 
 #[test]

@@ -1,8 +1,5 @@
-use tamtam_rows::packed::{Mode, Packed};
-
 use super::VERSION;
-use super::row_form::RowForm;
-use crate::drive::rows::{self, Link};
+use crate::drive::rows::{self, PackedIn};
 use crate::drive::{Card, Contender, Measure};
 
 /// Our packed encoding in the mode that it chooses for a link by itself.
@@ -21,14 +18,6 @@ impl Contender for PackedForLink {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        rows::measures_by_link(form)
+        rows::measures_by_link(|link| PackedIn(link.mode()))
     }
-}
-
-fn form(link: Link) -> RowForm {
-    RowForm::plain(match Mode::for_link(link.bits_per_second()) {
-        Mode::Packed => &Packed { mode: Mode::Packed },
-        Mode::Small => &Packed { mode: Mode::Small },
-        Mode::Plain => &Packed { mode: Mode::Plain },
-    })
 }

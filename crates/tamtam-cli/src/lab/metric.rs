@@ -1,6 +1,7 @@
 //! What a metric is called in a table, how its figures are written, and which of two is the better.
 
 use super::number;
+use crate::drive::rows::LINKS;
 
 /// What the lab knows of a metric.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +97,7 @@ const METRICS: &[Metric] = &[
     beside("decode_mean_us", "decode, mean"),
     beside("decode_deviation_us", "± dev."),
     beside("compress_us", "compress"),
+    beside("expand_us", "expand"),
     plain(
         "uncompressed_bytes_per_row",
         Some("B/row before"),
@@ -186,8 +188,16 @@ impl Metric {
 pub(super) fn heading(name: &str) -> Option<String> {
     match Metric::find(name) {
         Some(metric) => metric.heading.map(str::to_owned),
+        // The parts of totals that are shown.
+        None if is_of_one_link(name) => None,
         None => Some(name.replace('_', " ")),
     }
+}
+
+/// Whether this is a part of the total behind one link, of a form that is another one on each.
+fn is_of_one_link(name: &str) -> bool {
+    let end = name.rsplit_once('_').map(|(_, end)| end);
+    LINKS.iter().any(|link| end == Some(link.name))
 }
 
 /// A figure of the metric `name` as a column shows it.
@@ -240,6 +250,7 @@ mod tests {
         );
         assert_eq!(column("pigeons_per_row", 20_581.0), "20,581");
         assert_eq!(heading("mean_ns_per_op"), None);
+        assert_eq!(heading("encode_us_100mbit"), None);
     }
 
     #[test]

@@ -1,5 +1,4 @@
 use std::io::Write;
-use std::time::Duration;
 
 use anyhow::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -9,7 +8,8 @@ use tamtam_rows::{CompressionKind, Rows};
 
 use super::source::Source;
 use super::trial::Trial;
-use super::verdict::{Choice, LINKS, packed_for_link, ranked, transfer};
+use super::verdict::{Choice, packed_for_link, ranked};
+use crate::drive::rows::LINKS;
 
 /// Everything as tables, and the verdict in words.
 pub(super) fn text(
@@ -77,7 +77,8 @@ pub(super) fn text(
         };
         write!(
             out,
-            "  {link:>4} Mbit/s  {}: {} us for {} bytes; {}",
+            "  {:>4} Mbit/s  {}: {} us for {} bytes; {}",
+            link.megabits_per_second,
             best.name(),
             micros(best.total),
             best.bytes,
@@ -88,7 +89,7 @@ pub(super) fn text(
                 out,
                 " (next: {}, {:.2} times as long)",
                 next.name(),
-                next.total.as_secs_f64() / best.total.as_secs_f64()
+                next.total / best.total
             )?,
             None => writeln!(out)?,
         }
@@ -99,7 +100,7 @@ pub(super) fn text(
                 out,
                 "               Mode::for_link: {}, {:.2} times as long",
                 ours.name(),
-                ours.total.as_secs_f64() / best.total.as_secs_f64()
+                ours.total / best.total
             )?;
         }
     }
@@ -148,8 +149,8 @@ fn align_right(table: &mut Table, columns: std::ops::Range<usize>) {
     }
 }
 
-fn micros(time: Duration) -> String {
-    format!("{:.1}", time.as_secs_f64() * 1e6)
+fn micros(time: f64) -> String {
+    format!("{time:.1}")
 }
 
 /// A line for each form, one for each column, and one for each link.
@@ -158,11 +159,11 @@ pub(super) fn json(rows: &Rows, trials: &[Trial], out: &mut impl Write) -> Resul
         let line = match &trial.outcome {
             Err(reason) => json!({"form": trial.form, "refused": reason}),
             Ok(cost) => json!({
-                "form": trial.form, "rows": rows.len(), "encode_us": micro(cost.encode),
-                "decode_us": micro(cost.decode), "bytes": cost.bytes,
+                "form": trial.form, "rows": rows.len(), "encode_us": cost.encode,
+                "decode_us": cost.decode, "bytes": cost.bytes,
                 "compressed": cost.compressed.iter().map(|it| json!({
-                    "by": it.by.name(), "bytes": it.bytes, "compress_us": micro(it.compress),
-                    "decompress_us": micro(it.decompress),
+                    "by": it.by.name(), "bytes": it.bytes, "compress_us": it.compress,
+                    "decompress_us": it.expand,
                 })).collect::<Vec<_>>(),
             }),
         };
@@ -187,17 +188,13 @@ pub(super) fn json(rows: &Rows, trials: &[Trial], out: &mut impl Write) -> Resul
         if let Some(best) = choices.first() {
             let ours = packed_for_link(&choices, link);
             let line = json!({
-                "mbit_per_s": best.link, "use": best.name(), "bytes": best.bytes,
-                "total_us": micro(best.total), "transfer_us": micro(transfer(best.bytes, link)),
+                "mbit_per_s": link.bits_per_second() / 1_000_000, "use": best.name(), "bytes": best.bytes,
+                "total_us": best.total, "transfer_us": best.transfer,
                 "because": best.reason(), "mode_for_link": ours.map(Choice::name),
-                "mode_for_link_us": ours.map(|ours| micro(ours.total)),
+                "mode_for_link_us": ours.map(|ours| ours.total),
             });
             writeln!(out, "{line}")?;
         }
     }
     Ok(())
-}
-
-fn micro(time: Duration) -> f64 {
-    time.as_nanos() as f64 / 1e3
 }

@@ -4,7 +4,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tamtam_rows::packed::{Mode, Packed};
 use tamtam_rows::{Compression, CompressionKind, Encoding, Limits, Rows, decompress, encoding};
+
+use crate::drive::rows::{LINKS, Link};
 
 /// How long one thing is done again and again, at least three times.
 const LONG_ENOUGH: Duration = Duration::from_millis(60);
@@ -13,15 +16,17 @@ const LONG_ENOUGH: Duration = Duration::from_millis(60);
 #[derive(Clone, Debug)]
 pub(super) struct Trial {
     pub(super) form: &'static str,
+    /// The only link for which it is meant.
+    pub(super) link: Option<Link>,
     /// Or why it cannot carry the table.
     pub(super) outcome: Result<Cost, String>,
 }
 
-/// The medians of some runs, and what came out.
+/// The medians of some runs, in microseconds, and what came out.
 #[derive(Clone, Debug)]
 pub(super) struct Cost {
-    pub(super) encode: Duration,
-    pub(super) decode: Duration,
+    pub(super) encode: f64,
+    pub(super) decode: f64,
     pub(super) bytes: u64,
     /// Each compression that makes it smaller.
     pub(super) compressed: Vec<Squeezed>,
@@ -32,13 +37,29 @@ pub(super) struct Cost {
 pub(super) struct Squeezed {
     pub(super) by: CompressionKind,
     pub(super) bytes: u64,
-    pub(super) compress: Duration,
-    pub(super) decompress: Duration,
+    pub(super) compress: f64,
+    pub(super) expand: f64,
+}
+
+/// The packed encoding for each link for which it has a mode of its own.
+fn for_links() -> impl Iterator<Item = (Packed, Link)> {
+    LINKS
+        .into_iter()
+        .filter(|link| matches!(link.mode(), Mode::Link(_)))
+        .map(|link| (Packed { mode: link.mode() }, link))
 }
 
 /// Tries each form that the program has.
 pub(super) fn all(rows: &Rows) -> Result<Vec<Trial>> {
-    let forms: Vec<_> = encoding::all().collect();
+    let for_links: Vec<(Packed, Link)> = for_links().collect();
+    let forms: Vec<(&dyn Encoding, Option<Link>)> = encoding::all()
+        .map(|form| (form, None))
+        .chain(
+            for_links
+                .iter()
+                .map(|(form, link)| (form as &dyn Encoding, Some(*link))),
+        )
+        .collect();
     let bar = ProgressBar::new(forms.len() as u64);
     if !stderr().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -46,12 +67,13 @@ pub(super) fn all(rows: &Rows) -> Result<Vec<Trial>> {
     bar.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")?);
     let trials = forms
         .into_iter()
-        .map(|form| {
+        .map(|(form, link)| {
             bar.set_message(form.name());
             let outcome = cost(form, rows);
             bar.inc(1);
             Trial {
                 form: form.name(),
+                link,
                 outcome,
             }
         })
@@ -100,12 +122,12 @@ fn cost(form: &dyn Encoding, rows: &Rows) -> Result<Cost, String> {
             || bytes.clone(),
             |body| drop(black_box(compression.compress(body))),
         );
-        let decompress = median(|| drop(black_box(decompress(by, &sent.bytes, usize::MAX))));
+        let expand = median(|| drop(black_box(decompress(by, &sent.bytes, usize::MAX))));
         compressed.push(Squeezed {
             by,
             bytes: sent.bytes.len() as u64,
             compress,
-            decompress,
+            expand,
         });
     }
     Ok(Cost {
@@ -130,12 +152,13 @@ fn equal(left: &Rows, right: &Rows) -> bool {
         })
 }
 
-fn median(mut work: impl FnMut()) -> Duration {
+/// The median time of the work, in microseconds.
+fn median(mut work: impl FnMut()) -> f64 {
     median_of(|| (), |()| work())
 }
 
-/// The median time of the work, without that of what it is given.
-fn median_of<T>(mut given: impl FnMut() -> T, mut work: impl FnMut(T)) -> Duration {
+/// The same, without the time of what it is given.
+fn median_of<T>(mut given: impl FnMut() -> T, mut work: impl FnMut(T)) -> f64 {
     let began = Instant::now();
     let mut times = Vec::new();
     while times.len() < 3 || (began.elapsed() < LONG_ENOUGH && times.len() < 1_000) {
@@ -145,5 +168,5 @@ fn median_of<T>(mut given: impl FnMut() -> T, mut work: impl FnMut(T)) -> Durati
         times.push(start.elapsed());
     }
     times.sort_unstable();
-    times[times.len() / 2]
+    times[times.len() / 2].as_nanos() as f64 / 1e3
 }

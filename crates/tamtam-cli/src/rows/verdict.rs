@@ -1,25 +1,20 @@
-use std::time::Duration;
-
-use tamtam_rows::packed::{Mode, Packed};
+use tamtam_rows::packed::Packed;
 use tamtam_rows::{CompressionKind, Encoding};
 
 use super::trial::{Cost, Trial};
-
-/// The links that the verdict speaks of, in megabits a second.
-pub(super) const LINKS: [u32; 4] = [1, 8, 100, 1_000];
+use crate::drive::rows::Link;
 
 /// What to send over a link.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
-    pub(super) link: u32,
     pub(super) form: &'static str,
     pub(super) by: CompressionKind,
     pub(super) bytes: u64,
-    /// Until the rows are there, and how much of it each part takes.
-    pub(super) total: Duration,
-    pub(super) encode: Duration,
-    pub(super) transfer: Duration,
-    pub(super) decode: Duration,
+    /// Microseconds until the rows are there, and how many of them each part takes.
+    pub(super) total: f64,
+    pub(super) encode: f64,
+    pub(super) transfer: f64,
+    pub(super) decode: f64,
 }
 
 impl Choice {
@@ -44,75 +39,64 @@ impl Choice {
 }
 
 /// Our packed encoding in the mode that it chooses for a link by itself.
-pub(super) fn packed_for_link(choices: &[Choice], link: u32) -> Option<&Choice> {
-    let mode = Mode::for_link(u64::from(link) * 1_000_000);
-    let name = Packed { mode }.name();
+pub(super) fn packed_for_link(choices: &[Choice], link: Link) -> Option<&Choice> {
+    let name = Packed { mode: link.mode() }.name();
     let is_it = |choice: &&Choice| choice.form == name && choice.by == CompressionKind::None;
     choices.iter().find(is_it)
 }
 
-/// How long so many bytes take over a link.
-pub(super) fn transfer(bytes: u64, link: u32) -> Duration {
-    Duration::from_secs_f64(bytes as f64 * 8.0 / (f64::from(link) * 1e6))
-}
-
 /// Every way to send the table over a link, the fastest first.
-pub(super) fn ranked(trials: &[Trial], link: u32) -> Vec<Choice> {
+pub(super) fn ranked(trials: &[Trial], link: Link) -> Vec<Choice> {
     let mut choices: Vec<Choice> = trials
         .iter()
+        .filter(|trial| trial.link.is_none_or(|only| only == link))
         .filter_map(|trial| Some((trial.form, trial.outcome.as_ref().ok()?)))
         .flat_map(|(form, cost)| ways(form, cost, link))
         .collect();
-    choices.sort_by_key(|choice| choice.total);
+    choices.sort_by(|one, other| one.total.total_cmp(&other.total));
     choices
 }
 
-fn ways(form: &'static str, cost: &Cost, link: u32) -> Vec<Choice> {
-    let way = |by, bytes, compress: Duration, decompress: Duration| {
-        let (encode, decode) = (cost.encode + compress, cost.decode + decompress);
-        let transfer = transfer(bytes, link);
+fn ways(form: &'static str, cost: &Cost, link: Link) -> Vec<Choice> {
+    let way = |by, bytes: u64, compress: f64, expand: f64| {
+        let (encode, decode) = (cost.encode + compress, cost.decode + expand);
         Choice {
-            link,
             form,
             by,
             bytes,
-            total: encode + transfer + decode,
+            total: link.ready(encode, bytes as f64, decode),
             encode,
-            transfer,
+            transfer: link.microseconds(bytes as f64),
             decode,
         }
     };
-    let plain = way(
-        CompressionKind::None,
-        cost.bytes,
-        Duration::ZERO,
-        Duration::ZERO,
-    );
+    let plain = way(CompressionKind::None, cost.bytes, 0.0, 0.0);
     let compressed = cost
         .compressed
         .iter()
-        .map(|it| way(it.by, it.bytes, it.compress, it.decompress));
+        .map(|it| way(it.by, it.bytes, it.compress, it.expand));
     std::iter::once(plain).chain(compressed).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::rows::LINKS;
     use crate::rows::trial::Squeezed;
 
-    fn trial(form: &'static str, micros: u64, bytes: u64, squeezed: Option<u64>) -> Trial {
-        let time = Duration::from_micros(micros);
+    fn trial(form: &'static str, micros: f64, bytes: u64, squeezed: Option<u64>) -> Trial {
         let compressed = squeezed.map(|bytes| Squeezed {
             by: CompressionKind::Zstd,
             bytes,
-            compress: time * 10,
-            decompress: time,
+            compress: micros * 10.0,
+            expand: micros,
         });
         Trial {
             form,
+            link: None,
             outcome: Ok(Cost {
-                encode: time,
-                decode: time,
+                encode: micros,
+                decode: micros,
                 bytes,
                 compressed: compressed.into_iter().collect(),
             }),
@@ -123,29 +107,42 @@ mod tests {
     fn a_slow_link_wants_few_bytes_and_a_fast_one_little_work() {
         let refused = Trial {
             form: "refused",
+            link: None,
             outcome: Err("no".to_owned()),
         };
         let trials = [
-            trial("large", 1, 1_000_000, Some(300_000)),
-            trial("small", 5_000, 100_000, None),
+            trial("large", 1.0, 1_000_000, Some(300_000)),
+            trial("small", 5_000.0, 100_000, None),
             refused,
         ];
-        assert_eq!(ranked(&trials, 1)[0].name(), "small");
-        assert_eq!(ranked(&trials, 1_000)[0].name(), "large+zstd");
-        assert_eq!(ranked(&trials, 1_000).len(), 3);
+        assert_eq!(ranked(&trials, LINKS[0])[0].name(), "small");
+        let choices = ranked(&trials, LINKS[3]);
+        assert_eq!(choices[0].name(), "large+zstd");
+        assert_eq!(choices.len(), 3);
+        // 1 µs to encode and 10 to compress, 2,400,000 bits, 1 µs to expand and 1 to decode.
+        assert_eq!(choices[0].total, 2_413.0);
+    }
+
+    #[test]
+    fn packed_is_in_the_mode_that_it_chooses_for_the_link() {
         let trials = [
-            trial("packed", 10, 1_000, Some(10)),
-            trial("packed-small", 20, 900, None),
+            trial("packed", 10.0, 1_000, Some(10)),
+            trial("packed-small", 20.0, 900, None),
+            Trial {
+                link: Some(LINKS[2]),
+                ..trial("packed-for-link", 15.0, 950, None)
+            },
         ];
-        for (link, name) in [
-            (1, "packed-small"),
-            (8, "packed-small"),
-            (100, "packed"),
-            (1_000, "packed"),
-        ] {
+        for (link, name) in
+            LINKS
+                .into_iter()
+                .zip(["packed-small", "packed-small", "packed-for-link", "packed"])
+        {
             let choices = ranked(&trials, link);
             assert_eq!(packed_for_link(&choices, link).unwrap().name(), name);
+            // What is weighed for one link says nothing of another.
+            let is_there = choices.iter().any(|other| other.form == "packed-for-link");
+            assert_eq!(is_there, link == LINKS[2]);
         }
-        assert_eq!(transfer(1_000_000, 8), Duration::from_secs(1));
     }
 }

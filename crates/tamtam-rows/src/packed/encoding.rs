@@ -15,6 +15,7 @@ impl Encoding for Packed {
             Mode::Packed => "packed",
             Mode::Small => "packed-small",
             Mode::Plain => "packed-plain",
+            Mode::Link(_) => "packed-for-link",
         }
     }
 

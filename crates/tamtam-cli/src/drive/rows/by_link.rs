@@ -1,9 +1,12 @@
 use super::{Form, LINKS, Link, cell};
 use crate::drive::tables::Table;
-use crate::drive::{Conditions, Failure, Measurement};
+use crate::drive::{Conditions, Failure, Measurement, Metric};
 
-/// Measures each form that is chosen for a link, and takes its total there. Everything else is that of the form on the link
-/// of the primary figure.
+/// What makes up a total.
+const PARTS: [&str; 3] = ["encode_us", "bytes_per_row", "decode_us"];
+
+/// Measures each form that is chosen for a link, and takes its total there and what makes it up. Everything else is that of
+/// the form on the link of the primary figure.
 pub(super) fn run<F: Form + PartialEq>(
     choose: fn(Link) -> F,
     table: &Table,
@@ -40,6 +43,13 @@ pub(super) fn run<F: Form + PartialEq>(
             metric.value = value;
         }
     }
+    for link in LINKS {
+        let of_link = on(link).metrics.iter();
+        let parts = of_link.filter(|metric| PARTS.contains(&metric.metric.as_str()));
+        let alone =
+            parts.map(|part| Metric::new(&link.alone(&part.metric), &part.unit, part.value));
+        all.metrics.extend(alone);
+    }
     all.operations = measured.iter().map(|one| one.operations).sum();
     all.elapsed = measured.iter().map(|one| one.elapsed).sum();
     Ok(all)
@@ -50,39 +60,14 @@ mod tests {
     use std::time::Duration;
 
     use tamtam_rows::packed::{self, Mode};
-    use tamtam_rows::{Limits, Rows, Schema};
 
+    use super::super::PackedIn;
     use super::*;
     use crate::drive::{Variant, tables};
 
-    /// The packed encoding in a mode.
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct In(Mode);
-
-    impl Form for In {
-        type Source = Rows;
-        type Decoded<'a> = Rows;
-
-        fn source(&self, rows: &Rows) -> Result<Rows, String> {
-            Ok(rows.clone())
-        }
-
-        fn encode(&self, rows: &Rows, out: &mut Vec<u8>) -> Result<(), String> {
-            packed::encode(rows, self.0, out).map_err(|error| error.to_string())
-        }
-
-        fn decode(&self, bytes: &[u8], _: &Schema) -> Result<Rows, String> {
-            packed::decode(bytes, &Limits::NONE).map_err(|error| error.to_string())
-        }
-
-        fn rows(&self, rows: Rows, _: &Schema) -> Result<Rows, String> {
-            Ok(rows)
-        }
-    }
-
     /// Plain on the fastest link, small on the others.
-    fn choose(link: Link) -> In {
-        In(if link.megabits_per_second >= 1000.0 {
+    fn choose(link: Link) -> PackedIn {
+        PackedIn(if link.megabits_per_second >= 1000.0 {
             Mode::Plain
         } else {
             Mode::Small
@@ -111,5 +96,12 @@ mod tests {
         assert!(total(LINKS[3]) > LINKS[3].microseconds(plain));
         assert_eq!(found.value("bytes_per_row"), Some(small / 1000.0));
         assert_eq!(found.metrics[0].metric, LINKS[1].metric);
+        for link in LINKS {
+            let part = |metric| found.value(&link.alone(metric)).unwrap();
+            let bytes = part("bytes_per_row") * 1000.0;
+            assert_eq!(bytes, if link == LINKS[3] { plain } else { small });
+            let sum = part("encode_us") + link.microseconds(bytes) + part("decode_us");
+            assert!((sum - total(link)).abs() < 1e-6 * sum);
+        }
     }
 }

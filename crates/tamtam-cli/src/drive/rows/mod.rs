@@ -12,6 +12,7 @@ mod by_link;
 mod cell;
 mod links;
 mod origin;
+mod packed_in;
 mod samples;
 
 use std::borrow::Cow;
@@ -25,6 +26,7 @@ use super::{Failure, Measure, Variant};
 
 pub use links::{LINKS, Link};
 pub use origin::{Origin, measures_of_origin};
+pub use packed_in::PackedIn;
 
 /// How many rows the article's tables have.
 const COUNTS_OF_THE_ARTICLE: [u64; 4] = [100, 1_000, 10_000, 1_000_000];

@@ -6,7 +6,6 @@ use super::sample::{
 use super::symbols::{class_of, table_bits};
 use super::{Choices, Effort, Integer, dictionary, radix};
 use crate::kernels::{Word, vectorised, width_of};
-use crate::packed::Mode;
 
 /// What a list is to be coded with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -134,7 +133,7 @@ fn cheapest<const MOST: usize>(
             widths.insert(Widths::of(sample.values())).patched(width)
         };
         // What is saved must be worth the second pass, here and where it is read.
-        let worth = if effort.mode == Mode::Small {
+        let worth = if effort.mode.tries_hard() {
             1.02
         } else {
             WORTH
@@ -151,7 +150,7 @@ fn cheapest<const MOST: usize>(
             let bits = (1.0 - equal) * (f64::from(width) + length);
             runs = cost(bits, 100.0) * worth;
             // Values and lengths are lists of their own, and to repeat the values takes time on the other side.
-            let paid = if effort.mode == Mode::Small {
+            let paid = if effort.mode.tries_hard() {
                 runs
             } else {
                 cost(bits + RUN, 100.0)
@@ -174,14 +173,14 @@ fn cheapest<const MOST: usize>(
         }
     }
     // Where runs would be small, the entropy coder, which takes yet more time, must save as much as beside them.
-    let most = best.1.min(runs) * effort.entropy_share();
+    let most = effort.most_by_entropy(best.1.min(runs), count);
     if let Some((choice, cost)) = by_entropy(sample, widths, count, range, most, effort)
         && cost < most
     {
         best = (choice, cost);
     }
-    if effort.mode == Mode::Small {
-        let bits = radix::bits(range);
+    if effort.mode.tries_hard() {
+        let bits = radix::bits(range) + effort.mode.bits_in(radix::NANOSECONDS);
         offer(&mut best, Choice::Radix, cost(bits, 8.0));
     }
     best.0
@@ -233,11 +232,11 @@ fn by_entropy<const MOST: usize>(
     }
     let is_direct = range < 256;
     // A small sample sees each of many values once or never, and tells nothing.
-    if sample.len() < 256 && (!is_direct || range >= 16) && effort.mode != Mode::Small {
+    if sample.len() < 256 && (!is_direct || range >= 16) && !effort.mode.tries_hard() {
         return None;
     }
     // Where it must save much, the widths alone mostly tell that it does not.
-    if effort.mode != Mode::Small {
+    if !effort.mode.tries_hard() {
         let widths = widths.unwrap_or_else(|| Widths::of(sample.values()));
         if widths.entropy_at_least(is_direct) * count as f64 >= most {
             return None;

@@ -1,7 +1,6 @@
 use super::encode::{delta, pays};
 use super::{Codec, Effort, encode};
 use crate::kernels::{Word, vectorised};
-use crate::packed::Mode;
 use crate::packed::bytes::Output;
 
 /// The most entries that are tried.
@@ -24,7 +23,7 @@ pub(super) fn write<W: Word>(
         by_bitmap(offsets, words as usize, most)
     } else {
         // For short lists, order takes more time than it saves.
-        let in_order = effort.mode == Mode::Small || offsets.len() >= 4096;
+        let in_order = effort.mode.tries_hard() || offsets.len() >= 4096;
         by_hash(offsets, most, in_order)
     };
     let Some((entries, codes)) = found else {
@@ -34,7 +33,7 @@ pub(super) fn write<W: Word>(
     out.byte(Codec::Dictionary as u8);
     out.zigzag(base);
     out.varint(entries.len() as u64);
-    if effort.mode != Mode::Small && entries.len() > 4 && entries.is_sorted() {
+    if !effort.mode.tries_hard() && entries.len() > 4 && entries.is_sorted() {
         // The differences are smaller, and need not be compared with anything.
         delta(&entries, 0, width, effort.inner(), out);
     } else {

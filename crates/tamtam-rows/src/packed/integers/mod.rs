@@ -140,7 +140,7 @@ impl Effort {
     fn choices(self, count: usize) -> Choices {
         if count < 4 {
             Choices::One
-        } else if self.mode == Mode::Small || self.depth == 0 {
+        } else if self.mode.tries_hard() || self.depth == 0 {
             Choices::All
         } else if count * 64 < self.outermost {
             Choices::One
@@ -173,13 +173,11 @@ impl Effort {
         self.depth + 1 < DEEP
     }
 
-    /// What an entropy coder must save to be worth its time, which is several times that of the other codecs, on both
-    /// sides: the share of the size without it that it may have.
-    fn entropy_share(self) -> f64 {
-        match self.mode {
-            Mode::Small => 0.99,
-            _ => 0.5,
-        }
+    /// How many bits a list may take by an entropy coder, which would take `bits` without: half as many, since that takes
+    /// several times as long as the other codecs, on both sides; and more where a bit is worth the time.
+    fn most_by_entropy(self, bits: f64, count: usize) -> f64 {
+        let time = self.mode.bits_in(symbols::NANOSECONDS) * count as f64;
+        (bits * 0.99 - time).max(bits * 0.5)
     }
 }
 

@@ -5,6 +5,10 @@ use super::{Codec, Integer};
 use crate::kernels::{Word, pack, unpack, width_of};
 use crate::packed::bytes::{Input, Output, Result};
 
+/// What a value is taken to need longer than packed, on both sides together: between a decoder in Rust, with which it was
+/// 3.5 ns on a server of 2023, and one in a browser, with which it was about 15.
+pub(super) const NANOSECONDS: f64 = 10.0;
+
 /// Most values a group: more save next to nothing, and cost time.
 const MOST: u32 = 16;
 

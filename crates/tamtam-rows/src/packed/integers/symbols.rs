@@ -9,6 +9,9 @@ use super::{Codec, Effort, Integer, decode, encode};
 use crate::kernels::{Word, mask, vectorised};
 use crate::packed::bytes::{Input, Output, Result};
 
+/// What a value is taken to need longer than packed, on both sides together: about as long as on a server of 2023.
+pub(super) const NANOSECONDS: f64 = 8.0;
+
 const PROBABILITY_BITS: u32 = 12;
 const TOTAL: u32 = 1 << PROBABILITY_BITS;
 /// States are never below this between steps.

@@ -164,7 +164,7 @@ fn prefixes(texts: Texts<'_>, effort: Effort, depth: u8, out: &mut Output<'_>) {
 
 /// False, and nothing written, where there are too many different bytes.
 fn alphabet(texts: Texts<'_>, effort: Effort, out: &mut Output<'_>) -> bool {
-    let most = if effort.mode == Mode::Small { 256 } else { 16 };
+    let most = if effort.mode.tries_hard() { 256 } else { 16 };
     let mut place = [u8::MAX; 256];
     let mut occurs = [false; 256];
     for part in texts.all.chunks(256) {
