@@ -85,3 +85,10 @@ export const contenders: { readonly [form: string]: Contender } = {
     "packed/row-objects": packedRows,
     "packed/reuse": packedReuse,
 };
+
+/** The way of this name: every packed form is read alike, in whatever mode it was written. */
+export function contenderOf(name: string): Contender {
+    const contender = contenders[name] ?? (name.startsWith("packed-") ? packed : undefined);
+    if (contender === undefined) throw new Error(`no page reads ${name}`);
+    return contender;
+}

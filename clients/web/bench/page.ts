@@ -1,7 +1,7 @@
 // What runs inside the page: one contender at a time, by the clock of the page.
 
 import { decodeStream } from "../src/rows.js";
-import { contenders, type Row } from "./contenders.js";
+import { contenderOf, contenders, type Row } from "./contenders.js";
 import { checksum, Stage } from "./tiles.js";
 
 export interface Figure {
@@ -53,7 +53,7 @@ export async function check(form: string, payload: string): Promise<{ [way: stri
 /** The very first call in this page: what comes over the network is made into tiles. */
 export async function cold(name: string, payload: string): Promise<Figure> {
     const bytes = await fetched(payload);
-    const contender = contenders[name];
+    const contender = contenderOf(name);
     const stage = new Stage();
     const began = performance.now();
     contender(bytes, stage.createTile);
@@ -64,7 +64,7 @@ export async function cold(name: string, payload: string): Promise<Figure> {
 /** A call after many: the median of several batches, each long enough for the clock. */
 export async function warm(name: string, payload: string, milliseconds: number): Promise<Figure> {
     const bytes = await fetched(payload);
-    const contender = contenders[name];
+    const contender = contenderOf(name);
     const stage = new Stage();
     const batch = (calls: number): number => {
         const began = performance.now();

@@ -13,12 +13,15 @@ export interface Payload {
 
 const known = new Set(["text", "json-arrays", "json-objects", "json-columns", "packed", "packed-small", "packed-plain"]);
 
+/** Packed in a mode that is chosen for the link alone, such as `packed-100mbit`. */
+const forALink = /^packed-\d+mbit$/;
+
 export function payloadsIn(folder: string): Payload[] {
     const found: Payload[] = [];
     for (const count of readdirSync(folder).sort((a, b) => Number(a) - Number(b))) {
         for (const file of readdirSync(join(folder, count)).sort()) {
             const [table, form] = file.split(".", 2);
-            if (known.has(form)) found.push({ count, table, form, path: join(folder, count, file) });
+            if (known.has(form) || forALink.test(form)) found.push({ count, table, form, path: join(folder, count, file) });
         }
     }
     return found;

@@ -1,7 +1,10 @@
 //! Tables decoded in a browser: what this program encoded is read by a page of a headless Chromium, which the package in
 //! `clients/web` drives and times. What it takes there replaces the decoding of the figures measured here.
+//!
+//! A browser expands what is compressed before a page gets it, by the same libraries as servers use, where no page can time
+//! it. For that counts what it takes here.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,7 +12,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
-use tamtam_rows::encoding;
+use tamtam_rows::packed::{self, Mode};
+use tamtam_rows::{Rows, encoding};
 
 use super::child::{self, Ending};
 use super::interrupt::Interrupt;
@@ -17,22 +21,28 @@ use super::plan::{Plan, Task};
 use super::standings::{Figure, Row, Standings, State};
 use super::statistics::Summary;
 use crate::drive::Variant;
-use crate::drive::rows::LINKS;
+use crate::drive::rows::{LINKS, Link};
 use crate::drive::tables::{self, Table};
 
-/// The forms that a page reads, as they are called here and there.
-const FORMS: [(&str, &str); 7] = [
+/// The forms that a page reads, as contenders are called here and as bytes are there. Two are ways to write what another
+/// one writes, too.
+const FORMS: [(&str, &str); 9] = [
     ("packed", "packed"),
     ("packed-small", "packed-small"),
     ("packed-plain", "packed-plain"),
+    ("packed-from-structs", "packed"),
     ("text-bare", "text"),
+    ("text-by-hand", "text"),
     ("json-arrays", "json-arrays"),
     ("json-objects", "json-objects"),
     ("json-columns", "json-columns"),
 ];
 
-/// The form out of which the page's tiles are checked.
-const CHECKED_BY: &str = "text-bare";
+/// The contender that is another form on each link.
+const BY_LINK: &str = "packed-for-link";
+
+/// The bytes out of which the page's tiles are checked.
+const CHECKED_BY: &str = "text";
 
 /// More rows than these are not sent to a page.
 const MOST_ROWS: u64 = 10_000;
@@ -69,6 +79,8 @@ const CHOSEN: &str = "TAMTAM_CHROMIUM";
 #[derive(Debug)]
 pub(super) struct Page {
     package: PathBuf,
+    /// How often each form is read by a page that is warm.
+    runs: usize,
 }
 
 impl Page {
@@ -79,9 +91,7 @@ impl Page {
     /// If something is missing, with what it is and how to get it.
     pub(super) fn find(starts: &[PathBuf], plan: &Plan) -> Result<Page> {
         let reads = |task: &Task| {
-            task.experiment == "rows"
-                && FORMS.iter().any(|(form, _)| *form == task.contender)
-                && table(&task.variant).is_some()
+            task.experiment == "rows" && is_read(&task.contender) && table(&task.variant).is_some()
         };
         ensure!(plan.tasks.iter().any(reads), "{NOTHING_TO_READ}");
         let package = starts
@@ -118,7 +128,10 @@ impl Page {
                 USUAL.join(", ")
             ),
         }
-        Ok(Page { package })
+        Ok(Page {
+            package,
+            runs: plan.runs,
+        })
     }
 
     /// Measures how soon a page has the tables of `standings`, for the article's tables of at most 10,000 rows. `None`
@@ -139,6 +152,9 @@ impl Page {
         command
             .args(["run", "--silent", "measure", "--", "--payloads"])
             .arg(folder.path())
+            .args(["--warm-runs", &self.runs.to_string()])
+            // A first call cannot be repeated in its page, so that its figures scatter more.
+            .args(["--cold-runs", &(3 * self.runs).to_string()])
             .current_dir(&self.package);
         match child::run(command, PATIENCE, interrupt)? {
             Ending::Interrupted => Ok(None),
@@ -163,127 +179,282 @@ fn table(variant: &str) -> Option<(&'static Table, u64)> {
     is_read.then_some((table, variant.count))
 }
 
+/// What a page reads of this contender: the name of its bytes there, and whether they come compressed. `None` if there is
+/// no decoder for pages, and for the one that is another form on each link.
+fn bytes_of(contender: &str) -> Option<(&'static str, bool)> {
+    let (form, compression) = match contender.split_once('+') {
+        Some((form, by)) => (form, Some(by)),
+        None => (contender, None),
+    };
+    let (_, bytes) = FORMS.iter().find(|(name, _)| *name == form)?;
+    Some((bytes, compression.is_some()))
+}
+
+/// Whether a page can read this contender.
+#[must_use]
+pub(super) fn is_read(contender: &str) -> bool {
+    contender == BY_LINK || bytes_of(contender).is_some()
+}
+
+/// What must be known of figures of the browser that hold one of ours.
+#[must_use]
+pub(super) fn note(standings: &Standings) -> Option<String> {
+    let in_browser = standings.variant.contains("/chromium-");
+    let is_compressed = |row: &Row| row.contender.contains('+');
+    (in_browser && standings.ranked().any(is_compressed)).then(|| {
+        "What is compressed a browser expands before the page gets it, where no page can time it: of that counts what \
+         it takes in Rust."
+            .to_owned()
+    })
+}
+
+/// The packed bytes for a link, as they are called there.
+fn bytes_for(link: Link) -> String {
+    match link.mode() {
+        Mode::Packed => "packed".to_owned(),
+        Mode::Small => "packed-small".to_owned(),
+        Mode::Plain => "packed-plain".to_owned(),
+        Mode::Link(_) => format!("packed-{}", link.name),
+    }
+}
+
+/// The table as the bytes of this name.
+fn encoded(rows: &Rows, name: &str) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match LINKS.into_iter().find(|link| bytes_for(*link) == name) {
+        Some(link) => packed::encode(rows, link.mode(), &mut bytes)?,
+        None => {
+            let form = FORMS.iter().find(|(_, bytes)| *bytes == name);
+            let form = form.and_then(|(contender, _)| encoding::find(contender));
+            form.context("a form is not compiled in")?
+                .encode(rows, &mut bytes)?;
+        }
+    }
+    Ok(bytes)
+}
+
 /// Writes the tables that a page is to read, as `COUNT/TABLE.FORM`, and says how many.
 fn write(standings: &[Standings], folder: &Path) -> Result<usize> {
-    let mut written = HashSet::new();
+    let mut written = 0;
     for standings in standings.iter().filter(|one| one.experiment == "rows") {
         let Some((table, count)) = table(&standings.variant) else {
             continue;
         };
+        let mut names: BTreeSet<String> = BTreeSet::new();
+        for row in standings.ranked() {
+            if row.contender == BY_LINK {
+                names.extend(LINKS.map(bytes_for));
+            }
+            names.extend(bytes_of(&row.contender).map(|(name, _)| name.to_owned()));
+        }
+        if names.is_empty() {
+            continue;
+        }
+        written += names.len();
+        names.insert(CHECKED_BY.to_owned());
         let rows = table.rows(usize::try_from(count)?)?;
         let counted = folder.join(count.to_string());
-        for (form, name) in FORMS {
-            let is_measured = standings.ranked().any(|row| row.contender == form);
-            if !is_measured && form != CHECKED_BY {
-                continue;
-            }
-            let encoding = encoding::find(form).context("a form is not compiled in")?;
-            let mut bytes = Vec::new();
-            encoding.encode(&rows, &mut bytes)?;
-            fs::create_dir_all(&counted)?;
+        fs::create_dir_all(&counted)
+            .with_context(|| format!("{} cannot be made", counted.display()))?;
+        for name in names {
             let path = counted.join(format!("{}.{name}", table.name));
-            fs::write(&path, bytes)
+            fs::write(&path, encoded(&rows, &name)?)
                 .with_context(|| format!("{} cannot be written", path.display()))?;
-            if is_measured {
-                written.insert(path);
-            }
         }
     }
-    Ok(written.len())
+    Ok(written)
 }
 
 /// The standings in the browser, of what the page printed and what was measured here.
 fn read(text: &str, standings: &[Standings]) -> Result<Vec<Standings>> {
-    let mut groups: Vec<(String, Vec<Row>)> = Vec::new();
+    // By variant, in the order in which they came.
+    let mut groups: Vec<(String, HashMap<String, Line>)> = Vec::new();
     for line in text.lines().filter(|line| line.starts_with('{')) {
         let line: Line = serde_json::from_str(line)
             .with_context(|| format!("--browser: what the page says is no figure: {line}"))?;
         if !line.verified || line.metric != "decode_us" {
             continue;
         }
-        let Some(row) = row(&line, standings) else {
-            continue;
-        };
-        match groups
-            .iter_mut()
-            .find(|(variant, _)| *variant == line.variant)
-        {
-            Some((_, rows)) => rows.push(row),
-            None => groups.push((line.variant, vec![row])),
-        }
+        let known = groups
+            .iter()
+            .position(|(variant, _)| *variant == line.variant);
+        let place = known.unwrap_or_else(|| {
+            groups.push((line.variant.clone(), HashMap::new()));
+            groups.len() - 1
+        });
+        groups[place].1.insert(line.contender.clone(), line);
     }
-    ensure!(!groups.is_empty(), "--browser: the page gave no figures");
-    Ok(groups
+    let found: Vec<Standings> = groups
         .into_iter()
-        .map(|(variant, rows)| Standings::of("rows".to_owned(), variant, rows))
-        .collect())
+        .filter_map(|(variant, lines)| {
+            let (of, _) = variant.rsplit_once('/')?;
+            let here = standings
+                .iter()
+                .find(|one| one.experiment == "rows" && one.variant == of)?;
+            let count = of.split('/').next()?.parse::<f64>().ok()?;
+            let rows: Vec<Row> = here
+                .ranked()
+                .flat_map(|row| in_page(row, count, &lines))
+                .collect();
+            (!rows.is_empty()).then(|| Standings::of("rows".to_owned(), variant, rows))
+        })
+        .collect();
+    ensure!(!found.is_empty(), "--browser: the page gave no figures");
+    Ok(found)
 }
 
-/// A row in the browser: encoded here, decoded there; `None` if it was not encoded here.
-fn row(line: &Line, standings: &[Standings]) -> Option<Row> {
-    let (variant, _) = line.variant.rsplit_once('/')?;
-    let (form, way) = match line.contender.split_once('/') {
-        Some((form, way)) => (form, Some(way)),
-        None => (line.contender.as_str(), None),
+/// What becomes of a contender that was encoded here where a page decodes it: a row for each way to read it there.
+fn in_page(here: &Row, count: f64, lines: &HashMap<String, Line>) -> Vec<Row> {
+    if here.contender == BY_LINK {
+        return by_link(here, count, lines).into_iter().collect();
+    }
+    let Some((name, is_compressed)) = bytes_of(&here.contender) else {
+        return Vec::new();
     };
-    let (ours, _) = FORMS.iter().find(|(_, name)| *name == form)?;
-    let here = standings
+    // `packed/reuse` is another way to read what `packed` has written; others write the same, and are read once.
+    let mut ways: Vec<(String, &Line)> = lines
         .iter()
-        .find(|one| one.experiment == "rows" && one.variant == variant)?
-        .ranked()
-        .find(|row| row.contender == *ours)?;
-    let count = variant.split('/').next()?.parse::<f64>().ok()?;
-    let encode = here.summary("encode_us")?;
-    let bytes = here.summary("bytes_per_row")?;
-    let decode = Summary {
-        median: line.median,
-        min: line.min,
-        max: line.max,
-        runs: line.runs,
+        .filter_map(|(contender, line)| match contender.strip_prefix(name)? {
+            "" => Some((here.contender.clone(), line)),
+            way if way.starts_with('/') && here.contender == name => {
+                Some((contender.clone(), line))
+            }
+            _ => None,
+        })
+        .collect();
+    ways.sort_by(|(one, _), (other, _)| one.cmp(other));
+    ways.into_iter()
+        .filter_map(|(contender, line)| {
+            let expand = if is_compressed {
+                here.summary("expand_us")?
+            } else {
+                NOTHING
+            };
+            let decode = sum(&[expand, line.summary()]);
+            let parts = Parts {
+                encode: here.summary("encode_us")?,
+                bytes: here.summary("bytes_per_row")?,
+                decode,
+            };
+            let totals = PRIMARY_FIRST.map(|place| parts.total(LINKS[place], count));
+            let figures = totals.into_iter().chain(parts.figures()).collect();
+            Some(row(contender, line, figures))
+        })
+        .collect()
+}
+
+/// The one that is another form on each link.
+fn by_link(here: &Row, count: f64, lines: &HashMap<String, Line>) -> Option<Row> {
+    let parts = |link: Link| {
+        let of = |metric| here.summary(&link.alone(metric));
+        Some(Parts {
+            encode: of("encode_us")?,
+            bytes: of("bytes_per_row")?,
+            decode: lines.get(&bytes_for(link))?.summary(),
+        })
     };
-    let figure = |metric: &str, unit: &str, summary| Figure {
-        metric: metric.to_owned(),
-        unit: unit.to_owned(),
-        summary,
-    };
-    let total = |place: usize| {
-        let link = LINKS[place];
-        let sent = link.microseconds(bytes.median * count);
-        let sum = |encode: f64, decode: f64| encode + sent + decode;
-        let summary = Summary {
-            median: sum(encode.median, decode.median),
-            min: sum(encode.min, decode.min),
-            max: sum(encode.max, decode.max),
-            runs: encode.runs.min(decode.runs),
-        };
-        figure(link.metric, "µs", summary)
-    };
-    Some(Row {
-        contender: match way {
-            Some(way) => format!("{ours}/{way}"),
-            None => (*ours).to_owned(),
-        },
+    let mut figures = Vec::new();
+    for place in PRIMARY_FIRST {
+        figures.push(parts(LINKS[place])?.total(LINKS[place], count));
+    }
+    figures.extend(parts(LINKS[PRIMARY_FIRST[0]])?.figures());
+    for link in LINKS {
+        figures.extend(parts(link)?.figures().map(|part| Figure {
+            metric: link.alone(&part.metric),
+            ..part
+        }));
+    }
+    let line = lines.get(&bytes_for(LINKS[PRIMARY_FIRST[0]]))?;
+    Some(row(BY_LINK.to_owned(), line, figures))
+}
+
+fn row(contender: String, line: &Line, figures: Vec<Figure>) -> Row {
+    Row {
+        contender,
         version: line.version.clone(),
         ours: line.ours,
         state: State::Ranked,
-        figures: vec![
-            total(1),
-            total(0),
-            total(2),
-            total(3),
-            figure("encode_us", "µs", encode),
-            figure("decode_us", "µs", decode),
-            figure("bytes_per_row", "B", bytes),
-        ],
+        figures,
         note: None,
-    })
+    }
+}
+
+/// The places of the links, that of the figure by which contenders are compared first.
+const PRIMARY_FIRST: [usize; 4] = [1, 0, 2, 3];
+
+/// What takes no time.
+const NOTHING: Summary = Summary {
+    median: 0.0,
+    min: 0.0,
+    max: 0.0,
+    runs: usize::MAX,
+};
+
+impl Line {
+    fn summary(&self) -> Summary {
+        Summary {
+            median: self.median,
+            min: self.min,
+            max: self.max,
+            runs: self.runs,
+        }
+    }
+}
+
+/// What makes up a total.
+struct Parts {
+    encode: Summary,
+    /// A row.
+    bytes: Summary,
+    decode: Summary,
+}
+
+impl Parts {
+    fn total(&self, link: Link, count: f64) -> Figure {
+        let sent = link.microseconds(self.bytes.median * count);
+        let sent = Summary {
+            median: sent,
+            min: sent,
+            max: sent,
+            runs: usize::MAX,
+        };
+        figure(link.metric, "µs", sum(&[self.encode, sent, self.decode]))
+    }
+
+    fn figures(&self) -> [Figure; 3] {
+        [
+            figure("encode_us", "µs", self.encode),
+            figure("decode_us", "µs", self.decode),
+            figure("bytes_per_row", "B", self.bytes),
+        ]
+    }
+}
+
+fn figure(metric: &str, unit: &str, summary: Summary) -> Figure {
+    Figure {
+        metric: metric.to_owned(),
+        unit: unit.to_owned(),
+        summary,
+    }
+}
+
+/// One after the other: ranges are those of parts that were measured apart.
+fn sum(parts: &[Summary]) -> Summary {
+    let of = |value: fn(&Summary) -> f64| parts.iter().map(value).sum();
+    Summary {
+        median: of(|part| part.median),
+        min: of(|part| part.min),
+        max: of(|part| part.max),
+        runs: parts.iter().map(|part| part.runs).min().unwrap_or(0),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Page, read, write};
-    use crate::lab::standings::Standings;
+    use crate::drive::rows::LINKS;
     use crate::lab::standings::samples::{session, standings};
+    use crate::lab::standings::{Row, Standings};
 
     fn measured() -> [Standings; 1] {
         [standings(
@@ -300,19 +471,68 @@ mod tests {
                     ]]),
                     None,
                 ),
-                ("text+gzip", Ok(&[&[("total_us_8mbit", 900.0)]]), None),
+                (
+                    "json-columns+zstd",
+                    Ok(&[&[
+                        ("total_us_8mbit", 900.0),
+                        ("encode_us", 50.0),
+                        ("decode_us", 9.0),
+                        ("expand_us", 5.0),
+                        ("bytes_per_row", 8.0),
+                    ]]),
+                    None,
+                ),
+                ("parquet", Ok(&[&[("total_us_8mbit", 9000.0)]]), None),
             ],
         )]
+    }
+
+    /// Encoded for each link in as many microseconds as its place says, in as many tens of bytes for 100 rows.
+    fn measured_by_link() -> [Standings; 1] {
+        let mut figures = vec![("total_us_8mbit".to_owned(), 405.0)];
+        for (place, link) in (1_u8..).zip(LINKS) {
+            figures.push((link.alone("encode_us"), f64::from(place)));
+            figures.push((link.alone("bytes_per_row"), f64::from(place) / 10.0));
+        }
+        let figures: Vec<(&str, f64)> = figures
+            .iter()
+            .map(|(name, value)| (name.as_str(), *value))
+            .collect();
+        let run: &[&[(&str, f64)]] = &[&figures];
+        [standings(
+            "rows",
+            "100/palette",
+            &[("+packed-for-link", Ok(run), None)],
+        )]
+    }
+
+    fn line(contender: &str, median: f64) -> String {
+        format!(
+            r#"{{"experiment":"rows","variant":"100/palette/chromium-warm","contender":"{contender}","version":"1","ours":true,"metric":"decode_us","unit":"µs","median":{median},"min":{median},"max":{median},"runs":5,"verified":true,"machine":"m"}}"#
+        )
+    }
+
+    fn totals(text: &[String], standings: &[Standings], metric: &str) -> Vec<(String, f64)> {
+        let found = read(&text.join("\n"), standings).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].variant, "100/palette/chromium-warm");
+        let total = |row: &Row| row.summary(metric).unwrap().median;
+        let rows = found[0].rows.iter();
+        rows.map(|row| (row.contender.clone(), total(row)))
+            .collect()
     }
 
     #[test]
     fn what_a_page_can_read_is_written_and_what_its_tiles_are_checked_by() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(write(&measured(), folder.path()).unwrap(), 1);
+        assert_eq!(write(&measured(), folder.path()).unwrap(), 2);
         let text = std::fs::read_to_string(folder.path().join("100/palette.text")).unwrap();
         assert_eq!(text.lines().count(), 100);
         assert!(text.starts_with("1,"), "{text}");
-        assert!(folder.path().join("100/palette.packed").is_file());
+        for form in ["packed", "json-columns"] {
+            let path = folder.path().join(format!("100/palette.{form}"));
+            assert!(path.is_file(), "{form}");
+        }
         assert!(!folder.path().join("100/palette.json-arrays").exists());
         let [mut other] = measured();
         other.variant = "1000/logs".to_owned();
@@ -355,29 +575,42 @@ mod tests {
 
     #[test]
     fn a_page_decodes_what_was_encoded_here() {
-        let line = |contender: &str, median: f64| {
-            format!(
-                r#"{{"experiment":"rows","variant":"100/palette/chromium-warm","contender":"{contender}","version":"1","ours":true,"metric":"decode_us","unit":"µs","median":{median},"min":{median},"max":{median},"runs":5,"verified":true,"machine":"m"}}"#
-            )
-        };
         let text = [
             line("packed", 7.0),
             line("packed/row-objects", 9.0),
             line("text", 1.0),
+            line("json-columns", 30.0),
         ];
-        let found = read(&text.join("\n"), &measured()).unwrap();
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].variant, "100/palette/chromium-warm");
-        let totals: Vec<(&str, f64)> = found[0]
-            .rows
-            .iter()
-            .map(|row| {
-                let total = row.summary("total_us_8mbit").unwrap();
-                (row.contender.as_str(), total.median)
-            })
-            .collect();
-        // 3 µs here, 400 bytes at 8 Mbit/s, and the page. The text was not encoded here.
-        assert_eq!(totals, [("packed", 410.0), ("packed/row-objects", 412.0)]);
+        // 3 µs here, 400 bytes at 8 Mbit/s, and the page. What is compressed is expanded first. The text was not encoded here.
+        let expected = [
+            ("packed".to_owned(), 410.0),
+            ("packed/row-objects".to_owned(), 412.0),
+            ("json-columns+zstd".to_owned(), 885.0),
+        ];
+        assert_eq!(totals(&text, &measured(), "total_us_8mbit"), expected);
+    }
+
+    #[test]
+    fn what_is_chosen_for_a_link_is_read_as_it_was_sent_there() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(write(&measured_by_link(), folder.path()).unwrap(), 3);
+        let bytes = |name: &str| {
+            let path = folder.path().join(format!("100/palette.{name}"));
+            std::fs::read(path).unwrap()
+        };
+        assert!(bytes("packed-small").len() <= bytes("packed-100mbit").len());
+        assert!(bytes("packed-100mbit").len() <= bytes("packed").len());
+        let text = [
+            line("packed-small", 500.0),
+            line("packed-100mbit", 50.0),
+            line("packed", 5.0),
+        ];
+        let total = |metric| totals(&text, &measured_by_link(), metric).remove(0).1;
+        assert_eq!(total("total_us_1mbit"), 1.0 + 80.0 + 500.0);
+        assert_eq!(total("total_us_8mbit"), 2.0 + 20.0 + 500.0);
+        assert!((total("total_us_100mbit") - (3.0 + 2.4 + 50.0)).abs() < 1e-9);
+        assert!((total("total_us_1000mbit") - (4.0 + 0.32 + 5.0)).abs() < 1e-9);
+        assert_eq!(total("decode_us_100mbit"), 50.0);
     }
 
     #[test]

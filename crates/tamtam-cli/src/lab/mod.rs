@@ -30,6 +30,8 @@ mod session;
 mod standings;
 mod statistics;
 mod table;
+mod totals;
+mod totals_table;
 mod verdict;
 
 pub use session::command;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use super::arguments::{Action, Against, LabArguments, PeersArguments, RunArguments};
-use super::browser::Page;
+use super::browser::{self, Page};
 use super::catalog::Catalog;
 use super::experiment::{Experiment, LIMITS};
 use super::interrupt::Interrupt;
@@ -19,7 +19,7 @@ use super::results::{Format, ResultsFile};
 use super::runner::Session;
 use super::standings::{Standings, State};
 use super::table::{bold, wrapped};
-use super::{list, machine, number, report as page, table, verdict};
+use super::{list, machine, number, report as page, table, totals, totals_table, verdict};
 
 /// The exit code of a program that a person stopped.
 const STOPPED: u8 = 130;
@@ -130,7 +130,7 @@ fn report(
     machine: &str,
     colour: bool,
 ) -> String {
-    let mut text = format!("{machine}\n");
+    let mut text = wrapped(machine, "");
     text.push_str(&wrapped(
         &format!(
             "{} in {}: {} s each, interleaved, a fresh process for each run, the order within a round shuffled (the \
@@ -170,6 +170,11 @@ fn report(
             text.push_str(&wrapped(verdict, "  "));
         }
     }
+    let in_all = totals_table::render(&totals::lines(standings), colour);
+    if !in_all.is_empty() {
+        text.push('\n');
+        text.push_str(&in_all);
+    }
     text.push_str(&closing(plan, session));
     text
 }
@@ -192,6 +197,9 @@ pub(super) fn notes<'a>(standings: impl IntoIterator<Item = &'a Standings>) -> V
                 .note
                 .into_iter()
                 .for_each(|note| add(note.to_owned()));
+        }
+        if let Some(note) = browser::note(standings) {
+            add(note);
         }
         for row in standings
             .ranked()
@@ -232,9 +240,15 @@ fn closing(plan: &Plan, session: &Session) -> String {
 /// The contenders' versions, those of ours as one.
 pub(super) fn versions(standings: &[Standings]) -> String {
     let mut versions: Vec<String> = Vec::new();
-    for row in standings.iter().flat_map(|standings| &standings.rows) {
+    let rows = standings
+        .iter()
+        .flat_map(|standings| standings.rows.iter().map(move |row| (standings, row)));
+    for (standings, row) in rows {
         let version = if row.ours {
             format!("ours {}", row.version)
+        } else if standings.experiment == "rows" && row.version == env!("CARGO_PKG_VERSION") {
+            // Forms of others that come with our program.
+            format!("forms in tamtam-rows {}", row.version)
         } else {
             // The two kinds of one crate's channel have one version.
             let name = row.contender.trim_end_matches("-unbounded");

@@ -1,4 +1,7 @@
-//! The standings of one variant as a table for people, no wider than [`WIDTH`].
+//! The standings of one variant as a table for people, no wider than [`width`].
+
+use std::io::{IsTerminal, stdout};
+use std::sync::LazyLock;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table};
@@ -10,15 +13,32 @@ use super::number;
 use super::origin;
 use super::standings::{Row, Standings, State};
 
-/// The width of what the lab prints, in columns.
-pub(super) const WIDTH: usize = 100;
+/// The most columns that what the lab prints is wide.
+const WIDEST: usize = 100;
+
+/// The least: on a terminal that is narrower, lines are broken by it.
+const NARROWEST: usize = 60;
+
+/// How many columns wide what the lab prints is: as many as the terminal has, within bounds.
+fn width() -> usize {
+    static WIDTH: LazyLock<usize> = LazyLock::new(|| {
+        if cfg!(test) || !stdout().is_terminal() {
+            return WIDEST;
+        }
+        let size = ratatui::crossterm::terminal::size();
+        size.map_or(WIDEST, |(columns, _)| {
+            usize::from(columns).clamp(NARROWEST, WIDEST)
+        })
+    });
+    *WIDTH
+}
 
 /// The blanks between two columns.
 const GAP: usize = 2;
 
 /// What a row is to the reader; it decides its colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Ours,
     Peer,
     Failed,
@@ -26,10 +46,10 @@ enum Kind {
 }
 
 /// A column: its heading and, for each row, its text.
-struct Column {
-    heading: String,
-    cells: Vec<String>,
-    left: bool,
+pub(super) struct Column {
+    pub heading: String,
+    pub cells: Vec<String>,
+    pub left: bool,
 }
 
 impl Column {
@@ -87,12 +107,12 @@ pub(super) fn render(standings: &Standings, colour: bool) -> String {
             cells: cells.clone(),
             left,
         };
-        let mut width = 2 + name.width();
+        let mut taken = 2 + name.width();
         let mut part = vec![name];
         while let Some(column) =
-            columns.next_if(|column| width + GAP + column.width() <= WIDTH || part.len() == 1)
+            columns.next_if(|column| taken + GAP + column.width() <= width() || part.len() == 1)
         {
-            width += GAP + column.width();
+            taken += GAP + column.width();
             part.push(column);
         }
         text.push_str(&draw(&part, &kinds, colour));
@@ -111,14 +131,15 @@ pub(super) fn render(standings: &Standings, colour: bool) -> String {
     text
 }
 
-/// Breaks `text` into lines of at most [`WIDTH`] columns, each behind `indent`.
+/// Breaks `text` into lines of at most [`width`] columns, each behind `indent`.
 #[must_use]
 pub(super) fn wrapped(text: &str, indent: &str) -> String {
+    let most = width();
     let mut lines = String::new();
     let mut line = String::new();
     for word in text.split_whitespace() {
         let width = indent.chars().count() + line.chars().count() + 1 + word.chars().count();
-        if !line.is_empty() && width > WIDTH {
+        if !line.is_empty() && width > most {
             lines.push_str(&format!("{indent}{line}\n"));
             line.clear();
         }
@@ -162,7 +183,7 @@ fn title(standings: &Standings, experiment: Option<&Experiment>, colour: bool) -
     }) {
         words.push_str("; until ready to use at each speed, › the fastest");
     }
-    if name.chars().count() + GAP + words.chars().count() <= WIDTH {
+    if name.chars().count() + GAP + words.chars().count() <= width() {
         format!("{}  {words}\n", bold(&name, colour))
     } else {
         format!("{}\n{}", bold(&name, colour), wrapped(&words, "  "))
@@ -302,7 +323,7 @@ fn failure(row: &Row) -> Option<String> {
 }
 
 /// Draws the rows that have something to say beside their names.
-fn draw(columns: &[Column], kinds: &[Kind], colour: bool) -> String {
+pub(super) fn draw(columns: &[Column], kinds: &[Kind], colour: bool) -> String {
     let mut table = Table::new();
     table
         .load_style(NOTHING)
@@ -375,7 +396,7 @@ fn notes(standings: &Standings) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{WIDTH, render, wrapped};
+    use super::{WIDEST, render, wrapped};
     use crate::lab::standings::samples::{Sample, standings};
 
     fn samples() -> Vec<Sample<'static>> {
@@ -458,7 +479,7 @@ handover 1000/2cores  on two cores; an operation is a round trip
         let text = render(&standings("handover", "1000/hog", &samples), false);
         for line in text.lines() {
             assert!(
-                line.chars().count() <= WIDTH,
+                line.chars().count() <= WIDEST,
                 "{} columns: {line}",
                 line.chars().count()
             );
@@ -499,7 +520,7 @@ handover 1000/2cores  on two cores; an operation is a round trip
         let text = wrapped(&"word ".repeat(50), "   ");
         assert!(
             text.lines()
-                .all(|line| line.starts_with("   word") && line.chars().count() <= WIDTH)
+                .all(|line| line.starts_with("   word") && line.chars().count() <= WIDEST)
         );
         assert_eq!(text.matches("word").count(), 50);
     }

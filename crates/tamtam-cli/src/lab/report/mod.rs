@@ -1,8 +1,8 @@
 //! `tamtam lab report`: results as a page with charts, and those of several days compared.
 //!
 //! `recording` reads a results file, `comparison` sets each figure beside those of other sessions, `findings` says what
-//! changed, and `page` puts it together from the variants (`variant`), their charts (`chart` of one session, `tracks` of
-//! several, both on logarithmic axes: `scale`) and what is drawn in them (`drawn`).
+//! changed, and `page` puts it together from the totals of `rows` (`totals`) and the variants (`variant`), their charts
+//! (`chart` of one session, `tracks` of several, both on logarithmic axes: `scale`) and what is drawn in them (`drawn`).
 
 mod chart;
 mod comparison;
@@ -11,6 +11,7 @@ mod findings;
 mod page;
 mod recording;
 mod scale;
+mod totals;
 mod tracks;
 mod variant;
 

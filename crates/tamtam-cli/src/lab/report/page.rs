@@ -10,6 +10,7 @@ use super::capital;
 use super::comparison::{self, Judgement, Series};
 use super::findings::Findings;
 use super::recording::Recording;
+use super::totals;
 use super::variant::{Measured, over_time};
 use crate::lab::experiment::{self, EXPERIMENTS, Experiment, Published};
 use crate::lab::session;
@@ -285,9 +286,25 @@ impl<'a> Page<'a> {
                     }
                     (claims(experiment))
                 }
+                @if part.name == "rows" { (self.totals()) }
                 @for note in notes { p.note { (note) } }
                 @for (variant, id) in &part.variants {
                     (self.variant(part.name, variant, id))
+                }
+            }
+        }
+    }
+
+    /// When tables are ready, of the newest session of each machine that says so.
+    fn totals(&self) -> Markup {
+        html! {
+            @for (place, machine) in self.machines.iter().enumerate() {
+                @if let Some(table) = totals::newest(&machine.recordings) {
+                    h3 {
+                        "When a table is ready"
+                        @if self.machines.len() > 1 { ", " (self.machine_name(place)) }
+                    }
+                    (table)
                 }
             }
         }
