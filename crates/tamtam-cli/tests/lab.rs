@@ -263,6 +263,48 @@ fn a_table_is_sent_in_several_forms_and_the_fastest_of_each_link_is_named() {
     assert!(ended.stdout.lines().all(|line| line.chars().count() <= 100));
 }
 
+/// Measures rows out of a server beside a form of them, as a person does who has named the server in `variable`.
+fn rows_come_out_of(contender: &str, variable: &str) {
+    assert!(
+        std::env::var_os(variable).is_some(),
+        "{variable} says where it is"
+    );
+    let place = Place::empty();
+    let mut words = vec!["lab", "run", "rows", "--runs", "1", "--against", "none"];
+    words.extend([
+        "--only", contender, "--only", "packed", "--json", "out.json",
+    ]);
+    let ended = place.run(&words);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    let lines = place.json("out.json");
+    for table in ["random", "palette", "rotation"] {
+        let is_it = |line: &&Value| {
+            line["contender"] == contender
+                && line["variant"] == format!("1000/{table}")
+                && line["metric"] == "rows_us"
+        };
+        let line = lines.iter().find(is_it);
+        let line = line.unwrap_or_else(|| panic!("{table} is missing in {lines:?}"));
+        assert_eq!(line["verified"], true);
+        assert!(line["median"].as_f64().unwrap() > 0.0);
+    }
+    let said = format!("rows into columns: out of {contender} in ");
+    let on_one_line = ended.stdout.split_whitespace().collect::<Vec<_>>();
+    assert!(on_one_line.join(" ").contains(&said), "{}", ended.stdout);
+}
+
+#[test]
+#[ignore = "needs a server of MySQL or MariaDB"]
+fn mysql_is_a_contender_where_it_is_named() {
+    rows_come_out_of("mysql", "TAMTAM_MYSQL_URL");
+}
+
+#[test]
+#[ignore = "needs a server of PostgreSQL"]
+fn postgres_is_a_contender_where_it_is_named() {
+    rows_come_out_of("postgres", "TAMTAM_POSTGRES_URL");
+}
+
 #[test]
 fn what_the_browser_cannot_read_is_said_before_anything_is_measured() {
     let place = Place::with_peers();
