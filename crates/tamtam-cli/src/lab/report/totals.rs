@@ -59,3 +59,31 @@ fn figure(cell: &Cell) -> Markup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::table;
+    use crate::drive::rows::LINKS;
+    use crate::lab::standings::samples::standings;
+    use crate::lab::totals::lines;
+
+    #[test]
+    fn each_client_has_a_line_and_where_ours_is_later_it_is_marked() {
+        let ours = LINKS.map(|link| (link.metric, 50.0));
+        let mut other = LINKS.map(|link| (link.metric, 75.0));
+        other[3].1 = 40.0;
+        let samples = [
+            ("+packed-for-link", Ok(&[&ours[..]][..]), None),
+            ("pco<&>", Ok(&[&other[..]][..]), None),
+        ];
+        let session = ["1000/random", "1000/random/chromium-warm"]
+            .map(|variant| standings("rows", variant, &samples));
+        let page = table("today", &lines(&session)).into_string();
+        assert_eq!(page.matches("<tr>").count(), 1 + 2, "{page}");
+        assert_eq!(page.matches("1.50× pco&lt;&amp;&gt;").count(), 6, "{page}");
+        assert_eq!(page.matches("› <").count(), 0, "{page}");
+        assert_eq!(page.matches("› 50.0 µs").count(), 6, "{page}");
+        assert_eq!(page.matches("<td class=\"lost\">").count(), 2, "{page}");
+        assert!(page.contains("is the fastest in 6 of 8."), "{page}");
+    }
+}
