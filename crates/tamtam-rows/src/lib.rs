@@ -18,6 +18,7 @@ mod error;
 pub mod infer;
 mod kernels;
 mod kind;
+mod lanes;
 mod limits;
 mod nulls;
 pub mod packed;
@@ -39,6 +40,8 @@ pub use cursor::{Cursor, Row};
 pub use encoding::Encoding;
 pub use error::{DecodeError, EncodeError, ShapeError};
 pub use kind::{Kind, Unit, Zone};
+#[doc(hidden)]
+pub use lanes::{Lane, Lanes};
 pub use limits::Limits;
 pub use nulls::Nulls;
 pub use record::{Cell, Record};

@@ -1,5 +1,6 @@
 use crate::{
-    Column, Element, Field, Kind, Nulls, Rows, Schema, ShapeError, Slices, Strings, Values,
+    Column, Element, Field, Kind, Lane, Lanes, Nulls, Rows, Schema, ShapeError, Slices, Strings,
+    Values,
 };
 
 /// A struct that is a row of a table. [`record!`](crate::record) makes one.
@@ -88,8 +89,32 @@ macro_rules! record {
             }
 
             fn to_rows(records: &[Self]) -> ::core::result::Result<$crate::Rows, $crate::ShapeError> {
+                // Where each field lies in words of 64 bits that several fields share.
+                const LANES: &[$crate::Lane] =
+                    &$crate::Lane::all([$( <$type as $crate::Cell>::BITS, )*]);
+                // What is in one of these words. All but the record's values is known when it is compiled.
+                #[inline(always)]
+                fn word(record: &$name, word: usize) -> u64 {
+                    let (mut all, mut field) = (0, 0);
+                    $(
+                        all |= LANES[field].of(word, <$type as $crate::Cell>::bits(&record.$field));
+                        field += 1;
+                    )*
+                    all
+                }
+                let (mut lanes, mut field) = ($crate::Lanes::default(), 0);
                 $crate::Rows::new(<Self as $crate::Record>::schema(), [
-                    $( <$type as $crate::Cell>::column(records.iter().map(|record| &record.$field))?, )*
+                    $( {
+                        let lane = LANES[field];
+                        lanes.gather(lane, field, records, |record| word(record, lane.word()));
+                        field += 1;
+                        match <$type as $crate::Cell>::gathered(&mut lanes, lane) {
+                            ::core::option::Option::Some(column) => column,
+                            ::core::option::Option::None => {
+                                <$type as $crate::Cell>::column(records.iter().map(|record| &record.$field))?
+                            }
+                        }
+                    }, )*
                 ])
             }
 
@@ -120,6 +145,24 @@ pub trait Cell: Sized {
     /// The column's name and type.
     fn field(name: &str) -> Field {
         Field::new(name, Self::kind())
+    }
+
+    /// How many bits it has, if several such fields are gathered together: 16 or 32, and otherwise 0.
+    #[doc(hidden)]
+    const BITS: u32 = 0;
+
+    /// These bits.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn bits(&self) -> u64 {
+        0
+    }
+
+    /// The column that was gathered together with others, if it was.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn gathered(_lanes: &mut Lanes, _lane: Lane) -> Option<Column> {
+        None
     }
 
     /// A column of these values.
@@ -171,9 +214,25 @@ fn another_type(kind: Kind, name: &str, column: &Column) -> ShapeError {
 }
 
 macro_rules! cells {
-    ($($type:ty => $kind:ident),*) => {$(
+    ($($type:ty => $kind:ident $(($bits:ident, $wide:literal, $take:ident))?),*) => {$(
         impl Cell for $type {
             type Source<'a> = &'a [$type];
+
+            $(
+                const BITS: u32 = $wide;
+
+                #[inline(always)]
+                fn bits(&self) -> u64 {
+                    u64::from(bytemuck::cast::<$type, $bits>(*self))
+                }
+
+                #[inline(always)]
+                fn gathered(lanes: &mut Lanes, lane: Lane) -> Option<Column> {
+                    lane.is_shared().then(|| {
+                        Column::new(<$type>::into_values(bytemuck::allocation::cast_vec(lanes.$take(lane))))
+                    })
+                }
+            )?
 
             fn kind() -> Kind {
                 Kind::$kind
@@ -228,8 +287,9 @@ macro_rules! cells {
     )*};
 }
 cells! {
-    bool => Bool, i8 => I8, i16 => I16, i32 => I32, i64 => I64, u8 => U8, u16 => U16, u32 => U32, u64 => U64,
-    f32 => F32, f64 => F64, [u8; 16] => Uuid
+    bool => Bool, i8 => I8, i16 => I16 (u16, 16, take_16), i32 => I32 (u32, 32, take_32), i64 => I64, u8 => U8,
+    u16 => U16 (u16, 16, take_16), u32 => U32 (u32, 32, take_32), u64 => U64, f32 => F32 (u32, 32, take_32),
+    f64 => F64, [u8; 16] => Uuid
 }
 
 macro_rules! variable_cells {

@@ -193,6 +193,73 @@ fn structs_become_rows_and_come_back() {
     );
 }
 
+record! {
+    /// Numbers of which several are gathered at once, between others, and more than fit one word.
+    #[derive(Clone, Debug, PartialEq)]
+    struct Narrow {
+        a: i16,
+        alone: u8,
+        b: f32,
+        c: u16,
+        d: i16,
+        e: i32,
+        f: u32,
+        name: String,
+        g: i16,
+        h: u16,
+        i: i16,
+        wide: i64,
+        j: u32,
+    }
+}
+
+#[test]
+fn narrow_numbers_of_structs_come_to_their_columns() {
+    let mut seed = 1_u64;
+    let mut next = || {
+        seed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) ^ 0x1234_5678;
+        seed
+    };
+    let all: Vec<Narrow> = (0..700)
+        .map(|n| Narrow {
+            a: next() as i16,
+            alone: next() as u8,
+            b: f32::from_bits(next() as u32 & 0x7f7f_ffff),
+            c: next() as u16,
+            d: next() as i16,
+            e: next() as i32,
+            f: next() as u32,
+            name: n.to_string(),
+            g: next() as i16,
+            h: next() as u16,
+            i: next() as i16,
+            wide: next() as i64,
+            j: next() as u32,
+        })
+        .collect();
+    for count in (0..35).chain([255, 256, 257, 512, 700]) {
+        let records = &all[..count];
+        let rows = Narrow::to_rows(records).unwrap();
+        macro_rules! is_there {
+            ($($field:ident: $type:ty),*) => {$(
+                let found = rows.column(stringify!($field)).unwrap().slice::<$type>().unwrap();
+                assert!(
+                    found.iter().eq(records.iter().map(|record| &record.$field)),
+                    "{} of {count}", stringify!($field)
+                );
+            )*};
+        }
+        is_there!(
+            a: i16, alone: u8, b: f32, c: u16, d: i16, e: i32, f: u32, g: i16, h: u16, i: i16, wide: i64, j: u32
+        );
+        assert!(
+            Narrow::from_rows(&rows)
+                .unwrap()
+                .eq(records.iter().cloned())
+        );
+    }
+}
+
 #[test]
 fn a_struct_is_not_read_from_another_table() {
     let rows = Rows::empty(schema());
@@ -236,4 +303,14 @@ fn texts_of_one_length_are_kept_like_all_others() {
                 .eq(names)
         );
     }
+}
+
+record! {
+    struct Nothing {}
+}
+
+#[test]
+fn a_struct_without_fields_is_a_table_without_columns() {
+    let rows = Nothing::to_rows(&[Nothing {}]).unwrap();
+    assert_eq!((rows.len(), rows.columns().len()), (0, 0));
 }

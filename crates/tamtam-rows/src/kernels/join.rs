@@ -12,12 +12,14 @@ pub(crate) fn join<'a>(
     fn copies<'a, const WIDTH: usize>(
         mut values: impl ExactSizeIterator<Item = &'a [u8]>,
     ) -> Option<Vec<u8>> {
-        let mut all = vec![0; WIDTH.checked_mul(values.len())?];
-        let (places, _) = all.as_chunks_mut::<WIDTH>();
-        for place in places {
-            *place = values.next()?.try_into().ok()?;
+        let count = values.len();
+        let mut all: Vec<[u8; WIDTH]> = Vec::with_capacity(count);
+        for place in &mut all.spare_capacity_mut()[..count] {
+            place.write(values.next()?.try_into().ok()?);
         }
-        values.next().is_none().then_some(all)
+        // SAFETY: as many values have been written.
+        unsafe { all.set_len(count) };
+        values.next().is_none().then(|| all.into_flattened())
     }
     macro_rules! widths {
         ($($width:literal)*) => {

@@ -10,6 +10,7 @@
 mod flags;
 mod hex;
 mod join;
+mod lanes;
 mod pack;
 mod unequal;
 mod unpack;
@@ -19,6 +20,7 @@ mod x86;
 pub(crate) use flags::bits_of;
 pub(crate) use hex::{Case, from_hex, to_hex};
 pub(crate) use join::{join, join_texts};
+pub(crate) use lanes::{LANES_OF_16, LANES_OF_32, split_16, split_32};
 pub(crate) use pack::{pack, pack_offsets};
 pub(crate) use unequal::unequal;
 pub(crate) use unpack::unpack;

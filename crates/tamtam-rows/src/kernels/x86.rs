@@ -402,6 +402,69 @@ unsafe fn unpack_16(mut from: *const u8, width: u32, mut out: *mut u16, groups: 
     }
 }
 
+/// Appends the numbers of 16 bits of as many words as it can, a multiple of 16 of them, to the first `used` lists, and
+/// says how many words.
+pub(super) fn split_16(words: &[u64], lists: &mut [Vec<u16>; 4], used: usize) -> usize {
+    if !has_avx2() {
+        return 0;
+    }
+    let groups = words.len() / 16;
+    let used = &mut lists[..used];
+    used.iter_mut().for_each(|list| list.reserve(groups * 16));
+    let mut places = [std::ptr::null_mut(); 4];
+    for (place, list) in places.iter_mut().zip(used.iter_mut()) {
+        *place = list.spare_capacity_mut().as_mut_ptr().cast::<u16>();
+    }
+    // SAFETY: AVX2 is there; there are 16 words a group, and room for as many numbers in each list that has a place.
+    unsafe { split_groups(words.as_ptr(), groups, places) };
+    for list in used {
+        // SAFETY: that many numbers behind the end have been written.
+        unsafe { list.set_len(list.len() + groups * 16) };
+    }
+    groups * 16
+}
+
+/// # Safety
+/// AVX2 is there; `from` points to 16 words a group; each place is null or has room for 16 numbers a group.
+#[target_feature(enable = "avx2")]
+unsafe fn split_groups(from: *const u64, groups: usize, places: [*mut u16; 4]) {
+    // Of two words, the first numbers come together, the second ones, and so on.
+    let paired = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+        0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15,
+    ));
+    for group in 0..groups {
+        // Words 0, 1 and 8, 9, then 2, 3 and 10, 11, so that halves of registers are halves of what is written.
+        let pairs = [0, 2, 4, 6].map(|word| {
+            // SAFETY: promised.
+            let four = unsafe {
+                let from = from.add(group * 16 + word);
+                _mm256_loadu2_m128i(from.add(8).cast(), from.cast())
+            };
+            _mm256_shuffle_epi8(four, paired)
+        });
+        let lower = (
+            _mm256_unpacklo_epi32(pairs[0], pairs[1]),
+            _mm256_unpacklo_epi32(pairs[2], pairs[3]),
+        );
+        let upper = (
+            _mm256_unpackhi_epi32(pairs[0], pairs[1]),
+            _mm256_unpackhi_epi32(pairs[2], pairs[3]),
+        );
+        let numbers = [
+            _mm256_unpacklo_epi64(lower.0, lower.1),
+            _mm256_unpackhi_epi64(lower.0, lower.1),
+            _mm256_unpacklo_epi64(upper.0, upper.1),
+            _mm256_unpackhi_epi64(upper.0, upper.1),
+        ];
+        for (place, sixteen) in places.into_iter().zip(numbers) {
+            if !place.is_null() {
+                // SAFETY: promised.
+                unsafe { _mm256_storeu_si256(place.add(group * 16).cast(), sixteen) };
+            }
+        }
+    }
+}
+
 /// Reads values of six lower-case digits, a multiple of 4 of them, and says how many; `None` if one is no digit.
 pub(super) fn from_hex_6<W: Word>(text: &[u8], out: &mut Vec<W>) -> Option<usize> {
     if W::BITS != 32 || !has_avx2() {
