@@ -15,7 +15,7 @@ pub(super) const HEAD: usize = 8;
 
 /// CRC-32C, as iSCSI has it.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
-    crc32c::crc32c(bytes)
+    crc_fast::crc32_iscsi(bytes)
 }
 
 pub(super) fn write_schema(schema: &Schema) -> std::result::Result<Vec<u8>, EncodeError> {
