@@ -103,7 +103,7 @@ impl Lanes {
             return;
         }
         self.make_room(lane, records.len());
-        let mut words = [0; 256];
+        let mut words = [0; 128];
         for block in records.chunks(words.len()) {
             for (place, record) in words.iter_mut().zip(block) {
                 *place = word(record);

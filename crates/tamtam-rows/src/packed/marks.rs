@@ -4,10 +4,6 @@ pub(super) struct Marks<const WORDS: usize>([u64; WORDS]);
 impl<const WORDS: usize> Marks<WORDS> {
     pub(super) const PLACES: usize = WORDS * 64;
 
-    pub(super) fn new() -> Self {
-        Marks([0; WORDS])
-    }
-
     /// Marks a place: whether it was not marked before.
     #[inline(always)]
     pub(super) fn mark(&mut self, place: usize) -> bool {
@@ -16,5 +12,11 @@ impl<const WORDS: usize> Marks<WORDS> {
         let is_new = *word & bit == 0;
         *word |= bit;
         is_new
+    }
+}
+
+impl<const WORDS: usize> Default for Marks<WORDS> {
+    fn default() -> Self {
+        Marks([0; WORDS])
     }
 }

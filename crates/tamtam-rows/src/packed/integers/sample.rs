@@ -56,9 +56,11 @@ impl<const MOST: usize> Sample<MOST> {
                 *place = value.less(min).get();
             }
             let mut equal = 0;
-            let pairs = places.iter().zip(&places[1..]);
+            // Not from the places: what was just stored in vectors cannot be loaded again in others before long.
+            let pairs = stretch.iter().zip(&stretch[1..]);
             for (difference, (one, next)) in differences.iter_mut().zip(pairs) {
-                *difference = next.wrapping_sub(*one) as i64;
+                let (one, next) = (one.less(min).get(), next.less(min).get());
+                *difference = next.wrapping_sub(one) as i64;
                 equal += usize::from(one == next);
             }
             equal
@@ -153,12 +155,17 @@ impl<const MOST: usize> Sample<MOST> {
         let values = self.values();
         // Where not even a part has two that are equal, there are too many.
         let part = if MOST == FEW_LOOKED_AT { 2 } else { 4 };
-        let some = values.iter().step_by(part);
-        let least = distinct::<MOST>(some.clone());
-        if least == some.len() || too_many(least as f64) {
+        let mut different = Different::<MOST>::default();
+        let looked_at = values.len().div_ceil(part);
+        different.look_at(values.iter().step_by(part));
+        let least = different.count;
+        if least == looked_at || too_many(least as f64) {
             return f64::INFINITY;
         }
-        let distinct = distinct::<MOST>(values.iter());
+        for other in 1..part {
+            different.look_at(values.iter().skip(other).step_by(part));
+        }
+        let distinct = different.count;
         let size = self.len as f64;
         // Of n draws from d values, n² / 2d pairs are expected to be equal.
         let pairs = size - distinct as f64;
@@ -172,14 +179,19 @@ impl<const MOST: usize> Sample<MOST> {
 
 /// How many values differ, by hashing them to places of a bitmap. It takes some for equal that are not: of 64 one in
 /// every second list, of 1,024 eight.
-fn distinct<'a, const WORDS: usize>(values: impl Iterator<Item = &'a u64>) -> usize {
-    let mut seen = Marks::<WORDS>::new();
-    let mut distinct = 0;
-    for value in values {
-        let place = value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (58 - WORDS.trailing_zeros());
-        distinct += usize::from(seen.mark(place as usize));
+#[derive(Default)]
+struct Different<const WORDS: usize> {
+    seen: Marks<WORDS>,
+    count: usize,
+}
+
+impl<const WORDS: usize> Different<WORDS> {
+    fn look_at<'a>(&mut self, values: impl Iterator<Item = &'a u64>) {
+        for value in values {
+            let place = value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (58 - WORDS.trailing_zeros());
+            self.count += usize::from(self.seen.mark(place as usize));
+        }
     }
-    distinct
 }
 
 /// For each width, how many values have it.
@@ -284,13 +296,17 @@ mod tests {
     fn different_values_are_nearly_all_told_apart() {
         for kinds in [1, 2, 10, 60, 500, 1000_u64] {
             let values: Vec<u64> = (0..1024_u64).map(|n| (n * 7919 % kinds) << 40).collect();
-            let found = distinct::<1024>(values.iter()) as u64;
+            let mut different = Different::<1024>::default();
+            different.look_at(values.iter());
+            let found = different.count as u64;
             assert!(
                 (kinds - kinds.min(16)..=kinds).contains(&found),
                 "{found} of {kinds}"
             );
         }
         let values: Vec<u64> = (0..64).map(|n| n * n).collect();
-        assert!((60..=64).contains(&distinct::<64>(values.iter())));
+        let mut different = Different::<64>::default();
+        different.look_at(values.iter());
+        assert!((60..=64).contains(&different.count));
     }
 }

@@ -45,7 +45,7 @@ impl Sample {
             shared: 0,
             neighbours: 0,
         };
-        let mut seen = Seen::new();
+        let mut seen = Seen::default();
         for stretch in 0..stretches {
             let start = if stretches == 1 {
                 0
