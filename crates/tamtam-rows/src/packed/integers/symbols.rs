@@ -196,10 +196,10 @@ fn probabilities(symbols: &[u8]) -> Vec<u16> {
         let most = (0..shares.len())
             .max_by_key(|&symbol| shares[symbol])
             .expect("there is a symbol");
-        let change = (i64::from(TOTAL) - sum)
-            .max(1 - i64::from(shares[most]) / 2)
-            .min(i64::from(TOTAL) - sum);
-        let change = if change == 0 { -1 } else { change };
+        let missing = i64::from(TOTAL) - sum;
+        // Where too much was added, nobody gives more than half of what he has.
+        let most_taken = (i64::from(shares[most]) / 2 - 1).max(1);
+        let change = missing.max(-most_taken);
         shares[most] = (i64::from(shares[most]) + change) as u16;
         sum += change;
     }
@@ -426,6 +426,29 @@ mod tests {
             assert!(least <= offset && (offset - least) >> rest == 0, "{offset}");
         }
         assert_eq!(class_of(u64::MAX), (255, 61));
+    }
+
+    #[test]
+    fn probabilities_add_up_whatever_rounding_does() {
+        // Of so many symbols with this count each, all are rounded up, or all down, beside one with another count.
+        for kinds in [1_usize, 2, 3, 100, 200, 255] {
+            for count in 1..40 {
+                for other in [1, 7, 100, 1000, 60_000] {
+                    let mut symbols = vec![0; other];
+                    for kind in 1..=kinds {
+                        symbols.extend(std::iter::repeat_n(kind as u8, count));
+                    }
+                    let shares = probabilities(&symbols);
+                    let about = format!("{kinds} symbols {count} times, one {other} times");
+                    assert!(
+                        shares.iter().all(|share| (1..4096).contains(share)),
+                        "{about}"
+                    );
+                    let sum: u32 = shares.iter().map(|&share| u32::from(share)).sum();
+                    assert_eq!(sum, TOTAL, "{about}");
+                }
+            }
+        }
     }
 
     #[test]
