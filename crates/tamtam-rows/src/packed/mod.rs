@@ -39,4 +39,4 @@ pub use layout::ROWS_PER_CHUNK;
 pub use mode::Mode;
 pub use reader::{Reader, decode};
 pub use view::{InPlace, View, ViewChunk, ViewColumn};
-pub use writer::{Writer, encode};
+pub use writer::{Writer, encode, encode_records};

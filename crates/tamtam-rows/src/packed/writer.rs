@@ -4,7 +4,7 @@ use super::bytes::{FORM, Output, write_varint};
 use super::integers::Effort;
 use super::layout::{HEAD, ROWS_PER_CHUNK, checksum, write_schema};
 use super::{Mode, column};
-use crate::{EncodeError, Rows, Schema};
+use crate::{EncodeError, Record, Rows, Schema};
 
 /// Writes a table part by part, so that one larger than memory can pass.
 ///
@@ -69,14 +69,35 @@ impl<W: Write> Writer<W> {
     /// If they have another schema, a chunk of them takes more than 4 GiB, or writing fails. In the last two cases
     /// what was written is of no use.
     pub fn write(&mut self, rows: &Rows) -> Result<(), EncodeError> {
-        if *rows.schema() != self.schema {
-            return Err(EncodeError::Unsupported {
-                form: FORM,
-                what: "rows of another schema than the first".into(),
-                reason: "a table has one schema; write them as a table of their own".into(),
-            });
-        }
+        check(rows, &self.schema)?;
         each_part(rows, |part| self.chunk(part))
+    }
+
+    /// Writes structs as more rows, of which those of one chunk at a time become columns.
+    ///
+    /// # Errors
+    /// As [`write`](Writer::write), and if the text or the bytes of a column exceed 4 GiB within a chunk.
+    ///
+    /// # Examples
+    /// ```
+    /// use tamtam_rows::packed::{self, Mode, Writer};
+    /// use tamtam_rows::{Limits, Record, record};
+    ///
+    /// record! {
+    ///     struct Step { at: u32, left: bool }
+    /// }
+    ///
+    /// let mut writer = Writer::new(Vec::new(), &Step::schema(), Mode::Packed)?;
+    /// for day in 0..3 {
+    ///     let steps: Vec<Step> = (0..50).map(|n| Step { at: day * 86_400 + n, left: n % 2 == 0 }).collect();
+    ///     writer.write_records(&steps)?;
+    /// }
+    /// let rows = packed::decode(&writer.finish()?, &Limits::default())?;
+    /// assert_eq!(rows.len(), 150);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write_records<T: Record>(&mut self, records: &[T]) -> Result<(), EncodeError> {
+        each_table(records, |rows| self.write(rows))
     }
 
     fn chunk(&mut self, rows: &Rows) -> Result<(), EncodeError> {
@@ -122,6 +143,33 @@ fn each_part(
     (0..rows.len())
         .step_by(ROWS_PER_CHUNK)
         .try_for_each(|from| give(&rows.part(from..rows.len().min(from + ROWS_PER_CHUNK))))
+}
+
+/// Makes a table of the records of each chunk, and gives it away.
+fn each_table<T: Record>(
+    records: &[T],
+    mut give: impl FnMut(&Rows) -> Result<(), EncodeError>,
+) -> Result<(), EncodeError> {
+    records.chunks(ROWS_PER_CHUNK).try_for_each(|records| {
+        let rows = T::to_rows(records).map_err(|error| EncodeError::Unsupported {
+            form: FORM,
+            what: "these records".into(),
+            reason: error.to_string(),
+        })?;
+        give(&rows)
+    })
+}
+
+/// Whether rows have the schema of the table that they are written to.
+fn check(rows: &Rows, schema: &Schema) -> Result<(), EncodeError> {
+    if rows.schema() == schema {
+        return Ok(());
+    }
+    Err(EncodeError::Unsupported {
+        form: FORM,
+        what: "rows of another schema than the first".into(),
+        reason: "a table has one schema; write them as a table of their own".into(),
+    })
 }
 
 /// Appends what stands behind the last chunk.
@@ -203,5 +251,52 @@ pub fn encode(rows: &Rows, mode: Mode, out: &mut Vec<u8>) -> Result<(), EncodeEr
         append_chunk(part, mode, (out.len() - start) as u64, out)
     })?;
     append_end(rows.len() as u64, out);
+    Ok(())
+}
+
+/// Writes structs as a table behind what is in `out`: the bytes that [`encode`] makes of [`Record::to_rows`], but with
+/// the columns of one chunk of 65,536 rows in memory at a time.
+///
+/// # Errors
+/// If a chunk takes more than 4 GiB.
+///
+/// # Examples
+/// ```
+/// use tamtam_rows::packed::{self, Mode};
+/// use tamtam_rows::{Limits, Record, record};
+///
+/// record! {
+///     #[derive(Debug, PartialEq)]
+///     struct Tile { slot: u16, color: String, turn: Option<i16> }
+/// }
+///
+/// let tiles = [
+///     Tile { slot: 1, color: "ff8800".into(), turn: None },
+///     Tile { slot: 2, color: "0088ff".into(), turn: Some(90) },
+/// ];
+/// let mut bytes = Vec::new();
+/// packed::encode_records(&tiles, Mode::Packed, &mut bytes)?;
+///
+/// let rows = packed::decode(&bytes, &Limits::default())?;
+/// assert!(Tile::from_rows(&rows)?.eq(tiles));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn encode_records<T: Record>(
+    records: &[T],
+    mode: Mode,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let start = out.len();
+    let schema = T::schema();
+    out.extend_from_slice(&write_schema(&schema)?);
+    let mut count = 0;
+    each_table(records, |rows| {
+        check(rows, &schema)?;
+        count += rows.len() as u64;
+        each_part(rows, |part| {
+            append_chunk(part, mode, (out.len() - start) as u64, out)
+        })
+    })?;
+    append_end(count, out);
     Ok(())
 }
