@@ -258,16 +258,31 @@ impl Widths {
     }
 }
 
-pub(super) fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
-    while other != 0 {
-        // Dividing narrow numbers takes a fraction of the time.
-        let rest = match (u32::try_from(one), u32::try_from(other)) {
-            (Ok(one), Ok(other)) => u64::from(one % other),
-            _ => one % other,
-        };
-        (one, other) = (other, rest);
+/// The greatest number that divides both; that of 0 and another one is the other one. One division makes both as small
+/// as the lesser; from there on, subtracting and shifting takes half the time of more divisions (Stein, 1967).
+pub(super) fn greatest_common_divisor(one: u64, other: u64) -> u64 {
+    let (least, most) = (one.min(other), one.max(other));
+    if least == 0 {
+        return most;
     }
-    one
+    // Dividing narrow numbers takes a fraction of the time.
+    let rest = match (u32::try_from(most), u32::try_from(least)) {
+        (Ok(most), Ok(least)) => u64::from(most % least),
+        _ => most % least,
+    };
+    if rest == 0 {
+        return least;
+    }
+    let twos = (least | rest).trailing_zeros();
+    let mut one = least >> least.trailing_zeros();
+    let mut other = rest >> rest.trailing_zeros();
+    while one != other {
+        // The difference of two odd numbers is even.
+        let difference = one.abs_diff(other);
+        one = one.min(other);
+        other = difference >> difference.trailing_zeros();
+    }
+    one << twos
 }
 
 /// Bits a symbol of the best code for symbols that are as frequent as these, corrected for what a sample misses
@@ -291,6 +306,28 @@ fn plain_entropy(counts: &[u32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn common_divisors_are_those_of_euclid() {
+        fn by_divisions(one: u64, other: u64) -> u64 {
+            if other == 0 {
+                one
+            } else {
+                by_divisions(other, one % other)
+            }
+        }
+        let mixed = (1..200_u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (n % 64));
+        let powers = (0..64).map(|bit| 1 << bit);
+        let round = (1..40).map(|n| n * 360_000);
+        let others = [0, 3, u64::MAX, u64::MAX - 1, u32::MAX.into(), 1 << 32];
+        let all: Vec<u64> = mixed.chain(powers).chain(round).chain(others).collect();
+        for &one in &all {
+            for &other in &all {
+                let found = greatest_common_divisor(one, other);
+                assert_eq!(found, by_divisions(one, other), "{one} {other}");
+            }
+        }
+    }
 
     #[test]
     fn different_values_are_nearly_all_told_apart() {
