@@ -65,8 +65,11 @@ impl Form for PackedFromStructs {
     }
 
     fn encode(&self, tiles: &Tiles, out: &mut Vec<u8>) -> Result<(), String> {
-        let rows = columns(tiles)?;
-        packed::encode(&rows, Mode::Packed, out).map_err(|error| error.to_string())
+        match tiles {
+            Tiles::Small(tiles) => packed::encode_records(tiles, Mode::Packed, out),
+            Tiles::Large(tiles) => packed::encode_records(tiles, Mode::Packed, out),
+        }
+        .map_err(|error| error.to_string())
     }
 
     fn decode(&self, bytes: &[u8], _schema: &Schema) -> Result<Tiles, String> {
