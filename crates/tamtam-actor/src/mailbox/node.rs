@@ -137,7 +137,7 @@ pub(super) mod memory {
     const fn store(size: usize) -> Mutex<Store> {
         Mutex::new(Store {
             batches: Vec::new(),
-            slabs: Slabs::new(size, 0),
+            slabs: Slabs::new(size),
         })
     }
 
@@ -192,7 +192,7 @@ pub(super) mod memory {
     #[cold]
     fn take_one(place: usize) -> *mut u8 {
         let mut node = [ptr::null_mut()];
-        STORES[place].lock().slabs.take(&mut node);
+        STORES[place].lock().slabs.take(&mut node, 0);
         node[0]
     }
 
@@ -300,7 +300,7 @@ pub(super) mod memory {
                 let mut store = STORES[place].lock();
                 let stored = store.batches.pop();
                 if stored.is_none() {
-                    store.slabs.take(taking);
+                    store.slabs.take(taking, 0);
                 }
                 stored
             };

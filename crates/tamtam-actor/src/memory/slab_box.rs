@@ -123,21 +123,14 @@ mod pieces {
     #[repr(align(64))]
     struct Owner(Mutex<[Slabs; SIZES]>);
 
-    static OWNERS: [Owner; MOST_OWNERS] = {
-        let mut owners = [const { Owner(Mutex::new(slabs_of(0))) }; MOST_OWNERS];
-        let mut owner = 0;
-        while owner < MOST_OWNERS {
-            owners[owner] = Owner(Mutex::new(slabs_of(owner)));
-            owner += 1;
-        }
-        owners
-    };
+    static OWNERS: [Owner; MOST_OWNERS] =
+        [const { Owner(Mutex::new(slabs_of_all_sizes())) }; MOST_OWNERS];
 
-    const fn slabs_of(owner: usize) -> [Slabs; SIZES] {
-        let mut slabs = [const { Slabs::new(LEAST_ALIGN, 0) }; SIZES];
+    const fn slabs_of_all_sizes() -> [Slabs; SIZES] {
+        let mut slabs = [const { Slabs::new(LEAST_ALIGN) }; SIZES];
         let mut place = 0;
         while place < SIZES {
-            slabs[place] = Slabs::new((place + 1) * LEAST_ALIGN, owner);
+            slabs[place] = Slabs::new((place + 1) * LEAST_ALIGN);
             place += 1;
         }
         slabs
@@ -165,7 +158,8 @@ mod pieces {
             return plain::take(layout);
         };
         let mut piece = [core::ptr::null_mut()];
-        OWNERS[owner_here()].0.lock()[size / LEAST_ALIGN - 1].take(&mut piece);
+        let owner = owner_here();
+        OWNERS[owner].0.lock()[size / LEAST_ALIGN - 1].take(&mut piece, owner);
         NonNull::new(piece[0]).expect("slabs give memory or end the program")
     }
 

@@ -40,7 +40,6 @@ struct Free {
 pub(crate) struct Slabs {
     /// In bytes.
     size: usize,
-    owner: usize,
     /// The first of those that have nodes to take.
     open: *mut Slab,
 }
@@ -49,12 +48,11 @@ pub(crate) struct Slabs {
 unsafe impl Send for Slabs {}
 
 impl Slabs {
-    /// Slabs for nodes of `size` bytes, which know that they are those of `owner`.
-    pub(crate) const fn new(size: usize, owner: usize) -> Self {
+    /// Slabs for nodes of `size` bytes.
+    pub(crate) const fn new(size: usize) -> Self {
         assert!(size != 0 && size.is_multiple_of(LEAST_ALIGN));
         Slabs {
             size,
-            owner,
             open: ptr::null_mut(),
         }
     }
@@ -97,11 +95,12 @@ impl Slabs {
         }
     }
 
-    /// Memory for so many nodes, in the order in which they lie if they are new.
-    pub(crate) fn take(&mut self, nodes: &mut [*mut u8]) {
+    /// Memory for so many nodes, in the order in which they lie if they are new. Slabs know that they are those of
+    /// `owner`, which is always the same one.
+    pub(crate) fn take(&mut self, nodes: &mut [*mut u8], owner: usize) {
         for node in nodes {
             if self.open.is_null() {
-                self.open = self.make();
+                self.open = self.make(owner);
             }
             // SAFETY: an open slab is alive, and nobody else has it.
             *node = unsafe { self.take_from(self.open) };
@@ -109,7 +108,7 @@ impl Slabs {
     }
 
     /// A new slab, all of whose nodes are fresh.
-    fn make(&self) -> *mut Slab {
+    fn make(&self, owner: usize) -> *mut Slab {
         // SAFETY: a slab has a size.
         let slab = unsafe { alloc(self.layout()) }.cast::<Slab>();
         if slab.is_null() {
@@ -118,7 +117,7 @@ impl Slabs {
         // SAFETY: fresh memory, with room for a head.
         unsafe {
             slab.write(Slab {
-                owner: self.owner,
+                owner,
                 free: ptr::null_mut(),
                 fresh: self.nodes(),
                 used: 0,
@@ -230,11 +229,11 @@ mod tests {
             &[16, 48, 64, 112, 128, 192, 256]
         };
         for &size in sizes {
-            let mut slabs = Slabs::new(size, 7);
+            let mut slabs = Slabs::new(size);
             let mut nodes = vec![ptr::null_mut::<u8>(); 3 * slabs.nodes() + 7];
             let (mut seed, rounds) = (size, if cfg!(miri) { 2 } else { 4 });
             for round in 0..rounds {
-                slabs.take(&mut nodes);
+                slabs.take(&mut nodes, 7);
                 for (number, node) in nodes.iter().enumerate() {
                     let align = 1 << size.trailing_zeros().min(ALIGN.trailing_zeros());
                     assert!(node.addr().is_multiple_of(align));
@@ -266,7 +265,7 @@ mod tests {
                 unsafe { slabs.give_back(&nodes[kept..]) };
                 let more = nodes.len() - kept;
                 let mut others = vec![ptr::null_mut(); more];
-                slabs.take(&mut others);
+                slabs.take(&mut others, 7);
                 let all: std::collections::BTreeSet<_> =
                     nodes[..kept].iter().chain(&others).collect();
                 assert_eq!(all.len(), nodes.len(), "a node was taken twice");
