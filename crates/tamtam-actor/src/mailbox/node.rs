@@ -76,34 +76,19 @@ pub(crate) fn apart<M>(message: M) -> M {
     unsafe { ptr::read(&*message) }
 }
 
+/// Models and Miri look at each allocation on its own.
 #[cfg(any(tamtam_loom, miri))]
-pub(super) mod memory {
-    //! Models and Miri look at each allocation on its own.
-
-    use core::mem::MaybeUninit;
-    use core::ptr::NonNull;
-
-    pub(in crate::mailbox) fn take<N>() -> NonNull<N> {
-        NonNull::from(Box::leak(Box::<MaybeUninit<N>>::new(MaybeUninit::uninit()))).cast()
-    }
-
-    /// # Safety
-    ///
-    /// As for the other one.
-    pub(in crate::mailbox) unsafe fn give_back<N>(node: NonNull<N>) {
-        // SAFETY: it came from `take` of the same type.
-        drop(unsafe { Box::from_raw(node.cast::<MaybeUninit<N>>().as_ptr()) });
-    }
-}
+pub(super) use crate::memory::plain as memory;
 
 #[cfg(not(any(tamtam_loom, miri)))]
 pub(super) mod memory {
     use core::cell::{Cell, UnsafeCell};
     use core::ptr::{self, NonNull};
-    use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+    use std::alloc::Layout;
 
     use tamtam_wait::seam::Mutex;
 
+    use crate::memory::plain;
     use crate::memory::slabs::{ALIGN, Slabs};
 
     /// Sizes for which nodes are kept, in bytes; larger ones are the allocator's business.
@@ -207,20 +192,11 @@ pub(super) mod memory {
         }
     }
 
-    fn allocate(layout: Layout) -> *mut u8 {
-        // SAFETY: no node is without a size: it has a link.
-        let memory = unsafe { alloc(layout) };
-        if memory.is_null() {
-            handle_alloc_error(layout)
-        }
-        memory
-    }
-
     /// Memory for a node.
     #[inline(always)]
     pub(in crate::mailbox) fn take<N>() -> NonNull<N> {
         let memory = match const { place_of(Layout::new::<N>()) } {
-            None => allocate(Layout::new::<N>()),
+            None => return plain::take(),
             Some(place) => SHELVES
                 .try_with(|shelves| shelves.0[place].take(place))
                 // The thread is ending.
@@ -239,8 +215,8 @@ pub(super) mod memory {
     pub(in crate::mailbox) unsafe fn give_back<N>(node: NonNull<N>) {
         let memory = node.as_ptr().cast::<u8>();
         match const { place_of(Layout::new::<N>()) } {
-            // SAFETY: allocated with this layout.
-            None => unsafe { dealloc(memory, Layout::new::<N>()) },
+            // SAFETY: by the caller's promise.
+            None => unsafe { plain::give_back(node) },
             Some(place) => {
                 // SAFETY: memory of this size, in nobody's hands.
                 let kept =

@@ -8,7 +8,6 @@
 
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
-use std::alloc::Layout;
 
 /// An owned value, as `Box`.
 pub(crate) struct SlabBox<T>(NonNull<T>);
@@ -18,8 +17,8 @@ unsafe impl<T: Send> Send for SlabBox<T> {}
 
 impl<T> SlabBox<T> {
     pub(crate) fn new(value: T) -> Self {
-        let place = pieces::take(Layout::new::<T>()).cast::<T>();
-        // SAFETY: fresh memory of this layout.
+        let place = pieces::take::<T>();
+        // SAFETY: fresh memory for a value of this type.
         unsafe { place.write(value) };
         SlabBox(place)
     }
@@ -58,49 +57,24 @@ impl<T> DerefMut for SlabBox<T> {
 impl<T> Drop for SlabBox<T> {
     fn drop(&mut self) {
         /// Gives the memory back, also if the value's drop panics.
-        struct Back(NonNull<u8>, Layout);
+        struct Back<T>(NonNull<T>);
 
-        impl Drop for Back {
+        impl<T> Drop for Back<T> {
             fn drop(&mut self) {
-                // SAFETY: it was taken with the value's layout, and the value is gone.
-                unsafe { pieces::give_back(self.0, self.1) };
+                // SAFETY: it was taken for the value, which is gone.
+                unsafe { pieces::give_back(self.0) };
             }
         }
 
-        let _back = Back(self.0.cast(), Layout::new::<T>());
+        let _back = Back(self.0);
         // SAFETY: the value is alive, and nobody uses it afterwards.
         unsafe { self.0.drop_in_place() };
     }
 }
 
-/// Memory of the allocator's own.
-mod plain {
-    use core::ptr::NonNull;
-    use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-
-    pub(super) fn take(layout: Layout) -> NonNull<u8> {
-        if layout.size() == 0 {
-            let nowhere = core::ptr::without_provenance_mut(layout.align());
-            return NonNull::new(nowhere).expect("no alignment is zero");
-        }
-        // SAFETY: the size is not zero.
-        NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
-    }
-
-    /// # Safety
-    ///
-    /// It was taken with this layout, and nobody uses it any more.
-    pub(super) unsafe fn give_back(place: NonNull<u8>, layout: Layout) {
-        if layout.size() != 0 {
-            // SAFETY: by the caller's promise.
-            unsafe { dealloc(place.as_ptr(), layout) };
-        }
-    }
-}
-
 /// Models and Miri look at each allocation on its own.
 #[cfg(any(tamtam_loom, miri))]
-use plain as pieces;
+use super::plain as pieces;
 
 #[cfg(not(any(tamtam_loom, miri)))]
 mod pieces {
@@ -110,7 +84,7 @@ mod pieces {
 
     use tamtam_wait::seam::Mutex;
 
-    use super::plain;
+    use crate::memory::plain;
     use crate::memory::slabs::{LEAST_ALIGN, Slabs};
 
     /// There are slabs for the multiples of 16 bytes up to this one; what is larger is the allocator's business.
@@ -153,28 +127,32 @@ mod pieces {
         Some(layout.size().next_multiple_of(LEAST_ALIGN))
     }
 
-    pub(super) fn take(layout: Layout) -> NonNull<u8> {
-        let Some(size) = size_of(layout) else {
-            return plain::take(layout);
+    /// Memory for a value.
+    pub(super) fn take<T>() -> NonNull<T> {
+        let Some(size) = (const { size_of(Layout::new::<T>()) }) else {
+            return plain::take();
         };
         let mut piece = [core::ptr::null_mut()];
         let owner = owner_here();
         OWNERS[owner].0.lock()[size / LEAST_ALIGN - 1].take(&mut piece, owner);
-        NonNull::new(piece[0]).expect("slabs give memory or end the program")
+        NonNull::new(piece[0].cast()).expect("slabs give memory or end the program")
     }
 
+    /// Takes the memory of a value back.
+    ///
     /// # Safety
     ///
-    /// It was taken with this layout, and nobody uses it any more.
-    pub(super) unsafe fn give_back(place: NonNull<u8>, layout: Layout) {
-        let Some(size) = size_of(layout) else {
+    /// It came from [`take`] of the same type, and nobody uses it any more.
+    pub(super) unsafe fn give_back<T>(place: NonNull<T>) {
+        let Some(size) = (const { size_of(Layout::new::<T>()) }) else {
             // SAFETY: by the caller's promise.
-            return unsafe { plain::give_back(place, layout) };
+            return unsafe { plain::give_back(place) };
         };
+        let piece = place.as_ptr().cast();
         // SAFETY: by the caller's promise it is a piece of this size, from the slabs of the owner that is asked for.
         unsafe {
-            let owner = Slabs::owner(place.as_ptr(), size);
-            OWNERS[owner].0.lock()[size / LEAST_ALIGN - 1].give_back(&[place.as_ptr()]);
+            let owner = Slabs::owner(piece, size);
+            OWNERS[owner].0.lock()[size / LEAST_ALIGN - 1].give_back(&[piece]);
         }
     }
 }

@@ -1,0 +1,18 @@
+//! Memory as the allocator gives it, a piece at a time.
+
+use core::ptr::NonNull;
+
+/// Memory for a value.
+pub(crate) fn take<T>() -> NonNull<T> {
+    NonNull::from(Box::leak(Box::<T>::new_uninit())).cast()
+}
+
+/// Takes the memory of a value back.
+///
+/// # Safety
+///
+/// It came from [`take`] of the same type, and nobody uses it any more.
+pub(crate) unsafe fn give_back<T>(place: NonNull<T>) {
+    // SAFETY: by the caller's promise.
+    drop(unsafe { Box::from_raw(place.cast::<core::mem::MaybeUninit<T>>().as_ptr()) });
+}
