@@ -130,7 +130,8 @@ export class Input {
     /** A number that may not exceed `most`, which is below 2^53. */
     count(most: number, what: string): number {
         this.wide(what);
-        const count = (this.high >>> 0) * 2 ** 32 + (this.low >>> 0);
+        // Not one formula for both: what comes out of it would be a floating point number for engines, also if small.
+        const count = this.high === 0 ? this.low >>> 0 : (this.high >>> 0) * 2 ** 32 + (this.low >>> 0);
         if (count > most) throw this.malformed(`${what} is ${count}, which cannot exceed ${most}`);
         return count;
     }

@@ -39,7 +39,7 @@ export function prepare(): void {
     const offsets = Uint32Array.from({ length: count + 1 }, (_, index) => 4 * index);
     const even = new Texts({ text, count, width: 4, offsets }, undefined);
     const coded = new Texts({ text, count, width: undefined, offsets }, new Uint8Array(count));
-    for (let times = 0; times < 5; times++) void [even.toArray(), coded.toArray()];
+    for (let times = 0; times < 12; times++) void [even.toArray(), coded.toArray()];
     // Memory costs time when it is written for the first time.
     const from = machine().allocate(2 ** 15);
     machine().bytes.fill(0, from, from + 2 ** 15);
