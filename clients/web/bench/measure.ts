@@ -3,6 +3,7 @@
 // FOLDER holds COUNT/TABLE.FORM, as many as there are; what the tiles must be is taken from COUNT/TABLE.text, which
 // has to be there. Each run is in a fresh page, and the runs of all contenders take turns.
 
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cpus, totalmem, release, arch } from "node:os";
 import { dirname, join } from "node:path";
@@ -57,7 +58,17 @@ class Series {
 const gibibytes = Math.round(totalmem() / 2 ** 30);
 const machine = options.machine ?? `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, ${gibibytes} GiB, Linux ${release()} ${arch()}`;
 
+/**
+ * Lets threads that run go on when others wake, here and in what is started from here, where the system can (Linux).
+ * Chromium compiles what is hot on other threads. With few cores it is chance whether the page has to wait for one, and
+ * it then waits for as long as the first call takes.
+ */
+function letThreadsRunOn(): void {
+    spawnSync("chrt", ["--batch", "--pid", "0", String(process.pid)]);
+}
+
 async function main(): Promise<void> {
+    letThreadsRunOn();
     if (options.payloads === undefined) throw new Error("say where the payloads are: --payloads FOLDER");
     const { version } = JSON.parse(readFileSync(join(package_folder, "package.json"), "utf8")) as { version: string };
     const counts = options.counts?.split(",");
