@@ -92,6 +92,7 @@ fn each_form_is_tried_and_the_verdict_speaks_of_each_link() {
         "1 Mbit/s",
         "1000 Mbit/s",
         "decimal(4,2)",
+        " µs for ",
     ] {
         assert!(told.contains(word), "{word}: {told}");
     }

@@ -18,7 +18,7 @@ mod kept;
 mod list;
 mod machine;
 mod metric;
-mod number;
+pub(crate) mod number;
 mod origin;
 mod peers;
 mod plan;

@@ -30,6 +30,16 @@ pub(super) fn grouped(value: f64) -> String {
     }
 }
 
+/// A number of things: `57,312`, `3`.
+#[must_use]
+pub(crate) fn whole(count: u64) -> String {
+    if count < 100 {
+        count.to_string()
+    } else {
+        grouped(count as f64)
+    }
+}
+
 /// Three significant digits of a positive figure below 1,000.
 fn three_digits(value: f64) -> String {
     if value >= 99.95 {
@@ -56,7 +66,7 @@ fn unit(nanoseconds: f64) -> (f64, &'static str) {
 
 /// A span of time given in nanoseconds, in the unit that suits its size: `182 ns`, `57.3 µs`, `16.7 ms`, `1.20 s`.
 #[must_use]
-pub(super) fn duration(nanoseconds: f64) -> String {
+pub(crate) fn duration(nanoseconds: f64) -> String {
     let (size, unit) = unit(nanoseconds);
     let value = nanoseconds / size;
     if value == 0.0 {
@@ -129,7 +139,7 @@ pub(super) fn counted(number: usize, noun: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, counted, duration, duration_range, grouped, times, wait};
+    use super::{count, counted, duration, duration_range, grouped, times, wait, whole};
 
     #[test]
     fn columns_have_thousands_and_few_decimals() {
@@ -161,6 +171,14 @@ mod tests {
                 "57,312",
                 "16,666,667"
             ]
+        );
+    }
+
+    #[test]
+    fn numbers_of_things_have_no_point() {
+        assert_eq!(
+            [0, 3, 99, 100, 57_312].map(whole),
+            ["0", "3", "99", "100", "57,312"]
         );
     }
 

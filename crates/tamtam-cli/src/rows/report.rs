@@ -10,6 +10,7 @@ use super::source::Source;
 use super::trial::Trial;
 use super::verdict::{Choice, packed_for_link, ranked};
 use crate::drive::rows::LINKS;
+use crate::lab::number::{duration, whole};
 
 /// Everything as tables, and the verdict in words.
 pub(super) fn text(
@@ -24,17 +25,10 @@ pub(super) fn text(
     writeln!(
         out,
         "{source}: {part}{} rows, {columns} columns\n",
-        rows.len()
+        whole(rows.len() as u64)
     )?;
     let mut table = new_table(&[
-        "form",
-        "encode us",
-        "decode us",
-        "bytes",
-        "B/row",
-        "gzip",
-        "zstd",
-        "brotli",
+        "form", "encode", "decode", "bytes", "B/row", "gzip", "zstd", "brotli",
     ]);
     let mut refused = Vec::new();
     for trial in trials {
@@ -43,9 +37,9 @@ pub(super) fn text(
             Ok(cost) => {
                 let mut cells = vec![
                     trial.form.to_owned(),
-                    micros(cost.encode),
-                    micros(cost.decode),
-                    cost.bytes.to_string(),
+                    time(cost.encode),
+                    time(cost.decode),
+                    whole(cost.bytes),
                     format!("{:.2}", cost.bytes as f64 / rows.len() as f64),
                 ];
                 for kind in [
@@ -54,7 +48,7 @@ pub(super) fn text(
                     CompressionKind::Brotli,
                 ] {
                     let found = cost.compressed.iter().find(|it| it.by == kind);
-                    cells.push(found.map_or("-".to_owned(), |it| it.bytes.to_string()));
+                    cells.push(found.map_or("-".to_owned(), |it| whole(it.bytes)));
                 }
                 table.add_row(cells);
             }
@@ -68,7 +62,7 @@ pub(super) fn text(
     columns_of(rows, out)?;
     writeln!(
         out,
-        "What to use (encode + compress + transfer + decode, one table):"
+        "What to use, by when the table is ready: encoded, compressed, sent and decoded"
     )?;
     for link in LINKS {
         let choices = ranked(trials, link);
@@ -77,11 +71,11 @@ pub(super) fn text(
         };
         write!(
             out,
-            "  {:>4} Mbit/s  {}: {} us for {} bytes; {}",
+            "  {:>4} Mbit/s  {}: {} for {} bytes; {}",
             link.megabits_per_second,
             best.name(),
-            micros(best.total),
-            best.bytes,
+            time(best.total),
+            whole(best.bytes),
             best.reason()
         )?;
         match choices.iter().find(|other| other.form != best.form) {
@@ -123,7 +117,7 @@ fn columns_of(rows: &Rows, out: &mut impl Write) -> Result<()> {
             column.field.name().to_owned(),
             column.field.kind().to_string(),
             codecs.join(", "),
-            column.bytes.to_string(),
+            whole(column.bytes),
             format!("{:.2}", column.bytes as f64 / rows.len() as f64),
         ]);
     }
@@ -149,8 +143,9 @@ fn align_right(table: &mut Table, columns: std::ops::Range<usize>) {
     }
 }
 
-fn micros(time: f64) -> String {
-    format!("{time:.1}")
+/// Microseconds in the unit that suits them.
+fn time(microseconds: f64) -> String {
+    duration(microseconds * 1e3)
 }
 
 /// A line for each form, one for each column, and one for each link.
