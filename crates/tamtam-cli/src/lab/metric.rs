@@ -1,6 +1,6 @@
 //! What a metric is called in a table, how its figures are written, and which of two is the better.
 
-use super::number;
+use super::number::{self, microseconds};
 use crate::drive::rows::LINKS;
 
 /// What the lab knows of a metric.
@@ -204,10 +204,6 @@ fn is_of_one_link(name: &str) -> bool {
 #[must_use]
 pub(super) fn column(name: &str, value: f64) -> String {
     Metric::find(name).map_or(number::grouped as fn(f64) -> String, |metric| metric.column)(value)
-}
-
-fn microseconds(value: f64) -> String {
-    number::duration(value * 1e3)
 }
 
 /// The least and the greatest figure of the metric `name`, for a column.

@@ -66,7 +66,7 @@ fn unit(nanoseconds: f64) -> (f64, &'static str) {
 
 /// A span of time given in nanoseconds, in the unit that suits its size: `182 ns`, `57.3 µs`, `16.7 ms`, `1.20 s`.
 #[must_use]
-pub(crate) fn duration(nanoseconds: f64) -> String {
+pub(super) fn duration(nanoseconds: f64) -> String {
     let (size, unit) = unit(nanoseconds);
     let value = nanoseconds / size;
     if value == 0.0 {
@@ -74,6 +74,12 @@ pub(crate) fn duration(nanoseconds: f64) -> String {
     } else {
         format!("{} {unit}", three_digits(value))
     }
+}
+
+/// The same of a span given in microseconds.
+#[must_use]
+pub(crate) fn microseconds(value: f64) -> String {
+    duration(value * 1e3)
 }
 
 /// Two spans of time given in nanoseconds, in the unit that suits the longer one, nanoseconds without a word:

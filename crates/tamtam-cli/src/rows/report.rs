@@ -10,7 +10,7 @@ use super::source::Source;
 use super::trial::Trial;
 use super::verdict::{Choice, packed_for_link, ranked};
 use crate::drive::rows::LINKS;
-use crate::lab::number::{duration, whole};
+use crate::lab::number::{microseconds, whole};
 
 /// Everything as tables, and the verdict in words.
 pub(super) fn text(
@@ -37,8 +37,8 @@ pub(super) fn text(
             Ok(cost) => {
                 let mut cells = vec![
                     trial.form.to_owned(),
-                    time(cost.encode),
-                    time(cost.decode),
+                    microseconds(cost.encode),
+                    microseconds(cost.decode),
                     whole(cost.bytes),
                     format!("{:.2}", cost.bytes as f64 / rows.len() as f64),
                 ];
@@ -74,7 +74,7 @@ pub(super) fn text(
             "  {:>4} Mbit/s  {}: {} for {} bytes; {}",
             link.megabits_per_second,
             best.name(),
-            time(best.total),
+            microseconds(best.total),
             whole(best.bytes),
             best.reason()
         )?;
@@ -141,11 +141,6 @@ fn align_right(table: &mut Table, columns: std::ops::Range<usize>) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-}
-
-/// Microseconds in the unit that suits them.
-fn time(microseconds: f64) -> String {
-    duration(microseconds * 1e3)
 }
 
 /// A line for each form, one for each column, and one for each link.

@@ -105,8 +105,8 @@ impl<'a> Drawn<'a> {
 pub(super) fn figure(metric: &str, unit: &str, value: f64) -> String {
     match unit {
         "ns" => number::duration(value),
-        "µs" | "us" => number::duration(value * 1e3),
-        "µs/s" => format!("{}/s", number::duration(value * 1e3)),
+        "µs" | "us" => number::microseconds(value),
+        "µs/s" => format!("{}/s", number::microseconds(value)),
         "1/s" => format!("{}/s", number::count(value)),
         // The heading says what is counted.
         "ratio" | "switches" | "switches/s" | "frames" | "handovers" => number::grouped(value),
