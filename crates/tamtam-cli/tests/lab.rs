@@ -228,9 +228,11 @@ fn a_table_is_sent_in_several_forms_and_the_fastest_of_each_link_is_named() {
         let sum = of("encode_us") + of("bytes_per_row") * 8_000.0 / speed + of("decode_us");
         assert!((of("total_us") - sum).abs() < 1e-6 * sum);
     }
-    // Both are a part of the figures beside them; by how much, a busy machine does not say.
-    assert!(value("text-bare+gzip", "compress_us") > 0.0);
-    assert!(value("text-bare+gzip", "expand_us") > 0.0);
+    // Each is the most of the figure beside it, and was measured apart from it: on a busy machine it may exceed it.
+    for (part, whole) in [("compress_us", "encode_us"), ("expand_us", "decode_us")] {
+        let [part, whole] = [part, whole].map(|metric| value("text-bare+gzip", metric));
+        assert!(0.0 < part && part < 3.0 * whole, "{part} of {whole}");
+    }
     // What a row holds, and what the article's string takes.
     assert!((3.51..5.0).contains(&value("packed", "bytes_per_row")));
     assert!((22.0..23.0).contains(&value("text-by-hand", "bytes_per_row")));
