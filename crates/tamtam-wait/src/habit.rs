@@ -290,13 +290,14 @@ impl Patience<'_> {
             }
             return stays_awake;
         }
-        self.looks += 1;
+        // Who waits awake for minutes looks more often than can be counted; only the rhythm matters then.
+        self.looks = self.looks.wrapping_add(1);
         match self.wait {
             Wait::Park => false,
             Wait::Adaptive => {
                 if self.stage == Stage::Free
                     && self.looks > 1
-                    && self.looks * self.rest <= FREE_PAUSES
+                    && self.looks.saturating_mul(self.rest) <= FREE_PAUSES
                 {
                     self.pause();
                     return true;
@@ -615,6 +616,19 @@ mod tests {
                 });
             }
         });
+    }
+
+    #[test]
+    fn looking_goes_on_when_the_number_of_looks_wraps() {
+        let habit = Habit::new();
+        for wait in [Wait::Spin, Wait::Yield] {
+            let mut patience = habit.begin(wait, None);
+            patience.looks = u32::MAX - 1;
+            // With a few looks after it, too: every sixteenth and every 512th do something else.
+            for _ in 0..600 {
+                assert!(patience.look_again(), "{patience:?}");
+            }
+        }
     }
 
     #[test]

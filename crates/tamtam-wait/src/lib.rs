@@ -9,6 +9,8 @@ mod futex;
 mod habit;
 mod list;
 mod lone;
+#[cfg(not(tamtam_loom))]
+mod process;
 mod source;
 mod strategy;
 mod task;

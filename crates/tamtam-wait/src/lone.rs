@@ -213,3 +213,51 @@ impl Lone {
         true
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    /// A ticket is of one listing: who was chosen with it does not take another task's listing, nor its own
+    /// next one, for it. Also where the count of listings wraps.
+    #[test]
+    fn a_ticket_is_no_good_for_a_later_listing() {
+        for counted in [0, !STATE] {
+            let lone = Lone::new();
+            lone.word.store(counted | FREE, Ordering::Relaxed);
+            let waker = Waker::noop();
+            let first = lone.list(waker).expect("the place is free");
+            assert!(lone.waits(first));
+            assert!(lone.notify());
+            let second = lone.list(waker).expect("the place is free again");
+            assert!(!lone.waits(first) && lone.waits(second));
+            assert!(!lone.renew(first, waker) && !lone.cancel(first));
+            assert!(lone.cancel(second));
+            let third = lone.list_only(waker).expect("the place is free once more");
+            assert!(!lone.waits(second) && !lone.cancel(second) && lone.cancel(third));
+        }
+    }
+}
+
+#[cfg(all(test, tamtam_loom))]
+mod loom_models {
+    use super::*;
+    use crate::seam::{Arc, Task, thread};
+
+    /// The word is the same before and after a task has left another waker: the chooser reads the one that
+    /// was written last, and not while it is written.
+    #[test]
+    fn loom_choosing_meets_another_waker() {
+        loom::model(|| {
+            let lone = Arc::new(Lone::new());
+            let (first, second) = (Task::new(), Task::new());
+            let ticket = lone.list(first.waker()).expect("the place is free");
+            let chooser = {
+                let lone = Arc::clone(&lone);
+                thread::spawn(move || lone.notify())
+            };
+            let renewed = lone.renew(ticket, second.waker());
+            assert!(chooser.join().unwrap() || (renewed && lone.waits(ticket)));
+        });
+    }
+}

@@ -561,3 +561,25 @@ fn loom_expiring_meets_choosing() {
         assert!(pile.try_take().is_some());
     });
 }
+
+/// What a chooser wrote before it left a packet is there for the thread that takes it: loom reports a race otherwise.
+#[test]
+fn loom_what_lies_in_a_packet_is_seen_with_it() {
+    model(|| {
+        Context::with(|context| {
+            let place = Arc::new(seam::UnsafeCell::new(0));
+            let chooser = {
+                let (context, place) = (context.clone(), Arc::clone(&place));
+                thread::spawn(move || {
+                    // SAFETY: the other thread reads it when it has taken the packet.
+                    place.with_mut(|place| unsafe { *place = 7 });
+                    context.leave_packet(core::ptr::dangling_mut::<u64>().cast());
+                })
+            };
+            assert!(!context.packet().is_null());
+            // SAFETY: the chooser has written it before, and does not touch it any more.
+            assert_eq!(place.with(|place| unsafe { *place }), 7);
+            chooser.join().unwrap();
+        });
+    });
+}

@@ -42,6 +42,20 @@ struct Listed {
     deadline: Option<TaskDeadline>,
 }
 
+impl Listed {
+    /// How the wait has ended, if it has; else `waker` is woken when it does.
+    fn poll(&mut self, waker: &Waker) -> Option<Outcome> {
+        let outcome = self.context.renew(waker);
+        if outcome.is_none()
+            && let Some(deadline) = &mut self.deadline
+            && deadline.attend(&self.context, waker)
+        {
+            return self.context.outcome();
+        }
+        outcome
+    }
+}
+
 impl TaskWait {
     /// A wait that has not begun.
     #[must_use]
@@ -59,16 +73,17 @@ impl TaskWait {
         waker: &Waker,
         deadline: Option<Instant>,
     ) -> Poll<Polled> {
-        match &self.state {
+        match &mut self.state {
             State::Idle => {}
             State::Alone(ticket) => {
-                if self.still_alone(*ticket, source, waker) {
+                let ticket = *ticket;
+                if self.still_alone(ticket, source, waker) {
                     return Poll::Pending;
                 }
                 self.state = State::Idle;
             }
             State::Listed(listed) => {
-                let Some(outcome) = listed.context.renew(waker) else {
+                let Some(outcome) = listed.poll(waker) else {
                     return Poll::Pending;
                 };
                 if self.leave(source, outcome, token) {
@@ -102,7 +117,7 @@ impl TaskWait {
                     (Some(one), Some(other)) => Some(one.min(other)),
                     (one, other) => one.or(other),
                 };
-                let deadline = due.map(|due| TaskDeadline::new(due, &context));
+                let deadline = due.map(|due| TaskDeadline::for_task(due, &context, waker));
                 self.state = State::Listed(Listed { context, deadline });
                 return Poll::Pending;
             }

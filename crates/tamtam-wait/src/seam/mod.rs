@@ -27,6 +27,14 @@ pub fn model_fence() {
     atomic::fence(atomic::Ordering::SeqCst);
 }
 
+/// What a counter begins with that may wrap and is only ever compared with others of its kind: zero, or in
+/// a build that is to see the wrap (`--cfg tamtam_near_wrap`) a little less than that.
+pub const ORIGIN: usize = if cfg!(tamtam_near_wrap) {
+    usize::MAX - 2
+} else {
+    0
+};
+
 /// Keeps a value on cache lines of its own: 128 bytes, because x86 processors prefetch lines in
 /// pairs and several Arm ones have lines of 128 bytes.
 #[derive(Debug, Default)]
