@@ -365,7 +365,7 @@ impl<T> Receiver<T> {
     /// ```
     pub fn drain(&self) -> Drain<'_, T> {
         let left = match &self.flavor {
-            ReceiverFlavor::Rendezvous(rendezvous) => rendezvous.waiting_senders(),
+            ReceiverFlavor::Rendezvous(rendezvous) => rendezvous.waiting_messages(),
             _ => self.len(),
         };
         Drain {

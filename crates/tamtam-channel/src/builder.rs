@@ -9,6 +9,20 @@ use crate::receiver::{Receiver, ReceiverFlavor};
 use crate::sender::{Sender, SenderFlavor};
 
 /// What a channel with a bound does with a message for which there is no room; see [`Builder::overflow`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{Builder, Overflow};
+///
+/// let (sender, receiver) = Builder::new().capacity(2).overflow(Overflow::DropOldest).build();
+/// for number in 1..=3 {
+///     sender.send(number)?; // never waits
+/// }
+/// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [2, 3]);
+/// assert_eq!(receiver.dropped(), 1);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Overflow {
@@ -72,8 +86,8 @@ impl Builder {
     /// dropped, [`dropped`](Sender::dropped) counts all of it. It is an error only if the channel is
     /// closed or the receivers are gone.
     ///
-    /// With capacity zero both ways of dropping mean: to a receiver that waits, or to nobody. Without a
-    /// bound nothing is ever dropped.
+    /// With capacity zero both ways of dropping mean: to a receiver that waits, a thread or a task, or to nobody.
+    /// Without a bound nothing is ever dropped.
     /// [`Select::ready`](crate::Select::ready) never finds a sender on a dropping channel of capacity zero,
     /// since none waits.
     #[must_use]

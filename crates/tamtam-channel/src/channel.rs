@@ -33,10 +33,11 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 /// A channel that holds at most `capacity` messages.
 ///
 /// A sender that finds it full waits. With capacity zero the channel holds nothing at all: a sender
-/// waits until a receiver takes the message from its hands, and the other way round.
+/// waits until a receiver takes the message from its hands, and the other way round. A task that waits in
+/// [`recv_async`](Receiver::recv_async) is a receiver, too.
 ///
 /// The memory for all messages is taken at once: 768 bytes and, for each message, its size and 8 bytes,
-/// on a 64-bit system; 184 bytes with capacity zero.
+/// on a 64-bit system; 192 bytes with capacity zero.
 ///
 /// # Panics
 ///

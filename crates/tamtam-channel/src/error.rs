@@ -5,10 +5,34 @@ use std::error::Error;
 
 /// The error of [`Sender::send`](crate::Sender::send): all receivers are gone, or the channel is closed.
 /// Holds the message.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::bounded;
+///
+/// let (sender, receiver) = bounded(1);
+/// drop(receiver);
+/// let error = sender.send("late").unwrap_err();
+/// assert_eq!(error.into_inner(), "late"); // it comes back
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub struct SendError<T>(pub T);
 
 /// The error of [`Sender::try_send`](crate::Sender::try_send). Holds the message.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{TrySendError, bounded};
+///
+/// let (sender, receiver) = bounded(1);
+/// sender.send(1)?;
+/// assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));
+/// drop(receiver);
+/// assert_eq!(sender.try_send(3), Err(TrySendError::Disconnected(3)));
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub enum TrySendError<T> {
     /// The channel is full; or, if its capacity is zero, no receiver waits at this moment.
@@ -18,6 +42,19 @@ pub enum TrySendError<T> {
 }
 
 /// The error of [`Sender::send_timeout`](crate::Sender::send_timeout). Holds the message.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_channel::{SendTimeoutError, bounded};
+///
+/// let (sender, _receiver) = bounded(1);
+/// sender.send(1)?;
+/// let patience = Duration::from_millis(1);
+/// assert_eq!(sender.send_timeout(2, patience), Err(SendTimeoutError::Timeout(2)));
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub enum SendTimeoutError<T> {
     /// The channel stayed full until the time was over.
@@ -28,6 +65,18 @@ pub enum SendTimeoutError<T> {
 
 /// The error of [`Sender::send_many`](crate::Sender::send_many): all receivers are gone, or the channel
 /// is closed. Holds the messages that were taken out of the iterator and not sent.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::bounded;
+///
+/// let (sender, receiver) = bounded(10);
+/// drop(receiver);
+/// let error = sender.send_many([1, 2]).unwrap_err();
+/// assert_eq!(error.sent, 0);
+/// assert!(!error.unsent.is_empty()); // those come back that were taken out of the iterator
+/// ```
 #[derive(PartialEq, Eq, Clone)]
 pub struct SendManyError<T> {
     /// How many messages were sent before.
@@ -37,6 +86,18 @@ pub struct SendManyError<T> {
 }
 
 /// The error of [`Sender::try_reserve`](crate::Sender::try_reserve).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{TryReserveError, bounded};
+///
+/// let (sender, _receiver) = bounded(1);
+/// let permit = sender.try_reserve()?; // room for one message
+/// assert_eq!(sender.try_reserve().unwrap_err(), TryReserveError::Full);
+/// permit.send(1);
+/// # Ok::<(), TryReserveError>(())
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub enum TryReserveError {
     /// There is no room that nobody else has reserved.
@@ -48,6 +109,15 @@ pub enum TryReserveError {
 }
 
 /// The error of [`Sender::reserve`](crate::Sender::reserve).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{ReserveError, bounded};
+///
+/// let (sender, _receiver) = bounded::<u32>(0); // a rendezvous: there is no room to keep
+/// assert_eq!(sender.reserve().unwrap_err(), ReserveError::CapacityZero);
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub enum ReserveError {
     /// All receivers are gone, or the channel is closed.
@@ -57,6 +127,19 @@ pub enum ReserveError {
 }
 
 /// The error of [`Sender::reserve_timeout`](crate::Sender::reserve_timeout).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_channel::{ReserveTimeoutError, bounded};
+///
+/// let (sender, _receiver) = bounded(1);
+/// sender.send(1)?;
+/// let error = sender.reserve_timeout(Duration::from_millis(1)).unwrap_err();
+/// assert_eq!(error, ReserveTimeoutError::Timeout);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub enum ReserveTimeoutError {
     /// There was no room until the time was over.
@@ -69,10 +152,33 @@ pub enum ReserveTimeoutError {
 
 /// The error of [`Receiver::recv`](crate::Receiver::recv): the channel is empty, and all senders are
 /// gone or it is closed.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{RecvError, bounded};
+///
+/// let (sender, receiver) = bounded(1);
+/// sender.send(1).unwrap();
+/// drop(sender);
+/// assert_eq!(receiver.recv(), Ok(1)); // what was sent is received
+/// assert_eq!(receiver.recv(), Err(RecvError)); // and then it is over
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub struct RecvError;
 
 /// The error of [`Receiver::try_recv`](crate::Receiver::try_recv).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{TryRecvError, bounded};
+///
+/// let (sender, receiver) = bounded::<u32>(1);
+/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty)); // perhaps later
+/// drop(sender);
+/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected)); // never again
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub enum TryRecvError {
     /// The channel is empty; or, if its capacity is zero, no sender waits at this moment.
@@ -82,6 +188,19 @@ pub enum TryRecvError {
 }
 
 /// The error of [`Receiver::recv_timeout`](crate::Receiver::recv_timeout).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_channel::{RecvTimeoutError, bounded};
+///
+/// let (sender, receiver) = bounded::<u32>(1);
+/// let patience = Duration::from_millis(1);
+/// assert_eq!(receiver.recv_timeout(patience), Err(RecvTimeoutError::Timeout));
+/// drop(sender);
+/// assert_eq!(receiver.recv_timeout(patience), Err(RecvTimeoutError::Disconnected));
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub enum RecvTimeoutError {
     /// The channel stayed empty until the time was over.
@@ -91,40 +210,133 @@ pub enum RecvTimeoutError {
 }
 
 /// The error of [`Select::try_select`](crate::Select::try_select): no operation is ready.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{Select, TrySelectError, bounded};
+///
+/// let (_sender, receiver) = bounded::<u32>(1);
+/// let mut select = Select::new();
+/// select.recv(&receiver);
+/// assert_eq!(select.try_select().map(|_| ()), Err(TrySelectError));
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub struct TrySelectError;
 
 /// The error of [`Select::select_timeout`](crate::Select::select_timeout): no operation became
 /// ready until the time was over.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_channel::{Select, SelectTimeoutError, bounded};
+///
+/// let (_sender, receiver) = bounded::<u32>(1);
+/// let mut select = Select::new();
+/// select.recv(&receiver);
+/// let selected = select.select_timeout(Duration::from_millis(1)).map(|_| ());
+/// assert_eq!(selected, Err(SelectTimeoutError));
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub struct SelectTimeoutError;
 
 /// The error of [`Select::try_ready`](crate::Select::try_ready): no operation is ready.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{Select, TryReadyError, bounded};
+///
+/// let (sender, receiver) = bounded(1);
+/// let mut select = Select::new();
+/// let place = select.recv(&receiver);
+/// assert_eq!(select.try_ready(), Err(TryReadyError));
+/// sender.send(1)?;
+/// assert_eq!(select.try_ready(), Ok(place));
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub struct TryReadyError;
 
 /// The error of [`Select::ready_timeout`](crate::Select::ready_timeout): no operation became ready
 /// until the time was over.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_channel::{ReadyTimeoutError, Select, bounded};
+///
+/// let (_sender, receiver) = bounded::<u32>(1);
+/// let mut select = Select::new();
+/// select.recv(&receiver);
+/// assert_eq!(select.ready_timeout(Duration::from_millis(1)), Err(ReadyTimeoutError));
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub struct ReadyTimeoutError;
 
 /// The error of [`Slot::try_put`](crate::Slot::try_put): the slot is full. Holds the value.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{Slot, TryPutError};
+///
+/// let slot = Slot::new();
+/// slot.put(1);
+/// assert_eq!(slot.try_put(2), Err(TryPutError(2))); // it is full, and the value comes back
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub struct TryPutError<T>(pub T);
 
 /// The error of [`Slot::put_timeout`](crate::Slot::put_timeout): the slot stayed full until the
 /// time was over. Holds the value.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_channel::{PutTimeoutError, Slot};
+///
+/// let slot = Slot::new();
+/// slot.put(1);
+/// assert_eq!(slot.put_timeout(2, Duration::from_millis(1)), Err(PutTimeoutError(2)));
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub struct PutTimeoutError<T>(pub T);
 
 /// The error of [`Slot::take_timeout`](crate::Slot::take_timeout): the slot stayed empty until the
 /// time was over.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_channel::{Slot, TakeTimeoutError};
+///
+/// let slot = Slot::<u32>::new();
+/// assert_eq!(slot.take_timeout(Duration::from_millis(1)), Err(TakeTimeoutError));
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub struct TakeTimeoutError;
 
 /// The error of `wait_timeout` of an [`Event`](crate::Event) or a [`Latch`](crate::Latch), and of
 /// [`Property::wait_changed_timeout`](crate::Property::wait_changed_timeout): it did not come until
 /// the time was over.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_channel::{Event, WaitTimeoutError};
+///
+/// let event = Event::manual();
+/// assert_eq!(event.wait_timeout(Duration::from_millis(1)), Err(WaitTimeoutError));
+/// event.set();
+/// assert_eq!(event.wait_timeout(Duration::from_millis(1)), Ok(()));
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub struct WaitTimeoutError;
 

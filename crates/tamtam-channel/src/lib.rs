@@ -10,6 +10,7 @@
 
 mod batch;
 mod block;
+pub mod broadcast;
 mod builder;
 mod channel;
 mod ends;
@@ -44,9 +45,10 @@ pub use error::{
 };
 pub use event::Event;
 pub use future::{
-    ChangedFuture, ChangedTimeoutFuture, PutFuture, RecvFuture, RecvStream, RecvTimeoutFuture,
-    ReserveFuture, ReserveTimeoutFuture, SendFuture, SendSink, SendTimeoutFuture, TakeFuture,
-    TimeoutFuture, WaitFuture, WaitTimeoutFuture,
+    ChangedFuture, ChangedTimeoutFuture, PutFuture, RecvFuture, RecvManyFuture,
+    RecvManyTimeoutFuture, RecvStream, RecvTimeoutFuture, ReserveFuture, ReserveTimeoutFuture,
+    SendFuture, SendSink, SendTimeoutFuture, TakeFuture, TimeoutFuture, WaitFuture,
+    WaitTimeoutFuture,
 };
 pub use iter::{Drain, IntoIter, Iter, TryIter};
 pub use latch::Latch;

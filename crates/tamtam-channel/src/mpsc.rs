@@ -27,7 +27,8 @@
 //! ```
 
 pub use crate::lane::{Drain, ExclusivePermit, IntoIter, Iter, LaneSender, Many, Permit, Receiver};
-pub use crate::lane::{RecvFuture, RecvStream, RecvTimeoutFuture, ReserveFuture};
+pub use crate::lane::{RecvFuture, RecvManyFuture, RecvManyTimeoutFuture, RecvStream};
+pub use crate::lane::{RecvTimeoutFuture, ReserveFuture};
 pub use crate::lane::{ReserveTimeoutFuture, Selectable, SendFuture, SendSink, SendTimeoutFuture};
 pub use crate::lane::{TryIter, WeakSender};
 

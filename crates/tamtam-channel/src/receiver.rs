@@ -476,25 +476,37 @@ impl<T> Receiver<T> {
     ///
     /// The token was filled by this channel's receiving source, and not used since.
     pub(crate) unsafe fn finish(&self, token: &mut Token) -> Result<T, RecvError> {
+        if let ReceiverFlavor::Rendezvous(_) = &self.flavor {
+            // SAFETY: this is what the rendezvous' receiving source puts into a token, and it
+            // was begun by this thread.
+            return match unsafe { token.take::<Exchange<T>>().take() }? {
+                Some(message) => Ok(message),
+                // The sender dropped its selected operation, which is an error of that program;
+                // the next sender's message is as good.
+                None => self.recv(),
+            };
+        }
+        // SAFETY: the token was filled by this channel's source, as the caller promises, and it is no rendezvous.
+        unsafe { self.finish_at_once(token) }
+    }
+
+    /// As [`finish`](Receiver::finish), for channels that are no rendezvous: it never waits, so tasks may call it
+    /// where nothing can block.
+    ///
+    /// # Safety
+    ///
+    /// As for [`finish`](Receiver::finish).
+    pub(crate) unsafe fn finish_at_once(&self, token: &mut Token) -> Result<T, RecvError> {
         match &self.flavor {
             ReceiverFlavor::Bounded(_) | ReceiverFlavor::Unbounded(_) => {
                 // SAFETY: this is what their receiving sources put into a token.
                 unsafe { token.take::<Option<T>>() }.ok_or(RecvError)
             }
-            ReceiverFlavor::Rendezvous(_) => {
-                // SAFETY: this is what the rendezvous' receiving source puts into a token, and it
-                // was begun by this thread.
-                match unsafe { token.take::<Exchange<T>>().take() }? {
-                    Some(message) => Ok(message),
-                    // The sender dropped its selected operation, which is an error of that program;
-                    // the next sender's message is as good.
-                    None => self.recv(),
-                }
-            }
             ReceiverFlavor::At(_) | ReceiverFlavor::Tick(_) => {
                 // SAFETY: this is what the timers put into a token.
                 Ok(moment(unsafe { token.take::<Instant>() }))
             }
+            ReceiverFlavor::Rendezvous(_) => unreachable!("a rendezvous has a token of its own"),
             ReceiverFlavor::Never => unreachable!("an operation that is never ready has begun"),
         }
     }
@@ -574,6 +586,7 @@ impl<T> Drop for Receiver<T> {
             ReceiverFlavor::Rendezvous(rendezvous) => {
                 if rendezvous.remove_receiver() {
                     rendezvous.close();
+                    rendezvous.discard();
                 }
             }
             ReceiverFlavor::At(_) | ReceiverFlavor::Tick(_) | ReceiverFlavor::Never => {}

@@ -206,17 +206,37 @@ impl<'a> Select<'a> {
 
     /// Adds putting a value into a slot. Returns the operation's index.
     pub fn put<T>(&mut self, slot: &'a Slot<T>) -> usize {
-        self.add(slot.putting(), slot, Direction::In)
+        self.add(slot.putting::<true>(), slot, Direction::In)
     }
 
     /// Adds taking the value out of a slot. Returns the operation's index.
     pub fn take<T>(&mut self, slot: &'a Slot<T>) -> usize {
-        self.add(slot.taking(), slot, Direction::Out)
+        self.add(slot.taking::<true>(), slot, Direction::Out)
     }
 
     /// Adds waiting for an event, a latch or a property's change. Returns the operation's index.
     pub fn wait<W: Waitable>(&mut self, waitable: &'a W) -> usize {
         self.add(waitable, waitable, Direction::Out)
+    }
+
+    /// Adds waiting until a property has another version: as [`wait`](Select::wait), and completed by
+    /// [`SelectedOperation::changed`], which tells the version. Returns the operation's index.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_channel::{Property, Select};
+    ///
+    /// let speed = Property::new(1);
+    /// let seen = speed.version();
+    /// speed.set(2);
+    /// let changed = speed.changed_since(seen);
+    /// let mut select = Select::new();
+    /// select.changed(&changed);
+    /// assert_eq!(select.select().changed(&changed), speed.version());
+    /// ```
+    pub fn changed<T>(&mut self, changed: &'a Changed<'_, T>) -> usize {
+        self.wait(changed)
     }
 
     /// Removes an operation; the other ones keep their indices.
@@ -636,13 +656,30 @@ impl fmt::Debug for Select<'_> {
 
 /// An operation that a [`Select`] has chosen and reserved: it must be completed.
 ///
-/// Its place in the channel is taken: until it is completed, others may have to wait. So do it at
-/// once, with the very end that was added to the select.
+/// Until it is completed, it holds the room for its message, or its place in the slot, which others may have to
+/// wait for; with capacity zero it holds a receiver, which sleeps. It has no place in the order yet. So complete it
+/// soon, with the very end that was added to the select.
 ///
 /// # Panics
 ///
 /// Dropping it without completing it panics. What was reserved is given back, but a message that was
 /// to be received is dropped.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{Select, bounded};
+///
+/// let (one, ones) = bounded(1);
+/// let (_other, others) = bounded::<u32>(1);
+/// one.send(1)?;
+/// let mut select = Select::new();
+/// let (from_one, _) = (select.recv(&ones), select.recv(&others));
+/// let operation = select.select();
+/// assert_eq!(operation.index(), from_one);
+/// assert_eq!(operation.recv(&ones), Ok(1)); // completed with the end that was added
+/// # Ok::<(), tamtam_channel::SendError<u32>>(())
+/// ```
 #[must_use = "a selected operation must be completed"]
 pub struct SelectedOperation<'a> {
     token: Token,
@@ -709,7 +746,7 @@ impl SelectedOperation<'_> {
             self.is(slot, Direction::In),
             "passed a slot that wasn't selected for putting"
         );
-        slot.putting().finish(value);
+        slot.putting::<true>().finish(value);
         mem::forget(self);
     }
 
@@ -724,7 +761,7 @@ impl SelectedOperation<'_> {
             "passed a slot that wasn't selected for taking"
         );
         mem::forget(self);
-        slot.taking().finish()
+        slot.taking::<true>().finish()
     }
 
     /// Completes waiting for an event, a latch or a property's change.
@@ -738,6 +775,18 @@ impl SelectedOperation<'_> {
             "passed an event or a latch that wasn't selected"
         );
         mem::forget(self);
+    }
+}
+
+impl SelectedOperation<'_> {
+    /// Completes waiting for a property's change: the property's version now.
+    ///
+    /// # Panics
+    ///
+    /// If this is not what was selected.
+    pub fn changed<T>(self, changed: &Changed<'_, T>) -> u64 {
+        self.wait(changed);
+        changed.version()
     }
 }
 

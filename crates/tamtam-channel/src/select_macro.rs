@@ -69,6 +69,7 @@ pub fn no_such_arm() -> ! {
 /// | `send(sender, value) -> result => body` | sends; `result` is a `Result<(), SendError<T>>` |
 /// | `take(slot) -> value => body` | takes the value out of a [`Slot`](crate::Slot) |
 /// | `put(slot, value) => body` | puts a value into a [`Slot`](crate::Slot) |
+/// | `changed(property, seen) -> version => body` | waits until a [`Property`](crate::Property) has another version than `seen`; `version` is that or a later one |
 /// | `wait(event) => body` | passes an [`Event`](crate::Event) or an open [`Latch`](crate::Latch) |
 /// | `default => body` | runs if no operation is ready now |
 /// | `default(timeout) => body` | runs if no operation became ready within `timeout`, a [`Duration`] |
@@ -77,8 +78,9 @@ pub fn no_such_arm() -> ! {
 ///   `after(timeout)`, an `Arc`. It is evaluated once, in the order of the arms, before anything is waited for; what it
 ///   creates lives until the end of the macro.
 /// - The `value` of `send` and `put` is evaluated only if that arm is chosen, and at that moment: the other arms may still
-///   use the variables that it moves. It must not leave the arm by `?`, `break` or `return`: the other side is waiting for
-///   the value, so this panics.
+///   use the variables that it moves. Room, or the place in the slot, is held for it meanwhile, and holds up nothing else:
+///   it may look at the same channel or slot, and must not wait for that very room. It must not leave the arm by `?`, `break` or
+///   `return`: with capacity zero the other side is waiting for the value, so this panics.
 /// - After `->` comes a pattern that always matches: a name, `mut name`, `_`. What was received lives until the body has
 ///   ended, also under `_`.
 /// - A body is an expression followed by a comma, or a block with or without one. Only one body runs, so each may move the
@@ -91,7 +93,7 @@ pub fn no_such_arm() -> ! {
 /// # Blocking
 ///
 /// Without `default` this waits as long as it takes. With `default` it never waits, with `default(timeout)` at most about
-/// that long. A single `recv`, `take` or `wait` is as fast as the method of that name.
+/// that long. A single `recv`, `take`, `wait` or `changed` is as fast as the method of that name.
 ///
 /// # Examples
 ///
@@ -405,6 +407,24 @@ macro_rules! __select {
         }] $default $($rest)*)
     };
 
+    // `changed(property, seen) -> version`: what is waited for is made here, and lives as long as the other endpoints.
+    (@arms $new:ident [$($arms:tt)*] $default:tt
+        changed($place:expr, $seen:expr $(,)?) -> $pattern:pat => $body:expr $(, $($rest:tt)*)?
+    ) => {
+        $crate::__select!(@arms $new [$($arms)* {
+            changed tamtam_endpoint tamtam_index ($place.changed_since($seen)) (&$crate::Changed<'_, _>) (tamtam_endpoint)
+            ($pattern) () ($body)
+        }] $default $($($rest)*)?)
+    };
+    (@arms $new:ident [$($arms:tt)*] $default:tt
+        changed($place:expr, $seen:expr $(,)?) -> $pattern:pat => $body:block $($rest:tt)*
+    ) => {
+        $crate::__select!(@arms $new [$($arms)* {
+            changed tamtam_endpoint tamtam_index ($place.changed_since($seen)) (&$crate::Changed<'_, _>) (tamtam_endpoint)
+            ($pattern) () ($body)
+        }] $default $($rest)*)
+    };
+
     // What is not an arm. A body other than a block ends at its comma, hence the hint.
     (@arms $new:ident $arms:tt $default:tt default $($rest:tt)*) => {
         ::core::compile_error!(
@@ -442,12 +462,18 @@ macro_rules! __select {
              (a body that is not a plain block needs a comma after it)"
         )
     };
+    (@arms $new:ident $arms:tt $default:tt changed $($rest:tt)*) => {
+        ::core::compile_error!(
+            "expected `changed(property, seen) -> version => body` \
+             (a body that is not a plain block needs a comma after it)"
+        )
+    };
     (@arms $new:ident $arms:tt $default:tt ; $($rest:tt)*) => {
         ::core::compile_error!("the arms of a `select!` are separated by commas, not semicolons")
     };
     (@arms $new:ident $arms:tt $default:tt $found:tt $($rest:tt)*) => {
         ::core::compile_error!(::core::concat!(
-            "expected one of `recv`, `send`, `take`, `put`, `wait` or `default`, found `",
+            "expected one of `recv`, `send`, `take`, `put`, `wait`, `changed` or `default`, found `",
             ::core::stringify!($found),
             "`"
         ))
@@ -456,7 +482,7 @@ macro_rules! __select {
     // The outcome gets a name before it meets the pattern, so that it lives until the body has ended even under `_`. The
     // parentheses around a body keep the compiler from warning that the caller's braces are unnecessary.
 
-    // One arm that needs no value (recv, take, wait) is the method of that name. `send` and `put` are not: their value must
+    // One arm that needs no value (recv, take, wait, changed) is the method of that name. `send` and `put` are not: their value must
     // not be evaluated before its turn.
     (@expand $new:ident [{
         $kind:ident $endpoint:ident $index:ident ($place:expr) ($kind_of:ty) ($borrow:expr) ($pattern:pat) () ($body:expr)

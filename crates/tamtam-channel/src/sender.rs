@@ -8,11 +8,11 @@ use tamtam_wait::{Context, Operation, Source, Token, Wait};
 use crate::ends::Ends;
 use crate::error::{SendError, SendTimeoutError, TrySendError};
 use crate::flavor::Refusal;
-use crate::flavor::block_list::{self, BlockList};
-use crate::flavor::dropping::Dropping;
+use crate::flavor::at_once::AtOnce;
+use crate::flavor::block_list::BlockList;
 use crate::flavor::queue::Queue;
 use crate::flavor::rendezvous::{Exchange, Rendezvous};
-use crate::flavor::ring::{self, Ring};
+use crate::flavor::ring::Ring;
 use crate::weak_sender::WeakSender;
 
 pub(crate) enum SenderFlavor<T> {
@@ -103,7 +103,7 @@ impl<T> Sender<T> {
 
     /// Sends a message if there is room for it now; never waits for room.
     ///
-    /// With capacity zero there is room if a receiver waits at this moment. A channel that
+    /// With capacity zero there is room if a receiver waits at this moment, a thread or a task. A channel that
     /// [drops](crate::Builder::overflow) messages is never full: there this is the same as
     /// [`send`](Sender::send).
     ///
@@ -542,47 +542,34 @@ impl<T> Sender<T> {
     ///
     /// The token was filled by this channel's sending source, and not used since.
     pub(crate) unsafe fn finish(&self, token: &mut Token, message: T) -> Result<(), SendError<T>> {
-        if self.drops() {
-            // `Dropping` has put nothing into the token.
-            return self.send(message);
-        }
         match &self.flavor {
-            SenderFlavor::Bounded(ring) => {
-                // SAFETY: this is what the ring's sending source puts into a token.
-                match unsafe { token.take::<Result<ring::Claim, Refusal>>() } {
-                    Ok(claim) => {
-                        ring.write(claim, message);
-                        Ok(())
-                    }
+            SenderFlavor::Bounded(ring) if !ring.drops() => {
+                // SAFETY: the source was `Reserving`, which has filled the token.
+                match unsafe { self.reserving().finish(token) } {
+                    Ok(permit) => permit.send(message),
                     Err(_) => Err(SendError(message)),
                 }
             }
-            SenderFlavor::Unbounded(list) => {
-                // SAFETY: this is what the list's sending source puts into a token.
-                match unsafe { token.take::<Option<block_list::Claim<T>>>() } {
-                    Some(claim) => {
-                        list.write(claim, message);
-                        Ok(())
-                    }
-                    None => Err(SendError(message)),
-                }
-            }
-            SenderFlavor::Rendezvous(_) => {
+            SenderFlavor::Rendezvous(rendezvous) if !rendezvous.drops() => {
                 // SAFETY: this is what the rendezvous' sending source puts into a token, and it
                 // was begun by this thread.
-                unsafe { token.take::<Exchange<T>>().give(message) }.map_err(SendError)
+                unsafe { rendezvous.finish_sending(token.take::<Exchange<T>>(), message) }
+                    .map_err(SendError)
             }
+            // The source was `AtOnce`, which has put nothing into the token.
+            _ => self.send(message),
         }
     }
 
+    /// Sending as a selected operation. Between its choice and its end the user's code runs, so it holds room
+    /// and no position in the order: a claimed position would hold up all receivers.
     fn source<R>(&self, use_source: impl FnOnce(&dyn Source) -> R) -> R {
-        if self.drops() {
-            return use_source(&Dropping);
-        }
         match &self.flavor {
-            SenderFlavor::Bounded(ring) => use_source(&ring.sending()),
-            SenderFlavor::Unbounded(list) => use_source(&list.sending()),
-            SenderFlavor::Rendezvous(rendezvous) => use_source(&rendezvous.sending()),
+            SenderFlavor::Bounded(ring) if !ring.drops() => use_source(&self.reserving()),
+            SenderFlavor::Rendezvous(rendezvous) if !rendezvous.drops() => {
+                use_source(&rendezvous.sending())
+            }
+            _ => use_source(&AtOnce),
         }
     }
 }

@@ -5,17 +5,31 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::seam::atomic::{AtomicU32, Ordering};
 use tamtam_wait::seam::{CacheAligned, UnsafeCell};
-use tamtam_wait::{Backoff, Context, Source, Token, Wait, WaitList};
+use tamtam_wait::{Backoff, CAN_BLOCK, Context, Operation, Source, Token, Wait, WaitList};
 
 use crate::error::{PutTimeoutError, TakeTimeoutError, TryPutError};
 use crate::source::in_list_or_alone;
 
 /// Nothing inside; who wants to put claims it.
 const EMPTY: u32 = 0;
-/// Somebody is writing or reading; a few nanoseconds.
+/// A value is being written or read; a few nanoseconds.
 const CLAIMED: u32 = 1;
 /// A value inside; who wants to take claims it.
 const FULL: u32 = 2;
+/// Nothing inside, and a selected operation is going to put a value in. It may take its time: the user's code
+/// runs meanwhile.
+const HELD_EMPTY: u32 = 3;
+/// A value inside, and a selected operation is going to take it out.
+const HELD_FULL: u32 = 4;
+
+/// The state of a place that a selected operation has found in the state `wanted`, and holds.
+const fn held(wanted: u32) -> u32 {
+    if wanted == FULL {
+        HELD_FULL
+    } else {
+        HELD_EMPTY
+    }
+}
 
 /// State and value together, so that one cache line carries both to the other core.
 struct Place<T> {
@@ -100,16 +114,23 @@ impl<T> Slot<T> {
 
     /// Claims the place if it is in the state `wanted`.
     ///
-    /// Waits out another thread's access: a slot that is being emptied is neither full nor empty.
+    /// Waits out another thread's access: a slot that is being emptied is neither full nor empty. A place that
+    /// is held by a selected operation is in no state that could be wanted.
     #[inline]
     fn claim(&self, wanted: u32) -> bool {
+        self.claim_as(wanted, CLAIMED)
+    }
+
+    /// As [`claim`](Slot::claim), and leaves the place in the state `claimed`.
+    #[inline]
+    fn claim_as(&self, wanted: u32, claimed: u32) -> bool {
         let mut backoff = Backoff::new();
         loop {
             // SYNC slot-state: acquires what the last release store wrote. Sequentially consistent,
             // because a claim must be seen by whoever registers as a waiter and looks once more.
             match self.place.state.compare_exchange(
                 wanted,
-                CLAIMED,
+                claimed,
                 Ordering::SeqCst,
                 Ordering::Relaxed,
             ) {
@@ -213,6 +234,10 @@ impl<T> Slot<T> {
 
     /// Puts a value in, whether the slot is empty or full, and returns the unread value that it
     /// displaced, if there was one.
+    ///
+    /// # Blocking
+    ///
+    /// Only while a selected operation holds the place: until its value is made and put.
     pub fn replace(&self, value: T) -> Option<T> {
         let mut backoff = Backoff::new();
         loop {
@@ -234,8 +259,48 @@ impl<T> Slot<T> {
                 self.takers.notify_one();
                 return Some(unread);
             }
-            backoff.pause();
+            if CAN_BLOCK && self.is_held() {
+                self.wait_while_held();
+            } else {
+                backoff.pause();
+            }
         }
+    }
+
+    /// Whether a selected operation holds the place.
+    fn is_held(&self) -> bool {
+        tamtam_wait::seam::model_fence();
+        matches!(
+            self.place.state.load(Ordering::SeqCst),
+            HELD_EMPTY | HELD_FULL
+        )
+    }
+
+    /// Sleeps until the place is held no more. It may become full or empty then, so this thread watches both
+    /// lists, which takes no wake-up from those who wait there.
+    #[cold]
+    fn wait_while_held(&self) {
+        const ONLY: Operation = Operation::new(0);
+        Context::with(|context| {
+            self.takers.watch(ONLY, context);
+            self.putters.watch(ONLY, context);
+            if !self.is_held() {
+                context.abort();
+            }
+            context.park(None);
+            self.takers.unwatch(ONLY, context);
+            self.putters.unwatch(ONLY, context);
+        });
+    }
+
+    /// Ends the holding of the place by this thread's selected operation.
+    ///
+    /// Sequentially consistent, as the claim of any other operation: a thread that has registered as a waiter
+    /// and then found the place held sleeps, so this side must see it afterwards.
+    fn release(&self, next: u32) {
+        // SYNC slot-state
+        self.place.state.swap(next, Ordering::SeqCst);
+        tamtam_wait::seam::model_fence();
     }
 
     /// Takes the value out, if there is one.
@@ -308,7 +373,8 @@ impl<T> Slot<T> {
     }
 
     /// The second look of a thread that has registered: a claimed place may be about to become what
-    /// it waits for, and the claimer may have looked for waiters too early to find it.
+    /// it waits for, and the claimer may have looked for waiters too early to find it. One that holds the place
+    /// has not looked yet.
     fn may_become(&self, wanted: u32) -> bool {
         tamtam_wait::seam::model_fence();
         let state = self.place.state.load(Ordering::SeqCst);
@@ -317,14 +383,15 @@ impl<T> Slot<T> {
 
     /// Whether a value is inside at this moment.
     pub fn is_full(&self) -> bool {
-        self.settled() == FULL
+        matches!(self.settled(), FULL | HELD_FULL)
     }
 
     /// Whether nothing is inside at this moment.
     pub fn is_empty(&self) -> bool {
-        self.settled() == EMPTY
+        matches!(self.settled(), EMPTY | HELD_EMPTY)
     }
 
+    /// The state, after another thread's access.
     fn settled(&self) -> u32 {
         let mut backoff = Backoff::new();
         loop {
@@ -336,7 +403,17 @@ impl<T> Slot<T> {
     }
 
     /// Unwraps the value, if there is one.
-    pub fn into_inner(self) -> Option<T> {
+    pub fn into_inner(mut self) -> Option<T> {
+        self.take_last()
+    }
+
+    /// Takes the value out of a slot that nothing else uses any more. A selected operation that was leaked may
+    /// seem to hold it.
+    fn take_last(&mut self) -> Option<T> {
+        if self.is_held() {
+            let state = if self.is_full() { FULL } else { EMPTY };
+            self.place.state.store(state, Ordering::Relaxed);
+        }
         self.try_take()
     }
 }
@@ -356,7 +433,7 @@ impl<T> From<T> for Slot<T> {
 
 impl<T> Drop for Slot<T> {
     fn drop(&mut self) {
-        drop(self.try_take());
+        drop(self.take_last());
     }
 }
 
@@ -369,42 +446,50 @@ impl<T> fmt::Debug for Slot<T> {
     }
 }
 
-/// One direction of a slot as something to wait for.
+/// One direction of a slot as something to wait for. `HOLDS` if the user's code runs between the beginning of the
+/// operation and its end, so that others may find the place held.
 #[repr(transparent)]
-pub(crate) struct Direction<T, const WANTED: u32>(Slot<T>);
+pub(crate) struct Direction<T, const WANTED: u32, const HOLDS: bool>(Slot<T>);
 
-pub(crate) type Taking<T> = Direction<T, FULL>;
-pub(crate) type Putting<T> = Direction<T, EMPTY>;
+pub(crate) type Taking<T, const HOLDS: bool = false> = Direction<T, FULL, HOLDS>;
+pub(crate) type Putting<T, const HOLDS: bool = false> = Direction<T, EMPTY, HOLDS>;
 
 impl<T> Slot<T> {
-    pub(crate) fn taking(&self) -> &Taking<T> {
+    pub(crate) fn taking<const HOLDS: bool>(&self) -> &Taking<T, HOLDS> {
         // SAFETY: the direction is a transparent wrapper of the slot.
         unsafe { &*core::ptr::from_ref(self).cast() }
     }
 
-    pub(crate) fn putting(&self) -> &Putting<T> {
+    pub(crate) fn putting<const HOLDS: bool>(&self) -> &Putting<T, HOLDS> {
         // SAFETY: the direction is a transparent wrapper of the slot.
         unsafe { &*core::ptr::from_ref(self).cast() }
     }
 }
 
-impl<T> Taking<T> {
+impl<T, const HOLDS: bool> Taking<T, HOLDS> {
     /// Finishes a begun operation: the place is claimed by this thread and full.
     pub(crate) fn finish(&self) -> T {
+        if HOLDS {
+            self.0.release(CLAIMED);
+        }
         self.0.empty()
     }
 }
 
-impl<T> Putting<T> {
+impl<T, const HOLDS: bool> Putting<T, HOLDS> {
     /// Finishes a begun operation: the place is claimed by this thread and empty.
     pub(crate) fn finish(&self, value: T) {
+        if HOLDS {
+            self.0.release(CLAIMED);
+        }
         self.0.fill(value);
     }
 }
 
-impl<T, const WANTED: u32> Source for Direction<T, WANTED> {
+impl<T, const WANTED: u32, const HOLDS: bool> Source for Direction<T, WANTED, HOLDS> {
     fn try_begin(&self, _token: &mut Token) -> bool {
-        self.0.claim(WANTED)
+        let claimed = if HOLDS { held(WANTED) } else { CLAIMED };
+        self.0.claim_as(WANTED, claimed)
     }
 
     in_list_or_alone!(this => *this.0.list_for(WANTED), this.0.may_become(WANTED));
@@ -416,9 +501,8 @@ impl<T, const WANTED: u32> Source for Direction<T, WANTED> {
     }
 
     unsafe fn abandon(&self, _: &mut Token) {
-        // The place was claimed in this state, and nothing was done to it.
-        // SYNC slot-state
-        self.0.place.state.store(WANTED, Ordering::Release);
+        // The place was found in this state, and nothing was done to it.
+        self.0.release(WANTED);
         self.0.list_for(WANTED).notify_one();
     }
 

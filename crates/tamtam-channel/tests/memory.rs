@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use tamtam_channel::{Receiver, Select, Sender, bounded, unbounded};
+use tamtam_channel::{Receiver, Select, Sender, bounded, broadcast, mpsc, unbounded};
 
 /// Counts the live bytes of the process and, beside it, what each thread allocated less what it freed.
 struct Counting;
@@ -74,7 +74,7 @@ const BURST: u64 = 1_000_000;
 /// The stated bytes of an empty channel of `u64` messages on a 64-bit system, as the allocator counts them.
 /// Whoever changes the layout changes these figures, here and in the documentation.
 const UNBOUNDED: i64 = 640;
-const RENDEZVOUS: i64 = 184;
+const RENDEZVOUS: i64 = 192;
 /// Without its places for messages.
 const BOUNDED: i64 = 768;
 /// Each place for a message of a bounded channel.
@@ -124,6 +124,31 @@ fn a_bounded_channel_allocates_nothing_for_messages() {
         (0..100).for_each(|number| sender.send(number).unwrap());
     });
     assert_eq!(bytes, 0);
+}
+
+/// What a broadcast may keep after a burst: places for so many messages, of 24 bytes each.
+const KEPT_BY_A_BROADCAST: i64 = 32 * 24;
+
+#[test]
+fn a_broadcast_gives_back_what_a_burst_took() {
+    let _alone = alone();
+    let (sender, first) = broadcast::bounded(100_000);
+    let second = first.clone();
+    let (bytes, ()) = allocated_by(|| {
+        (0..100_000_u64).for_each(|number| sender.send(number).unwrap());
+        assert!(first.try_iter().all(|message| message.is_ok()));
+        assert_eq!(sender.len(), 100_000);
+        assert!(second.try_iter().all(|message| message.is_ok()));
+    });
+    assert!((0..=KEPT_BY_A_BROADCAST).contains(&bytes), "{bytes} bytes");
+    // A receiver that only stands there takes no more than the capacity.
+    let (sender, idle) = broadcast::bounded(10);
+    let idle = idle.with_lag(broadcast::Lag::Lose);
+    let (bytes, ()) = allocated_by(|| {
+        (0..100_000_u64).for_each(|number| sender.send(number).unwrap());
+    });
+    assert_eq!((idle.len(), idle.lost()), (10, 99_990));
+    assert!(bytes <= KEPT_BY_A_BROADCAST, "{bytes} bytes");
 }
 
 #[test]
@@ -383,4 +408,58 @@ fn a_property_keeps_no_value_but_the_latest() {
     println!("2,000 sets by three threads that read, too: {kept} bytes kept");
     // Records of threads that have ended, and what starting and ending other tests beside this one takes.
     assert!(kept <= 16_384, "{kept} bytes kept");
+}
+
+/// The receiver looks at nothing meanwhile: it might as well sleep.
+#[test]
+fn senders_of_an_mpsc_that_come_and_go_are_not_kept() {
+    let _alone = alone();
+    let (kept, _ends) = allocated_by(|| {
+        let (sender, receiver) = mpsc::unbounded::<u64>();
+        for _ in 0..20_000 {
+            drop(sender.clone());
+        }
+        // Many at once, and those that came first go first.
+        let many: Vec<_> = (0..2_000).map(|_| sender.clone()).collect();
+        drop(many);
+        (sender, receiver)
+    });
+    assert!(kept < MAY_STAY, "{kept} bytes");
+}
+
+#[test]
+fn senders_of_an_mpsc_that_come_and_go_beside_a_busy_receiver_are_not_kept() {
+    let _alone = alone();
+    let (kept, _ends) = allocated_by(|| {
+        let (sender, receiver) = mpsc::unbounded();
+        // So that the receiver always finds a message.
+        sender.send_many(0..10_u64).unwrap();
+        for number in 0..20_000 {
+            sender.clone().send(number).unwrap();
+            sender.send(number).unwrap();
+            receiver.recv().unwrap();
+            receiver.recv().unwrap();
+        }
+        assert_eq!(receiver.len(), 10);
+        (sender, receiver)
+    });
+    // Ten messages may lie in as many lanes.
+    assert!(kept < 3 * MAY_STAY, "{kept} bytes");
+}
+
+/// What they have sent is received, though they are gone.
+#[test]
+fn messages_of_senders_of_an_mpsc_that_are_gone_are_received() {
+    let _alone = alone();
+    let (sender, receiver) = mpsc::unbounded();
+    let mut sum = 0;
+    for number in 0..1_000_u64 {
+        let one = sender.clone();
+        if number % 3 == 0 {
+            one.send(number).unwrap();
+            sum += number;
+        }
+    }
+    drop(sender);
+    assert_eq!(receiver.iter().sum::<u64>(), sum);
 }

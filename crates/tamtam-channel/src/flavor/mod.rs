@@ -2,8 +2,8 @@
 //! runs on all of them.
 
 pub(crate) mod at;
+pub(crate) mod at_once;
 pub(crate) mod block_list;
-pub(crate) mod dropping;
 pub(crate) mod never;
 pub(crate) mod pace;
 pub(crate) mod queue;

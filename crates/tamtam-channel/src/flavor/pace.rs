@@ -10,6 +10,7 @@
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use tamtam_wait::Patience;
+use tamtam_wait::seam::ORIGIN;
 
 const MOST_UNITS: u32 = 16;
 
@@ -17,7 +18,7 @@ const MOST_UNITS: u32 = 16;
 /// no business of the models either.
 #[derive(Debug)]
 pub(crate) struct Pace {
-    /// Messages received or passed over, ever; wraps. Written under the receivers' lock.
+    /// Messages received or passed over since [`ORIGIN`]; wraps. Written under the receivers' lock.
     received: AtomicUsize,
     /// As many had been received when the last wait began.
     waited: AtomicUsize,
@@ -44,11 +45,11 @@ pub(crate) fn interval_for(capacity: usize) -> usize {
 impl Pace {
     pub(crate) fn new(interval: usize) -> Self {
         Pace {
-            received: AtomicUsize::new(0),
-            waited: AtomicUsize::new(0),
+            received: AtomicUsize::new(ORIGIN),
+            waited: AtomicUsize::new(ORIGIN),
             more_units: AtomicU32::new(0),
             high_water: AtomicUsize::new(0),
-            sampled: AtomicUsize::new(0),
+            sampled: AtomicUsize::new(ORIGIN),
             interval,
         }
     }
@@ -133,7 +134,7 @@ mod tests {
         pace.saw(3);
         assert!(!pace.is_due(1));
         // What a receiver sees that has read the count before the other one wrote it.
-        pace.received.store(68, Relaxed);
+        pace.received.fetch_sub(2, Relaxed);
         assert!(!pace.is_due(1));
         assert!(!pace.is_due(63));
     }

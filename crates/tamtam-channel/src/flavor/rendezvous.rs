@@ -4,12 +4,19 @@
 //! it, and exchanges the message through the *packet* of the one who came first: on its stack if it is
 //! blocked in `send` or `recv`, on the heap if it is in a select, where the exchange comes after the
 //! choice. The message itself moves outside of the lock.
+//!
+//! A task that receives is never chosen for an exchange: it may be cancelled at any moment, and would lose the
+//! message. A sender that can wait enters its packet and tells the tasks, and one of them takes the message
+//! while it is polled. A sender that cannot wait (`try_send`, a selected operation, a channel that drops) leaves the
+//! message in the *mail* of the tasks, if one of them waits: whoever receives next takes it from there, so a task
+//! that is cancelled meanwhile takes nothing with it.
 
 use core::ptr::{self, NonNull};
 use core::task::Waker;
+use std::collections::VecDeque;
 use std::time::Instant;
 
-use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, Ordering};
+use tamtam_wait::seam::atomic::{AtomicPtr, AtomicU64, Ordering};
 use tamtam_wait::seam::{Mutex, MutexGuard, UnsafeCell};
 use tamtam_wait::{
     Backoff, CAN_BLOCK, Context, Entry, Habit, Operation, Outcome, Sleeper, Source, TaskDeadline,
@@ -25,25 +32,37 @@ pub(crate) struct Packet<T> {
     /// Whether the owner is blocked until the exchange is over, so that the packet can be on its
     /// stack.
     blocked: bool,
-    /// From a sender's packet: the message is out. From a receiver's: the message is in. From the
+    /// [`OPEN`], [`HELD`], [`DONE`], or the context of the thread that sleeps until it is done.
+    ///
+    /// Done means, of a sender's packet: the message is out. Of a receiver's: the message is in. Of the
     /// packet of a sender in a select: the message is in.
-    done: AtomicBool,
+    state: AtomicPtr<Context>,
     message: UnsafeCell<Option<T>>,
 }
+
+/// The exchange takes a few instructions from the choice to its end.
+const OPEN: *mut Context = ptr::null_mut();
+/// A sender in a select finishes the exchange: the user's code runs before, so it may take any time.
+const HELD: *mut Context = ptr::without_provenance_mut(1);
+/// The exchange is over.
+const DONE: *mut Context = ptr::without_provenance_mut(2);
+
+/// So many looks at a packet that is held come before sleeping.
+const LOOKS: u32 = if cfg!(tamtam_loom) { 1 } else { 64 };
 
 impl<T> Packet<T> {
     fn on_stack(message: Option<T>) -> Self {
         Packet {
             blocked: true,
-            done: AtomicBool::new(false),
+            state: AtomicPtr::new(OPEN),
             message: UnsafeCell::new(message),
         }
     }
 
-    fn on_heap() -> *mut Self {
+    fn on_heap(state: *mut Context) -> *mut Self {
         Box::into_raw(Box::new(Packet {
             blocked: false,
-            done: AtomicBool::new(false),
+            state: AtomicPtr::new(state),
             message: UnsafeCell::new(None),
         }))
     }
@@ -54,10 +73,36 @@ impl<T> Packet<T> {
 
     fn wait_until_done(&self) {
         let mut backoff = Backoff::new();
-        // SYNC packet-done
-        while !self.done.load(Ordering::Acquire) {
+        let mut looks = 0;
+        loop {
+            // SYNC packet-done
+            match self.state.load(Ordering::Acquire) {
+                DONE => return,
+                HELD if looks >= LOOKS && CAN_BLOCK => return self.sleep_until_done(),
+                _ => {}
+            }
+            looks += 1;
             backoff.pause();
         }
+    }
+
+    /// Sleeps until a packet that is held is done.
+    #[cold]
+    fn sleep_until_done(&self) {
+        Context::with(|context| {
+            let sleeper = Box::into_raw(Box::new(context.clone()));
+            // SYNC packet-sleeper: the context is written. SYNC packet-done
+            if self
+                .state
+                .compare_exchange(HELD, sleeper, Ordering::AcqRel, Ordering::Acquire)
+                .is_err()
+            {
+                // SAFETY: made above, and the other side has not seen it. The packet is done.
+                return drop(unsafe { Box::from_raw(sleeper) });
+            }
+            // SYNC packet-done by the context's word, which is decided after the state.
+            context.park(None);
+        });
     }
 
     /// # Safety
@@ -70,24 +115,47 @@ impl<T> Packet<T> {
         })
     }
 
-    /// Puts the message in and says so; the owner may be gone right afterwards.
+    /// Puts the message in. The packet is not done by that.
     ///
     /// # Safety
     ///
     /// Nobody else accesses the message.
-    unsafe fn give(&self, message: T) {
+    unsafe fn fill(&self, message: T) {
         self.message.with_mut(|place| {
             // SAFETY: by the caller's promise.
             unsafe { *place = Some(message) };
         });
+    }
+
+    /// Ends an exchange that is not held; the owner may be gone right afterwards.
+    fn end(&self) {
         // SYNC packet-done
-        self.done.store(true, Ordering::Release);
+        self.state.store(DONE, Ordering::Release);
+    }
+
+    /// Ends an exchange that is held, and wakes the thread that sleeps until then; the owner may be gone right
+    /// after the change of the state.
+    fn end_held(&self) {
+        // SYNC packet-done, SYNC packet-sleeper
+        let before = self.state.swap(DONE, Ordering::AcqRel);
+        if before == HELD {
+            return;
+        }
+        debug_assert!(before != OPEN && before != DONE, "the packet is held");
+        // SAFETY: the thread that sleeps has left its context in a box, and the swap has taken it out.
+        let sleeper = unsafe { Box::from_raw(before) };
+        if sleeper.select(ONLY) == Some(true) {
+            sleeper.wake();
+        }
     }
 }
 
-struct Sides {
+struct Sides<T> {
     senders: WaitQueue,
+    /// Threads that receive. While there is mail, none of them waits to be chosen.
     receivers: WaitQueue,
+    /// Made for the first task that waits.
+    tasks: Option<Box<Tasks<T>>>,
     /// One side is gone, or somebody closed the channel while both were there. Then nobody is chosen
     /// any more: a select may enter its queue before it learns of the end.
     closed: bool,
@@ -95,7 +163,15 @@ struct Sides {
     drops: bool,
 }
 
-impl Sides {
+/// Tasks that receive.
+struct Tasks<T> {
+    waiting: WaitQueue,
+    /// Messages from senders that do not wait until a task is polled: at most one for each task that waited when
+    /// they came. Any receiver takes the oldest one first.
+    mail: VecDeque<T>,
+}
+
+impl<T> Sides<T> {
     /// The queue of the senders or the receivers, and the other one.
     fn of<const SENDERS: bool>(&mut self) -> (&mut WaitQueue, &mut WaitQueue) {
         if SENDERS {
@@ -112,6 +188,37 @@ impl Sides {
         self.receivers.choose()
     }
 
+    fn has_task(&self) -> bool {
+        self.tasks
+            .as_ref()
+            .is_some_and(|tasks| tasks.waiting.has_any())
+    }
+
+    fn has_mail(&self) -> bool {
+        self.tasks
+            .as_ref()
+            .is_some_and(|tasks| !tasks.mail.is_empty())
+    }
+
+    fn take_mail(&mut self) -> Option<T> {
+        self.tasks.as_mut()?.mail.pop_front()
+    }
+
+    /// Tells one task that there is mail for it.
+    fn choose_task(&mut self) -> Option<Option<Sleeper>> {
+        let (_, sleeper) = self.tasks.as_mut()?.waiting.choose()?;
+        Some(sleeper)
+    }
+
+    fn tasks(&mut self) -> &mut Tasks<T> {
+        self.tasks.get_or_insert_with(|| {
+            Box::new(Tasks {
+                waiting: WaitQueue::default(),
+                mail: VecDeque::new(),
+            })
+        })
+    }
+
     fn choose_sender(&mut self) -> Option<(Entry, Option<Sleeper>)> {
         if self.closed {
             return None;
@@ -122,7 +229,7 @@ impl Sides {
 
 /// A channel of capacity zero.
 pub(crate) struct Rendezvous<T> {
-    sides: Mutex<Sides>,
+    sides: Mutex<Sides<T>>,
     sender_habit: Habit,
     receiver_habit: Habit,
     /// How many messages were dropped for want of a receiver.
@@ -142,8 +249,10 @@ pub(crate) enum Exchange<T> {
     Closed,
     /// Through the packet at this address.
     Packet(*const Packet<T>),
+    /// By the mail of the tasks: one was waiting.
+    Mail,
     /// The receiver has the message already. It was waiting in the sender's packet, and a sender is not
-    /// held up until this operation is finished.
+    /// held up until this operation is finished; or it was mail.
     Taken(Option<T>),
 }
 
@@ -155,6 +264,7 @@ impl<T> Rendezvous<T> {
             sides: Mutex::new(Sides {
                 senders: WaitQueue::default(),
                 receivers: WaitQueue::default(),
+                tasks: None,
                 closed: false,
                 drops: overflow != Overflow::Wait,
             }),
@@ -173,7 +283,24 @@ impl<T> Rendezvous<T> {
     unsafe fn give(exchange: *const Packet<T>, message: T) {
         // SAFETY: the packet lives until it is done, and only the chooser accesses the message
         // before.
-        unsafe { (*exchange).give(message) };
+        unsafe {
+            (*exchange).fill(message);
+            (*exchange).end();
+        }
+    }
+
+    /// As [`give`](Rendezvous::give), for a selected operation, which holds the packet.
+    ///
+    /// # Safety
+    ///
+    /// As for [`give`](Rendezvous::give).
+    unsafe fn give_held(exchange: *const Packet<T>, message: T) {
+        // SAFETY: the packet lives until it is done, and only the chooser accesses the message
+        // before.
+        unsafe {
+            (*exchange).fill(message);
+            (*exchange).end_held();
+        }
     }
 
     /// Takes the message of the partner that was chosen, and wakes it.
@@ -189,8 +316,7 @@ impl<T> Rendezvous<T> {
         if packet.blocked {
             // SAFETY: the owner is blocked and waits for us.
             let message = unsafe { packet.take() };
-            // SYNC packet-done
-            packet.done.store(true, Ordering::Release);
+            packet.end();
             // Not earlier: it would wake up to wait for us.
             drop(sleeper);
             message
@@ -213,8 +339,7 @@ impl<T> Rendezvous<T> {
     unsafe fn abandon(exchange: *const Packet<T>, sends: bool) {
         if sends {
             // SAFETY: the packet lives until it is done, and this is the last access.
-            // SYNC packet-done
-            unsafe { (*exchange).done.store(true, Ordering::Release) };
+            unsafe { (*exchange).end_held() };
         } else {
             // SAFETY: by the caller's promise. The message has nobody to go to.
             drop(unsafe { Self::take(exchange, None) });
@@ -223,21 +348,68 @@ impl<T> Rendezvous<T> {
 
     /// Gives the message to a receiver that waits; it comes back in `Ok` if it was dropped for want of one.
     pub(crate) fn try_send(&self, message: T) -> Result<Option<T>, (T, Refusal)> {
-        let mut sides = self.sides.lock();
+        let sides = self.sides.lock();
+        if sides.closed {
+            return Err((message, Refusal::Closed));
+        }
+        let drops = sides.drops;
+        match Self::hand_over(sides, message) {
+            Ok(()) => Ok(None),
+            Err((_, message)) if drops => Ok(Some(self.displace(message))),
+            Err((_, message)) => Err((message, Refusal::Full)),
+        }
+    }
+
+    /// Gives the message to a thread that waits for one, or puts it into the mail of a task that does.
+    fn hand_over(
+        mut sides: MutexGuard<'_, Sides<T>>,
+        message: T,
+    ) -> Result<(), (MutexGuard<'_, Sides<T>>, T)> {
         if let Some((entry, sleeper)) = sides.choose_receiver() {
             drop(sides);
             // SAFETY: begun just now; every entry of this channel has a packet of this type.
             unsafe { Self::give(entry.packet.cast(), message) };
             drop(sleeper);
-            return Ok(None);
+            return Ok(());
         }
-        if sides.closed {
-            Err((message, Refusal::Closed))
-        } else if sides.drops {
-            Ok(Some(self.displace(message)))
+        let Some(sleeper) = sides.choose_task() else {
+            return Err((sides, message));
+        };
+        Self::put_mail(sides, message);
+        drop(sleeper);
+        Ok(())
+    }
+
+    /// Leaves a message for whoever receives next.
+    fn put_mail(mut sides: MutexGuard<'_, Sides<T>>, message: T) {
+        let mut sleepers = Vec::new();
+        sides.tasks().mail.push_back(message);
+        sides.receivers.tell_watchers(&mut sleepers);
+        drop(sides);
+        drop(sleepers);
+    }
+
+    /// A task that was told of mail does not come: the next one is told.
+    fn pass_mail_on(&self) {
+        let mut sides = self.sides.lock();
+        let chosen = if sides.has_mail() {
+            sides.choose_task()
         } else {
-            Err((message, Refusal::Full))
-        }
+            None
+        };
+        drop(sides);
+        drop(chosen);
+    }
+
+    /// Drops the mail of a channel without receivers.
+    pub(crate) fn discard(&self) {
+        let mut sides = self.sides.lock();
+        let mail = sides
+            .tasks
+            .as_mut()
+            .map(|tasks| core::mem::take(&mut tasks.mail));
+        drop(sides);
+        drop(mail);
     }
 
     /// Counts a message that is dropped for want of a receiver.
@@ -281,8 +453,14 @@ impl<T> Rendezvous<T> {
             if sides.closed {
                 return Err((message, Refusal::Closed));
             }
-            if sides.drops {
-                return Ok(Some(self.displace(message)));
+            if sides.drops || (sides.has_task() && is_over(deadline)) {
+                // Nothing to wait for, or no time for it.
+                let drops = sides.drops;
+                return match Self::hand_over(sides, message) {
+                    Ok(()) => Ok(None),
+                    Err((_, message)) if drops => Ok(Some(self.displace(message))),
+                    Err((_, message)) => Err((message, Refusal::Full)),
+                };
             }
             let packet = Packet::on_stack(Some(message));
             let refusal = match self.wait_as::<true>(sides, &packet, context, wait, deadline) {
@@ -298,13 +476,14 @@ impl<T> Rendezvous<T> {
         })
     }
 
-    /// How many senders wait for a receiver.
-    pub(crate) fn waiting_senders(&self) -> usize {
+    /// How many messages can be received now: of the senders that wait for a receiver, and in the mail.
+    pub(crate) fn waiting_messages(&self) -> usize {
         let sides = self.sides.lock();
+        let mail = sides.tasks.as_ref().map_or(0, |tasks| tasks.mail.len());
         if sides.closed {
-            return 0;
+            return mail;
         }
-        sides.senders.waiting()
+        mail + sides.senders.waiting()
     }
 
     pub(crate) fn try_receive(&self) -> Result<T, Nothing> {
@@ -318,6 +497,9 @@ impl<T> Rendezvous<T> {
     /// `None` if a sender was met that then gave up.
     fn try_meet_sender(&self) -> Option<Result<T, Nothing>> {
         let mut sides = self.sides.lock();
+        if let Some(message) = sides.take_mail() {
+            return Some(Ok(message));
+        }
         if let Some((entry, sleeper)) = sides.choose_sender() {
             drop(sides);
             // SAFETY: begun just now; every entry of this channel has a packet of this type.
@@ -342,6 +524,9 @@ impl<T> Rendezvous<T> {
     fn wait_for_sender(&self, wait: Wait, deadline: Option<Instant>) -> Option<Result<T, Nothing>> {
         Context::with(|context| {
             let mut sides = self.sides.lock();
+            if let Some(message) = sides.take_mail() {
+                return Some(Ok(message));
+            }
             if let Some((entry, sleeper)) = sides.choose_sender() {
                 drop(sides);
                 // SAFETY: begun just now; every entry of this channel has a packet of this type.
@@ -365,7 +550,7 @@ impl<T> Rendezvous<T> {
     #[inline]
     fn wait_as<const SENDS: bool>(
         &self,
-        sides: MutexGuard<'_, Sides>,
+        sides: MutexGuard<'_, Sides<T>>,
         packet: &Packet<T>,
         context: &Context,
         wait: Wait,
@@ -397,11 +582,14 @@ impl<T> Rendezvous<T> {
 
     /// Enters a packet on one side, tells those who watch for it, and gives the lock back.
     #[inline]
-    fn enter<const SENDS: bool>(mut sides: MutexGuard<'_, Sides>, entry: Entry) {
+    fn enter<const SENDS: bool>(mut sides: MutexGuard<'_, Sides<T>>, entry: Entry) {
         let mut sleepers = Vec::new();
         let (own, others) = sides.of::<SENDS>();
         own.register(entry);
         others.tell_watchers(&mut sleepers);
+        if SENDS && let Some(tasks) = &mut sides.tasks {
+            tasks.waiting.tell_all(&mut sleepers);
+        }
         drop(sides);
         drop(sleepers);
     }
@@ -415,6 +603,9 @@ impl<T> Rendezvous<T> {
             sides.closed = true;
             sides.senders.disconnect(&mut sleepers);
             sides.receivers.disconnect(&mut sleepers);
+            if let Some(tasks) = &mut sides.tasks {
+                tasks.waiting.disconnect(&mut sleepers);
+            }
         }
         drop(sides);
         drop(sleepers);
@@ -459,16 +650,28 @@ impl<T> Source for Meeting<'_, T> {
     fn register(&self, operation: Operation, context: &Context) -> bool {
         let mut sleepers = Vec::new();
         let mut sides = self.0.sides.lock();
-        sides.receivers.watch(Entry::new(operation, context));
-        sides.senders.tell_watchers(&mut sleepers);
-        let ready = sides.closed || sides.senders.has_any();
+        let ready = sides.closed || sides.has_mail() || sides.senders.has_any();
+        if !ready {
+            let entry = Entry::new(operation, context);
+            sides.tasks().waiting.register(entry);
+            sides.senders.tell_watchers(&mut sleepers);
+        }
         drop(sides);
         drop(sleepers);
         ready
     }
 
     fn unregister(&self, operation: Operation, context: &Context) {
-        self.0.sides.lock().receivers.unwatch(operation, context);
+        let mut sides = self.0.sides.lock();
+        if let Some(tasks) = &mut sides.tasks {
+            let entry = tasks.waiting.unregister(operation, context);
+            drop(sides);
+            drop(entry);
+        }
+    }
+
+    fn decline(&self, _: &Context) {
+        self.0.pass_mail_on();
     }
 
     unsafe fn abandon(&self, token: &mut Token) {
@@ -478,7 +681,7 @@ impl<T> Source for Meeting<'_, T> {
 
     fn is_ready(&self) -> bool {
         let sides = self.0.sides.lock();
-        sides.closed || sides.senders.has_any()
+        sides.closed || sides.has_mail() || sides.senders.has_any()
     }
 
     fn watch(&self, operation: Operation, context: &Context) -> bool {
@@ -512,21 +715,31 @@ impl<T> Rendezvous<T> {
         waker: &Waker,
         deadline: Option<Instant>,
     ) -> Result<Option<Offer<T>>, Refusal> {
-        let late = deadline.is_some_and(|deadline| deadline <= Instant::now());
+        let late = is_over(deadline);
         // The waker's clone may panic: the message is still its future's then.
         let context = Context::for_task(waker);
         let mut sides = self.sides.lock();
         let met = sides.choose_receiver();
         let closed = sides.closed;
-        if met.is_some() || closed || late {
+        if late
+            && met.is_none()
+            && !closed
+            && let Some(offered) = message.take()
+        {
+            // No time to wait until a task is polled.
+            let handed_over = Self::hand_over(sides, offered);
+            context.recycle();
+            return handed_over.map(|()| None).map_err(|(sides, back)| {
+                drop(sides);
+                *message = Some(back);
+                Refusal::Full
+            });
+        }
+        if met.is_some() || closed {
             drop(sides);
             context.recycle();
             let Some((entry, sleeper)) = met else {
-                return Err(if closed {
-                    Refusal::Closed
-                } else {
-                    Refusal::Full
-                });
+                return Err(Refusal::Closed);
             };
             match message.take() {
                 // SAFETY: begun just now; every entry of this channel has a packet of this type.
@@ -547,7 +760,7 @@ impl<T> Rendezvous<T> {
         );
         Ok(Some(Offer {
             packet,
-            deadline: deadline.map(|due| TaskDeadline::new(due, &context)),
+            deadline: deadline.map(|due| TaskDeadline::for_task(due, &context, waker)),
             context,
         }))
     }
@@ -555,8 +768,12 @@ impl<T> Rendezvous<T> {
     /// How the offer has ended, if it has; else `waker` is woken when it does.
     ///
     /// Once it has ended, [`end_offer`](Rendezvous::end_offer) tells what became of the message.
-    pub(crate) fn poll_offer(offer: &Offer<T>, waker: &Waker) -> bool {
-        offer.context.renew(waker).is_some()
+    pub(crate) fn poll_offer(offer: &mut Offer<T>, waker: &Waker) -> bool {
+        let Offer {
+            context, deadline, ..
+        } = offer;
+        context.renew(waker).is_some()
+            || (deadline.as_mut()).is_some_and(|deadline| deadline.attend(context, waker))
     }
 
     /// Ends an offer: sent, or the message and why nobody has taken it.
@@ -596,23 +813,41 @@ impl<T> Rendezvous<T> {
     }
 }
 
-impl<T> Exchange<T> {
-    /// Finishes sending: gives the message, or gives it back if the channel is closed.
+/// Whether the deadline has passed.
+fn is_over(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| deadline <= Instant::now())
+}
+
+impl<T> Rendezvous<T> {
+    /// Finishes a selected sending: gives the message, or gives it back if the channel is closed.
     ///
     /// # Safety
     ///
     /// Begun by this thread as the sender, and not finished yet.
-    pub(crate) unsafe fn give(self, message: T) -> Result<(), T> {
-        match self {
+    pub(crate) unsafe fn finish_sending(&self, exchange: Exchange<T>, message: T) -> Result<(), T> {
+        match exchange {
             Exchange::Packet(packet) => {
                 // SAFETY: by the caller's promise.
-                unsafe { Rendezvous::give(packet, message) };
+                unsafe { Self::give_held(packet, message) };
+                Ok(())
+            }
+            Exchange::Mail => {
+                let sides = self.sides.lock();
+                if sides.closed {
+                    return Err(message);
+                }
+                if let Err((sides, message)) = Self::hand_over(sides, message) {
+                    // The task that was there is not waiting now; the next receiver takes it.
+                    Self::put_mail(sides, message);
+                }
                 Ok(())
             }
             Exchange::Closed | Exchange::Taken(_) => Err(message),
         }
     }
+}
 
+impl<T> Exchange<T> {
     /// Finishes receiving: takes the message. `Err` if the channel is closed, `Ok(None)` if the
     /// sender gave up.
     ///
@@ -621,7 +856,7 @@ impl<T> Exchange<T> {
     /// Begun by this thread as the receiver, and not finished yet.
     pub(crate) unsafe fn take(self) -> Result<Option<T>, RecvError> {
         match self {
-            Exchange::Closed => Err(RecvError),
+            Exchange::Closed | Exchange::Mail => Err(RecvError),
             // SAFETY: by the caller's promise.
             Exchange::Packet(packet) => Ok(unsafe { Rendezvous::take(packet, None) }),
             Exchange::Taken(message) => Ok(message),
@@ -635,6 +870,10 @@ pub(crate) struct Side<'a, T, const SENDS: bool>(&'a Rendezvous<T>);
 impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
     fn try_begin(&self, token: &mut Token) -> bool {
         let mut sides = self.0.sides.lock();
+        if !SENDS && let Some(message) = sides.take_mail() {
+            token.put(Exchange::Taken(Some(message)));
+            return true;
+        }
         let chosen = if SENDS {
             sides.choose_receiver()
         } else {
@@ -643,6 +882,11 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
         if let Some((entry, sleeper)) = chosen {
             drop(sides);
             let packet: *const Packet<T> = entry.packet.cast();
+            if SENDS {
+                // SAFETY: chosen just now; a packet lives until its exchange is done.
+                // SYNC packet-done: nothing is published by this.
+                unsafe { (*packet).state.store(HELD, Ordering::Relaxed) };
+            }
             // SAFETY: chosen just now; a packet lives until its exchange is done.
             if !SENDS && unsafe { (*packet).blocked } {
                 // SAFETY: begun just now.
@@ -656,15 +900,31 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
         } else if sides.closed {
             token.put(Exchange::<T>::Closed);
             true
+        } else if SENDS && sides.has_task() {
+            token.put(Exchange::<T>::Mail);
+            true
         } else {
             false
         }
     }
 
     fn register(&self, operation: Operation, context: &Context) -> bool {
-        let packet = Packet::<T>::on_heap();
-        let mut sleepers = Vec::new();
+        let packet = Packet::<T>::on_heap(if SENDS { HELD } else { OPEN });
         let mut sides = self.0.sides.lock();
+        let waits_here = if SENDS {
+            sides.has_task()
+        } else {
+            sides.has_mail()
+        };
+        if waits_here {
+            // Not entered, so that a sender that came later does not choose this receiver before the mail, and no
+            // task is told of a sender that is about to leave again.
+            drop(sides);
+            // SAFETY: boxed above, and not seen by the other side.
+            drop(unsafe { Box::from_raw(packet) });
+            return true;
+        }
+        let mut sleepers = Vec::new();
         let closed = sides.closed;
         let (own, others) = sides.of::<SENDS>();
         own.register(Entry {
@@ -726,16 +986,25 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
 
     fn is_ready(&self) -> bool {
         let mut sides = self.0.sides.lock();
-        let closed = sides.closed;
-        closed || sides.of::<SENDS>().1.has_any()
+        let beside = if SENDS {
+            sides.has_task()
+        } else {
+            sides.has_mail()
+        };
+        sides.closed || beside || sides.of::<SENDS>().1.has_any()
     }
 
     fn watch(&self, operation: Operation, context: &Context) -> bool {
         let mut sides = self.0.sides.lock();
+        let beside = if SENDS {
+            sides.has_task()
+        } else {
+            sides.has_mail()
+        };
         let closed = sides.closed;
         let (own, others) = sides.of::<SENDS>();
         own.watch(Entry::new(operation, context));
-        closed || others.has_other(context)
+        closed || beside || others.has_other(context)
     }
 
     fn unwatch(&self, operation: Operation, context: &Context) {

@@ -17,6 +17,7 @@ macro_rules! opaque {
 
 mod changed;
 mod recv;
+mod recv_many;
 mod reserve;
 mod send;
 mod sink;
@@ -26,6 +27,7 @@ mod wait;
 
 pub use changed::{ChangedFuture, ChangedTimeoutFuture};
 pub use recv::{RecvFuture, RecvTimeoutFuture};
+pub use recv_many::{RecvManyFuture, RecvManyTimeoutFuture};
 pub use reserve::{ReserveFuture, ReserveTimeoutFuture};
 pub use send::{SendFuture, SendTimeoutFuture};
 pub use sink::SendSink;

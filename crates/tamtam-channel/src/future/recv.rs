@@ -55,11 +55,15 @@ impl Receiving {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Polled::TimedOut) => Poll::Ready(Err(RecvTimeoutError::Timeout)),
             Poll::Ready(Polled::Begun) => {
-                // SAFETY: this receiver's source has filled the token just now.
-                let received = unsafe { receiver.finish(&mut token) };
+                // SAFETY: this receiver's source has filled the token just now; those of a rendezvous have returned above.
+                let received = unsafe { receiver.finish_at_once(&mut token) };
                 Poll::Ready(received.map_err(RecvTimeoutError::from))
             }
         }
+    }
+
+    pub(crate) fn is_listed(&self) -> bool {
+        self.wait.is_listed()
     }
 
     #[inline]
@@ -85,6 +89,29 @@ impl Receiving {
 /// Dropping it takes no message out of the channel. If it was about to be woken for one, another
 /// receiver is woken instead. Kept without being polled, it keeps its place among those who wait, and the
 /// wake-up; polled after it was ready, it receives the next message.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::bounded;
+///
+/// async fn sum(receiver: &tamtam_channel::Receiver<u32>) -> u32 {
+///     let mut sum = 0;
+///     while let Ok(number) = receiver.recv_async().await {
+///         sum += number;
+///     }
+///     sum
+/// }
+///
+/// let (sender, receiver) = bounded(2);
+/// sender.send(1)?;
+/// sender.send(2)?;
+/// drop(sender);
+/// # use std::task::{Context, Poll, Waker};
+/// # let polled = std::pin::pin!(sum(&receiver)).poll(&mut Context::from_waker(Waker::noop()));
+/// # assert_eq!(polled, Poll::Ready(3));
+/// # Ok::<(), tamtam_channel::SendError<u32>>(())
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct RecvFuture<'a, T> {
     receiver: &'a Receiver<T>,
@@ -102,8 +129,11 @@ pub type RecvTimeoutFuture<'a, T> = TimeoutFuture<RecvFuture<'a, T>>;
 impl<T> Receiver<T> {
     /// Receives a message, awaiting one.
     ///
-    /// Blocking and awaiting receivers may share a channel: they wait in one line. With capacity zero the
-    /// sender goes on when the awaiting task has been polled and has the message, not before.
+    /// Blocking and awaiting receivers may share a channel: they wait in one line. With capacity zero a sender
+    /// that waits goes on when the awaiting task has been polled and has the message, not before. One that
+    /// cannot wait ([`try_send`](crate::Sender::try_send), a selected operation, a channel that
+    /// [drops](crate::Builder::overflow)) leaves the message for the task; if the task is cancelled, the next
+    /// receiver gets it, whenever that comes.
     ///
     /// # Cancel safety
     ///

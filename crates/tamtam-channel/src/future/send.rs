@@ -9,6 +9,7 @@ use super::timeout::{PollUntil, TimeoutFuture};
 use crate::error::{SendError, SendTimeoutError};
 use crate::flavor::Refusal;
 use crate::flavor::rendezvous::{Offer, Rendezvous};
+use crate::flavor::ring;
 use crate::sender::{Sender, SenderFlavor};
 
 /// Sending as a task: the wait that a [`SendFuture`], a deadline or a sink goes through, and the message
@@ -46,13 +47,30 @@ impl<T> Sending<T> {
             let sent = sender.send(self.take());
             return Poll::Ready(sent.map_err(SendTimeoutError::from));
         }
+        // No user code runs between a claim and its message: what is claimed is written at once.
         let mut token = Token::default();
         let polled = match sender.flavor() {
             SenderFlavor::Bounded(ring) => {
-                self.wait.poll(&ring.sending(), &mut token, waker, deadline)
+                let polled = self.wait.poll(&ring.sending(), &mut token, waker, deadline);
+                if polled == Poll::Ready(Polled::Begun) {
+                    let message = self.take();
+                    // SAFETY: this is what the ring's sending source has put into the token just now.
+                    return Poll::Ready(
+                        match unsafe { token.take::<Result<ring::Claim, Refusal>>() } {
+                            Ok(claim) => {
+                                ring.write(claim, message);
+                                Ok(())
+                            }
+                            Err(_) => Err(SendTimeoutError::Disconnected(message)),
+                        },
+                    );
+                }
+                polled
             }
-            SenderFlavor::Unbounded(list) => {
-                self.wait.poll(&list.sending(), &mut token, waker, deadline)
+            // It has room always.
+            SenderFlavor::Unbounded(_) => {
+                let sent = sender.send(self.take());
+                return Poll::Ready(sent.map_err(SendTimeoutError::from));
             }
             SenderFlavor::Rendezvous(rendezvous) => {
                 return self.poll_offer(rendezvous, waker, deadline);
@@ -60,15 +78,7 @@ impl<T> Sending<T> {
         };
         match polled {
             Poll::Pending => Poll::Pending,
-            Poll::Ready(Polled::TimedOut) => {
-                Poll::Ready(Err(SendTimeoutError::Timeout(self.take())))
-            }
-            Poll::Ready(Polled::Begun) => {
-                let message = self.take();
-                // SAFETY: this sender's source has filled the token just now.
-                let sent = unsafe { sender.finish(&mut token, message) };
-                Poll::Ready(sent.map_err(SendTimeoutError::from))
-            }
+            Poll::Ready(_) => Poll::Ready(Err(SendTimeoutError::Timeout(self.take()))),
         }
     }
 
@@ -115,7 +125,7 @@ impl<T> Sending<T> {
     pub(crate) fn cancel(&mut self, sender: &Sender<T>) -> Option<T> {
         match sender.flavor() {
             SenderFlavor::Bounded(ring) => self.wait.cancel(&ring.sending()),
-            SenderFlavor::Unbounded(list) => self.wait.cancel(&list.sending()),
+            SenderFlavor::Unbounded(_) => {}
             SenderFlavor::Rendezvous(rendezvous) => {
                 if let Some(offer) = self.offer.take() {
                     self.message = rendezvous
@@ -141,6 +151,23 @@ fn ended() -> ! {
 /// Dropping it either finds the message sent (with capacity zero, by a receiver that took it a moment
 /// ago) or drops it unsent: never both, never neither. Who must keep it calls
 /// [`into_message`](SendFuture::into_message), or reserves room first and makes the message afterwards.
+///
+/// # Examples
+///
+/// ```
+/// use std::pin::pin;
+/// use std::task::{Context, Waker};
+/// use tamtam_channel::bounded;
+///
+/// let (sender, receiver) = bounded(1);
+/// sender.send(1)?;
+/// let mut second = sender.send_async(2);
+/// let mut cx = Context::from_waker(Waker::noop());
+/// assert!(pin!(&mut second).poll(&mut cx).is_pending()); // there is no room
+/// assert_eq!(second.into_message(), Some(2)); // given up: it was not sent
+/// assert_eq!(receiver.len(), 1);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct SendFuture<'a, T> {
     sender: &'a Sender<T>,

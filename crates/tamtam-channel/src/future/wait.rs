@@ -204,7 +204,7 @@ impl<T> Future for TakeFuture<'_, T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        let taking = self.slot.taking();
+        let taking = self.slot.taking::<false>();
         let mut token = Token::default();
         self.wait
             .poll(taking, &mut token, context.waker(), None)
@@ -214,7 +214,7 @@ impl<T> Future for TakeFuture<'_, T> {
 
 impl<T> Drop for TakeFuture<'_, T> {
     fn drop(&mut self) {
-        self.wait.cancel(self.slot.taking());
+        self.wait.cancel(self.slot.taking::<false>());
     }
 }
 
@@ -234,7 +234,7 @@ impl<T> Future for PutFuture<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         assert!(self.value.is_some(), "a put was polled after it had ended");
-        let putting = self.slot.putting();
+        let putting = self.slot.putting::<false>();
         let mut token = Token::default();
         let polled = self.wait.poll(putting, &mut token, context.waker(), None);
         polled.map(|_| {
@@ -247,7 +247,7 @@ impl<T> Future for PutFuture<'_, T> {
 
 impl<T> Drop for PutFuture<'_, T> {
     fn drop(&mut self) {
-        self.wait.cancel(self.slot.putting());
+        self.wait.cancel(self.slot.putting::<false>());
     }
 }
 

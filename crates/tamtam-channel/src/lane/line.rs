@@ -1,5 +1,5 @@
 use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
-use tamtam_wait::seam::{Arc, CacheAligned, Mutex};
+use tamtam_wait::seam::{Arc, CacheAligned, Mutex, ORIGIN};
 use tamtam_wait::{Attention, Wait, WaitList};
 
 use super::queue::Lane;
@@ -15,12 +15,21 @@ pub(super) struct Line<T> {
     senders: AtomicUsize,
     /// How many lanes were opened, ever; tells the receiver to look into `opened`.
     version: AtomicUsize,
-    /// Lanes that the receiver has not seen yet.
-    opened: Mutex<Vec<Arc<Lane<T>>>>,
+    opened: Mutex<Opened<T>>,
     /// Held by whoever takes a message out of a lane after the receiver has closed the line.
     pub(super) closing: Mutex<()>,
     pub(super) capacity: usize,
 }
+
+/// Lanes that the receiver has not seen yet.
+struct Opened<T> {
+    lanes: Vec<Arc<Lane<T>>>,
+    /// So many senders of whatever lane have gone since those of lanes in here were looked for.
+    gone: usize,
+}
+
+/// So many lanes without a use may be kept beside those with one, and then half as many as those.
+pub(super) const FEW: usize = if cfg!(tamtam_loom) { 0 } else { 16 };
 
 /// A channel with one sender, which has room for `capacity` messages.
 pub(crate) fn open<T, K>(capacity: usize) -> (LaneSender<T, K>, Receiver<T>) {
@@ -28,8 +37,11 @@ pub(crate) fn open<T, K>(capacity: usize) -> (LaneSender<T, K>, Receiver<T>) {
         attention: CacheAligned(Attention::new()),
         receivers: WaitList::single(),
         senders: AtomicUsize::new(1),
-        version: AtomicUsize::new(0),
-        opened: Mutex::new(Vec::new()),
+        version: AtomicUsize::new(ORIGIN),
+        opened: Mutex::new(Opened {
+            lanes: Vec::new(),
+            gone: 0,
+        }),
         closing: Mutex::new(()),
         capacity,
     });
@@ -70,7 +82,7 @@ impl<T> Line<T> {
             // Its sender will take back whatever it writes, and nobody comes for the lane.
             return lane;
         }
-        self.opened.lock().push(Arc::clone(&lane));
+        self.opened.lock().lanes.push(Arc::clone(&lane));
         // SYNC line-version
         self.version.fetch_add(1, Ordering::Release);
         lane
@@ -81,6 +93,25 @@ impl<T> Line<T> {
         // SYNC line-senders: what the others have sent. Sequentially consistent for the sake of a
         // receiver that registers and then looks.
         self.senders.fetch_sub(1, Ordering::SeqCst) == 1
+    }
+
+    /// Gives up lanes that nothing will come from, while the receiver does not come for them: it may sleep
+    /// for as long as senders come and go without a message. For a sender that has finished its lane.
+    pub(super) fn sweep(&self) {
+        if self.version() == ORIGIN {
+            // No lane was ever opened but the first one, which the receiver has.
+            return;
+        }
+        let mut opened = self.opened.lock();
+        opened.gone += 1;
+        // Each look at all of them is paid for by the half as many senders that have gone.
+        if opened.gone > FEW + opened.lanes.len() / 2 {
+            opened.gone = 0;
+            // No message is dropped here under the lock: there is none.
+            opened.lanes.retain(|lane| !lane.is_over());
+            let enough = 2 * (FEW + opened.lanes.len());
+            opened.lanes.shrink_to(enough);
+        }
     }
 
     pub(super) fn has_senders(&self) -> bool {
@@ -97,11 +128,12 @@ impl<T> Line<T> {
     pub(super) fn take_opened(&self) -> (Vec<Arc<Lane<T>>>, usize) {
         let mut opened = self.opened.lock();
         let version = self.version();
-        (core::mem::take(&mut *opened), version)
+        opened.gone = 0;
+        (core::mem::take(&mut opened.lanes), version)
     }
 
     /// The lanes that the receiver has not seen yet.
     pub(super) fn opened(&self) -> Vec<Arc<Lane<T>>> {
-        self.opened.lock().clone()
+        self.opened.lock().lanes.clone()
     }
 }

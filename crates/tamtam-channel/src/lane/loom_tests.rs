@@ -315,3 +315,22 @@ fn loom_a_permit_against_close() {
         assert_eq!(received + receiver.try_iter().count(), accepted);
     });
 }
+
+/// Senders that go look for lanes without a use while the receiver fetches them. What was sent is received.
+#[test]
+fn loom_senders_that_go_meet_the_receiver() {
+    model(2, || {
+        let (sender, receiver) = mpsc::unbounded();
+        let one = sender.clone();
+        let other = sender.clone();
+        drop(sender);
+        let sends = thread::spawn(move || {
+            one.send(Box::new(1)).unwrap();
+            drop(one);
+            drop(other);
+        });
+        assert_eq!(receiver.recv().map(|number| *number), Ok(1));
+        assert!(receiver.recv().is_err());
+        sends.join().unwrap();
+    });
+}

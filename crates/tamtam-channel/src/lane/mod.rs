@@ -10,7 +10,10 @@ mod selectable;
 mod sender;
 mod weak_sender;
 
-pub use future::{RecvFuture, RecvStream, RecvTimeoutFuture, ReserveFuture, ReserveTimeoutFuture};
+pub use future::{
+    RecvFuture, RecvManyFuture, RecvManyTimeoutFuture, RecvStream, RecvTimeoutFuture,
+};
+pub use future::{ReserveFuture, ReserveTimeoutFuture};
 pub use future::{SendFuture, SendSink, SendTimeoutFuture};
 pub use iter::{Drain, IntoIter, Iter, TryIter};
 pub(crate) use line::open;

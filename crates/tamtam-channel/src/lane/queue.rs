@@ -12,7 +12,7 @@ use core::ptr::{self, NonNull};
 use std::cell::Cell;
 
 use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use tamtam_wait::seam::{CacheAligned, UnsafeCell};
+use tamtam_wait::seam::{CacheAligned, ORIGIN, UnsafeCell};
 use tamtam_wait::{Attention, WaitList};
 
 use crate::block::{self, Header};
@@ -58,7 +58,7 @@ pub(super) struct Cursor<T> {
     /// The next cell in the block, and the end of its cells; the same if a block has to be fetched first.
     next: Cell<*const Place<T>>,
     end: Cell<*const Place<T>>,
-    /// How many messages have gone past this side, ever; wraps.
+    /// How many messages have gone past this side since [`ORIGIN`]; wraps.
     count: Cell<usize>,
     /// Where this side has to look at the other one's count again: for the receiver what the sender had sent
     /// when it looked last, for the sender the count with which the lane is full.
@@ -71,8 +71,8 @@ impl<T> Default for Cursor<T> {
             block: Cell::new(ptr::null_mut()),
             next: Cell::new(ptr::null()),
             end: Cell::new(ptr::null()),
-            count: Cell::new(0),
-            limit: Cell::new(0),
+            count: Cell::new(ORIGIN),
+            limit: Cell::new(ORIGIN),
         }
     }
 }
@@ -196,12 +196,12 @@ impl<T> Lane<T> {
     pub(super) fn new(capacity: usize) -> Self {
         Lane {
             sent: CacheAligned(Sent {
-                count: AtomicUsize::new(0),
+                count: AtomicUsize::new(ORIGIN),
                 first: AtomicPtr::new(ptr::null_mut()),
                 finished: AtomicBool::new(false),
             }),
             received: CacheAligned(Received {
-                count: AtomicUsize::new(0),
+                count: AtomicUsize::new(ORIGIN),
                 attention: Attention::new(),
             }),
             spares: CacheAligned(core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut()))),
@@ -399,6 +399,12 @@ impl<T> Lane<T> {
     }
 
     // ----------------------------------------------------------------------------- the receiver
+
+    /// Whether the sender is gone and all that it has sent was received.
+    pub(super) fn is_over(&self) -> bool {
+        // In this order: a sender sends nothing after it has finished.
+        self.is_finished() && self.len() == 0
+    }
 
     /// Whether the sender is gone. What it has sent can still be received.
     pub(super) fn is_finished(&self) -> bool {

@@ -4,11 +4,11 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
 use std::time::{Duration, Instant};
 
-use tamtam_wait::seam::Arc;
+use tamtam_wait::seam::{Arc, ORIGIN};
 use tamtam_wait::{Context, Operation, Source, Token, Wait, WaitList};
 
 use super::UNATTENDED;
-use super::line::Line;
+use super::line::{FEW, Line};
 use super::queue::{Cursor, Lane};
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::flavor::Nothing;
@@ -51,6 +51,8 @@ struct Seats<T> {
     lanes: Vec<(Arc<Lane<T>>, Cursor<T>)>,
     /// Whose cursor `head` is; that one's own is out of use meanwhile.
     current: usize,
+    /// How many lanes there were when those of senders that are gone were given up last.
+    kept: usize,
 }
 
 // SAFETY: one thread at a time has the receiver, since it cannot be shared, and with it this side of the
@@ -72,11 +74,12 @@ impl<T> Receiver<T> {
             seats: RefCell::new(Seats {
                 lanes: vec![(lane, Cursor::default())],
                 current: 0,
+                kept: 1,
             }),
             line,
-            received_before: Cell::new(0),
-            began_turn: Cell::new(0),
-            waited: Cell::new(0),
+            received_before: Cell::new(ORIGIN),
+            began_turn: Cell::new(ORIGIN),
+            waited: Cell::new(ORIGIN),
             pace: Pace::new(interval_for(0)),
             wait: Wait::Adaptive,
         }
@@ -148,9 +151,14 @@ impl<T> Receiver<T> {
         self.received_before.set(received);
         if self.line.version() != self.version.get() {
             let (opened, version) = self.line.take_opened();
-            let opened = opened.into_iter().map(|lane| (lane, Cursor::default()));
+            let opened = opened.into_iter().filter(|lane| !lane.is_over());
+            let opened = opened.map(|lane| (lane, Cursor::default()));
             seats.lanes.extend(opened);
             self.version.set(version);
+            if seats.lanes.len() > FEW + 2 * seats.kept {
+                // A receiver that always finds a message never comes to do this below.
+                self.remove_finished(&mut seats);
+            }
             if let (true, Some((first, _))) = (self.lane.get().is_null(), seats.lanes.first()) {
                 // All the others were gone: `head` is as good as its own cursor.
                 self.lane.set(Arc::as_ptr(first));
@@ -216,6 +224,7 @@ impl<T> Receiver<T> {
             keep
         });
         seats.current = 0;
+        seats.kept = seats.lanes.len();
         self.alone.set(seats.lanes.len() == 1);
         match seats.lanes.first() {
             Some((lane, cursor)) => {
@@ -229,7 +238,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// How many messages were received, ever; wraps.
+    /// How many messages were received since [`ORIGIN`]; wraps.
     fn received(&self) -> usize {
         let turn = self.head.count().wrapping_sub(self.began_turn.get());
         self.received_before.get().wrapping_add(turn)

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::{Duration, Instant};
 
-use tamtam_wait::seam::Arc;
+use tamtam_wait::seam::{Arc, ORIGIN};
 use tamtam_wait::{Context, Operation, Patience, Source, Token, Wait, WaitList};
 
 use super::line::Line;
@@ -43,6 +43,23 @@ pub enum Many {}
 /// The messages of one sender are received in the order sent. Between two senders there is no order at
 /// all: a message may be received before one that another sender had sent earlier. What a thread did
 /// before it sent is visible to whoever received the message.
+///
+/// # Examples
+///
+/// ```
+/// use std::thread;
+/// use tamtam_channel::mpsc;
+///
+/// let (sender, receiver) = mpsc::bounded(16); // 16 places for each sender
+/// thread::scope(|scope| {
+///     for number in 1..=3 {
+///         let sender = sender.clone(); // a lane of its own
+///         scope.spawn(move || sender.send(number).unwrap());
+///     }
+///     drop(sender);
+///     assert_eq!(receiver.iter().sum::<u32>(), 6);
+/// });
+/// ```
 pub struct LaneSender<T, K> {
     pub(super) line: Arc<Line<T>>,
     lane: Arc<Lane<T>>,
@@ -97,11 +114,11 @@ impl<T, K> LaneSender<T, K> {
             lane,
             tail: Cursor::default(),
             state: Cell::new(State::Open),
-            waited: Cell::new(0),
+            waited: Cell::new(ORIGIN),
             hurry: Cell::new(0),
             haste: Cell::new(0),
             said: Cell::new(0),
-            said_at: Cell::new(0),
+            said_at: Cell::new(ORIGIN),
             wait,
             kind: PhantomData,
         }
@@ -436,6 +453,7 @@ impl<T, K> LaneSender<T, K> {
         self.lane.announce(&self.tail);
         self.tail.forget();
         self.lane.finish();
+        self.line.sweep();
         if self.line.remove_sender() {
             self.line.receivers.notify_all();
         }

@@ -24,12 +24,12 @@ type Ends<T> = (Sender<T>, Receiver<T>);
 
 /// Bounds the search where a program has many steps: two switches away from a thread that could go
 /// on are enough for every bug that these protocols had while they were written.
-fn model(program: impl Fn() + Sync + Send + 'static) {
+pub(crate) fn model(program: impl Fn() + Sync + Send + 'static) {
     bounded_model(2, program);
 }
 
 /// For programs of three threads that all may sleep: one such switch, so that they end in seconds.
-fn wide_model(program: impl Fn() + Sync + Send + 'static) {
+pub(crate) fn wide_model(program: impl Fn() + Sync + Send + 'static) {
     bounded_model(1, program);
 }
 
@@ -40,7 +40,7 @@ fn bounded_model(preemptions: usize, program: impl Fn() + Sync + Send + 'static)
     builder.check(program);
 }
 
-fn poll<F: Future + Unpin>(future: &mut F, task: &Task) -> Poll<F::Output> {
+pub(crate) fn poll<F: Future + Unpin>(future: &mut F, task: &Task) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(task.waker()))
 }
 

@@ -9,8 +9,8 @@ use super::programs::{
     cancelling_meets_sending, close_meets_send, closing_meets_sending, sends_in_order,
     tasks_at_both_ends, two_receivers_double_nothing, two_senders_lose_nothing,
 };
-use super::{model, poll};
-use crate::bounded;
+use super::{block_on, model, poll};
+use crate::{Select, bounded};
 
 #[test]
 fn loom_rendezvous_sends_in_order() {
@@ -95,5 +95,59 @@ fn loom_async_offer_renewing_meets_receiving() {
         };
         sent.unwrap();
         assert_eq!(taker.join().unwrap(), 1);
+    });
+}
+
+/// A sender that does not wait leaves its message to a task that may be cancelled: the message is received by
+/// the task or by the next one, if and only if it was sent.
+#[test]
+fn loom_async_rendezvous_cancelling_meets_trying_to_send() {
+    model(|| {
+        let (sender, receiver) = bounded(0);
+        let giver = thread::spawn(move || {
+            let sent = sender.try_send(Box::new(1)).is_ok();
+            (sender, sent)
+        });
+        let task = Task::new();
+        let mut receive = receiver.recv_async();
+        let mut received = u32::from(poll(&mut receive, &task).is_ready());
+        drop(receive);
+        let (_sender, sent) = giver.join().unwrap();
+        received += u32::from(receiver.try_recv().is_ok());
+        assert_eq!(received, u32::from(sent));
+    });
+}
+
+/// Of two tasks the one that was told of a message goes: the other one is told, and gets it.
+#[test]
+fn loom_async_rendezvous_mail_is_passed_on() {
+    model(|| {
+        let (sender, receiver) = bounded(0);
+        let first = Task::new();
+        let mut one = receiver.recv_async();
+        assert!(poll(&mut one, &first).is_pending());
+        let other = receiver.clone();
+        let taker = thread::spawn(move || {
+            let message = block_on(other.recv_async());
+            message.map(|message: Box<u32>| *message)
+        });
+        assert!(sender.try_send(Box::new(1)).is_ok());
+        drop(one);
+        assert_eq!(taker.join().unwrap(), Ok(1));
+    });
+}
+
+/// A receiver that was chosen by a select sleeps until the message has been made, and is woken.
+#[test]
+fn loom_rendezvous_held_wakes_the_receiver() {
+    model(|| {
+        let (sender, receiver) = bounded(0);
+        let giver = thread::spawn(move || {
+            let mut select = Select::new();
+            select.send(&sender);
+            select.select().send(&sender, Box::new(1)).unwrap();
+        });
+        assert_eq!(receiver.recv(), Ok(Box::new(1)));
+        giver.join().unwrap();
     });
 }

@@ -1,9 +1,10 @@
 //! Slots.
 
 use tamtam_wait::seam::{Arc, thread};
+use tamtam_wait::{Source, Token};
 
 use super::{block_on, model, wide_model};
-use crate::Slot;
+use crate::{Select, Slot};
 
 #[test]
 fn loom_slot_hands_over_in_turns() {
@@ -70,5 +71,65 @@ fn loom_async_slot_hands_over_in_turns() {
         assert_eq!(*block_on(slot.take_async()), 1);
         assert_eq!(*block_on(slot.take_async()), 2);
         giver.join().unwrap();
+    });
+}
+
+/// A taker sleeps while a selected operation holds the place for its value, and wakes up for it.
+#[test]
+fn loom_slot_held_for_a_value_wakes_a_taker() {
+    model(|| {
+        let slot = Arc::new(Slot::new());
+        let taker = {
+            let slot = Arc::clone(&slot);
+            thread::spawn(move || slot.take())
+        };
+        let mut select = Select::new();
+        select.put(&slot);
+        select.select().put(&slot, Box::new(1));
+        assert_eq!(taker.join().unwrap(), Box::new(1));
+    });
+}
+
+/// A place that was held and given up is there for the one who waits, in both directions.
+#[test]
+fn loom_slot_held_and_given_up_wakes_who_waits() {
+    model(|| {
+        let slot = Arc::new(Slot::new());
+        let putting = slot.putting::<true>();
+        let mut token = Token::default();
+        assert!(putting.try_begin(&mut token));
+        let putter = {
+            let slot = Arc::clone(&slot);
+            thread::spawn(move || slot.put(1))
+        };
+        // SAFETY: begun above.
+        unsafe { putting.abandon(&mut token) };
+        putter.join().unwrap();
+        let taking = slot.taking::<true>();
+        assert!(taking.try_begin(&mut token));
+        let taker = {
+            let slot = Arc::clone(&slot);
+            thread::spawn(move || slot.take())
+        };
+        // SAFETY: begun above.
+        unsafe { taking.abandon(&mut token) };
+        assert_eq!(taker.join().unwrap(), 1);
+    });
+}
+
+/// A value that replaces another waits for the place's holder, whatever that one does.
+#[test]
+fn loom_slot_held_is_replaced_afterwards() {
+    model(|| {
+        let slot = Arc::new(Slot::new());
+        let putting = slot.putting::<true>();
+        assert!(putting.try_begin(&mut Token::default()));
+        let replacer = {
+            let slot = Arc::clone(&slot);
+            thread::spawn(move || slot.replace(2))
+        };
+        putting.finish(1);
+        assert_eq!(replacer.join().unwrap(), Some(1));
+        assert_eq!(slot.try_take(), Some(2));
     });
 }

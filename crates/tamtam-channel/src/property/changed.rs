@@ -26,6 +26,22 @@ impl<'a, T> Changed<'a, T> {
         self.since
     }
 
+    /// The property's version now.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.property.version()
+    }
+
+    #[cfg(any(not(target_family = "wasm"), target_feature = "atomics"))]
+    /// Waits until the property has changed, as [`Property::wait_changed`]: the version then.
+    ///
+    /// # Blocking
+    ///
+    /// While the property keeps the version that was seen.
+    pub fn changed(&self) -> u64 {
+        self.property.wait_changed(self.since)
+    }
+
     fn has_come(&self) -> bool {
         self.property.version() != self.since
     }

@@ -196,3 +196,90 @@ fn a_weak_sender_does_not_keep_a_task_waiting() {
     assert!(hands[1].ready(&mut receives[1]).is_err());
     assert!(weak.upgrade().is_none());
 }
+
+#[test]
+fn a_task_receives_many_and_a_cancelled_one_takes_none() {
+    for flavour in Flavour::ALL {
+        let (sender, receiver) = flavour.pair();
+        let hand = Hand::new();
+        let mut buffer = vec![0];
+        assert_eq!(
+            hand.ready(&mut receiver.recv_many_async(&mut buffer, 0)),
+            Ok(0)
+        );
+        let mut future = receiver.recv_many_async(&mut buffer, 3);
+        hand.pends(&mut future);
+        if flavour.is_rendezvous() {
+            sender.try_send(1).unwrap();
+        } else {
+            assert!(sender.send_many(1..=flavour.room().min(4)).is_ok());
+        }
+        assert_eq!(hand.wakes(), 1, "{flavour:?}");
+        // Woken, and gone before it was polled.
+        drop(future);
+        assert_eq!(buffer, [0]);
+        let there = flavour.room().clamp(1, 4);
+        let taken = hand.ready(&mut receiver.recv_many_async(&mut buffer, 3));
+        assert_eq!(taken, Ok(there.min(3)), "{flavour:?}");
+        assert!(buffer.iter().copied().eq(0..=there.min(3)));
+        _ = receiver.try_recv();
+
+        let mut future = receiver.recv_many_async(&mut buffer, 3);
+        hand.pends(&mut future);
+        sender.try_send(9).unwrap();
+        assert_eq!(hand.ready(&mut future), Ok(1));
+        drop(future);
+        assert_eq!(buffer.last(), Some(&9));
+        let timed = receiver.recv_timeout_many_async(&mut buffer, 3, ms(1));
+        assert!(futures::executor::block_on(timed).unwrap_err().is_timeout());
+        let mut future = receiver.recv_many_async(&mut buffer, 3);
+        hand.pends(&mut future);
+        drop(sender);
+        assert!(hand.ready(&mut future).is_err());
+    }
+}
+
+#[test]
+fn a_task_receives_many_from_lanes() {
+    use tamtam_channel::{mpsc, spsc};
+
+    let hand = Hand::new();
+    let (sender, mut receiver) = spsc::bounded(8);
+    let mut buffer = Vec::new();
+    let mut future = receiver.recv_many_async(&mut buffer, 3);
+    hand.pends(&mut future);
+    sender.send_many(0..5).unwrap();
+    drop(future);
+    assert_eq!(
+        hand.ready(&mut receiver.recv_many_async(&mut buffer, 3)),
+        Ok(3)
+    );
+    assert_eq!(
+        hand.ready(&mut receiver.recv_many_async(&mut buffer, 3)),
+        Ok(2)
+    );
+    assert_eq!(buffer, [0, 1, 2, 3, 4]);
+    drop(sender);
+    assert!(
+        hand.ready(&mut receiver.recv_many_async(&mut buffer, 3))
+            .is_err()
+    );
+
+    let (sender, mut receiver) = mpsc::unbounded();
+    let other = sender.clone();
+    let mut buffer = Vec::new();
+    let mut future = receiver.recv_many_async(&mut buffer, 100);
+    hand.pends(&mut future);
+    sender.send(1).unwrap();
+    other.send(1).unwrap();
+    let mut taken = hand.ready(&mut future).unwrap();
+    drop(future);
+    while taken < 2 {
+        taken += hand
+            .ready(&mut receiver.recv_many_async(&mut buffer, 100))
+            .unwrap();
+    }
+    assert_eq!(buffer, [1, 1]);
+    let timed = receiver.recv_timeout_many_async(&mut buffer, 3, ms(1));
+    assert!(futures::executor::block_on(timed).unwrap_err().is_timeout());
+}

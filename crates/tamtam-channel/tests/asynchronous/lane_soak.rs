@@ -110,7 +110,7 @@ fn send<K: Kind>(
         accepted: Tally::default(),
     };
     made.open_lane();
-    while !stop.load(Ordering::Relaxed) {
+    while !stop.load(Ordering::Relaxed) || (made.accepted.count == 0 && !sender.is_closed()) {
         match random.below(14) {
             0 => drop(sender.send(made.message())),
             1 => drop(sender.try_send(made.message())),

@@ -18,11 +18,14 @@ mod program;
 mod property_program;
 mod wakers;
 mod wakes;
+mod zero;
 
 #[cfg(not(miri))]
 mod conformance;
 #[cfg(not(miri))]
 mod nouns;
+#[cfg(not(miri))]
+mod pairings;
 mod soak;
 #[cfg(all(not(miri), feature = "futures"))]
 mod streams;

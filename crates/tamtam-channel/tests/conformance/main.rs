@@ -5,6 +5,7 @@
 mod support;
 
 mod batches;
+mod capacity;
 mod closing;
 mod disconnect;
 mod drops;

@@ -5,6 +5,7 @@ mod support;
 
 mod fairness;
 mod flavours;
+mod held;
 mod many;
 mod misuse;
 mod threads;

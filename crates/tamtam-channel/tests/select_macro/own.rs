@@ -413,3 +413,58 @@ fn a_hundred_arms() {
         hundred!([recv(silent) -> _ => 0,] send(sender, 8) -> result => { result.unwrap(); 1 });
     assert_eq!((value, receiver.recv()), (1, Ok(8)));
 }
+
+mod changed {
+    use super::*;
+    use tamtam_channel::{Property, Select};
+
+    #[test]
+    fn tells_the_version_and_wakes() {
+        let property = Arc::new(Property::new(1));
+        let (silent, seen) = (never::<()>(), property.version());
+        select! {
+            changed(property, seen) -> _ => unreachable!("it was not set"),
+            default => {}
+        }
+        let setter = {
+            let property = Arc::clone(&property);
+            thread::spawn(move || property.set(2))
+        };
+        let version = select! {
+            recv(silent) -> _ => unreachable!(),
+            changed(property, seen) -> version => version,
+        };
+        assert_eq!((version, property.get()), (property.version(), 2));
+        setter.join().unwrap();
+        // One arm alone, a block, a reference, and what a call makes.
+        let again = select! { changed(&property, seen,) -> version => { version } };
+        assert_eq!(again, version);
+        select! {
+            changed(Property::new(0), 7) -> version => assert_eq!(version, 0),
+            default => unreachable!("a version that it never had"),
+        }
+        select! {
+            changed(property, version) -> _ => unreachable!("nothing since"),
+            default(SHORT) => {}
+        }
+    }
+
+    #[test]
+    fn in_a_list_of_operations() {
+        let properties: Vec<_> = (0..8).map(Property::new).collect();
+        let seen: Vec<_> = properties.iter().map(Property::version).collect();
+        properties[5].set(50);
+        let changes: Vec<_> = properties
+            .iter()
+            .zip(seen)
+            .map(|(property, seen)| property.changed_since(seen))
+            .collect();
+        let mut select = Select::new();
+        for changed in &changes {
+            select.changed(changed);
+        }
+        let operation = select.select();
+        assert_eq!(operation.index(), 5);
+        assert_eq!(operation.changed(&changes[5]), properties[5].version());
+    }
+}

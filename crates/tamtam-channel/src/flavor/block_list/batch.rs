@@ -3,7 +3,7 @@
 
 use tamtam_wait::seam::{self, atomic::Ordering};
 
-use super::{Block, BlockList, Claim, Nothing, block_of, has_flag, offset_of, place, skipped};
+use super::{Block, BlockList, Claim, Nothing, block_of, has_flag, offset_of, place};
 
 /// Cells, one after the other, that a sender has claimed and must write.
 #[must_use = "receivers wait for claimed cells to be written"]
@@ -122,19 +122,17 @@ impl<T> BlockList<T> {
             // SAFETY: as above, and the offset is below the number of cells.
             let cell = unsafe { Block::cell(block, offset) };
             // SYNC list-stamp
-            let stamp = cell.stamp.load(Ordering::Acquire);
-            if stamp == generation {
-                places[count].write(cell.message.with_mut(|place| {
-                    // SAFETY: the stamp says that it is written, and the lock that nobody else takes it.
-                    unsafe { (*place).assume_init_read() }
-                }));
-                count += 1;
-            } else if stamp != skipped(generation) {
+            if cell.stamp.load(Ordering::Acquire) != generation {
                 break;
             }
+            places[count].write(cell.message.with_mut(|place| {
+                // SAFETY: the stamp says that it is written, and the lock that nobody else takes it.
+                unsafe { (*place).assume_init_read() }
+            }));
+            count += 1;
             offset += 1;
         }
-        self.head.pace.count(offset - offset_of(head));
+        self.head.pace.count(count);
         self.sample(head);
         if offset < Block::<T>::CELLS {
             self.unlock(place(block, offset));

@@ -9,22 +9,25 @@
 //! are) or freed: no epochs, no hazard pointers.
 //!
 //! A cell is written when its stamp equals the block's generation, which grows with each recycling:
-//! recycling does not touch the cells, and a receiver never writes one.
+//! recycling does not touch the cells, and a receiver never writes one. Generations wrap: a cell that is not
+//! written holds the stamp of the generation before, since each of a block's cells is written before the
+//! block is recycled, and never an older one.
 
 mod batch;
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests;
 
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
-use tamtam_wait::seam::{self, CacheAligned, UnsafeCell};
-use tamtam_wait::{Backoff, Source, Token, WaitList};
+use tamtam_wait::seam::{self, CacheAligned, ORIGIN, UnsafeCell};
+use tamtam_wait::{Backoff, WaitList};
 
 use super::Nothing;
 use super::pace::{LONGEST_INTERVAL, Pace};
 use super::queue::Queue;
 use crate::block::{self, Header};
-use crate::source::in_no_list;
 
 /// In the tail: closed. In the head: a receiver is at work.
 const FLAG: usize = 1;
@@ -32,6 +35,9 @@ const FLAG: usize = 1;
 const STEP: usize = 2;
 /// Flag and offset: the low bits of a block's address, which are zero.
 const MASK: usize = 127;
+
+/// The generation of a fresh block. Builds that are to see the wrap begin with the last one before it.
+const FIRST_GENERATION: u32 = if cfg!(tamtam_near_wrap) { u32::MAX } else { 1 };
 
 /// No more than this is kept in spare blocks.
 const SPARE_BYTES: usize = 8192;
@@ -47,8 +53,8 @@ struct Link<T> {
     next: AtomicPtr<Block<T>>,
     /// Cells whose stamp is this are written. Changed only by a block's owner.
     generation: UnsafeCell<u32>,
-    /// How many cells lie before this block, since the channel's beginning. Changed only by a
-    /// block's owner.
+    /// How many cells lie before this block, since the channel's beginning, from [`ORIGIN`] on; wraps.
+    /// Changed only by a block's owner.
     start: UnsafeCell<usize>,
 }
 
@@ -62,14 +68,14 @@ impl<T> Header for Link<T> {
     fn new() -> Self {
         Link {
             next: AtomicPtr::new(ptr::null_mut()),
-            generation: UnsafeCell::new(1),
-            start: UnsafeCell::new(0),
+            generation: UnsafeCell::new(FIRST_GENERATION),
+            start: UnsafeCell::new(ORIGIN),
         }
     }
 
     fn cell() -> Cell<T> {
         Cell {
-            stamp: AtomicU32::new(0),
+            stamp: AtomicU32::new(FIRST_GENERATION - 1),
             message: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
@@ -90,12 +96,6 @@ impl<T> Block<T> {
         // SAFETY: by the caller's promise; `allocate` wrote a cell there.
         unsafe { &*Self::place(block, index) }
     }
-}
-
-/// The stamp of a cell that was claimed and then given up. A block would have to be recycled two
-/// billion times for a cell to keep it from an earlier generation, and each of them rewrites it.
-fn skipped(generation: u32) -> u32 {
-    !generation
 }
 
 /// A word of block address, offset and flag, taken apart.
@@ -385,19 +385,6 @@ impl<T> BlockList<T> {
         }
     }
 
-    /// Gives a claimed cell up: receivers will pass over it.
-    fn abandon(&self, claim: Claim<T>) {
-        // SAFETY: a block is not freed before all its cells are written or given up, and passed.
-        let (header, cell) =
-            unsafe { (claim.block.as_ref(), Block::cell(claim.block, claim.offset)) };
-        // SAFETY: changes only while nobody but its owner has the block.
-        let generation = header.generation.with(|generation| unsafe { *generation });
-        // SYNC list-stamp
-        cell.stamp.store(skipped(generation), Ordering::Release);
-        // Whoever waits has to look again: what comes behind it may be there already.
-        self.receivers.notify_all();
-    }
-
     /// Gives the receivers' lock back with a new head.
     #[inline(always)]
     fn unlock(&self, head: *mut Block<T>) {
@@ -474,7 +461,7 @@ impl<T> BlockList<T> {
         // SYNC list-tail. While the lock is held no block is freed, so both may be read.
         let tail = self.tail.load(Ordering::Acquire);
         let count = |word: *mut Block<T>| {
-            block_of(word).map_or(0, |block| {
+            block_of(word).map_or(ORIGIN, |block| {
                 // SAFETY: the block is the head's, the tail's or between; those live while the
                 // receivers' lock is held.
                 let block = unsafe { block.as_ref() };
@@ -490,10 +477,6 @@ impl<T> BlockList<T> {
     /// receivers' lock.
     fn sample(&self, head: *mut Block<T>) {
         self.head.pace.saw(self.length_from(head));
-    }
-
-    pub(crate) fn sending(&self) -> Sending<'_, T> {
-        Sending(self)
     }
 }
 
@@ -512,14 +495,8 @@ impl<T> Queue for BlockList<T> {
             unsafe { *generation }
         });
         // SYNC list-stamp
-        let stamp = cell.stamp.load(Ordering::Acquire);
-        if stamp != generation {
-            if stamp == skipped(generation) {
-                self.head.pace.count(1);
-                self.advance(block, offset);
-            } else {
-                self.unlock(head);
-            }
+        if cell.stamp.load(Ordering::Acquire) != generation {
+            self.unlock(head);
             return Err(Nothing::Busy);
         }
         let message = cell.message.with_mut(|place| {
@@ -632,28 +609,5 @@ impl<T> Drop for BlockList<T> {
             // SAFETY: spare blocks have no messages.
             unsafe { Block::free(block) };
         }
-    }
-}
-
-/// Sending into a list, as something to wait for: always ready.
-pub(crate) struct Sending<'a, T>(&'a BlockList<T>);
-
-impl<T> Source for Sending<'_, T> {
-    fn try_begin(&self, token: &mut Token) -> bool {
-        token.put(self.0.claim());
-        true
-    }
-
-    in_no_list!();
-
-    unsafe fn abandon(&self, token: &mut Token) {
-        // SAFETY: this is what `try_begin` puts into a token.
-        if let Some(claim) = unsafe { token.take::<Option<Claim<T>>>() } {
-            self.0.abandon(claim);
-        }
-    }
-
-    fn is_ready(&self) -> bool {
-        true
     }
 }

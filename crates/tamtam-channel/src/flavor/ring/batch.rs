@@ -6,7 +6,7 @@ use std::time::Instant;
 use tamtam_wait::Wait;
 use tamtam_wait::seam::{self, atomic::Ordering};
 
-use super::{BITS, FLAG, MEETING, Nothing, Refusal, Ring, SHIFT, skipped};
+use super::{BITS, FLAG, MEETING, Nothing, Refusal, Ring, SHIFT};
 
 /// No receiver holds the lock for more messages than this.
 const MOST: usize = if cfg!(tamtam_loom) { 2 } else { 256 };
@@ -136,28 +136,24 @@ impl<T> Ring<T> {
         let (head, _) = self.lock_mail()?;
         let places = messages.spare_capacity_mut();
         let mut count = 0;
-        let mut passed = 0;
         let mut position = head;
         let mut meets = false;
         while count < room {
             let cell = self.cell(position);
             // SYNC ring-stamp. A cell whose position is a lap ahead has the stamp of this lap at most.
-            let stamp = cell.stamp.load(Ordering::Acquire);
-            if stamp == position | FLAG {
-                places[count].write(cell.message.with_mut(|place| {
-                    // SAFETY: the stamp says that the message of this very position is written, and
-                    // the lock bit that nobody else takes it.
-                    unsafe { (*place).assume_init_read() }
-                }));
-                count += 1;
-                meets |= position & MEETING == 0;
-            } else if stamp != skipped(position) {
+            if cell.stamp.load(Ordering::Acquire) != position | FLAG {
                 break;
             }
-            passed += 1;
+            places[count].write(cell.message.with_mut(|place| {
+                // SAFETY: the stamp says that the message of this very position is written, and
+                // the lock bit that nobody else takes it.
+                unsafe { (*place).assume_init_read() }
+            }));
+            count += 1;
+            meets |= position & MEETING == 0;
             position = self.next(position);
         }
-        self.head.pace.count(passed);
+        self.head.pace.count(count);
         self.sample();
         // SYNC ring-head: the cells may be written again.
         self.head.position.store(position, Ordering::Release);

@@ -88,12 +88,6 @@ unsafe impl<T: Send> Send for Ring<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Ring<T> {}
 
-/// The stamp of a position that was claimed and then given up; no position's own stamp is its
-/// complement.
-fn skipped(position: usize) -> usize {
-    !position
-}
-
 /// A position that a sender has claimed and must fill.
 #[must_use = "receivers wait for a claimed cell to be written"]
 pub(crate) struct Claim(usize);
@@ -106,26 +100,35 @@ impl<T> Ring<T> {
             capacity <= usize::MAX >> 4,
             "capacity overflow: a channel cannot be bounded by {capacity}"
         );
-        let cells = (0..capacity)
-            .map(|_| Cell {
-                stamp: AtomicUsize::new(0),
-                message: UnsafeCell::new(MaybeUninit::uninit()),
-            })
-            .collect();
+        let mut cells = Vec::new();
+        assert!(
+            cells.try_reserve_exact(capacity).is_ok(),
+            "out of memory: a channel cannot be bounded by {capacity}"
+        );
+        cells.extend((0..capacity).map(|_| Cell {
+            stamp: AtomicUsize::new(0),
+            message: UnsafeCell::new(MaybeUninit::uninit()),
+        }));
         let lap = (capacity + 1).next_power_of_two() << SHIFT;
-        // Positions begin in lap one, so that the head seen first can lie a lap behind.
+        // Positions wrap, so they may begin in any lap: a fresh cell's stamp is that of none. In builds that are
+        // to see the wrap it is the last one before.
+        let first = if cfg!(tamtam_near_wrap) {
+            lap.wrapping_neg()
+        } else {
+            lap
+        };
         Ring {
             tail: CacheAligned(Tail {
-                position: AtomicUsize::new(lap | if exact { RESERVED } else { 0 }),
-                head_seen: AtomicUsize::new(lap),
+                position: AtomicUsize::new(first | if exact { RESERVED } else { 0 }),
+                head_seen: AtomicUsize::new(first),
                 dropped: AtomicU64::new(0),
                 permits: Mutex::new(0),
             }),
             head: CacheAligned(Head {
-                position: AtomicUsize::new(lap),
+                position: AtomicUsize::new(first),
                 pace: Pace::new(interval_for(capacity)),
             }),
-            cells,
+            cells: cells.into_boxed_slice(),
             lap,
             overflow,
             exact,
@@ -250,16 +253,6 @@ impl<T> Ring<T> {
         self.receivers.notify_one();
     }
 
-    /// Gives a claimed position up: receivers will pass over it.
-    fn abandon(&self, claim: Claim) {
-        // SYNC ring-stamp
-        self.cell(claim.0)
-            .stamp
-            .store(skipped(claim.0), Ordering::Release);
-        // Whoever waits has to look again: what comes behind it may be there already.
-        self.receivers.notify_all();
-    }
-
     /// Takes the receivers' lock if the oldest message is there to be taken: its position and cell.
     #[inline(always)]
     fn lock_mail(&self) -> Result<(usize, &Cell<T>), Nothing> {
@@ -270,11 +263,7 @@ impl<T> Ring<T> {
         let cell = self.cell(head);
         // SYNC ring-stamp. Looking before locking keeps waiting receivers out of each other's way. A
         // stamp that is right stays right until the head moves on, and then locking it fails.
-        let stamp = cell.stamp.load(Ordering::Acquire);
-        if stamp != head | FLAG {
-            if stamp == skipped(head) {
-                self.skip(head);
-            }
+        if cell.stamp.load(Ordering::Acquire) != head | FLAG {
             return Err(Nothing::Busy);
         }
         if self.lock_head(head) {
@@ -293,17 +282,6 @@ impl<T> Ring<T> {
             .position
             .compare_exchange(head, head | FLAG, Ordering::SeqCst, Ordering::Relaxed)
             .is_ok()
-    }
-
-    /// Passes over a position that was given up, unless another receiver does.
-    #[cold]
-    fn skip(&self, head: usize) {
-        if self.lock_head(head) {
-            self.head.pace.count(1);
-            // SYNC ring-head
-            self.head.position.store(self.next(head), Ordering::Release);
-            self.senders.notify_one();
-        }
     }
 
     /// Closes the ring for senders; `false` if it was closed. Messages that are in it can still be
@@ -527,11 +505,8 @@ impl<T> Source for Sending<'_, T> {
         self.0.senders.decline(|| self.0.has_room());
     }
 
-    unsafe fn abandon(&self, token: &mut Token) {
-        // SAFETY: this is what `try_begin` puts into a token.
-        if let Ok(claim) = unsafe { token.take::<Result<Claim, Refusal>>() } {
-            self.0.abandon(claim);
-        }
+    unsafe fn abandon(&self, _: &mut Token) {
+        unreachable!("a future fills the position that it has claimed at once")
     }
 
     fn is_ready(&self) -> bool {

@@ -4,12 +4,14 @@
 //! to another thread although the end cannot be shared.
 
 mod recv;
+mod recv_many;
 mod reserve;
 mod send;
 mod sink;
 mod stream;
 
 pub use recv::{RecvFuture, RecvTimeoutFuture};
+pub use recv_many::{RecvManyFuture, RecvManyTimeoutFuture};
 pub use reserve::{ReserveFuture, ReserveTimeoutFuture};
 pub use send::{SendFuture, SendTimeoutFuture};
 pub use sink::SendSink;

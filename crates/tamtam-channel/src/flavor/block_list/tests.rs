@@ -1,0 +1,101 @@
+//! Blocks that have been recycled so often that their generation wraps, or changes its highest bit.
+
+use std::collections::VecDeque;
+
+use super::*;
+
+/// Generations around which something might go wrong: the first ones, the sign's change, the wrap.
+const TURNS: [u32; 3] = [1, 1 << 31, 0];
+
+/// How many blocks pass. Miri takes thousands of times as long for each.
+const BLOCKS: usize = if cfg!(miri) { 6 } else { 40 };
+
+/// A list whose blocks, but for the first one, have been recycled so often that this is their generation.
+fn list_of_generation(generation: u32) -> BlockList<Box<u64>> {
+    let list = BlockList::new(true);
+    for spare in &list.spares {
+        let block = Block::<Box<u64>>::allocate();
+        // SAFETY: the block is in no list yet, and its cells are those that `allocate` wrote.
+        unsafe {
+            block
+                .as_ref()
+                .generation
+                .with_mut(|place| *place = generation);
+            for index in 0..Block::<Box<u64>>::CELLS {
+                Block::cell(block, index)
+                    .stamp
+                    .store(generation.wrapping_sub(1), Ordering::Relaxed);
+            }
+        }
+        spare.store(block.as_ptr(), Ordering::Relaxed);
+    }
+    list
+}
+
+/// The list beside a queue that does the same: each step sends and receives, singly or in portions, and never is a message
+/// received that was not sent. So many blocks pass that each is recycled several times.
+fn lives_through(generation: u32, ahead: usize) {
+    let list = list_of_generation(generation);
+    let mut expected = VecDeque::new();
+    let mut next = 0;
+    let mut fresh = || {
+        next += 1;
+        next
+    };
+    for step in 0..BLOCKS * Block::<Box<u64>>::CELLS {
+        if step % 7 == 5 {
+            let claims = list.claim_many(3).expect("the list is open");
+            let numbers: Vec<u64> = (0..claims.count()).map(|_| fresh()).collect();
+            expected.extend(&numbers);
+            let mut numbers = numbers.into_iter();
+            list.write_many(claims, || {
+                Box::new(numbers.next().expect("as many as claimed"))
+            });
+        } else {
+            let claim = list.claim().expect("the list is open");
+            let number = fresh();
+            expected.push_back(number);
+            list.write(claim, Box::new(number));
+        }
+        // A cell that is claimed and not written has no message, whatever the generation.
+        let pending = (step % 5 == 0).then(|| list.claim().expect("the list is open"));
+        let mut looks = 0;
+        while expected.len() > ahead || (pending.is_some() && !expected.is_empty()) {
+            looks += 1;
+            assert!(looks < 10_000, "messages were sent and do not come");
+            if step % 2 == 0 {
+                match list.receive() {
+                    Ok(message) => assert_eq!(Some(*message), expected.pop_front()),
+                    Err(nothing) => assert_eq!(nothing, Nothing::Busy),
+                }
+            } else {
+                let mut messages = Vec::with_capacity(2);
+                let _ = list.receive_many(&mut messages, 2);
+                for message in messages {
+                    assert_eq!(Some(*message), expected.pop_front());
+                }
+            }
+        }
+        if let Some(claim) = pending {
+            assert!(list.receive().is_err(), "that message is not written");
+            let mut messages = Vec::with_capacity(2);
+            assert_eq!(list.receive_many(&mut messages, 2), Err(Nothing::Busy));
+            let number = fresh();
+            expected.push_back(number);
+            list.write(claim, Box::new(number));
+        }
+    }
+}
+
+#[test]
+fn a_generation_that_wraps_neither_loses_nor_invents_messages() {
+    for turn in TURNS {
+        for before in 0..if cfg!(miri) { 1 } else { 3 } {
+            for ahead in [0, 1, 3 * Block::<Box<u64>>::CELLS] {
+                if !cfg!(miri) || ahead == 1 {
+                    lives_through(turn.wrapping_sub(before), ahead);
+                }
+            }
+        }
+    }
+}
