@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::Source;
 
-use crate::ask_future::AskFuture;
+use crate::ask_future::{AskFuture, Limit};
 use crate::at_work::{ActorId, AtWork, Place};
 use crate::cell::Cell;
-use crate::error::{AskError, TellError};
+use crate::error::{AskError, NoThread, TellError};
 use crate::held_wait::HeldWait;
+use crate::home::ThreadWait;
 use crate::mailbox::{Level, TellFuture, WhenFull, apart};
 use crate::reply::{Answer, Reply};
 use crate::time::Door;
@@ -35,6 +36,28 @@ use recipient::{Held, Mapped, Recipient, tell_through};
 ///
 /// What one thread, or one actor, sends to one actor is handled in the order sent. What it did before it sent
 /// is visible to the handler.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Pool, Reply};
+///
+/// enum Stock {
+///     Add(u32),
+///     Left(Reply<u32>),
+/// }
+///
+/// let pool = Pool::new();
+/// let mut left = 0;
+/// let stock = pool.spawn_fn(move |message: Stock, _| match message {
+///     Stock::Add(pieces) => left += pieces,
+///     Stock::Left(reply) => reply.send(left),
+/// });
+/// let supplier = stock.clone(); // the same actor
+/// supplier.tell(Stock::Add(3))?; // appended, and not waited for
+/// assert_eq!(stock.ask(Stock::Left)?, 3); // waits for the answer
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
 pub struct Address<M> {
     way: Way<M>,
 }
@@ -180,8 +203,10 @@ impl<M> Address<M> {
     /// # Blocking
     ///
     /// Until the question is answered or dropped. A handler asks by [`Context::ask`](crate::Context::ask); if
-    /// one calls this on a thread of a pool, the pool lets another thread stand in for as long, up to a limit. On the
-    /// thread on which the asked actor itself lives it is an error, [`AskError::OwnThread`], and nothing is asked.
+    /// one calls this on a thread of a pool, the pool lets another thread stand in for as long, up to
+    /// [a limit](crate::PoolBuilder::stand_ins), beyond which it may be [an error](AskError::NoThread). On the
+    /// thread on which the asked actor itself lives it is an error, [`AskError::OwnThread`], and nothing is asked; so it is
+    /// in a task of the runtime of [`Pool::on_tokio`](crate::Pool::on_tokio) if that would leave the runtime no thread.
     ///
     /// # Errors
     ///
@@ -208,12 +233,13 @@ impl<M> Address<M> {
         question: impl FnOnce(Reply<R>) -> M,
         deadline: Option<Instant>,
     ) -> Result<R, AskError> {
-        if self.is_on_this_thread() {
+        let Some(wait) = self.begin_wait() else {
             return Err(AskError::OwnThread);
-        }
+        };
         if let Some(asker) = AtWork::id() {
             let (reply, answer) = Reply::open();
             self.put_question(question(reply))?;
+            wait.has_sent();
             return self.wait_at_work(asker, &answer, deadline);
         }
         let (reply, answer) = Reply::open_for_thread();
@@ -224,6 +250,7 @@ impl<M> Address<M> {
         };
         self.push(question(reply), when)
             .map_err(|error| error.why())?;
+        wait.has_sent();
         // Perhaps in the drop of something: on a thread of a pool all the same.
         crate::pool::while_blocked(|| answer.wait_until(deadline))
     }
@@ -243,16 +270,40 @@ impl<M> Address<M> {
             }
             let grace = Instant::now() + GRACE;
             if deadline.is_none_or(|deadline| grace < deadline) {
-                match crate::pool::while_blocked(|| answer.wait_until(Some(grace))) {
-                    Err(AskError::TimedOut) if waiting.still_stands(&closed) => {
-                        return Err(AskError::Cycle(closed.cycle));
-                    }
-                    Err(AskError::TimedOut) => {}
-                    answered => return answered,
+                if let Some(answered) = self.wait_for(answer, Some(grace)) {
+                    return answered;
+                }
+                if waiting.still_stands(&closed) {
+                    return Err(AskError::Cycle(closed.cycle));
                 }
             }
         }
-        crate::pool::while_blocked(|| answer.wait_until(deadline))
+        self.wait_for(answer, deadline)
+            .unwrap_or(Err(AskError::TimedOut))
+    }
+
+    /// Waits for an answer on a thread of a pool or another one: `None` if none came until the deadline.
+    fn wait_for<R: Send + 'static>(
+        &self,
+        answer: &Answer<R>,
+        deadline: Option<Instant>,
+    ) -> Option<Result<R, AskError>> {
+        let location = match &self.way {
+            Way::Here(cell) => cell.0.task_location(),
+            Way::Through(recipient) => recipient.location(),
+        };
+        let wait = |deadline| answer.take_until(deadline);
+        match crate::pool::wait_for(location, deadline, wait) {
+            Ok(answered) => answered,
+            Err(stuck) => {
+                let name = match &self.way {
+                    Way::Here(cell) => cell.0.life().name(),
+                    Way::Through(recipient) => recipient.name(),
+                };
+                let asked = (self.id(), name);
+                Some(Err(AskError::NoThread(NoThread::new(asked, stuck))))
+            }
+        }
     }
 
     /// As [`ask`](Address::ask), but waits at most `timeout`.
@@ -306,17 +357,17 @@ impl<M> Address<M> {
         }
     }
 
-    /// Whether the actor has its turns on this very thread, and nowhere else.
-    fn is_on_this_thread(&self) -> bool {
+    /// This thread is about to wait for the actor: see [`Home::begin_wait`](crate::home::Home::begin_wait).
+    fn begin_wait(&self) -> Option<ThreadWait> {
         match &self.way {
-            Way::Here(cell) => cell.0.is_on_this_thread(),
-            Way::Through(recipient) => recipient.is_on_this_thread(),
+            Way::Here(cell) => cell.0.begin_wait(),
+            Way::Through(recipient) => recipient.begin_wait(),
         }
     }
 
     /// How many messages were accepted and yet never handled: dropped for want of room, still in the
     /// mailbox when the actor stopped, or the one at which it has panicked.
-    pub fn lost(&self) -> u32 {
+    pub fn lost(&self) -> u64 {
         match &self.way {
             Way::Here(cell) => cell.0.lost(),
             Way::Through(recipient) => recipient.lost(),
@@ -349,6 +400,58 @@ impl<M: Send + 'static> Address<M> {
         &self,
         question: impl FnOnce(Reply<R>) -> M,
     ) -> AskFuture<R> {
+        self.ask_within(question, Limit::NONE)
+    }
+
+    /// As [`ask_async`](Address::ask_async), but waits at most `timeout` from now, by the system's clock; for room in a
+    /// mailbox that is made for [waiting](crate::Overflow::Wait), too.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`ask_async`](Address::ask_async).
+    ///
+    /// # Errors
+    ///
+    /// [`AskError`] says why there is no answer: [`TimedOut`](AskError::TimedOut) if the question was asked, and
+    /// [`Full`](AskError::Full) if there was no room for it until then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tamtam_actor::{AskError, Pool, Reply};
+    /// # fn run<F: Future>(future: F) -> F::Output {
+    /// #     let mut future = std::pin::pin!(future);
+    /// #     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    /// #     loop {
+    /// #         if let std::task::Poll::Ready(output) = future.as_mut().poll(&mut context) {
+    /// #             return output;
+    /// #         }
+    /// #         std::thread::yield_now();
+    /// #     }
+    /// # }
+    ///
+    /// let pool = Pool::new();
+    /// let mut kept = Vec::new();
+    /// let forgetful = pool.spawn_fn(move |reply: Reply<u32>, _| kept.push(reply));
+    /// # run(async {
+    /// let answer = forgetful.ask_timeout_async(|reply| reply, Duration::from_millis(5)).await;
+    /// assert_eq!(answer, Err(AskError::TimedOut));
+    /// # });
+    /// ```
+    pub fn ask_timeout_async<R: Send + 'static>(
+        &self,
+        question: impl FnOnce(Reply<R>) -> M,
+        timeout: Duration,
+    ) -> AskFuture<R> {
+        self.ask_within(question, Limit::after(timeout))
+    }
+
+    fn ask_within<R: Send + 'static>(
+        &self,
+        question: impl FnOnce(Reply<R>) -> M,
+        mut limit: Limit,
+    ) -> AskFuture<R> {
         let (reply, answer) = Reply::open();
         let open = answer.to_open();
         let waiting = match self.try_tell(question(reply)) {
@@ -362,10 +465,12 @@ impl<M: Send + 'static> Address<M> {
             answer: Box::pin(async move {
                 if let Some((address, question)) = waiting? {
                     // The wait for the answer is the one that is looked at.
-                    let told = TellFuture::unwatched(&address, question).await;
+                    let told = TellFuture::unwatched(&address, question);
+                    let told = limit.await_within(told).await.ok_or(AskError::Full)?;
                     told.map_err(|error| error.why())?;
                 }
-                answer.awaited().await
+                let answered = limit.await_within(answer.awaited()).await;
+                answered.unwrap_or(Err(AskError::TimedOut))
             }),
             to: self.id(),
             question: open,
@@ -445,5 +550,43 @@ impl<M> fmt::Debug for Address<M> {
         f.debug_struct("Address")
             .field("stopped", &self.is_stopped())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+    use crate::error::Refusal;
+    use crate::mailbox::Overflow;
+    use crate::pool::Pool;
+
+    #[test]
+    fn what_is_lost_is_counted_beyond_32_bits() {
+        let pool = Pool::with_threads(1);
+        let (ended, end) = std::sync::mpsc::channel::<()>();
+        let actor = pool
+            .spawner()
+            .limited(1, Overflow::DropOldest)
+            .spawn_fn(move |(): (), _| {
+                // Until the other end is gone.
+                let _ = end.recv();
+            });
+        let Way::Here(cell) = &actor.way else {
+            unreachable!("it is not mapped");
+        };
+        let before = u64::from(u32::MAX) - 1;
+        cell.0.assume_lost(before);
+        for _ in 0..10 {
+            actor.tell(()).unwrap();
+        }
+        assert!((8..=9).contains(&(actor.lost() - before)));
+        assert_eq!(actor.map(|(): ()| ()).lost(), actor.lost());
+        drop(ended);
+        actor.stop();
+        while !actor.is_stopped() {
+            std::thread::yield_now();
+        }
+        assert_eq!(actor.tell(()).map_err(|e| e.why()), Err(Refusal::Stopped));
+        assert!(actor.lost() > before + 7);
     }
 }

@@ -1,6 +1,8 @@
 use core::fmt;
-use core::pin::Pin;
+use core::future::poll_fn;
+use core::pin::{Pin, pin};
 use core::task::{Context, Poll};
+use core::time::Duration;
 use std::sync::Arc;
 
 use crate::at_work::ActorId;
@@ -9,12 +11,64 @@ use crate::held_wait::HeldWait;
 use crate::waits::Open;
 
 /// The answer to a question, awaited: see [`Address::ask_async`](crate::Address::ask_async).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{AskError, Pool, Reply};
+///
+/// async fn both(one: u32, other: u32) -> Result<u32, AskError> {
+///     let pool = Pool::new();
+///     let squares = pool.spawn_fn(|(n, reply): (u32, Reply<u32>), _| reply.send(n * n));
+///     let one = squares.ask_async(|reply| (one, reply)); // asked at once
+///     let other = squares.ask_async(|reply| (other, reply)); // beside the first
+///     Ok(one.await? + other.await?)
+/// }
+/// # let (mut both, mut cx) = (Box::pin(both(3, 4)), std::task::Context::from_waker(std::task::Waker::noop()));
+/// # loop {
+/// #     if let std::task::Poll::Ready(sum) = both.as_mut().poll(&mut cx) {
+/// #         break assert_eq!(sum, Ok(25));
+/// #     }
+/// #     std::thread::yield_now();
+/// # }
+/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct AskFuture<R> {
     pub(crate) answer: Pin<Box<dyn Future<Output = Result<R, AskError>> + Send>>,
     pub(crate) to: ActorId,
     pub(crate) question: Arc<dyn Open>,
     pub(crate) wait: HeldWait,
+}
+
+/// How long one waits as a task.
+pub(crate) struct Limit(Option<Pin<Box<dyn Future<Output = ()> + Send>>>);
+
+impl Limit {
+    /// As long as it takes.
+    pub(crate) const NONE: Self = Limit(None);
+
+    /// At most so long from now.
+    pub(crate) fn after(timeout: Duration) -> Self {
+        let over = tamtam_channel::after(timeout);
+        Limit(Some(Box::pin(async move {
+            let _ = over.recv_async().await;
+        })))
+    }
+
+    /// `None` if the time is over before the future is ready.
+    pub(crate) async fn await_within<F: Future>(&mut self, future: F) -> Option<F::Output> {
+        let mut future = pin!(future);
+        poll_fn(|cx| {
+            if let Poll::Ready(output) = future.as_mut().poll(cx) {
+                return Poll::Ready(Some(output));
+            }
+            match &mut self.0 {
+                Some(over) => over.as_mut().poll(cx).map(|()| None),
+                None => Poll::Pending,
+            }
+        })
+        .await
+    }
 }
 
 impl<R> Future for AskFuture<R> {

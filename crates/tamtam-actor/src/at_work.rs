@@ -12,6 +12,19 @@ use crate::cell::System;
 use crate::life::{Lifeline, WatchKey, Watcher};
 
 /// The number of an actor: see [`Address::id`](crate::Address::id).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Pool;
+///
+/// let pool = Pool::new();
+/// let one = pool.spawn_fn(|(): (), _| {});
+/// let other = pool.spawn_fn(|(): (), _| {});
+/// assert_ne!(one.id(), other.id());
+/// assert_eq!(one.id(), one.clone().id());
+/// println!("actor {}", one.id());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ActorId(NonZeroU64);
 
@@ -88,7 +101,7 @@ pub(crate) trait Place: Send + Sync {
     #[cfg_attr(not(feature = "tracing"), allow(dead_code))]
     fn message_type(&self) -> &'static str;
     /// Messages that were accepted and never handled.
-    fn lost(&self) -> u32;
+    fn lost(&self) -> u64;
     /// Whether it has its turns on this very thread, and nowhere else.
     fn is_on_this_thread(&self) -> bool;
     /// Lets it handle no more messages from the end of the one that it is at. Called in its turn only.

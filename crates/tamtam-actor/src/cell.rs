@@ -16,19 +16,25 @@ use std::time::Instant;
 
 use tamtam_wait::Backoff;
 use tamtam_wait::Source;
-use tamtam_wait::seam::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use tamtam_wait::seam::atomic::{
+    AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+};
 use tamtam_wait::seam::{self, UnsafeCell};
 
 use crate::at_work::{ActorId, AtWork, Kind, Place, State};
 use crate::error::TellError;
-use crate::home::{Acts, Due, Home, Task, TurnLimits};
-use crate::life::{Call, Concerned, EndReason, Ended, Lifeline, WatchKey, Watcher, catch};
+use crate::home::{Acts, Due, Home, Task, ThreadWait, TurnLimits};
+use crate::life::{
+    Call, Concerned, EndReason, Ended, Lifeline, WatchKey, Watcher, catch, forget_name, panic_of,
+};
 use crate::mailbox::{
     DeadLetter, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed, Reserved,
     Room, Ruled, Seen, Sender, Special, Tail, Things, Urgent, WhenFull, tell_of,
 };
 use crate::memory::SlabBox;
 use crate::observe::{Record, told};
+use crate::owed::{Owed, settle};
+use crate::reply::dropping_for;
 use crate::time::Time;
 use tamtam_wait::contain;
 
@@ -87,6 +93,8 @@ pub(crate) enum System {
     Suspend(Call),
     /// Look around.
     Look,
+    /// An asker is owed the news that there is no answer; why is known when the panic has come to its end.
+    Settle(Arc<Owed>),
     /// No address is left outside.
     Orphaned,
 }
@@ -124,7 +132,7 @@ pub(crate) struct Cell<M> {
     /// So many [`Muted`] there are.
     mutes: AtomicU32,
     /// Messages that were accepted and never handled, or dropped for want of room.
-    lost: AtomicU32,
+    lost: AtomicU64,
     /// How many addresses there are.
     addresses: AtomicUsize,
     /// What is out of the ordinary: messages may lie in there instead.
@@ -191,7 +199,7 @@ impl<M: Send + 'static> Cell<M> {
         let message_type = core::any::type_name::<M>();
         let record = home
             .ledger()
-            .map(|ledger| Record::new(id, message_type, ledger));
+            .map(|ledger| Record::new(id, message_type, ledger, home.is_for_blocking()));
         let special = Special::new(mailbox, record);
         let is_special = special.is_some();
         let cell = Arc::new(Cell {
@@ -200,7 +208,7 @@ impl<M: Send + 'static> Cell<M> {
             draining: AtomicU8::new(NOBODY),
             parked: AtomicBool::new(false),
             mutes: AtomicU32::new(0),
-            lost: AtomicU32::new(0),
+            lost: AtomicU64::new(0),
             addresses: AtomicUsize::new(1),
             special,
             home,
@@ -278,6 +286,7 @@ impl<M> Cell<M> {
         told::lost(self.id, message_type);
         tell_of(|| DeadLetter {
             actor: self.id(),
+            name: self.life.name(),
             message_type,
             why,
         });
@@ -296,8 +305,14 @@ impl<M> Cell<M> {
         }
     }
 
-    pub(crate) fn lost(&self) -> u32 {
+    pub(crate) fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Sets the count of lost messages, for tests that begin near a wrap.
+    #[cfg(all(test, not(tamtam_loom)))]
+    pub(crate) fn assume_lost(&self, count: u64) {
+        self.lost.store(count, Ordering::Relaxed);
     }
 
     // ----------------------------------------------------------------------------------- turns
@@ -458,6 +473,9 @@ impl<M> Cell<M> {
 
 impl<M> Drop for Cell<M> {
     fn drop(&mut self) {
+        if self.life.has_name() {
+            forget_name(self.id);
+        }
         // Nobody is left, and an actor that has stopped was drained by the last who sent to it. But a home may go
         // without running or abandoning what is due.
         // SAFETY: as said.
@@ -529,7 +547,7 @@ impl<M: Send + 'static> Place for Cell<M> {
         core::any::type_name::<M>()
     }
 
-    fn lost(&self) -> u32 {
+    fn lost(&self) -> u64 {
         Cell::lost(self)
     }
 
@@ -566,8 +584,15 @@ impl<M: Send + 'static> Place for Cell<M> {
 }
 
 #[cold]
-fn after_panic<M>(behavior: &mut impl Behavior<M>, why: EndReason) -> Turn {
-    contain(|| behavior.panicked(why)).unwrap_or(Turn::Stop)
+fn after_panic<M>(id: ActorId, behavior: &mut impl Behavior<M>, why: EndReason) -> Turn {
+    let told = panic_of(id, &why);
+    contain(|| settle(id, told.clone()));
+    // With the instance, if another one is to come, goes what it has kept of questions.
+    let after = contain(|| match told {
+        Some(told) => dropping_for(told, || behavior.panicked(why)),
+        None => behavior.panicked(why),
+    });
+    after.unwrap_or(Turn::Stop)
 }
 
 /// A cell with an actor of this type in it.
@@ -600,8 +625,8 @@ impl<M: Send + 'static, B: Behavior<M> + 'static> Due for Inhabited<M, B> {
             }) {
                 Ok(turn) => turn,
                 Err(why) => {
-                    told::panicked(cell.id, behavior.actor_type(), &why);
-                    after_panic(behavior, why)
+                    told::panicked(cell.id, behavior.actor_type(), cell.life.name(), &why);
+                    after_panic(cell.id, behavior, why)
                 }
             }
         });

@@ -1,4 +1,5 @@
 use core::fmt;
+use core::time::Duration;
 
 use crate::actor::Actor;
 use crate::address::Address;
@@ -74,6 +75,26 @@ impl<Q: Send + 'static, R: Send + 'static> Comm<Q, R> {
     /// [`AskError`] says why there is no answer.
     pub fn ask_async(&self, argument: Q) -> AskFuture<R> {
         self.address.ask_async(|reply| Call { argument, reply })
+    }
+
+    /// As [`ask`](Comm::ask), but waits at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// [`AskError`] says why there is no answer.
+    pub fn ask_timeout(&self, argument: Q, timeout: Duration) -> Result<R, AskError> {
+        self.address
+            .ask_timeout(|reply| Call { argument, reply }, timeout)
+    }
+
+    /// As [`ask_async`](Comm::ask_async), but waits at most `timeout` from now.
+    ///
+    /// # Errors
+    ///
+    /// [`AskError`] says why there is no answer.
+    pub fn ask_timeout_async(&self, argument: Q, timeout: Duration) -> AskFuture<R> {
+        self.address
+            .ask_timeout_async(|reply| Call { argument, reply }, timeout)
     }
 
     /// Calls the function, and `then` with its answer, on the thread that answers.
@@ -172,6 +193,18 @@ impl<A: Actor> Context<A> {
         then: impl FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
     ) {
         self.ask(&comm.address, |reply| Call { argument, reply }, then);
+    }
+
+    /// As [`call`](Context::call), but waits at most `timeout` for the answer, as [`ask_timeout`](Context::ask_timeout) does.
+    pub fn call_timeout<Q: Send + 'static, R: Send + 'static>(
+        &mut self,
+        comm: &Comm<Q, R>,
+        argument: Q,
+        timeout: Duration,
+        then: impl FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
+    ) {
+        let question = |reply| Call { argument, reply };
+        self.ask_timeout(&comm.address, question, timeout, then);
     }
 }
 

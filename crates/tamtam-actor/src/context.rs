@@ -2,6 +2,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::actor::Actor;
 use crate::address::Address;
@@ -10,12 +11,38 @@ use crate::cell::{Cell, Continuation, Own, System};
 use crate::error::AskError;
 use crate::mailbox::{Linked, Mark, Open};
 use crate::pipe::Pipes;
-use crate::reply::{Answered, Reply};
+use crate::reply::{Answered, Race, Reply};
 use crate::running::Running;
 use crate::time::Timers;
 use tamtam_wait::contain;
 
 /// What an actor can do besides handling messages, in a turn of its own.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_actor::{Actor, Context, Pool, Reply};
+///
+/// /// Answers a little later, and then stops.
+/// struct Last;
+///
+/// impl Actor for Last {
+///     type Message = Reply<&'static str>;
+///
+///     fn handle(&mut self, reply: Reply<&'static str>, cx: &mut Context<Self>) {
+///         cx.after(Duration::from_millis(1), |_last, cx| {
+///             reply.send("good bye");
+///             cx.stop();
+///         });
+///     }
+/// }
+///
+/// let pool = Pool::new();
+/// let last = pool.spawn(Last);
+/// assert_eq!(last.ask(|reply| reply), Ok("good bye"));
+/// last.end().wait();
+/// ```
 pub struct Context<A: Actor> {
     here: Here<A::Message>,
     pipes: Option<Box<Pipes<A>>>,
@@ -156,18 +183,76 @@ impl<A: Actor> Context<A> {
         M: Send + 'static,
         R: Send + 'static,
     {
+        let reply = Reply::to_continuation(self.pending(then));
+        put(address, question(reply));
+    }
+
+    /// As [`ask`](Context::ask), but waits at most `timeout` for the answer, by the time of this actor's home: then `then`
+    /// gets [`AskError::TimedOut`]. The question may still be handled; its answer goes nowhere.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tamtam_actor::{Actor, Address, AskError, Context, Pool, Reply};
+    ///
+    /// struct Shop(Address<Reply<u64>>);
+    ///
+    /// impl Actor for Shop {
+    ///     type Message = Reply<Result<u64, AskError>>;
+    ///
+    ///     fn handle(&mut self, reply: Self::Message, cx: &mut Context<Self>) {
+    ///         let patience = Duration::from_millis(5);
+    ///         cx.ask_timeout(&self.0, |reply| reply, patience, |_shop, price, _cx| reply.send(price));
+    ///     }
+    /// }
+    ///
+    /// let pool = Pool::new();
+    /// let mut unanswered = Vec::new();
+    /// let prices = pool.spawn_fn(move |reply: Reply<u64>, _| unanswered.push(reply));
+    /// let shop = pool.spawn(Shop(prices));
+    /// assert_eq!(shop.ask(|reply| reply)?, Err(AskError::TimedOut));
+    /// # Ok::<(), AskError>(())
+    /// ```
+    pub fn ask_timeout<M, R>(
+        &mut self,
+        address: &Address<M>,
+        question: impl FnOnce(Reply<R>) -> M,
+        timeout: Duration,
+        then: impl FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
+    ) where
+        M: Send + 'static,
+        R: Send + 'static,
+    {
+        let race = Race::new(self.pending(then));
+        let over = Arc::clone(&race);
+        // Set before the question is asked: whoever answers finds it.
+        race.set_timer(self.after(timeout, move |_, _| over.end(Err(AskError::TimedOut))));
+        put(address, question(Reply::to_continuation(Box::new(race))));
+    }
+
+    /// What is gone on with when there is an answer.
+    fn pending<R, F>(&mut self, then: F) -> Box<Linked<System, Pending<A, R, F>>>
+    where
+        R: Send + 'static,
+        F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
+    {
         self.begin_waiting();
-        let reply = Reply::to_continuation(Linked::new(Pending {
+        Linked::new(Pending {
             asker: Some(self.here.cell.to_arc()),
             generation: self.generation,
             then,
             answer: None,
             actor: PhantomData,
-        }));
-        if let Err(error) = address.tell(question(reply)) {
-            let why = error.why();
-            crate::reply::refuse(error.into_message(), why);
-        }
+        })
+    }
+}
+
+/// Asks a question, whose reply hears of it if it is refused.
+fn put<M>(address: &Address<M>, question: M) {
+    if let Err(error) = address.tell(question) {
+        let why = error.why();
+        crate::reply::refuse(error.into_message(), why);
     }
 }
 
@@ -236,6 +321,24 @@ impl<A: Actor> fmt::Debug for Context<A> {
 }
 
 /// What a function that handles messages can do besides: see [`Pool::spawn_fn`](crate::Pool::spawn_fn).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Pool;
+///
+/// let pool = Pool::new();
+/// let countdown = pool.spawn_fn(|number: u32, here| {
+///     if number == 0 {
+///         here.stop();
+///     } else {
+///         here.address().tell(number - 1).expect("this actor has not stopped");
+///     }
+/// });
+/// countdown.tell(3)?;
+/// countdown.end().wait();
+/// # Ok::<(), tamtam_actor::TellError<u32>>(())
+/// ```
 pub struct Here<M> {
     cell: Own<M>,
     /// Those that are to end with the actor, once there was one.

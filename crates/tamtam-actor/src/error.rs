@@ -2,16 +2,36 @@
 
 use core::error::Error;
 use core::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::at_work::{ActorId, AtWork};
+use crate::life::{Called, Panicked, name_of};
+use crate::pool::Stuck;
 use crate::waits::Cycle;
 
 /// A message that was not accepted, and why.
 ///
 /// It converts by `?` into `Box<dyn Error + Send + Sync>` whatever the message is: nobody gets at the message
 /// but by [`into_message`](TellError::into_message).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Pool;
+///
+/// let pool = Pool::new();
+/// let actor = pool.spawn_fn(|_: String, _| {});
+/// actor.stop();
+/// actor.end().wait();
+///
+/// let error = actor.tell("late".to_owned()).unwrap_err();
+/// assert!(error.is_stopped());
+/// assert_eq!(error.into_message(), "late"); // it comes back
+/// ```
 pub struct TellError<M> {
     why: Refusal,
+    /// Whose mailbox it is.
+    to: ActorId,
     /// Those who wait for each other, if that is why.
     cycle: Option<Box<Cycle>>,
     /// The lock is never taken: it says that nobody looks at the message through a shared error.
@@ -19,6 +39,18 @@ pub struct TellError<M> {
 }
 
 /// Why a message was not accepted.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Pool, Refusal};
+///
+/// let pool = Pool::new();
+/// let actor = pool.spawn_fn(|(): (), _| {});
+/// actor.stop();
+/// actor.end().wait();
+/// assert_eq!(actor.tell(()).unwrap_err().why(), Refusal::Stopped);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -32,25 +64,28 @@ pub enum Refusal {
 }
 
 impl<M> TellError<M> {
-    pub(crate) fn full(message: M) -> Self {
+    pub(crate) fn full(to: ActorId, message: M) -> Self {
         TellError {
             why: Refusal::Full,
+            to,
             cycle: None,
             message: Mutex::new(message),
         }
     }
 
-    pub(crate) fn stopped(message: M) -> Self {
+    pub(crate) fn stopped(to: ActorId, message: M) -> Self {
         TellError {
             why: Refusal::Stopped,
+            to,
             cycle: None,
             message: Mutex::new(message),
         }
     }
 
-    pub(crate) fn in_cycle(message: M, cycle: Cycle) -> Self {
+    pub(crate) fn in_cycle(to: ActorId, message: M, cycle: Cycle) -> Self {
         TellError {
             why: Refusal::Cycle,
+            to,
             cycle: Some(Box::new(cycle)),
             message: Mutex::new(message),
         }
@@ -66,6 +101,16 @@ impl<M> TellError<M> {
     /// Why it was not accepted.
     pub fn why(&self) -> Refusal {
         self.why
+    }
+
+    /// The number of the actor that has not got it: see [`Address::id`](crate::Address::id).
+    pub fn actor(&self) -> ActorId {
+        self.to
+    }
+
+    /// The name of that actor, if it was given one by [`Spawner::name`](crate::Spawner::name), and there is still an address of it.
+    pub fn name(&self) -> Option<Arc<str>> {
+        name_of(self.to)
     }
 
     /// Whether the mailbox had no room; later it may have.
@@ -92,6 +137,7 @@ impl<M> fmt::Debug for TellError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TellError")
             .field("why", &self.why)
+            .field("actor", &self.to)
             .finish_non_exhaustive()
     }
 }
@@ -105,12 +151,15 @@ impl<M> fmt::Display for TellError<M> {
                  not sent; let one of them wait by `Context::pipe`, which handles messages meanwhile"
             );
         }
-        f.write_str(match self.why {
-            Refusal::Full | Refusal::Cycle => {
-                "the actor's mailbox is full: the message was not sent; try later, or wait for room"
-            }
-            Refusal::Stopped => "the actor has stopped: the message was not sent",
-        })
+        let name = self.name();
+        let actor = Called(self.to, name.as_deref());
+        match self.why {
+            Refusal::Full | Refusal::Cycle => write!(
+                f,
+                "the mailbox of actor {actor} is full: the message was not sent; try later, or wait for room"
+            ),
+            Refusal::Stopped => write!(f, "actor {actor} has stopped: the message was not sent"),
+        }
     }
 }
 
@@ -126,6 +175,23 @@ impl From<Refusal> for AskError {
 }
 
 /// Why a question got no answer.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_actor::{AskError, Pool, Reply};
+///
+/// let pool = Pool::new();
+/// let mut kept = Vec::new();
+/// let silent = pool.spawn_fn(move |reply: Reply<u32>, _| kept.push(reply));
+/// let patience = Duration::from_millis(5);
+/// assert_eq!(silent.ask_timeout(|reply| reply, patience), Err(AskError::TimedOut));
+///
+/// silent.stop();
+/// silent.end().wait();
+/// assert_eq!(silent.ask(|reply| reply), Err(AskError::Stopped));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AskError {
@@ -135,6 +201,9 @@ pub enum AskError {
     Stopped,
     /// The question was dropped without an answer: by the actor, or with its mailbox when it stopped.
     Unanswered,
+    /// The actor that had the question panicked: while it handled it or kept its [`Reply`](crate::Reply), or with the question in
+    /// its mailbox, and was not begun again.
+    Panicked(Panicked),
     /// No answer came in time. The question may still be handled; its answer goes nowhere.
     TimedOut,
     /// The asking actor waited, by [`Address::ask`](crate::Address::ask) in a handler or by
@@ -145,8 +214,95 @@ pub enum AskError {
     /// from somewhere else.
     Cycle(Cycle),
     /// The actor lives on this very thread, a [`Worker`](crate::Worker)'s or a [`Frame`](crate::Frame)'s, which would
-    /// wait for itself: the question was not asked.
+    /// wait for itself; or this is a task on the last thread of its [runtime](crate::Pool::on_tokio) that does not wait: the
+    /// question was not asked.
     OwnThread,
+    /// The handler that asked kept the last thread of its pool that did not wait, and the asked actor, or one for which
+    /// another thread waits, had no thread left for its turn: see [`NoThread`]. The question may still be handled; its answer
+    /// goes nowhere.
+    NoThread(NoThread),
+}
+
+/// All threads of a pool waited in handlers: see [`AskError::NoThread`].
+///
+/// [`Context::ask`](crate::Context::ask) waits without a thread; [`PoolBuilder::stand_ins`](crate::PoolBuilder::stand_ins)
+/// allows more threads.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct NoThread(Arc<Starved>);
+
+#[derive(PartialEq, Eq, Hash)]
+struct Starved {
+    asker: Option<Named>,
+    asked: Named,
+    pool: Arc<str>,
+    limit: usize,
+}
+
+/// An actor, and its name if it has one.
+type Named = (ActorId, Option<Arc<str>>);
+
+impl NoThread {
+    /// The actor at work has asked another one, which no thread is left to run.
+    pub(crate) fn new(asked: Named, stuck: Stuck) -> Self {
+        let asker = AtWork::place().map(|place| (place.id(), place.life().name()));
+        NoThread(Arc::new(Starved {
+            asker,
+            asked,
+            pool: stuck.pool,
+            limit: stuck.limit,
+        }))
+    }
+
+    /// The actor that was asked.
+    #[must_use]
+    pub fn asked(&self) -> ActorId {
+        self.0.asked.0
+    }
+
+    /// The name of the pool.
+    #[must_use]
+    pub fn pool(&self) -> &str {
+        &self.0.pool
+    }
+
+    /// How many threads may stand in at once there.
+    #[must_use]
+    pub fn stand_ins(&self) -> usize {
+        self.0.limit
+    }
+}
+
+impl fmt::Display for NoThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fn show(f: &mut fmt::Formatter<'_>, (id, name): &Named) -> fmt::Result {
+            match name {
+                Some(name) => write!(f, "{name:?} ({id})"),
+                None => id.fmt(f),
+            }
+        }
+        let Starved {
+            asker,
+            asked,
+            pool,
+            limit,
+        } = &*self.0;
+        match asker {
+            Some(asker) => show(f, asker)?,
+            None => f.write_str("a thread of the pool")?,
+        }
+        f.write_str(" waits for ")?;
+        show(f, asked)?;
+        write!(
+            f,
+            ", but all threads of the pool {pool:?} wait in handlers, and no more than {limit} may stand in for them"
+        )
+    }
+}
+
+impl fmt::Debug for NoThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NoThread({self})")
+    }
 }
 
 impl fmt::Display for AskError {
@@ -159,16 +315,25 @@ impl fmt::Display for AskError {
                      them ask by `Context::ask`, which handles messages meanwhile"
                 );
             }
+            AskError::NoThread(starved) => {
+                return write!(
+                    f,
+                    "no thread is left to answer: {starved}; ask by `Context::ask`, which waits without a thread, or allow \
+                     more by `PoolBuilder::stand_ins`"
+                );
+            }
+            AskError::Panicked(panicked) => {
+                return write!(f, "{panicked}; the question was dropped without an answer");
+            }
             AskError::Full => "the actor's mailbox is full: the question was not asked",
             AskError::Stopped => "the actor has stopped: the question was not asked",
             AskError::Unanswered => {
-                "the question was dropped without an answer: the actor did not answer it, panicked, or \
-                 stopped before its turn came"
+                "the question was dropped without an answer: the actor did not answer it, or stopped before its turn came"
             }
             AskError::TimedOut => "no answer came in time; the question may still be handled",
             AskError::OwnThread => {
-                "the actor lives on this very thread, which would wait for itself: the question was not asked; \
-                 ask from its handlers by `Context::ask`"
+                "the actor would have no thread left to answer on, since this one would wait for itself: the question was \
+                 not asked; ask by `Context::ask` in handlers, by `ask_async` in tasks"
             }
         };
         f.write_str(text)

@@ -1,6 +1,6 @@
 use core::fmt;
 use core::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use tamtam_wait::Wait;
@@ -8,10 +8,11 @@ use tamtam_wait::Wait;
 use crate::actor::Actor;
 use crate::address::Address;
 use crate::context::{Context, Here};
+use crate::home::Home;
 use crate::line::{Allowed, Line};
 use crate::observe::{HomeKind, Observe, Shown};
 use crate::spawner::Spawner;
-use crate::time::Time;
+use crate::time::{Time, vigil};
 
 /// A home for actors in the caller's own loop: that of a game, a window, a simulation. They have their turns when
 /// the loop [pumps](Frame::pump), on the thread that it pumps on, and at no other time.
@@ -74,8 +75,11 @@ impl Frame {
         let shown = Shown::new(HomeKind::Frame, "frame", Observe::default());
         let line = Line::new(Wait::Adaptive, true, time).shown(shown.as_deref());
         line.keep();
+        let line = Arc::new(line);
+        let sleeper: Weak<dyn vigil::Sleeper> = Arc::downgrade(&line) as _;
+        vigil::enlist(sleeper);
         Frame {
-            line: Arc::new(line),
+            line,
             here: PhantomData,
             _shown: shown,
         }
@@ -133,6 +137,7 @@ impl Frame {
             time: budget.time,
             messages: budget.messages,
         };
+        self.look_after_timers();
         // SAFETY: this is the frame's thread, which it never leaves. No turn is under way: one that pumped its own
         // frame would have to have it exclusively, as this pump has.
         let (handled, left) = unsafe { self.line.pump(&allowed) };
@@ -197,7 +202,14 @@ impl Frame {
     /// As long as nothing comes, at most `timeout`.
     pub fn wait(&mut self, timeout: Duration) -> bool {
         let deadline = Instant::now().checked_add(timeout);
+        self.look_after_timers();
         self.has_mail() || self.line.wait(deadline)
+    }
+
+    /// The process may be a forked child, in which nobody else would.
+    fn look_after_timers(&self) {
+        self.line.time().keep_appointment();
+        vigil::attend();
     }
 }
 
@@ -219,6 +231,19 @@ impl fmt::Debug for Frame {
 
 /// Spawns actors in a [`Frame`] from other threads. It may outlive the frame; what is spawned then is dropped, and its
 /// address says so.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Budget, Frame};
+///
+/// let mut frame = Frame::new();
+/// let handle = frame.handle(); // for other threads
+/// let address = std::thread::spawn(move || handle.spawn_fn(|_: u32, _| {})).join().unwrap();
+/// address.tell(1)?;
+/// assert_eq!(frame.pump(Budget::unlimited()).handled, 1);
+/// # Ok::<(), tamtam_actor::TellError<u32>>(())
+/// ```
 #[derive(Clone)]
 pub struct FrameHandle {
     line: Arc<Line>,
@@ -317,6 +342,21 @@ impl Budget {
 }
 
 /// What a [pump](Frame::pump) has done.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Budget, Frame};
+///
+/// let mut frame = Frame::new();
+/// let actor = frame.spawn_fn(|_: u32, _| {});
+/// actor.tell(1)?;
+/// actor.tell(2)?;
+/// let pumped = frame.pump(Budget::messages(1));
+/// assert!(pumped.left); // so the loop goes on without waiting
+/// assert!(!frame.pump(Budget::unlimited()).left);
+/// # Ok::<(), tamtam_actor::TellError<u32>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pumped {
     /// So many messages were handled, and answers.

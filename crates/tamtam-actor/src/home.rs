@@ -72,6 +72,11 @@ impl Task {
         unsafe { (self.acts.run)(self.due) }
     }
 
+    /// Where what is due lies; nothing else that is due lies there.
+    pub(crate) fn location(&self) -> usize {
+        self.due.addr().get()
+    }
+
     /// Lets it know that there will be no turns any more.
     ///
     /// An actor that is abandoned may be the last one to know another one, which is abandoned in turn. So that a
@@ -142,6 +147,11 @@ pub(crate) trait Home: Send + Sync {
         None
     }
 
+    /// Whether each turn here has a thread of its own, so that a long one keeps nobody else.
+    fn is_for_blocking(&self) -> bool {
+        false
+    }
+
     /// Lets a task have a turn soon; abandons it if this place has closed.
     fn schedule(&self, task: Task);
 
@@ -177,6 +187,12 @@ pub(crate) trait Home: Send + Sync {
         false
     }
 
+    /// A thread is about to wait for one of the actors here, as long as it keeps what is returned. `None` if they would
+    /// then have no thread left to have their turns on.
+    fn begin_wait(&self) -> Option<ThreadWait> {
+        (!self.is_on_this_thread()).then_some(ThreadWait::PLAIN)
+    }
+
     /// The time by which its actors live.
     fn time(&self) -> &Time {
         Time::shared()
@@ -186,5 +202,36 @@ pub(crate) trait Home: Send + Sync {
     /// that it ends then even if nobody sends to it.
     fn remember(&self, place: Weak<dyn Place>) {
         let _ = place;
+    }
+}
+
+/// A thread waits for an actor: see [`Home::begin_wait`].
+pub(crate) struct ThreadWait {
+    /// It is one of those that give actors their turns, and is counted.
+    #[cfg(feature = "tokio")]
+    blocked: Option<crate::pool::BlockedWorker>,
+}
+
+impl ThreadWait {
+    /// Of a thread on which it is not counted.
+    pub(crate) const PLAIN: Self = ThreadWait {
+        #[cfg(feature = "tokio")]
+        blocked: None,
+    };
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn of(blocked: crate::pool::BlockedWorker) -> Self {
+        ThreadWait {
+            blocked: Some(blocked),
+        }
+    }
+
+    /// The message is sent, and the thread waits from now on.
+    #[inline(always)]
+    pub(crate) fn has_sent(&self) {
+        #[cfg(feature = "tokio")]
+        if let Some(blocked) = &self.blocked {
+            blocked.leave_work_to_others();
+        }
     }
 }

@@ -26,6 +26,7 @@ mod memory;
 #[cfg(all(test, tamtam_loom))]
 mod models;
 pub mod observe;
+mod owed;
 mod pipe;
 mod pool;
 mod reply;
@@ -43,11 +44,11 @@ pub use ask_future::AskFuture;
 pub use at_work::ActorId;
 pub use comm::Comm;
 pub use context::{Context, Here};
-pub use error::{AskError, Refusal, TellError};
+pub use error::{AskError, NoThread, Refusal, TellError};
 pub use frame::{Budget, Frame, FrameHandle, Pumped};
 pub use life::{
-    End, EndReason, Ended, FindError, RegisterError, Registry, Restart, Restarting, Strategy,
-    Supervision, Supervisor, Watch,
+    End, EndReason, Ended, FindError, Panicked, RegisterError, Registry, Restart, Restarting,
+    Strategy, Supervision, Supervisor, Watch,
 };
 pub use line::Quit;
 pub use listener::{Listenable, Listener};
@@ -57,12 +58,12 @@ pub use mailbox::{
 };
 pub use pool::{Pool, PoolBuilder, Shutdown};
 pub use reply::Reply;
-pub use spawner::Spawner;
+pub use spawner::{Hosts, Spawner};
 pub use stepper::{Explored, Stepper};
 pub use time::{Every, Time, Timer};
 pub use topic::{
     AnswerError, Answers, Batch, Ending, Feed, PublishError, PublishFuture, Request, RequestTopic,
-    Session, Subscription, SubscriptionId, Topic, WhenFull,
+    Session, Subscription, SubscriptionId, Topic, Until, WhenFull,
 };
 pub use waits::Cycle;
 pub use worker::{Worker, WorkerBuilder};

@@ -78,6 +78,25 @@ can_be_listened_to!(Receiver, RecvStream; LaneReceiver, LaneStream);
 ///
 /// It ends also when the channel is empty and has no sender any more, or is closed; when its handler panics; and when its
 /// home ends. In each case it drops its receiver, and with it what is in the channel, if that was the last one.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Pool;
+/// use tamtam_channel::bounded;
+///
+/// let pool = Pool::new();
+/// let (lines, received) = bounded(10);
+/// let (sender, heard) = bounded(10);
+/// let listener = pool.on(received, move |line: &str| sender.send(line).unwrap());
+/// lines.send("hello")?;
+/// assert_eq!(heard.recv()?, "hello");
+/// listener.stop();
+/// // The listener goes, and with it its handler, which had the only sender.
+/// assert!(heard.recv().is_err());
+/// assert!(listener.has_ended());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "dropping it ends the listening; see `detach`"]
 pub struct Listener {
     address: Address<Look>,

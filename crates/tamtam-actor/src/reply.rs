@@ -1,12 +1,14 @@
-use core::cell::Cell;
+use core::cell::RefCell;
 use core::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tamtam_channel::Slot;
 
 use crate::error::{AskError, Refusal};
 use crate::mailbox::{Filler, Taker, pigeonhole};
+use crate::owed;
+use crate::time::Timer;
 use crate::waits::Open;
 
 /// The way back of an answer: whoever handles a question sends the answer with it, once.
@@ -14,7 +16,8 @@ use crate::waits::Open;
 /// It lies in the question itself, so a message type says by itself what is answered and with what. It may be
 /// kept, passed on to another actor or thread, and answered later.
 ///
-/// Dropping it unanswered tells the asker so at once, with [`AskError::Unanswered`].
+/// Dropping it unanswered tells the asker so at once, with [`AskError::Unanswered`]; or, if its actor panics, with
+/// [`AskError::Panicked`] as soon as the panic has come to its end.
 ///
 /// # Examples
 ///
@@ -39,13 +42,18 @@ enum Way<R> {
     /// An actor or a task waits, or looks, or has given up.
     Slot(Arc<Slot<Result<R, AskError>>>),
     /// Something is done with the answer.
-    /// The lock is never taken: it says that nobody looks into the box through a shared reply.
+    /// The lock is taken by those only who ask whether it is awaited, so that a reply may be shared.
     Call(Mutex<Box<dyn Answered<R>>>),
 }
 
 /// What is done with an answer.
 pub(crate) trait Answered<R>: Send {
     fn answered(self: Box<Self>, answer: Result<R, AskError>);
+
+    /// Whether that is still of use to anybody.
+    fn is_awaited(&self) -> bool {
+        true
+    }
 }
 
 impl<R, F: FnOnce(Result<R, AskError>) + Send> Answered<R> for F {
@@ -97,7 +105,10 @@ impl<R> Reply<R> {
         match &self.way {
             Some(Way::Thread(filler)) => filler.is_awaited(),
             Some(Way::Slot(slot)) => Arc::strong_count(slot) > 1,
-            Some(Way::Call(_)) => true,
+            Some(Way::Call(then)) => {
+                let then = then.lock().unwrap_or_else(PoisonError::into_inner);
+                then.is_awaited()
+            }
             None => false,
         }
     }
@@ -119,31 +130,47 @@ impl<R> Reply<R> {
 
 impl<R> Drop for Reply<R> {
     fn drop(&mut self) {
-        if self.way.is_some() {
-            let why = REFUSED.get().map_or(AskError::Unanswered, AskError::from);
-            self.finish(Err(why));
+        let Some(way) = self.way.take() else { return };
+        if std::thread::panicking() {
+            // Why, is not known before the panic has come to its end.
+            let mut this = Reply { way: Some(way) };
+            return owed::owe(move |why| this.finish(Err(why)));
         }
+        self.way = Some(way);
+        self.finish(Err(why_dropped()));
     }
 }
 
 thread_local! {
-    /// Why the message that this thread is dropping was refused.
-    static REFUSED: Cell<Option<Refusal>> = const { Cell::new(None) };
+    /// Why this thread drops questions, if there is more to say than that it does.
+    static WHY_DROPPED: RefCell<Option<AskError>> = const { RefCell::new(None) };
+}
+
+fn why_dropped() -> AskError {
+    let why = WHY_DROPPED.try_with(|why| why.borrow().clone());
+    why.ok().flatten().unwrap_or(AskError::Unanswered)
+}
+
+/// Does something that may drop questions; the replies in them hear that this is why.
+pub(crate) fn dropping_for<R>(why: AskError, drops: impl FnOnce() -> R) -> R {
+    /// Also if a drop panics.
+    struct Restored(Option<AskError>);
+
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            let before = self.0.take();
+            let _ = WHY_DROPPED.try_with(|why| why.replace(before));
+        }
+    }
+
+    let before = WHY_DROPPED.try_with(|place| place.replace(Some(why)));
+    let _restored = Restored(before.ok().flatten());
+    drops()
 }
 
 /// Drops a question that was refused; the replies in it hear of the reason.
 pub(crate) fn refuse<M>(question: M, why: Refusal) {
-    /// Also if the drop panics.
-    struct Restored(Option<Refusal>);
-
-    impl Drop for Restored {
-        fn drop(&mut self) {
-            REFUSED.set(self.0);
-        }
-    }
-
-    let _restored = Restored(REFUSED.replace(Some(why)));
-    drop(question);
+    dropping_for(AskError::from(why), move || drop(question));
 }
 
 impl<R> fmt::Debug for Reply<R> {
@@ -168,13 +195,11 @@ impl<R> ThreadAnswer<R> {
 pub(crate) struct Answer<R>(Arc<Slot<Result<R, AskError>>>);
 
 impl<R> Answer<R> {
-    pub(crate) fn wait_until(&self, deadline: Option<Instant>) -> Result<R, AskError> {
+    /// Waits for the answer: `None` if there was none until the deadline.
+    pub(crate) fn take_until(&self, deadline: Option<Instant>) -> Option<Result<R, AskError>> {
         match deadline {
-            None => self.0.take(),
-            Some(deadline) => self
-                .0
-                .take_deadline(deadline)
-                .unwrap_or(Err(AskError::TimedOut)),
+            None => Some(self.0.take()),
+            Some(deadline) => self.0.take_deadline(deadline).ok(),
         }
     }
 
@@ -194,5 +219,59 @@ impl<R> Answer<R> {
 impl<R: Send> Open for Slot<Result<R, AskError>> {
     fn is_open(&self) -> bool {
         self.is_empty()
+    }
+}
+
+/// An answer that is awaited until a timer is due: the first of the two counts.
+pub(crate) struct Race<R> {
+    state: Mutex<RaceState<R>>,
+}
+
+struct RaceState<R> {
+    then: Option<Box<dyn Answered<R>>>,
+    timer: Option<Timer>,
+}
+
+impl<R> Race<R> {
+    pub(crate) fn new(then: Box<dyn Answered<R>>) -> Arc<Self> {
+        Arc::new(Race {
+            state: Mutex::new(RaceState {
+                then: Some(then),
+                timer: None,
+            }),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RaceState<R>> {
+        // No user code runs under the lock, so it is never poisoned half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The timer that ends it, which goes with the answer.
+    pub(crate) fn set_timer(&self, timer: Timer) {
+        self.lock().timer = Some(timer);
+    }
+
+    pub(crate) fn end(&self, answer: Result<R, AskError>) {
+        let (then, timer) = {
+            let mut state = self.lock();
+            (state.then.take(), state.timer.take())
+        };
+        if let Some(timer) = timer {
+            timer.cancel();
+        }
+        if let Some(then) = then {
+            then.answered(answer);
+        }
+    }
+}
+
+impl<R> Answered<R> for Arc<Race<R>> {
+    fn answered(self: Box<Self>, answer: Result<R, AskError>) {
+        self.end(answer);
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.lock().then.is_some()
     }
 }

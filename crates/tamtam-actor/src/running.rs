@@ -9,9 +9,11 @@ use crate::actor::Actor;
 use crate::at_work::{Place, State};
 use crate::cell::{Behavior, Cell, Own, System, Turn};
 use crate::context::Context;
+use crate::error::AskError;
 use crate::home::TurnLimits;
 use crate::life::{Again, Birth, Call, Decision, EndReason, Pause, Policy};
 use crate::mailbox::{Loss, Mark, Popped, Things};
+use crate::observe::told;
 
 /// An actor, its context, and how far it has got.
 pub(crate) struct Running<A: Actor> {
@@ -77,7 +79,15 @@ impl<A: Actor> Running<A> {
     fn start(&mut self) {
         self.doing = Doing::Other;
         if self.context.generation() != 0 {
-            self.context.here().cell().note_restart();
+            let restarts = self.context.generation();
+            let cell = self.context.here().cell();
+            cell.note_restart();
+            told::restarted(
+                cell.id(),
+                core::any::type_name::<A>(),
+                cell.life().name(),
+                restarts,
+            );
         }
         if self.actor.is_none()
             && let Some(mut birth) = self.birth.take()
@@ -132,6 +142,7 @@ impl<A: Actor> Running<A> {
                 System::Resume(call) => self.resume(call),
                 System::Suspend(call) => self.suspend(call),
                 System::Look => {}
+                System::Settle(owed) => owed.deliver(AskError::Unanswered),
             }
             if self.context.here().is_stopping() {
                 return true;

@@ -9,12 +9,54 @@ use crate::context::{Context, Here};
 use crate::first_turn::FirstTurn;
 use crate::frame::{Frame, FrameHandle};
 use crate::home::Home;
-use crate::life::{Birth, Once, Policy};
+use crate::life::{Birth, Once, Policy, remember_name};
 use crate::line::Line;
 use crate::mailbox::{Describes, Plain};
 use crate::pool::Pool;
 use crate::running::Running;
 use crate::worker::Worker;
+
+/// A home on which actors of type `A` can live: each type on a [`Worker`] and in a [`Frame`], which their actors never leave,
+/// and on a [`Pool`] those that are `Send`.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Actor, Address, Context, Hosts, Pool, Spawner, Supervision, Worker};
+///
+/// struct Greeter;
+///
+/// impl Actor for Greeter {
+///     type Message = String;
+///
+///     fn handle(&mut self, _name: String, _: &mut Context<Self>) {}
+/// }
+///
+/// /// Greeters, wherever they are to live.
+/// fn greeter<H: Hosts<Greeter>>(tree: &mut Supervision, spawner: Spawner<H>) -> Address<String> {
+///     tree.child("greeter", spawner, |_| Greeter)
+/// }
+///
+/// let (pool, worker) = (Pool::new(), Worker::new());
+/// let mut tree = Supervision::new(Default::default());
+/// greeter(&mut tree, pool.spawner());
+/// greeter(&mut tree, worker.spawner());
+/// let supervisor = tree.start(pool.spawner());
+/// assert_eq!(supervisor.children(), 2);
+/// ```
+pub trait Hosts<A>: Sealed {}
+
+/// Only our own homes can host: unsafe code relies on what they host.
+pub trait Sealed {}
+
+impl<A: Actor + Send> Hosts<A> for Pool {}
+impl<A: Actor> Hosts<A> for Worker {}
+impl<A: Actor> Hosts<A> for Frame {}
+impl<A: Actor> Hosts<A> for FrameHandle {}
+impl Sealed for Pool {}
+impl Sealed for Worker {}
+impl Sealed for Frame {}
+impl Sealed for FrameHandle {}
 
 /// What an actor is to be like, before it is born: see [`Pool::spawner`], [`Worker::spawner`], [`Frame::spawner`] and
 /// [`FrameHandle::spawner`].
@@ -107,6 +149,7 @@ impl<H, B> Spawner<H, B> {
         };
         if let Some(name) = self.name {
             cell.show_name(&name);
+            remember_name(cell.id(), &name);
             cell.life().set_name(name);
         }
         if first == FirstTurn::Soon {

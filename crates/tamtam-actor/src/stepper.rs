@@ -453,6 +453,22 @@ impl fmt::Debug for Stepper {
 }
 
 /// What [`Stepper::explore`] has seen.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Stepper;
+///
+/// let explored = Stepper::explore(100, |stepper| {
+///     let one = stepper.spawn_fn(|(): (), _| {});
+///     let other = stepper.spawn_fn(|(): (), _| {});
+///     one.tell(()).unwrap();
+///     other.tell(()).unwrap();
+///     stepper.run();
+/// });
+/// assert!(explored.is_complete); // each order was tried
+/// assert!(explored.runs >= 2);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Explored {
     /// How often the program ran.

@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::at_work::ActorId;
+use crate::life::{Called, name_of};
 
 /// A circle of waits that stands for so long is a deadlock.
 pub(crate) const GRACE: Duration = Duration::from_millis(200);
@@ -49,26 +50,64 @@ fn lock() -> MutexGuard<'static, Option<Graph>> {
 /// Actors that wait for each other in a circle, so that none of them would ever get its answer.
 ///
 /// See [`AskError::Cycle`](crate::AskError::Cycle).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Actor, AskError, Context, Pool, Reply};
+///
+/// /// Asks itself, and waits for the answer.
+/// struct Narcissus;
+///
+/// impl Actor for Narcissus {
+///     type Message = Reply<usize>;
+///
+///     fn handle(&mut self, reply: Reply<usize>, cx: &mut Context<Self>) {
+///         match cx.address().ask(|reply| reply) {
+///             Err(AskError::Cycle(cycle)) => reply.send(cycle.actors().len()),
+///             other => panic!("{other:?}"),
+///         }
+///         cx.stop(); // its own question is still in its mailbox
+///     }
+/// }
+///
+/// let pool = Pool::new();
+/// assert_eq!(pool.spawn(Narcissus).ask(|reply| reply), Ok(1));
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Cycle {
     /// Each waits for the next one, and the last one for the first.
-    actors: Arc<[ActorId]>,
+    members: Arc<Members>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Members {
+    actors: Vec<ActorId>,
+    /// In the same order.
+    names: Vec<Option<Arc<str>>>,
 }
 
 impl Cycle {
     /// The actors: each waits for the next one, and the last one for the first, who is the one that asked.
     #[must_use]
     pub fn actors(&self) -> &[ActorId] {
-        &self.actors
+        &self.members.actors
+    }
+
+    /// Their names, in the same order: of those that were given one by [`Spawner::name`](crate::Spawner::name).
+    pub fn names(&self) -> impl ExactSizeIterator<Item = Option<&str>> {
+        self.members.names.iter().map(Option::as_deref)
     }
 }
 
 impl fmt::Display for Cycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for actor in &*self.actors {
-            write!(f, "{actor} -> ")?;
+        let called = || self.actors().iter().zip(self.names());
+        for (actor, name) in called() {
+            write!(f, "{} -> ", Called(*actor, name))?;
         }
-        self.actors.first().map_or(Ok(()), |first| first.fmt(f))
+        let first = called().next();
+        first.map_or(Ok(()), |(first, name)| Called(*first, name).fmt(f))
     }
 }
 
@@ -122,7 +161,7 @@ impl Waiting {
     /// Whether the circle is still there.
     pub(crate) fn still_stands(&self, closed: &Closed) -> bool {
         lock().as_ref().is_some_and(|graph| {
-            let mut waits = closed.cycle.actors.iter().zip(&closed.numbers);
+            let mut waits = closed.cycle.actors().iter().zip(&closed.numbers);
             waits.all(|(&actor, &number)| graph.is_open(actor, number))
         })
     }
@@ -195,7 +234,10 @@ impl Graph {
     fn closed(actors: Vec<ActorId>, numbers: Vec<u64>) -> Closed {
         Closed {
             cycle: Cycle {
-                actors: actors.into(),
+                members: Arc::new(Members {
+                    names: actors.iter().copied().map(name_of).collect(),
+                    actors,
+                }),
             },
             numbers,
         }

@@ -1,6 +1,6 @@
 use core::fmt;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 
 use tamtam_wait::Wait;
@@ -11,7 +11,7 @@ use crate::context::{Context, Here};
 use crate::line::{Line, Quit};
 use crate::observe::{HomeKind, Observe, Shown};
 use crate::spawner::Spawner;
-use crate::time::Time;
+use crate::time::{Time, vigil};
 
 /// A thread of its own for one actor, or for some: with a message loop, and a name for debuggers.
 ///
@@ -223,6 +223,19 @@ impl fmt::Debug for Worker {
 }
 
 /// What a [`Worker`] is to be like.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Reply, Worker};
+///
+/// let disk = Worker::builder().name("disk").build()?;
+/// let who = disk.spawn_fn(|reply: Reply<Option<String>>, _| {
+///     reply.send(std::thread::current().name().map(str::to_owned));
+/// });
+/// assert_eq!(who.ask(|reply| reply)?.as_deref(), Some("disk"));
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct WorkerBuilder {
@@ -265,6 +278,8 @@ impl WorkerBuilder {
         let shown = Shown::new(HomeKind::Worker, &self.name, self.observe);
         let line = Line::new(self.wait, false, self.time).shown(shown.as_deref());
         let line = Arc::new(line);
+        let sleeper: Weak<dyn vigil::Sleeper> = Arc::downgrade(&line) as _;
+        vigil::enlist(sleeper);
         let own = Arc::clone(&line);
         let thread = std::thread::Builder::new().name(self.name).spawn(move || {
             own.keep();

@@ -279,7 +279,6 @@ fn blocking_asks_on_a_pool_thread_work_and_are_counted() {
     within_limit(|| {
         let pool = Pool::with_threads(1);
         let mut asks = 0;
-        // 16 threads may stand in for one.
         for length in [1, 3, 16, 2, 16] {
             let chain = blocking_chain(&pool, length);
             assert_eq!(chain.ask(|reply| reply), Ok(length));
@@ -293,11 +292,11 @@ fn blocking_asks_on_a_pool_thread_work_and_are_counted() {
 #[test]
 fn a_blocking_ask_that_times_out_ends_also_beyond_the_limit_of_stand_ins() {
     within_limit(|| {
-        let pool = Pool::with_threads(1);
+        let pool = Pool::builder().threads(1).stand_ins(16).build().unwrap();
         let chain = blocking_chain(&pool, 16);
         let last = pool.spawn_fn(move |reply: Reply<bool>, _| {
-            // All 17 threads wait in the end.
-            let asked = chain.ask_timeout(|reply| reply, Duration::from_millis(200));
+            // All 17 threads wait in the end; not long enough for one of them to give up.
+            let asked = chain.ask_timeout(|reply| reply, Duration::from_millis(50));
             reply.send(asked == Err(AskError::TimedOut));
         });
         assert_eq!(last.ask(|reply| reply), Ok(true));

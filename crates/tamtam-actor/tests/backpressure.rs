@@ -89,7 +89,7 @@ fn who_waits_for_room_hears_that_the_actor_stops() {
             let pool = Pool::with_threads(2);
             let (actor, _numbers) = waiting(&pool, 1);
             let gate = fill(&actor, 1);
-            let accepted: u32 = thread::scope(|scope| {
+            let accepted: u64 = thread::scope(|scope| {
                 let mapped = actor.map(Mail::Number);
                 let tellers = [
                     scope.spawn(|| actor.tell(Mail::Number(7)).map_err(|it| it.is_stopped())),

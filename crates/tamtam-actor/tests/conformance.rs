@@ -408,7 +408,7 @@ fn what_is_full_is_not_mapped() {
         }
         let is_made = overflow == Overflow::DropOldest;
         assert_eq!(calls.load(Ordering::Relaxed), usize::from(is_made));
-        let lost = u32::from(matches!(
+        let lost = u64::from(matches!(
             overflow,
             Overflow::DropNewest | Overflow::DropOldest
         ));

@@ -10,8 +10,10 @@ use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use support::{LONG, panic_on_purpose, until, within_limit};
-use tamtam_actor::{Address, Batch, Ending, Overflow, Pool, Time, Topic, WhenFull};
+use support::{LONG, hold, panic_on_purpose, until, within_limit};
+use tamtam_actor::{
+    Address, Batch, Budget, Ending, Frame, Overflow, Pool, Time, Topic, Until, WhenFull,
+};
 
 const INTERVAL: Duration = Duration::from_millis(10);
 
@@ -464,5 +466,81 @@ fn batches_of_two_publishers_are_in_order_while_intervals_end_all_the_time() {
         });
         assert_eq!(handled.load(Ordering::SeqCst), 2 * EACH as usize);
         assert_eq!(subscription.delivered(), u64::from(2 * EACH));
+    });
+}
+
+/// Frame and publisher go at the same pace, and neither waits for a clock: no pump is without what came before it.
+#[test]
+fn each_pump_of_a_frame_delivers_what_was_published_before_it() {
+    within_limit(|| {
+        let time = Time::manual();
+        let mut frame = Frame::with_time(time.clone());
+        let (sender, prices) = mpsc::channel();
+        let label = frame.spawn_fn(move |price: u32, _| sender.send(price).unwrap());
+        let (sender, batches) = mpsc::channel();
+        let chart = frame.spawn_fn(move |batch: Vec<u32>, _| sender.send(batch).unwrap());
+        let topic = Topic::new();
+        let latest = topic.feed().latest(Until::Turn).subscribe(&label);
+        let all = topic.feed().batched(Until::Turn).subscribe(&chart);
+        for round in 1..=20 {
+            for price in [10 * round, 10 * round + 1] {
+                assert_eq!(topic.publish(price).unwrap(), 2);
+            }
+            assert!(frame.has_mail());
+            assert!(!frame.pump(Budget::unlimited()).left);
+            assert_eq!(prices.try_recv(), Ok(10 * round + 1));
+            assert_eq!(batches.try_recv(), Ok(vec![10 * round, 10 * round + 1]));
+            assert!(prices.try_recv().is_err() && batches.try_recv().is_err());
+        }
+        assert_eq!((latest.delivered(), latest.replaced()), (20, 20));
+        assert_eq!((all.delivered(), all.replaced()), (40, 0));
+        assert_eq!(time.timers(), 0);
+        // Nothing comes, nothing is due.
+        assert!(!frame.has_mail());
+        drop((latest, all));
+        assert_eq!(topic.publish(1).unwrap(), 0);
+        assert!(!frame.has_mail());
+    });
+}
+
+/// In every other home, too, it is delivered in the subscriber's turn, and a full mailbox keeps nobody spinning.
+#[test]
+fn what_finds_no_room_at_the_turn_is_tried_again_later() {
+    within_limit(|| {
+        let place = Place::new();
+        let (wait, gate) = hold();
+        let mut wait = Some(wait);
+        let (sender, receiver) = mpsc::channel();
+        let slow =
+            place
+                .pool
+                .spawner()
+                .limited(1, Overflow::Fail)
+                .spawn_fn(move |batch: Vec<u32>, _| {
+                    wait.take().into_iter().for_each(support::Hold::wait);
+                    sender.send(batch).unwrap();
+                });
+        let topic = Topic::new();
+        let subscription = topic.feed().batched(Until::Turn).subscribe(&slow);
+        topic.publish(1).unwrap();
+        gate.until_entered();
+        // It has its mail, and is in its turn: what is gathered meanwhile is for the next one.
+        slow.tell(vec![0]).unwrap();
+        for number in 2..5 {
+            topic.publish(number).unwrap();
+        }
+        gate.open();
+        assert_eq!(next(&receiver), [1]);
+        assert_eq!(next(&receiver), [0]);
+        let mut rest = Vec::new();
+        while rest.len() < 3 {
+            place.time.advance(Duration::from_millis(1));
+            match receiver.try_recv() {
+                Ok(batch) => rest.extend(batch),
+                Err(_) => thread::yield_now(),
+            }
+        }
+        assert_eq!(rest, [2, 3, 4]);
+        assert_eq!((subscription.delivered(), subscription.dropped()), (4, 0));
     });
 }

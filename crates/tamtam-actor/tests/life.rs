@@ -363,12 +363,7 @@ fn kill_storms_lose_nothing_in_silence() {
                     }
                 });
             });
-            let lost = || {
-                actors
-                    .iter()
-                    .map(|actor| u64::from(actor.lost()))
-                    .sum::<u64>()
-            };
+            let lost = || actors.iter().map(|actor| actor.lost()).sum::<u64>();
             let accepted = accepted.into_inner();
             until(|| handled.load(Ordering::SeqCst) + lost() >= accepted);
             pool.shutdown();

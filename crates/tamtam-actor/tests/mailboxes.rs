@@ -232,8 +232,8 @@ fn a_sender_that_waits_for_room_hears_that_the_actor_stops() {
                 gate.open();
                 senders
                     .into_iter()
-                    .map(|sender| u32::from(sender.join().unwrap()))
-                    .sum::<u32>()
+                    .map(|sender| u64::from(sender.join().unwrap()))
+                    .sum::<u64>()
             });
             // Who got in while the mailbox was emptied is counted, too.
             until(|| actor.lost() == 1 + told);

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use support::{hold, until, within_limit};
-use tamtam_actor::{Actor, Context, Overflow, Pool, Reply, Time, Timer};
+use tamtam_actor::{Actor, Context, Overflow, Pool, Reply, Time, Timer, Topic};
 
 /// Counts the live bytes of the process and, beside it, what each thread allocated less what it freed.
 struct Counting;
@@ -398,4 +398,40 @@ fn the_memory_of_a_burst_in_a_limited_mailbox_is_given_back_while_it_lives() {
             println!("{most} bytes in the burst, {} after it", live() - before);
         }
     });
+}
+
+#[test]
+fn actors_that_subscribe_and_end_are_not_kept_by_a_topic_without_a_publish() {
+    within_limit(|| {
+        let _alone = alone();
+        let pool = Pool::with_threads(1);
+        let topic = Topic::<u32>::new();
+        let ended = Arc::new(AtomicU32::new(0));
+        let hundred = || {
+            let before = ended.load(Ordering::Relaxed);
+            for _ in 0..100 {
+                let token = Ended(Arc::clone(&ended));
+                let listener = pool.spawn_fn(move |_, _| {
+                    let _ = &token;
+                });
+                topic.subscribe(&listener).detach();
+            }
+            until(|| ended.load(Ordering::Relaxed) == before + 100);
+        };
+        (0..10).for_each(|_| hundred());
+        let before = LIVE.load(Ordering::Relaxed);
+        (0..990).for_each(|_| hundred());
+        let more = LIVE.load(Ordering::Relaxed) - before;
+        println!("100,000 actors that subscribe and end: {more} bytes");
+        assert!(more < 1 << 20, "{more} bytes are kept");
+    });
+}
+
+/// Counts the actors that are gone.
+struct Ended(Arc<AtomicU32>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }

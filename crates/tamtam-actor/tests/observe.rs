@@ -404,3 +404,109 @@ fn each_time_an_actor_begins_again_is_counted_by_its_restart_and_by_its_supervis
         assert_eq!(pool.snapshot().actors.unwrap().restarts, 5);
     });
 }
+
+#[test]
+fn a_message_that_comes_back_from_a_pool_that_ends_does_not_count_as_queued() {
+    within_limit(|| {
+        let pool = Pool::builder()
+            .threads(2)
+            .name("ends")
+            .observe(true)
+            .build()
+            .unwrap();
+        let (held, idle) = (pool.spawn(Clerk), pool.spawn(Clerk));
+        let (wait, gate) = hold();
+        assert!(held.tell(Work::Hold(wait)).is_ok());
+        gate.until_entered();
+        let ending = std::thread::spawn(move || drop(pool));
+        until(|| idle.tell(Work::Count).is_err());
+        until(|| {
+            let all = observe::snapshot(0, Order::Queued);
+            let home = all.homes.iter().find(|home| home.name == "ends").unwrap();
+            home.actors.as_ref().unwrap().queued == 0
+        });
+        gate.open();
+        ending.join().unwrap();
+    });
+}
+
+/// Those whose handlers may block have threads of their own, and are seen as all others are.
+#[test]
+fn who_may_block_is_seen_with_its_restarts_and_losses() {
+    within_limit(|| {
+        let pool = Pool::builder()
+            .threads(1)
+            .observe(true)
+            .long_turn(Duration::ZERO)
+            .build()
+            .unwrap();
+        let spawner = pool.spawner().blocking().name("digger");
+        let digger = spawner
+            .limited(3, Overflow::DropNewest)
+            .restart(Restart::on_panic())
+            .spawn_with(|_| Clerk);
+        assert_eq!(digger.ask(Work::Read), Ok(()));
+        digger.tell(Work::Panic).unwrap();
+        assert_eq!(digger.ask(Work::Read), Ok(()));
+        let (wait, gate) = hold();
+        digger.tell(Work::Hold(wait)).unwrap();
+        gate.until_entered();
+        for _ in 0..5 {
+            digger.tell(Work::Count).unwrap();
+        }
+        let seen = &pool.busiest(1, Order::AtWork)[0];
+        assert_eq!(
+            (seen.id, seen.name.as_deref()),
+            (digger.id(), Some("digger"))
+        );
+        assert!(seen.may_block && seen.at_work.is_some());
+        // The one at which it panicked, and two of five for which there was no room.
+        assert_eq!((seen.handled, seen.queued), (4, 3));
+        assert_eq!((seen.restarts, seen.lost), (1, 3));
+        let home = pool.snapshot();
+        assert!(home.blocking_threads >= 1);
+        let all = home.actors.unwrap();
+        assert_eq!((all.living, all.restarts, all.lost), (1, 1, 3));
+        // It keeps none of the pool's own threads.
+        assert_eq!(all.in_long_turn, 0);
+        let everything = observe::snapshot(1_000, Order::AtWork);
+        assert!(
+            everything
+                .actors
+                .iter()
+                .any(|actor| actor.id == digger.id())
+        );
+        gate.open();
+        drop(digger);
+        until(|| pool.snapshot().actors.unwrap().living == 0);
+        assert_eq!(pool.snapshot().actors.unwrap().lost, 3);
+    });
+}
+
+/// The one that has been at its turn for the longest is the first; those that are at none come last.
+#[test]
+fn turns_that_go_on_are_counted_and_sorted_by_their_age() {
+    within_limit(|| {
+        let builder = Pool::builder().threads(2).observe(true);
+        let pool = builder.long_turn(Duration::ZERO).build().unwrap();
+        let [idle, first, second] = [(); 3].map(|()| pool.spawn(Clerk));
+        assert_eq!(idle.ask(Work::Read), Ok(()));
+        until(|| pool.snapshot().actors.unwrap().in_long_turn == 0);
+        let gates = [&first, &second].map(|clerk| {
+            let (wait, gate) = hold();
+            clerk.tell(Work::Hold(wait)).unwrap();
+            gate.until_entered();
+            // The clock goes on in between.
+            let began = std::time::Instant::now();
+            until(|| began.elapsed() > Duration::from_micros(1));
+            gate
+        });
+        assert_eq!(pool.snapshot().actors.unwrap().in_long_turn, 2);
+        let seen = pool.busiest(3, Order::AtWork);
+        let ids: Vec<_> = seen.iter().map(|seen| seen.id).collect();
+        assert_eq!(ids, [first.id(), second.id(), idle.id()]);
+        assert!(seen[0].at_work >= seen[1].at_work && seen[2].at_work.is_none());
+        gates.into_iter().for_each(support::Gate::open);
+        until(|| pool.snapshot().actors.unwrap().in_long_turn == 0);
+    });
+}

@@ -117,7 +117,8 @@ fn a_panic_ends_one_actor_and_no_task() {
         let pool = Pool::on_tokio(runtime.handle());
         let sick = pool.spawn_fn(|_: Reply<()>, _| panic_on_purpose());
         let well = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(3));
-        assert_eq!(sick.ask(|reply| reply), Err(AskError::Unanswered));
+        let answer = sick.ask(|reply| reply);
+        assert!(matches!(answer, Err(AskError::Panicked(_))), "{answer:?}");
         assert_eq!(well.ask(|reply| reply), Ok(3));
     });
 }
@@ -272,5 +273,90 @@ fn an_actor_begins_soon_after_its_birth() {
         let _address = pool.spawn(Beginning(sender));
         assert_eq!(said.recv_timeout(LONG), Ok("started"));
         assert_eq!(said.recv_timeout(LONG), Ok("due"));
+    });
+}
+
+/// Nobody would answer: the runtime's only thread is the one that would wait.
+#[test]
+fn a_task_of_a_runtime_with_one_thread_is_refused_instead_of_waiting_for_itself() {
+    within(LONG, || {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let pool = Pool::on_tokio(runtime.handle());
+        let echo = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+        let asks = echo.clone();
+        let (answers, later) = runtime.block_on(async move {
+            let root = asks.ask(|reply| reply);
+            let own = asks.clone();
+            let task = runtime_task(async move { own.ask_timeout(|reply| reply, LONG) }).await;
+            // What the task is allowed to do in one go is as before.
+            assert!(tokio::task::coop::has_budget_remaining());
+            // A thread for what blocks is none of those that answer.
+            let elsewhere = asks.clone();
+            let blocking = tokio::task::spawn_blocking(move || elsewhere.ask(|reply| reply));
+            ([root, task], blocking.await.unwrap())
+        });
+        assert_eq!(
+            answers,
+            [Err(AskError::OwnThread), Err(AskError::OwnThread)]
+        );
+        assert_eq!(later, Ok(1));
+        // One that has entered the runtime polls no tasks: it waits, and nothing is refused.
+        let _entered = runtime.enter();
+        let short = echo.ask_timeout(|reply| reply, Duration::from_millis(1));
+        assert_eq!(short, Err(AskError::TimedOut));
+    });
+}
+
+fn runtime_task<T: Send + 'static>(
+    task: impl Future<Output = T> + Send + 'static,
+) -> impl Future<Output = T> {
+    let handle = tokio::spawn(task);
+    async move { handle.await.unwrap() }
+}
+
+/// A handler is a task, too; and so is the end that it would wait for.
+#[test]
+fn a_handler_on_a_runtime_with_one_thread_is_refused() {
+    within(LONG, || {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let pool = Pool::on_tokio(runtime.handle());
+        let echo = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+        let relay = pool.spawn_fn(move |reply: Reply<Result<u32, AskError>>, _| {
+            reply.send(echo.ask(|reply| reply));
+        });
+        let answer = runtime.block_on(relay.ask_async(|reply| reply));
+        assert_eq!(answer, Ok(Err(AskError::OwnThread)));
+    });
+}
+
+/// Of two threads one may wait for an actor; not both.
+#[test]
+fn the_last_thread_of_a_runtime_does_not_wait() {
+    within(LONG, || {
+        let runtime = runtime(2);
+        let pool = Pool::on_tokio(runtime.handle());
+        let (hold, gate) = hold();
+        let mut hold = Some(hold);
+        let (first, answered) = mpsc::channel();
+        let kept = pool.spawn_fn(move |reply: Reply<u32>, _| {
+            // Answered from elsewhere, so that the actor's own turn keeps no thread.
+            let hold = hold.take();
+            thread::spawn(move || {
+                hold.into_iter().for_each(Hold::wait);
+                reply.send(1);
+            });
+        });
+        let asks = kept.clone();
+        drop(runtime.spawn(async move { first.send(asks.ask(|reply| reply)).unwrap() }));
+        gate.until_entered();
+        // One of the two waits. So the other one may not.
+        let asks = kept.clone();
+        let second = runtime.spawn(async move { asks.ask(|reply| reply) });
+        assert_eq!(runtime.block_on(second).unwrap(), Err(AskError::OwnThread));
+        gate.open();
+        assert_eq!(answered.recv_timeout(LONG), Ok(Ok(1)));
+        // It is not counted any more.
+        let third = runtime.spawn(async move { kept.ask(|reply| reply) });
+        assert_eq!(runtime.block_on(third).unwrap(), Ok(1));
     });
 }

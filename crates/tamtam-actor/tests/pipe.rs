@@ -238,7 +238,8 @@ fn a_panic_in_a_future_ends_this_actor_alone() {
     within_limit(|| {
         let pool = Pool::with_threads(1);
         let bad = pool.spawn(Bad);
-        assert_eq!(bad.ask(|reply| reply), Err(AskError::Unanswered));
+        let answer = bad.ask(|reply| reply);
+        assert!(matches!(answer, Err(AskError::Panicked(_))), "{answer:?}");
         until(|| bad.is_stopped());
         assert_eq!(pool.spawn(Clerk(None, 4)).ask(|reply| reply), Ok(5));
     });

@@ -241,3 +241,49 @@ fn a_pool_that_ends_beside_senders_forgets_nobody() {
         }
     });
 }
+
+#[test]
+fn a_pool_whose_name_has_a_zero_byte_is_an_error() {
+    let built = Pool::builder().name("a\0b").build();
+    assert_eq!(
+        built.err().map(|error| error.kind()),
+        Some(std::io::ErrorKind::InvalidInput)
+    );
+}
+
+#[test]
+fn handlers_that_block_have_as_many_threads_as_there_are_at_work() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let meet = Arc::new(std::sync::Barrier::new(3));
+        let actors = [(); 3].map(|()| {
+            let meet = Arc::clone(&meet);
+            pool.spawn_blocking(Meets(meet))
+        });
+        // One thread is there, and has nothing to do.
+        assert_eq!(actors[0].ask(|reply| (false, reply)), Ok(()));
+        let (met, all) = mpsc::channel();
+        for actor in &actors {
+            let met = met.clone();
+            let reply = Reply::to(move |answer| met.send(answer).unwrap());
+            actor.tell((true, reply)).unwrap();
+        }
+        for _ in &actors {
+            assert_eq!(all.recv_timeout(LONG), Ok(Ok(())));
+        }
+    });
+}
+
+/// Waits in its handler for the others, if it is told to.
+struct Meets(Arc<std::sync::Barrier>);
+
+impl Actor for Meets {
+    type Message = (bool, Reply<()>);
+
+    fn handle(&mut self, (meets, reply): Self::Message, _: &mut Context<Self>) {
+        if meets {
+            self.0.wait();
+        }
+        reply.send(());
+    }
+}

@@ -391,7 +391,7 @@ fn dead_letters_are_told_outside_of_locks() {
         // Other tests of this program lose messages, too.
         let watch = on_dead_letter(move |letter| {
             if letter.actor == id {
-                seen.lock().unwrap().push(*letter);
+                seen.lock().unwrap().push(letter.clone());
                 // Loses another one, which is counted, and not told: this would never end.
                 let number = again.level().map_or(0, |level| level.queued as u64);
                 let _ = again.tell(Special(number));

@@ -93,6 +93,12 @@ fn who_asks_is_answered_a_line_each() {
         let of_actor = &look[look.find(&actor).unwrap()..];
         let since = of_actor.split("\"handled_since\":").nth(1).unwrap();
         assert!(since.starts_with("3,"), "{look}");
+        // Sorted by the turn that goes on, and only those of that type or name.
+        for (named, has_it) in [("serve", true), ("SERVE", true), ("no%20such", false)] {
+            let look = ask(&mut client, &format!("look 1 by=turn named={named}\n"));
+            assert_eq!(look.contains(&actor), has_it, "{look}");
+            assert_eq!(look.contains("\"actors_matching\":0"), !has_it, "{look}");
+        }
         // Two requests at once get two answers.
         let first = ask(&mut client, "hello\nhello\n");
         let mut second = String::new();

@@ -213,7 +213,7 @@ fn finishing_beside_senders_loses_nothing_in_silence() {
             });
             worker.end().wait();
             let accepted = accepted.into_inner();
-            until(|| counts.handled() + u64::from(worker.lost()) == accepted);
+            until(|| counts.handled() + worker.lost() == accepted);
         }
     });
 }

@@ -375,7 +375,7 @@ fn what_was_accepted_in_a_storm_was_handled_or_is_counted_as_lost() {
         for target in &all {
             target.stop();
             target.end().wait();
-            lost += u64::from(target.lost());
+            lost += target.lost();
         }
         let handled = handled.load(Ordering::Relaxed);
         println!(

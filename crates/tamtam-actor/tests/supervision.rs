@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use support::{Answers, Hold, hold, panic_on_purpose, until, within_limit};
 use tamtam_actor::{
-    Actor, Address, AskError, Context, EndReason, Pool, Reply, Strategy, Supervision, Supervisor,
+    Actor, Address, AskError, Budget, Context, EndReason, Frame, Pool, Reply, Strategy,
+    Supervision, Supervisor,
 };
 
 /// What happens in a tree, in order, and how many were counted.
@@ -230,7 +231,7 @@ fn a_supervisor_gives_up_after_too_many_restarts() {
         assert_eq!(answers.next(), Err(AskError::Unanswered));
         assert_eq!(b.end().wait().reason, EndReason::Stopped);
         assert_eq!(a.end().wait().reason, EndReason::Stopped);
-        assert_eq!(a.lost(), 3 + u32::from(told));
+        assert_eq!(a.lost(), 3 + u64::from(told));
         assert_eq!(log.take().last().unwrap(), "-b");
     });
 }
@@ -429,8 +430,11 @@ fn a_storm_of_panics_ends_in_order() {
                     assert_eq!(child.end().wait().reason, EndReason::Stopped);
                     assert!(child.tell(Job::Count).is_err());
                 }
-                let lost: u32 = children.iter().map(Address::lost).sum();
-                assert_eq!(log.counted() + lost, accepted.into_inner());
+                let lost: u64 = children.iter().map(Address::lost).sum();
+                assert_eq!(
+                    u64::from(log.counted()) + lost,
+                    u64::from(accepted.into_inner())
+                );
                 // Each instance that has ended in order had begun.
                 let lines = log.take();
                 let begun = lines.iter().filter(|line| line.starts_with('+')).count();
@@ -439,5 +443,219 @@ fn a_storm_of_panics_ends_in_order() {
                 pool.shutdown();
             }
         }
+    });
+}
+
+/// One that is added to a tree at work.
+fn add_later(to: &Supervisor, pool: &Pool, log: &Log, name: &'static str) -> Address<Job> {
+    let log = log.clone();
+    to.child(name, pool.spawner(), move |_| Worker {
+        name,
+        log: log.clone(),
+        count: 0,
+    })
+}
+
+#[test]
+fn children_that_come_later_are_as_the_others_and_behind_them() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let (supervisor, [a, b, c], log) = three(&pool, Strategy::RestForOne);
+        let d = add_later(&supervisor, &pool, &log, "d");
+        // Its address is good at once.
+        d.tell(Job::Count).unwrap();
+        assert_eq!(d.ask(Job::Read), Ok(1));
+        assert_eq!((supervisor.children(), d.name().as_deref()), (4, Some("d")));
+        let e = add_later(&supervisor, &pool, &log, "e");
+        assert_eq!(e.ask(Job::Read), Ok(0));
+        assert_eq!(log.take(), ["+d", "+e"]);
+        // It panics itself, and those before it go on.
+        d.tell(Job::Panic).unwrap();
+        until(|| supervisor.restarts() == 1);
+        assert_eq!((d.ask(Job::Read), e.ask(Job::Read)), (Ok(0), Ok(0)));
+        assert_eq!(counts(&[a.clone(), b.clone(), c]), [1; 3]);
+        assert_eq!(log.take(), ["-e", "+d", "+e"]);
+        // And one before it.
+        b.tell(Job::Panic).unwrap();
+        until(|| supervisor.restarts() == 2);
+        // It answers when all behind it pause.
+        assert_eq!(b.ask(Job::Read), Ok(0));
+        assert_eq!((d.ask(Job::Read), e.ask(Job::Read)), (Ok(0), Ok(0)));
+        assert_eq!(log.take(), ["-e", "-d", "-c", "+b", "+c", "+d", "+e"]);
+        assert_eq!(a.ask(Job::Read), Ok(1));
+        supervisor.shutdown();
+        assert_eq!(supervisor.end().wait().reason, EndReason::Stopped);
+        assert_eq!(log.take(), ["-e", "-d", "-c", "-b", "-a"]);
+        assert_eq!(supervisor.children(), 0);
+        // Too late.
+        let late = add_later(&supervisor, &pool, &log, "late");
+        assert_eq!(late.end().wait().reason, EndReason::Stopped);
+        assert_eq!((supervisor.children(), log.take().len()), (0, 0));
+    });
+}
+
+#[test]
+fn children_that_come_and_go_leave_nothing_behind() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let log = Log::default();
+        let empty = Supervision::new(Strategy::OneForAll);
+        let supervisor = empty.start(pool.spawner());
+        for _ in 0..300 {
+            let child = add_later(&supervisor, &pool, &log, "guest");
+            child.tell(Job::Count).unwrap();
+            child.tell(Job::Finish).unwrap();
+            child.end().wait();
+        }
+        until(|| supervisor.children() == 0);
+        assert_eq!((log.counted(), supervisor.restarts()), (300, 0));
+    });
+}
+
+/// Children come from several threads while others panic, and at last while the tree ends: all have ended then.
+#[test]
+fn children_that_come_beside_panics_and_the_end_are_all_ended() {
+    within_limit(|| {
+        for round in 0..10 {
+            let pool = Pool::with_threads(2);
+            let log = Log::default();
+            let tree = Supervision::new(Strategy::OneForAll).limit(1_000, HOUR);
+            let supervisor = tree.start(pool.spawner());
+            let children: Vec<Address<Job>> = std::thread::scope(|scope| {
+                let adders = [0, 1].map(|_| {
+                    scope.spawn(|| {
+                        let add = |number| {
+                            let child = add_later(&supervisor, &pool, &log, "guest");
+                            if number % 3 == 0 {
+                                let _ = child.tell(Job::Panic);
+                            }
+                            child
+                        };
+                        (0..20).map(add).collect::<Vec<_>>()
+                    })
+                });
+                if round % 2 == 0 {
+                    supervisor.shutdown();
+                }
+                adders
+                    .into_iter()
+                    .flat_map(|adder| adder.join().unwrap())
+                    .collect()
+            });
+            assert_eq!(children.len(), 40);
+            supervisor.shutdown();
+            supervisor.end().wait();
+            for child in &children {
+                child.end().wait();
+            }
+            until(|| supervisor.children() == 0);
+        }
+    });
+}
+
+/// Both the end of a child and the coming of another one wait in the mailbox of a supervisor that ends without looking.
+#[test]
+fn children_whose_supervisor_ends_before_it_hears_of_them_are_forgotten() {
+    within_limit(|| {
+        let office = Pool::with_threads(1);
+        let elsewhere = Pool::with_threads(1);
+        let log = Log::default();
+        let mut tree = Supervision::new(Strategy::OneForOne);
+        let early = add(&mut tree, &elsewhere, &log, "early");
+        let (wait, gate) = hold();
+        let holder = office.spawn_fn(|hold: Hold, _| hold.wait());
+        holder.tell(wait).unwrap();
+        gate.until_entered();
+        let supervisor = tree.start(office.spawner());
+        supervisor.shutdown();
+        early.stop();
+        early.end().wait();
+        let late = add_later(&supervisor, &elsewhere, &log, "late");
+        assert!(!late.is_stopped());
+        gate.open();
+        assert_eq!(supervisor.end().wait().reason, EndReason::Stopped);
+        assert_eq!(late.end().wait().reason, EndReason::Stopped);
+        until(|| supervisor.children() == 0);
+        assert_eq!(log.take().len(), 0);
+    });
+}
+
+/// Where actors stay on their thread they are begun again there; they need not be `Send`.
+#[test]
+fn children_on_a_worker_and_in_a_frame_begin_again_where_they_live() {
+    use std::rc::Rc;
+    use std::thread::{self, ThreadId};
+
+    struct Local {
+        _stays: Rc<()>,
+        instance: u32,
+    }
+
+    enum Ask {
+        Where(Reply<(ThreadId, u32)>),
+        Panic,
+    }
+
+    impl Actor for Local {
+        type Message = Ask;
+
+        fn handle(&mut self, ask: Ask, _: &mut Context<Self>) {
+            match ask {
+                Ask::Where(reply) => reply.send((thread::current().id(), self.instance)),
+                Ask::Panic => panic_on_purpose(),
+            }
+        }
+    }
+
+    fn birth() -> impl FnMut(&mut Context<Local>) -> Local + Send + 'static {
+        let mut instance = 0;
+        move |_| {
+            instance += 1;
+            Local {
+                _stays: Rc::new(()),
+                instance,
+            }
+        }
+    }
+
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let worker = tamtam_actor::Worker::new();
+        let mut frame = Frame::new();
+        let mut tree = Supervision::new(Strategy::OneForAll);
+        let on_worker = tree.child("on a worker", worker.spawner(), birth());
+        let in_frame = tree.child("in a frame", frame.spawner(), birth());
+        let supervisor = tree.start(pool.spawner());
+        let later = supervisor.child("later", frame.handle().spawner(), birth());
+        let mut ask = |child: &Address<Ask>| {
+            let mut asked = std::pin::pin!(child.ask_async(Ask::Where));
+            loop {
+                frame.pump(Budget::unlimited());
+                let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+                if let std::task::Poll::Ready(answer) = asked.as_mut().poll(&mut context) {
+                    return answer.unwrap();
+                }
+                thread::yield_now();
+            }
+        };
+        let here = thread::current().id();
+        let home = ask(&on_worker).0;
+        assert_ne!(home, here);
+        assert_eq!((ask(&in_frame), ask(&later)), ((here, 1), (here, 1)));
+        on_worker.tell(Ask::Panic).unwrap();
+        // What waits is for the next instance.
+        assert_eq!(ask(&on_worker), (home, 2));
+        assert_eq!((ask(&in_frame), ask(&later)), ((here, 2), (here, 2)));
+        later.tell(Ask::Panic).unwrap();
+        assert_eq!(ask(&later), (here, 3));
+        assert_eq!((ask(&on_worker), ask(&in_frame)), ((home, 3), (here, 3)));
+        assert_eq!(supervisor.restarts(), 2);
+        supervisor.shutdown();
+        let mut end = supervisor.end();
+        while end.wait_timeout(Duration::ZERO).is_none() {
+            frame.pump(Budget::unlimited());
+            thread::yield_now();
+        }
+        assert!(on_worker.is_stopped() && in_frame.is_stopped() && later.is_stopped());
     });
 }

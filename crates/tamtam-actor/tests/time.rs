@@ -634,3 +634,27 @@ fn what_ends_by_a_timer_ends_on_another_thread_than_the_clocks() {
         assert_eq!(actor.lost(), 1);
     });
 }
+
+#[test]
+fn a_time_that_is_moved_as_far_as_possible_goes_on() {
+    within_limit(|| {
+        let (pool, time) = pool();
+        let doer = pool.spawn(Doer::default());
+        with(&doer, |doer, cx| {
+            doer.timer = Some(cx.every(Every::rate(SECOND), note(1)));
+            cx.after(Duration::MAX, note(2));
+        });
+        let began = time.now();
+        assert_eq!(time.advance(Duration::MAX), 1);
+        let end = time.now();
+        assert!(end > began + 1_000_000 * SECOND);
+        assert_eq!(noted(&doer), [1]);
+        // It cannot be moved any more.
+        time.advance(SECOND);
+        assert_eq!(time.now(), end);
+        with(&doer, |_, cx| cx.after(SECOND, note(3)));
+        time.advance(Duration::MAX);
+        assert_eq!(noted(&doer)[0], 1);
+        assert_ne!(time.until_next(), Some(Duration::ZERO));
+    });
+}

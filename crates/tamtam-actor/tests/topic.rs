@@ -172,6 +172,35 @@ fn a_topic_keeps_nobody_alive_and_forgets_who_has_stopped() {
     });
 }
 
+#[test]
+fn detached_subscriptions_of_ended_actors_go_without_a_publish() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let topic = Topic::new();
+        let (lasting, heard) = collector(&pool);
+        topic.subscribe(&lasting).detach();
+        let drops = Drops::default();
+        for generation in 1..=50 {
+            for place in 0..20 {
+                let token = drops.token();
+                let listener = pool.spawn_fn(move |_: u32, _| {
+                    let _ = &token;
+                });
+                match place % 3 {
+                    0 => topic.subscribe(&listener).detach(),
+                    1 => topic.subscribe(&listener.map(|n: u32| n + 1)).detach(),
+                    _ => topic.feed().latest(LONG).subscribe(&listener).detach(),
+                }
+            }
+            until(|| drops.count() == 20 * generation);
+        }
+        let kept = topic.subscribers();
+        assert!(kept <= 200, "{kept} subscriptions");
+        assert_eq!(topic.publish(7).unwrap(), 1);
+        assert_eq!(next(&heard), 7);
+    });
+}
+
 /// Counts how often it is cloned.
 struct Original {
     clones: Arc<AtomicUsize>,

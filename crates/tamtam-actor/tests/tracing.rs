@@ -92,6 +92,45 @@ fn a_panic_is_told_as_an_error() {
 }
 
 #[test]
+fn a_restart_is_told_with_the_name() {
+    struct Weak;
+
+    impl tamtam_actor::Actor for Weak {
+        type Message = Option<Reply<u8>>;
+
+        fn handle(&mut self, reply: Self::Message, _: &mut tamtam_actor::Context<Self>) {
+            match reply {
+                Some(reply) => reply.send(1),
+                None => std::panic::resume_unwind(Box::new("no more ink")),
+            }
+        }
+    }
+
+    within_limit(|| {
+        listen();
+        let pool = Pool::with_threads(1);
+        let spawner = pool
+            .spawner()
+            .name("weak")
+            .restart(tamtam_actor::Restart::on_panic());
+        let actor = spawner.spawn_with(|_| Weak);
+        for restarts in 1..3 {
+            assert!(told_of(&actor, "begins again").len() < restarts);
+            actor.tell(None).unwrap();
+            assert_eq!(actor.ask(Some), Ok(1));
+            let told = told_of(&actor, "begins again");
+            assert_eq!(told.len(), restarts);
+            let last = &told[restarts - 1];
+            assert_eq!(last["level"], "WARN");
+            assert_eq!(last["name"], "\"weak\"");
+            assert_eq!(last["restarts"], restarts.to_string());
+            assert!(last["actor_type"].ends_with("Weak\""), "{last:?}");
+        }
+        assert_eq!(told_of(&actor, "panicked")[0]["name"], "\"weak\"");
+    });
+}
+
+#[test]
 fn a_long_turn_of_an_observed_actor_is_told() {
     within_limit(|| {
         listen();

@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     for line in ["1", "20", "many", "300", "some", "4000"] {
         match parser.ask(|reply| Line(line, reply)) {
             Ok(instance) => println!("{line:>5}: read by instance {instance}"),
-            Err(AskError::Unanswered) => println!("{line:>5}: the parser has panicked"),
+            Err(AskError::Panicked(_)) => println!("{line:>5}: the parser has panicked"),
             Err(error) => return Err(error.into()),
         }
     }

@@ -29,5 +29,5 @@ pub use tamtam_actor::{
 #[doc(inline)]
 pub use tamtam_channel::{
     Event, Latch, Properties, Property, Receiver, Select, SelectedOperation, Sender, Slot, Wait,
-    after, at, bounded, mpsc, never, select, select_biased, spsc, tick, unbounded,
+    after, at, bounded, broadcast, mpsc, never, select, select_biased, spsc, tick, unbounded,
 };

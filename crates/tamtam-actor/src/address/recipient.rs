@@ -7,6 +7,7 @@ use tamtam_wait::Source;
 use crate::at_work::{ActorId, Place};
 use crate::cell::{Cell, System};
 use crate::error::TellError;
+use crate::home::ThreadWait;
 use crate::mailbox::{Level, Loss, Reserved, WhenFull};
 use crate::time::Door;
 
@@ -54,14 +55,17 @@ pub(crate) trait Recipient<M> {
     fn id(&self) -> ActorId;
     fn stop(&self);
     fn is_stopped(&self) -> bool;
-    fn lost(&self) -> u32;
-    fn is_on_this_thread(&self) -> bool;
+    fn lost(&self) -> u64;
+    fn begin_wait(&self) -> Option<ThreadWait>;
     /// The same way, without an address.
     fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync>;
     fn door(&self) -> Arc<dyn Door>;
     fn waits(&self) -> bool;
     fn level(&self) -> Option<Level>;
     fn place(&self) -> Arc<dyn Place>;
+    /// Where the actor's task lies when it is due.
+    fn location(&self) -> usize;
+    fn name(&self) -> Option<Arc<str>>;
 }
 
 pub(super) fn tell_through<M>(
@@ -75,8 +79,10 @@ pub(super) fn tell_through<M>(
             recipient.note_lost(core::any::type_name::<M>(), Loss::DroppedNewest);
             drop(message);
         }
-        Reserved::Full if recipient.is_stopped() => return Err(TellError::stopped(message)),
-        Reserved::Full => return Err(TellError::full(message)),
+        Reserved::Full if recipient.is_stopped() => {
+            return Err(TellError::stopped(recipient.id(), message));
+        }
+        Reserved::Full => return Err(TellError::full(recipient.id(), message)),
     }
     Ok(())
 }
@@ -114,12 +120,12 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
         self.0.is_closed()
     }
 
-    fn lost(&self) -> u32 {
+    fn lost(&self) -> u64 {
         self.0.lost()
     }
 
-    fn is_on_this_thread(&self) -> bool {
-        self.0.is_on_this_thread()
+    fn begin_wait(&self) -> Option<ThreadWait> {
+        self.0.begin_wait()
     }
 
     fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync> {
@@ -140,6 +146,14 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
 
     fn place(&self) -> Arc<dyn Place> {
         Arc::clone(&self.0) as Arc<dyn Place>
+    }
+
+    fn location(&self) -> usize {
+        self.0.task_location()
+    }
+
+    fn name(&self) -> Option<Arc<str>> {
+        self.0.life().name()
     }
 }
 
@@ -199,12 +213,12 @@ where
         self.inner.is_stopped()
     }
 
-    fn lost(&self) -> u32 {
+    fn lost(&self) -> u64 {
         self.inner.lost()
     }
 
-    fn is_on_this_thread(&self) -> bool {
-        self.inner.is_on_this_thread()
+    fn begin_wait(&self) -> Option<ThreadWait> {
+        self.inner.begin_wait()
     }
 
     fn outlet(&self) -> Arc<dyn Recipient<N> + Send + Sync> {
@@ -228,5 +242,13 @@ where
 
     fn place(&self) -> Arc<dyn Place> {
         self.inner.place()
+    }
+
+    fn location(&self) -> usize {
+        self.inner.location()
+    }
+
+    fn name(&self) -> Option<Arc<str>> {
+        self.inner.name()
     }
 }

@@ -6,6 +6,23 @@ use super::{Address, Way};
 use crate::cell::Cell;
 
 /// An address that does not keep its actor from stopping: see [`Address::downgrade`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Pool;
+///
+/// let pool = Pool::new();
+/// let actor = pool.spawn_fn(|(): (), _| {});
+/// let weak = actor.downgrade();
+/// weak.upgrade().expect("it has an address").tell(())?;
+///
+/// let end = actor.end();
+/// drop(actor); // the last one: the actor ends
+/// end.wait();
+/// assert!(weak.upgrade().is_none());
+/// # Ok::<(), tamtam_actor::TellError<()>>(())
+/// ```
 pub struct WeakAddress<M> {
     way: WeakWay<M>,
 }

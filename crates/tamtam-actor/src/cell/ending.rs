@@ -10,7 +10,14 @@ impl<M> Cell<M> {
             watchers,
             watched,
         } = self.life.end(reason);
-        told::ended(self.id, core::any::type_name::<M>(), self.lost(), &reason);
+        let message_type = core::any::type_name::<M>();
+        told::ended(
+            self.id,
+            message_type,
+            self.life.name(),
+            self.lost(),
+            &reason,
+        );
         if watchers.is_empty() && watched.is_empty() {
             return;
         }
@@ -123,26 +130,37 @@ impl<M: Send + 'static> Cell<M> {
         seam::model_fence();
         // SAFETY: by the caller's promise.
         let behavior = cell.behavior.with_mut(|place| unsafe { (*place).take() });
-        if let Some(behavior) = behavior {
-            // SAFETY: of this type by the caller's promise, and put there as a box's own.
-            let mut behavior = unsafe { SlabBox::from_raw(behavior.cast::<B>()) };
-            // It is still this actor that is at work: what it sends now to one that has no room keeps no thread, which
-            // that one may need.
-            // SAFETY: as above.
-            let at_work = unsafe { AtWork::begin(this.cast(), Self::KIND) };
-            // What the actor's own hook or drop does wrong is its own business.
-            contain(|| behavior.stopped());
-            contain(move || drop(behavior));
-            drop(at_work);
+        let panic = cell
+            .life
+            .noted()
+            .and_then(|noted| panic_of(cell.id, &noted));
+        let drops = || {
+            if let Some(behavior) = behavior {
+                // SAFETY: of this type by the caller's promise, and put there as a box's own.
+                let mut behavior = unsafe { SlabBox::from_raw(behavior.cast::<B>()) };
+                // It is still this actor that is at work: what it sends now to one that has no room keeps no thread, which
+                // that one may need.
+                // SAFETY: `this` is the cell of an actor with this behavior, and alive until its own reference is given up below.
+                let at_work = unsafe { AtWork::begin(this.cast(), Self::KIND) };
+                // What the actor's own hook or drop does wrong is its own business.
+                contain(|| behavior.stopped());
+                contain(move || drop(behavior));
+                drop(at_work);
+            }
+            if let Some(record) = cell.record() {
+                record.end();
+            }
+            if let Some(limited) = cell.limited() {
+                limited.close();
+            }
+            // SAFETY: nobody else has found that nobody is at it.
+            unsafe { cell.lose_all() };
+        };
+        match panic {
+            // What it kept of questions, and what was in its mailbox.
+            Some(panic) => dropping_for(panic, drops),
+            None => drops(),
         }
-        if let Some(record) = cell.record() {
-            record.end();
-        }
-        if let Some(limited) = cell.limited() {
-            limited.close();
-        }
-        // SAFETY: nobody else has found that nobody is at it.
-        unsafe { cell.lose_all() };
         cell.tell_of_end(reason);
         // SAFETY: the actor's own reference; those who still use the cell have theirs.
         unsafe { Arc::decrement_strong_count(this.as_ptr()) };

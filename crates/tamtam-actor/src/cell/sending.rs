@@ -26,7 +26,7 @@ impl<M> Cell<M> {
     #[inline]
     pub(crate) fn push(self: &Arc<Self>, message: M, when: WhenFull) -> Result<(), TellError<M>> {
         if self.is_closed() {
-            return Err(TellError::stopped(message));
+            return Err(TellError::stopped(self.id, message));
         }
         if self.special.is_some() {
             return self.push_special(message, when);
@@ -95,7 +95,7 @@ impl<M> Cell<M> {
         } else if !unsafe { self.head.rest(&self.tail) } {
             self.home.schedule(task);
         }
-        Err(TellError::stopped(message))
+        Err(TellError::stopped(self.id, message))
     }
 
     /// Where what this actor does is counted, if its home is observed.
@@ -144,6 +144,11 @@ impl<M> Cell<M> {
         unsafe { NonNull::new_unchecked(Arc::as_ptr(cell).cast_mut()) }
     }
 
+    /// Where the actor's task lies when it is due.
+    pub(crate) fn task_location(self: &Arc<Self>) -> usize {
+        Self::location(self).addr().get()
+    }
+
     #[inline]
     pub(super) fn schedule(self: &Arc<Self>) {
         let due = Self::location(self).cast();
@@ -158,13 +163,10 @@ impl<M> Cell<M> {
         message: M,
         when: WhenFull,
     ) -> Result<(), TellError<M>> {
-        let closed = || self.is_closed();
         let pushed = match limited.push(message) {
             Pushed::Full(message) => match self.sender(limited, when) {
                 Waits::Not => Pushed::Full(message),
-                Waits::Until(deadline) => {
-                    crate::pool::while_blocked(|| limited.push_waiting(message, deadline, closed))
-                }
+                Waits::Until(deadline) => self.push_waiting(limited, message, deadline),
                 Waits::Muted(mute) => limited.push_above(message, mute),
             },
             decided => decided,
@@ -180,26 +182,60 @@ impl<M> Cell<M> {
                 self.lose(lost, why);
             }
             Pushed::Dropped(message, why) => self.lose(message, why),
-            Pushed::Full(message) if self.is_closed() => return Err(TellError::stopped(message)),
-            Pushed::Full(message) => return Err(TellError::full(message)),
+            Pushed::Full(message) if self.is_closed() => {
+                return Err(TellError::stopped(self.id, message));
+            }
+            Pushed::Full(message) => return Err(TellError::full(self.id, message)),
         }
         Ok(())
     }
 
+    fn push_waiting(
+        self: &Arc<Self>,
+        limited: &Limited<M>,
+        message: M,
+        deadline: Option<Instant>,
+    ) -> Pushed<M> {
+        let mut waiting = Some(message);
+        let attempt = |deadline| {
+            let message = waiting.take()?;
+            match limited.push_waiting(message, deadline, || self.is_closed()) {
+                Pushed::Full(message) if !self.is_closed() => {
+                    waiting = Some(message);
+                    None
+                }
+                decided => Some(decided),
+            }
+        };
+        // Without a thread for the actor there will be no room.
+        let decided = crate::pool::wait_for(self.task_location(), deadline, attempt);
+        match (decided.ok().flatten(), waiting) {
+            (Some(decided), _) => decided,
+            (None, Some(message)) => Pushed::Full(message),
+            (None, None) => unreachable!("a message is either in hand or decided upon"),
+        }
+    }
+
     /// Keeps a place for a message that is still to be made.
-    pub(crate) fn reserve(&self, when: WhenFull) -> Reserved {
+    pub(crate) fn reserve(self: &Arc<Self>, when: WhenFull) -> Reserved {
         if self.is_closed() {
             return Reserved::Full;
         }
         let Some(limited) = self.limited() else {
             return Reserved::Place;
         };
-        let closed = || self.is_closed();
         match limited.reserve() {
             Reserved::Full => match self.sender(limited, when) {
                 Waits::Not => Reserved::Full,
                 Waits::Until(deadline) => {
-                    crate::pool::while_blocked(|| limited.reserve_until(deadline, closed))
+                    let attempt =
+                        |deadline| match limited.reserve_until(deadline, || self.is_closed()) {
+                            Reserved::Full if !self.is_closed() => None,
+                            decided => Some(decided),
+                        };
+                    let decided = crate::pool::wait_for(self.task_location(), deadline, attempt);
+                    // Without a thread for the actor there will be no room.
+                    decided.ok().flatten().unwrap_or(Reserved::Full)
                 }
                 Waits::Muted(mute) => limited.reserve_above(mute),
             },
@@ -305,6 +341,11 @@ impl<M> Cell<M> {
         if !self.unpark() {
             self.sent(self.tail.wake());
         }
+    }
+
+    /// A thread is about to wait for this actor: see [`Home::begin_wait`].
+    pub(crate) fn begin_wait(&self) -> Option<ThreadWait> {
+        self.home.begin_wait()
     }
 
     /// Whether the actor has its turns on this very thread, and nowhere else.

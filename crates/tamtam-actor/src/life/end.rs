@@ -2,7 +2,7 @@ use core::fmt;
 use core::pin::Pin;
 use core::task::{self, Poll};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tamtam_channel::Slot;
 
@@ -54,6 +54,20 @@ impl<M: Send + 'static> Address<M> {
 /// # Cancel safety
 ///
 /// Dropping it forgets the wait, and nothing else.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_actor::Pool;
+///
+/// let pool = Pool::new();
+/// let actor = pool.spawn_fn(|(): (), _| {});
+/// let mut end = actor.end(); // keeps nothing alive
+/// assert!(end.wait_timeout(Duration::from_millis(1)).is_none());
+/// drop(actor);
+/// end.wait(); // a task awaits it: `end.await`
+/// ```
 #[must_use = "an end is waited for, or awaited"]
 pub struct End {
     key: WatchKey,
@@ -74,7 +88,8 @@ impl End {
     ///
     /// If the wait would last for ever, since the actor lives on this very thread, a [`Worker`](crate::Worker)'s, a
     /// [`Frame`](crate::Frame)'s or a [`Stepper`](crate::Stepper)'s, or is the one whose handler waits; and has not ended.
-    /// [`wait_timeout`](End::wait_timeout) does not panic.
+    /// So it is if the actor needs a turn to end, and this is the last thread of its pool that does not wait: see
+    /// [`PoolBuilder::stand_ins`](crate::PoolBuilder::stand_ins). [`wait_timeout`](End::wait_timeout) does not panic.
     #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
     pub fn wait(self) -> Ended {
         if let Some(ended) = self.slot.try_take() {
@@ -89,7 +104,25 @@ impl End {
                 place.id()
             );
         }
-        crate::pool::while_blocked(|| self.slot.take())
+        let wait = |deadline: Option<Instant>| match deadline {
+            None => Some(self.slot.take()),
+            Some(deadline) => self.slot.take_deadline(deadline).ok(),
+        };
+        match crate::pool::wait_for(self.task_location(), None, wait) {
+            Ok(Some(ended)) => ended,
+            Ok(None) => unreachable!("there is no deadline"),
+            Err(stuck) => panic!(
+                "no thread of the pool {:?} is left for an actor whose end is waited for: hear of it by `Context::watch`, \
+                 or allow more than {} threads by `PoolBuilder::stand_ins`",
+                stuck.pool, stuck.limit
+            ),
+        }
+    }
+
+    /// Where the actor's task lies when it is due.
+    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+    fn task_location(&self) -> usize {
+        self.watched.as_ptr().addr()
     }
 
     /// As [`wait`](End::wait), but at most `timeout`: `None` if the actor has not ended until then. It can be

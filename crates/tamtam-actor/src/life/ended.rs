@@ -7,6 +7,20 @@ use crate::at_work::ActorId;
 ///
 /// When somebody gets it the actor's state has been dropped, and what lay in its mailbox is counted by
 /// [`Address::lost`](crate::Address::lost).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{EndReason, Pool};
+///
+/// let pool = Pool::new();
+/// let parser = pool.spawner().name("parser").spawn_fn(|(): (), _| {});
+/// parser.stop();
+/// let ended = parser.end().wait();
+/// assert_eq!(ended.id, parser.id());
+/// assert_eq!(ended.name.as_deref(), Some("parser"));
+/// assert_eq!(ended.reason, EndReason::Stopped);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ended {
@@ -19,6 +33,20 @@ pub struct Ended {
 }
 
 /// Why an actor has ended.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{EndReason, Pool};
+///
+/// let pool = Pool::new();
+/// let fragile = pool.spawn_fn(|number: u32, _| assert!(number > 0, "no zeros"));
+/// fragile.tell(0)?;
+/// let reason = fragile.end().wait().reason;
+/// assert!(reason.is_abnormal());
+/// assert!(matches!(reason, EndReason::Panicked(message) if &*message == "no zeros"));
+/// # Ok::<(), tamtam_actor::TellError<u32>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndReason {

@@ -104,6 +104,15 @@ impl Lifeline {
         self.look()?.ok()?.name.clone()
     }
 
+    pub(crate) fn has_name(&self) -> bool {
+        matches!(self.look(), Some(Ok(life)) if life.name.is_some())
+    }
+
+    /// What it is about to end for, if that was noted.
+    pub(crate) fn noted(&self) -> Option<EndReason> {
+        self.look()?.ok()?.inner.lock().why.clone()
+    }
+
     /// What there is; `Err` if the actor has ended and nothing is left to remember.
     fn look(&self) -> Option<Result<&Life, EndReason>> {
         // SYNC life-word

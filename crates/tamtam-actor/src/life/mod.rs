@@ -16,7 +16,9 @@ mod watch;
 pub use end::End;
 pub use ended::{EndReason, Ended};
 pub(crate) use lifeline::{Concerned, Lifeline, WatchKey, Watcher};
-pub(crate) use panics::catch;
+pub(crate) use name::{Called, forget_name, name_of, remember_name};
+pub use panics::Panicked;
+pub(crate) use panics::{catch, panic_of};
 pub use registry::{FindError, RegisterError, Registry};
 pub(crate) use remembered::Remembered;
 #[cfg(all(test, tamtam_loom))]

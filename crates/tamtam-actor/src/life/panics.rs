@@ -1,6 +1,90 @@
+use core::fmt;
 use std::sync::Arc;
 
 use super::EndReason;
+use super::name::{Called, name_of};
+use crate::at_work::ActorId;
+use crate::error::AskError;
+
+/// The panic of an actor, as one hears of it who has asked it something: see [`AskError::Panicked`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{AskError, Pool, Reply};
+///
+/// let pool = Pool::new();
+/// let printer = pool.spawner().name("printer").spawn_fn(|reply: Reply<()>, _| {
+///     let _reply = reply;
+///     panic!("no more ink");
+/// });
+/// match printer.ask(|reply| reply) {
+///     Err(AskError::Panicked(panicked)) => {
+///         assert_eq!(panicked.name(), Some("printer"));
+///         assert_eq!(panicked.message(), "no more ink");
+///     }
+///     other => unreachable!("{other:?}"),
+/// }
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Panicked {
+    inner: Arc<Inner>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Inner {
+    actor: ActorId,
+    name: Option<Arc<str>>,
+    message: Arc<str>,
+}
+
+impl Panicked {
+    /// The number of the actor: see [`Address::id`](crate::Address::id).
+    #[must_use]
+    pub fn actor(&self) -> ActorId {
+        self.inner.actor
+    }
+
+    /// The name that it was given by [`Spawner::name`](crate::Spawner::name), if any.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.inner.name.as_deref()
+    }
+
+    /// What the panic said.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.inner.message
+    }
+}
+
+impl fmt::Display for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let actor = Called(self.actor(), self.name());
+        write!(f, "actor {actor} panicked: {}", self.message())
+    }
+}
+
+impl fmt::Debug for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Panicked({:?})", self.to_string())
+    }
+}
+
+/// What those hear who have asked an actor that goes wrong for this reason; `None` if that is no panic.
+#[cold]
+pub(crate) fn panic_of(actor: ActorId, why: &EndReason) -> Option<AskError> {
+    let (EndReason::Panicked(message) | EndReason::GaveUp { message, .. }) = why else {
+        return None;
+    };
+    Some(AskError::Panicked(Panicked {
+        inner: Arc::new(Inner {
+            actor,
+            name: name_of(actor),
+            message: Arc::clone(message),
+        }),
+    }))
+}
 
 /// Runs an actor's code. A panic in it ends here, after the panic hook has reported it, and is what the actor
 /// ends for.

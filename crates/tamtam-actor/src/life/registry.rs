@@ -205,6 +205,20 @@ impl fmt::Debug for Registry {
 }
 
 /// The error of [`Registry::register`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Pool, RegisterError, Registry};
+///
+/// let (pool, registry) = (Pool::new(), Registry::new());
+/// let one = pool.spawn_fn(|(): (), _| {});
+/// let other = pool.spawn_fn(|(): (), _| {});
+/// registry.register("clock", &one)?;
+/// let error = registry.register("clock", &other).unwrap_err();
+/// assert!(matches!(error, RegisterError::Taken { by, .. } if by == one.id()));
+/// # Ok::<(), RegisterError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {
@@ -244,6 +258,19 @@ impl fmt::Display for RegisterError {
 impl Error for RegisterError {}
 
 /// The error of [`Registry::find`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{FindError, Pool, Registry};
+///
+/// let (pool, registry) = (Pool::new(), Registry::new());
+/// let clock = pool.spawn_fn(|(): (), _| {});
+/// registry.register("clock", &clock).unwrap();
+/// assert!(matches!(registry.find::<()>("watch"), Err(FindError::NotFound { .. })));
+/// assert!(matches!(registry.find::<u32>("clock"), Err(FindError::WrongType { .. })));
+/// registry.find::<()>("clock").unwrap().tell(()).unwrap();
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FindError {

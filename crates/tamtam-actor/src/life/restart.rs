@@ -361,6 +361,28 @@ impl<H, B> Spawner<H, B> {
 }
 
 /// What an actor that may be begun again is to be like, before it is born: see [`Spawner::restart`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Actor, Context, Pool, Reply, Restart};
+///
+/// struct Fragile(u32);
+///
+/// impl Actor for Fragile {
+///     type Message = (u32, Reply<u32>);
+///
+///     fn handle(&mut self, (by, reply): Self::Message, _: &mut Context<Self>) {
+///         reply.send(self.0 / by);
+///     }
+/// }
+///
+/// let pool = Pool::new();
+/// let restarting = pool.spawner().name("fragile").restart(Restart::on_panic());
+/// let fragile = restarting.spawn_with(|_| Fragile(12)); // made anew at each start
+/// assert!(fragile.ask(|reply| (0, reply)).is_err());
+/// assert_eq!(fragile.ask(|reply| (3, reply)), Ok(4));
+/// ```
 #[must_use]
 pub struct Restarting<H = Pool, B = Plain> {
     spawner: Spawner<H, B>,

@@ -5,15 +5,19 @@
 //! them begin, from the first to the last. That is done in steps, one at a time; each is over when the actor says so,
 //! or is gone.
 
+mod overseer;
+
 use core::fmt;
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tamtam_wait::seam::Mutex;
 
 use super::lifeline::WatchKey;
-use super::restart::{Born, Call, Once, Policy, gave_up};
-use super::{End, EndReason};
+use super::restart::{Born, Call, Once, Policy};
+use super::{End, EndReason, Ended};
 use crate::actor::Actor;
 use crate::address::{Address, WeakAddress};
 use crate::at_work::{ActorId, Place};
@@ -21,9 +25,26 @@ use crate::cell::System;
 use crate::context::Context;
 use crate::mailbox::{Describes, Plain};
 use crate::pool::Pool;
-use crate::spawner::Spawner;
+use crate::spawner::{Hosts, Spawner};
+use overseer::Overseer;
 
 /// Who begins again when a supervised actor has panicked.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Pool, Strategy, Supervision};
+///
+/// let pool = Pool::new();
+/// // Connections come and go by themselves; a cache is worthless without its database.
+/// let connections = Supervision::new(Strategy::OneForOne);
+/// let storage = Supervision::new(Strategy::OneForAll);
+/// let mut tree = Supervision::new(Strategy::RestForOne);
+/// tree.supervisor("storage", pool.spawner(), storage);
+/// tree.supervisor("connections", pool.spawner(), connections);
+/// let supervisor = tree.start(pool.spawner());
+/// # supervisor.shutdown();
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Strategy {
@@ -72,7 +93,7 @@ pub enum Strategy {
 /// ```
 #[must_use]
 pub struct Supervision {
-    children: Vec<Child>,
+    children: Vec<Arc<Child>>,
     strategy: Strategy,
     limit: u32,
     within: Duration,
@@ -102,18 +123,47 @@ enum Kind {
 }
 
 struct Tree {
-    children: Vec<Child>,
+    children: Mutex<Children>,
     strategy: Strategy,
     limit: u32,
     within: Duration,
+    /// Of children that are added later.
+    deadline: Duration,
     has_parent: bool,
     restarts: AtomicU64,
     /// So many instances of its supervisor there were.
     epochs: AtomicU64,
 }
 
+/// Those that have not ended, by their numbers, which are in the order in which they were added.
+#[derive(Default)]
+struct Children {
+    by_number: BTreeMap<usize, Arc<Child>>,
+    next: usize,
+}
+
+/// A child that was added to a tree at work. If its supervisor does not take it any more it is stopped.
+struct Newcomer(Option<Arc<dyn Place>>);
+
+impl Newcomer {
+    /// The supervisor looks after it from now on.
+    fn accept(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Newcomer {
+    fn drop(&mut self) {
+        if let Some(place) = self.0.take() {
+            place.send(System::Stop);
+        }
+    }
+}
+
 /// What a supervisor hears.
 enum Event {
+    /// There is another child.
+    Added(usize, Newcomer),
     /// A child has panicked, and pauses.
     Failed(usize, EndReason),
     /// The step that was asked for is done.
@@ -161,34 +211,28 @@ impl Supervision {
         self
     }
 
-    /// Adds an actor that is made by `birth` when the tree begins, and each time when it has to begin again.
+    /// Adds an actor that is made by `birth` when the tree begins, and each time when it has to begin again. It lives where
+    /// its spawner says: on a pool, on a [`Worker`](crate::Worker), or in a [`Frame`](crate::Frame); on the last two it need
+    /// not be `Send`. In a frame it begins, ends and begins again when that is pumped, and those behind it wait for that.
     ///
     /// It is [stopped](Address::stop) or finished by whoever likes, and then not begun again. It does not end for want of
     /// addresses before its supervisor does.
-    pub fn child<A: Actor + Send, B: Describes<A::Message>>(
+    pub fn child<A: Actor, H: Hosts<A>, B: Describes<A::Message>>(
         &mut self,
         name: impl Into<Arc<str>>,
-        spawner: Spawner<Pool, B>,
+        spawner: Spawner<H, B>,
         birth: impl FnMut(&mut Context<A>) -> A + Send + 'static,
     ) -> Address<A::Message> {
-        let policy = self.report();
-        let birth = Box::new(Born::new(birth, policy));
-        // SAFETY: the actor may be used on any thread.
-        let address = unsafe { spawner.name(name).settle_birth(birth) };
-        self.children.push(Child {
-            place: address.place(),
-            deadline: self.deadline,
-            kind: Kind::Worker {
-                _address: Box::new(address.clone()),
-            },
-        });
+        let policy = report(&self.chief, self.children.len());
+        let (address, child) = Child::bear(name.into(), spawner, birth, policy, self.deadline);
+        self.children.push(Arc::new(child));
         address
     }
 
     /// Adds a supervisor with children of its own. If it gives up, that is as a panic of a child: it begins again with
     /// all its children, as this one's strategy says.
     pub fn supervisor(&mut self, name: impl Into<Arc<str>>, spawner: Spawner, tree: Supervision) {
-        let policy = self.report();
+        let policy = report(&self.chief, self.children.len());
         let (tree, chief) = tree.finished(true);
         let birth = {
             let tree = Arc::clone(&tree);
@@ -200,24 +244,20 @@ impl Supervision {
         // SAFETY: a supervisor may be used on any thread.
         let address = unsafe { spawner.name(name).settle_birth(Box::new(birth)) };
         tree.begin(&address, &chief);
-        self.children.push(Child {
+        self.children.push(Arc::new(Child {
             place: address.place(),
             deadline: self.deadline,
             kind: Kind::Supervisor { address, tree },
-        });
-    }
-
-    /// Who is told of the panics of the next child.
-    fn report(&self) -> Policy {
-        let (chief, number) = (Arc::clone(&self.chief), self.children.len());
-        Policy::Reported(Box::new(move |why| {
-            tell(&chief, Event::Failed(number, why))
-        }))
+        }));
     }
 
     fn finished(self, has_parent: bool) -> (Arc<Tree>, Chief) {
         let tree = Tree {
-            children: self.children,
+            children: Mutex::new(Children {
+                next: self.children.len(),
+                by_number: self.children.into_iter().enumerate().collect(),
+            }),
+            deadline: self.deadline,
             strategy: self.strategy,
             limit: self.limit,
             within: self.within,
@@ -241,8 +281,42 @@ impl Supervision {
         tree.begin(&address, &chief);
         // Nothing but to begin.
         address.place().send(System::Look);
-        Supervisor { address, tree }
+        Supervisor {
+            address,
+            tree,
+            chief,
+        }
     }
+}
+
+impl Child {
+    fn bear<A: Actor, H: Hosts<A>, B: Describes<A::Message>>(
+        name: Arc<str>,
+        spawner: Spawner<H, B>,
+        birth: impl FnMut(&mut Context<A>) -> A + Send + 'static,
+        policy: Policy,
+        deadline: Duration,
+    ) -> (Address<A::Message>, Self) {
+        let birth = Box::new(Born::new(birth, policy));
+        // SAFETY: `H` hosts `A`: either the actor is `Send`, or its home, a worker or a frame, has turns on one thread only.
+        let address = unsafe { spawner.name(name).settle_birth(birth) };
+        let child = Child {
+            place: address.place(),
+            deadline,
+            kind: Kind::Worker {
+                _address: Box::new(address.clone()),
+            },
+        };
+        (address, child)
+    }
+}
+
+/// Who is told of the panics of the child with this number.
+fn report(chief: &Chief, number: usize) -> Policy {
+    let chief = Arc::clone(chief);
+    Policy::Reported(Box::new(move |why| {
+        tell(&chief, Event::Failed(number, why))
+    }))
 }
 
 impl fmt::Debug for Supervision {
@@ -262,47 +336,80 @@ fn tell(chief: &Chief, event: Event) {
 }
 
 impl Tree {
+    /// The child with this number, unless it has ended.
+    fn child(&self, number: usize) -> Option<Arc<Child>> {
+        self.children.lock().by_number.get(&number).map(Arc::clone)
+    }
+
+    /// The numbers of those that have not ended, in the order in which they were added.
+    fn numbers(&self) -> Vec<usize> {
+        self.children.lock().by_number.keys().copied().collect()
+    }
+
+    /// The child with this number has ended.
+    fn forget(&self, number: usize) {
+        let gone = self.children.lock().by_number.remove(&number);
+        // With it may go the last trace of an actor: not under the lock.
+        drop(gone);
+    }
+
     /// There is a supervisor: it hears of the ends of its children from now on.
-    fn begin(&self, address: &Address<Event>, chief: &Chief) {
+    fn begin(self: &Arc<Self>, address: &Address<Event>, chief: &Chief) {
         let _ = chief.set(address.downgrade());
-        for (number, child) in self.children.iter().enumerate() {
-            let chief = Arc::clone(chief);
-            Arc::clone(&child.place).watch(
-                WatchKey::next(),
-                Box::new(move |ended| tell(&chief, Event::Ended(number, ended.reason.clone()))),
-            );
+        for number in self.numbers() {
+            self.watch(number, chief);
         }
     }
 
-    /// Lets a child pause, and what is below it.
+    /// Forgets a child when it has ended, and tells the supervisor.
+    fn watch(self: &Arc<Self>, number: usize, chief: &Chief) {
+        let Some(child) = self.child(number) else {
+            return;
+        };
+        let (tree, chief) = (Arc::downgrade(self), Arc::clone(chief));
+        let watcher = move |ended: &Ended| {
+            // First, and not by the supervisor: that may end before it hears of it.
+            if let Some(tree) = tree.upgrade() {
+                tree.forget(number);
+            }
+            tell(&chief, Event::Ended(number, ended.reason.clone()));
+        };
+        Arc::clone(&child.place).watch(WatchKey::next(), Box::new(watcher));
+    }
+
+    /// Lets a child pause, and what is below it. If it has ended that is done.
     fn suspend(self: &Arc<Self>, number: usize, done: Call) {
-        let child = &self.children[number];
+        let Some(child) = self.child(number) else {
+            return done();
+        };
         let done = match &child.kind {
             Kind::Worker { .. } => done,
             Kind::Supervisor { tree, .. } => {
                 let tree = Arc::clone(tree);
-                let below = OnDrop::new(move || tree.suspend_first(tree.children.len(), done));
+                let below = OnDrop::new(move || tree.suspend_all(tree.numbers(), done));
                 Box::new(move || drop(below)) as Call
             }
         };
         Arc::clone(&child.place).send(System::Suspend(done));
     }
 
-    /// Lets so many children pause, the last one first.
-    fn suspend_first(self: &Arc<Self>, count: usize, done: Call) {
-        let Some(last) = count.checked_sub(1) else {
+    /// Lets these children pause, the last one first.
+    fn suspend_all(self: &Arc<Self>, mut numbers: Vec<usize>, done: Call) {
+        let Some(last) = numbers.pop() else {
             return done();
         };
         let tree = Arc::clone(self);
-        let others = OnDrop::new(move || tree.suspend_first(last, done));
+        let others = OnDrop::new(move || tree.suspend_all(numbers, done));
         self.suspend(last, Box::new(move || drop(others)));
     }
 
     /// Stops a child, and what is below it, after the messages that they are at.
     fn stop(&self, number: usize) {
-        let child = &self.children[number];
+        let Some(child) = self.child(number) else {
+            return;
+        };
         if let Kind::Supervisor { tree, .. } = &child.kind {
-            for below in (0..tree.children.len()).rev() {
+            for below in tree.numbers().into_iter().rev() {
                 tree.stop(below);
             }
         }
@@ -330,13 +437,104 @@ impl Drop for OnDrop {
 /// A supervisor: the actor that looks after a tree. See [`Supervision`].
 ///
 /// Dropping it shuts the tree down, as [`shutdown`](Supervisor::shutdown) does.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Actor, Context, Pool, Strategy, Supervision};
+///
+/// struct Child;
+///
+/// impl Actor for Child {
+///     type Message = ();
+///
+///     fn handle(&mut self, (): (), _: &mut Context<Self>) {
+///         panic!("as children do");
+///     }
+/// }
+///
+/// let pool = Pool::new();
+/// let mut tree = Supervision::new(Strategy::OneForOne);
+/// let child = tree.child("child", pool.spawner(), |_| Child);
+/// let supervisor = tree.start(pool.spawner());
+/// child.tell(())?;
+/// while supervisor.restarts() == 0 {
+///     std::thread::yield_now();
+/// }
+/// supervisor.shutdown();
+/// supervisor.end().wait();
+/// # Ok::<(), tamtam_actor::TellError<()>>(())
+/// ```
 #[must_use = "dropping it shuts the tree down"]
 pub struct Supervisor {
     address: Address<Event>,
     tree: Arc<Tree>,
+    chief: Chief,
 }
 
 impl Supervisor {
+    /// Adds a child to the tree at work: as [`Supervision::child`], and behind all others. It begins soon after this; its
+    /// address is good at once.
+    ///
+    /// A child that ends is forgotten, so that there may be any number of them, one after the other. If the supervisor
+    /// shuts down, or has ended, the new child is stopped, as its address then says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{Actor, Context, Pool, Reply, Strategy, Supervision};
+    ///
+    /// /// Looks after one guest.
+    /// struct Session(u32);
+    ///
+    /// impl Actor for Session {
+    ///     type Message = Reply<u32>;
+    ///
+    ///     fn handle(&mut self, reply: Reply<u32>, _: &mut Context<Self>) {
+    ///         reply.send(self.0);
+    ///     }
+    /// }
+    ///
+    /// let pool = Pool::new();
+    /// let hotel = Supervision::new(Strategy::OneForOne).start(pool.spawner().name("hotel"));
+    /// let guests: Vec<_> = (0..3)
+    ///     .map(|room| hotel.child(format!("room {room}"), pool.spawner(), move |_| Session(room)))
+    ///     .collect();
+    /// assert_eq!(guests[2].ask(|reply| reply), Ok(2));
+    /// guests[2].stop(); // has left, and is not begun again
+    /// # Ok::<(), tamtam_actor::AskError>(())
+    /// ```
+    pub fn child<A: Actor, H: Hosts<A>, B: Describes<A::Message>>(
+        &self,
+        name: impl Into<Arc<str>>,
+        spawner: Spawner<H, B>,
+        birth: impl FnMut(&mut Context<A>) -> A + Send + 'static,
+    ) -> Address<A::Message> {
+        let number = {
+            let mut children = self.tree.children.lock();
+            children.next += 1;
+            children.next - 1
+        };
+        let policy = report(&self.chief, number);
+        let (address, child) = Child::bear(name.into(), spawner, birth, policy, self.tree.deadline);
+        let newcomer = Newcomer(Some(Arc::clone(&child.place)));
+        let mut children = self.tree.children.lock();
+        children.by_number.insert(number, Arc::new(child));
+        drop(children);
+        self.tree.watch(number, &self.chief);
+        if self.address.tell(Event::Added(number, newcomer)).is_err() {
+            // The supervisor has ended; with the event the newcomer was dropped, and so the child is stopped.
+            self.tree.forget(number);
+        }
+        address
+    }
+
+    /// How many children there are that have not ended, without those of the supervisors below it.
+    #[must_use]
+    pub fn children(&self) -> usize {
+        self.tree.children.lock().by_number.len()
+    }
+
     /// Lets the children finish, the last one first, each within its deadline, and then ends the supervisor. Returns at
     /// once: wait for its [`end`](Supervisor::end).
     pub fn shutdown(&self) {
@@ -371,218 +569,8 @@ impl Drop for Supervisor {
 impl fmt::Debug for Supervisor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Supervisor")
-            .field("children", &self.tree.children.len())
+            .field("children", &self.children())
             .field("restarts", &self.restarts())
             .finish_non_exhaustive()
-    }
-}
-
-/// What a supervisor is about.
-enum Aim {
-    /// Keep its children alive.
-    Keep,
-    /// End, in order.
-    End,
-    /// End, since it may not begin them again any more.
-    GiveUp(EndReason),
-}
-
-/// A supervisor at work.
-struct Overseer {
-    tree: Arc<Tree>,
-    /// It ends by itself, not for want of addresses.
-    own: Option<Address<Event>>,
-    aim: Aim,
-    steps: VecDeque<Step>,
-    current: Option<Step>,
-    /// Tells its instances apart.
-    epoch: u64,
-    has_ended: Vec<bool>,
-    is_paused: Vec<bool>,
-    /// It has been told to stop, since it has not finished in time.
-    is_overdue: bool,
-    recent: VecDeque<Instant>,
-}
-
-impl Overseer {
-    fn new(tree: &Arc<Tree>) -> Self {
-        let count = tree.children.len();
-        let ended = |child: &Child| child.place.life().has_ended();
-        Overseer {
-            own: None,
-            aim: Aim::Keep,
-            steps: (0..count).map(Step::Resume).collect(),
-            current: None,
-            epoch: tree.epochs.fetch_add(1, Ordering::Relaxed),
-            is_paused: vec![true; count],
-            has_ended: tree.children.iter().map(ended).collect(),
-            is_overdue: false,
-            recent: VecDeque::new(),
-            tree: Arc::clone(tree),
-        }
-    }
-
-    /// Goes on with the next step, if none is being waited for.
-    fn go_on(&mut self, cx: &mut Context<Self>) {
-        while self.current.is_none() {
-            let Some(step) = self.steps.pop_front() else {
-                return self.arrive(cx);
-            };
-            self.take(step, cx);
-        }
-    }
-
-    fn take(&mut self, step: Step, cx: &mut Context<Self>) {
-        let (Step::Suspend(number) | Step::Resume(number) | Step::Finish(number)) = step;
-        if self.has_ended[number] {
-            return;
-        }
-        self.current = Some(step);
-        let child = &self.tree.children[number];
-        match step {
-            Step::Suspend(_) => self.tree.suspend(number, self.when_done(step, cx)),
-            Step::Resume(_) => {
-                let done = self.when_done(step, cx);
-                Arc::clone(&child.place).send(System::Resume(Some(done)));
-            }
-            // Whether it has finished is told by its end.
-            Step::Finish(_) => {
-                self.is_overdue = false;
-                match &child.kind {
-                    // There is nobody who could finish.
-                    _ if self.is_paused[number] => self.tree.stop(number),
-                    Kind::Supervisor { address, .. } => drop(address.tell(Event::ShutDown)),
-                    Kind::Worker { .. } => Arc::clone(&child.place).send(System::Finish),
-                }
-                let deadline = child.deadline;
-                cx.after(deadline, move |this, cx| this.hurry(number, cx));
-            }
-        }
-    }
-
-    fn when_done(&self, step: Step, cx: &mut Context<Self>) -> Call {
-        let (own, epoch) = (cx.address().downgrade(), self.epoch);
-        let done = OnDrop::new(move || {
-            if let Some(own) = own.upgrade() {
-                let _ = own.tell(Event::Done(step, epoch));
-            }
-        });
-        Box::new(move || drop(done))
-    }
-
-    /// A child's time is over.
-    fn hurry(&mut self, number: usize, cx: &mut Context<Self>) {
-        if self.current != Some(Step::Finish(number)) {
-            return;
-        }
-        if core::mem::replace(&mut self.is_overdue, true) {
-            // It does not come back from what it is at. It has its wish to stop, and we go.
-            self.current = None;
-            return self.go_on(cx);
-        }
-        self.tree.stop(number);
-        let deadline = self.tree.children[number].deadline;
-        cx.after(deadline, move |this, cx| this.hurry(number, cx));
-    }
-
-    /// No step is left.
-    fn arrive(&mut self, cx: &mut Context<Self>) {
-        match &self.aim {
-            Aim::Keep => {}
-            Aim::End => cx.stop(),
-            // As a panic, though without the panic hook: whoever decides what follows a panic decides now.
-            Aim::GiveUp(reason) => std::panic::resume_unwind(Box::new(reason.clone())),
-        }
-    }
-
-    /// A child has failed for good or pauses, and somebody has to begin again.
-    fn repair(&mut self, number: usize, why: &EndReason, cx: &mut Context<Self>) {
-        let now = cx.now();
-        let within = self.tree.within;
-        self.recent
-            .retain(|then| now.saturating_duration_since(*then) <= within);
-        if self.recent.len() >= self.tree.limit as usize {
-            return self.give_up(gave_up(self.tree.limit, why));
-        }
-        self.recent.push_back(now);
-        self.tree.restarts.fetch_add(1, Ordering::Relaxed);
-        let count = self.tree.children.len();
-        let concerned = match self.tree.strategy {
-            Strategy::OneForOne => number..number + 1,
-            Strategy::OneForAll => 0..count,
-            Strategy::RestForOne => number..count,
-        };
-        let others = concerned.clone().rev().filter(|other| *other != number);
-        self.steps.extend(others.map(Step::Suspend));
-        self.steps.extend(concerned.map(Step::Resume));
-    }
-
-    fn give_up(&mut self, reason: EndReason) {
-        self.aim = Aim::GiveUp(reason);
-        self.steps.clear();
-        let all = (0..self.tree.children.len()).rev();
-        if self.tree.has_parent {
-            // They may begin again, if it says so.
-            self.steps.extend(all.map(Step::Suspend));
-        } else {
-            self.steps.extend(all.map(Step::Finish));
-        }
-    }
-}
-
-impl Actor for Overseer {
-    type Message = Event;
-
-    fn started(&mut self, cx: &mut Context<Self>) {
-        self.own = Some(cx.address());
-        self.go_on(cx);
-    }
-
-    fn handle(&mut self, event: Event, cx: &mut Context<Self>) {
-        match event {
-            Event::Failed(number, why) => {
-                self.is_paused[number] = true;
-                let begins = Step::Resume(number);
-                match self.aim {
-                    Aim::Keep if self.has_ended[number] => {}
-                    // With the others; a step is done before the failure of the next one is told.
-                    Aim::Keep if self.current == Some(begins) || self.steps.contains(&begins) => {}
-                    Aim::Keep => self.repair(number, &why, cx),
-                    // It may begin again, if our supervisor says so.
-                    Aim::GiveUp(_) if self.tree.has_parent => {}
-                    // There is nobody who could finish.
-                    Aim::End | Aim::GiveUp(_) => self.tree.stop(number),
-                }
-            }
-            Event::Done(step, epoch) => {
-                // An earlier instance of this supervisor may have waited for others.
-                if epoch == self.epoch && self.current == Some(step) {
-                    self.current = None;
-                    match step {
-                        Step::Suspend(number) => self.is_paused[number] = true,
-                        Step::Resume(number) => self.is_paused[number] = false,
-                        Step::Finish(_) => {}
-                    }
-                }
-            }
-            Event::Ended(number, reason) => {
-                self.has_ended[number] = true;
-                if self.current == Some(Step::Finish(number)) {
-                    self.current = None;
-                }
-                if matches!(self.aim, Aim::Keep) && reason.is_abnormal() {
-                    // Not by a panic of its own, so it cannot begin again.
-                    self.give_up(gave_up(self.tree.limit, &reason));
-                }
-            }
-            Event::ShutDown => {
-                if !matches!(self.aim, Aim::End) {
-                    self.aim = Aim::End;
-                    let all = (0..self.tree.children.len()).rev();
-                    self.steps = all.map(Step::Finish).collect();
-                }
-            }
-        }
-        self.go_on(cx);
     }
 }

@@ -80,6 +80,29 @@ impl<A: Actor> Context<A> {
 }
 
 /// That an actor is watched by another one: see [`Context::watch`]. Dropping this changes nothing.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Actor, Address, Context, Pool, Reply};
+///
+/// struct Guard(Address<()>);
+///
+/// impl Actor for Guard {
+///     type Message = Reply<bool>;
+///
+///     fn handle(&mut self, reply: Reply<bool>, cx: &mut Context<Self>) {
+///         let watch = cx.watch(&self.0, |_guard, _ended, _cx| unreachable!("it was cancelled"));
+///         reply.send(watch.cancel());
+///     }
+/// }
+///
+/// let pool = Pool::new();
+/// let other = pool.spawn_fn(|(): (), _| {});
+/// let guard = pool.spawn(Guard(other.clone()));
+/// assert_eq!(guard.ask(|reply| reply), Ok(true));
+/// other.stop();
+/// ```
 pub struct Watch {
     key: WatchKey,
     watcher: Weak<dyn Place>,

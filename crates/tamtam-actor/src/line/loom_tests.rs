@@ -122,7 +122,10 @@ fn a_message_against_the_end(preemptions: usize, quit: Quit) {
         line.quit(quit);
         let accepted = other.join().unwrap();
         keeper.join().unwrap();
-        assert_eq!(handled.load(Relaxed) + actor.lost(), accepted);
+        assert_eq!(
+            u64::from(handled.load(Relaxed)) + actor.lost(),
+            u64::from(accepted)
+        );
         assert!(actor.is_stopped() && on_time.load(Relaxed));
         assert!(actor.tell(()).is_err());
     });
@@ -233,6 +236,6 @@ fn loom_a_handle_against_the_end_of_a_frame() {
         unsafe { line.end() };
         let (actor, accepted) = other.join().unwrap();
         assert!(actor.is_stopped());
-        assert!(actor.lost() <= accepted);
+        assert!(actor.lost() <= u64::from(accepted));
     });
 }

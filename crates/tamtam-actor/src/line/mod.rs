@@ -38,7 +38,7 @@ use crate::home::{Home, Task, TurnLimits};
 use crate::mailbox::{Head, Popped, Seen, Tail};
 use crate::observe::{Ledger, Shown, Watched};
 
-use crate::time::Time;
+use crate::time::{Time, vigil};
 
 pub(crate) use pump::Allowed;
 use roster::Roster;
@@ -54,6 +54,23 @@ const DRAIN: u8 = 1;
 const DISCARD: u8 = 2;
 
 /// How a [`Worker`](crate::Worker) ends.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Quit, Worker};
+///
+/// let worker = Worker::new();
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// let writer = worker.spawn_fn(move |line: u32, _| sender.send(line).unwrap());
+/// for line in 0..10 {
+///     writer.tell(line)?;
+/// }
+/// worker.quit(Quit::Drain); // what was accepted is handled
+/// worker.join();
+/// assert_eq!(receiver.iter().count(), 10);
+/// # Ok::<(), tamtam_actor::TellError<u32>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quit {
     /// What was accepted before is handled first, and what that leads to among the worker's actors, if it comes to
@@ -407,11 +424,24 @@ impl Line {
     pub(crate) fn wait(&self, deadline: Option<Instant>) -> bool {
         let has_come = || !self.entrance.is_empty();
         #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
-        {
-            let attempt = |_| has_come().then_some(());
-            self.bell
-                .wait_until(self.wait, deadline, attempt, has_come)
-                .is_some()
+        loop {
+            let calls = vigil::calls();
+            let look = vigil::attend();
+            if look.has_rung {
+                return true;
+            }
+            let until = match (deadline, look.until) {
+                (Some(deadline), Some(until)) => Some(deadline.min(until)),
+                (deadline, until) => deadline.or(until),
+            };
+            let is_over = || has_come() || vigil::calls() != calls;
+            let attempt = |_| is_over().then(has_come);
+            match self.bell.wait_until(self.wait, until, attempt, is_over) {
+                Some(true) => return true,
+                None if until == deadline => return false,
+                // It is for the timers that it has woken up.
+                Some(false) | None => {}
+            }
         }
         // There is nobody who could bring anything.
         #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
@@ -419,6 +449,12 @@ impl Line {
             let _ = (deadline, self.wait);
             has_come()
         }
+    }
+}
+
+impl vigil::Sleeper for Line {
+    fn call(&self) {
+        self.bell.notify_one();
     }
 }
 

@@ -56,7 +56,7 @@ fn a_frame_pumps_and_ends_beside_senders() {
     frame.pump(Budget::messages(2));
     drop(frame);
     let accepted = sender.join().unwrap();
-    assert_eq!(total.get() + sum.lost(), u32::try_from(accepted).unwrap());
+    assert_eq!(u64::from(total.get()) + sum.lost(), accepted as u64);
     // Whoever comes late, on whichever thread, is dropped there.
     let other = thread::spawn(move || handle.spawn_fn(|(): (), _| {}).is_stopped());
     let late = spawner.spawn(Sum(Rc::clone(&total)));

@@ -8,8 +8,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tamtam_wait::contain;
 
 use crate::at_work::ActorId;
+use crate::life::Called;
 
 /// Why a message that was accepted is never handled.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use tamtam_actor::{Frame, Loss, Overflow, on_dead_letter};
+///
+/// let mut frame = Frame::new();
+/// let actor = frame.spawner().limited(1, Overflow::DropNewest).spawn_fn(|_: u32, _| {});
+/// let (seen, id) = (Arc::new(Mutex::new(Vec::new())), actor.id());
+/// let losses = Arc::clone(&seen);
+/// let watch = on_dead_letter(move |letter| {
+///     if letter.actor == id {
+///         losses.lock().unwrap().push(letter.why);
+///     }
+/// });
+/// actor.tell(1)?;
+/// actor.tell(2)?; // dropped
+/// assert_eq!(*seen.lock().unwrap(), [Loss::DroppedNewest]);
+/// # drop(watch);
+/// # frame.pump(tamtam_actor::Budget::unlimited());
+/// # Ok::<(), tamtam_actor::TellError<u32>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Loss {
@@ -40,11 +64,27 @@ impl fmt::Display for Loss {
 }
 
 /// What is known of a message that was lost: see [`on_dead_letter`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{DeadLetter, Loss, on_dead_letter};
+///
+/// fn note(letter: &DeadLetter) {
+///     if letter.why == Loss::Panicked {
+///         eprintln!("actor {} panicked at a {}", letter.actor, letter.message_type);
+///     }
+/// }
+///
+/// let _watch = on_dead_letter(note);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct DeadLetter {
     /// The actor that should have handled it.
     pub actor: ActorId,
+    /// The name that it was given by [`Spawner::name`](crate::Spawner::name), if any.
+    pub name: Option<Arc<str>>,
     /// The type of the message, for people to read.
     pub message_type: &'static str,
     /// Why it was lost.
@@ -55,9 +95,11 @@ impl fmt::Display for DeadLetter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let DeadLetter {
             actor,
+            name,
             message_type,
             why,
         } = self;
+        let actor = Called(*actor, name.as_deref());
         write!(
             f,
             "a message of type {message_type} to actor {actor} was lost: {why}"
@@ -121,6 +163,17 @@ pub fn on_dead_letter(observer: impl Fn(&DeadLetter) + Send + Sync + 'static) ->
 
 /// Keeps an observer of dead letters: see [`on_dead_letter`]. Dropping it ends the watch; a call that has begun on
 /// another thread goes on.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::on_dead_letter;
+///
+/// let watch = on_dead_letter(|letter| eprintln!("{letter}"));
+/// drop(watch); // nothing more is told
+///
+/// on_dead_letter(|letter| eprintln!("{letter}")).forever();
+/// ```
 #[derive(Debug)]
 #[must_use = "dropping it ends the watch"]
 pub struct DeadLetterWatch(u64);

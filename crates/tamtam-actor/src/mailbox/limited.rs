@@ -17,6 +17,24 @@ use super::sorted::{Entry, MOST_KEPT, Sorted, Spare};
 /// What becomes of a message for which a limited mailbox has no room.
 ///
 /// Each message that is dropped is counted, see [`Address::lost`](crate::Address::lost).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Frame, Overflow};
+///
+/// let mut frame = Frame::new();
+/// let full = frame.spawner().limited(1, Overflow::Fail).spawn_fn(|_: u32, _| {});
+/// full.tell(1)?;
+/// assert_eq!(full.tell(2).unwrap_err().into_message(), 2); // it comes back
+///
+/// let latest = frame.spawner().limited(1, Overflow::DropOldest).spawn_fn(|_: u32, _| {});
+/// latest.tell(1)?;
+/// latest.tell(2)?; // 1 is dropped for it
+/// assert_eq!(latest.lost(), 1);
+/// # frame.pump(tamtam_actor::Budget::unlimited());
+/// # Ok::<(), tamtam_actor::TellError<u32>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Overflow {
@@ -229,6 +247,23 @@ pub(crate) enum Pushed<M> {
 }
 
 /// How full a mailbox is: see [`Address::level`](crate::Address::level).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Budget, Frame, Overflow};
+///
+/// let mut frame = Frame::new();
+/// let actor = frame.spawner().limited(10, Overflow::Fail).spawn_fn(|_: u32, _| {});
+/// for number in 0..3 {
+///     actor.tell(number)?;
+/// }
+/// assert_eq!(actor.level().unwrap().queued, 3);
+/// frame.pump(Budget::unlimited());
+/// let level = actor.level().unwrap();
+/// assert_eq!((level.queued, level.high_water, level.capacity), (0, 3, Some(10)));
+/// # Ok::<(), tamtam_actor::TellError<u32>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Level {
@@ -568,5 +603,53 @@ impl<M> Limited<M> {
     /// The actor takes no more messages: whoever waits for room has to learn it.
     pub(crate) fn close(&self) {
         self.senders.notify_all();
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use std::sync::{Arc, mpsc};
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A sender that sleeps until there is room.
+    fn sender(limited: &Arc<Limited<u32>>, message: u32) -> mpsc::Receiver<bool> {
+        let (told, is_in) = mpsc::channel();
+        let limited = Arc::clone(limited);
+        thread::spawn(move || {
+            let pushed = limited.push_waiting(message, None, || false);
+            told.send(matches!(pushed, Pushed::In(_))).unwrap();
+        });
+        // Long enough for it to sleep; if it is late it finds the room by itself.
+        thread::sleep(Duration::from_millis(50));
+        is_in
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_place_that_is_given_back_wakes_a_sender() {
+        let limited = Arc::new(Limited::new(1, Overflow::Wait, Labels::default()));
+        assert!(matches!(limited.reserve(), Reserved::Place));
+        let is_in = sender(&limited, 7);
+        limited.release();
+        assert_eq!(is_in.recv_timeout(LONG), Ok(true));
+    }
+
+    #[test]
+    fn a_place_that_is_not_needed_for_a_message_that_replaces_another_one_wakes_a_sender() {
+        let mut labels = Labels::default();
+        labels.set_key(|message: &u32| message % 10);
+        let limited = Arc::new(Limited::new(2, Overflow::Wait, labels));
+        assert!(matches!(limited.push(1), Pushed::In(true)));
+        assert!(matches!(limited.reserve(), Reserved::Place));
+        let is_in = sender(&limited, 2);
+        assert!(matches!(
+            limited.push_reserved(11),
+            Pushed::InsteadOf(1, Loss::Replaced)
+        ));
+        assert_eq!(is_in.recv_timeout(LONG), Ok(true));
     }
 }

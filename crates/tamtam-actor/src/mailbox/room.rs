@@ -66,6 +66,25 @@ impl<M, C: Fn() -> bool> Source for Room<'_, M, C> {
 ///
 /// Dropping it before it is ready drops the message unsent; [`into_message`](TellFuture::into_message) gives it
 /// back.
+///
+/// # Examples
+///
+/// ```
+/// use std::pin::pin;
+/// use std::task::{Context, Waker};
+/// use tamtam_actor::{Frame, Overflow};
+///
+/// let mut frame = Frame::new();
+/// let actor = frame.spawner().limited(1, Overflow::Wait).spawn_fn(|_: u32, _| {});
+/// actor.try_tell(1)?;
+///
+/// let mut second = actor.tell_async(2);
+/// let mut cx = Context::from_waker(Waker::noop());
+/// assert!(pin!(&mut second).poll(&mut cx).is_pending()); // there is no room yet
+/// assert_eq!(second.into_message(), Some(2)); // given up: the message comes back
+/// # drop(frame);
+/// # Ok::<(), tamtam_actor::TellError<u32>>(())
+/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct TellFuture<'a, M> {
     address: &'a Address<M>,
@@ -159,7 +178,7 @@ impl<M> Future for TellFuture<'_, M> {
                         return Poll::Pending;
                     };
                     this.leave();
-                    return Poll::Ready(Err(TellError::in_cycle(message, cycle)));
+                    return Poll::Ready(Err(TellError::in_cycle(address.id(), message, cycle)));
                 }
                 None => unreachable!("a mailbox without a limit is never full"),
             }

@@ -38,8 +38,10 @@ pub(crate) struct Sums {
     pub(crate) handled: u64,
     pub(crate) queued: u64,
     pub(crate) turns: u64,
-    /// Actors that are at a turn.
+    /// Actors that are at a turn, without those that may block.
     pub(crate) at_work: u64,
+    /// Those of them whose turn is long already.
+    pub(crate) in_long_turn: u64,
     pub(crate) lost: u64,
     pub(crate) turn_nanos: u64,
     pub(crate) restarts: u64,
@@ -122,6 +124,7 @@ impl Ledger {
             long_turns: self.long_turns.load(Relaxed),
             ..Sums::default()
         };
+        let now = clock::now();
         for shelf in &self.shelves {
             let shelf = shelf.lock().unwrap_or_else(PoisonError::into_inner);
             sums.born += shelf.born;
@@ -135,7 +138,11 @@ impl Ledger {
                 sums.handled += figures.handled;
                 sums.queued += figures.queued;
                 sums.turns += figures.turns;
-                sums.at_work += u64::from(figures.turn_began != 0);
+                if figures.turn_began != 0 && !record.may_block() {
+                    sums.at_work += 1;
+                    let lasts = now.saturating_sub(figures.turn_began);
+                    sums.in_long_turn += u64::from(lasts >= self.long_turn);
+                }
                 sums.turn_nanos += figures.turn_nanos;
                 sums.restarts += figures.restarts;
             }

@@ -8,7 +8,8 @@
 //! An actor that is observed costs two looks at the clock a turn, one locked instruction more a message, and about
 //! 400 bytes. The figures lie in plain counters that the one who counts writes and everybody reads: nothing is sent, nobody waits.
 //!
-//! With the feature `top`, `serve` lets `tamtam top` show a live table of this program. With the feature `tracing`,
+//! With the feature `metrics`, `record_metrics` gives the figures to the program's recorder of `metrics`, for Prometheus,
+//! OpenTelemetry and others. With the feature `top`, `serve` lets `tamtam top` show a live table of this program. With the feature `tracing`,
 //! births, ends, long turns, blocking questions and losses are told to the program's subscriber of `tracing`.
 //!
 //! # Examples
@@ -34,6 +35,8 @@ mod clock;
 mod json;
 mod ledger;
 mod line;
+#[cfg(feature = "metrics")]
+mod metrics;
 mod pool;
 mod record;
 #[cfg(feature = "top")]
@@ -44,6 +47,8 @@ mod watched;
 
 pub(crate) use ledger::Ledger;
 pub(crate) use line::Shown;
+#[cfg(feature = "metrics")]
+pub use metrics::{Metrics, record_metrics};
 pub(crate) use pool::Counts;
 pub(crate) use record::Record;
 #[cfg(feature = "top")]

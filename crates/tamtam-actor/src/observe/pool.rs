@@ -61,7 +61,7 @@ impl Pool {
     #[must_use]
     pub fn busiest(&self, most: usize, order: Order) -> Vec<ActorSnapshot> {
         first(self.watched().ledger().into_iter(), most, |_, figures| {
-            order.of(figures)
+            Some(order.of(figures))
         })
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Record {
     type_name: OnceLock<&'static str>,
     name: OnceLock<Arc<str>>,
     message_type: &'static str,
+    /// It has its turns on a thread for handlers that may block.
+    may_block: bool,
     ledger: Arc<Ledger>,
     /// Messages that were taken out of the mailbox.
     taken: AtomicU64,
@@ -48,6 +50,17 @@ pub(crate) struct Figures {
     pub(crate) turn_began: u64,
 }
 
+impl Figures {
+    /// How long the turn has lasted that it is at, in nanoseconds; 0 if it is at none.
+    pub(crate) fn at_work(&self) -> u64 {
+        match self.turn_began {
+            0 => 0,
+            // One that has just begun is at work, too.
+            began => clock::now().saturating_sub(began).max(1),
+        }
+    }
+}
+
 /// Only one thread changes it.
 fn add(count: &AtomicU64, more: u64) {
     count.store(count.load(Relaxed).wrapping_add(more), Relaxed);
@@ -60,7 +73,12 @@ fn raise(most: &AtomicU64, to: u64) {
 }
 
 impl Record {
-    pub(crate) fn new(id: ActorId, message_type: &'static str, ledger: &Arc<Ledger>) -> Arc<Self> {
+    pub(crate) fn new(
+        id: ActorId,
+        message_type: &'static str,
+        ledger: &Arc<Ledger>,
+        may_block: bool,
+    ) -> Arc<Self> {
         let zero = || AtomicU64::new(0);
         Arc::new(Record {
             put: zero(),
@@ -69,6 +87,7 @@ impl Record {
             type_name: OnceLock::new(),
             name: OnceLock::new(),
             message_type,
+            may_block,
             ledger: Arc::clone(ledger),
             taken: zero(),
             most_queued: zero(),
@@ -129,6 +148,10 @@ impl Record {
 
     pub(crate) fn message_type(&self) -> &'static str {
         self.message_type
+    }
+
+    pub(crate) fn may_block(&self) -> bool {
+        self.may_block
     }
 
     pub(crate) fn ledger(&self) -> &Arc<Ledger> {

@@ -42,7 +42,7 @@ pub fn snapshot(most: usize, order: Order) -> Snapshot {
         actors: first(
             all.iter().filter_map(|(_, home)| home.ledger()),
             most,
-            |_, figures| order.of(figures),
+            |_, figures| Some(order.of(figures)),
         ),
     }
 }
@@ -87,6 +87,8 @@ pub struct HomeSnapshot {
     pub threads: usize,
     /// How many threads stand in for blocked ones at this time.
     pub stand_ins: usize,
+    /// How many threads there are at this time for [handlers that may block](crate::Pool::spawn_blocking).
+    pub blocking_threads: usize,
     /// How many threads have nothing to do at this time.
     pub idle_threads: usize,
     /// Tasks that are due at this time, without those that run. Approximate: those on their way are not seen.
@@ -120,6 +122,7 @@ impl HomeSnapshot {
             name: name.to_owned(),
             threads,
             stand_ins: 0,
+            blocking_threads: 0,
             idle_threads: threads.saturating_sub(usize::try_from(at_work).unwrap_or(usize::MAX)),
             due: 0,
             turns: sums.map_or(0, |sums| sums.turns),
@@ -152,6 +155,9 @@ pub struct ActorTotals {
     pub turn_time: Duration,
     /// Turns that took longer than [`PoolBuilder::long_turn`](crate::PoolBuilder::long_turn) says.
     pub long_turns: u64,
+    /// Actors that are at such a turn at this time, without those whose handlers may block: as many as there are threads, and
+    /// nobody else has a turn.
+    pub in_long_turn: u64,
 }
 
 impl From<Sums> for ActorTotals {
@@ -165,6 +171,7 @@ impl From<Sums> for ActorTotals {
             restarts: sums.restarts,
             turn_time: Duration::from_nanos(sums.turn_nanos),
             long_turns: sums.long_turns,
+            in_long_turn: sums.in_long_turn,
         }
     }
 }
@@ -185,6 +192,8 @@ pub struct ActorSnapshot {
     pub message_type: &'static str,
     /// The name of its home.
     pub home: String,
+    /// Whether it has its turns on a thread for [handlers that may block](crate::Pool::spawn_blocking).
+    pub may_block: bool,
     /// Messages that it has taken out of its mailbox, the one at hand included.
     pub handled: u64,
     /// Messages in its mailbox at this time. Approximate by as many as there are threads in the middle of sending, which
@@ -218,6 +227,7 @@ impl ActorSnapshot {
             type_name: record.type_name(),
             message_type: record.message_type(),
             home: record.ledger().home().to_owned(),
+            may_block: record.may_block(),
             handled: figures.handled,
             queued: figures.queued,
             most_queued: figures.most_queued,
@@ -248,6 +258,8 @@ pub enum Order {
     Lost,
     /// Those that were begun again the most often.
     Restarts,
+    /// Those that have been at their turn for the longest.
+    AtWork,
 }
 
 impl Order {
@@ -259,15 +271,16 @@ impl Order {
             Order::LongestTurn => figures.longest_nanos,
             Order::Lost => figures.lost,
             Order::Restarts => figures.restarts,
+            Order::AtWork => figures.at_work(),
         }
     }
 }
 
-/// The actors of these homes of which `weight` is the greatest, at most so many.
+/// The actors of these homes of which `weight` is the greatest, at most so many; those without a weight are left out.
 pub(crate) fn first<'a>(
     ledgers: impl Iterator<Item = &'a Arc<Ledger>>,
     most: usize,
-    mut weight: impl FnMut(ActorId, &Figures) -> u64,
+    mut weight: impl FnMut(&Record, &Figures) -> Option<u64>,
 ) -> Vec<ActorSnapshot> {
     let mut first = Vec::new();
     let cut = |first: &mut Vec<(u64, Figures, Arc<Record>)>| {
@@ -277,7 +290,10 @@ pub(crate) fn first<'a>(
     for ledger in ledgers {
         ledger.visit(|record| {
             let figures = record.figures();
-            first.push((weight(record.id(), &figures), figures, Arc::clone(record)));
+            let Some(weight) = weight(record, &figures) else {
+                return;
+            };
+            first.push((weight, figures, Arc::clone(record)));
             // Never many more than asked for, however many there are.
             if first.len() >= most.saturating_mul(2).max(1_024) {
                 cut(&mut first);

@@ -8,15 +8,21 @@ use crate::at_work::ActorId;
 use crate::life::EndReason;
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) use silent::{blocking_ask, born, ended, long_turn, lost, panicked};
+pub(crate) use silent::{
+    blocking_ask, born, clock_without_thread, ended, long_turn, lost, no_thread_left, panicked,
+    restarted,
+};
 #[cfg(feature = "tracing")]
-pub(crate) use spoken::{blocking_ask, born, ended, long_turn, lost, panicked};
+pub(crate) use spoken::{
+    blocking_ask, born, clock_without_thread, ended, long_turn, lost, no_thread_left, panicked,
+    restarted,
+};
 
 #[cfg(feature = "tracing")]
 mod spoken {
     use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
     use std::collections::HashSet;
-    use std::sync::{Mutex, PoisonError};
+    use std::sync::{Arc, Mutex, PoisonError};
 
     use tamtam_wait::contain;
 
@@ -35,16 +41,42 @@ mod spoken {
     }
 
     /// An actor has ended, and been dropped.
-    pub(crate) fn ended(id: ActorId, message_type: &'static str, lost: u32, reason: &EndReason) {
+    pub(crate) fn ended(
+        id: ActorId,
+        message_type: &'static str,
+        name: Option<Arc<str>>,
+        lost: u64,
+        reason: &EndReason,
+    ) {
+        let name = name.as_deref();
         let _ = contain(
-            || tracing::debug!(target: "tamtam::actor", actor = id.get(), message_type, lost, %reason, "an actor has ended"),
+            || tracing::debug!(target: "tamtam::actor", actor = id.get(), name, message_type, lost, %reason, "an actor has ended"),
         );
     }
 
     /// A handler has panicked.
-    pub(crate) fn panicked(id: ActorId, actor_type: &'static str, reason: &EndReason) {
+    pub(crate) fn panicked(
+        id: ActorId,
+        actor_type: &'static str,
+        name: Option<Arc<str>>,
+        reason: &EndReason,
+    ) {
+        let name = name.as_deref();
         let _ = contain(
-            || tracing::error!(target: "tamtam::actor", actor = id.get(), actor_type, %reason, "an actor has panicked"),
+            || tracing::error!(target: "tamtam::actor", actor = id.get(), name, actor_type, %reason, "an actor has panicked"),
+        );
+    }
+
+    /// An actor begins again, with so many instances before this one.
+    pub(crate) fn restarted(
+        id: ActorId,
+        actor_type: &'static str,
+        name: Option<Arc<str>>,
+        restarts: u32,
+    ) {
+        let name = name.as_deref();
+        let _ = contain(
+            || tracing::warn!(target: "tamtam::actor", actor = id.get(), name, actor_type, restarts, "an actor begins again"),
         );
     }
 
@@ -81,6 +113,39 @@ mod spoken {
         }
     }
 
+    /// All threads of a pool wait in handlers, and no further one may stand in.
+    pub(crate) fn no_thread_left(pool: &str, stand_ins: usize) {
+        let asker = AtWork::place();
+        let actor = asker.as_ref().map(|asker| asker.id().get());
+        let message_type = asker.as_ref().map(|asker| asker.message_type());
+        let _ = contain(|| {
+            tracing::error!(
+            target: "tamtam::actor",
+            home = pool,
+            stand_ins,
+            actor,
+            message_type,
+            "all threads of a pool wait in handlers, and what is due has no thread: Context::ask waits without one, \
+             PoolBuilder::stand_ins allows more; the last one to wait was this actor's")
+        });
+    }
+
+    /// Timers are set, and the thread of the clock could not be started. Told once a second at most.
+    pub(crate) fn clock_without_thread() {
+        static TOLD: AtomicU64 = AtomicU64::new(0);
+        let (now, told) = (clock::now(), TOLD.load(Relaxed));
+        if (told == 0 || now.saturating_sub(told) >= SECOND)
+            && TOLD.compare_exchange(told, now, Relaxed, Relaxed).is_ok()
+        {
+            let _ = contain(|| {
+                tracing::error!(
+                target: "tamtam::actor",
+                "the thread of the timers, tamtam-timer, could not be started: the process may not have another one; pools, \
+                 workers and frames see to timers when they have nothing else to do, until it can be")
+            });
+        }
+    }
+
     /// A message was accepted and is never handled. Told once a second at most, with how many there were since the last
     /// time.
     pub(crate) fn lost(id: ActorId, message_type: &'static str) {
@@ -105,22 +170,33 @@ mod spoken {
 
 #[cfg(not(feature = "tracing"))]
 mod silent {
+    use std::sync::Arc;
+
     use super::{ActorId, EndReason, Record};
 
     #[inline(always)]
     pub(crate) fn born(_: ActorId, _: &'static str, _: Option<&Record>) {}
 
     #[inline(always)]
-    pub(crate) fn ended(_: ActorId, _: &'static str, _: u32, _: &EndReason) {}
+    pub(crate) fn ended(_: ActorId, _: &'static str, _: Option<Arc<str>>, _: u64, _: &EndReason) {}
 
     #[inline(always)]
-    pub(crate) fn panicked(_: ActorId, _: &'static str, _: &EndReason) {}
+    pub(crate) fn panicked(_: ActorId, _: &'static str, _: Option<Arc<str>>, _: &EndReason) {}
+
+    #[inline(always)]
+    pub(crate) fn restarted(_: ActorId, _: &'static str, _: Option<Arc<str>>, _: u32) {}
 
     #[inline(always)]
     pub(crate) fn long_turn(_: &Record, _: u64) {}
 
     #[inline(always)]
     pub(crate) fn blocking_ask() {}
+
+    #[inline(always)]
+    pub(crate) fn no_thread_left(_: &str, _: usize) {}
+
+    #[inline(always)]
+    pub(crate) fn clock_without_thread() {}
 
     #[inline(always)]
     pub(crate) fn lost(_: ActorId, _: &'static str) {}

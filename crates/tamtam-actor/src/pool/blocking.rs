@@ -15,6 +15,7 @@ use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
 use super::thread::Shared;
 use crate::at_work::Place;
 use crate::home::{Home, Task, TurnLimits};
+use crate::observe::Ledger;
 use crate::time::Time;
 
 /// So many threads there may be unless somebody says otherwise.
@@ -183,6 +184,14 @@ pub(super) struct BlockingHome(pub(super) Arc<Shared>);
 impl Home for BlockingHome {
     fn turn_limits(&self) -> TurnLimits {
         self.0.turn_limits()
+    }
+
+    fn ledger(&self) -> Option<&Arc<Ledger>> {
+        self.0.ledger.as_ref()
+    }
+
+    fn is_for_blocking(&self) -> bool {
+        true
     }
 
     fn schedule(&self, task: Task) {

@@ -26,9 +26,11 @@ use crate::observe::Observe;
 use crate::spawner::Spawner;
 use crate::time::Time;
 
+#[cfg(feature = "tokio")]
+pub(crate) use on_tokio::BlockedWorker;
 pub use shutdown::Shutdown;
 use thread::Shared;
-pub(crate) use thread::while_blocked;
+pub(crate) use thread::{Stuck, wait_for, while_blocked};
 
 /// A few threads on which many actors run: thousands, or millions.
 ///
@@ -109,6 +111,7 @@ impl Pool {
             time: None,
             limits: TurnLimits::USUAL,
             blocking: None,
+            stand_ins: None,
             observe: Observe::default(),
         }
     }
@@ -225,6 +228,16 @@ impl fmt::Debug for Pool {
 }
 
 /// What a [`Pool`] is to be like.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Pool;
+///
+/// let pool = Pool::builder().threads(2).name("parsers").build()?;
+/// assert_eq!(pool.threads(), 2);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct PoolBuilder {
@@ -234,6 +247,7 @@ pub struct PoolBuilder {
     time: Option<Time>,
     limits: TurnLimits,
     blocking: Option<usize>,
+    stand_ins: Option<usize>,
     pub(crate) observe: Observe,
 }
 
@@ -277,12 +291,42 @@ impl PoolBuilder {
         self
     }
 
+    /// How many threads may stand in at once for threads whose handlers wait for an actor, by [`Address::ask`] and others.
+    /// Otherwise it is 256, or 16 for each thread of the pool, if that is more. They are started when they are needed.
+    ///
+    /// When all are at work and the last thread that is left would wait, too, for an actor that is due for a turn, its
+    /// handler gets [`AskError::NoThread`](crate::AskError::NoThread) instead: no thread would be left to answer it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{AskError, Pool, Reply};
+    ///
+    /// let pool = Pool::builder().threads(1).stand_ins(0).build()?;
+    /// let answerer = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+    /// let asker = pool.spawn_fn(move |reply: Reply<bool>, _| {
+    ///     // The only thread would wait for what it has to do itself.
+    ///     let answer = answerer.ask(|reply| reply);
+    ///     reply.send(matches!(answer, Err(AskError::NoThread(_))));
+    /// });
+    /// assert_eq!(asker.ask(|reply| reply), Ok(true));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn stand_ins(mut self, most: usize) -> Self {
+        self.stand_ins = Some(most);
+        self
+    }
+
     /// Makes the pool.
     ///
     /// # Errors
     ///
-    /// If the system does not start so many threads.
+    /// If the system does not start so many threads, or if the name contains a zero byte.
     pub fn build(self) -> io::Result<Pool> {
+        if self.name.contains('\0') {
+            let why = "the name of a thread may not contain a zero byte";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         let threads = self.threads.unwrap_or_else(|| {
             std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
         });
@@ -292,6 +336,9 @@ impl PoolBuilder {
                 shared.observe(self.observe);
                 if let Some(most) = self.blocking {
                     shared.blocking_mut().most = most;
+                }
+                if let Some(most) = self.stand_ins {
+                    shared.allow_stand_ins(most);
                 }
             })?),
         })

@@ -3,6 +3,8 @@
 //! An actor that is due is a task of tokio's until it has nothing to do. Tokio decides where and when it goes on; a
 //! turn that leaves something goes behind the other tasks, as one that yields does.
 
+mod blocked;
+
 use core::cell::Cell;
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -13,16 +15,23 @@ use tokio::runtime::Handle;
 
 use super::{Pool, Threads};
 use crate::at_work;
-use crate::home::{Home, Task};
+use crate::home::{Home, Task, ThreadWait};
 use crate::life::Remembered;
 use crate::observe::{HomeKind, HomeSnapshot, Ledger, Observe, Watched, watch};
+
+pub(crate) use blocked::BlockedWorker;
+use blocked::Waiter;
 
 impl Pool {
     /// A pool whose threads are those of a runtime of tokio (feature `tokio`).
     ///
     /// An actor that has mail is a task there, beside all others; its turns are as long as on other pools, and between
     /// them it gives way. No thread of ours is started. A handler that blocks keeps one of the runtime's threads, as
-    /// any task that blocks does; [`blocking_asks`](Pool::blocking_asks) does not count here, and nobody stands in.
+    /// any task that blocks does; [`blocking_asks`](Pool::blocking_asks) does not count here, and nobody stands in. So
+    /// [`Address::ask`](crate::Address::ask) of an actor there is refused, with [`AskError::OwnThread`](crate::AskError::OwnThread),
+    /// to a task or handler of the same runtime that would leave it no thread: to all of them on a runtime of the current
+    /// thread, otherwise to the last one. Ask by [`ask_async`](crate::Address::ask_async) there, or in
+    /// `spawn_blocking` or `block_in_place`. A task that tokio was told not to limit (`unconstrained`) is not noticed.
     ///
     /// Dropping such a pool ends nothing: its actors live on as long as the runtime does. When the runtime is shut down
     /// those stop that are due, that are watched, that [hold](crate::Context::hold) for something, or are to begin again
@@ -122,6 +131,18 @@ impl Watched for OnTokio {
 impl Home for OnTokio {
     fn ledger(&self) -> Option<&Arc<Ledger>> {
         self.ledger.as_ref()
+    }
+
+    fn is_on_this_thread(&self) -> bool {
+        matches!(Waiter::new(&self.runtime), Waiter::Last)
+    }
+
+    fn begin_wait(&self) -> Option<ThreadWait> {
+        match Waiter::new(&self.runtime) {
+            Waiter::Stranger => Some(ThreadWait::PLAIN),
+            Waiter::Worker(blocked) => Some(ThreadWait::of(blocked)),
+            Waiter::Last => None,
+        }
     }
 
     fn schedule(&self, task: Task) {

@@ -3,6 +3,21 @@ use std::time::{Duration, Instant};
 use super::{Pool, Threads};
 
 /// How a pool has ended: see [`Pool::shutdown_timeout`].
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_actor::Pool;
+///
+/// let pool = Pool::new();
+/// let actor = pool.spawn_fn(|_: u32, _| {});
+/// actor.tell(1)?;
+/// let shutdown = pool.shutdown_timeout(Duration::from_secs(10));
+/// assert!(shutdown.finished);
+/// assert_eq!((shutdown.abandoned, shutdown.at_work), (0, 0));
+/// # Ok::<(), tamtam_actor::TellError<u32>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Shutdown {

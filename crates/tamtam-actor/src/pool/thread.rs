@@ -14,10 +14,10 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
-use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, Mutex};
 use tamtam_wait::{Wait, WaitList};
 
@@ -30,7 +30,7 @@ use crate::hatch::Hatch;
 use crate::home::{Home, Task, TurnLimits};
 use crate::life::Remembered;
 use crate::observe::{Counts, HomeKind, HomeSnapshot, Ledger, Observe, Watched, told, watch};
-use crate::time::Time;
+use crate::time::{Time, vigil};
 
 mod entrance;
 mod figures;
@@ -39,7 +39,7 @@ mod loom_tests;
 mod search;
 mod stand_in;
 
-pub(crate) use stand_in::while_blocked;
+pub(crate) use stand_in::{Stuck, wait_for, while_blocked};
 
 /// So many turns in a row a thread does what it has made due last. Then it looks at the entrance, and at what
 /// has been due for long.
@@ -55,8 +55,10 @@ const MOST_ENTERING: usize = 128;
 const LOOK_AFTER_OTHERS: Duration = Duration::from_micros(200);
 /// The entrance keeps memory for so many tasks when it has become empty.
 const MOST_KEPT: usize = 1_024;
-/// So many threads may stand in for blocked ones, for each thread of the pool.
-const STAND_INS: usize = if cfg!(tamtam_loom) { 0 } else { 16 };
+/// So many threads may stand in for blocked ones, unless the builder says otherwise; or 16 for each thread of the pool, if
+/// that is more.
+const STAND_INS: usize = if cfg!(tamtam_loom) { 0 } else { 256 };
+const STAND_INS_OF_EACH: usize = if cfg!(tamtam_loom) { 0 } else { 16 };
 /// How long a sleeper sleeps at first, and at most, while others work.
 const FIRST_NAP: Duration = Duration::from_micros(100);
 const LONGEST_NAP: Duration = Duration::from_millis(100);
@@ -75,8 +77,10 @@ const PAUSES: u32 = if cfg!(tamtam_loom) { 0 } else { 3 };
 
 /// What all threads of a pool have in common.
 pub(crate) struct Shared {
-    /// Of the pool's threads, and then of their stand-ins.
+    /// Of the pool's threads.
     desks: Box<[Desk]>,
+    /// Of their stand-ins, each made when it is needed for the first time: a stand-in's ring is counted on from those above.
+    spare_desks: Box<[OnceLock<Box<Desk>>]>,
     threads: usize,
     /// So many desks were ever used: those of stand-ins need not be looked at before there are any.
     used: AtomicUsize,
@@ -105,7 +109,7 @@ pub(crate) struct Shared {
     people: Mutex<People>,
     blocking_asks: AtomicUsize,
     /// What its actors do, if they are observed.
-    ledger: Option<Arc<Ledger>>,
+    pub(super) ledger: Option<Arc<Ledger>>,
 }
 
 /// What is due on one thread.
@@ -115,13 +119,49 @@ struct Desk {
     pace: CacheAligned<Pace>,
 }
 
+impl Desk {
+    fn new() -> Self {
+        Desk {
+            next: CacheAligned(Next::new()),
+            ring: Deque::new(),
+            pace: CacheAligned(Pace {
+                turns: AtomicUsize::new(0),
+                note: AtomicU8::new(Note::NONE),
+                counts: Counts::default(),
+            }),
+        }
+    }
+}
+
 /// How a thread gets on.
 struct Pace {
     /// How many turns there were; tells others whether one takes long.
     turns: AtomicUsize,
-    /// The last turn is to be followed by another one of the same actor. For the thread itself.
-    was_long: AtomicBool,
+    /// What the thread is to see to before its next turn. For the thread itself.
+    note: AtomicU8,
     counts: Counts,
+}
+
+/// What a thread is to see to before its next turn.
+struct Note;
+
+impl Note {
+    const NONE: u8 = 0;
+    /// The last turn is to be followed by another one of the same actor.
+    const WAS_LONG: u8 = 1;
+    /// The thread has waited in a handler.
+    const WAS_AWAY: u8 = 2;
+}
+
+/// What a thread is there for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// It is one of the pool's.
+    Own,
+    /// It stands in for one that waits.
+    StandIn,
+    /// As that, but for the last one that did not wait: see [`stand_in`].
+    Reserve,
 }
 
 /// What a thread has done since it has looked around.
@@ -160,8 +200,21 @@ struct People {
     /// Threads that are blocked, and those that stand in.
     blocked: usize,
     stand_ins: usize,
+    /// Stand-ins that take no task any more, and have not ended.
+    resigned: usize,
+    /// How often a thread was blocked: the last one of all to be blocked knows by it that it still is the last one.
+    blocks: u64,
+    /// Where the tasks of those actors are for which blocked threads wait, once for each of these.
+    awaited: Vec<usize>,
     /// Threads that have not ended.
     alive: usize,
+}
+
+impl People {
+    /// So many threads may take a task now, or will when they are through with theirs.
+    fn at_large(&self) -> usize {
+        self.alive.saturating_sub(self.resigned + self.blocked)
+    }
 }
 
 thread_local! {
@@ -171,6 +224,12 @@ thread_local! {
     /// The same, for a quick look: the address of what is shared, and the ring.
     static RING: core::cell::Cell<(*const Shared, usize)> =
         const { core::cell::Cell::new((core::ptr::null(), 0)) };
+}
+
+impl vigil::Sleeper for Shared {
+    fn call(&self) {
+        self.idle.notify_all();
+    }
 }
 
 /// What a look around brought.
@@ -193,7 +252,7 @@ impl Shared {
         adapt(&mut shared);
         let shared = Arc::new(shared);
         for ring in 0..threads {
-            if let Err(error) = shared.start_thread(ring, false) {
+            if let Err(error) = shared.start_thread(ring, Role::Own) {
                 shared.busy.fetch_sub(threads - ring, Ordering::SeqCst);
                 shared.end();
                 return Err(error);
@@ -201,6 +260,8 @@ impl Shared {
         }
         let watched: Weak<dyn Watched> = Arc::downgrade(&shared) as _;
         watch(watched);
+        let sleeper: Weak<dyn vigil::Sleeper> = Arc::downgrade(&shared) as _;
+        vigil::enlist(sleeper);
         Ok(shared)
     }
 
@@ -211,19 +272,9 @@ impl Shared {
 
     /// All that the threads have in common, without threads.
     fn new(threads: usize, name: String, time: Option<Time>) -> Self {
-        let stand_ins = threads * STAND_INS;
-        Shared {
-            desks: (0..threads + stand_ins)
-                .map(|_| Desk {
-                    next: CacheAligned(Next::new()),
-                    ring: Deque::new(),
-                    pace: CacheAligned(Pace {
-                        turns: AtomicUsize::new(0),
-                        was_long: AtomicBool::new(false),
-                        counts: Counts::default(),
-                    }),
-                })
-                .collect(),
+        let mut shared = Shared {
+            desks: (0..threads).map(|_| Desk::new()).collect(),
+            spare_desks: Box::default(),
             threads,
             used: AtomicUsize::new(threads),
             entrance: CacheAligned(Entrance {
@@ -246,22 +297,42 @@ impl Shared {
             abandoned: AtomicUsize::new(0),
             gone: AtomicBool::new(false),
             last_gone: WaitList::new(),
-            people: Mutex::new(People {
-                free_rings: (threads..threads + stand_ins).rev().collect(),
-                ..People::default()
-            }),
+            people: Mutex::new(People::default()),
             blocking_asks: AtomicUsize::new(0),
             ledger: None,
+        };
+        shared.allow_stand_ins(STAND_INS.max(threads.saturating_mul(STAND_INS_OF_EACH)));
+        shared
+    }
+
+    /// So many threads may stand in at once.
+    pub(super) fn allow_stand_ins(&mut self, most: usize) {
+        self.spare_desks = (0..most).map(|_| OnceLock::new()).collect();
+        self.people.lock().free_rings = (self.threads..self.threads + most).rev().collect();
+    }
+
+    /// The desk of a thread.
+    #[inline(always)]
+    fn desk(&self, ring: usize) -> &Desk {
+        match self.desks.get(ring) {
+            Some(desk) => desk,
+            None => self.spare_desk(ring),
         }
     }
 
-    fn start_thread(self: &Arc<Self>, ring: usize, stands_in: bool) -> io::Result<()> {
+    #[cold]
+    #[inline(never)]
+    fn spare_desk(&self, ring: usize) -> &Desk {
+        self.spare_desks[ring - self.threads].get_or_init(|| Box::new(Desk::new()))
+    }
+
+    fn start_thread(self: &Arc<Self>, ring: usize, role: Role) -> io::Result<()> {
         let shared = Arc::clone(self);
         self.used.fetch_max(ring + 1, Ordering::SeqCst);
         let mut people = self.people.lock();
         let handle = std::thread::Builder::new()
             .name(format!("{}-{ring}", self.name))
-            .spawn(move || shared.work(ring, stands_in))?;
+            .spawn(move || shared.work(ring, role))?;
         people.handles.retain(|handle| !handle.is_finished());
         people.handles.push(handle);
         people.alive += 1;
@@ -376,48 +447,57 @@ impl Shared {
 
     // -------------------------------------------------------------------------- the threads' life
 
-    fn work(self: Arc<Self>, ring: usize, stands_in: bool) {
+    fn work(self: Arc<Self>, ring: usize, role: Role) {
         POOL.set(Arc::downgrade(&self));
         RING.set((Arc::as_ptr(&self), ring));
+        let has_resigned = match role {
+            Role::Own | Role::StandIn => self.take_turns(ring, role),
+            Role::Reserve => self.serve_as_reserve(ring),
+        };
+        // What becomes due from now on does not come to this thread's desk, where nobody would find it.
+        RING.set((core::ptr::null(), 0));
+        POOL.set(Weak::new());
+        self.leave(ring, role, has_resigned);
+    }
+
+    /// Runs what is due until the pool ends, or a stand-in is superfluous: `true` if it has resigned for that.
+    fn take_turns(&self, ring: usize, role: Role) -> bool {
         let mut round = Round::default();
         let mut thief = Thief::default();
-        let mut has_resigned = false;
         loop {
             let task = match self.find(ring, &mut round) {
                 Some(task) => task,
                 None => match self.wait(ring, &mut thief) {
                     Some(task) => task,
-                    None => break,
+                    None => return false,
                 },
             };
-            if self.halted.load(Ordering::Relaxed) {
-                self.abandoned.fetch_add(1, Ordering::Relaxed);
-                task.abandon();
-            } else {
-                task.run();
-            }
-            let turns = self.count_turn(ring);
-            if stands_in && turns.is_multiple_of(16) && self.resign() {
+            let turns = self.run(ring, task);
+            if role == Role::StandIn && turns.is_multiple_of(16) && self.resign() {
                 self.hand_over(ring);
-                has_resigned = true;
-                break;
+                return true;
             }
         }
-        // What becomes due from now on does not come to this thread's desk, where nobody would find it.
-        RING.set((core::ptr::null(), 0));
-        POOL.set(Weak::new());
-        self.leave(ring, stands_in, has_resigned);
     }
 
-    #[inline]
+    /// Gives a task its turn; how many turns this thread has had.
+    #[inline(always)]
+    fn run(&self, ring: usize, task: Task) -> usize {
+        if self.halted.load(Ordering::Relaxed) {
+            self.abandoned.fetch_add(1, Ordering::Relaxed);
+            task.abandon();
+        } else {
+            task.run();
+        }
+        self.count_turn(ring)
+    }
+
+    #[inline(always)]
     fn count_turn(&self, ring: usize) -> usize {
+        let count = &self.desk(ring).pace.turns;
         // Only this thread writes it.
-        let turns = self.desks[ring]
-            .pace
-            .turns
-            .load(Ordering::Relaxed)
-            .wrapping_add(1);
-        self.desks[ring].pace.turns.store(turns, Ordering::Relaxed);
+        let turns = count.load(Ordering::Relaxed).wrapping_add(1);
+        count.store(turns, Ordering::Relaxed);
         turns
     }
 
@@ -431,10 +511,11 @@ impl Shared {
     }
 
     /// A thread ends; the last one closes the entrance.
-    fn leave(&self, ring: usize, stands_in: bool, has_resigned: bool) {
+    fn leave(&self, ring: usize, role: Role, has_resigned: bool) {
         let mut people = self.people.lock();
         people.alive -= 1;
-        if stands_in {
+        people.resigned -= usize::from(has_resigned);
+        if role != Role::Own {
             people.stand_ins -= usize::from(!has_resigned);
             people.free_rings.push(ring);
         }
@@ -468,7 +549,7 @@ impl Home for Shared {
             return self.bring(task);
         }
         // SAFETY: this thread owns the desk: it works for this pool under this number.
-        if let Some(older) = unsafe { self.desks[ring].next.put(task) } {
+        if let Some(older) = unsafe { self.desk(ring).next.put(task) } {
             self.append(ring, older);
         } else if self.napping.load(Ordering::SeqCst) == 0 {
             // This turn may take long, and all others may have gone to sleep when nobody worked.
@@ -508,10 +589,10 @@ impl Home for Shared {
     fn schedule_again(&self, task: Task) {
         let (shared, ring) = RING.get();
         if core::ptr::eq(shared, self) {
-            self.desks[ring]
-                .pace
-                .was_long
-                .store(true, Ordering::Relaxed);
+            let note = &self.desk(ring).pace.note;
+            if note.load(Ordering::Relaxed) == Note::NONE {
+                note.store(Note::WAS_LONG, Ordering::Relaxed);
+            }
             self.append(ring, task);
         } else {
             self.bring(task);
@@ -526,7 +607,7 @@ impl Home for Shared {
 impl Shared {
     /// Puts a task behind the others of this thread, and wakes somebody if that is more than it can do at once.
     fn append(&self, ring: usize, task: Task) {
-        let desk = &self.desks[ring];
+        let desk = self.desk(ring);
         // SAFETY: this thread owns the desk.
         match unsafe { desk.ring.push(task) } {
             Ok(()) => {

@@ -8,15 +8,22 @@ use tamtam_wait::{Context, TaskDeadline, contain};
 
 use super::errand::keep_time;
 use super::slab::Key;
+use super::vigil::{self, Look};
 use super::wheel::Wheel;
 
 /// The resolution of timers.
 pub(super) const TICK: Duration = Duration::from_millis(1);
 /// So many timers are taken out at a time, so that others can set theirs meanwhile.
 const BATCH: usize = 64;
+/// After so many batches in a row the shared timer thread sees to others first.
+const BATCHES: usize = 16;
+/// A manual time is moved by no more than so many seconds, in bits: more milliseconds would not fit into 64 bits.
+const MOST_SECONDS: u32 = 54;
 /// A clock that has nothing to do any more has the shared timer thread come so soon for the last time, and not at
 /// once: whoever sets and cancels one timer after the other does not make an appointment each time.
 const NEAR: Duration = Duration::from_secs(1);
+/// Where the clock's thread could not be started, it is not attempted again before.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// What happens when a timer is due.
 pub(crate) trait Alarm: Send + Sync {
@@ -82,6 +89,10 @@ struct State {
     moved: Duration,
     /// When the shared timer thread wakes us, and how to take that back.
     appointment: Option<(u64, TaskDeadline)>,
+    /// When no thread could be started for that last.
+    failed: Option<Instant>,
+    /// The tick until which those sleep at most that look after the timers then.
+    known: u64,
 }
 
 impl Time {
@@ -93,6 +104,8 @@ impl Time {
                 wheel: Wheel::new(),
                 moved: Duration::ZERO,
                 appointment: None,
+                failed: None,
+                known: u64::MAX,
             }),
         }))
     }
@@ -102,6 +115,12 @@ impl Time {
     /// Without timers it costs nothing. With timers one thread sleeps until the next one is due; it is the same that
     /// wakes futures with a timeout, and it ends when it has had nothing to do for a second. Where there are no
     /// threads no timer is ever due.
+    ///
+    /// Where that thread cannot be started, since the process may not have another one, the threads of pools, workers and
+    /// frames see to the timers when they have nothing else to do, and attempt to start it again; the feature `tracing`
+    /// tells of it. A frame whose loop sleeps elsewhere than in [`Frame::wait`](crate::Frame::wait) then has its timers
+    /// when it is pumped, and where there are only actors on a Tokio runtime, timers wait for the thread. A forked child has
+    /// a clock of its own, which begins with the first timer that is set there, or when a frame is pumped.
     pub fn system() -> Self {
         Self::shared().clone()
     }
@@ -148,6 +167,8 @@ impl Time {
     /// new time when the first one has its turn, so a timer that repeats at a fixed rate has missed what is in
     /// between. Who wants to see each one moves the time in steps: see [`until_next`](Time::until_next).
     ///
+    /// A time that is moved farther than an [`Instant`] can tell, or half a billion years, stays at the last moment before.
+    ///
     /// # Panics
     ///
     /// If this is the system's time.
@@ -158,7 +179,8 @@ impl Time {
         );
         {
             let mut state = self.0.state.lock();
-            state.moved = state.moved.saturating_add(duration);
+            let moved = state.moved.saturating_add(duration);
+            state.moved = moved.min(farthest(self.0.began));
         }
         let mut count = 0;
         let mut due = Vec::with_capacity(BATCH);
@@ -185,8 +207,11 @@ impl Time {
             made = Some(Arc::clone(&alarm));
             alarm
         });
-        self.appoint(&mut state, due);
+        let is_earlier = self.appoint(&mut state, due);
         drop(state);
+        if is_earlier {
+            vigil::call();
+        }
         match made {
             Some(alarm) => alarm,
             None => unreachable!("the wheel makes what it keeps"),
@@ -197,8 +222,10 @@ impl Time {
     pub(crate) fn set_again(&self, key: Key, due: Option<Instant>) {
         let due = self.tick_of(due);
         let mut state = self.0.state.lock();
-        if state.wheel.set_again(key, due) {
-            self.appoint(&mut state, due);
+        let is_earlier = state.wheel.set_again(key, due) && self.appoint(&mut state, due);
+        drop(state);
+        if is_earlier {
+            vigil::call();
         }
     }
 
@@ -249,38 +276,104 @@ impl Time {
     /// Takes timers out that are due; `false` if there was none.
     fn take_due(&self, due: &mut Vec<Arc<dyn Alarm>>) -> bool {
         let mut state = self.0.state.lock();
-        let now = self.passed(&state);
         // Rounded down, while a timer's tick is rounded up: so none is early.
-        let tick = now.as_secs() * 1_000 + u64::from(now.subsec_millis());
+        let tick = tick_before(self.passed(&state));
         while due.len() < BATCH
             && let Some(alarm) = state.wheel.pop(tick)
         {
             due.push(alarm);
         }
-        if due.is_empty()
-            && let Some(next) = state.wheel.next()
-        {
-            self.appoint(&mut state, next);
+        let is_earlier = due.is_empty()
+            && (state.wheel.next()).is_some_and(|next| self.appoint(&mut state, next));
+        drop(state);
+        if is_earlier {
+            vigil::call();
         }
         !due.is_empty()
     }
 
-    /// Sees to it that the clock is woken at this tick or before.
+    /// Sees to it that the clock is woken at this tick or before. `true` if it is not, for want of a thread, and those
+    /// that are to look after the timers in its place do not know yet of one so early: they are to be called.
     #[inline]
-    fn appoint(&self, state: &mut State, tick: u64) {
-        let is_in_time = matches!(state.appointment, Some((at, _)) if at <= tick);
-        if !self.0.is_manual && !is_in_time {
-            self.wake_at(state, tick);
+    fn appoint(&self, state: &mut State, tick: u64) -> bool {
+        if self.0.is_manual {
+            return false;
+        }
+        match &state.appointment {
+            Some((at, deadline)) if *at <= tick => {
+                if deadline.is_kept() {
+                    return false;
+                }
+                // It is lost: with the thread, or with the process that made it.
+                let next = state.wheel.next().map_or(tick, |next| next.min(tick));
+                self.wake_at(state, next)
+            }
+            _ => self.wake_at(state, tick),
         }
     }
 
     #[cold]
-    fn wake_at(&self, state: &mut State, tick: u64) {
-        let due = time_of(tick).and_then(|time| self.0.began.checked_add(time));
+    fn wake_at(&self, state: &mut State, tick: u64) -> bool {
+        let is_known = vigil::is_by_homes() && state.known <= tick;
+        if is_known && (state.failed).is_some_and(|failed| failed.elapsed() < PAUSE) {
+            return false;
+        }
         // What is due beyond all times is never.
-        if let Some(due) = due {
-            let context = Context::for_task(&Waker::from(Arc::new(Bell(self.clone()))));
-            state.appointment = Some((tick, TaskDeadline::new(due, &context)));
+        let due = time_of(tick).and_then(|time| self.0.began.checked_add(time));
+        let Some(due) = due else { return false };
+        let context = Context::for_task(&Waker::from(Arc::new(Bell(self.clone()))));
+        // One that is late comes behind the tasks whose time has come before now.
+        let due = due.max(Instant::now());
+        let deadline = TaskDeadline::new(due, &context);
+        let is_kept = deadline.is_kept();
+        state.appointment = Some((tick, deadline));
+        state.failed = (!is_kept).then(Instant::now);
+        if !is_known {
+            state.known = tick;
+        }
+        vigil::by_homes(!is_kept);
+        !is_kept && !is_known
+    }
+
+    /// Rings what is due, in the place of the clock's thread, and says until when there is nothing to do.
+    #[cold]
+    pub(super) fn look_after(&self) -> Look {
+        let mut has_rung = false;
+        let mut due = Vec::with_capacity(BATCH);
+        for _ in 0..BATCHES {
+            if !self.take_due(&mut due) {
+                break;
+            }
+            has_rung = true;
+            due.drain(..).for_each(|alarm| alarm.ring());
+        }
+        let mut state = self.0.state.lock();
+        let next = state.wheel.next();
+        state.known = next.unwrap_or(u64::MAX);
+        let is_kept = match (next, &state.appointment) {
+            (Some(_), Some((_, deadline))) => deadline.is_kept(),
+            (Some(_), None) => false,
+            (None, _) => true,
+        };
+        vigil::by_homes(!is_kept);
+        let until = next.filter(|_| !is_kept).and_then(time_of);
+        Look {
+            until: until.and_then(|time| self.0.began.checked_add(time)),
+            has_rung,
+        }
+    }
+
+    /// As [`look_after`](Time::look_after), but for the appointment alone: it may have been that of another process.
+    pub(crate) fn keep_appointment(&self) {
+        if self.0.is_manual {
+            return;
+        }
+        let is_earlier = {
+            let mut state = self.0.state.lock();
+            state.appointment.is_some() && self.appoint(&mut state, u64::MAX)
+        };
+        if is_earlier {
+            vigil::call();
         }
     }
 
@@ -305,10 +398,37 @@ impl Time {
         let over = self.0.state.lock().appointment.take();
         drop(over);
         let mut due = Vec::with_capacity(BATCH);
-        while self.take_due(&mut due) {
+        for _ in 0..BATCHES {
+            if !self.take_due(&mut due) {
+                return;
+            }
             due.drain(..).for_each(|alarm| alarm.ring());
         }
+        // The thread is also that of all tasks that wait with a deadline: those whose time came before now are first.
+        let mut state = self.0.state.lock();
+        let now = tick_before(self.passed(&state));
+        let is_earlier = self.appoint(&mut state, now);
+        drop(state);
+        if is_earlier {
+            vigil::call();
+        }
     }
+}
+
+/// The last moment to which a time that began then can be moved, from its beginning.
+fn farthest(began: Instant) -> Duration {
+    (0..MOST_SECONDS).rev().fold(Duration::ZERO, |far, bit| {
+        let farther = far + Duration::from_secs(1 << bit);
+        match began.checked_add(farther) {
+            Some(_) => farther,
+            None => far,
+        }
+    })
+}
+
+/// The last tick that is not after that, from the beginning.
+fn tick_before(time: Duration) -> u64 {
+    time.as_secs() * 1_000 + u64::from(time.subsec_millis())
 }
 
 /// The first tick that is not before that, from the beginning.
@@ -364,5 +484,72 @@ impl Timers {
 impl Drop for Timers {
     fn drop(&mut self) {
         self.time.remove_owner(self.owner);
+    }
+}
+
+#[cfg(all(test, not(any(tamtam_loom, miri))))]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    /// A timer that is due again as soon as it has rung.
+    struct Restless {
+        time: Time,
+        key: Key,
+        rests: AtomicBool,
+    }
+
+    impl Alarm for Restless {
+        fn ring(self: Arc<Self>) {
+            if !self.rests.load(Ordering::Relaxed) {
+                self.time.set_again(self.key, Some(self.time.0.began));
+            }
+        }
+
+        fn cancel(&self) -> bool {
+            true
+        }
+
+        fn die(&self) {}
+
+        fn is_pending(&self) -> bool {
+            true
+        }
+
+        fn missed(&self) -> u64 {
+            0
+        }
+    }
+
+    struct Unpark(thread::Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    #[test]
+    fn a_timer_that_is_always_due_leaves_the_timer_thread_to_others() {
+        let time = Time::new(false);
+        let own = time.clone();
+        let restless = time.set(Some(time.0.began), true, None, |key| {
+            Arc::new(Restless {
+                time: own,
+                key,
+                rests: AtomicBool::new(false),
+            })
+        });
+        let context = Context::for_task(&Waker::from(Arc::new(Unpark(thread::current()))));
+        let began = Instant::now();
+        let deadline = TaskDeadline::new(began + Duration::from_millis(20), &context);
+        while context.outcome().is_none() && began.elapsed() < Duration::from_secs(10) {
+            thread::park_timeout(Duration::from_secs(1));
+        }
+        restless.rests.store(true, Ordering::Relaxed);
+        assert!(context.outcome().is_some(), "the thread did not come");
+        drop(deadline);
     }
 }

@@ -168,7 +168,7 @@ fn loom_a_message_that_is_due_against_stop() {
         address.stop();
         stage.run();
         mover.join().unwrap();
-        assert_eq!(fate.happened.load(Relaxed) + address.lost(), 1);
+        assert_eq!(u64::from(fate.happened.load(Relaxed)) + address.lost(), 1);
         assert_eq!(fate.dropped.load(Relaxed), 1, "the message is gone");
         assert_eq!(stage.time.timers(), 0);
         drop(address);

@@ -14,6 +14,7 @@ mod later;
 mod loom_tests;
 mod slab;
 mod timer;
+pub(crate) mod vigil;
 mod wheel;
 
 pub use clock::Time;

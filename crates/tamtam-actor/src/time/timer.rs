@@ -10,6 +10,20 @@ use super::clock::Alarm;
 ///
 /// A timer of an actor, made by [`Context::after`](crate::Context::after) and its like, ends with the actor: at once,
 /// with all that it keeps.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_actor::Pool;
+///
+/// let pool = Pool::new();
+/// let actor = pool.spawn_fn(|(): (), _| {});
+/// let timer = actor.tell_after(Duration::from_secs(3_600), ());
+/// assert!(timer.is_pending());
+/// assert!(timer.cancel()); // in time
+/// assert!(!timer.is_pending());
+/// ```
 #[derive(Clone)]
 pub struct Timer {
     alarm: Arc<dyn Alarm>,

@@ -14,6 +14,25 @@ use super::subscriber::Subscriber;
 /// It has the message, and knows who has not got it.
 ///
 /// It converts by `?` into `Box<dyn Error + Send + Sync>` whatever the message is.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Budget, Frame, Overflow, Topic};
+///
+/// let mut frame = Frame::new();
+/// let slow = frame.spawner().limited(1, Overflow::Fail).spawn_fn(|_: u32, _| {});
+/// let topic = Topic::new();
+/// let subscription = topic.subscribe(&slow);
+/// topic.publish(1)?;
+/// let error = topic.publish(2).unwrap_err();
+/// assert_eq!((error.delivered(), error.refused()), (0, 1));
+/// frame.pump(Budget::unlimited());
+/// assert_eq!(error.retry()?, 1); // to those who had no room
+/// # drop(subscription);
+/// # frame.pump(Budget::unlimited());
+/// # Ok::<(), tamtam_actor::PublishError<u32>>(())
+/// ```
 pub struct PublishError<M> {
     /// The lock is never taken: it says that nobody looks at the message through a shared error.
     message: Mutex<M>,

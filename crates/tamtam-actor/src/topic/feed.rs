@@ -17,6 +17,22 @@ use crate::address::Address;
 /// ([`Overflow::Fail`](crate::Overflow)), or when as many messages are gathered for it as it
 /// [allows](Feed::gather_at_most). A mailbox that drops messages of its own takes every message, and counts what it
 /// drops by [`Address::lost`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Budget, Frame, Overflow, Topic, WhenFull};
+///
+/// let mut frame = Frame::new();
+/// let slow = frame.spawner().limited(1, Overflow::Fail).spawn_fn(|_: u32, _| {});
+/// let topic = Topic::new();
+/// let subscription = topic.feed().when_full(WhenFull::Drop).subscribe(&slow);
+/// topic.publish(1)?;
+/// topic.publish(2)?; // the publisher is not told, and goes on
+/// assert_eq!(subscription.dropped(), 1);
+/// # frame.pump(Budget::unlimited());
+/// # Ok::<(), tamtam_actor::PublishError<u32>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WhenFull {
@@ -81,6 +97,49 @@ pub struct Feed<M, N = M> {
     admit: Admit<M, N>,
 }
 
+/// Until when a [feed](Feed) gathers messages. A [`Duration`] is an interval.
+///
+/// # Examples
+///
+/// A loop of frames gets the latest price when it pumps, each time, however long its frames take:
+///
+/// ```
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+/// use tamtam_actor::{Budget, Frame, Topic, Until};
+///
+/// let mut frame = Frame::new();
+/// let shown = Rc::new(Cell::new(0));
+/// let show = Rc::clone(&shown);
+/// let label = frame.spawn_fn(move |price: u32, _| show.set(price));
+///
+/// let prices = Topic::new();
+/// let subscription = prices.feed().latest(Until::Turn).subscribe(&label);
+/// for price in 1..=30 {
+///     prices.publish(price)?;
+/// }
+/// frame.pump(Budget::unlimited());
+/// assert_eq!(shown.get(), 30);
+/// assert_eq!((subscription.delivered(), subscription.replaced()), (1, 29));
+/// # Ok::<(), tamtam_actor::PublishError<u32>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Until {
+    /// So long from the first message on.
+    Interval(Duration),
+    /// Until the subscriber has its next turn: in a [`Frame`](crate::Frame), until it is pumped. The first message makes
+    /// it due at once, and what comes until its turn is delivered with it, in the same pump. If its mailbox has no room
+    /// for it then, that is tried again after a millisecond.
+    Turn,
+}
+
+impl From<Duration> for Until {
+    fn from(interval: Duration) -> Self {
+        Until::Interval(interval)
+    }
+}
+
 /// What the subscriber is made of in the end.
 struct Wishes<M> {
     filter: Option<Filter<M>>,
@@ -110,20 +169,20 @@ impl<M: Send + 'static> Feed<M> {
     }
 
     /// All messages of an interval, as a vector, in the order in which they came.
-    pub fn batched(self, interval: Duration) -> Feed<M, Vec<M>> {
-        self.gathered(interval, All)
+    pub fn batched(self, until: impl Into<Until>) -> Feed<M, Vec<M>> {
+        self.gathered(until.into(), All)
     }
 
     /// As [`batched`](Feed::batched), but the vectors are used again: a [`Batch`] that is dropped gives its own back.
     /// If the subscriber keeps up, two of them take turns, and a message needs no memory of its own.
-    pub fn recycled(self, interval: Duration) -> Feed<M, Batch<M>> {
-        self.gathered(interval, Recycled::new())
+    pub fn recycled(self, until: impl Into<Until>) -> Feed<M, Batch<M>> {
+        self.gathered(until.into(), Recycled::new())
     }
 
     /// The latest message of an interval alone. Those before it are dropped, and counted:
     /// [`Subscription::replaced`].
-    pub fn latest(self, interval: Duration) -> Feed<M> {
-        self.gathered(interval, Latest)
+    pub fn latest(self, until: impl Into<Until>) -> Feed<M> {
+        self.gathered(until.into(), Latest)
     }
 
     /// The latest message of each key within an interval, as a map. Those before them are dropped, and counted:
@@ -156,17 +215,13 @@ impl<M: Send + 'static> Feed<M> {
     /// ```
     pub fn latest_by<K: Eq + Hash + Send + 'static>(
         self,
-        interval: Duration,
+        until: impl Into<Until>,
         key: impl Fn(&M) -> K + Send + Sync + 'static,
     ) -> Feed<M, HashMap<K, M>> {
-        self.gathered(interval, LatestBy::new(key))
+        self.gathered(until.into(), LatestBy::new(key))
     }
 
-    fn gathered<G: Gathering<M> + Send>(
-        self,
-        interval: Duration,
-        gathering: G,
-    ) -> Feed<M, G::Delivery> {
+    fn gathered<G: Gathering<M> + Send>(self, until: Until, gathering: G) -> Feed<M, G::Delivery> {
         Feed {
             topic: self.topic,
             filter: self.filter,
@@ -176,7 +231,7 @@ impl<M: Send + 'static> Feed<M> {
                 topic.admit(|id| {
                     let common = wishes.common(id);
                     let rhythm = Rhythm {
-                        interval,
+                        until,
                         limit: wishes.limit,
                     };
                     Gatherer::new(common, address, gathering, rhythm)

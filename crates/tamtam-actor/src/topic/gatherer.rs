@@ -10,6 +10,7 @@ use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{self, Ordering};
 use tamtam_wait::{Operation, Source, Token, WaitList, contain};
 
+use super::feed::Until;
 use super::gathering::Gathering;
 use super::ledger::{Ending, Ledger};
 use super::round::Patience;
@@ -22,9 +23,12 @@ use crate::time::{Alarm, Door, Key, elsewhere};
 /// So many messages of which some may replace others wait at least, before that is looked at.
 const WORTHWHILE: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
 
+/// How long a delivery waits that is for the subscriber's next turn, and found no room in the mailbox.
+const PAUSE: Duration = Duration::from_millis(1);
+
 /// When deliveries come, and of how much.
 pub(super) struct Rhythm {
-    pub(super) interval: Duration,
+    pub(super) until: Until,
     /// So many messages are gathered at most.
     pub(super) limit: usize,
 }
@@ -139,7 +143,7 @@ where
             let _ = self.common.guard(|| drop(replaced));
         }
         if let Some(round) = round {
-            self.set_alarm(round);
+            self.set_alarm(round, false);
         }
         if finish {
             self.work(false);
@@ -156,12 +160,17 @@ where
         Some(state.round)
     }
 
-    fn set_alarm(&self, round: u64) {
+    fn set_alarm(&self, round: u64, is_held: bool) {
         let Some(this) = self.this.upgrade() else {
             return;
         };
+        let interval = match self.rhythm.until {
+            Until::Interval(interval) => interval,
+            Until::Turn if is_held => PAUSE,
+            Until::Turn => return this.ring(),
+        };
         let time = self.door.time();
-        let due = time.now().checked_add(self.rhythm.interval);
+        let due = time.now().checked_add(interval);
         let mut set = None;
         drop(time.set(due, false, None, |key| {
             set = Some(key);
@@ -248,11 +257,13 @@ where
                 continue;
             }
             state.busy = false;
-            let more = state.held.is_some() || G::count(&state.gathered) != 0;
-            break more.then(|| Self::arm(&mut state)).flatten();
+            let is_held = state.held.is_some();
+            let more = is_held || G::count(&state.gathered) != 0;
+            let round = more.then(|| Self::arm(&mut state)).flatten();
+            break round.map(|round| (round, is_held));
         };
-        if let Some(round) = round {
-            self.set_alarm(round);
+        if let Some((round, is_held)) = round {
+            self.set_alarm(round, is_held);
         }
         self.tell_of_room();
     }
@@ -294,8 +305,11 @@ where
     fn settle(&self, put: Put<M>, patience: Patience) -> Offered<M> {
         match put {
             Put::In => Offered::Taken,
-            Put::Full(message) if matches!(patience, Patience::ForAll) => Offered::Awaited(message),
-            Put::Full(message) => self.common.overflow(message),
+            Put::Full(message) => match patience {
+                Patience::ForAll => Offered::Awaited(message),
+                Patience::ForSome if self.common.is_to_have_all() => Offered::Awaited(message),
+                _ => self.common.overflow(message),
+            },
             Put::Over => Offered::Over,
         }
     }
@@ -324,6 +338,10 @@ where
 {
     fn ledger(&self) -> &Ledger {
         &self.common.ledger
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.outlet.is_stopped()
     }
 
     fn clear(&self) {

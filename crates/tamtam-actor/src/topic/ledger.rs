@@ -3,6 +3,22 @@ use core::fmt;
 use tamtam_wait::seam::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// The number of a subscription, of its own among those of one topic; later ones have greater numbers.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Frame, Overflow, Topic};
+///
+/// let mut frame = Frame::new();
+/// let slow = frame.spawner().limited(1, Overflow::Fail).spawn_fn(|_: u32, _| {});
+/// let topic = Topic::new();
+/// let subscription = topic.subscribe(&slow);
+/// topic.publish(1)?;
+/// let error = topic.publish(2).unwrap_err(); // there is no room
+/// assert!(error.subscriptions().eq([subscription.id()]));
+/// # frame.pump(tamtam_actor::Budget::unlimited());
+/// # Ok::<(), tamtam_actor::PublishError<u32>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubscriptionId(pub(super) u64);
 
@@ -13,6 +29,22 @@ impl fmt::Display for SubscriptionId {
 }
 
 /// Why a subscription has ended.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Ending, Pool, Topic};
+///
+/// let pool = Pool::new();
+/// let listener = pool.spawn_fn(|_: u32, _| {});
+/// let topic = Topic::new();
+/// let subscription = topic.subscribe(&listener);
+/// listener.stop();
+/// listener.end().wait();
+/// topic.publish(1)?; // finds out
+/// assert_eq!(subscription.ending(), Some(Ending::Stopped));
+/// # Ok::<(), tamtam_actor::PublishError<u32>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ending {

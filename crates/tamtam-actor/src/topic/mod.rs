@@ -23,7 +23,7 @@ mod subscriber;
 mod subscription;
 
 pub use error::PublishError;
-pub use feed::{Feed, WhenFull};
+pub use feed::{Feed, Until, WhenFull};
 pub use gathering::Batch;
 pub use ledger::{Ending, SubscriptionId};
 pub use publish_future::PublishFuture;
@@ -42,7 +42,8 @@ use round::Round;
 /// came within an interval in one piece.
 ///
 /// A topic keeps no subscriber alive. One that has stopped is noticed and taken off the list by the next
-/// [`publish`](Topic::publish). A message that is published when nobody has subscribed is dropped, and one who
+/// [`publish`](Topic::publish), or when others subscribe: there are never more than twice as many on the list as were at work at
+/// once, or 64. A message that is published when nobody has subscribed is dropped, and one who
 /// subscribes later does not get it, unless the topic is one that [retains](Topic::retaining) its latest message.
 ///
 /// # Ordering
@@ -162,7 +163,7 @@ impl<M: Send + 'static> Topic<M> {
         Feed::each(self.clone())
     }
 
-    /// How many have subscribed. Actors that have stopped count until a publish notices.
+    /// How many have subscribed. Actors that have stopped count until a publish notices, or a later subscription.
     #[must_use]
     pub fn subscribers(&self) -> usize {
         self.roster.len()
@@ -194,8 +195,13 @@ impl<M: Clone + Send + 'static> Topic<M> {
         Round::new(&self.roster).hand_out_all(message)
     }
 
-    /// As [`publish`](Topic::publish), for async code: where a mailbox has its [senders wait](crate::Overflow::Wait), room is
-    /// awaited, with any runtime or none, and no thread waits. First everybody gets the message who has room.
+    /// As [`publish`](Topic::publish), for async code: who has no room is awaited, wherever
+    /// [`tell_async`](Address::tell_async) awaits it, with any runtime or none, and no thread waits. First everybody gets the
+    /// message who has room.
+    ///
+    /// That is so for mailboxes that have their [senders wait](crate::Overflow::Wait), and for those that would refuse the
+    /// message, unless the subscriber would rather [lose it](WhenFull::Drop), or [its place](WhenFull::Unsubscribe); and
+    /// where messages are gathered, if there is a [limit](Feed::gather_at_most).
     ///
     /// # Cancel safety
     ///
@@ -208,8 +214,8 @@ impl<M: Clone + Send + 'static> Topic<M> {
     ///
     /// # Errors
     ///
-    /// As [`publish`](Topic::publish): for subscribers whose mailboxes do not have their senders wait. The
-    /// error's [`retry_async`](PublishError::retry_async) awaits those, too.
+    /// None at this time, since there is nobody left to tell the publisher of; it is the error of
+    /// [`publish`](Topic::publish), so that the one can be put in the place of the other.
     ///
     /// # Examples
     ///

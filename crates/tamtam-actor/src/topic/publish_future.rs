@@ -27,8 +27,6 @@ pub struct PublishFuture<M> {
     is_new: bool,
     /// Those who have no room, and are awaited: one after the other.
     awaited: VecDeque<Arc<dyn Subscriber<M>>>,
-    /// Those who have no room, and are not.
-    refused: Vec<Arc<dyn Subscriber<M>>>,
     taken: usize,
     is_over: bool,
     wait: TaskWait,
@@ -42,7 +40,6 @@ impl<M: Clone + Send + 'static> PublishFuture<M> {
             message: Some(message),
             is_new: true,
             awaited: VecDeque::new(),
-            refused: Vec::new(),
             taken: 0,
             is_over: false,
             wait: TaskWait::new(),
@@ -61,7 +58,6 @@ impl<M: Clone + Send + 'static> PublishFuture<M> {
             message: Some(message),
             is_new: false,
             awaited: refused.into(),
-            refused: Vec::new(),
             taken,
             is_over: false,
             wait: TaskWait::new(),
@@ -72,12 +68,10 @@ impl<M: Clone + Send + 'static> PublishFuture<M> {
     fn begin(&mut self, message: M) {
         let Awaited {
             awaited,
-            refused,
             message,
             taken,
         } = Round::new(&self.roster).hand_out_and_await(message);
         self.awaited = awaited.into();
-        self.refused = refused;
         self.message = message;
         self.taken += taken;
     }
@@ -85,7 +79,7 @@ impl<M: Clone + Send + 'static> PublishFuture<M> {
     /// Offers it to the one that is awaited: `false` if that one still has no room.
     fn offer(&mut self, member: &dyn Subscriber<M>) -> bool {
         // The last one of all gets the message itself.
-        let is_last = self.awaited.len() == 1 && self.refused.is_empty();
+        let is_last = self.awaited.len() == 1;
         let message = if is_last {
             self.message.take()
         } else {
@@ -159,14 +153,7 @@ impl<M: Clone + Send + 'static> Future for PublishFuture<M> {
             }
         }
         this.is_over = true;
-        match this.message.take() {
-            None => Poll::Ready(Ok(this.taken)),
-            Some(message) => {
-                let refused = core::mem::take(&mut this.refused);
-                let roster = Arc::clone(&this.roster);
-                Poll::Ready(Err(PublishError::new(message, refused, this.taken, roster)))
-            }
-        }
+        Poll::Ready(Ok(this.taken))
     }
 }
 

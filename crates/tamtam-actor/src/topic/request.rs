@@ -153,6 +153,24 @@ impl<Q, A> fmt::Debug for RequestTopic<Q, A> {
 ///
 /// All who hear the question have clones of one request. When the last one is dropped, the asker knows that no more
 /// answers come: so one that is kept keeps the asker waiting.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Pool, Request, RequestTopic};
+///
+/// let pool = Pool::new();
+/// let doubled = RequestTopic::<u32, u32>::new();
+/// let member = pool.spawn_fn(|request: Request<u32, u32>, _| {
+///     if request.is_awaited() {
+///         let _ = request.answer(2 * request.question());
+///     }
+/// });
+/// let subscription = doubled.subscribe(&member);
+/// let mut answers = doubled.request(21);
+/// assert_eq!(answers.next_timeout(std::time::Duration::from_secs(10)), Ok(42));
+/// # drop(subscription);
+/// ```
 pub struct Request<Q, A>(Arc<Asked<Q, A>>);
 
 struct Asked<Q, A> {
@@ -353,6 +371,24 @@ impl fmt::Debug for Session {
 ///
 /// While there is no answer. Not for handlers on a pool: use
 /// [`request_to`](RequestTopic::request_to).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_actor::{Pool, Request, RequestTopic};
+///
+/// let pool = Pool::new();
+/// let ages = RequestTopic::<(), u32>::new();
+/// let members: Vec<_> = [36, 41]
+///     .map(|age| pool.spawn_fn(move |request: Request<(), u32>, _| drop(request.answer(age))))
+///     .into();
+/// let subscriptions: Vec<_> = members.iter().map(|member| ages.subscribe(member)).collect();
+/// let mut answers = ages.request(());
+/// assert_eq!(answers.heard(), 2);
+/// assert_eq!(answers.within(Duration::from_secs(10)).take(2).sum::<u32>(), 77);
+/// # drop(subscriptions);
+/// ```
 #[must_use = "dropping it ends the session"]
 pub struct Answers<A> {
     answers: Receiver<A>,

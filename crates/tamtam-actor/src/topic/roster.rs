@@ -7,10 +7,13 @@ use tamtam_wait::contain;
 use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, Mutex};
 
-use super::ledger::SubscriptionId;
+use super::ledger::{Ending, SubscriptionId};
 use super::round::Patience;
 use super::subscriber::{Member, Offered, Subscriber};
 use super::{Subscription, Topic};
+
+/// A topic with fewer subscribers is not searched for those that have stopped.
+const FEW: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
 
 /// Those who have subscribed. Nobody gets a message while the lock is held.
 pub(super) struct Roster<M> {
@@ -30,6 +33,8 @@ struct Members<M> {
     /// goes to each of them anyway, copies at most as much as it hands out.
     snapshot: Option<Snapshot<M>>,
     next: u64,
+    /// With so many subscribers those are looked for that have stopped.
+    many: usize,
     retained: Option<Kept<M>>,
     /// So many messages were retained so far.
     version: u64,
@@ -58,6 +63,7 @@ impl<M> Roster<M> {
                 by_number: BTreeMap::new(),
                 snapshot: None,
                 next: 0,
+                many: FEW,
                 retained: None,
                 version: 0,
             }),
@@ -133,7 +139,7 @@ impl<M> Roster<M> {
         let subscriber = subscriber(SubscriptionId(number));
         let mut greeted = None;
         let mut entering = None;
-        let outdated = loop {
+        let (outdated, stopped) = loop {
             // Nobody knows the subscriber yet, so what is retained comes before all that is published later; and if
             // something is published meanwhile, it is greeted by that, too.
             if self.keep.is_some() {
@@ -148,13 +154,40 @@ impl<M> Roster<M> {
             if greeted.is_none_or(|version| version == members.version) {
                 let member = Arc::clone(&subscriber);
                 members.by_number.insert(number, member);
-                break members.snapshot.take();
+                break (members.snapshot.take(), members.take_stopped());
             }
         };
         // With it others may go that have left since, and what they have brought: not under the lock, and if that
         // panics it is nobody else's affair.
         contain(move || drop(outdated));
+        for member in stopped {
+            member.ledger().end(Ending::Stopped);
+            contain(move || {
+                member.clear();
+                drop(member);
+            });
+        }
         subscriber
+    }
+}
+
+impl<M> Members<M> {
+    /// Takes those out whose actors have stopped, if there are twice as many subscribers as the last look has left: so a
+    /// topic on which nothing is published does not grow by them, and each that comes pays for the looks at two others.
+    fn take_stopped(&mut self) -> Vec<Arc<dyn Subscriber<M>>> {
+        if self.by_number.len() < self.many {
+            return Vec::new();
+        }
+        let mut stopped = Vec::new();
+        self.by_number.retain(|_, member| {
+            let goes = member.is_stopped();
+            if goes {
+                stopped.push(Arc::clone(member));
+            }
+            !goes
+        });
+        self.many = FEW.max(2 * self.by_number.len());
+        stopped
     }
 }
 

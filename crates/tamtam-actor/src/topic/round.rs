@@ -24,7 +24,6 @@ pub(super) struct Round<'a, M> {
 /// What is left of a round for a task to do.
 pub(super) struct Awaited<M> {
     pub(super) awaited: Vec<Arc<dyn Subscriber<M>>>,
-    pub(super) refused: Vec<Arc<dyn Subscriber<M>>>,
     /// If somebody has not got it.
     pub(super) message: Option<M>,
     pub(super) taken: usize,
@@ -37,7 +36,7 @@ pub(super) enum Patience {
     AsMade,
     /// All, on this thread.
     Until(Option<Instant>),
-    /// Where their mailboxes have it so, by a task: the message comes back meanwhile.
+    /// By a task, but for those who would rather lose the message, or their place: the message comes back meanwhile.
     ForSome,
     /// All, by a task.
     ForAll,
@@ -65,7 +64,6 @@ impl<'a, M: Clone + Send + 'static> Round<'a, M> {
         self.hand_out_to_all(message, Patience::ForSome);
         Awaited {
             awaited: self.awaited,
-            refused: self.refused,
             message: self.returned,
             taken: self.taken,
         }

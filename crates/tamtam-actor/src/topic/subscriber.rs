@@ -14,6 +14,9 @@ use crate::mailbox;
 pub(super) trait Member: Send + Sync {
     fn ledger(&self) -> &Ledger;
 
+    /// Whether its actor has stopped.
+    fn is_stopped(&self) -> bool;
+
     /// Drops what is not delivered yet: the subscription has ended.
     fn clear(&self);
 }
@@ -61,6 +64,11 @@ impl<M> Common<M> {
             when_full,
             filter,
         }
+    }
+
+    /// Whether the publisher is to see to it that it gets each message.
+    pub(super) fn is_to_have_all(&self) -> bool {
+        self.when_full == WhenFull::Refuse
     }
 
     #[inline]
@@ -123,7 +131,9 @@ impl<M> Each<M> {
             }
             Some(Err(error)) if error.why() == Refusal::Full => match patience {
                 Patience::ForAll => Offered::Awaited(error.into_message()),
-                Patience::ForSome if self.outlet.waits() => Offered::Awaited(error.into_message()),
+                Patience::ForSome if self.common.is_to_have_all() || self.outlet.waits() => {
+                    Offered::Awaited(error.into_message())
+                }
                 _ => self.common.overflow(error.into_message()),
             },
             Some(Err(error)) => {
@@ -142,6 +152,10 @@ impl<M> Each<M> {
 impl<M: Send + 'static> Member for Each<M> {
     fn ledger(&self) -> &Ledger {
         &self.common.ledger
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.outlet.is_stopped()
     }
 
     fn clear(&self) {}

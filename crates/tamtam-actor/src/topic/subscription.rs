@@ -14,6 +14,25 @@ use super::subscriber::Member;
 /// or the drop had returned, is not delivered. A publish on another thread that is under way just then may still
 /// deliver its message, and what is in the mailbox already is handled: so an actor that unsubscribes may have to do
 /// with messages that come afterwards. What a [gathering](crate::Feed::batched) feed has not delivered yet is dropped.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Pool, Topic};
+///
+/// let pool = Pool::new();
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// let listener = pool.spawn_fn(move |news: &str, _| sender.send(news).unwrap());
+/// let topic = Topic::new();
+/// let subscription = topic.subscribe(&listener);
+/// topic.publish("rain")?;
+/// assert_eq!(receiver.recv()?, "rain");
+/// assert_eq!((subscription.delivered(), subscription.is_active()), (1, true));
+///
+/// subscription.unsubscribe(); // or by dropping it
+/// assert_eq!(topic.publish("sun")?, 0);
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
 #[must_use = "dropping it ends the subscription; see `detach`"]
 pub struct Subscription {
     member: Arc<dyn Member>,
@@ -46,7 +65,7 @@ impl Subscription {
         self.member.ledger().id
     }
 
-    /// Whether messages are still delivered, as far as is known: that an actor has stopped is noticed by a publish.
+    /// Whether messages are still delivered, as far as is known: that an actor has stopped is noticed by a publish, or a later subscription.
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.member.ledger().is_active()

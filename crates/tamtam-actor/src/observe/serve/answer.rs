@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::super::ledger::Ledger;
+use super::super::record::Record;
 use super::super::snapshot::{self, ActorSnapshot, HomeSnapshot};
 use super::super::watched::{self, Watched};
 use super::super::{Order, clock, json::Json};
@@ -55,6 +56,8 @@ enum By {
 struct Look {
     most: usize,
     by: By,
+    /// Only actors are shown in whose name or type this is, in small letters.
+    named: Option<String>,
 }
 
 impl Look {
@@ -62,6 +65,7 @@ impl Look {
         let mut look = Look {
             most: 40,
             by: By::Now(Order::Queued),
+            named: None,
         };
         for word in words {
             match word.split_once('=') {
@@ -77,19 +81,46 @@ impl Look {
                         "longest" => By::Now(Order::LongestTurn),
                         "lost" => By::Now(Order::Lost),
                         "restarts" => By::Now(Order::Restarts),
+                        "turn" => By::Now(Order::AtWork),
                         _ => {
                             return Err(
-                                "`by` is none of queued, handled, time, longest, lost, restarts",
+                                "`by` is none of queued, handled, time, longest, lost, restarts, turn",
                             );
                         }
                     }
                 }
+                Some(("named", text)) => look.named = Some(decode(text).to_lowercase()),
                 // Of a later version, which can do without.
                 _ => {}
             }
         }
         Ok(look)
     }
+}
+
+impl Look {
+    fn shows(&self, record: &Record) -> bool {
+        let Some(named) = &self.named else {
+            return true;
+        };
+        let has = |text: &str| text.to_lowercase().contains(named);
+        has(record.type_name()) || record.name().is_some_and(|name| has(name))
+    }
+}
+
+/// A word in which `%20` stands for a space, and so on.
+fn decode(word: &str) -> String {
+    let mut bytes = Vec::with_capacity(word.len());
+    let mut rest = word.as_bytes();
+    while let [first, others @ ..] = rest {
+        let digits = others.get(..2).and_then(|two| str::from_utf8(two).ok());
+        let byte = digits
+            .filter(|_| *first == b'%')
+            .and_then(|two| u8::from_str_radix(two, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = &others[if byte.is_some() { 2 } else { 0 }..];
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Answers a request.
@@ -144,18 +175,24 @@ fn show(json: &mut Json, look: &Look, before: &mut Before) {
     let is_first = before.at == 0;
     let mut done = Vec::with_capacity(before.actors.len());
     let ledgers: Vec<&Arc<Ledger>> = homes.iter().filter_map(|(_, home)| home.ledger()).collect();
-    let actors = snapshot::first(ledgers.into_iter(), look.most, |id, figures| {
+    let mut matching = 0_usize;
+    let actors = snapshot::first(ledgers.into_iter(), look.most, |record, figures| {
+        let id = record.id();
         let last = before.of(id);
         done.push(Done {
             id: id.get(),
             handled: figures.handled,
             turn_nanos: figures.turn_nanos,
         });
-        match look.by {
+        if !look.shows(record) {
+            return None;
+        }
+        matching += 1;
+        Some(match look.by {
             By::Now(order) => order.of(figures),
             By::Handled => figures.handled.saturating_sub(last.handled),
             By::Time => figures.turn_nanos.saturating_sub(last.turn_nanos),
-        }
+        })
     });
     json.plain("now_ns", now);
     // What was done since the answer before can be said from the second one on.
@@ -167,6 +204,9 @@ fn show(json: &mut Json, look: &Look, before: &mut Before) {
         }
     });
     json.plain("actors_observed", done.len());
+    if look.named.is_some() {
+        json.plain("actors_matching", matching);
+    }
     json.list("actors", |json| {
         for actor in &actors {
             show_actor(json, actor, (!is_first).then(|| before.of(actor.id)));
@@ -186,6 +226,7 @@ fn show_home(json: &mut Json, number: u64, home: &dyn Watched) {
         name,
         threads,
         stand_ins,
+        blocking_threads,
         idle_threads,
         due,
         turns,
@@ -201,6 +242,7 @@ fn show_home(json: &mut Json, number: u64, home: &dyn Watched) {
         json.text("name", short(&name));
         json.plain("threads", threads);
         json.plain("stand_ins", stand_ins);
+        json.plain("blocking_threads", blocking_threads);
         json.plain("idle_threads", idle_threads);
         json.plain("due", due);
         json.plain("turns", turns);
@@ -218,6 +260,7 @@ fn show_home(json: &mut Json, number: u64, home: &dyn Watched) {
                 json.plain("restarts", totals.restarts);
                 json.plain("turn_ns", totals.turn_time.as_nanos());
                 json.plain("long_turns", totals.long_turns);
+                json.plain("in_long_turn", totals.in_long_turn);
             });
         }
     });
@@ -233,6 +276,9 @@ fn show_actor(json: &mut Json, actor: &ActorSnapshot, before: Option<Done>) {
         json.text("type", short(actor.type_name));
         json.text("message", short(actor.message_type));
         json.text("home", short(&actor.home));
+        if actor.may_block {
+            json.plain("may_block", true);
+        }
         json.plain("handled", actor.handled);
         json.plain("queued", actor.queued);
         json.plain("most_queued", actor.most_queued);

@@ -10,7 +10,7 @@ impl Shared {
             let has_queue = self.entrance.length.load(Ordering::Relaxed) != 0;
             has_queue.then(|| self.enter_from_queue(ring)).flatten()
         });
-        task.inspect(|_| self.desks[ring].pace.counts.entered.add_one())
+        task.inspect(|_| self.desk(ring).pace.counts.entered.add_one())
     }
 
     /// Takes over this thread's share of the queue: one to return, the others into its ring.
@@ -24,7 +24,7 @@ impl Shared {
         for _ in 1..share {
             let Some(task) = tasks.pop_front() else { break };
             // SAFETY: this thread owns the desk.
-            if let Err(task) = unsafe { self.desks[ring].ring.push(task) } {
+            if let Err(task) = unsafe { self.desk(ring).ring.push(task) } {
                 tasks.push_front(task);
                 break;
             }
@@ -42,6 +42,14 @@ impl Shared {
             atomic::fence(Ordering::SeqCst);
             self.call_one();
         }
+        task
+    }
+
+    /// Takes the first task of the queue, and no other one.
+    pub(super) fn enter_alone(&self) -> Option<Task> {
+        let mut tasks = self.entrance.tasks.lock();
+        let task = tasks.pop_front();
+        self.entrance.length.store(tasks.len(), Ordering::Relaxed);
         task
     }
 
@@ -75,6 +83,16 @@ impl Shared {
             self.entrance.length.store(tasks.len(), Ordering::SeqCst);
         }
         self.call_one();
+    }
+
+    /// Brings a task to the entrance, before all that are in its queue.
+    pub(super) fn bring_first(&self, task: Option<Task>) {
+        let Some(task) = task else { return };
+        let mut queue = self.entrance.tasks.lock();
+        // It is not closed: that does the last thread when it ends, and this is one.
+        queue.push_front(task);
+        // Sequentially consistent: it is what those who register look at.
+        self.entrance.length.store(queue.len(), Ordering::SeqCst);
     }
 
     /// Wakes a thread for something that is due, unless one is awake and looking.

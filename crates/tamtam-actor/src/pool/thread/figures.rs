@@ -4,8 +4,7 @@ use super::*;
 
 impl Watched for Shared {
     fn look(&self) -> HomeSnapshot {
-        let desks = self.used_desks();
-        let sum = |of: &dyn Fn(&Desk) -> u64| desks.iter().map(of).sum();
+        let sum = |of: &dyn Fn(&Desk) -> u64| self.used_desks().map(|(_, desk)| of(desk)).sum();
         let (stand_ins, blocked) = {
             let people = self.people.lock();
             (people.stand_ins, people.blocked)
@@ -19,10 +18,11 @@ impl Watched for Shared {
             name: self.name.clone(),
             threads: self.threads,
             stand_ins,
+            blocking_threads: self.blocking.threads(),
             idle_threads,
             due: usize::from(self.entrance.hatch.is_full())
                 + self.entrance.length.load(Ordering::Relaxed)
-                + desks.iter().map(due).sum::<usize>(),
+                + self.used_desks().map(|(_, desk)| due(desk)).sum::<usize>(),
             turns: sum(&|desk| desk.pace.turns.load(Ordering::Relaxed) as u64),
             steals: sum(&|desk| desk.pace.counts.steals.get()),
             sleeps: sum(&|desk| desk.pace.counts.sleeps.get()),

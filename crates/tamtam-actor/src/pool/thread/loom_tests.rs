@@ -9,7 +9,8 @@ use std::sync::Arc;
 use tamtam_wait::seam::atomic::Ordering;
 use tamtam_wait::seam::thread;
 
-use super::{Round, Shared, Thief};
+use super::stand_in::Left;
+use super::{Role, Round, Shared, Thief};
 use crate::home::{Due, Task};
 use crate::models::model;
 
@@ -56,7 +57,7 @@ fn work(shared: &Shared, ring: usize) {
         // A model has no clock: whether a theft was worth it is not for it to say.
         thief = Thief::default();
     }
-    shared.leave(ring, false, false);
+    shared.leave(ring, Role::Own, false);
 }
 
 fn start(shared: &Arc<Shared>, ring: usize) -> thread::JoinHandle<()> {
@@ -155,5 +156,26 @@ fn loom_a_task_against_the_end() {
         worker.join().unwrap();
         other.join().unwrap();
         assert_eq!(turns.0.load(Relaxed), 1);
+    });
+}
+
+/// Two threads that wait, one of which comes back in between and waits again: whenever both wait, one of them has been told
+/// that no other is left.
+#[test]
+fn loom_of_threads_that_all_wait_one_watches() {
+    model(3, || {
+        let (shared, _turns) = pool(2);
+        let is_last = |shared: &Arc<Shared>| matches!(shared.block(None), Left::Nobody(_));
+        let other = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                is_last(&shared);
+                shared.unblock(None);
+                is_last(&shared)
+            })
+        };
+        let this_watches = is_last(&shared);
+        let other_watches = other.join().unwrap();
+        assert!(this_watches || other_watches);
     });
 }

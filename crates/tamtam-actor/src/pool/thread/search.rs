@@ -6,10 +6,17 @@ impl Shared {
     /// What to do next, if anything is due.
     #[inline]
     pub(super) fn find(&self, ring: usize, round: &mut Round) -> Option<Task> {
-        let desk = &self.desks[ring];
-        if desk.pace.was_long.load(Ordering::Relaxed) {
-            desk.pace.was_long.store(false, Ordering::Relaxed);
-            self.note_long(ring, round);
+        let desk = self.desk(ring);
+        let note = desk.pace.note.load(Ordering::Relaxed);
+        if note != Note::NONE {
+            desk.pace.note.store(Note::NONE, Ordering::Relaxed);
+            if note == Note::WAS_LONG {
+                self.note_long(ring, round);
+            } else if self.entrance.length.load(Ordering::Relaxed) != 0
+                && let Some(task) = self.enter_from_queue(ring)
+            {
+                return Some(task);
+            }
         }
         // SAFETY: this thread owns the desk: it works for this pool under this number.
         let next = unsafe { desk.next.take() };
@@ -46,15 +53,34 @@ impl Shared {
         }
     }
 
-    pub(super) fn used_desks(&self) -> &[Desk] {
-        &self.desks[..self.used.load(Ordering::SeqCst)]
+    /// The desk of a thread, if there is or was one.
+    #[inline]
+    pub(super) fn used_desk(&self, ring: usize) -> Option<&Desk> {
+        match self.desks.get(ring) {
+            Some(desk) => Some(desk),
+            // One that is being made has nothing on it.
+            None => self.spare_desks[ring - self.threads]
+                .get()
+                .map(|desk| &**desk),
+        }
+    }
+
+    /// So many desks are in use, or were.
+    pub(super) fn count_desks(&self) -> usize {
+        self.used.load(Ordering::SeqCst)
+    }
+
+    /// All desks that are in use, or were, each with its thread's ring.
+    pub(super) fn used_desks(&self) -> impl Iterator<Item = (usize, &Desk)> {
+        (0..self.count_desks()).filter_map(|ring| Some((ring, self.used_desk(ring)?)))
     }
 
     /// Takes over from a thread that has been at one turn for long. Where all have something to do, nobody else would;
     /// and a thread may be kept by its turn, or not have a core at all.
     #[cold]
     pub(super) fn look_after_others(&self, ring: usize, round: &mut Round) {
-        if cfg!(tamtam_loom) || self.used_desks().len() < 2 {
+        self.look_after_timers();
+        if cfg!(tamtam_loom) || self.count_desks() < 2 {
             return;
         }
         let now = Instant::now();
@@ -62,17 +88,18 @@ impl Shared {
             return;
         }
         round.looked_after_others = Some(now);
-        let desks = self.used_desks();
-        // As if all had had another turn since.
-        round.seen.resize(desks.len(), usize::MAX);
-        for (place, desk) in desks.iter().enumerate() {
+        for (place, desk) in self.used_desks() {
+            if round.seen.len() <= place {
+                // As if it had had another turn since.
+                round.seen.resize(place + 1, usize::MAX);
+            }
             let turns = desk.pace.turns.load(Ordering::Relaxed);
             let is_stuck = core::mem::replace(&mut round.seen[place], turns) == turns;
             if !is_stuck || place == ring {
                 continue;
             }
             // SAFETY: this thread owns its ring.
-            let stolen = unsafe { desk.ring.steal_into(&self.desks[ring].ring) };
+            let stolen = unsafe { desk.ring.steal_into(&self.desk(ring).ring) };
             let next = desk.next.is_full().then(|| desk.next.steal()).flatten();
             for task in stolen.into_iter().chain(next) {
                 self.append(ring, task);
@@ -82,35 +109,44 @@ impl Shared {
 
     #[inline(never)]
     pub(super) fn steal(&self, ring: usize) -> Option<Task> {
-        let desks = self.used_desks();
-        let count = desks.len();
+        let count = self.count_desks();
+        let own = self.desk(ring);
         (1..count)
-            .map(|distance| &desks[(ring + distance) % count].ring)
+            .filter_map(|distance| self.used_desk((ring + distance) % count))
             // SAFETY: this thread owns its ring, which is empty.
-            .find_map(|victim| unsafe { victim.steal_into(&self.desks[ring].ring) })
-            .inspect(|_| desks[ring].pace.counts.steals.add_one())
+            .find_map(|victim| unsafe { victim.ring.steal_into(&own.ring) })
+            .inspect(|_| own.pace.counts.steals.add_one())
     }
 
     /// Takes what another thread would do next, if that has been at one turn since it was seen last.
     pub(super) fn steal_next(&self, ring: usize, seen: &mut Vec<usize>) -> Option<Task> {
-        let desks = self.used_desks();
-        seen.resize(desks.len(), 0);
         let mut stolen = None;
-        for (place, desk) in desks.iter().enumerate() {
+        for (place, desk) in self.used_desks() {
+            if seen.len() <= place {
+                seen.resize(place + 1, 0);
+            }
             let turns = desk.pace.turns.load(Ordering::Relaxed);
             let is_long = core::mem::replace(&mut seen[place], turns) == turns;
             if is_long && place != ring && stolen.is_none() && desk.next.is_full() {
                 stolen = desk.next.steal();
             }
         }
-        stolen.inspect(|_| desks[ring].pace.counts.steals.add_one())
+        stolen.inspect(|_| self.desk(ring).pace.counts.steals.add_one())
+    }
+
+    /// Rings timers that are due, if there is no other thread for that. What they make due comes in as from outside.
+    fn look_after_timers(&self) -> Option<Instant> {
+        let place = RING.replace((core::ptr::null(), 0));
+        let look = vigil::attend();
+        RING.set(place);
+        look.until
     }
 
     /// Waits for something to do; `None` if the pool is at its end.
     #[inline(never)]
     pub(super) fn wait(&self, ring: usize, thief: &mut Thief) -> Option<Task> {
         self.busy.fetch_sub(1, Ordering::SeqCst);
-        thief.learn(self.desks[ring].pace.turns.load(Ordering::Relaxed));
+        thief.learn(self.desk(ring).pace.turns.load(Ordering::Relaxed));
         let mut nap = FIRST_NAP;
         let mut seen = Vec::new();
         // Who was called to look at those who work will soon be called again, so it goes on for a while.
@@ -131,6 +167,12 @@ impl Shared {
             }
             // In a model it has to be a wake-up that brings a thread to its work.
             let deadline = (naps.get() && !cfg!(tamtam_loom)).then(|| Instant::now() + nap);
+            let calls = vigil::calls();
+            let deadline = match self.look_after_timers() {
+                Some(until) => Some(deadline.map_or(until, |deadline| deadline.min(until))),
+                None => deadline,
+            };
+            let is_called = || vigil::calls() != calls;
             nap = (nap * 2).min(LONGEST_NAP);
             // Somebody works, and nobody would look whether that takes long.
             let is_missed = || {
@@ -153,19 +195,20 @@ impl Shared {
                         self.napping.fetch_add(1, Ordering::SeqCst);
                         Some(Found::Call)
                     }
+                    None if is_called() => Some(Found::Call),
                     None => None,
                 }
             };
             let watches = self.entrance.watched.swap(LOOKING, Ordering::SeqCst) != LOOKING;
             let wait = if watches { Wait::Adaptive } else { Wait::Park };
             let ready = || {
-                self.desks[ring].pace.counts.sleeps.add_one();
+                self.desk(ring).pace.counts.sleeps.add_one();
                 if watches {
                     // About to sleep. Whoever still sees that somebody looks has made something due before
                     // this, which is seen now.
                     self.entrance.watched.store(NOBODY, Ordering::SeqCst);
                 }
-                self.has_tasks() || self.is_over() || is_missed()
+                self.has_tasks() || self.is_over() || is_missed() || is_called()
             };
             #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
             let found = self.idle.wait_until(wait, deadline, attempt, ready);
@@ -185,7 +228,7 @@ impl Shared {
             }
             let task = match found {
                 Some(Found::Task(task)) => {
-                    thief.note(self.desks[ring].pace.turns.load(Ordering::Relaxed));
+                    thief.note(self.desk(ring).pace.turns.load(Ordering::Relaxed));
                     task
                 }
                 None => match self.steal_next(ring, &mut seen) {
@@ -219,6 +262,6 @@ impl Shared {
         seam::model_fence();
         self.entrance.hatch.is_full()
             || self.entrance.length.load(Ordering::SeqCst) != 0
-            || self.used_desks().iter().any(|desk| desk.ring.len() != 0)
+            || self.used_desks().any(|(_, desk)| desk.ring.len() != 0)
     }
 }

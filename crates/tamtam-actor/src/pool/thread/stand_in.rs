@@ -1,6 +1,43 @@
 //! Threads that stand in for those whose handlers wait.
+//!
+//! A thread that is about to wait for an actor starts another one in its place, up to a limit, and hands over what it would
+//! have done next: mostly that is the very actor for which it waits. So long as one of the pool's threads does not wait, all
+//! that is due has its turn at some time.
+//!
+//! Near the limit the number of threads that do not wait shrinks. When the last one of them is about to wait, the last
+//! stand-in is started, the *reserve*. It looks in all queues for the actors for which blocked threads wait, gives those their
+//! turns, and goes when a thread has come back; what is not waited for has to wait for a while. So a long queue of actors that
+//! all ask the same one is no reason to give up.
+//!
+//! If the reserve waits, too, the last thread *watches* while it waits: if it is still the last one after a moment, and an
+//! actor is due for which a blocked thread waits, then no thread is left to run that actor, and the wait of the thread that
+//! watches ends with [`Stuck`].
+
+use std::collections::HashSet;
 
 use super::*;
+use crate::waits::GRACE;
+
+/// How often the reserve looks whether a thread has come back, or something is due that is waited for.
+const POLL: Duration = Duration::from_millis(1);
+/// How often a thread that watches looks, once it has found that nothing could be done by giving up.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// No thread of the pool is left to run the actor that is waited for.
+#[derive(Clone, Debug)]
+pub(crate) struct Stuck {
+    pub(crate) pool: Arc<str>,
+    /// How many threads may stand in at once.
+    pub(crate) limit: usize,
+}
+
+/// What a thread that is about to wait has found.
+pub(super) enum Left {
+    /// Others run what is due.
+    Others,
+    /// It is the last one: nothing that is due has a thread any more. It was the so manyth to be blocked.
+    Nobody(u64),
+}
 
 impl Shared {
     /// A stand-in goes when those whom it stands in for are back: `true` if this one does. It is not counted any more
@@ -9,12 +46,13 @@ impl Shared {
         let mut people = self.people.lock();
         let is_superfluous = people.stand_ins > people.blocked;
         people.stand_ins -= usize::from(is_superfluous);
+        people.resigned += usize::from(is_superfluous);
         is_superfluous
     }
 
     /// A stand-in gives what it has to do to the others.
     pub(super) fn hand_over(&self, ring: usize) {
-        let desk = &self.desks[ring];
+        let desk = self.desk(ring);
         // SAFETY: this thread owns the desk.
         while let Some(task) = unsafe { desk.next.take().or_else(|| desk.ring.pop()) } {
             self.bring(task);
@@ -26,61 +64,271 @@ impl Shared {
         }
     }
 
-    pub(super) fn block(self: &Arc<Self>) {
-        self.blocking_asks.fetch_add(1, Ordering::Relaxed);
-        told::blocking_ask();
-        let ring = {
-            let mut people = self.people.lock();
-            people.blocked += 1;
-            if people.stand_ins >= people.blocked {
-                None
-            } else {
-                let ring = people.free_rings.pop();
-                people.stand_ins += usize::from(ring.is_some());
-                ring
-            }
-        };
-        if let Some(ring) = ring {
-            self.busy.fetch_add(1, Ordering::SeqCst);
-            if self.start_thread(ring, true).is_err() {
-                // Without a thread for it, the others have to do.
-                self.busy.fetch_sub(1, Ordering::SeqCst);
-                let mut people = self.people.lock();
-                people.stand_ins -= 1;
-                people.free_rings.push(ring);
+    /// Runs what blocked threads wait for, until another thread has come back, `true`, or the pool ends.
+    pub(super) fn serve_as_reserve(&self, ring: usize) -> bool {
+        let mut thief = Thief::default();
+        let mut idle_since = None;
+        loop {
+            let task = match self.take_awaited(ring) {
+                Some(task) => {
+                    idle_since = None;
+                    Some(task)
+                }
+                None if self.reserve_resigns() => break,
+                // If all who waited have their answers by now they are about to come back. Before that this thread does not
+                // begin with what might block it, too.
+                None if idle_since.get_or_insert_with(Instant::now).elapsed() < GRACE => {
+                    std::thread::sleep(POLL);
+                    continue;
+                }
+                // All that is due lies in the entrance.
+                None => self.enter_alone().or_else(|| self.wait(ring, &mut thief)),
+            };
+            let Some(task) = task else { return false };
+            self.run(ring, task);
+            if self.reserve_resigns() {
+                break;
             }
         }
-        // What is due on this thread is for others now, were it but one task.
-        let (_, ring) = RING.get();
-        // SAFETY: this thread owns the desk.
-        if let Some(next) = unsafe { self.desks[ring].next.take() } {
-            self.append(ring, next);
-        }
-        atomic::fence(Ordering::SeqCst);
-        self.call_one();
+        self.hand_over(ring);
+        true
     }
 
-    pub(super) fn unblock(&self) {
-        self.people.lock().blocked -= 1;
+    /// The reserve goes when another thread has come back: `true` if it does. It is not counted any more from then on.
+    pub(super) fn reserve_resigns(&self) -> bool {
+        let mut people = self.people.lock();
+        let is_superfluous = people.at_large() > 1;
+        people.stand_ins -= usize::from(is_superfluous);
+        people.resigned += usize::from(is_superfluous);
+        is_superfluous
+    }
+
+    /// This thread is about to wait, for the actor whose tasks are there if that is known.
+    pub(super) fn block(self: &Arc<Self>, awaited: Option<usize>) -> Left {
+        self.blocking_asks.fetch_add(1, Ordering::Relaxed);
+        told::blocking_ask();
+        let (stand_in, is_reserve, number) = {
+            let mut people = self.people.lock();
+            people.blocked += 1;
+            people.blocks += 1;
+            people.awaited.extend(awaited);
+            let is_reserve = people.free_rings.len() == 1;
+            let is_wanted = if is_reserve {
+                people.at_large() == 0
+            } else {
+                people.stand_ins < people.blocked
+            };
+            let stand_in = is_wanted.then(|| people.free_rings.pop()).flatten();
+            people.stand_ins += usize::from(stand_in.is_some());
+            (stand_in, is_reserve, people.blocks)
+        };
+        let (_, ring) = RING.get();
+        // What is due next on this thread is for others now.
+        // SAFETY: this thread owns the desk.
+        let mut next = unsafe { self.desk(ring).next.take() };
+        if let Some(stand_in) = stand_in {
+            if is_reserve {
+                // It looks for itself.
+                self.bring_first(next.take());
+            } else if let Some(task) = next.take() {
+                // SAFETY: nobody owns this desk before its thread has started, which makes what was put there visible.
+                let left = unsafe { self.desk(stand_in).next.put(task) };
+                next = left;
+            }
+            let role = if is_reserve {
+                Role::Reserve
+            } else {
+                Role::StandIn
+            };
+            if !self.start_stand_in(stand_in, role) {
+                // SAFETY: as above; no thread has started.
+                next = next.or_else(|| unsafe { self.desk(stand_in).next.take() });
+            }
+        }
+        // Before what has been due for longer: a thread waits for it.
+        self.bring_first(next);
+        atomic::fence(Ordering::SeqCst);
+        self.call_one();
+        let people = self.people.lock();
+        if people.at_large() == 0 && people.blocks == number {
+            Left::Nobody(number)
+        } else {
+            // If all are blocked, one of them was blocked later than this one, and watches.
+            Left::Others
+        }
+    }
+
+    /// Starts a stand-in that is counted already: `false` if there is no thread for it, so that the others have to do.
+    fn start_stand_in(self: &Arc<Self>, ring: usize, role: Role) -> bool {
+        self.busy.fetch_add(1, Ordering::SeqCst);
+        let has_started = self.start_thread(ring, role).is_ok();
+        if !has_started {
+            self.busy.fetch_sub(1, Ordering::SeqCst);
+            let mut people = self.people.lock();
+            people.stand_ins -= 1;
+            people.free_rings.push(ring);
+        }
+        has_started
+    }
+
+    pub(super) fn unblock(&self, awaited: Option<usize>) {
+        // An actor for which others wait may have come first in the entrance meanwhile, by `bring_first`.
+        let note = &self.desk(RING.get().1).pace.note;
+        note.store(Note::WAS_AWAY, Ordering::Relaxed);
+        let mut people = self.people.lock();
+        people.blocked -= 1;
+        if let Some(awaited) = awaited
+            && let Some(place) = people.awaited.iter().position(|other| *other == awaited)
+        {
+            people.awaited.swap_remove(place);
+        }
+    }
+
+    /// Looks in all queues for tasks for which blocked threads wait: one to return, the others first in the entrance. All
+    /// other tasks go there, too, behind these.
+    #[cold]
+    fn take_awaited(&self, ring: usize) -> Option<Task> {
+        let awaited: HashSet<usize> = self.people.lock().awaited.iter().copied().collect();
+        let own = self.desk(ring);
+        // SAFETY: this thread owns the desk.
+        let pop = || unsafe { own.ring.pop() };
+        let mut due: VecDeque<Task> = core::iter::from_fn(pop).collect();
+        for (place, desk) in self.used_desks() {
+            if place == ring {
+                continue;
+            }
+            due.extend(desk.next.is_full().then(|| desk.next.steal()).flatten());
+            // SAFETY: this thread owns its ring.
+            while let Some(first) = unsafe { desk.ring.steal_into(&own.ring) } {
+                due.push_back(first);
+                due.extend(core::iter::from_fn(pop));
+            }
+        }
+        due.extend(self.entrance.hatch.take());
+        let mut queue = self.entrance.tasks.lock();
+        due.append(&mut queue);
+        let (mut first, others): (VecDeque<_>, VecDeque<_>) = due
+            .into_iter()
+            .partition(|task| awaited.contains(&task.location()));
+        let task = first.pop_front();
+        first.extend(others);
+        *queue = first;
+        self.entrance.length.store(queue.len(), Ordering::SeqCst);
+        task
+    }
+
+    /// Waits as the last thread that is left. Ends without success if that is why an actor has no turn for which a thread
+    /// of the pool waits.
+    fn watch<R>(
+        self: &Arc<Self>,
+        number: u64,
+        deadline: Option<Instant>,
+        wait: &mut impl FnMut(Option<Instant>) -> Option<R>,
+    ) -> Result<Option<R>, Stuck> {
+        // Others may have got what they wait for, and only not come back to their handlers yet.
+        let is_alone = self.people.lock().alive == 1;
+        let mut pause = if is_alone { Duration::ZERO } else { POLL };
+        let gives_up = Instant::now() + if is_alone { Duration::ZERO } else { GRACE };
+        let mut is_told = false;
+        loop {
+            let look = Instant::now() + pause;
+            let until = deadline.map_or(look, |deadline| deadline.min(look));
+            if let Some(done) = wait(Some(until)) {
+                return Ok(Some(done));
+            }
+            if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                return Ok(None);
+            }
+            let (free, are_going) = {
+                let mut people = self.people.lock();
+                if people.at_large() != 0 || people.blocks != number {
+                    drop(people);
+                    return Ok(wait(deadline));
+                }
+                let free = people.free_rings.pop();
+                people.stand_ins += usize::from(free.is_some());
+                (free, people.resigned != 0)
+            };
+            // A stand-in that was not needed any more has ended meanwhile.
+            if free.is_some_and(|ring| self.start_stand_in(ring, Role::Reserve)) {
+                return Ok(wait(deadline));
+            }
+            if are_going {
+                // One is about to.
+                pause = POLL;
+                continue;
+            }
+            if Instant::now() < gives_up {
+                pause = (2 * pause).min(LOOK_AGAIN);
+                continue;
+            }
+            let awaited = self.take_awaited(RING.get().1);
+            let is_stuck = awaited.is_some();
+            self.bring_first(awaited);
+            if !is_told && (is_stuck || self.has_tasks()) {
+                is_told = true;
+                told::no_thread_left(&self.name, self.spare_desks.len());
+            }
+            if is_stuck {
+                return Err(Stuck {
+                    pool: self.name.as_str().into(),
+                    limit: self.spare_desks.len(),
+                });
+            }
+            pause = LOOK_AGAIN;
+        }
+    }
+}
+
+/// A thread of a pool, for as long as it waits; also if the wait panics.
+struct Blocked {
+    shared: Arc<Shared>,
+    awaited: Option<usize>,
+}
+
+impl Drop for Blocked {
+    fn drop(&mut self) {
+        self.shared.unblock(self.awaited);
+    }
+}
+
+impl Blocked {
+    /// `None` if this is no thread of a pool.
+    fn begin(awaited: Option<usize>) -> Option<(Self, Left)> {
+        let shared = POOL
+            .try_with(|pool| pool.borrow().upgrade())
+            .ok()
+            .flatten()?;
+        let left = shared.block(awaited);
+        Some((Blocked { shared, awaited }, left))
     }
 }
 
 /// Does something that may wait for an actor. If this is a thread of a pool, another one stands in for it
 /// meanwhile, since the actor may need it.
 pub(crate) fn while_blocked<R>(wait: impl FnOnce() -> R) -> R {
-    /// Also if the wait panics.
-    struct Blocked(Arc<Shared>);
-
-    impl Drop for Blocked {
-        fn drop(&mut self) {
-            self.0.unblock();
-        }
+    let blocked = Blocked::begin(None);
+    if let Some((Blocked { shared, .. }, Left::Nobody(_))) = &blocked
+        && shared.has_tasks()
+    {
+        told::no_thread_left(&shared.name, shared.spare_desks.len());
     }
-
-    let shared = POOL.try_with(|pool| pool.borrow().upgrade()).ok().flatten();
-    let _blocked = shared.map(|shared| {
-        shared.block();
-        Blocked(shared)
-    });
     wait()
+}
+
+/// Waits for an actor, whose tasks are at `awaited`, until the deadline: `None` if that has passed. `wait` does so, until a
+/// deadline that it is given. If this is a thread of a pool, another one stands in for it meanwhile.
+///
+/// # Errors
+///
+/// There is no thread in whose turn the wait could end.
+pub(crate) fn wait_for<R>(
+    awaited: usize,
+    deadline: Option<Instant>,
+    mut wait: impl FnMut(Option<Instant>) -> Option<R>,
+) -> Result<Option<R>, Stuck> {
+    match Blocked::begin(Some(awaited)) {
+        Some((blocked, Left::Nobody(number))) => blocked.shared.watch(number, deadline, &mut wait),
+        _blocked => Ok(wait(deadline)),
+    }
 }

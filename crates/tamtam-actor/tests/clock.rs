@@ -1,0 +1,178 @@
+//! Timers where the clock that is to keep them has no thread.
+
+#![cfg(all(target_os = "linux", not(miri)))]
+
+mod support;
+
+use std::cell::Cell;
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use support::LONG;
+use tamtam_actor::{Address, Budget, Every, Frame, Pool, Worker};
+
+/// A wait that only a lost timer uses up; shorter than that of those who wait for the process.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// Runs `program` in a child that this thread alone is forked into; whether it returned `true`. One that hangs is ended.
+fn succeeds_in_a_forked_child(program: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the child runs on with this thread alone, allocates (which the system's allocator allows) and ends
+    // without returning from here.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "no child");
+    if child == 0 {
+        let code = i32::from(!program());
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(code) };
+    }
+    let patient_until = Instant::now() + LONG / 4;
+    let mut status = 0;
+    loop {
+        // SAFETY: the child is ours, and the status a place to write to.
+        if unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == child {
+            return libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0;
+        }
+        if Instant::now() > patient_until {
+            // SAFETY: the child is ours and was not waited for to its end.
+            unsafe {
+                libc::kill(child, libc::SIGKILL);
+                libc::waitpid(child, &raw mut status, 0);
+            }
+            return false;
+        }
+        thread::sleep(ms(1));
+    }
+}
+
+/// Pumps until something was counted, or nothing comes any more.
+fn pump_until_counted(frame: &mut Frame, count: &Cell<u32>) -> bool {
+    let began = Instant::now();
+    while count.get() == 0 && began.elapsed() < PATIENCE {
+        frame.wait(ms(50));
+        frame.pump(Budget::unlimited());
+    }
+    count.get() != 0
+}
+
+/// An actor of a frame that counts.
+fn counter(frame: &Frame) -> (Address<()>, Rc<Cell<u32>>) {
+    let count = Rc::new(Cell::new(0));
+    let own = Rc::clone(&count);
+    let address = frame.spawn_fn(move |(), _| own.set(own.get() + 1));
+    (address, count)
+}
+
+/// Whether a timer of a pool comes, set from outside, and one of a handler.
+fn timers_come(pool: &Pool) -> bool {
+    let (sender, receiver) = mpsc::channel();
+    let actor = pool.spawn_fn(move |(), _| {
+        let _ = sender.send(());
+    });
+    // Later than what another process has made an appointment for.
+    actor.tell_after(ms(300), ());
+    let once = receiver.recv_timeout(PATIENCE).is_ok();
+    let ticks = actor.tell_every(Every::delay(ms(2)), || ());
+    let often = (0..5).all(|_| receiver.recv_timeout(PATIENCE).is_ok());
+    ticks.cancel();
+    once && often
+}
+
+#[test]
+fn timers_in_a_forked_child_come() {
+    let pool = Pool::with_threads(1);
+    let ignoring = pool.spawn_fn(|(), _| ());
+    // The clock of the parent has an appointment, and sleeps.
+    ignoring.tell_after(ms(200), ());
+    assert!(succeeds_in_a_forked_child(|| {
+        timers_come(&Pool::with_threads(1))
+    }));
+    // Set in the parent, pumped in the child.
+    let mut frame = Frame::new();
+    let (actor, count) = counter(&frame);
+    actor.tell_after(ms(200), ());
+    assert!(succeeds_in_a_forked_child(|| pump_until_counted(
+        &mut frame, &count
+    )));
+}
+
+const WITHOUT_THREADS: &str = "TAMTAM_TEST_WITHOUT_THREADS";
+
+/// Runs in a process of its own, which then may not have the memory for the stack of another thread.
+#[test]
+fn timers_come_where_no_thread_can_be_started() {
+    if std::env::var_os(WITHOUT_THREADS).is_some() {
+        return without_threads();
+    }
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "timers_come_where_no_thread_can_be_started"])
+        .args(["--test-threads", "1"])
+        .env(WITHOUT_THREADS, "1")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let patient_until = Instant::now() + LONG / 2;
+    while Instant::now() < patient_until {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success());
+            return;
+        }
+        thread::sleep(ms(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    panic!("a timer did not come");
+}
+
+/// Memory for no more than so many bytes beside what is used now; none is all that there is.
+fn allow_memory(more: Option<u64>) {
+    let used = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = used.split(' ').next().unwrap().parse().unwrap();
+    let mut limits = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: a place to write to, then to read from; limits only decide whether memory is given.
+    unsafe {
+        assert_eq!(libc::getrlimit(libc::RLIMIT_AS, &raw mut limits), 0);
+        let page = u64::try_from(libc::sysconf(libc::_SC_PAGESIZE)).unwrap();
+        limits.rlim_cur = more.map_or(limits.rlim_max, |more| pages * page + more);
+        assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &raw const limits), 0);
+    }
+}
+
+fn without_threads() {
+    let pool = Pool::with_threads(2);
+    let worker = Worker::new();
+    let mut frame = Frame::new();
+    let (sender, receiver) = mpsc::channel();
+    let resident = worker.spawn_fn(move |(), _| {
+        let _ = sender.send(());
+    });
+    // The worker has nothing to do, and sleeps.
+    resident.tell(()).unwrap();
+    receiver.recv_timeout(PATIENCE).unwrap();
+    let (actor, count) = counter(&frame);
+    allow_memory(Some(1 << 20));
+    assert!(thread::Builder::new().spawn(|| ()).is_err());
+
+    let began = Instant::now();
+    resident.tell_after(ms(20), ());
+    receiver.recv_timeout(PATIENCE).expect("a worker's timer");
+    assert!(began.elapsed() >= ms(20));
+    assert!(timers_come(&pool), "a pool's timer");
+    actor.tell_after(ms(20), ());
+    assert!(pump_until_counted(&mut frame, &count), "a frame's timer");
+
+    // With a thread again, timers that were set without one come, too.
+    resident.tell_after(ms(50), ());
+    allow_memory(None);
+    receiver.recv_timeout(PATIENCE).expect("a worker's timer");
+    assert!(timers_come(&pool), "a pool's timer");
+}
