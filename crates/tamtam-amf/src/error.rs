@@ -3,6 +3,17 @@
 use thiserror::Error;
 
 /// Why bytes are not a value, and where.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::Cause;
+/// use tamtam_amf::amf0::decode;
+///
+/// let error = decode(b"\x00\x3f", Default::default()).unwrap_err(); // a number that ends too early
+/// assert!(matches!(error.cause, Cause::Truncated { .. }));
+/// println!("{error}"); // what is wrong, and at which byte
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("at byte {position}: {cause}")]
 pub struct DecodeError {
@@ -14,6 +25,16 @@ pub struct DecodeError {
 }
 
 /// What is wrong with input.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::Cause;
+/// use tamtam_amf::amf0::decode;
+///
+/// let error = decode(b"\x7f", Default::default()).unwrap_err();
+/// assert_eq!((error.position, error.cause), (0, Cause::Marker(0x7f)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Cause {
@@ -143,6 +164,20 @@ pub enum Cause {
 }
 
 /// Why a value was not written. What the output holds then is a fragment.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::EncodeError;
+/// use tamtam_amf::amf0::Encoder;
+///
+/// let mut bytes = Vec::new();
+/// let mut encoder = Encoder::new(&mut bytes);
+/// encoder.begin_object()?;
+/// let error = encoder.write_null().unwrap_err(); // a value of an object needs a name before it
+/// assert!(matches!(error, EncodeError::NoName));
+/// # Ok::<(), EncodeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum EncodeError {

@@ -3,6 +3,18 @@ use crate::{Kind, Nulls, ShapeError, Slices, Strings, Value};
 /// The values of one column, of whatever type.
 ///
 /// A place that is null holds zero or nothing at all: [`Column::with_nulls`] sees to that.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Column, Values};
+///
+/// let column = Column::new(Values::F64(vec![0.5, 1.5]));
+/// match column.values() {
+///     Values::F64(numbers) => assert_eq!(numbers.iter().sum::<f64>(), 2.0),
+///     other => panic!("{} values of another type", other.len()),
+/// }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Values {
@@ -230,6 +242,19 @@ impl PartialEq for Values {
 }
 
 /// The values of one column, and which of them are null.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::Column;
+///
+/// let numbers = Column::from(vec![1_u32, 2, 3]);
+/// assert_eq!(numbers.slice::<u32>(), Some(&[1, 2, 3][..]));
+///
+/// let names = Column::from_iter([Some("one"), None]);
+/// assert_eq!(names.texts().unwrap().get(0), "one");
+/// assert!(names.is_null(1));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Column {
     values: Values,
@@ -471,6 +496,21 @@ fn clear<T: Copy + Default>(values: &mut [T], nulls: &Nulls) {
 }
 
 /// A type whose values lie one beside the other in a column.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Column, Element};
+///
+/// /// The largest number of a column whose type the caller knows.
+/// fn most<T: Element + Ord>(column: &Column) -> Option<T> {
+///     column.slice::<T>()?.iter().copied().max()
+/// }
+///
+/// let column = Column::from(vec![3_i16, 7, 5]);
+/// assert_eq!(most::<i16>(&column), Some(7));
+/// assert_eq!(most::<u64>(&column), None); // these are no u64
+/// ```
 pub trait Element: Copy + sealed::Sealed {
     /// The values, if they are of this type.
     fn slice_of(values: &Values) -> Option<&[Self]>;

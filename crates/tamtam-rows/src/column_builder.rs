@@ -2,6 +2,20 @@ use crate::column::each;
 use crate::{Column, Kind, Nulls, ShapeError, Value, Values};
 
 /// Makes a column value by value.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{ColumnBuilder, Kind, Value};
+///
+/// let mut builder = ColumnBuilder::new(Kind::Text);
+/// builder.push(Value::Text("one"))?;
+/// builder.push_null();
+/// assert!(builder.push(Value::Bool(true)).is_err()); // of another type
+/// let column = builder.finish();
+/// assert_eq!((column.len(), column.is_null(1)), (2, true));
+/// # Ok::<(), tamtam_rows::ShapeError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ColumnBuilder {
     kind: Kind,

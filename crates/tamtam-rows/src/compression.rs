@@ -1,6 +1,6 @@
 //! The compression of bodies, by a threshold: what Amfphp calls its gzip threshold.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 
 use thiserror::Error;
 
@@ -266,6 +266,35 @@ pub fn decompress(
         }
         CompressionKind::Brotli => limited(kind, brotli::Decompressor::new(bytes, 4096), limit),
     }
+}
+
+/// Reads what was compressed by this kind, as it is asked for: what of it is in memory is the window of the kind (128 MiB at
+/// most). Several such bodies one behind the other, as tools write them into one file, are read as one.
+///
+/// ```
+/// use std::io::Read;
+/// use tamtam_rows::{Compression, CompressionKind, decompressor};
+///
+/// let compression = Compression { threshold_bytes: 0, ..Compression::new(CompressionKind::Gzip) };
+/// let twice = [compression.compress(vec![7; 1000])?.bytes, compression.compress(vec![8; 1000])?.bytes].concat();
+/// let mut read = Vec::new();
+/// decompressor(CompressionKind::Gzip, &twice[..])?.read_to_end(&mut read)?;
+/// assert_eq!(read, [[7; 1000], [8; 1000]].concat());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If there is no memory for it. What is damaged is an error of the reader.
+pub fn decompressor<'s>(
+    kind: CompressionKind,
+    source: impl BufRead + 's,
+) -> io::Result<Box<dyn Read + 's>> {
+    Ok(match kind {
+        CompressionKind::None => Box::new(source),
+        CompressionKind::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(source)),
+        CompressionKind::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(source)?),
+        CompressionKind::Brotli => Box::new(brotli::Decompressor::new(source, 4096)),
+    })
 }
 
 fn limited(

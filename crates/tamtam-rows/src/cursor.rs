@@ -1,6 +1,19 @@
 use crate::{Rows, Value};
 
 /// Goes through a table row by row. Made by [`Rows::iter`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Column, Field, Kind, Rows, Schema, Value};
+///
+/// let schema = Schema::new([Field::new("n", Kind::U8)])?;
+/// let rows = Rows::new(schema, [Column::from(vec![1_u8, 2, 3])])?;
+/// let last = rows.iter().next_back().unwrap(); // from either end
+/// assert_eq!((last.index(), last.value(0)), (2, Value::Unsigned(3)));
+/// assert_eq!(rows.iter().nth(1).unwrap().index(), 1);
+/// # Ok::<(), tamtam_rows::ShapeError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
     rows: &'a Rows,
@@ -57,6 +70,19 @@ impl ExactSizeIterator for Cursor<'_> {}
 impl std::iter::FusedIterator for Cursor<'_> {}
 
 /// One row of a table.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Column, Field, Kind, Rows, Schema, Value};
+///
+/// let schema = Schema::new([Field::new("n", Kind::U8), Field::new("name", Kind::Text)])?;
+/// let rows = Rows::new(schema, [Column::from(vec![1_u8]), Column::from_iter(["one"])])?;
+/// let row = rows.iter().next().unwrap();
+/// assert_eq!(row.get("name"), Some(Value::Text("one")));
+/// assert!(row.values().eq([Value::Unsigned(1), Value::Text("one")]));
+/// # Ok::<(), tamtam_rows::ShapeError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     rows: &'a Rows,

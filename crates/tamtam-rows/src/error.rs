@@ -3,6 +3,18 @@ use thiserror::Error;
 use crate::Kind;
 
 /// Columns or values that do not make a table.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Column, Field, Kind, Rows, Schema, ShapeError};
+///
+/// let schema = Schema::new([Field::new("n", Kind::U32)])?;
+/// let error = Rows::new(schema, [Column::from(vec![0.5_f64])]).unwrap_err();
+/// assert!(matches!(error, ShapeError::Kind { .. }));
+/// println!("{error}"); // which column, which type it has, and which it should have
+/// # Ok::<(), ShapeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ShapeError {
@@ -74,6 +86,22 @@ pub enum ShapeError {
 }
 
 /// A table that a form cannot carry.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::packed::{self, Mode};
+/// use tamtam_rows::{EncodeError, Rows, Schema};
+///
+/// fn send(rows: &Rows) -> Result<Vec<u8>, EncodeError> {
+///     let mut bytes = Vec::new();
+///     packed::encode(rows, Mode::Packed, &mut bytes)?;
+///     Ok(bytes)
+/// }
+///
+/// assert!(send(&Rows::empty(Schema::new([])?)).is_ok());
+/// # Ok::<(), tamtam_rows::ShapeError>(())
+/// ```
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -113,6 +141,16 @@ pub enum EncodeError {
 }
 
 /// Bytes that do not decode to a table.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{DecodeError, Limits, packed};
+///
+/// let error = packed::decode(b"<html>404", &Limits::default()).unwrap_err();
+/// assert!(matches!(error, DecodeError::Malformed { at: 0, .. }));
+/// println!("{error}");
+/// ```
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -207,6 +245,22 @@ pub enum DecodeError {
         /// Of what type it is, and what would help.
         reason: String,
     },
+    /// An array or an object where a value should be.
+    #[error(
+        "{form} is nested: the value of column {column:?} in row {row}{} is an array or an object, and tables are flat; \
+         make columns of its parts, or a text of it, first",
+        in_line(*.line)
+    )]
+    Nested {
+        /// The form's name.
+        form: &'static str,
+        /// The column's name.
+        column: String,
+        /// The row, from 0.
+        row: u64,
+        /// The line in which the value ends, from 1, where it is known.
+        line: Option<u64>,
+    },
     /// The table has other columns than were asked for.
     #[error("{form} holds another table than was asked for: {reason}")]
     Schema {
@@ -245,4 +299,10 @@ pub enum DecodeError {
 
 fn in_line(line: Option<u64>) -> String {
     line.map_or(String::new(), |line| format!(" (line {line})"))
+}
+
+/// `1 value`, `2 values`.
+#[cfg(feature = "text")]
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,7 +1,21 @@
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
+use thiserror::Error;
+
 /// The type of a column.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Kind, Unit, Zone};
+///
+/// let price = Kind::Decimal { precision: 9, scale: 2 }; // 1250 is 12.50
+/// let at = Kind::Timestamp(Unit::Millisecond, Zone::Utc);
+/// assert_eq!(price.to_string(), "decimal(9,2)");
+/// assert_eq!(at.to_string(), "timestamp(ms, UTC)");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -49,6 +63,15 @@ pub enum Kind {
 }
 
 /// What a time or a timestamp counts.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::Unit;
+///
+/// assert_eq!(Unit::Millisecond.per_second(), 1_000);
+/// assert_eq!(Unit::Millisecond.digits(), 3); // behind the point of seconds
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Unit {
     /// Seconds.
@@ -84,6 +107,17 @@ impl Unit {
 }
 
 /// What the clock of a timestamp shows.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Kind, Unit, Zone};
+///
+/// let appointment = Kind::Timestamp(Unit::Second, Zone::Local); // what a clock on the wall shows
+/// let event = Kind::Timestamp(Unit::Second, Zone::Utc); // a point in time
+/// let shown = Kind::Timestamp(Unit::Second, Zone::Named("Europe/Berlin".into())); // one, and where it is looked at
+/// assert!(appointment != event && event != shown);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Zone {
     /// A clock on some wall: no zone is known (`DATETIME` of MySQL, `timestamp` of PostgreSQL).
@@ -142,6 +176,137 @@ impl fmt::Display for Kind {
             Kind::Uuid => f.write_str("uuid"),
             Kind::Text => f.write_str("text"),
             Kind::Bytes => f.write_str("bytes"),
+        }
+    }
+}
+
+/// A text that names no type.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "{0:?} is no type: take bool, i8 to i64, u8 to u64, f32, f64, decimal(PRECISION,SCALE), date, time(UNIT), \
+     timestamp(UNIT), timestamp(UNIT, UTC), uuid, text or bytes, with a UNIT of s, ms, us or ns"
+)]
+pub struct ParseKindError(String);
+
+impl FromStr for Kind {
+    type Err = ParseKindError;
+
+    /// The type that is written so, as [`Display`](fmt::Display) writes it: `u16`, `decimal(10,2)`, `timestamp(us, UTC)`.
+    fn from_str(text: &str) -> Result<Kind, ParseKindError> {
+        parse(text).ok_or_else(|| ParseKindError(text.chars().take(60).collect()))
+    }
+}
+
+fn parse(text: &str) -> Option<Kind> {
+    let unit = |text: &str| {
+        Some(match text.trim() {
+            "s" => Unit::Second,
+            "ms" => Unit::Millisecond,
+            "us" => Unit::Microsecond,
+            "ns" => Unit::Nanosecond,
+            _ => return None,
+        })
+    };
+    if let Some((name, inside)) = text.trim().split_once('(') {
+        let inside = inside.strip_suffix(')')?;
+        let (first, second) = match inside.split_once(',') {
+            Some((first, second)) => (first, Some(second.trim())),
+            None => (inside, None),
+        };
+        return Some(match (name, second) {
+            ("decimal", scale) => {
+                let precision: u8 = first.trim().parse().ok()?;
+                let scale: u8 = scale.map_or(Some(0), |scale| scale.parse().ok())?;
+                ((1..=38).contains(&precision) && scale <= precision)
+                    .then_some(Kind::Decimal { precision, scale })?
+            }
+            ("time", None) => Kind::Time(unit(first)?),
+            ("timestamp", None) => Kind::Timestamp(unit(first)?, Zone::Local),
+            ("timestamp", Some("UTC")) => Kind::Timestamp(unit(first)?, Zone::Utc),
+            ("timestamp", Some(zone)) if !zone.is_empty() => {
+                Kind::Timestamp(unit(first)?, Zone::Named(zone.into()))
+            }
+            _ => return None,
+        });
+    }
+    Some(match text.trim() {
+        "bool" => Kind::Bool,
+        "i8" => Kind::I8,
+        "i16" => Kind::I16,
+        "i32" => Kind::I32,
+        "i64" => Kind::I64,
+        "u8" => Kind::U8,
+        "u16" => Kind::U16,
+        "u32" => Kind::U32,
+        "u64" => Kind::U64,
+        "f32" => Kind::F32,
+        "f64" => Kind::F64,
+        "date" => Kind::Date,
+        "uuid" => Kind::Uuid,
+        "text" => Kind::Text,
+        "bytes" => Kind::Bytes,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_is_read_as_it_is_written() {
+        let zones = [Zone::Local, Zone::Utc, Zone::Named("Europe/Berlin".into())];
+        let units = [
+            Unit::Second,
+            Unit::Millisecond,
+            Unit::Microsecond,
+            Unit::Nanosecond,
+        ];
+        let mut kinds = vec![
+            Kind::Bool,
+            Kind::I8,
+            Kind::I16,
+            Kind::I32,
+            Kind::I64,
+            Kind::U8,
+            Kind::U16,
+            Kind::U32,
+            Kind::U64,
+            Kind::F32,
+            Kind::F64,
+            Kind::Decimal {
+                precision: 38,
+                scale: 38,
+            },
+            Kind::Date,
+            Kind::Uuid,
+            Kind::Text,
+            Kind::Bytes,
+        ];
+        for unit in units {
+            kinds.push(Kind::Time(unit));
+            kinds.extend(zones.iter().map(|zone| Kind::Timestamp(unit, zone.clone())));
+        }
+        for kind in kinds {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+        }
+        for wrong in [
+            "",
+            "int",
+            "decimal",
+            "decimal(39,2)",
+            "decimal(5,6)",
+            "time(h)",
+            "timestamp(s",
+            "time(s,UTC)",
+        ] {
+            let error = wrong.parse::<Kind>().unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .starts_with(&format!("{wrong:?} is no type")),
+                "{error}"
+            );
         }
     }
 }

@@ -20,8 +20,12 @@ mod kernels;
 mod kind;
 mod lanes;
 mod limits;
+#[cfg(feature = "text")]
+mod null_texts;
 mod nulls;
 pub mod packed;
+#[cfg(feature = "compression")]
+mod plan;
 mod record;
 mod rows;
 mod rows_builder;
@@ -35,15 +39,21 @@ mod value;
 pub use column::{Column, Element, Values};
 pub use column_builder::ColumnBuilder;
 #[cfg(feature = "compression")]
-pub use compression::{Compressed, Compression, CompressionError, CompressionKind, decompress};
+pub use compression::{
+    Compressed, Compression, CompressionError, CompressionKind, decompress, decompressor,
+};
 pub use cursor::{Cursor, Row};
 pub use encoding::Encoding;
 pub use error::{DecodeError, EncodeError, ShapeError};
-pub use kind::{Kind, Unit, Zone};
+pub use kind::{Kind, ParseKindError, Unit, Zone};
 #[doc(hidden)]
 pub use lanes::{Lane, Lanes};
 pub use limits::Limits;
+#[cfg(feature = "text")]
+pub use null_texts::NullTexts;
 pub use nulls::Nulls;
+#[cfg(feature = "compression")]
+pub use plan::Plan;
 pub use record::{Cell, Record};
 pub use rows::Rows;
 pub use rows_builder::RowsBuilder;

@@ -1,4 +1,17 @@
 /// Which rows of a column are null: one bit a row, the first row in the lowest bit of the first word.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Column, Nulls, Values};
+///
+/// let nulls: Nulls = [false, true, false].into_iter().collect();
+/// assert_eq!((nulls.count(), nulls.rows().next()), (1, Some(1)));
+///
+/// let column = Column::with_nulls(Values::I32(vec![1, 0, 3]), nulls)?;
+/// assert!(column.is_null(1));
+/// # Ok::<(), tamtam_rows::ShapeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Nulls {
     words: Vec<u64>,

@@ -4,6 +4,28 @@ use crate::{
 };
 
 /// A struct that is a row of a table. [`record!`](crate::record) makes one.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Record, record};
+///
+/// record! {
+///     #[derive(Debug, PartialEq)]
+///     struct Point {
+///         x: f64,
+///         label: Option<String>,
+///     }
+/// }
+///
+/// fn main() -> Result<(), tamtam_rows::ShapeError> {
+///     let points = [Point { x: 0.5, label: None }];
+///     let rows = Point::to_rows(&points)?;
+///     assert_eq!(rows.schema().fields()[0].name(), "x");
+///     assert!(Point::from_rows(&rows)?.eq(points));
+///     Ok(())
+/// }
+/// ```
 pub trait Record: Sized + 'static {
     /// The columns of a table, to read records from.
     type Columns<'a>;
@@ -135,6 +157,16 @@ macro_rules! record {
 }
 
 /// A type that the fields of a [`Record`] may have.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Cell, Kind};
+///
+/// assert_eq!(u16::kind(), Kind::U16);
+/// assert!(!String::field("name").is_nullable());
+/// assert!(Option::<String>::field("name").is_nullable());
+/// ```
 pub trait Cell: Sized {
     /// A column of such values.
     type Source<'a>;

@@ -3,6 +3,17 @@ use std::sync::Arc;
 use crate::{Kind, ShapeError};
 
 /// The name and type of one column, and whether it may hold nulls.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Field, Kind};
+///
+/// let id = Field::new("id", Kind::Uuid);
+/// let name = Field::nullable("name", Kind::Text); // rows may lack one
+/// assert_eq!((id.name(), id.kind()), ("id", &Kind::Uuid));
+/// assert!(name.is_nullable() && !id.is_nullable());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Field {
     name: Arc<str>,
@@ -46,6 +57,17 @@ impl Field {
 }
 
 /// The columns of a table: names, types, and which may hold nulls. Cheap to clone.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Field, Kind, Schema};
+///
+/// let schema = Schema::new([Field::new("id", Kind::U64), Field::nullable("name", Kind::Text)])?;
+/// assert_eq!(schema.len(), 2);
+/// assert_eq!(schema.index_of("name"), Some(1));
+/// # Ok::<(), tamtam_rows::ShapeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schema {
     fields: Arc<[Field]>,

@@ -6,6 +6,20 @@ use crate::kernels::join;
 ///
 /// As long as all have one length, only that length is kept; otherwise four bytes a value say where it ends. All
 /// values together are at most 4 GiB.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Column, Slices};
+///
+/// let mut keys = Slices::new();
+/// keys.push(&[1, 2, 3])?;
+/// keys.push(&[])?;
+/// assert_eq!((keys.len(), keys.get(0), keys.all().len()), (2, &[1_u8, 2, 3][..], 3));
+/// let column = Column::from(keys);
+/// # assert_eq!(column.len(), 2);
+/// # Ok::<(), tamtam_rows::ShapeError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slices {
     bytes: Vec<u8>,

@@ -6,6 +6,21 @@ use crate::kernels::join_texts;
 ///
 /// As long as all have one length, only that length is kept; otherwise four bytes a value say where it ends. All
 /// values together are at most 4 GiB.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Column, Strings};
+///
+/// let mut names = Strings::new();
+/// names.push("one")?;
+/// names.push("")?;
+/// assert_eq!((names.len(), names.get(0), names.get(1)), (2, "one", ""));
+/// assert_eq!(names.all(), "one"); // they lie one behind the other
+/// let column = Column::from(names);
+/// # assert_eq!(column.len(), 2);
+/// # Ok::<(), tamtam_rows::ShapeError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Strings {
     text: String,

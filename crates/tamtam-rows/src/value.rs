@@ -1,6 +1,16 @@
 /// One value of a table, borrowed from its column.
 ///
 /// What a number means is said by the column's [`Kind`](crate::Kind): the scale of a decimal, the unit of a time.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Column, Kind, Value};
+///
+/// let column = Column::from(vec![Some(7_i32), None]);
+/// assert_eq!(column.value(&Kind::I32, 0), Value::Int(7));
+/// assert!(column.value(&Kind::I32, 1).is_null());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {

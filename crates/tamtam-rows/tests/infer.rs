@@ -127,11 +127,11 @@ fn what_is_no_table_is_said() {
             .unwrap_err()
             .to_string()
     };
-    assert!(said(b"a,b\n1,2\n1\n").ends_with("at byte 8: row 1 has 1 values, not 2 (line 3)"));
+    assert!(said(b"a,b\n1,2\n1\n").ends_with("at byte 8: row 1 has 1 value, not 2 (line 3)"));
     assert!(said(b"a,b\n1,2,3\n").ends_with("row 0 has 3 values, not 2 (line 2)"));
     // Line breaks inside quotes make more lines than rows; so do empty lines.
     assert!(
-        said(b"a,b\r\n\r\n\"1\r\n\n\",2\r1\r\n").ends_with("row 1 has 1 values, not 2 (line 6)")
+        said(b"a,b\r\n\r\n\"1\r\n\n\",2\r1\r\n").ends_with("row 1 has 1 value, not 2 (line 6)")
     );
     assert!(
         said(b"a,b\n1,\"2\n")
@@ -344,23 +344,38 @@ mod json {
             Ok(_) => panic!("{text} is taken for a table"),
             Err(error) => error.to_string(),
         };
-        assert!(said(r#"[{"a":{"b":1}}]"#).contains("in column \"a\", for tables are flat"));
-        assert!(said(r#"[{"a":[1]}]"#).contains("in column \"a\", for tables are flat"));
+        assert!(said(r#"[{"a":{"b":1}}]"#).starts_with(
+            "json is nested: the value of column \"a\" in row 0 (line 1) is an array or an object"
+        ));
+        assert!(said("[{\"a\":1},\n{\"a\":[1]}]").contains("in row 1 (line 2)"));
         assert!(said("5").contains("expected an array of objects"));
         assert!(said("[1]").contains("expected an object, or the array of names"));
         assert!(said(r#"[["a"],{"a":1}]"#).contains("expected the array of a row"));
-        assert!(said(r#"[["a"],[1,2]]"#).ends_with("row 0 has more than 1 values"));
+        assert!(said(r#"[["a"],[1,2]]"#).ends_with("row 0 has more than 1 value"));
         assert!(said("[{").contains("ends too early"));
-        // Numbers and texts in one column: no type holds both, and the reader says which value does not fit.
-        let mixed = r#"[{"a":1},{"a":"x"}]"#;
-        let (form, schema) = infer::json(mixed.as_bytes(), &Limits::default()).unwrap();
-        let error = form
-            .decode(mixed.as_bytes(), Some(&schema), &Limits::default())
-            .unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "json-objects: the value 1 in column \"a\", row 0, is not of type text"
-        );
+    }
+
+    #[test]
+    fn a_column_of_mixed_values_is_text_as_they_are_written() {
+        let text = r#"[{"a":1,"b":"x"},{"a":"x","b":2.50},{"a":true,"b":null},{"a":-5,"b":12345678901234567890123}]"#;
+        let (form, schema) = infer::json(text.as_bytes(), &Limits::default()).unwrap();
+        let rows = form
+            .decode(text.as_bytes(), Some(&schema), &Limits::default())
+            .unwrap();
+        let column = |column| {
+            (0..4)
+                .map(|row| rows.value(row, column))
+                .collect::<Vec<_>>()
+        };
+        let texts = |texts: [&'static str; 4]| texts.map(Value::Text);
+        assert_eq!(column(0), texts(["1", "x", "true", "-5"]));
+        let expected = [
+            Value::Text("x"),
+            Value::Text("2.50"),
+            Value::Null,
+            Value::Text("12345678901234567890123"),
+        ];
+        assert_eq!(column(1), expected);
     }
 
     #[test]

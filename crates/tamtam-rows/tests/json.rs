@@ -80,7 +80,7 @@ fn other_writers_are_understood() {
             Value::F32(25.0)
         ]
     );
-    // Numbers are taken where decimals are expected, if they are whole.
+    // Numbers are taken where decimals are expected.
     let decimals = Schema::new([Field::new(
         "d",
         Kind::Decimal {
@@ -89,13 +89,16 @@ fn other_writers_are_understood() {
         },
     )])
     .unwrap();
-    let rows = decode(&JsonColumns, r#"{"d": [12, "12.5", -1]}"#, &decimals).unwrap();
+    let rows = decode(&JsonColumns, r#"{"d": [12, "12.5", -1, 0.07]}"#, &decimals).unwrap();
     assert_eq!(
         rows.column("d").unwrap().slice::<i128>().unwrap(),
-        [1200, 1250, -100]
+        [1200, 1250, -100, 7]
     );
+    let mut bytes = Vec::new();
+    JsonColumns.encode(&rows, &mut bytes).unwrap();
+    assert_eq!(bytes, br#"{"d":[12.00,12.50,-1.00,0.07]}"#);
     decode(&JsonColumns, r#"{"d": [10000]}"#, &decimals).unwrap_err();
-    decode(&JsonColumns, r#"{"d": [12.5]}"#, &decimals).unwrap_err();
+    decode(&JsonColumns, r#"{"d": [12.555]}"#, &decimals).unwrap_err();
     let moments =
         Schema::new([Field::new("at", Kind::Timestamp(Unit::Second, Zone::Utc))]).unwrap();
     let rows = decode(
@@ -143,15 +146,15 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             r#"[{"n":"1"}]"#,
-            r#"json-objects: the value "1" in column "n", row 0, is not of type i64"#,
+            r#"json-objects: the value "1" in column "n", row 0 (line 1), is not of type i64"#,
         ),
         (
             r#"[{"n":1},{"n":9223372036854775808}]"#,
-            r#"json-objects: the value 9223372036854775808 in column "n", row 1, is not of type i64"#,
+            r#"json-objects: the value 9223372036854775808 in column "n", row 1 (line 1), is not of type i64"#,
         ),
         (
             r#"[{"n":null}]"#,
-            r#"json-objects: the value null in column "n", row 0, is not of type i64"#,
+            r#"json-objects: the value null in column "n", row 0 (line 1), is not of type i64"#,
         ),
         (
             r#"[{"n":1,"m":2}]"#,
@@ -167,7 +170,7 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "[{\"n\":1},\n\n{\"n\":[1]}]",
-            "json-objects is damaged or is not json-objects at all, at byte 17: invalid type: sequence, expected a value of type i64 in column \"n\", row 1",
+            "json-objects is nested: the value of column \"n\" in row 1 (line 3) is an array or an object, and tables are flat; make columns of its parts, or a text of it, first",
         ),
     ];
     for (text, expected) in expected {
@@ -179,7 +182,7 @@ fn errors_say_what_is_wrong_and_where() {
             .to_string()
     };
     assert!(arrays("[]").ends_with("the array of names is missing"));
-    assert!(arrays(r#"[["n"]]"#).ends_with("it has 1 columns, not 3"));
+    assert!(arrays(r#"[["n"]]"#).ends_with("it has 1 column, not 3"));
     assert!(arrays(r#"[["n","name","real","x"]]"#).ends_with("it has more than 3 columns"));
     assert!(arrays(r#"[["n","name","real"],[1,null]]"#).ends_with("row 0 has 2 values, not 3"));
     assert!(

@@ -259,6 +259,10 @@ fn codecs(count: usize) -> Rows {
         let bits = numbers.below(6) * numbers.below(6);
         (numbers.next() & ((1 << bits) - 1)) as i64
     });
+    let below = list(&mut |numbers, row| {
+        let outlier = if row % 90 == 17 { -30_000 } else { 0 };
+        outlier + numbers.below(20) as i64
+    });
     let prices = list(&mut |numbers, _| 10_000 + numbers.below(5000) as i64);
     let odd = [f64::NAN, 1.0 / 3.0, -0.0, f64::INFINITY];
     let decimal: Vec<f64> = prices
@@ -325,6 +329,16 @@ fn codecs(count: usize) -> Rows {
             delta,
         )
         .with("patched", Kind::I64, patched)
+        .with("below", Kind::I16, narrow(&below))
+        .with(
+            "below_32",
+            Kind::I32,
+            below
+                .iter()
+                .map(|&value| value as i32 * 9973)
+                .collect::<Vec<_>>(),
+        )
+        .with("below_64", Kind::I64, below)
         .with(
             "runs",
             Kind::U16,
@@ -440,6 +454,22 @@ fn codecs(count: usize) -> Rows {
                     "Grüße {} 🥁 {}",
                     mixed(price) % 100_003,
                     &"abcdefghij"[..price as usize % 9]
+                )
+            }),
+        )
+        .with(
+            "symbol_table",
+            Kind::Text,
+            text(&|price| {
+                let words = ["counts", "symbols", "über", "which are often", "the table"];
+                let word = |shift: u64| words[(mixed(price) >> shift) as usize % words.len()];
+                format!(
+                    "{} {} {}, {} {}",
+                    word(7),
+                    word(17),
+                    word(27),
+                    word(37),
+                    mixed(price) % 97
                 )
             }),
         )
@@ -585,7 +615,7 @@ fn each_codec_is_in_a_golden_table() {
     let mut met = BTreeSet::new();
     for (name, _, _) in tables() {
         let bytes = fs::read(folder().join(format!("{name}.rows"))).unwrap();
-        for column in packed::inspect(&bytes).unwrap().columns {
+        for column in packed::inspect(&bytes, &Limits::default()).unwrap().columns {
             for (codecs, _) in column.codecs {
                 met.extend(
                     codecs
@@ -616,6 +646,7 @@ fn each_codec_is_in_a_golden_table() {
         "alphabet",
         "fixed",
         "offsets",
+        "symbol table",
         "nulls",
     ] {
         assert!(

@@ -232,7 +232,7 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "n\n",
-            "text holds another table than was asked for: it has 1 columns, not 2",
+            "text holds another table than was asked for: it has 1 column, not 2",
         ),
         (
             "n,name,more\n",
@@ -260,7 +260,7 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "n,name\n1\n",
-            "text is damaged or is not text at all, at byte 7: row 0 has 1 values, not 2 (line 2)",
+            "text is damaged or is not text at all, at byte 7: row 0 has 1 value, not 2 (line 2)",
         ),
         (
             "n,name\n1,a,b\n",

@@ -9,6 +9,19 @@ use crate::input::Input;
 use crate::{Cause, DecodeError, Limits, amf3};
 
 /// An item of AMF0. Texts are borrowed from the input.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf0::{Decoder, Event};
+///
+/// let mut decoder = Decoder::new(b"\x03\x00\x01x\x01\x01\x00\x00\x09", Default::default());
+/// assert_eq!(decoder.next_event()?, Some(Event::BeginObject));
+/// assert_eq!(decoder.next_event()?, Some(Event::Property("x")));
+/// assert_eq!(decoder.next_event()?, Some(Event::Boolean(true)));
+/// assert_eq!(decoder.next_event()?, Some(Event::End));
+/// # Ok::<(), tamtam_amf::DecodeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event<'a> {
     /// A number.

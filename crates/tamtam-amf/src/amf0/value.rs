@@ -12,6 +12,19 @@ pub type Properties = Vec<(Arc<str>, Value)>;
 /// A value of AMF0: every type of the specification but the two that it reserves.
 ///
 /// A decoder shares equal names of neighbouring objects, so that they cost no memory again.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf0::{Value, decode, encode};
+///
+/// let point = Value::Object(vec![("x".into(), 0.5.into()), ("label".into(), "here".into())]);
+/// let bytes = encode(&point)?;
+/// let there = decode(&bytes, Default::default())?;
+/// assert_eq!(there, point);
+/// assert_eq!(there.get("x"), Some(&Value::Number(0.5)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A number; the format has doubles alone.
@@ -50,6 +63,19 @@ pub enum Value {
 }
 
 /// An object with a class.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf0::{TypedObject, Value, decode, encode};
+///
+/// let tile = Value::TypedObject(Box::new(TypedObject {
+///     class: "com.example.Tile".into(),
+///     properties: vec![("x".into(), 1.0.into())],
+/// }));
+/// assert_eq!(decode(&encode(&tile)?, Default::default())?, tile);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypedObject {
     /// The name of the class.

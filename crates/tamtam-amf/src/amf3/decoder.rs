@@ -12,6 +12,17 @@ use crate::input::Input;
 use crate::{Cause, DecodeError, Limits};
 
 /// An item of AMF3. Texts and content are borrowed from the input.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf3::{Decoder, Event};
+///
+/// let mut decoder = Decoder::new(b"\x06\x07red", Default::default());
+/// assert_eq!(decoder.next_event()?, Some(Event::String("red")));
+/// assert_eq!(decoder.next_event()?, None);
+/// # Ok::<(), tamtam_amf::DecodeError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event<'a> {
     /// Undefined.

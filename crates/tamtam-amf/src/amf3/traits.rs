@@ -45,5 +45,20 @@ impl Traits {
 }
 
 /// Traits that an encoder knows, for the objects that it writes.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf3::{Encoder, Traits};
+///
+/// let mut bytes = Vec::new();
+/// let mut encoder = Encoder::new(&mut bytes);
+/// let tile = encoder.define_traits(Traits::sealed("", ["x"]))?; // said once, with the first object
+/// encoder.begin_object(tile)?;
+/// encoder.write_integer(5)?;
+/// encoder.end()?;
+/// encoder.finish()?;
+/// # Ok::<(), tamtam_amf::EncodeError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraitsId(pub(super) usize);

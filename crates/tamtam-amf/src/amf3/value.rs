@@ -12,6 +12,17 @@ pub type Properties = Vec<(Arc<str>, Value)>;
 /// A value of AMF3: every type of the specification.
 ///
 /// A decoder shares equal texts and traits as far as the bytes do, so that they cost no memory again.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf3::{Value, decode, encode};
+///
+/// let list = Value::from(vec![Value::Integer(7), "seven".into(), Value::Null]);
+/// let bytes = encode(&list)?;
+/// assert_eq!(decode(&bytes, Default::default())?, list);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// What was never set.
@@ -59,6 +70,19 @@ pub enum Value {
 }
 
 /// An array: values with names, and values without.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf3::{Array, Value, decode, encode};
+///
+/// let array = Value::Array(Box::new(Array {
+///     associative: vec![("colour".into(), "red".into())],
+///     dense: vec![Value::Integer(1), Value::Integer(2)],
+/// }));
+/// assert_eq!(decode(&encode(&array)?, Default::default())?, array);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Array {
     /// Those with a name, which may not be empty.
@@ -68,6 +92,22 @@ pub struct Array {
 }
 
 /// An object.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use tamtam_amf::amf3::{Object, Traits, Value, decode, encode};
+///
+/// let tile = Object {
+///     traits: Arc::new(Traits::sealed("com.example.Tile", ["x"])),
+///     sealed: vec![Value::Integer(5)], // one for each member of the traits
+///     dynamic: Vec::new(),
+/// };
+/// let there = decode(&encode(&tile.into())?, Default::default())?;
+/// assert_eq!(there.get("x"), Some(&Value::Integer(5)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object {
     /// What it has in common with others of its class.
@@ -79,6 +119,16 @@ pub struct Object {
 }
 
 /// A vector: values of one type.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf3::{Value, Vector, decode, encode};
+///
+/// let places = Value::VectorDouble(Box::new(Vector { fixed: true, values: vec![0.5, 1.5] }));
+/// assert_eq!(decode(&encode(&places)?, Default::default())?, places);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Vector<T> {
     /// Whether its length is fixed for the receiver.
@@ -88,6 +138,19 @@ pub struct Vector<T> {
 }
 
 /// Keys of any type with values.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf3::{Dictionary, Value, decode, encode};
+///
+/// let names = Value::Dictionary(Box::new(Dictionary {
+///     weak_keys: false,
+///     entries: vec![(Value::Integer(1), "one".into())],
+/// }));
+/// assert_eq!(decode(&encode(&names)?, Default::default())?, names);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dictionary {
     /// Whether the receiver is to hold the keys weakly.

@@ -6,6 +6,16 @@ use crate::input::Input;
 use crate::{Cause, DecodeError, Limits};
 
 /// A cell of a RecordSet. Texts are borrowed.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::amf0::Value;
+/// use tamtam_amf::recordset::Cell;
+///
+/// assert_eq!(Value::from(Cell::String("red")), Value::from("red"));
+/// assert_eq!(Value::from(Cell::Null), Value::Null);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'a> {
     /// Nothing; undefined is read as that, too.

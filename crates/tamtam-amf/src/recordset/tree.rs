@@ -5,6 +5,20 @@ use crate::amf0::Value;
 use crate::{DecodeError, EncodeError, Limits};
 
 /// A RecordSet with all its rows.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::recordset::{Header, RecordSet};
+///
+/// let table = RecordSet {
+///     header: Header::whole(["id", "colour"], 1),
+///     rows: vec![vec![1.0.into(), "red".into()]],
+/// };
+/// let bytes = table.encode()?;
+/// assert_eq!(RecordSet::decode(&bytes, Default::default())?, table);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordSet {
     /// What it says beside its rows.

@@ -18,11 +18,24 @@ impl From<ShapeError> for Refusal {
     }
 }
 
+/// How values of JSON are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taking {
+    /// As what they are.
+    Any,
+    /// As floats of 32 bits.
+    F32,
+    /// As they are written, with all their digits.
+    Raw,
+}
+
 /// A column that grows.
 pub(crate) struct Inlet {
     kind: Kind,
     is_nullable: bool,
     is_integer: bool,
+    taking: Taking,
+    wants_raw: bool,
     pub(crate) values: Values,
     /// From the first null on.
     nulls: Option<Nulls>,
@@ -46,6 +59,12 @@ impl Inlet {
                     | Kind::U32
                     | Kind::U64
             ),
+            taking: match field.kind() {
+                Kind::F32 => Taking::F32,
+                Kind::Decimal { .. } => Taking::Raw,
+                _ => Taking::Any,
+            },
+            wants_raw: false,
             values: Values::new(field.kind()),
             nulls: None,
             scratch: Vec::new(),
@@ -153,6 +172,23 @@ impl Inlet {
 
 #[allow(dead_code, reason = "each form needs some of them")]
 impl Inlet {
+    pub(crate) fn taking(&self) -> Taking {
+        self.taking
+    }
+
+    pub(crate) fn take_raw(&mut self) {
+        self.taking = Taking::Raw;
+    }
+
+    /// A value came that is to be taken as it is written.
+    pub(crate) fn want_raw(&mut self) {
+        self.wants_raw = true;
+    }
+
+    pub(crate) fn wants_raw(&self) -> bool {
+        self.wants_raw
+    }
+
     /// One more row with a truth value.
     pub(crate) fn push_bool(&mut self, value: bool) -> Result<(), Refusal> {
         match &mut self.values {

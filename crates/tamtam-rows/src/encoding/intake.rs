@@ -1,13 +1,19 @@
 //! Where the decoders of row by row forms put their values: columns of known types, within limits.
 
 use super::inlet::{Inlet, Refusal};
-use crate::{Column, DecodeError, Field, Limits, Rows, Schema, ShapeError};
+#[cfg(feature = "json")]
+use crate::Kind;
+use crate::{Column, DecodeError, Field, Limits, NullTexts, Rows, Schema, ShapeError};
+
+static NO_NULLS: NullTexts = NullTexts::NONE;
 
 /// A table that grows row by row, or column by column.
 pub(super) struct Intake<'a> {
     form: &'static str,
     schema: &'a Schema,
     limits: &'a Limits,
+    /// Texts that stand for nulls.
+    pub(super) nulls: &'a NullTexts,
     pub(super) columns: Vec<Inlet>,
     rows: u64,
     /// How many there were in parts before this one.
@@ -39,12 +45,35 @@ impl<'a> Intake<'a> {
             form,
             schema,
             limits,
+            nulls: &NO_NULLS,
             columns,
             rows: 0,
             before: 0,
             a_row: schema.fields().iter().map(width).sum(),
             variable: 0,
         })
+    }
+
+    /// With these texts for nulls.
+    pub(super) fn with_nulls(self, nulls: &'a NullTexts) -> Intake<'a> {
+        Intake { nulls, ..self }
+    }
+
+    /// From now on values of JSON are taken as they are written, where they may be something else than texts in a column
+    /// of text, or texts that stand for nulls.
+    #[cfg(feature = "json")]
+    pub(super) fn take_raw(&mut self) {
+        let is_everywhere = self.nulls.is_everywhere();
+        for column in &mut self.columns {
+            if is_everywhere || *column.kind() == Kind::Text {
+                column.take_raw();
+            }
+        }
+    }
+
+    #[cfg(feature = "json")]
+    pub(super) fn wants_raw(&self) -> bool {
+        self.columns.iter().any(Inlet::wants_raw)
     }
 
     pub(super) fn schema(&self) -> &'a Schema {

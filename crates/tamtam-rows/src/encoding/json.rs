@@ -2,11 +2,14 @@
 
 use std::fmt;
 
-use serde::de::{self, DeserializeSeed, Deserializer, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
-use super::inlet::{Inlet, Refusal};
+use super::inlet::{Inlet, Refusal, Taking};
+use super::intake::Intake;
 use super::names::Names;
-use crate::{Column, DecodeError, EncodeError, Field, Kind, Values, cell_text};
+use crate::{Column, DecodeError, EncodeError, Field, Kind, NullTexts, Rows, Values, cell_text};
 
 /// A text in quotes, with what must be escaped escaped.
 pub(super) fn write_text(text: &str, out: &mut Vec<u8>) {
@@ -22,7 +25,7 @@ pub(super) struct Outlet<'a> {
 
 #[derive(Clone, Copy)]
 enum Style {
-    /// Truth values and integers.
+    /// Truth values, integers and decimals.
     Plain,
     /// Floats, which must be finite.
     Real,
@@ -37,12 +40,9 @@ impl<'a> Outlet<'a> {
         let style = match field.kind() {
             Kind::F32 | Kind::F64 => Style::Real,
             Kind::Text => Style::Text,
-            Kind::Decimal { .. }
-            | Kind::Date
-            | Kind::Time(_)
-            | Kind::Timestamp(..)
-            | Kind::Uuid
-            | Kind::Bytes => Style::Quoted,
+            Kind::Date | Kind::Time(_) | Kind::Timestamp(..) | Kind::Uuid | Kind::Bytes => {
+                Style::Quoted
+            }
             _ => Style::Plain,
         };
         Outlet {
@@ -103,7 +103,16 @@ pub(crate) fn read<'de, S: DeserializeSeed<'de, Value = ()>>(
         .deserialize(&mut deserializer)
         .and_then(|()| deserializer.end());
     match (result, failure.take()) {
-        (_, Some(failure)) => Err(failure),
+        (result, Some(mut failure)) => {
+            if let (
+                DecodeError::Value { line, .. } | DecodeError::Nested { line, .. },
+                Err(error),
+            ) = (&mut failure, result)
+            {
+                *line = Some(error.line() as u64).filter(|&line| line > 0);
+            }
+            Err(failure)
+        }
         (Ok(()), None) => Ok(()),
         (Err(error), None) => {
             let at = place(bytes, error.line(), error.column());
@@ -120,6 +129,17 @@ pub(crate) fn read<'de, S: DeserializeSeed<'de, Value = ()>>(
             }
             Err(DecodeError::Malformed { form, at, reason })
         }
+    }
+}
+
+/// The error for an array or an object where a value should be.
+#[cold]
+pub(crate) fn nested(form: &'static str, column: &str, row: u64) -> DecodeError {
+    DecodeError::Nested {
+        form,
+        column: column.to_owned(),
+        row,
+        line: None,
     }
 }
 
@@ -156,6 +176,7 @@ pub(super) struct Cell<'c> {
     pub(super) field: &'c Field,
     pub(super) form: &'static str,
     pub(super) row: usize,
+    pub(super) nulls: &'c NullTexts,
     pub(super) failure: &'c Failure,
 }
 
@@ -166,6 +187,53 @@ impl Cell<'_> {
         value: impl FnOnce() -> String,
     ) -> Result<usize, E> {
         result.map_err(|refusal| self.refused(refusal, &value()))
+    }
+
+    /// A value as it is written, with all its digits.
+    fn raw<E: de::Error>(self, text: &str) -> Result<usize, E> {
+        match text.as_bytes() {
+            [b'n', ..] => self.visit_unit(),
+            [b't', ..] => self.visit_bool(true),
+            [b'f', ..] => self.visit_bool(false),
+            [b'{' | b'[', ..] => Err(self.nested()),
+            [b'"', inside @ .., b'"'] if !inside.contains(&b'\\') => {
+                self.visit_str(&text[1..text.len() - 1])
+            }
+            [b'"', ..] => {
+                let text: String = serde_json::from_str(text).map_err(E::custom)?;
+                self.visit_str(&text)
+            }
+            _ if self.is_null_everywhere(text) => self.visit_unit(),
+            // Digits would be Base64, too.
+            _ if *self.field.kind() == Kind::Bytes => Err(self.refused(Refusal::Kind, text)),
+            _ => {
+                let result = self.inlet.push_text(text);
+                self.taken(result, || text.to_owned())
+            }
+        }
+    }
+
+    /// An integer that the column does not hold as one.
+    #[cold]
+    fn other_integer<E: de::Error>(self, value: impl itoa::Integer) -> Result<usize, E> {
+        let mut buffer = itoa::Buffer::new();
+        let text = buffer.format(value);
+        let result = if *self.field.kind() == Kind::Text {
+            self.inlet.push_text(text)
+        } else {
+            Err(Refusal::Kind)
+        };
+        self.taken(result, || text.to_owned())
+    }
+
+    fn is_null_everywhere(&self, text: &str) -> bool {
+        self.nulls.is_everywhere() && self.inlet.is_nullable() && self.nulls.contains(text)
+    }
+
+    #[cold]
+    fn nested<E: de::Error>(&self) -> E {
+        let error = nested(self.form, self.field.name(), self.row as u64);
+        self.failure.keep(error)
     }
 
     #[cold]
@@ -180,11 +248,14 @@ impl<'de> DeserializeSeed<'de> for Cell<'_> {
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
-        if *self.field.kind() == Kind::F32 {
+        match self.inlet.taking() {
+            Taking::Any => deserializer.deserialize_any(self),
             // Rounded once, from the digits to 32 bits.
-            deserializer.deserialize_option(self)
-        } else {
-            deserializer.deserialize_any(self)
+            Taking::F32 => deserializer.deserialize_option(self),
+            Taking::Raw => {
+                let text = <&RawValue>::deserialize(deserializer)?.get();
+                self.raw(text)
+            }
         }
     }
 }
@@ -202,6 +273,14 @@ impl<'de> Visitor<'de> for Cell<'_> {
         )
     }
 
+    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<usize, A::Error> {
+        Err(self.nested())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<usize, A::Error> {
+        Err(self.nested())
+    }
+
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
         deserializer.deserialize_f32(self)
     }
@@ -216,27 +295,39 @@ impl<'de> Visitor<'de> for Cell<'_> {
     }
 
     fn visit_bool<E: de::Error>(self, value: bool) -> Result<usize, E> {
-        let result = self.inlet.push_bool(value).map(|()| 0);
+        // Text takes whatever stands there, as in delimited text.
+        let result = if *self.field.kind() == Kind::Text {
+            self.inlet.push_text(if value { "true" } else { "false" })
+        } else {
+            self.inlet.push_bool(value).map(|()| 0)
+        };
         self.taken(result, || value.to_string())
     }
 
     #[inline]
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<usize, E> {
-        let result = self
-            .inlet
-            .push_integer(value < 0, value.unsigned_abs())
-            .map(|()| 0);
-        self.taken(result, || value.to_string())
+        let result = self.inlet.push_integer(value < 0, value.unsigned_abs());
+        if result.is_err() {
+            return self.other_integer(value);
+        }
+        Ok(0)
     }
 
     #[inline]
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<usize, E> {
-        let result = self.inlet.push_integer(false, value).map(|()| 0);
-        self.taken(result, || value.to_string())
+        let result = self.inlet.push_integer(false, value);
+        if result.is_err() {
+            return self.other_integer(value);
+        }
+        Ok(0)
     }
 
     #[inline]
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<usize, E> {
+        if *self.field.kind() == Kind::Text {
+            // Its digits are needed, which are gone.
+            self.inlet.want_raw();
+        }
         let result = if *self.field.kind() == Kind::F32 {
             // It was read as a float of 32 bits, which passes through one of 64 unchanged.
             self.inlet.push_f32(value as f32)
@@ -248,12 +339,45 @@ impl<'de> Visitor<'de> for Cell<'_> {
 
     #[inline]
     fn visit_str<E: de::Error>(self, text: &str) -> Result<usize, E> {
+        if self.is_null_everywhere(text) {
+            return self.visit_unit();
+        }
         let result = if self.inlet.is_written_as_text() {
             self.inlet.push_text(text)
         } else {
             Err(Refusal::Kind)
         };
+        if matches!(result, Err(Refusal::Kind))
+            && self.inlet.is_nullable()
+            && self.nulls.contains(text)
+        {
+            return self.visit_unit();
+        }
         self.taken(result, || format!("{text:?}"))
+    }
+}
+
+/// Reads JSON into columns, from row `before` on: their rows, and how many there are then. Numbers in columns of text are
+/// met seldom; where one is that is no integer, everything is read again so that texts have all their digits, and
+/// `is_raw` says that for what follows.
+pub(super) fn take_in<'a>(
+    intake: impl Fn() -> Result<Intake<'a>, DecodeError>,
+    is_raw: &mut bool,
+    read: impl Fn(&mut Intake<'a>) -> Result<(), DecodeError>,
+) -> Result<(Rows, u64), DecodeError> {
+    loop {
+        let mut intake = intake()?;
+        if *is_raw {
+            intake.take_raw();
+        }
+        match read(&mut intake) {
+            Ok(()) => {
+                let rows = intake.rows();
+                return Ok((intake.finish()?, rows));
+            }
+            Err(_) if !*is_raw && intake.wants_raw() => *is_raw = true,
+            Err(error) => return Err(error),
+        }
     }
 }
 

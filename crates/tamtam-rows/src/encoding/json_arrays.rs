@@ -4,14 +4,17 @@ use serde::de::{self, DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use super::Encoding;
 use super::intake::Intake;
-use super::json::{Cell, Failure, Outlet, expect_end, read, write_text};
+use super::json::{Cell, Failure, Outlet, expect_end, read, take_in, write_text};
+use crate::error::counted;
 use crate::{DecodeError, EncodeError, Field, Limits, Rows, Schema};
 
 /// JSON: an array whose first element is the array of names, each further one the array of a row's values. Named
 /// `json-arrays`.
 ///
-/// Integers and floats are JSON's numbers, exact in all their digits; decimals, dates, times, timestamps (ISO 8601),
-/// UUIDs and bytes (Base64) are text; what is null is `null`. Infinity and NaN cannot be carried.
+/// Integers, floats and decimals are JSON's numbers, exact in all their digits (those beyond the 15 or 16 that a float holds
+/// are lost where a reader takes numbers for floats, as JavaScript does); dates, times, timestamps (ISO 8601), UUIDs and
+/// bytes (Base64) are text; what is null is `null`. Infinity and NaN cannot be carried. A reader takes decimals in text,
+/// too, and whatever stands in a column of text: a number or a truth value as it is written.
 ///
 /// ```
 /// use tamtam_rows::encoding::JsonArrays;
@@ -68,9 +71,9 @@ impl Encoding for JsonArrays {
         schema: Option<&Schema>,
         limits: &Limits,
     ) -> Result<Rows, DecodeError> {
-        let mut intake = Intake::new(FORM, schema, limits)?;
-        read_into(&mut intake, bytes, true)?;
-        intake.finish()
+        let intake = || Intake::new(FORM, schema, limits);
+        let read = |intake: &mut Intake<'_>| read_into(intake, bytes, true);
+        Ok(take_in(intake, &mut false, read)?.0)
     }
 }
 
@@ -167,9 +170,12 @@ impl<'de> Visitor<'de> for Header<'_> {
         };
         let expected = self.schema.len();
         for (index, field) in self.schema.fields().iter().enumerate() {
-            let name = sequence
-                .next_element::<String>()?
-                .ok_or_else(|| differs(format!("it has {index} columns, not {expected}")))?;
+            let name = sequence.next_element::<String>()?.ok_or_else(|| {
+                differs(format!(
+                    "it has {}, not {expected}",
+                    counted(index, "column")
+                ))
+            })?;
             if name != field.name() {
                 let name: String = name.chars().take(60).collect();
                 let reason = format!("column {index} is called {name:?}, not {:?}", field.name());
@@ -178,7 +184,10 @@ impl<'de> Visitor<'de> for Header<'_> {
         }
         match sequence.next_element::<de::IgnoredAny>()? {
             None => Ok(()),
-            Some(_) => Err(differs(format!("it has more than {expected} columns"))),
+            Some(_) => Err(differs(format!(
+                "it has more than {}",
+                counted(expected, "column")
+            ))),
         }
     }
 }
@@ -220,19 +229,21 @@ impl<'de> Visitor<'de> for Row<'_, '_> {
                 field,
                 form: FORM,
                 row,
+                nulls: self.intake.nulls,
                 failure: self.failure,
             };
             match sequence.next_element_seed(cell)? {
                 Some(variable) => self.intake.add_variable(variable),
                 None => {
                     let columns = fields.len();
-                    let reason = format!("row {row} has {index} values, not {columns}");
+                    let reason =
+                        format!("row {row} has {}, not {columns}", counted(index, "value"));
                     return Err(de::Error::custom(reason));
                 }
             }
         }
         expect_end(sequence, || {
-            format!("row {row} has more than {} values", fields.len())
+            format!("row {row} has more than {}", counted(fields.len(), "value"))
         })?;
         self.intake
             .end_row()

@@ -26,18 +26,59 @@ pub(crate) struct Block<'b> {
     /// JSON of its own: an array of rows, or all columns.
     pub(crate) bytes: &'b [u8],
     pub(crate) layout: Layout,
-    /// Where in the text the first of these bytes stands, or would stand.
-    offset: i64,
+    /// The same as it lies in the text, where that is something else: rows with nothing between them, and where they end.
+    lines: Option<(&'b [u8], &'b [usize])>,
+    /// Where in the text these bytes stand.
+    offset: u64,
+    /// The line in which they begin.
+    line: u64,
 }
 
 impl Block<'_> {
     /// The error as it is in the whole text.
     pub(crate) fn in_all(&self, mut error: DecodeError) -> DecodeError {
-        if let DecodeError::Malformed { at, .. } | DecodeError::Truncated { at, .. } = &mut error {
-            *at = at.saturating_add_signed(self.offset);
+        match &mut error {
+            DecodeError::Malformed { at, reason, .. } => {
+                let line = self.line(*at as usize);
+                reason.push_str(&format!(" (line {line})"));
+                *at = self.offset + self.place(*at as usize).0 as u64;
+            }
+            DecodeError::Truncated { at, .. } => {
+                *at = self.offset + self.place(*at as usize).0 as u64;
+            }
+            DecodeError::Value {
+                line: Some(line), ..
+            }
+            | DecodeError::Nested {
+                line: Some(line), ..
+            } => *line += self.line - 1,
+            _ => {}
         }
         error
     }
+
+    /// In which line of the text this place of the block is.
+    pub(crate) fn line(&self, at: usize) -> u64 {
+        let (at, bytes) = self.place(at);
+        self.line + feeds(&bytes[..at.min(bytes.len())])
+    }
+
+    /// Where a place of the block is in these bytes of the text.
+    fn place(&self, at: usize) -> (usize, &[u8]) {
+        match self.lines {
+            None => (at, self.bytes),
+            Some((bytes, ends)) => {
+                // Before each row stands a bracket or a comma that is not in the text.
+                let before = ends.iter().enumerate();
+                let before = before.take_while(|&(row, &end)| end + row + 1 < at).count();
+                (at.saturating_sub(before + 1), bytes)
+            }
+        }
+    }
+}
+
+fn feeds(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
 /// Where in a text the next byte stands.
@@ -85,6 +126,8 @@ pub(crate) struct JsonBlocks<R> {
     given: usize,
     /// Where the buffer begins in the text.
     offset: u64,
+    /// In which line.
+    line: u64,
     is_at_end: bool,
     layout: Option<Layout>,
     /// Whether elements of an array were given out.
@@ -92,6 +135,8 @@ pub(crate) struct JsonBlocks<R> {
     is_done: bool,
     /// Rows that lay on lines, as an array.
     joined: Vec<u8>,
+    /// Where they end in the buffer.
+    ends: Vec<usize>,
 }
 
 impl<R: Read> JsonBlocks<R> {
@@ -102,18 +147,19 @@ impl<R: Read> JsonBlocks<R> {
             buffer: Vec::new(),
             given: 0,
             offset: 0,
+            line: 1,
             is_at_end: false,
             layout: None,
             has_begun: false,
             is_done: false,
             joined: Vec::new(),
+            ends: Vec::new(),
         }
     }
 
     /// The next rows; `None` at the end. There is at least one block, unless the text has nothing in it.
     pub(crate) fn next(&mut self) -> Result<Option<Block<'_>>, DecodeError> {
-        self.buffer.drain(..self.given);
-        self.offset += self.given as u64;
+        self.leave(self.given);
         self.given = 0;
         if self.is_done {
             return self.expect_end();
@@ -131,6 +177,13 @@ impl<R: Read> JsonBlocks<R> {
             Layout::Lines => self.lines(),
             Layout::Columns => self.all().map(Some),
         }
+    }
+
+    /// Leaves so many bytes of the buffer behind.
+    fn leave(&mut self, bytes: usize) {
+        self.line += feeds(&self.buffer[..bytes]);
+        self.offset += bytes as u64;
+        self.buffer.drain(..bytes);
     }
 
     fn read(&mut self) -> Result<(), DecodeError> {
@@ -189,8 +242,7 @@ impl<R: Read> JsonBlocks<R> {
             }
         };
         // The bracket of an array stays: it is that of the first block.
-        self.buffer.drain(..start);
-        self.offset += start as u64;
+        self.leave(start);
         Ok(layout)
     }
 
@@ -199,7 +251,7 @@ impl<R: Read> JsonBlocks<R> {
         DecodeError::Malformed {
             form: FORM,
             at: self.offset + at as u64,
-            reason: reason.to_owned(),
+            reason: format!("{reason} (line {})", self.line + feeds(&self.buffer[..at])),
         }
     }
 
@@ -253,14 +305,17 @@ impl<R: Read> JsonBlocks<R> {
         Ok(Block {
             bytes: &self.buffer[..=end],
             layout: Layout::Array,
-            offset: self.offset as i64,
+            lines: None,
+            offset: self.offset,
+            line: self.line,
         })
     }
 
     /// Rows one behind the other, joined by commas.
     fn lines(&mut self) -> Result<Option<Block<'_>>, DecodeError> {
         let mut scan = Scan::default();
-        let mut ends = Vec::new();
+        let mut ends = std::mem::take(&mut self.ends);
+        ends.clear();
         let mut at = 0;
         loop {
             while let Some(&byte) = self.buffer.get(at) {
@@ -296,24 +351,20 @@ impl<R: Read> JsonBlocks<R> {
         self.joined.clear();
         let mut from = 0;
         for &end in &ends {
-            let row = &self.buffer[from..end];
-            if from == 0 {
-                self.joined.push(b'[');
-                self.joined.extend_from_slice(row);
-            } else {
-                // Usually in place of the line feed, so that places stay what they are.
-                self.joined.push(b',');
-                let feed = usize::from(is_blank(row[0]));
-                self.joined.extend_from_slice(&row[feed..]);
-            }
+            self.joined.push(if from == 0 { b'[' } else { b',' });
+            // With the line feed between them, so that lines stay what they are.
+            self.joined.extend_from_slice(&self.buffer[from..end]);
             from = end;
         }
         self.joined.push(b']');
         self.given = last;
+        self.ends = ends;
         Ok(Some(Block {
             bytes: &self.joined,
             layout: Layout::Lines,
-            offset: self.offset as i64 - 1,
+            lines: Some((&self.buffer[..last], &self.ends)),
+            offset: self.offset,
+            line: self.line,
         }))
     }
 
@@ -327,7 +378,9 @@ impl<R: Read> JsonBlocks<R> {
         Ok(Block {
             bytes: &self.buffer,
             layout: Layout::Columns,
-            offset: self.offset as i64,
+            lines: None,
+            offset: self.offset,
+            line: self.line,
         })
     }
 
@@ -340,8 +393,7 @@ impl<R: Read> JsonBlocks<R> {
             if self.is_at_end {
                 return Ok(None);
             }
-            self.offset += self.buffer.len() as u64;
-            self.buffer.clear();
+            self.leave(self.buffer.len());
             self.read()?;
         }
     }

@@ -4,7 +4,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 
 use super::Encoding;
 use super::intake::Intake;
-use super::json::{Cell, Failure, Name, Outlet, read, write_text};
+use super::json::{Cell, Failure, Name, Outlet, read, take_in, write_text};
 use super::names::{Names, check_names};
 use crate::{DecodeError, EncodeError, Field, Limits, Rows, Schema};
 
@@ -27,7 +27,7 @@ use crate::{DecodeError, EncodeError, Field, Limits, Rows, Schema};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JsonColumns;
 
-const FORM: &str = "json-columns";
+pub(super) const FORM: &str = "json-columns";
 
 impl Encoding for JsonColumns {
     fn name(&self) -> &'static str {
@@ -67,17 +67,26 @@ impl Encoding for JsonColumns {
         schema: Option<&Schema>,
         limits: &Limits,
     ) -> Result<Rows, DecodeError> {
-        let mut intake = Intake::new(FORM, schema, limits)?;
-        let failure = Failure::default();
-        let seed = Table {
-            names: Names::new(FORM, intake.schema())?,
-            intake: &mut intake,
-            limits,
-            failure: &failure,
-        };
-        read(FORM, bytes, &failure, seed)?;
-        intake.finish()
+        let intake = || Intake::new(FORM, schema, limits);
+        let read = |intake: &mut Intake<'_>| read_into(intake, bytes, limits);
+        Ok(take_in(intake, &mut false, read)?.0)
     }
+}
+
+/// All columns.
+pub(super) fn read_into(
+    intake: &mut Intake<'_>,
+    bytes: &[u8],
+    limits: &Limits,
+) -> Result<(), DecodeError> {
+    let failure = Failure::default();
+    let seed = Table {
+        names: Names::new(FORM, intake.schema())?,
+        intake,
+        limits,
+        failure: &failure,
+    };
+    read(FORM, bytes, &failure, seed)
 }
 
 /// All of it.
@@ -186,6 +195,7 @@ impl<'de> Visitor<'de> for Values<'_, '_, '_> {
             field: self.field,
             form: FORM,
             row,
+            nulls: intake.nulls,
             failure,
         })? {
             row += 1;

@@ -4,7 +4,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 
 use super::Encoding;
 use super::intake::Intake;
-use super::json::{Cell, Failure, Name, Outlet, read, write_text};
+use super::json::{Cell, Failure, Name, Outlet, read, take_in, write_text};
 use super::names::{Names, check_names};
 use crate::{DecodeError, EncodeError, Limits, Rows, Schema};
 
@@ -75,9 +75,9 @@ impl Encoding for JsonObjects {
         schema: Option<&Schema>,
         limits: &Limits,
     ) -> Result<Rows, DecodeError> {
-        let mut intake = Intake::new(FORM, schema, limits)?;
-        read_into(&mut intake, bytes)?;
-        intake.finish()
+        let intake = || Intake::new(FORM, schema, limits);
+        let read = |intake: &mut Intake<'_>| read_into(intake, bytes);
+        Ok(take_in(intake, &mut false, read)?.0)
     }
 }
 
@@ -179,6 +179,7 @@ impl<'de> Visitor<'de> for Row<'_, '_, '_> {
                 field: &fields[index],
                 form: FORM,
                 row,
+                nulls: intake.nulls,
                 failure,
             })?;
             intake.add_variable(variable);

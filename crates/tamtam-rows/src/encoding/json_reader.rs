@@ -2,9 +2,10 @@ use std::fmt;
 use std::io::Read;
 
 use super::intake::Intake;
+use super::json::take_in;
 use super::json_blocks::{Block, JsonBlocks, Layout};
-use super::{Encoding, JsonColumns, json_arrays, json_objects};
-use crate::{DecodeError, Limits, Rows, Schema};
+use super::{json_arrays, json_columns, json_objects};
+use crate::{DecodeError, Limits, NullTexts, Rows, Schema};
 
 /// Reads JSON part by part, so that a table larger than memory passes: an array of objects, an array of arrays behind one of
 /// names, or either without the outer array, one row a line (JSON Lines). Which of them it is, the beginning shows. An
@@ -29,6 +30,9 @@ pub struct JsonReader<R> {
     rows: u64,
     /// Whether rows are arrays, once one was seen.
     are_arrays: Option<bool>,
+    nulls: NullTexts,
+    /// Whether values are taken as they are written.
+    is_raw: bool,
 }
 
 impl<R> fmt::Debug for JsonReader<R> {
@@ -54,7 +58,17 @@ impl<R: Read> JsonReader<R> {
             limits,
             rows: 0,
             are_arrays: None,
+            nulls: NullTexts::NONE,
+            is_raw: false,
         })
+    }
+
+    /// With these texts for nulls, in columns that may hold nulls: those by which the columns' types were found.
+    #[must_use]
+    pub fn with_nulls(mut self, nulls: NullTexts) -> JsonReader<R> {
+        self.is_raw |= nulls.is_everywhere();
+        self.nulls = nulls;
+        self
     }
 
     /// The columns' names and types.
@@ -65,35 +79,35 @@ impl<R: Read> JsonReader<R> {
     /// The next rows: about as many as a megabyte of text holds. `None` behind the last.
     ///
     /// # Errors
-    /// As [`decode`](Encoding::decode) of the form that it has; and if reading fails.
+    /// As [`decode`](crate::Encoding::decode) of the form that it has; and if reading fails.
     pub fn next_chunk(&mut self) -> Result<Option<Rows>, DecodeError> {
         loop {
             let Some(block) = self.blocks.next()? else {
                 return Ok(None);
             };
-            let rows = if block.layout == Layout::Columns {
-                JsonColumns.decode(block.bytes, Some(&self.schema), &self.limits)
-            } else {
-                let has_names = self.are_arrays.is_none();
-                let are_arrays = *self.are_arrays.get_or_insert_with(|| starts_array(&block));
-                let form = if are_arrays {
-                    json_arrays::FORM
-                } else {
-                    json_objects::FORM
-                };
-                let mut intake = Intake::new(form, Some(&self.schema), &self.limits)?;
-                intake.begin_at(self.rows);
-                let read = if are_arrays {
-                    json_arrays::read_into(&mut intake, block.bytes, has_names)
-                } else {
-                    json_objects::read_into(&mut intake, block.bytes)
-                };
-                let behind = intake.rows();
-                let rows = read.and_then(|()| intake.finish());
-                self.rows = behind;
-                rows
+            let is_columns = block.layout == Layout::Columns;
+            let has_names = self.are_arrays.is_none();
+            let are_arrays =
+                !is_columns && *self.are_arrays.get_or_insert_with(|| starts_array(&block));
+            let form = match (is_columns, are_arrays) {
+                (true, _) => json_columns::FORM,
+                (_, true) => json_arrays::FORM,
+                (_, false) => json_objects::FORM,
             };
-            let rows = rows.map_err(|error| block.in_all(error))?;
+            let intake = || {
+                let intake = Intake::new(form, Some(&self.schema), &self.limits)?;
+                let mut intake = intake.with_nulls(&self.nulls);
+                intake.begin_at(self.rows);
+                Ok(intake)
+            };
+            let read = |intake: &mut Intake<'_>| match (is_columns, are_arrays) {
+                (true, _) => json_columns::read_into(intake, block.bytes, &self.limits),
+                (_, true) => json_arrays::read_into(intake, block.bytes, has_names),
+                (_, false) => json_objects::read_into(intake, block.bytes),
+            };
+            let taken = take_in(intake, &mut self.is_raw, read);
+            let (rows, behind) = taken.map_err(|error| block.in_all(error))?;
+            self.rows = behind;
             if !rows.is_empty() {
                 return Ok(Some(rows));
             }

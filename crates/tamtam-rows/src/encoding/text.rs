@@ -1,7 +1,9 @@
 use super::Encoding;
+use super::inlet::{Inlet, Refusal};
 use super::intake::Intake;
 use crate::cell_text::{self, Integer};
-use crate::{DecodeError, EncodeError, Limits, Rows, Schema, Values};
+use crate::error::counted;
+use crate::{DecodeError, EncodeError, Kind, Limits, NullTexts, Rows, Schema, Values};
 
 /// Delimited text as RFC 4180 has it: a line a row, fields between commas, quotes around what needs them. Named `text`,
 /// and `text-bare` without the line of names.
@@ -157,6 +159,12 @@ fn write_quoted(text: &[u8], delimiter: u8, out: &mut Vec<u8>) {
         out.extend_from_slice(part);
     }
     out.push(b'"');
+}
+
+/// Whether a text that stands for a null wherever it is does so here.
+fn is_null(nulls: &NullTexts, inlet: &Inlet, text: &str, is_quoted: bool) -> bool {
+    let is_text = matches!(inlet.kind(), Kind::Text | Kind::Bytes);
+    inlet.is_nullable() && !(is_quoted && is_text) && nulls.contains(text)
 }
 
 /// What follows a field.
@@ -375,11 +383,18 @@ impl<'a> Fields<'a> {
             }
             let must_be_last = index + 1 == schema.len();
             if is_last && !must_be_last {
-                let reason = format!("it has {} columns, not {}", index + 1, schema.len());
+                let reason = format!(
+                    "it has {}, not {}",
+                    counted(index + 1, "column"),
+                    schema.len()
+                );
                 return differs(reason);
             }
             if must_be_last && !is_last {
-                return differs(format!("it has more than {} columns", schema.len()));
+                return differs(format!(
+                    "it has more than {}",
+                    counted(schema.len(), "column")
+                ));
             }
         }
         Ok(())
@@ -431,12 +446,14 @@ impl<'a> Fields<'a> {
                 })
             };
         }
-        let is_integer = inlet.is_integer();
+        // A number may stand for a null where that was said.
+        let is_integer = inlet.is_integer() && !intake.nulls.is_everywhere();
         let short = match &mut inlet.values {
+            _ if !is_integer => None,
             Values::I8(values) => short!(values),
             Values::I16(values) => short!(values),
-            Values::I32(values) if is_integer => short!(values),
-            Values::I64(values) if is_integer => short!(values),
+            Values::I32(values) => short!(values),
+            Values::I64(values) => short!(values),
             Values::U8(values) => short!(values),
             Values::U16(values) => short!(values),
             Values::U32(values) => short!(values),
@@ -454,13 +471,22 @@ impl<'a> Fields<'a> {
             Place::Quoted(start, end) => (&self.text[start..end], true),
             Place::Unescaped => (self.scratch.as_str(), true),
         };
-        let result = if text.is_empty() && !is_quoted && inlet.is_nullable() {
+        let result = if text.is_empty() && !is_quoted && inlet.is_nullable()
+            || intake.nulls.is_everywhere() && is_null(intake.nulls, inlet, text, is_quoted)
+        {
             inlet.push_null().map(|()| 0)
         } else {
             inlet.push_text(text)
         };
         match result {
             Ok(variable) => Ok((after, variable)),
+            Err(Refusal::Kind) if inlet.is_nullable() && intake.nulls.contains(text) => {
+                inlet.push_null().map_err(|refusal| {
+                    let error = intake.refused(index, refusal, text);
+                    self.in_line(start, error)
+                })?;
+                Ok((after, 0))
+            }
             Err(refusal) => {
                 let error = intake.refused(index, refusal, text);
                 Err(self.in_line(start, error))
@@ -511,9 +537,12 @@ impl<'a> Fields<'a> {
     fn another_number(&self, intake: &Intake<'_>, start: usize, index: usize) -> DecodeError {
         let (row, columns) = (intake.rows(), intake.columns.len());
         let reason = if index + 1 < columns {
-            format!("row {row} has {} values, not {columns}", index + 1)
+            format!(
+                "row {row} has {}, not {columns}",
+                counted(index + 1, "value")
+            )
         } else {
-            format!("row {row} has more than {columns} values")
+            format!("row {row} has more than {}", counted(columns, "value"))
         };
         self.malformed(start, &reason)
     }

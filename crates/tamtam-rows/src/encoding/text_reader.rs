@@ -3,7 +3,7 @@ use std::io::Read;
 use super::intake::Intake;
 use super::text::{Fields, Start, Text};
 use super::text_blocks::Blocks;
-use crate::{DecodeError, Limits, Rows, Schema};
+use crate::{DecodeError, Limits, NullTexts, Rows, Schema};
 
 /// Reads delimited text part by part, so that a table larger than memory passes.
 ///
@@ -24,6 +24,7 @@ pub struct TextReader<R> {
     form: Text,
     schema: Schema,
     limits: Limits,
+    nulls: NullTexts,
     rows: u64,
     has_begun: bool,
 }
@@ -54,9 +55,17 @@ impl<R: Read> TextReader<R> {
             form,
             schema: schema.clone(),
             limits,
+            nulls: NullTexts::NONE,
             rows: 0,
             has_begun: false,
         })
+    }
+
+    /// With these texts for nulls, in columns that may hold nulls: those by which the columns' types were found.
+    #[must_use]
+    pub fn with_nulls(mut self, nulls: NullTexts) -> TextReader<R> {
+        self.nulls = nulls;
+        self
     }
 
     /// The columns' names and types.
@@ -81,7 +90,8 @@ impl<R: Read> TextReader<R> {
             if !std::mem::replace(&mut self.has_begun, true) && self.form.header {
                 fields.header(&self.schema)?;
             }
-            let mut intake = Intake::new(name, Some(&self.schema), &self.limits)?;
+            let intake = Intake::new(name, Some(&self.schema), &self.limits)?;
+            let mut intake = intake.with_nulls(&self.nulls);
             intake.begin_at(self.rows);
             fields.rows(&mut intake)?;
             self.rows = intake.rows();

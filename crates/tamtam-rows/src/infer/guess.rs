@@ -1,4 +1,7 @@
-use crate::{Kind, Unit, Zone, cell_text};
+use super::numbers::Numbers;
+use super::seen::Seen;
+use super::{About, Remark};
+use crate::{Kind, NullTexts, Unit, Zone, cell_text};
 
 const UNITS: [Unit; 4] = [
     Unit::Second,
@@ -10,9 +13,15 @@ const UNITS: [Unit; 4] = [
 /// The type that a column may have, value by value: at first any, and with each value fewer.
 #[derive(Clone, Debug)]
 pub(super) struct Guess {
-    /// How many values were seen that are not null.
+    /// What the column was said to be.
+    told: Option<Kind>,
+    /// How many values were seen that are neither null nor a text that may stand for one.
     values: u64,
     has_nulls: bool,
+    /// Texts that are nulls unless the column holds them.
+    null_texts: Seen,
+    /// Those of them that a column of floats holds.
+    not_a_number: u64,
     may_be_truth: bool,
     may_be_uuid: bool,
     may_be_date: bool,
@@ -20,67 +29,56 @@ pub(super) struct Guess {
     may_be_time: [bool; 4],
     may_be_local: [bool; 4],
     may_be_utc: [bool; 4],
-    numbers: Option<Numbers>,
-}
-
-/// What the numbers of a column have in common.
-#[derive(Clone, Debug)]
-struct Numbers {
-    /// From the least to the greatest, while all are integers.
-    integers: Option<(i128, i128)>,
-    decimals: Option<Decimals>,
-    /// Whether one has a digit: words such as `inf` and `nan` alone make no numbers.
-    has_digit: bool,
-}
-
-/// How numbers with a point and without an exponent are written.
-#[derive(Clone, Copy, Debug)]
-struct Decimals {
-    /// The most digits before the point.
-    whole: usize,
-    /// The digits behind it, which are as many in all that have a point.
-    scale: Option<usize>,
+    numbers: Numbers,
+    /// What is no number.
+    others: Seen,
 }
 
 impl Guess {
-    pub(super) fn new() -> Guess {
+    pub(super) fn new(told: Option<Kind>) -> Guess {
         Guess {
+            told,
             values: 0,
             has_nulls: false,
+            null_texts: Seen::default(),
+            not_a_number: 0,
             may_be_truth: true,
             may_be_uuid: true,
             may_be_date: true,
             may_be_time: [true; 4],
             may_be_local: [true; 4],
             may_be_utc: [true; 4],
-            numbers: Some(Numbers {
-                integers: None,
-                decimals: Some(Decimals {
-                    whole: 0,
-                    scale: None,
-                }),
-                has_digit: false,
-            }),
+            numbers: Numbers::new(),
+            others: Seen::default(),
         }
     }
 
+    #[cfg(feature = "json")]
     pub(super) fn null(&mut self) {
         self.has_nulls = true;
     }
 
-    /// A value that nothing else can be.
-    pub(super) fn text(&mut self) {
-        self.values += 1;
-        self.not_text();
-        self.numbers = None;
+    /// A text that stands for a null, if it is one that does.
+    fn is_null_text(&mut self, text: &str, is_quoted: bool, at: usize, nulls: &NullTexts) -> bool {
+        if !nulls.contains(text) {
+            return false;
+        }
+        if nulls.is_everywhere() && !is_quoted {
+            self.has_nulls = true;
+        } else {
+            self.null_texts.push(text, at);
+        }
+        true
     }
 
+    #[cfg(feature = "json")]
     fn not_text(&mut self) {
         self.may_be_truth = false;
         self.not_notation();
     }
 
     /// No date, time or identifier.
+    #[cfg(feature = "json")]
     fn not_notation(&mut self) {
         self.may_be_uuid = false;
         self.may_be_date = false;
@@ -91,47 +89,54 @@ impl Guess {
 
     /// A truth value that is written as one.
     #[cfg(feature = "json")]
-    pub(super) fn truth(&mut self) {
+    pub(super) fn truth(&mut self, value: bool, at: usize) {
         self.values += 1;
         self.not_notation();
-        self.numbers = None;
+        self.others.push(if value { "true" } else { "false" }, at);
     }
 
     /// A number that is written as one.
     #[cfg(feature = "json")]
-    pub(super) fn number(&mut self, text: &str) {
+    pub(super) fn number(&mut self, text: &str, at: usize, nulls: &NullTexts) {
+        if nulls.is_everywhere() && nulls.contains(text) {
+            self.has_nulls = true;
+            return;
+        }
         self.values += 1;
         self.not_text();
-        self.narrow_numbers(text);
-    }
-
-    /// A number with a fraction or an exponent, which is no decimal: JSON's numbers are read as floats.
-    #[cfg(feature = "json")]
-    pub(super) fn real(&mut self) {
-        self.values += 1;
-        self.not_text();
-        if let Some(numbers) = &mut self.numbers {
-            numbers.integers = None;
-            numbers.decimals = None;
-            numbers.has_digit = true;
+        if !self.numbers.take(text, at) {
+            self.others.push(text, at);
         }
     }
 
     /// A text that has a notation of its own, or is just text.
     #[cfg(feature = "json")]
-    pub(super) fn notation(&mut self, text: &str) {
+    pub(super) fn notation(&mut self, text: &str, at: usize, nulls: &NullTexts) {
+        if self.is_null_text(text, false, at, nulls) {
+            return;
+        }
         self.values += 1;
         self.may_be_truth = false;
-        self.numbers = None;
+        self.others.push(text, at);
         self.narrow_notations(text);
     }
 
     /// A field of delimited text, which may be anything.
-    pub(super) fn field(&mut self, text: &str) {
+    pub(super) fn field(&mut self, text: &str, is_quoted: bool, at: usize, nulls: &NullTexts) {
+        if text.is_empty() && !is_quoted {
+            self.has_nulls = true;
+            return;
+        }
+        if self.is_null_text(text, is_quoted, at, nulls) {
+            // A column of floats holds it, unless it was said to be a null.
+            let is_held = !nulls.is_everywhere() && text.eq_ignore_ascii_case("nan");
+            self.not_a_number += u64::from(is_held);
+            return;
+        }
         self.values += 1;
         self.may_be_truth = self.may_be_truth && cell_text::truth(text.as_bytes()).is_some();
-        if self.numbers.is_some() {
-            self.narrow_numbers(text);
+        if !self.numbers.take(text, at) {
+            self.others.push(text, at);
         }
         self.narrow_notations(text);
     }
@@ -156,61 +161,24 @@ impl Guess {
         }
     }
 
-    fn narrow_numbers(&mut self, text: &str) {
-        let is_first = self.values == 1;
-        let Some(numbers) = &mut self.numbers else {
-            return;
-        };
-        let digits = text.strip_prefix('-').unwrap_or(text);
-        let is_digits =
-            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let (whole, fraction) = digits
-            .split_once('.')
-            .map_or((digits, None), |(whole, fraction)| (whole, Some(fraction)));
-        // A number that begins with a zero, such as 007, is a name: as a number it would lose it.
-        let is_plain = is_digits(whole) && (whole.len() == 1 || !whole.starts_with('0'));
-        match fraction {
-            None if is_plain && text != "-0" => {
-                let value = text.parse::<i128>().ok();
-                match (value, numbers.integers) {
-                    (Some(value), None) if is_first => numbers.integers = Some((value, value)),
-                    (Some(value), Some((least, greatest))) => {
-                        numbers.integers = Some((least.min(value), greatest.max(value)));
-                    }
-                    _ => numbers.integers = None,
-                }
-            }
-            _ => numbers.integers = None,
-        }
-        numbers.has_digit |= is_plain;
-        // A zero below zero is one of floats only.
-        let is_zero = || text.bytes().all(|byte| matches!(byte, b'-' | b'.' | b'0'));
-        let is_decimal =
-            is_plain && fraction.is_none_or(is_digits) && !(text.starts_with('-') && is_zero());
-        numbers.decimals = numbers.decimals.filter(|_| is_decimal);
-        if let Some(decimals) = &mut numbers.decimals {
-            decimals.whole = decimals.whole.max(whole.len());
-            if let Some(fraction) = fraction
-                && *decimals.scale.get_or_insert(fraction.len()) != fraction.len()
-            {
-                numbers.decimals = None;
-            }
-        }
-        if numbers.decimals.is_none() {
-            let is_real = digits.starts_with(|first: char| first.is_ascii_digit() || first == '.')
-                && text.parse::<f64>().is_ok_and(f64::is_finite);
-            let is_word = matches!(digits, "NaN" | "nan" | "inf" | "Infinity" | "infinity");
-            let is_zeroed = is_digits(whole) && !is_plain;
-            numbers.has_digit |= is_real;
-            if is_zeroed || !(is_real || is_word) {
-                self.numbers = None;
-            }
-        }
+    /// To be called before the block is left in which the values lay: `line` tells the line of a place in it.
+    pub(super) fn end_block(&mut self, line: &mut dyn FnMut(usize) -> u64) {
+        self.null_texts.end_block(line);
+        self.others.end_block(line);
+        self.numbers.inexact().end_block(line);
     }
 
     /// The narrowest type that holds all values, and whether there are nulls.
     pub(super) fn finish(&self) -> (Kind, bool) {
-        (self.kind(), self.has_nulls || self.values == 0)
+        let kind = self.told.clone().unwrap_or_else(|| self.kind());
+        let held = match kind {
+            Kind::Text | Kind::Bytes => self.null_texts.count(),
+            Kind::F32 | Kind::F64 => self.not_a_number,
+            _ => 0,
+        };
+        let is_empty = self.values == 0 && self.null_texts.is_empty();
+        let has_nulls = self.has_nulls || self.null_texts.count() > held;
+        (kind, has_nulls || is_empty)
     }
 
     fn kind(&self) -> Kind {
@@ -220,7 +188,9 @@ impl Guess {
         if self.may_be_truth {
             return Kind::Bool;
         }
-        if let Some(kind) = self.numbers.as_ref().and_then(Numbers::kind) {
+        if self.others.is_empty()
+            && let Some(kind) = self.numbers.kind(self.not_a_number > 0)
+        {
             return kind;
         }
         if self.may_be_date {
@@ -241,58 +211,41 @@ impl Guess {
         }
         Kind::Text
     }
-}
 
-impl Numbers {
-    fn kind(&self) -> Option<Kind> {
-        if let Some((least, greatest)) = self.integers {
-            // Beyond 64 bits there are decimals.
-            if let Some(kind) = integer(least, greatest) {
-                return Some(kind);
-            }
-        }
-        if let Some(Decimals { whole, scale }) = self.decimals {
-            let scale = scale.unwrap_or(0);
-            let precision = whole + scale;
-            // One digit behind the point, or very many, is how programs write floats; amounts have two or a few. More
-            // than 17 digits in all no float has.
-            let is_usual = scale == 0 || (2..=9).contains(&scale) || precision > 17;
-            if is_usual && precision <= 38 {
-                return Some(Kind::Decimal {
-                    precision: precision as u8,
-                    scale: scale as u8,
+    /// What is worth a word about how the type was found.
+    pub(super) fn remarks(&mut self, column: &str, remarks: &mut Vec<Remark>) {
+        let (kind, is_nullable) = self.finish();
+        let mut remark = |about, seen: &Seen| {
+            if !seen.is_empty() {
+                remarks.push(Remark {
+                    column: column.to_owned(),
+                    about,
+                    count: seen.count(),
+                    examples: seen.examples().to_vec(),
+                    line: seen.line(),
                 });
             }
-            if precision > 38 && scale == 0 {
-                return None;
+        };
+        if kind != Kind::Text {
+            if is_nullable && !matches!(kind, Kind::Bytes) {
+                remark(About::ReadAsNull(kind), &self.null_texts);
+            }
+            return;
+        }
+        if self.told.is_some() {
+            return;
+        }
+        remark(About::KeptAsText, &self.null_texts);
+        // Where most are no numbers, it is a column of text.
+        if self.numbers.count() >= self.others.count() && self.values > 0 {
+            let would_be = self.numbers.kind(self.not_a_number > 0);
+            match would_be {
+                Some(would_be) => remark(About::NotNumbers(would_be), &self.others),
+                None => {
+                    let inexact = self.numbers.inexact();
+                    remark(About::NoTypeHolds, inexact);
+                }
             }
         }
-        self.has_digit.then_some(Kind::F64)
-    }
-}
-
-/// The narrowest integers that hold these two.
-fn integer(least: i128, greatest: i128) -> Option<Kind> {
-    let fits = |from: i128, to: i128| least >= from && greatest <= to;
-    if least >= 0 {
-        [
-            (Kind::U8, u8::MAX.into()),
-            (Kind::U16, u16::MAX.into()),
-            (Kind::U32, u32::MAX.into()),
-            (Kind::U64, u64::MAX.into()),
-        ]
-        .into_iter()
-        .find(|&(_, to)| fits(0, to))
-        .map(|(kind, _)| kind)
-    } else {
-        [
-            (Kind::I8, i8::MIN.into(), i8::MAX.into()),
-            (Kind::I16, i16::MIN.into(), i16::MAX.into()),
-            (Kind::I32, i32::MIN.into(), i32::MAX.into()),
-            (Kind::I64, i64::MIN.into(), i64::MAX.into()),
-        ]
-        .into_iter()
-        .find(|&(_, from, to)| fits(from, to))
-        .map(|(kind, ..)| kind)
     }
 }

@@ -2,14 +2,17 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::Read;
 
+use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
-use super::field;
 use super::guess::Guess;
-use crate::encoding::json::{Failure, read};
+use super::{Inferred, Options};
+use crate::encoding::json::{Failure, nested, read};
 use crate::encoding::json_blocks::JsonBlocks;
 use crate::encoding::{JsonArrays, JsonColumns, JsonObjects};
-use crate::{DecodeError, Encoding, Limits, Schema};
+use crate::error::counted;
+use crate::{DecodeError, Encoding, Limits, NullTexts, Schema};
 
 /// Which of the three forms of JSON this is, and the columns that it has. In an array of objects the columns are all
 /// names that occur, in the order in which they do first; one that is missing in a row is null there.
@@ -29,7 +32,9 @@ use crate::{DecodeError, Encoding, Limits, Schema};
 /// If it is no JSON, or has none of these shapes: an array or an object inside a value is no column.
 pub fn json(bytes: &[u8], limits: &Limits) -> Result<(&'static dyn Encoding, Schema), DecodeError> {
     let failure = Failure::default();
-    let mut columns = Columns::new(limits, &failure);
+    let options = Options::exact(*limits);
+    let mut columns = Columns::new(&options, &failure);
+    columns.begin = bytes.as_ptr().addr();
     read("json", bytes, &failure, Document(&mut columns))?;
     let form: &'static dyn Encoding = match columns.shape {
         Shape::Arrays => &JsonArrays,
@@ -37,7 +42,7 @@ pub fn json(bytes: &[u8], limits: &Limits) -> Result<(&'static dyn Encoding, Sch
         // An empty array is a table of objects, too.
         Shape::Unknown | Shape::Objects => &JsonObjects,
     };
-    Ok((form, columns.schema()?))
+    Ok((form, columns.finish()?.schema))
 }
 
 /// The columns of JSON that is read once, to its end, about a megabyte at a time;
@@ -55,14 +60,24 @@ pub fn json(bytes: &[u8], limits: &Limits) -> Result<(&'static dyn Encoding, Sch
 /// # Errors
 /// As [`json`]; if reading fails; and if a row, or an object of columns, is larger than the limit on bytes.
 pub fn json_parts(source: impl Read, limits: &Limits) -> Result<Schema, DecodeError> {
+    Ok(Options::exact(*limits).json(source)?.schema)
+}
+
+pub(super) fn look_at_json(source: impl Read, options: &Options) -> Result<Inferred, DecodeError> {
     let failure = Failure::default();
-    let mut columns = Columns::new(limits, &failure);
-    let mut blocks = JsonBlocks::new(source, limits);
-    while let Some(block) = blocks.next()? {
+    let mut columns = Columns::new(options, &failure);
+    let mut blocks = JsonBlocks::new(source, &options.limits);
+    while columns.rows <= options.rows
+        && let Some(block) = blocks.next()?
+    {
+        columns.begin = block.bytes.as_ptr().addr();
         read("json", block.bytes, &failure, Document(&mut columns))
             .map_err(|error| block.in_all(error))?;
+        for (_, guess, _) in &mut columns.guesses {
+            guess.end_block(&mut |at| block.line(at));
+        }
     }
-    columns.schema()
+    columns.finish()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,52 +88,59 @@ enum Shape {
     Columns,
 }
 
-struct Columns<'f> {
+struct Columns<'b> {
     /// Name, guess, and in how many rows it was there.
     guesses: Vec<(String, Guess, u64)>,
     index: HashMap<String, usize>,
     rows: u64,
     shape: Shape,
-    limit: usize,
-    failure: &'f Failure,
+    options: &'b Options,
+    failure: &'b Failure,
+    /// Where in memory lies what is read, to know where in it a value stands.
+    begin: usize,
 }
 
-impl<'f> Columns<'f> {
-    fn new(limits: &Limits, failure: &'f Failure) -> Columns<'f> {
+impl<'b> Columns<'b> {
+    fn new(options: &'b Options, failure: &'b Failure) -> Columns<'b> {
         Columns {
             guesses: Vec::new(),
             index: HashMap::new(),
             rows: 0,
             shape: Shape::Unknown,
-            limit: limits.columns,
+            options,
             failure,
+            begin: 0,
         }
     }
 
-    fn schema(mut self) -> Result<Schema, DecodeError> {
-        let fields = self.guesses.iter_mut().map(|(name, guess, seen)| {
-            if *seen < self.rows && self.shape == Shape::Objects {
+    fn finish(mut self) -> Result<Inferred, DecodeError> {
+        let (rows, is_objects) = (self.rows, self.shape == Shape::Objects);
+        let columns = std::mem::take(&mut self.guesses).into_iter();
+        let columns = columns.map(|(name, mut guess, seen)| {
+            if seen < rows && is_objects {
                 guess.null();
             }
-            field(name, guess)
+            (name, guess)
         });
-        Ok(Schema::new(fields)?)
+        self.options.finish("json", columns.collect())
     }
 
     fn add<E: de::Error>(&mut self, name: String) -> Result<usize, E> {
         let index = self.guesses.len();
-        if index >= self.limit {
+        let limit = self.options.limits.columns;
+        if index >= limit {
             return Err(self.failure.keep(DecodeError::Limit {
                 form: "json",
                 what: "columns",
                 declared: index as u64 + 1,
-                limit: self.limit as u64,
+                limit: limit as u64,
             }));
         }
         if self.shape != Shape::Arrays {
             self.index.insert(name.clone(), index);
         }
-        self.guesses.push((name, Guess::new(), 0));
+        let guess = Guess::new(self.options.told(&name));
+        self.guesses.push((name, guess, 0));
         Ok(index)
     }
 
@@ -161,7 +183,8 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
         self.0.shape = Shape::Columns;
         while let Some(name) = map.next_key::<String>()? {
             let index = self.0.add(name)?;
-            map.next_value_seed(Values(&mut self.0.guesses[index]))?;
+            let look = Look::of(self.0);
+            map.next_value_seed(Values(&mut self.0.guesses[index], look))?;
         }
         Ok(())
     }
@@ -202,16 +225,19 @@ impl<'de> Visitor<'de> for Row<'_, '_> {
             return Ok(());
         }
         let (row, expected) = (self.0.rows, self.0.guesses.len());
+        let look = Look::of(self.0);
         for (found, column) in self.0.guesses.iter_mut().enumerate() {
-            if sequence.next_element_seed(Value(column))?.is_none() {
+            if sequence.next_element_seed(Value(column, look))?.is_none() {
                 return Err(de::Error::custom(format!(
-                    "row {row} has {found} values, not {expected}"
+                    "row {row} has {}, not {expected}",
+                    counted(found, "value")
                 )));
             }
         }
         if sequence.next_element::<de::IgnoredAny>()?.is_some() {
             return Err(de::Error::custom(format!(
-                "row {row} has more than {expected} values"
+                "row {row} has more than {}",
+                counted(expected, "value")
             )));
         }
         self.0.rows += 1;
@@ -220,10 +246,11 @@ impl<'de> Visitor<'de> for Row<'_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         self.0.shape = Shape::Objects;
+        let look = Look::of(self.0);
         let mut expected = 0;
         while let Some(name) = map.next_key::<String>()? {
             let index = self.0.find(name, expected)?;
-            map.next_value_seed(Value(&mut self.0.guesses[index]))?;
+            map.next_value_seed(Value(&mut self.0.guesses[index], look))?;
             expected = index + 1;
         }
         self.0.rows += 1;
@@ -231,10 +258,30 @@ impl<'de> Visitor<'de> for Row<'_, '_> {
     }
 }
 
-/// The array of a column.
-struct Values<'c>(&'c mut (String, Guess, u64));
+/// What is needed to look at a value.
+#[derive(Clone, Copy)]
+struct Look<'b> {
+    nulls: &'b NullTexts,
+    begin: usize,
+    failure: &'b Failure,
+    row: u64,
+}
 
-impl<'de> DeserializeSeed<'de> for Values<'_> {
+impl<'b> Look<'b> {
+    fn of(columns: &Columns<'b>) -> Look<'b> {
+        Look {
+            nulls: &columns.options.nulls,
+            begin: columns.begin,
+            failure: columns.failure,
+            row: columns.rows,
+        }
+    }
+}
+
+/// The array of a column.
+struct Values<'c, 'b>(&'c mut (String, Guess, u64), Look<'b>);
+
+impl<'de> DeserializeSeed<'de> for Values<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -242,7 +289,7 @@ impl<'de> DeserializeSeed<'de> for Values<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Values<'_> {
+impl<'de> Visitor<'de> for Values<'_, '_> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -250,61 +297,43 @@ impl<'de> Visitor<'de> for Values<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<(), A::Error> {
-        while sequence.next_element_seed(Value(&mut *self.0))?.is_some() {}
+        let mut look = self.1;
+        while sequence
+            .next_element_seed(Value(&mut *self.0, look))?
+            .is_some()
+        {
+            look.row += 1;
+        }
         Ok(())
     }
 }
 
-/// One value.
-struct Value<'c>(&'c mut (String, Guess, u64));
+/// One value, as it is written: a number has all its digits.
+struct Value<'c, 'b>(&'c mut (String, Guess, u64), Look<'b>);
 
-impl<'de> DeserializeSeed<'de> for Value<'_> {
+impl<'de> DeserializeSeed<'de> for Value<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        self.0.2 += 1;
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Value<'_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "a number, a text, true, false or null in column {:?}, for tables are flat",
-            self.0.0
-        )
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
-        self.0.1.null();
-        Ok(())
-    }
-
-    fn visit_bool<E: de::Error>(self, _: bool) -> Result<(), E> {
-        self.0.1.truth();
-        Ok(())
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<(), E> {
-        self.0.1.number(itoa::Buffer::new().format(value));
-        Ok(())
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<(), E> {
-        self.0.1.number(itoa::Buffer::new().format(value));
-        Ok(())
-    }
-
-    fn visit_f64<E: de::Error>(self, _: f64) -> Result<(), E> {
-        self.0.1.real();
-        Ok(())
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<(), E> {
-        self.0.1.notation(text);
+        let text = <&RawValue>::deserialize(deserializer)?.get();
+        let (name, guess, seen) = self.0;
+        let look = self.1;
+        let at = text.as_ptr().addr().saturating_sub(look.begin);
+        *seen += 1;
+        match text.as_bytes() {
+            [b'n', ..] => guess.null(),
+            [b't', ..] => guess.truth(true, at),
+            [b'f', ..] => guess.truth(false, at),
+            [b'{' | b'[', ..] => return Err(look.failure.keep(nested("json", name, look.row))),
+            [b'"', inside @ .., b'"'] if !inside.contains(&b'\\') => {
+                guess.notation(&text[1..text.len() - 1], at, look.nulls);
+            }
+            [b'"', ..] => {
+                let text: String = serde_json::from_str(text).map_err(de::Error::custom)?;
+                guess.notation(&text, at, look.nulls);
+            }
+            _ => guess.number(text, at, look.nulls),
+        }
         Ok(())
     }
 }

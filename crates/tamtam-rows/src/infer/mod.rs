@@ -5,21 +5,33 @@
 //! two to nine digits behind the point are decimals, other numbers floats. Dates, times, timestamps (with `Z` or an
 //! offset they are in UTC) and UUIDs are known by how they are written. A number with a leading zero, such as a post
 //! code, makes its column text. Where a value is missing, the column may hold nulls.
+//!
+//! No digit is lost: numbers of which a float of 64 bits would have others than are written are decimals if 38 digits
+//! hold them all, and text if not. [`Options`] say which texts stand for nulls and of which types columns are,
+//! and what they find is [`Inferred`], with remarks on columns that are text for a few values' sake. The functions
+//! are the options that take texts for what they are.
 
 mod guess;
 #[cfg(feature = "json")]
 mod json;
+mod numbers;
+mod options;
+mod remark;
+mod seen;
 
 use std::io::Read;
 
 use guess::Guess;
 #[cfg(feature = "json")]
 pub use json::{json, json_parts};
+pub use options::{Inferred, Options};
+pub use remark::{About, Remark};
 
 use crate::encoding::Text;
 use crate::encoding::text::Fields;
 use crate::encoding::text_blocks::Blocks;
-use crate::{DecodeError, Encoding, Field, Limits, Schema};
+use crate::error::counted;
+use crate::{DecodeError, Encoding, Limits, Schema};
 
 /// The columns of a delimited text: names from its first line, or `column 1` and so on where it has none; types from
 /// all that follows. It is read once, to its end, about a megabyte at a time;
@@ -47,20 +59,23 @@ use crate::{DecodeError, Encoding, Field, Limits, Schema};
 /// If it is no such text: rows of different lengths, a quote that is not closed, bytes that are not UTF-8; and if it
 /// has more columns than allowed, or a row larger than the limit on bytes.
 pub fn text(source: impl Read, form: Text, limits: &Limits) -> Result<Schema, DecodeError> {
-    let mut blocks = Blocks::new(source, form, limits);
+    Ok(Options::exact(*limits).text(source, form)?.schema)
+}
+
+fn look_at_text(source: impl Read, form: Text, options: &Options) -> Result<Inferred, DecodeError> {
+    let mut blocks = Blocks::new(source, form, &options.limits);
     let mut columns: Vec<(String, Guess)> = Vec::new();
     let mut row = 0_u64;
     let mut is_first_line = true;
-    while let Some((block, start)) = blocks.next()? {
+    while row <= options.rows
+        && let Some((block, start)) = blocks.next()?
+    {
         let mut fields = Fields::new(form, block, start)?;
         while !fields.is_at_end() {
             if is_first_line {
                 is_first_line = false;
-                first_line(&mut fields, form, limits, &mut columns)?;
-                if form.header {
-                    continue;
-                }
-                row += 1;
+                first_line(&mut fields, form, options, &mut columns)?;
+                row += u64::from(!form.header);
                 continue;
             }
             if columns.len() > 1 && fields.skip_empty_line() {
@@ -69,9 +84,10 @@ pub fn text(source: impl Read, form: Text, limits: &Limits) -> Result<Schema, De
             let begin = fields.at();
             let mut found = 0;
             loop {
+                let at = fields.at();
                 let (text, is_quoted, is_last) = fields.next()?;
                 if let Some((_, guess)) = columns.get_mut(found) {
-                    look(guess, text, is_quoted);
+                    guess.field(text, is_quoted, at, &options.nulls);
                 }
                 found += 1;
                 if is_last {
@@ -80,63 +96,50 @@ pub fn text(source: impl Read, form: Text, limits: &Limits) -> Result<Schema, De
             }
             if found != columns.len() {
                 let expected = columns.len();
-                let reason = format!("row {row} has {found} values, not {expected}");
+                let reason = format!("row {row} has {}, not {expected}", counted(found, "value"));
                 return Err(fields.malformed(begin, &reason));
             }
             row += 1;
         }
+        let mut line = |at: usize| start.behind(&block[..at]).line;
+        for (_, guess) in &mut columns {
+            guess.end_block(&mut line);
+        }
     }
-    let fields = columns
-        .into_iter()
-        .map(|(name, guess)| field(&name, &guess));
-    Ok(Schema::new(fields)?)
+    options.finish(form.name(), columns)
 }
 
 /// The names; where there are none, the first row.
 fn first_line(
     fields: &mut Fields<'_>,
     form: Text,
-    limits: &Limits,
+    options: &Options,
     columns: &mut Vec<(String, Guess)>,
 ) -> Result<(), DecodeError> {
     loop {
+        let at = fields.at();
         let (text, is_quoted, is_last) = fields.next()?;
-        let mut guess = Guess::new();
         let name = if form.header {
             text.to_owned()
         } else {
-            look(&mut guess, text, is_quoted);
             format!("column {}", columns.len() + 1)
         };
+        let mut guess = Guess::new(options.told(&name));
+        if !form.header {
+            guess.field(text, is_quoted, at, &options.nulls);
+        }
         columns.push((name, guess));
-        if columns.len() > limits.columns {
+        if columns.len() > options.limits.columns {
             return Err(DecodeError::Limit {
                 form: form.name(),
                 what: "columns",
                 declared: columns.len() as u64,
-                limit: limits.columns as u64,
+                limit: options.limits.columns as u64,
             });
         }
         if is_last {
             return Ok(());
         }
-    }
-}
-
-fn look(guess: &mut Guess, text: &str, is_quoted: bool) {
-    match (text.is_empty(), is_quoted) {
-        (true, false) => guess.null(),
-        (true, true) => guess.text(),
-        (false, _) => guess.field(text),
-    }
-}
-
-fn field(name: &str, guess: &Guess) -> Field {
-    let (kind, is_nullable) = guess.finish();
-    if is_nullable {
-        Field::nullable(name, kind)
-    } else {
-        Field::new(name, kind)
     }
 }
 

@@ -132,6 +132,7 @@ mod tests {
                             &mut Output {
                                 bytes: &mut bytes,
                                 origin: 1,
+                                slack: 0,
                             },
                         );
                         let mut input = Input::new(&bytes, 1, &Limits::default());

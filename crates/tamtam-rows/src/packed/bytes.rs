@@ -10,9 +10,20 @@ pub(crate) struct Output<'a> {
     pub(crate) bytes: &'a mut Vec<u8>,
     /// Where in the stream the first byte of `bytes` will lie, modulo 2 to the power of 64: it may lie before it.
     pub(crate) origin: u64,
+    /// How many more bytes the lists that were written in the mode small may take at most in the mode packed.
+    pub(crate) slack: usize,
 }
 
 impl Output<'_> {
+    /// Keeps what was written from `start` on or what from `behind` on, whichever is smaller.
+    pub(crate) fn keep_smaller(&mut self, start: usize, behind: usize) {
+        if self.bytes.len() - behind < behind - start {
+            self.bytes.drain(start..behind);
+        } else {
+            self.bytes.truncate(behind);
+        }
+    }
+
     pub(crate) fn byte(&mut self, byte: u8) {
         self.bytes.push(byte);
     }
@@ -205,6 +216,7 @@ mod tests {
         let mut out = Output {
             bytes: &mut bytes,
             origin: 3,
+            slack: 0,
         };
         let numbers = [
             0,

@@ -1,5 +1,6 @@
 //! One column: which rows are null, and the values of the others.
 
+use super::Mode;
 use super::bits;
 use super::bytes::{FORM, Input, Met, Output, Result};
 use super::floats;
@@ -16,13 +17,14 @@ const DENSE: u8 = 1;
 /// Which rows are null comes first; every row has a value, that of a null row being zero or nothing.
 pub(super) const IN_PLACE: u8 = 2;
 
-pub(super) fn encode(column: &Column, nullable: bool, effort: Effort, out: &mut Output<'_>) {
+pub(super) fn encode(column: &Column, nullable: bool, mode: Mode, out: &mut Output<'_>) {
+    let effort = Effort::new(mode);
     let nulls = column.nulls();
     if nullable {
         match nulls {
             None => out.byte(NONE),
             Some(nulls) => {
-                let in_place = effort.mode == super::Mode::Plain;
+                let in_place = effort.mode == Mode::Plain;
                 out.byte(if in_place { IN_PLACE } else { DENSE });
                 bits::encode(nulls.words(), nulls.len(), effort, out);
                 if !in_place {

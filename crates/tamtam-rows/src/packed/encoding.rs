@@ -3,6 +3,21 @@ use super::{Mode, decode, encode};
 use crate::{DecodeError, EncodeError, Encoding, Limits, Rows, Schema};
 
 /// The packed encoding as one of the forms that a table can take.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::packed::{Mode, Packed};
+/// use tamtam_rows::{Column, Encoding, Field, Kind, Limits, Rows, Schema};
+///
+/// let schema = Schema::new([Field::new("n", Kind::U8)])?;
+/// let rows = Rows::new(schema, [Column::from(vec![1_u8, 2])])?;
+/// let form: &dyn Encoding = &Packed { mode: Mode::Packed }; // as one form among others
+/// let mut bytes = Vec::new();
+/// form.encode(&rows, &mut bytes)?;
+/// assert_eq!(form.decode(&bytes, None, &Limits::default())?, rows);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packed {
     /// What it aims at.

@@ -7,6 +7,7 @@
 use super::Mode;
 use super::bytes::{Input, Output, Result};
 use super::integers::{self, Effort, Exceptions, read_exceptions};
+use super::marks::Marks;
 use crate::kernels::{mask, pack, packed_bytes, unpack, vectorised};
 
 /// How many values are scaled at once, if there is no exception among them; a multiple of 8.
@@ -117,20 +118,29 @@ pub(super) fn encode<F: Float>(values: &[F], effort: Effort, out: &mut Output<'_
         out.byte(BITS);
         return integers::encode(&bits, effort, out);
     }
-    if let Some(exponent) = exponent_of(&sample)
-        && decimal(values, exponent, effort, out)
-    {
-        return;
+    let exponent = exponent_of(&sample);
+    let (start, slack) = (out.bytes.len(), out.slack);
+    let is_decimal = exponent.is_some_and(|exponent| decimal(values, exponent, effort, out));
+    let decimals = out.bytes.len() - start;
+    // What the mode packed takes for them at most: the mode small tries what that one may try.
+    let most = decimals + out.slack - slack;
+    // A dictionary of decimals is found with them, but not where many are none, or are so by accident.
+    let is_odd = !is_decimal || most > values.len() * F::WIDTH as usize / 16;
+    if is_odd && repeats(values) {
+        let behind = out.bytes.len();
+        if whole(values, effort, out) {
+            if is_decimal {
+                out.keep_smaller(start, behind);
+            }
+            return;
+        }
     }
-    let mut whole: Vec<u64> = sample.iter().map(|value| value.bits()).collect();
-    whole.sort_unstable();
-    whole.dedup();
-    if whole.len() * 2 <= sample.len() {
-        let bits: Vec<u64> = values.iter().map(|value| value.bits()).collect();
-        out.byte(BITS);
-        return integers::encode(&bits, effort, out);
+    if !is_decimal {
+        split(values, effort, out);
+    } else if most > values.len() * F::WIDTH as usize / 8 {
+        split(values, effort, out);
+        out.keep_smaller(start, start + decimals);
     }
-    split(values, effort, out);
 }
 
 fn plain<F: Float>(values: &[F], out: &mut Output<'_>) {
@@ -154,6 +164,43 @@ fn exponent_of<F: Float>(sample: &[F]) -> Option<usize> {
             failures <= allowed
         })
     })
+}
+
+/// How many values are looked at to tell whether they repeat.
+const LOOKED_AT: usize = 1024;
+
+/// Whether a dictionary of the bits of all values promises to take less than half of them.
+fn repeats<F: Float>(values: &[F]) -> bool {
+    let step = values.len().div_ceil(LOOKED_AT).max(1);
+    let mut seen = Marks::<LOOKED_AT>::default();
+    let (mut size, mut distinct) = (0_usize, 0_usize);
+    for value in values.iter().step_by(step) {
+        let mixed = value.bits().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let place = (mixed ^ mixed >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48;
+        distinct += usize::from(seen.mark(place as usize % Marks::<LOOKED_AT>::PLACES));
+        size += 1;
+    }
+    let pairs = (size - distinct) as f64;
+    if pairs < 2.0 + size as f64 / 100.0 {
+        return false;
+    }
+    let count = values.len() as f64;
+    let width = f64::from(F::WIDTH);
+    let entries = ((size * size) as f64 / (2.0 * pairs)).clamp(distinct as f64, count);
+    entries * width + count * entries.log2() < 0.5 * width * count
+}
+
+/// All bits as a list of integers. False, and nothing written, where they take more than half of what they are.
+fn whole<F: Float>(values: &[F], effort: Effort, out: &mut Output<'_>) -> bool {
+    let start = out.bytes.len();
+    let bits: Vec<u64> = values.iter().map(|value| value.bits()).collect();
+    out.byte(BITS);
+    integers::encode(&bits, effort, out);
+    if out.bytes.len() - start > values.len() * F::WIDTH as usize / 16 {
+        out.bytes.truncate(start);
+        return false;
+    }
+    true
 }
 
 /// False, and nothing written, where that would not be smaller.
@@ -287,6 +334,7 @@ mod tests {
                 &mut Output {
                     bytes: &mut bytes,
                     origin: 3,
+                    slack: 0,
                 },
             );
             let mut input = Input::new(&bytes, 3, &Limits::default());
@@ -341,6 +389,28 @@ mod tests {
         assert!(comes_back(&narrow) < 4000 * 10 / 8 + 40);
         let full: Vec<f64> = (1..4000_u64).map(|n| 20.0 + 1.0 / n as f64).collect();
         assert!(comes_back(&full) < 4000 * 7);
+    }
+
+    #[test]
+    fn floats_that_repeat_take_codes() {
+        // Shares that no few digits give, of 2,000, some of them frequent.
+        let share = |n: u64| 1.0 / (3.0 + n as f64);
+        let mixed = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        let shares: Vec<f64> = (0..30_000)
+            .map(|n| share(mixed(n) % if n % 3 == 0 { 5 } else { 2000 }))
+            .collect();
+        assert!(comes_back(&shares) < 30_000 * 11 / 8 + 2000 * 8 + 100);
+        // Nearly all zero: exceptions take less than codes.
+        let rare: Vec<f64> = (0..30_000)
+            .map(|n| {
+                if n % 100 == 7 {
+                    share(mixed(n) % 50)
+                } else {
+                    0.0
+                }
+            })
+            .collect();
+        assert!(comes_back(&rare) < 3000);
     }
 
     proptest! {

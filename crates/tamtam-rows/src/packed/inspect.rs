@@ -31,14 +31,26 @@ pub struct InspectedColumn {
 
 /// Reads a table in the packed encoding, and says what its columns take.
 ///
+/// Memory is taken for one chunk at a time, and the limit on bytes is one on each of them.
+///
+/// ```
+/// use tamtam_rows::packed::{self, Mode};
+/// use tamtam_rows::{Column, Field, Kind, Limits, Rows, Schema};
+///
+/// let schema = Schema::new([Field::new("n", Kind::U32)])?;
+/// let rows = Rows::new(schema, [Column::from((0..1000).collect::<Vec<u32>>())])?;
+/// let mut bytes = Vec::new();
+/// packed::encode(&rows, Mode::Packed, &mut bytes)?;
+/// let inspection = packed::inspect(&bytes, &Limits::default())?;
+/// assert_eq!((inspection.rows, inspection.chunks), (1000, 1));
+/// assert!(inspection.columns[0].bytes < 20, "steps of one take next to nothing");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
-/// As for [`decode`](super::decode), without limits: memory is taken for one chunk at a time.
-pub fn inspect(bytes: &[u8]) -> Result<Inspection> {
-    let limits = Limits {
-        rows: u64::MAX,
-        ..Limits::default()
-    };
-    let mut reader = Chunks::new(InMemory { bytes, position: 0 }, limits)?;
+/// As for [`decode`](super::decode).
+pub fn inspect(bytes: &[u8], limits: &Limits) -> Result<Inspection> {
+    let mut reader = Chunks::new(InMemory { bytes, position: 0 }, *limits)?;
     let mut columns: Vec<InspectedColumn> = reader
         .schema
         .fields()

@@ -10,8 +10,8 @@ pub(super) const VERSION: u8 = 1;
 /// How many rows a chunk has at most.
 pub const ROWS_PER_CHUNK: usize = 1 << 16;
 
-/// The bytes of a chunk's head behind the number of its rows: how long it is, and the checksum.
-pub(super) const HEAD: usize = 8;
+/// The bytes of a checksum, which stands between the length of a part and the part.
+pub(super) const CHECKSUM: usize = 4;
 
 /// CRC-32C, as iSCSI has it.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
@@ -41,10 +41,15 @@ pub(super) fn write_schema(schema: &Schema) -> std::result::Result<Vec<u8>, Enco
     let mut bytes = Vec::with_capacity(16 + body.len());
     bytes.extend_from_slice(&MAGIC);
     bytes.push(VERSION);
-    write_varint(&mut bytes, body.len() as u64);
-    bytes.extend_from_slice(&checksum(&body).to_le_bytes());
-    bytes.extend_from_slice(&body);
+    append_part(&body, &mut bytes);
     Ok(bytes)
+}
+
+/// Appends a part of a table: its length, its checksum, and itself.
+pub(super) fn append_part(body: &[u8], bytes: &mut Vec<u8>) {
+    write_varint(bytes, body.len() as u64);
+    bytes.extend_from_slice(&checksum(body).to_le_bytes());
+    bytes.extend_from_slice(body);
 }
 
 fn write_text(bytes: &mut Vec<u8>, text: &str) {

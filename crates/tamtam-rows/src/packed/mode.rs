@@ -1,4 +1,22 @@
 /// What the packed encoding aims at.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::packed::{self, Mode};
+/// use tamtam_rows::{Column, Field, Kind, Rows, Schema};
+///
+/// let schema = Schema::new([Field::new("n", Kind::U32)])?;
+/// let rows = Rows::new(schema, [Column::from((0..1_000_u32).map(|n| n % 50).collect::<Vec<_>>())])?;
+/// let length = |mode| {
+///     let mut bytes = Vec::new();
+///     packed::encode(&rows, mode, &mut bytes).unwrap();
+///     bytes.len()
+/// };
+/// assert!(length(Mode::Small) <= length(Mode::Packed));
+/// assert!(length(Mode::Packed) < length(Mode::Plain));
+/// # Ok::<(), tamtam_rows::ShapeError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Small at the speed of memory: the least time from one program to another over fast links.

@@ -1,11 +1,32 @@
 use std::io::Read;
+use std::ops::Range;
 
 use super::bytes::{FORM, Input, Result};
 use super::column;
-use super::layout::{MAGIC, ROWS_PER_CHUNK, VERSION, checksum, read_schema};
+use super::layout::{CHECKSUM, MAGIC, ROWS_PER_CHUNK, VERSION, checksum, read_schema};
 use crate::{DecodeError, Field, Limits, Rows, Schema};
 
 /// Reads a table chunk by chunk, with memory for one of them.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::packed::{self, Mode, Reader};
+/// use tamtam_rows::{Column, Field, Kind, Limits, Rows, Schema};
+///
+/// let schema = Schema::new([Field::new("n", Kind::U32)])?;
+/// let rows = Rows::new(schema, [Column::from((0..100_000_u32).collect::<Vec<_>>())])?;
+/// let mut bytes = Vec::new();
+/// packed::encode(&rows, Mode::Packed, &mut bytes)?;
+///
+/// let mut reader = Reader::new(bytes.as_slice(), Limits::default())?; // of a file, or a socket
+/// let mut rows = 0;
+/// while let Some(chunk) = reader.next_chunk()? {
+///     rows += chunk.len(); // of 65,536 rows at most
+/// }
+/// assert_eq!(rows, 100_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Reader<R> {
     chunks: Chunks<Streamed<R>>,
@@ -140,8 +161,14 @@ pub(super) struct Chunks<S> {
     pub(super) source: S,
     limits: Limits,
     pub(super) schema: Schema,
+    progress: Progress,
+}
+
+/// How far a table was read.
+#[derive(Debug, Default)]
+struct Progress {
     rows: u64,
-    count: u64,
+    chunks: u64,
     is_done: bool,
 }
 
@@ -165,20 +192,13 @@ impl<S: Source> Chunks<S> {
                 known: VERSION.into(),
             });
         }
-        let length = read_varint(&mut source, "the length of the schema")?;
-        within(length, &limits)?;
-        let expected = read_checksum(&mut source, "the checksum of the schema")?;
-        let origin = source.position();
-        let body = source.take(length, "the schema")?;
-        check(body, expected, origin, || "the schema".into())?;
+        let (origin, body) = part(&mut source, &limits, || "the schema".into())?;
         let schema = read_schema(body, origin, &limits)?;
         Ok(Chunks {
             source,
             limits,
             schema,
-            rows: 0,
-            count: 0,
-            is_done: false,
+            progress: Progress::default(),
         })
     }
 
@@ -187,13 +207,14 @@ impl<S: Source> Chunks<S> {
         &mut self,
         look: &mut dyn FnMut(usize, &mut Input<'_>),
     ) -> Result<Option<Rows>> {
-        let Some(head) = self.head()? else {
+        let columns = self.schema.len();
+        let Some((head, input)) = self
+            .progress
+            .open(&mut self.source, &self.limits, columns)?
+        else {
             return Ok(None);
         };
-        let origin = self.source.position();
-        let body = head.body(&mut self.source)?;
-        let mut columns = Vec::with_capacity(self.schema.len());
-        let input = Input::new(body, origin, &self.limits);
+        let mut columns = Vec::with_capacity(columns);
         each_column(input, &self.schema, |index, field, part| {
             look(index, part);
             columns.push(column::decode(
@@ -208,79 +229,92 @@ impl<S: Source> Chunks<S> {
         Ok(Some(Rows::new(self.schema.clone(), columns)?))
     }
 
-    /// What stands before the next chunk, whose body must be taken next; `None` at the end.
+    /// Where the columns of the next chunk lie, which were taken and are what was written; `None` at the end.
     pub(super) fn head(&mut self) -> Result<Option<Head>> {
+        let columns = self.schema.len();
+        let opened = self
+            .progress
+            .open(&mut self.source, &self.limits, columns)?;
+        Ok(opened.map(|(head, _)| head))
+    }
+}
+
+impl Progress {
+    /// Takes the next chunk of so many columns, and says how many rows they have; `None` at the end.
+    fn open<'s>(
+        &mut self,
+        source: &'s mut impl Source,
+        limits: &Limits,
+        columns: usize,
+    ) -> Result<Option<(Head, Input<'s>)>> {
         if self.is_done {
             return Ok(None);
         }
-        let count = read_varint(&mut self.source, "the number of rows of a chunk")?;
+        let number = self.chunks;
+        let (origin, body) = part(source, limits, || format!("chunk {number}"))?;
+        let mut input = Input::new(body, origin, limits);
+        let count = input.varint("the number of rows of a chunk")?;
         if count == 0 {
-            let all = read_varint(&mut self.source, "the number of all rows")?;
+            let all = input.varint("the number of all rows")?;
             if all != self.rows {
-                return Err(self.malformed(format!(
+                return Err(input.malformed(format!(
                     "{} rows were read where {all} were written",
                     self.rows
                 )));
             }
+            if input.left() != 0 {
+                return Err(input.malformed("more bytes behind the number of all rows"));
+            }
             self.is_done = true;
             return Ok(None);
         }
-        if count > ROWS_PER_CHUNK as u64 || self.schema.is_empty() {
-            return Err(self.malformed(format!("a chunk of {count} rows")));
+        if count > ROWS_PER_CHUNK as u64 || columns == 0 {
+            return Err(input.malformed(format!("a chunk of {count} rows")));
         }
         let rows = self.rows + count;
-        if rows > self.limits.rows {
+        if rows > limits.rows {
             return Err(DecodeError::Limit {
                 form: FORM,
                 what: "rows",
                 declared: rows,
-                limit: self.limits.rows,
+                limit: limits.rows,
             });
         }
-        let length = self.source.take(4, "the length of a chunk")?;
-        let length = u32::from_le_bytes(length.try_into().expect("4 bytes"));
-        within(length.into(), &self.limits)?;
-        let expected = read_checksum(&mut self.source, "the checksum of a chunk")?;
-        let number = self.count;
         self.rows = rows;
-        self.count += 1;
-        Ok(Some(Head {
+        self.chunks += 1;
+        let head = Head {
             number,
             rows: count as usize,
-            length,
-            checksum: expected,
-        }))
-    }
-
-    fn malformed(&self, reason: String) -> DecodeError {
-        DecodeError::Malformed {
-            form: FORM,
-            at: self.source.position(),
-            reason,
-        }
+            columns: input.position()..origin + body.len() as u64,
+        };
+        Ok(Some((head, input)))
     }
 }
 
-/// What is said of a chunk before its body.
+/// What is known of a chunk before its columns are looked at.
 #[derive(Debug)]
 pub(super) struct Head {
     /// Which chunk it is, from 0.
     pub(super) number: u64,
     pub(super) rows: usize,
-    length: u32,
-    checksum: u32,
+    /// Where in the stream its columns lie.
+    pub(super) columns: Range<u64>,
 }
 
-impl Head {
-    /// The body, which comes next, and is what was written.
-    pub(super) fn body<'s>(&self, source: &'s mut impl Source) -> Result<&'s [u8]> {
-        let origin = source.position();
-        let body = source.take(self.length.into(), "a chunk")?;
-        check(body, self.checksum, origin, || {
-            format!("chunk {}", self.number)
-        })?;
-        Ok(body)
-    }
+/// The next part, which is what was written, and where in the stream it begins.
+fn part<'s>(
+    source: &'s mut impl Source,
+    limits: &Limits,
+    name: impl FnOnce() -> String,
+) -> Result<(u64, &'s [u8])> {
+    let length = read_varint(source, "the length of a part")?;
+    within(length, limits)?;
+    let expected = source.take(CHECKSUM as u64, "the checksum of a part")?;
+    let expected = u32::from_le_bytes(expected.try_into().expect("4 bytes"));
+    let origin = source.position();
+    let body = source.take(length, "a part")?;
+    check(body, expected, origin, name)?;
+    Ok((origin, body))
 }
 
 /// Divides the body of a chunk. Each column's part must be read to its end.
@@ -334,11 +368,6 @@ fn check(body: &[u8], expected: u32, at: u64, what: impl FnOnce() -> String) -> 
         expected,
         found,
     })
-}
-
-fn read_checksum(source: &mut impl Source, what: &'static str) -> Result<u32> {
-    let bytes = source.take(4, what)?;
-    Ok(u32::from_le_bytes(bytes.try_into().expect("4 bytes")))
 }
 
 fn read_varint(source: &mut impl Source, what: &'static str) -> Result<u64> {

@@ -1,8 +1,7 @@
 use std::io::Write;
 
 use super::bytes::{FORM, Output, write_varint};
-use super::integers::Effort;
-use super::layout::{HEAD, ROWS_PER_CHUNK, checksum, write_schema};
+use super::layout::{CHECKSUM, ROWS_PER_CHUNK, append_part, checksum, write_schema};
 use super::{Mode, column};
 use crate::{EncodeError, Record, Rows, Schema};
 
@@ -174,8 +173,9 @@ fn check(rows: &Rows, schema: &Schema) -> Result<(), EncodeError> {
 
 /// Appends what stands behind the last chunk.
 fn append_end(rows: u64, bytes: &mut Vec<u8>) {
-    bytes.push(0);
-    write_varint(bytes, rows);
+    let mut body = vec![0];
+    write_varint(&mut body, rows);
+    append_part(&body, bytes);
 }
 
 /// Appends a chunk, which will lie at `position` in the stream.
@@ -189,12 +189,19 @@ fn append_chunk(
         return Ok(());
     }
     let start = bytes.len();
-    bytes.reserve(rows.memory() + 16);
+    let memory = rows.memory();
+    bytes.reserve(memory + 16);
+    // Room for the length of the chunk is left before it, and so is that of each column. Only plain columns look at
+    // where they lie; before those a length always takes five bytes.
+    let head = match (mode, memory) {
+        (Mode::Plain, _) => 5,
+        (_, 0..4096) => 2,
+        (_, 4096..0x10_0000) => 3,
+        _ => 4,
+    };
+    bytes.resize(start + head + CHECKSUM, 0);
+    let from = bytes.len();
     write_varint(bytes, rows.len() as u64);
-    let head = bytes.len();
-    bytes.resize(head + HEAD, 0);
-    // Room for the length of a column is left before it. Only plain columns look at where they lie; before those
-    // it always takes five bytes.
     let room = match (mode, rows.len()) {
         (Mode::Plain, _) => 5,
         (_, 0..1600) => 2,
@@ -207,22 +214,23 @@ fn append_chunk(
         let mut out = Output {
             bytes: &mut *bytes,
             origin,
+            slack: 0,
         };
-        column::encode(column, field.is_nullable(), Effort::new(mode), &mut out);
+        column::encode(column, field.is_nullable(), mode, &mut out);
         let length = (bytes.len() - before - room) as u64;
         write_length(bytes, before, room, length);
     }
-    let body = &bytes[head + HEAD..];
-    let Ok(length) = u32::try_from(body.len()) else {
+    let body = &bytes[from..];
+    if u32::try_from(body.len()).is_err() {
         return Err(EncodeError::Unsupported {
             form: FORM,
             what: format!("a chunk of {} bytes", body.len()),
             reason: "a chunk takes at most 4 GiB; write fewer rows at a time".into(),
         });
-    };
-    let checksum = checksum(body);
-    bytes[head..head + 4].copy_from_slice(&length.to_le_bytes());
-    bytes[head + 4..head + HEAD].copy_from_slice(&checksum.to_le_bytes());
+    }
+    let (length, checksum) = (body.len() as u64, checksum(body));
+    bytes[from - CHECKSUM..from].copy_from_slice(&checksum.to_le_bytes());
+    write_length(bytes, start, head, length);
     Ok(())
 }
 

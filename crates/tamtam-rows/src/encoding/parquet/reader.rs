@@ -71,7 +71,15 @@ impl ParquetReader {
     /// # Errors
     /// If there is no such file, it is not a Parquet file, or it has columns of types that a table does not have.
     pub fn open(path: impl AsRef<Path>, limits: Limits) -> Result<ParquetReader, DecodeError> {
-        ParquetReader::new("parquet", Source::File(File::open(path)?), limits)
+        ParquetReader::of_file(File::open(path)?, limits)
+    }
+
+    /// Reads the description of a file that is open.
+    ///
+    /// # Errors
+    /// As [`open`](ParquetReader::open).
+    pub fn of_file(file: File, limits: Limits) -> Result<ParquetReader, DecodeError> {
+        ParquetReader::new("parquet", Source::File(file), limits)
     }
 
     pub(super) fn of_bytes(

@@ -1,21 +1,23 @@
 use super::divisor::Divisor;
 use super::encode::offsets;
+use super::rival::Rival;
 use super::sample::{
     FEW_LOOKED_AT, MANY_LOOKED_AT, Sample, Widths, entropy, greatest_common_divisor,
 };
 use super::symbols::{class_of, table_bits};
 use super::{Choices, Effort, Integer, dictionary, radix};
 use crate::kernels::{Word, vectorised, width_of};
+use crate::packed::Mode;
 
 /// What a list is to be coded with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Choice {
     Packed,
     Delta,
-    /// With this many low bits.
-    Patched(u32),
+    /// With this many low bits, from so far above the least value on.
+    Patched(u32, u64),
     Runs,
-    /// With about this many entries.
+    /// With no more entries than this.
     Dictionary(usize),
     Symbols,
     Classes,
@@ -36,10 +38,18 @@ const WORTH: f64 = 1.12;
 const WORTH_INSIDE: f64 = 1.25;
 /// What runs must save, in bits a value.
 const RUN: f64 = 1.0;
+/// The share of equal neighbours from which on a sample is taken to show nothing else.
+const ALL_EQUAL: f64 = 0.98;
+/// The share of values in the upper half of a range that makes those in the lower half outliers.
+const MOSTLY: f64 = 0.9;
 
 /// What was chosen for a list.
 pub(super) struct Chosen<W> {
     pub(super) choice: Choice,
+    /// What comes next, should that turn out not to pay.
+    pub(super) second: Choice,
+    /// What the mode packed would do, if this is the mode small.
+    pub(super) rival: Option<Rival>,
     /// What all offsets from the least value have in common.
     pub(super) divisor: u64,
     /// The offsets divided by it, unless it is 1.
@@ -53,18 +63,11 @@ pub(super) fn choose<T: Integer, W: Word>(
     range: u64,
     effort: Effort,
 ) -> Chosen<W> {
-    let choice = match effort.choices(values.len()) {
-        Choices::All => None,
-        Choices::Widths if values.len() >= SHORT && effort.nests() => Some(by_widths(
-            &Sample::<FEW_LOOKED_AT>::of(values, min),
-            values.len(),
-            width_of(range),
-        )),
-        Choices::Widths | Choices::One => Some(Choice::Packed),
-    };
-    if let Some(choice) = choice {
+    if let Some(choice) = of_little_worth(values, min, range, effort) {
         return Chosen {
             choice,
+            second: Choice::Packed,
+            rival: None,
             divisor: 1,
             quotients: Vec::new(),
         };
@@ -76,6 +79,19 @@ pub(super) fn choose<T: Integer, W: Word>(
     }
 }
 
+/// What is chosen for a list that is not worth more than packing or patching.
+fn of_little_worth<T: Integer>(values: &[T], min: T, range: u64, effort: Effort) -> Option<Choice> {
+    match effort.choices(values.len()) {
+        Choices::All => None,
+        Choices::Widths if values.len() >= SHORT && effort.nests() => Some(by_widths(
+            &Sample::<FEW_LOOKED_AT>::of(values, min),
+            values.len(),
+            width_of(range),
+        )),
+        Choices::Widths | Choices::One => Some(Choice::Packed),
+    }
+}
+
 /// Packed or patched.
 fn by_widths<const MOST: usize>(sample: &Sample<MOST>, count: usize, width: u32) -> Choice {
     if sample.share_from(1 << (width - 1)) > 0.25 {
@@ -84,7 +100,7 @@ fn by_widths<const MOST: usize>(sample: &Sample<MOST>, count: usize, width: u32)
     let (low, bits) = Widths::of(sample.values()).patched(width);
     let patched = (bits * count as f64 + PATCHED) * WORTH_INSIDE;
     if patched < f64::from(width) * count as f64 {
-        Choice::Patched(low)
+        Choice::Patched(low, 0)
     } else {
         Choice::Packed
     }
@@ -98,8 +114,28 @@ fn by_sample<T: Integer, W: Word, const MOST: usize>(
 ) -> Chosen<W> {
     let mut sample = Sample::<MOST>::of(values, min);
     let (divisor, quotients) = divide(values, min, &mut sample).unwrap_or((1, Vec::new()));
+    let (choice, second) = cheapest(&sample, values.len(), range / divisor, effort);
+    let rival = (effort.mode == Mode::Small).then(|| {
+        let effort = effort.packed();
+        let (choices, by) = match of_little_worth(values, min, range, effort) {
+            Some(choice) => ([choice, Choice::Packed], 1),
+            None => (
+                cheapest(&sample, values.len(), range / divisor, effort).into(),
+                divisor,
+            ),
+        };
+        Rival {
+            choices,
+            count: values.len(),
+            range,
+            divisor: by,
+            is_divided_alike: by == divisor,
+        }
+    });
     Chosen {
-        choice: cheapest(&sample, values.len(), range / divisor, effort),
+        choice,
+        second,
+        rival,
         divisor,
         quotients,
     }
@@ -110,16 +146,18 @@ fn cheapest<const MOST: usize>(
     count: usize,
     range: u64,
     effort: Effort,
-) -> Choice {
+) -> (Choice, Choice) {
     let width = width_of(range);
     if count < SHORT {
-        return Choice::Packed;
+        return (Choice::Packed, Choice::Packed);
     }
     let cost = |bits: f64, fixed: f64| bits * count as f64 + fixed;
     let plainly = cost(width.into(), 0.0);
     let mut best = (Choice::Packed, plainly);
-    let offer = |best: &mut (Choice, f64), choice, cost: f64| {
+    let mut second = Choice::Packed;
+    let mut offer = |best: &mut (Choice, f64), choice, cost: f64| {
         if cost < best.1 {
+            second = best.0;
             *best = (choice, cost);
         }
     };
@@ -127,10 +165,13 @@ fn cheapest<const MOST: usize>(
     let mut runs = f64::INFINITY;
     if effort.nests() {
         // Where many values are as wide as the widest, there is nothing to patch.
-        let (low, bits) = if sample.share_from(1 << (width - 1)) > 0.25 {
-            (width, f64::from(width))
+        let (from, low, bits) = if sample.lies_from(range / 2, MOSTLY) {
+            above_outliers::<MOST>(sample.values(), range)
+        } else if sample.share_from(1 << (width - 1)) > 0.25 {
+            (0, width, f64::from(width))
         } else {
-            widths.insert(Widths::of(sample.values())).patched(width)
+            let (low, bits) = widths.insert(Widths::of(sample.values())).patched(width);
+            (0, low, bits)
         };
         // What is saved must be worth the second pass, here and where it is read.
         let worth = if effort.mode.tries_hard() {
@@ -138,13 +179,20 @@ fn cheapest<const MOST: usize>(
         } else {
             WORTH
         };
-        offer(&mut best, Choice::Patched(low), cost(bits, PATCHED) * worth);
         offer(
             &mut best,
-            Choice::Delta,
-            cost(delta_bits(sample, width), 60.0) * worth.min(1.06),
+            Choice::Patched(low, from),
+            cost(bits, PATCHED) * worth,
         );
         let equal = sample.equal_share();
+        // Where all neighbours are equal but a few, which the sample does not show, their differences are no better.
+        if equal < ALL_EQUAL {
+            offer(
+                &mut best,
+                Choice::Delta,
+                cost(delta_bits(sample, width), 60.0) * worth.min(1.06),
+            );
+        }
         if equal > 0.3 {
             let length = (1.0 / (1.0 - equal).max(1e-3)).log2() + 1.0;
             let bits = (1.0 - equal) * (f64::from(width) + length);
@@ -153,14 +201,21 @@ fn cheapest<const MOST: usize>(
             let paid = if effort.mode.tries_hard() {
                 runs
             } else {
-                cost(bits + RUN, 100.0)
+                // Long runs are repeated at once.
+                cost(bits + RUN * (8.0 * (1.0 - equal)).min(1.0), 100.0)
             };
             offer(&mut best, Choice::Runs, paid);
         }
         if width > 2 && !effort.codes {
             let cost = |distinct: f64| {
                 let codes = distinct.max(2.0).log2().ceil();
-                cost(codes, distinct * f64::from(width) + 80.0) * 1.04
+                // Many entries are not in the nearest cache.
+                let worth = if distinct > dictionary::NEAR as f64 {
+                    worth.max(1.04)
+                } else {
+                    1.04
+                };
+                cost(codes, distinct * f64::from(width) + 80.0) * worth
             };
             let distinct = sample.distinct(|least| cost(least) >= best.1);
             if distinct < count as f64 / 2.0 && distinct <= dictionary::MOST as f64 {
@@ -177,13 +232,22 @@ fn cheapest<const MOST: usize>(
     if let Some((choice, cost)) = by_entropy(sample, widths, count, range, most, effort)
         && cost < most
     {
-        best = (choice, cost);
+        let before = best.0;
+        best = (before, f64::INFINITY);
+        offer(&mut best, choice, cost);
     }
     if effort.mode.tries_hard() {
         let bits = radix::bits(range) + effort.mode.bits_in(radix::NANOSECONDS);
         offer(&mut best, Choice::Radix, cost(bits, 8.0));
     }
-    best.0
+    // How many entries there are at most takes longer to tell than about how many.
+    let bounded = |choice| match choice {
+        Choice::Dictionary(entries) => {
+            Choice::Dictionary(sample.most_distinct(count, entries as f64))
+        }
+        other => other,
+    };
+    (bounded(best.0), bounded(second))
 }
 
 /// Bits a value of the differences, packed or patched; without bound where most of them are not below the values.
@@ -213,8 +277,37 @@ fn delta_bits<const MOST: usize>(sample: &Sample<MOST>, width: u32) -> f64 {
             *offset = difference.wrapping_sub(least) as u64;
         }
     });
-    let (_, patched) = Widths::of(offsets).patched(width_of(range));
-    packed.min(patched)
+    let width = width_of(range);
+    let above = |least: u64| offsets.iter().filter(|&&offset| offset >= least).count();
+    let (_, patched) = Widths::of(offsets).patched(width);
+    let best = packed.min(patched);
+    if above(range / 2) as f64 > MOSTLY * offsets.len() as f64 {
+        return best.min(above_outliers::<MOST>(offsets, range).2);
+    }
+    best
+}
+
+/// From which value on, and with how many low bits, patching is cheapest where few values lie far below the others, and
+/// the bits a value then.
+fn above_outliers<const MOST: usize>(values: &[u64], range: u64) -> (u64, u32, f64) {
+    let mut place = [0; MOST];
+    let place = &mut place[..values.len()];
+    let mut best = (0, width_of(range), f64::from(width_of(range)));
+    for below in [0, values.len() / 64, values.len() / 16] {
+        place.copy_from_slice(values);
+        let (_, &mut from, others) = place.select_nth_unstable(below);
+        others
+            .iter_mut()
+            .for_each(|value| *value = value.wrapping_sub(from));
+        let (low, bits) = Widths::of(others).patched(width_of(range - from));
+        // An outlier that no sample shows is still there. Its gap and its upper part are lists of their own.
+        let share = (below as f64).max(0.5) / values.len() as f64;
+        let bits = bits + share * ((1.0 / share).log2() + 12.0);
+        if bits < best.2 {
+            best = (from, low, bits);
+        }
+    }
+    best
 }
 
 /// That of the two ways to use the entropy coder which fits the range, where the sample is large enough to tell and it

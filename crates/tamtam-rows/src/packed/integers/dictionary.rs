@@ -1,10 +1,12 @@
 use super::encode::{delta, pays};
 use super::{Codec, Effort, encode};
 use crate::kernels::{Word, vectorised};
+use crate::packed::Mode;
 use crate::packed::bytes::Output;
 
-/// The most entries that are tried.
-pub(super) const MOST: usize = 1 << 13;
+/// The most entries that are tried, and how many of them are near when they are looked up.
+pub(super) const MOST: usize = 1 << 15;
+pub(super) const NEAR: usize = 1 << 13;
 
 /// Writes the list as a dictionary, unless it turns out to be none; then nothing is written.
 pub(super) fn write<W: Word>(
@@ -16,7 +18,7 @@ pub(super) fn write<W: Word>(
     out: &mut Output<'_>,
 ) -> bool {
     // As soon as it cannot pay, or the expectation proves wrong, it is given up.
-    let most = MOST.min(offsets.len() / 2).min(expected * 3 + 32).max(2);
+    let most = MOST.min(offsets.len() / 2).min(expected).max(2);
     let range = crate::kernels::mask(width);
     let words = range / 64 + 1;
     let found = if words <= offsets.len() as u64 {
@@ -37,7 +39,14 @@ pub(super) fn write<W: Word>(
         // The differences are smaller, and need not be compared with anything.
         delta(&entries, 0, width, effort.inner(), out);
     } else {
+        let behind = out.bytes.len();
         encode::<u64>(&entries, effort.inner(), out);
+        if effort.mode == Mode::Small && entries.len() > 4 {
+            let (own, most) = (out.bytes.len(), out.slack);
+            delta(&entries, 0, width, effort.inner(), out);
+            out.keep_smaller(behind, own);
+            out.slack = most;
+        }
     }
     encode(&codes, effort.inner().of_codes(), out);
     pays(start, offsets.len(), width, out)

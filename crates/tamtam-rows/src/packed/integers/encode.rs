@@ -98,19 +98,23 @@ fn list<T: Integer, W: Integer>(
     out: &mut Output<'_>,
 ) {
     let base = min.wide();
+    let (start, slack) = (out.bytes.len(), out.slack);
     let Chosen {
         choice,
+        second,
+        rival,
         divisor,
         quotients,
     } = choose::<T, W>(values, min, range, effort);
     let width = width_of(range / divisor);
+    let mut written = Choice::Packed;
     if divisor > 1 {
         // What was divided lies as a list of its own inside a scaled one.
         out.byte(Codec::Scaled as u8);
         out.zigzag(base);
         out.varint(divisor);
         if effort.nests() {
-            coded(&quotients, choice, 0, width, effort.inner(), out);
+            written = coded(&quotients, [choice, second], 0, width, effort.inner(), out);
         } else {
             packed(&quotients, W::of(0), 0, width, out);
         }
@@ -118,7 +122,15 @@ fn list<T: Integer, W: Integer>(
         packed(values, min, base, width, out);
     } else {
         let offsets = offsets::<T, W>(values, min);
-        coded(&offsets, choice, base, width, effort, out);
+        written = coded(&offsets, [choice, second], base, width, effort, out);
+    }
+    if let Some(rival) = rival {
+        let size = out.bytes.len() - start;
+        if rival.may_be_smaller(written, size, out.slack - slack) {
+            list::<T, W>(values, min, range, effort.packed(), out);
+            out.keep_smaller(start, start + size);
+        }
+        out.slack = slack + rival.most().saturating_sub(out.bytes.len() - start);
     }
 }
 
@@ -131,38 +143,70 @@ pub(super) fn pays(start: usize, count: usize, width: u32, out: &mut Output<'_>)
     false
 }
 
-/// What was chosen may turn out not to be possible; packing always is.
+/// What was chosen may turn out not to be possible; packing always is. Says what was taken.
 fn coded<W: Integer>(
+    offsets: &[W],
+    choices: [Choice; 2],
+    base: u64,
+    width: u32,
+    effort: Effort,
+    out: &mut Output<'_>,
+) -> Choice {
+    let slack = out.slack;
+    for choice in choices {
+        out.slack = slack;
+        if coded_by(offsets, choice, base, width, effort, out) {
+            return choice;
+        }
+    }
+    out.slack = slack;
+    packed(offsets, W::of(0), base, width, out);
+    Choice::Packed
+}
+
+/// False, and nothing written, where packing is smaller.
+fn coded_by<W: Integer>(
     offsets: &[W],
     choice: Choice,
     base: u64,
     width: u32,
     effort: Effort,
     out: &mut Output<'_>,
-) {
-    let done = match choice {
+) -> bool {
+    let start = out.bytes.len();
+    match choice {
         Choice::Packed => false,
         Choice::Delta => {
             delta(offsets, base, width, effort, out);
-            true
+            pays(start, offsets.len(), width, out)
         }
-        Choice::Patched(low) => {
+        Choice::Patched(low, 0) => {
             patched(offsets, base, low, effort, out);
-            true
+            pays(start, offsets.len(), width, out)
+        }
+        Choice::Patched(low, from) => {
+            // What lies below is above all others where numbers begin again.
+            let offsets: Vec<u64> = vectorised(|| {
+                let offsets = offsets.iter();
+                offsets
+                    .map(|offset| offset.get().wrapping_sub(from))
+                    .collect()
+            });
+            patched(&offsets, base.wrapping_add(from), low, effort, out);
+            pays(start, offsets.len(), width, out)
         }
         Choice::Runs => {
             runs(offsets, base, effort, out);
-            true
+            pays(start, offsets.len(), width, out)
         }
         Choice::Dictionary(entries) => {
             dictionary::write(offsets, base, width, entries, effort, out)
         }
         Choice::Symbols => symbols::encode_symbols(offsets, base, width, effort, out),
         Choice::Classes => symbols::encode_classes(offsets, base, width, effort, out),
-        Choice::Radix => radix::encode(offsets, base, out),
-    };
-    if !done {
-        packed(offsets, W::of(0), base, width, out);
+        Choice::Radix => {
+            radix::encode(offsets, base, out) && pays(start, offsets.len(), width, out)
+        }
     }
 }
 
@@ -209,13 +253,17 @@ fn patched<W: Integer>(offsets: &[W], base: u64, low: u32, effort: Effort, out: 
         lows.map(W::of).collect()
     });
     let rows = rows_of_unequal(offsets, &lows);
-    let parts = rows
-        .iter()
-        .map(|&row| W::of(offsets[row as usize].get() >> low))
-        .collect();
     out.byte(low as u8);
     pack(&lows, low, out.bytes);
-    Exceptions::of(&rows, parts).write(effort, out);
+    let uppers = rows.iter().map(|&row| offsets[row as usize].get());
+    if W::BITS == 64 {
+        // With a sign, parts that are nearly 2 to the power of 64 are small.
+        let parts: Vec<i64> = uppers.map(|offset| offset as i64 >> low).collect();
+        Exceptions::of(&rows, parts).write(effort, out);
+    } else {
+        let parts: Vec<W> = uppers.map(|offset| W::of(offset >> low)).collect();
+        Exceptions::of(&rows, parts).write(effort, out);
+    }
 }
 
 fn runs<W: Integer>(offsets: &[W], base: u64, effort: Effort, out: &mut Output<'_>) {

@@ -12,12 +12,15 @@ mod divisor;
 mod encode;
 mod exceptions;
 mod radix;
+mod rival;
 mod sample;
 mod symbols;
 
 pub(super) use decode::decode;
 pub(super) use encode::encode;
 pub(super) use exceptions::{Exceptions, read_exceptions};
+pub(super) use sample::entropy;
+pub(super) use symbols::NANOSECONDS as ENTROPY_NANOSECONDS;
 
 use super::Mode;
 use crate::kernels::Word;
@@ -148,6 +151,14 @@ impl Effort {
             Choices::Widths
         } else {
             Choices::All
+        }
+    }
+
+    /// The same in the mode packed.
+    fn packed(self) -> Effort {
+        Effort {
+            mode: Mode::Packed,
+            ..self
         }
     }
 

@@ -136,6 +136,13 @@ impl<const MOST: usize> Sample<MOST> {
         count as f64 / self.len.max(1) as f64
     }
 
+    /// Whether more than a share of the values are at least so much. A few of them mostly tell that it is not so.
+    pub(super) fn lies_from(&self, least: u64, share: f64) -> bool {
+        let step = (self.len / 8).max(1);
+        let few = self.values().iter().step_by(step);
+        few.filter(|&&value| value < least).count() <= 2 && self.share_from(least) > share
+    }
+
     /// Whether three of four differences are nearer to zero than that.
     pub(super) fn is_near(&self, limit: u64) -> bool {
         let differences = self.differences();
@@ -147,6 +154,26 @@ impl<const MOST: usize> Sample<MOST> {
                 .sum::<u64>()
         });
         near * 4 >= differences.len() as u64 * 3
+    }
+
+    /// How many different values the whole list of `count` has at most, as far as the sample tells, if it would have
+    /// `even`ly distributed ones that many: where some are frequent, those that the sample has once stand for as many
+    /// as the root of what it stands for, or more (Charikar, Chaudhuri, Motwani, Narasayya, "Towards Estimation Error Guarantees for
+    /// Distinct Values", PODS 2000).
+    pub(super) fn most_distinct(&self, count: usize, even: f64) -> usize {
+        let mut once = Different::<MOST>::default();
+        let mut again = Different::<MOST>::default();
+        for value in self.values() {
+            let before = once.count;
+            once.look_at(std::iter::once(value));
+            if once.count == before {
+                again.look_at(std::iter::once(value));
+            }
+        }
+        let alone = (once.count - again.count) as f64;
+        let factor = (count as f64 / self.len.max(1) as f64).sqrt();
+        let skewed = alone * factor + again.count as f64;
+        (even * 6.0).max(skewed * 4.0) as usize + 32
     }
 
     /// How many different values the whole list would have if each were as likely. Without bound if so many as a part
@@ -287,7 +314,7 @@ pub(super) fn greatest_common_divisor(one: u64, other: u64) -> u64 {
 
 /// Bits a symbol of the best code for symbols that are as frequent as these, corrected for what a sample misses
 /// (Miller, 1955).
-pub(super) fn entropy(counts: &[u32]) -> f64 {
+pub(in crate::packed) fn entropy(counts: &[u32]) -> f64 {
     let all: u32 = counts.iter().sum();
     let kinds = counts.iter().filter(|&&count| count > 0).count();
     let missed = (kinds as f64 - 1.0) / (2.0 * f64::from(all.max(1)) * std::f64::consts::LN_2);

@@ -10,7 +10,7 @@ use crate::kernels::{Word, mask, vectorised};
 use crate::packed::bytes::{Input, Output, Result};
 
 /// What a value is taken to need longer than packed, on both sides together: about as long as on a server of 2023.
-pub(super) const NANOSECONDS: f64 = 8.0;
+pub(in crate::packed) const NANOSECONDS: f64 = 8.0;
 
 const PROBABILITY_BITS: u32 = 12;
 const TOTAL: u32 = 1 << PROBABILITY_BITS;
@@ -522,6 +522,7 @@ mod tests {
                         &mut Output {
                             bytes: &mut bytes,
                             origin: 0,
+                            slack: 0,
                         },
                     );
                     let mut input = Input::new(&bytes, 0, &Limits::default());

@@ -1,5 +1,6 @@
 use super::*;
 use crate::Limits;
+use crate::kernels::packed_bytes;
 use crate::packed::bytes::{Input, Output};
 use proptest::prelude::*;
 
@@ -11,6 +12,7 @@ fn coded<T: Integer>(values: &[T], mode: Mode) -> Vec<u8> {
         &mut Output {
             bytes: &mut bytes,
             origin: 5,
+            slack: 0,
         },
     );
     let mut input = Input::new(&bytes, 5, &Limits::default());
@@ -194,5 +196,86 @@ proptest! {
     fn any_bytes_are_values_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200), count in 0_usize..400) {
         let mut input = Input::new(&bytes, 0, &Limits::default());
         let _ = decode::<u32>(&mut input, count, 0);
+    }
+}
+
+#[test]
+fn long_runs_are_no_differences_of_differences() {
+    // Months and days of a year's rows, as they come: each sample sees equal neighbours only, or nearly so.
+    let months: Vec<u8> = (0..60_000_u32)
+        .map(|row| (row / 25_000) as u8 + 1)
+        .collect();
+    let days: Vec<u8> = (0..60_000_u32)
+        .map(|row| (row / 900 % 31) as u8 + 1)
+        .collect();
+    for mode in [Mode::Packed, Mode::Small] {
+        assert!(coded(&months, mode).len() < 40, "{mode:?}");
+        assert!(coded(&days, mode).len() < 200, "{mode:?}");
+    }
+}
+
+#[test]
+fn nothing_is_larger_than_packed() {
+    // Steps that come again at different places: what a sample sees of their differences is small, and others are not.
+    for period in [13, 100, 1000] {
+        let values: Vec<i32> = (0..20_000_u64)
+            .map(|row| (row % period * period) as i32 + (mixed(row / period) % 5_000_000) as i32)
+            .collect();
+        let packed = packed_bytes(values.len(), 23) + 8;
+        for mode in [Mode::Packed, Mode::Small] {
+            assert!(coded(&values, mode).len() <= packed, "{mode:?} {period}");
+        }
+    }
+}
+
+#[test]
+fn a_few_values_far_below_the_others_are_exceptions() {
+    // Places on one chromosome after the other: rising, but where the next one begins.
+    let places: Vec<u32> = (0..50_000_u64)
+        .map(|row| (row % 9000 * 20_000 + mixed(row) % 16_384) as u32)
+        .collect();
+    for mode in [Mode::Packed, Mode::Small] {
+        assert!(
+            coded(&places, mode).len() < packed_bytes(places.len(), 17),
+            "{mode:?}"
+        );
+    }
+    let mut below: Vec<i64> = (0..50_000)
+        .map(|row| (mixed(row) % 16_000) as i64)
+        .collect();
+    for row in [7, 11_111, 30_000] {
+        below[row] = i64::MIN + row as i64;
+    }
+    each_mode(&below);
+    let length = coded(&below, Mode::Packed).len();
+    assert!(
+        length < packed_bytes(below.len(), 16),
+        "{length} {:?}",
+        codecs(&below, Mode::Packed)
+    );
+    let narrow: Vec<u8> = (0..5000)
+        .map(|row| {
+            if row == 7 {
+                0
+            } else {
+                250 + (mixed(row) % 4) as u8
+            }
+        })
+        .collect();
+    each_mode(&narrow);
+    assert!(coded(&narrow, Mode::Packed).len() < packed_bytes(narrow.len(), 2) + 40);
+}
+
+#[test]
+fn a_dictionary_is_found_where_some_values_are_frequent() {
+    // Half of the rows have one of ten values, the others one of 5,000: a sample takes them for fewer.
+    let values: Vec<i64> = (0..40_000)
+        .map(|row| mixed(mixed(row) % if row % 2 == 0 { 10 } else { 5000 }) as i64 >> 24)
+        .collect();
+    for mode in [Mode::Packed, Mode::Small] {
+        assert!(
+            coded(&values, mode).len() < packed_bytes(40_000, 13) + 5000 * 5 + 200,
+            "{mode:?}"
+        );
     }
 }

@@ -1,6 +1,7 @@
+use super::symbol_table::Symbols;
 use super::{
     ALPHABET, Collected, DEPTH, DICTIONARY, DIGITS, FIXED, HEX_LOWER, HEX_UPPER, LENGTHS, OFFSETS,
-    PREFIXES, name,
+    PREFIXES, SYMBOL_TABLE, name,
 };
 use crate::ends::Ends;
 use crate::kernels::{Case, to_hex};
@@ -141,6 +142,18 @@ fn body(input: &mut Input<'_>, codec: u8, count: usize, depth: u8) -> Result<Col
             all.iter_mut()
                 .for_each(|symbol| *symbol = bytes[usize::from(*symbol)]);
             Ok(Collected { all, ends })
+        }
+        SYMBOL_TABLE => {
+            let symbols = Symbols::read(input)?;
+            let (ends, total) = read_lengths(input, count)?;
+            // Both lists may take no bytes, however long they are: the limit is what stops them.
+            input.reserve(total as u64)?;
+            let codes = input.count(total, "the number of codes")?;
+            let codes: Vec<u8> = integers::decode(input, codes, 1)?;
+            match symbols.all(&codes, total) {
+                Some(all) => Ok(Collected { all, ends }),
+                None => Err(input.malformed("codes that stand for other bytes than there are")),
+            }
         }
         FIXED => {
             let width = input.count(u32::MAX as usize, "the length of values")?;

@@ -1,8 +1,9 @@
 use super::dictionary::Dictionary;
 use super::sample::{Repetitions, Sample, shared_prefix};
+use super::symbol_table::{self, SymbolTable};
 use super::{
     ALPHABET, Collected, DEPTH, DICTIONARY, DIGITS, FIXED, HEX_LOWER, HEX_UPPER, LENGTHS, OFFSETS,
-    PREFIXES, Texts,
+    PREFIXES, SYMBOL_TABLE, Texts,
 };
 use crate::kernels::{Case, from_hex};
 use crate::packed::Mode;
@@ -34,7 +35,17 @@ fn nested(texts: Texts<'_>, effort: Effort, depth: u8, out: &mut Output<'_>) {
             return prefixes(texts, effort, depth, out);
         }
     }
-    if texts.all.len() >= 128 && alphabet(texts, effort, out) {
+    let start = out.bytes.len();
+    if texts.all.len() >= SYMBOLS_FROM && effort.mode.tries_hard() && symbols(texts, effort, out) {
+        // The mode packed has no table of symbols, but an alphabet of few bytes, which may be smaller.
+        let behind = out.bytes.len();
+        if effort.mode == Mode::Small && alphabet(texts, FEW, effort, out) {
+            out.keep_smaller(start, behind);
+        }
+        return;
+    }
+    let most = if effort.mode.tries_hard() { 256 } else { FEW };
+    if texts.all.len() >= 128 && alphabet(texts, most, effort, out) {
         return;
     }
     lengths(texts, effort, out);
@@ -162,9 +173,64 @@ fn prefixes(texts: Texts<'_>, effort: Effort, depth: u8, out: &mut Output<'_>) {
     nested(rest.texts(), effort, depth + 1, out);
 }
 
-/// False, and nothing written, where there are too many different bytes.
-fn alphabet(texts: Texts<'_>, effort: Effort, out: &mut Output<'_>) -> bool {
-    let most = if effort.mode.tries_hard() { 256 } else { 16 };
+/// In so many bytes a table of symbols may be worth its own.
+const SYMBOLS_FROM: usize = 512;
+/// What a byte is taken to need longer by a table of symbols than as it is, on both sides together, in nanoseconds.
+const SYMBOLS_NANOSECONDS: f64 = 5.0;
+
+/// False, and nothing written, where it is not expected to be smaller than by an alphabet, or turns out so.
+fn symbols(texts: Texts<'_>, effort: Effort, out: &mut Output<'_>) -> bool {
+    let table = SymbolTable::of(texts.all);
+    let sample = symbol_table::sample(texts.all);
+    let of_sample = table.codes(&sample);
+    let total = texts.all.len() as f64;
+    // Bits of as many bytes as are like these, whose time is worth some more.
+    let worth = |bits: f64, nanoseconds: f64, count: f64| {
+        bits * count + effort.mode.bits_in(nanoseconds * count)
+    };
+    let codes = of_sample.len() as f64 / sample.len() as f64 * total;
+    let coded = worth(8.0, 0.0, codes).min(worth(
+        entropy_of(&of_sample),
+        integers::ENTROPY_NANOSECONDS,
+        codes,
+    ));
+    let expected = coded + worth(0.0, SYMBOLS_NANOSECONDS, total) + 8.0 * table.bytes() as f64;
+    let others = worth(8.0, 0.0, total).min(worth(
+        entropy_of(&sample),
+        integers::ENTROPY_NANOSECONDS,
+        total,
+    ));
+    if expected > others * 0.98 {
+        return false;
+    }
+    let start = out.bytes.len();
+    out.byte(SYMBOL_TABLE);
+    table.write(out);
+    write_lengths(texts, effort, out);
+    let behind = out.bytes.len();
+    let codes = table.codes(texts.all);
+    out.varint(codes.len() as u64);
+    integers::encode(&codes, effort.inner(), out);
+    if codes.len() > texts.all.len()
+        || out.bytes.len() - behind + table.bytes() > texts.all.len() * 9 / 10
+    {
+        out.bytes.truncate(start);
+        return false;
+    }
+    true
+}
+
+fn entropy_of(bytes: &[u8]) -> f64 {
+    let mut counts = [0; 256];
+    bytes.iter().for_each(|&byte| counts[byte as usize] += 1);
+    integers::entropy(&counts)
+}
+
+/// The most bytes of an alphabet where time counts.
+const FEW: usize = 16;
+
+/// False, and nothing written, where there are more than `most` different bytes.
+fn alphabet(texts: Texts<'_>, most: usize, effort: Effort, out: &mut Output<'_>) -> bool {
     let mut place = [u8::MAX; 256];
     let mut occurs = [false; 256];
     for part in texts.all.chunks(256) {

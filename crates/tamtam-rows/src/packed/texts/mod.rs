@@ -5,6 +5,7 @@ mod dictionary;
 mod encode;
 mod identity;
 mod sample;
+mod symbol_table;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +32,9 @@ pub(super) const FIXED: u8 = 7;
 /// Where each value begins and the last one ends, in four bytes each, at a multiple of 8; and the bytes.
 pub(super) const OFFSETS: u8 = 8;
 
+/// Symbols of up to eight bytes, the lengths, and which of the symbols stand there, as lists of integers.
+const SYMBOL_TABLE: u8 = 9;
+
 /// How deep texts may lie in texts.
 const DEPTH: u8 = 3;
 
@@ -43,6 +47,7 @@ fn name(codec: u8) -> &'static str {
         PREFIXES => "prefixes",
         ALPHABET => "alphabet",
         FIXED => "fixed",
+        SYMBOL_TABLE => "symbol table",
         _ => "offsets",
     }
 }

@@ -17,6 +17,7 @@ fn coded(texts: &Strings, mode: Mode) -> Vec<u8> {
         &mut Output {
             bytes: &mut bytes,
             origin: 2,
+            slack: 0,
         },
     );
     let mut input = Input::new(&bytes, 2, &Limits::default());
@@ -128,6 +129,7 @@ fn a_short_dictionary_does_not_grow_beyond_the_limit() {
         &mut Output {
             bytes: &mut bytes,
             origin: 0,
+            slack: 0,
         },
     );
     assert!(bytes.len() < 110_000);

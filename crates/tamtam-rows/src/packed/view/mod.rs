@@ -62,10 +62,8 @@ impl<'a> View<'a> {
         let (mut chunks, mut rows) = (Vec::new(), 0);
         let mut left = *limits;
         while let Some(head) = reader.head()? {
-            let start = reader.source.position;
-            head.body(&mut reader.source)?;
-            let body = &bytes[start..reader.source.position];
-            let mut input = Input::new(body, start as u64, &left);
+            let columns = head.columns.start as usize..head.columns.end as usize;
+            let mut input = Input::new(&bytes[columns], head.columns.start, &left);
             let mut columns = Vec::new();
             input.reserve((size_of::<ViewColumn<'_>>() * reader.schema.len()) as u64)?;
             each_column(input, &reader.schema, |_, field, part| {
