@@ -7,18 +7,30 @@
 //! - `top` shows a running program: its pools, and what their actors do.
 //! - `rows` tries each form of a table on the user's own data.
 //! - `database` are the databases that rows come out of, and the article's table in one.
-//! - `contender` are Tamtam's own ways of passing messages, as they take part in the experiments.
+//! - `nearest` guesses what was meant by a name that is not known.
+//! - `contender` are Tamtam's own ways of passing messages, as they take part in the experiments; `standard` are those of
+//!   the standard library.
 
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "program")]
+#[cfg(feature = "lab")]
 pub mod contender;
-#[cfg(feature = "program")]
+#[cfg(any(feature = "tables", feature = "databases"))]
 pub mod database;
 pub mod drive;
-#[cfg(feature = "program")]
+#[cfg(feature = "lab")]
 pub mod lab;
-#[cfg(feature = "program")]
+#[cfg(feature = "_program")]
+pub mod nearest;
+#[cfg(any(feature = "lab", feature = "tables"))]
+#[cfg_attr(
+    not(all(feature = "lab", feature = "tables")),
+    allow(dead_code, reason = "some of it is for one of the two commands")
+)]
+mod number;
+#[cfg(feature = "tables")]
 pub mod rows;
-#[cfg(feature = "program")]
+#[cfg(feature = "lab")]
+mod standard;
+#[cfg(feature = "top")]
 pub mod top;

@@ -2,15 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
-use tamtam_cli::lab::arguments::LabArguments;
-use tamtam_cli::rows::arguments::RowsArguments;
-use tamtam_cli::top::arguments::TopArguments;
-use tamtam_cli::{contender, drive, lab, rows, top};
 
 /// Passes messages, and shows what each way of passing them costs on this machine.
 #[derive(Debug, Parser)]
@@ -23,24 +20,32 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Measure what each way of passing a message costs here, beside other systems and the articles' figures
-    Lab(Box<LabArguments>),
+    #[cfg(feature = "lab")]
+    Lab(Box<tamtam_cli::lab::arguments::LabArguments>),
     /// Try what each form of a table costs on your own data, and show and convert files of rows
-    Rows(Box<RowsArguments>),
+    #[cfg(feature = "tables")]
+    Rows(Box<tamtam_cli::rows::arguments::RowsArguments>),
     /// Show what a running program does: a live table of its pools and actors
-    Top(TopArguments),
+    #[cfg(feature = "top")]
+    Top(tamtam_cli::top::arguments::TopArguments),
     /// One run of one contender: what the lab starts for each measurement.
+    #[cfg(feature = "lab")]
     #[command(hide = true, disable_help_flag = true)]
     Contender {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<String>,
     },
     /// A busy neighbour, until standard input closes.
-    #[command(hide = true, name = lab::hog::COMMAND)]
+    #[cfg(feature = "lab")]
+    #[command(hide = true, name = tamtam_cli::lab::hog::COMMAND)]
     Hog {
         /// The processor to be busy on; any if it is left out.
         #[arg(long)]
         cpu: Option<usize>,
     },
+    /// A command that this program does not have.
+    #[command(external_subcommand)]
+    Absent(Vec<OsString>),
 }
 
 fn main() -> ExitCode {
@@ -57,12 +62,43 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<ExitCode> {
     match command {
-        Command::Lab(arguments) => lab::command(*arguments),
-        Command::Rows(arguments) => rows::command(*arguments),
-        Command::Top(arguments) => top::command(&arguments),
-        Command::Contender { words } => Ok(drive::run_command(contender::all(), words)),
-        Command::Hog { cpu } => lab::hog::be(cpu),
+        #[cfg(feature = "lab")]
+        Command::Lab(arguments) => tamtam_cli::lab::command(*arguments),
+        #[cfg(feature = "tables")]
+        Command::Rows(arguments) => tamtam_cli::rows::command(*arguments),
+        #[cfg(feature = "top")]
+        Command::Top(arguments) => tamtam_cli::top::command(&arguments),
+        #[cfg(feature = "lab")]
+        Command::Contender { words } => Ok(tamtam_cli::drive::run_command(
+            tamtam_cli::contender::all(),
+            words,
+        )),
+        #[cfg(feature = "lab")]
+        Command::Hog { cpu } => tamtam_cli::lab::hog::be(cpu),
+        Command::Absent(words) => absent(&words),
     }
+}
+
+/// The commands, and the features that they are built with.
+const COMMANDS: [(&str, &str); 3] = [("lab", "lab"), ("rows", "tables"), ("top", "top")];
+
+/// Says how to get the command that `words` begin with, or that there is none.
+fn absent(words: &[OsString]) -> Result<ExitCode> {
+    let name = words
+        .first()
+        .map(|word| word.to_string_lossy())
+        .unwrap_or_default();
+    if let Some((_, feature)) = COMMANDS.iter().find(|(known, _)| *known == name) {
+        bail!(
+            "this program was built without the command {name}; in a checkout: cargo build --release --package \
+             tamtam-cli, with at least the feature {feature}"
+        );
+    }
+    let known = COMMANDS.map(|(known, _)| known);
+    bail!(
+        "there is no command {name}{}",
+        tamtam_cli::nearest::suggest(&name, known, "; tamtam --help shows them")
+    )
 }
 
 /// Whether the reader of our output has gone, as `head` does: no reason to complain.

@@ -1,7 +1,12 @@
 //! The program as a person runs it: the real binary, its output and its exit code.
 //!
 //! Peers are played by `stand-in-peers.sh`, which breaks the contract in ways that real ones should not.
-#![cfg(target_os = "linux")]
+#![cfg(all(
+    target_os = "linux",
+    feature = "lab",
+    feature = "tables",
+    feature = "databases"
+))]
 
 mod program;
 
@@ -147,11 +152,7 @@ fn our_slot_is_measured_and_every_figure_has_every_field() {
         .find(|line| line["variant"] == "1000/free" && line["metric"] == "ns_per_op")
         .unwrap();
     assert!(plain["median"].as_f64().unwrap() > 1.0, "{plain}");
-    for words in [
-        "* slot",
-        "A: shared property",
-        "handover 1000/free\n  slot: ",
-    ] {
+    for words in ["* slot", "A: shared property", "  → slot: "] {
         assert!(
             ended.stdout.contains(words),
             "{words} is missing in\n{}",
@@ -524,7 +525,7 @@ fn wrong_names_are_answered_with_the_known_ones() {
     assert!(
         ended
             .stderr
-            .contains("there is no experiment handovr; known are handover, post"),
+            .contains("there is no experiment handovr; did you mean handover?"),
         "{}",
         ended.stderr
     );
@@ -541,9 +542,37 @@ fn wrong_names_are_answered_with_the_known_ones() {
     assert!(
         ended
             .stderr
-            .contains("there is no contender nobody; known are "),
+            .contains("there is no contender nobody; `tamtam lab list` shows all that there are"),
         "{}",
         ended.stderr
+    );
+    let ended = place.run(&[
+        "lab",
+        "run",
+        "--only",
+        "slot,crossbeam-chanel,flume",
+        "--peers",
+        "peers",
+    ]);
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended
+            .stderr
+            .contains("there is no contender crossbeam-chanel; "),
+        "{}",
+        ended.stderr
+    );
+    let ended = place.run(&["lab", "run", "--only", "slot,mpcs", "--against", "none"]);
+    assert!(
+        ended.stderr.contains("did you mean mpsc"),
+        "{}",
+        ended.stderr
+    );
+    let ended = place.run(&["lba"]);
+    assert_eq!(ended.code, Some(2));
+    assert_eq!(
+        ended.stderr,
+        "tamtam: there is no command lba; did you mean lab?\n"
     );
     for words in [
         &["lab", "run", "--runs", "0"][..],
@@ -597,6 +626,96 @@ fn peers_that_are_not_built_are_left_out_with_a_word_how_to_build_them() {
     );
     let ended = place.run(&["lab", "list", "--against", "none"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn peers_of_other_runtimes_take_part_where_those_of_rust_are_not_built() {
+    let place = Place::with_peers();
+    fs::remove_dir_all(place.path("peers/rust/target")).unwrap();
+    fs::create_dir(place.path("peers/jvm")).unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stand-in-peers.sh");
+    symlink(script, place.path("peers/jvm/run")).unwrap();
+    let ended = place.run(&[
+        "lab",
+        "run",
+        "drumming/10/free",
+        "--peers",
+        "peers",
+        "--only",
+        "steady,quick",
+        "--runs",
+        "1",
+        "--json",
+        "out.json",
+    ]);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    assert!(
+        ended.stderr.contains("The peers of Rust are left out: "),
+        "{}",
+        ended.stderr
+    );
+    // Both that the list names, and no other.
+    let mut measured: Vec<String> = place
+        .json("out.json")
+        .iter()
+        .map(|line| line["contender"].as_str().unwrap().to_owned())
+        .collect();
+    measured.sort();
+    assert_eq!(measured, ["quick", "steady"]);
+}
+
+#[test]
+fn the_standard_library_is_compared_with_by_the_program_alone() {
+    let place = Place::empty();
+    let ended = place.run(&[
+        "lab",
+        "run",
+        "handover/1000/1core",
+        "post/10000000/free/fanin-16B",
+        "property/10000/1core/get",
+        "--only",
+        "slot,std::sync::mpsc,std::sync::mpsc-unbounded,mutex-condvar,std::thread::park,std::sync::Mutex",
+        "--quick",
+        "--runs",
+        "1",
+        "--against",
+        "none",
+        "--json",
+        "out.json",
+    ]);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    let lines = place.json("out.json");
+    for (variant, contender) in [
+        ("1000/1core", "std::sync::mpsc"),
+        ("1000/1core", "std::sync::mpsc-unbounded"),
+        ("1000/1core", "mutex-condvar"),
+        ("1000/1core", "std::thread::park"),
+        ("10000000/free/fanin-16B", "std::sync::mpsc"),
+        ("10000/1core/get", "std::sync::Mutex"),
+    ] {
+        let line = lines
+            .iter()
+            .find(|line| line["variant"] == variant && line["contender"] == contender)
+            .unwrap_or_else(|| panic!("{contender} in {variant} is missing"));
+        assert_eq!(
+            (&line["ours"], &line["verified"]),
+            (&false.into(), &true.into())
+        );
+    }
+    let words: Vec<&str> = ended.stdout.split_whitespace().collect();
+    let text = words.join(" ");
+    assert!(
+        text.contains("std::sync::mpsc here for ") && text.contains(" CPU time"),
+        "{text}"
+    );
+    // The article's figure is there, and no ratio beside it: its machine is not this one.
+    let article = ended
+        .stdout
+        .lines()
+        .find(|line| line.contains("A: shared property  "))
+        .unwrap();
+    let words: Vec<&str> = article.split_whitespace().collect();
+    assert_eq!(words, ["A:", "shared", "property", "62,000"]);
 }
 
 #[test]

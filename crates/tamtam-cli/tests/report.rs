@@ -1,5 +1,5 @@
 //! `tamtam lab report` as a person runs it: the real binary, real results, and the page read as a browser reads it.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "lab"))]
 
 mod program;
 
@@ -232,7 +232,7 @@ fn results_that_are_kept_become_a_page() {
         lines[0]["machine"].as_str().unwrap(),
         "slot",
         "A: shared property",
-        "Both threads on one core.",
+        "Both threads on one core handover 1000/1core",
         "An operation is a round trip.",
         "Every delivery was verified",
         "the article's best was",
@@ -243,19 +243,25 @@ fn results_that_are_kept_become_a_page() {
     assert_eq!(
         page.texts("h2"),
         [
+            "Which way costs what here",
             "Contents",
+            "There and back between two threads handover",
             "What changed",
-            "handover",
             "The sessions",
             "How to read this"
         ]
     );
-    assert_eq!(page.all("rect.bar.ours").len(), 2);
-    assert_eq!(
-        page.all("rect.bar.cpu").len(),
-        2 + 1,
-        "a bar for each and the legend's"
-    );
+    // Once in the answer, which comes first, and once with its experiment.
+    for part in ["section.answer", "section.experiment"] {
+        assert_eq!(page.all(&format!("{part} rect.bar.ours")).len(), 2);
+        assert_eq!(
+            page.all(&format!("{part} rect.bar.cpu")).len(),
+            2 + 1,
+            "a bar for each and the legend's"
+        );
+    }
+    assert_eq!(page.texts("section.answer p.verdict").len(), 1);
+    assert_eq!(page.all("section:has(.answer) ~ main #changes").len(), 1);
     assert_eq!(page.texts("svg.chart path.mark.article").len(), 2 * 3);
 }
 

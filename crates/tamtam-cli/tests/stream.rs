@@ -1,7 +1,7 @@
 //! A table out of a database into a file, by the real program: it takes the memory of a few parts, whatever its length.
 //!
 //! The only test of its program, since what children took is counted for a process as a whole.
-#![cfg(all(target_os = "linux", feature = "program"))]
+#![cfg(all(target_os = "linux", feature = "tables", feature = "databases"))]
 
 use std::path::Path;
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! `tamtam top` as a person and a script use it, beside a program that runs.
 
-#![cfg(unix)]
+#![cfg(all(unix, feature = "top"))]
 
 mod program;
 
@@ -40,6 +40,24 @@ fn a_program_that_serves() {
         stuck.tell(()).unwrap();
     }
     entered.recv().unwrap();
+    // Its only thread is kept, and what may block is elsewhere.
+    let cellar = Pool::builder().threads(1).name("cellar").build().unwrap();
+    let (enter, entered) = std::sync::mpsc::channel();
+    let keep = move |(): (), _: &mut tamtam_actor::Here<()>| {
+        enter.send(()).unwrap();
+        loop {
+            thread::park();
+        }
+    };
+    let spawners = [
+        cellar.spawner().name("the mouse"),
+        cellar.spawner().name("the drain").blocking(),
+    ];
+    let kept = spawners.map(|spawner| spawner.spawn_fn(keep.clone()));
+    for actor in &kept {
+        actor.tell(()).unwrap();
+        entered.recv().unwrap();
+    }
     println!("\nserves at {}", serving.path().display());
     let asker = thread::spawn(move || while cook.ask(|reply| reply).is_ok() {});
     // Only the end matters.
@@ -146,12 +164,12 @@ fn a_running_program_is_shown() {
     );
     assert_eq!(
         (&kitchen["actors"]["living"], &answer["actors_observed"]),
-        (&2.into(), &2.into())
+        (&2.into(), &4.into())
     );
     let actors = answer["actors"].as_array().unwrap();
     let stuck = actors
         .iter()
-        .find(|actor| actor["message"] == "()")
+        .find(|actor| actor["message"] == "()" && actor["home"] == "kitchen")
         .unwrap();
     assert_eq!(
         (&stuck["handled"], &stuck["queued"]),
@@ -199,7 +217,7 @@ fn a_running_program_is_shown() {
             shown.stdout
         );
         assert_eq!(
-            lines[heading + 1].split_whitespace().nth(5),
+            lines[heading + 1].split_whitespace().nth(7),
             Some("2"),
             "{}",
             shown.stdout
@@ -208,6 +226,67 @@ fn a_running_program_is_shown() {
     let socket = program.path.clone();
     drop(program);
     assert!(!Path::new(&socket).exists());
+}
+
+#[test]
+fn a_pool_without_a_free_thread_is_warned_of_and_those_who_keep_it_are_found() {
+    let place = place();
+    let program = Program::start(&place.path("run"));
+    let shown = top(&place, &["--interval", "0.1", "--by", "turn"]);
+    assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""));
+    let warnings: Vec<_> = shown
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("warning: "))
+        .collect();
+    assert_eq!(warnings.len(), 1, "{}", shown.stdout);
+    assert!(
+        warnings[0].starts_with("warning: cellar: its only thread is in a long turn"),
+        "{}",
+        shown.stdout
+    );
+    // The one that began first is at it for the longest.
+    let heading = shown
+        .stdout
+        .lines()
+        .position(|line| line.contains("ACTOR  "));
+    let first = shown.stdout.lines().nth(heading.unwrap() + 1).unwrap();
+    assert!(
+        first.contains("a_program_that_serves") && first.contains("kitchen"),
+        "{first}"
+    );
+    // By name, in capitals or not, with a space; and by type.
+    for (named, count) in [
+        ("THE MOUSE", 1),
+        ("the ", 2),
+        ("a_program_that", 4),
+        ("100 %", 0),
+    ] {
+        let words = ["--interval", "0.1", "--once", "--json", "--named", named];
+        let shown = top(&place, &words);
+        let answer: Value = serde_json::from_str(&shown.stdout).unwrap();
+        let actors = answer["actors"].as_array().unwrap();
+        assert_eq!(
+            (actors.len(), &answer["actors_matching"]),
+            (count, &count.into()),
+            "{named}"
+        );
+    }
+    let shown = top(&place, &["--interval", "0.1", "--named", "drain"]);
+    let row = shown.stdout.lines().find(|line| line.contains("the drain"));
+    assert!(
+        row.unwrap().contains("cellar (blocking)"),
+        "{}",
+        shown.stdout
+    );
+    assert!(!shown.stdout.contains("the mouse"), "{}", shown.stdout);
+    let shown = top(&place, &["--interval", "0.1", "--named", "nobody"]);
+    assert!(
+        shown.stdout.contains("No actor has such a name"),
+        "{}",
+        shown.stdout
+    );
+    drop(program);
 }
 
 #[test]

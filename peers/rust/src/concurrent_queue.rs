@@ -4,7 +4,7 @@ use ::concurrent_queue::{ConcurrentQueue, PushError};
 use tamtam_cli::drive::{Card, Contender, Measure, Post, Queue, Retrieve, stream};
 
 use crate::insist::insist;
-use crate::offer::{self, Kind};
+use tamtam_cli::drive::offer::{self, Kind};
 
 /// Its bounded queue.
 pub(crate) const BOUNDED: Concurrent = Concurrent(Kind::Bounded);

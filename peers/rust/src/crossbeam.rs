@@ -2,7 +2,7 @@ use ::crossbeam_channel::TrySendError;
 use tamtam_cli::drive::{Card, Contender, Measure};
 
 use crate::ends::ends;
-use crate::offer::{self, Kind};
+use tamtam_cli::drive::offer::{self, Kind};
 
 /// Its bounded channel.
 pub(crate) const BOUNDED: Crossbeam = Crossbeam(Kind::Bounded);

@@ -8,7 +8,7 @@ use tamtam_cli::drive::{
     AsyncPost, AsyncQueue, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve,
 };
 
-use crate::offer::{self, Kind};
+use tamtam_cli::drive::offer::{self, Kind};
 
 fn card(name: &'static str, about: &'static str) -> Card {
     Card {

@@ -18,8 +18,8 @@ macro_rules! ends {
 
             fn open(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
                 let (sender, receiver) = match self.0 {
-                    $crate::offer::Kind::Bounded => ::$library::bounded(capacity),
-                    $crate::offer::Kind::Unbounded => ::$library::unbounded(),
+                    ::tamtam_cli::drive::offer::Kind::Bounded => ::$library::bounded(capacity),
+                    ::tamtam_cli::drive::offer::Kind::Unbounded => ::$library::unbounded(),
                 };
                 (Sending(sender), Receiving(receiver))
             }

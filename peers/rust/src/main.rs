@@ -1,7 +1,8 @@
 //! The Rust systems that Tamtam's lab measures itself against, each in a small file.
 //!
 //! The program understands what `tamtam contender` understands (`contender list`, `contender run ...`), and runs the
-//! same bodies. A new peer needs its file and a line in [`PEERS`].
+//! same bodies. A new peer needs its file and a line in [`PEERS`]. The standard
+//! library's own ways need no crate and are in the program `tamtam`, in its module `standard`.
 
 mod actix;
 mod arc_swap;
@@ -22,19 +23,13 @@ mod kameo;
 mod kanal;
 mod kanal_drain;
 mod may;
-mod mutex_condvar;
-mod mutex_swap;
-mod offer;
 mod pco;
 mod plain;
 mod ractor;
 mod row;
 mod rtrb;
 mod rtrb_chunks;
-mod shared_atomic;
 mod stakker;
-mod std_locks;
-mod std_mpsc;
 mod thingbuf;
 mod tiles;
 mod tokio_mpsc;
@@ -51,8 +46,6 @@ use tamtam_cli::drive::{self, Contender};
 
 /// All peers, in the order in which lists show them.
 const PEERS: &[&dyn Contender] = &[
-    &std_mpsc::BOUNDED,
-    &std_mpsc::UNBOUNDED,
     &crossbeam::BOUNDED,
     &crossbeam::UNBOUNDED,
     &kanal::BOUNDED,
@@ -71,21 +64,15 @@ const PEERS: &[&dyn Contender] = &[
     &tokio_mpsc::UNBOUNDED,
     &tokio_oneshot::Oneshots,
     &rtrb::Rtrb,
-    &mutex_condvar::MutexCondvar,
     &kanal_drain::BOUNDED,
     &kanal_drain::UNBOUNDED,
     &rtrb_chunks::RtrbChunks,
-    &mutex_swap::BOUNDED,
-    &mutex_swap::UNBOUNDED,
     #[cfg(target_os = "linux")]
     &bare_futex::BareFutex,
     &bare_spin::BareSpin,
-    &shared_atomic::SharedAtomic,
     &arc_swap::LOAD,
     &arc_swap::CACHE,
     &tokio_watch::Watch,
-    &std_locks::RWLOCK,
-    &std_locks::MUTEX,
     &tokio_tasks::TokioTasks,
     &stakker::OneThread,
     &actix::Arbiters,

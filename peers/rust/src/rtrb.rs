@@ -2,7 +2,7 @@ use ::rtrb::{Consumer, Producer, PushError, RingBuffer};
 use tamtam_cli::drive::{Card, Contender, Measure, Post, Queue, Retrieve};
 
 use crate::insist::insist;
-use crate::offer::{self, Kind};
+use tamtam_cli::drive::offer::{self, Kind};
 
 /// The ring buffer of the crate `rtrb`, for one sender and one receiver. It cannot wait; here it spins for a moment and
 /// then yields, for as long as it takes.

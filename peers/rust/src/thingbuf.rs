@@ -4,7 +4,7 @@ use tamtam_cli::drive::{
     AsyncEnd, AsyncHandover, Card, Contender, Measure, Post, Queue, Retrieve, async_turns,
 };
 
-use crate::offer::{self, Kind};
+use tamtam_cli::drive::offer::{self, Kind};
 
 /// The channel of the crate `thingbuf`, whose places are made in advance and used again.
 ///

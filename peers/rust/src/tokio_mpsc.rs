@@ -7,7 +7,7 @@ use tokio::sync::mpsc::{
     Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel,
 };
 
-use crate::offer::{self, Kind};
+use tamtam_cli::drive::offer::{self, Kind};
 
 /// `channel`.
 pub(crate) const BOUNDED: TokioMpsc = TokioMpsc(Kind::Bounded);

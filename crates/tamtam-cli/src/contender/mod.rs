@@ -6,7 +6,9 @@ mod asked;
 mod batches;
 mod channel;
 mod channel_ask;
+#[cfg(feature = "tables")]
 mod compression;
+#[cfg(feature = "databases")]
 mod database;
 mod event;
 mod gate;
@@ -33,9 +35,11 @@ mod worker;
 use std::sync::LazyLock;
 
 use crate::drive::Contender;
+use crate::standard;
 
-/// All of them, in the order in which lists show them: the ways of passing messages, then the forms of tables, of
-/// which those that are not Tamtam's own are here, too: they come with it. Last the databases that tables come out of.
+/// All that this program runs, in the order in which lists show them: our ways of passing messages, the standard library's,
+/// then the forms of tables, of which those that are not Tamtam's own are here, too: they come with it. Last the databases
+/// that tables come out of.
 #[must_use]
 pub fn all() -> &'static [&'static dyn Contender] {
     &ALL
@@ -43,12 +47,16 @@ pub fn all() -> &'static [&'static dyn Contender] {
 
 static ALL: LazyLock<Vec<&'static dyn Contender>> = LazyLock::new(|| {
     let mut all = OF_MESSAGES.to_vec();
+    all.extend(standard::ALL);
     all.push(&text_by_hand::TextByHand);
     all.push(&packed_from_structs::PackedFromStructs);
     all.push(&packed_for_link::PackedForLink);
     all.extend(row_form::ALL.iter().map(|form| form as &dyn Contender));
-    let named = database::ALL.iter().filter(|database| database.is_named());
-    all.extend(named.map(|database| database as &dyn Contender));
+    #[cfg(feature = "databases")]
+    {
+        let named = database::ALL.iter().filter(|database| database.is_named());
+        all.extend(named.map(|database| database as &dyn Contender));
+    }
     all
 });
 
@@ -99,8 +107,12 @@ mod tests {
         for contender in all() {
             let card = contender.card();
             let measures = contender.measures();
+            let is_standard = standard::ALL
+                .iter()
+                .any(|other| other.card().name == card.name);
             assert!(
                 card.ours
+                    || is_standard
                     || measures
                         .iter()
                         .all(|measure| measure.experiment() == "rows")

@@ -1,29 +1,40 @@
 use std::sync::LazyLock;
 
+#[cfg(feature = "tables")]
+use tamtam_rows::CompressionKind;
 use tamtam_rows::encoding::{self, Encoding};
-use tamtam_rows::{CompressionKind, Limits, Rows, Schema};
+use tamtam_rows::{Limits, Rows, Schema};
 
 use super::VERSION;
+#[cfg(feature = "tables")]
 use super::compression::{self, ByLibrary};
 use crate::drive::rows::{self, Compressor, Form};
 use crate::drive::tables::{self, Table};
 use crate::drive::{Card, Contender, Measure};
 
-/// Every form of `tamtam-rows` that is compiled in, alone and compressed.
+/// Every form of `tamtam-rows` that is compiled in, alone and, where compressors are, compressed.
 pub(super) static ALL: LazyLock<Vec<RowForm>> = LazyLock::new(|| {
     encoding::all()
-        .flat_map(|encoding| {
-            let compressed = compression::ALL
-                .iter()
-                .filter(|by| is_tried(encoding.name(), by.kind()))
-                .map(move |by| RowForm::compressed(encoding, by));
-            std::iter::once(RowForm::plain(encoding)).chain(compressed)
-        })
+        .flat_map(|encoding| std::iter::once(RowForm::plain(encoding)).chain(compressed(encoding)))
         .collect()
 });
 
+#[cfg(feature = "tables")]
+fn compressed(encoding: &'static dyn Encoding) -> impl Iterator<Item = RowForm> {
+    compression::ALL
+        .iter()
+        .filter(|by| is_tried(encoding.name(), by.kind()))
+        .map(move |by| RowForm::compressed(encoding, by))
+}
+
+#[cfg(not(feature = "tables"))]
+fn compressed(_: &'static dyn Encoding) -> impl Iterator<Item = RowForm> {
+    std::iter::empty()
+}
+
 /// Whether a form is tried with this compression: not what is compressed already, and brotli, which takes its time, only
 /// where it is met.
+#[cfg(feature = "tables")]
 fn is_tried(form: &str, kind: CompressionKind) -> bool {
     let is_compressed = form.ends_with("-zstd");
     match kind {
@@ -36,7 +47,7 @@ fn is_tried(form: &str, kind: CompressionKind) -> bool {
 #[derive(Clone, Copy)]
 pub(super) struct RowForm {
     encoding: &'static dyn Encoding,
-    compressor: Option<&'static ByLibrary>,
+    compressor: Option<&'static dyn Compressor>,
     card: Said,
 }
 
@@ -51,6 +62,7 @@ impl RowForm {
         }
     }
 
+    #[cfg(feature = "tables")]
     fn compressed(encoding: &'static dyn Encoding, by: &'static ByLibrary) -> RowForm {
         let RowForm { card, .. } = RowForm::plain(encoding);
         // Made once in the life of the process.
@@ -102,8 +114,7 @@ impl Contender for RowForm {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        let compressor = self.compressor.map(|by| by as &dyn Compressor);
-        let mut measures = rows::measures(*self, compressor);
+        let mut measures = rows::measures(*self, self.compressor);
         let carried: Vec<&str> = tables::ALL
             .iter()
             .filter(|table| table.of_the_article || self.carries(table))

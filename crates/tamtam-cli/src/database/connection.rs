@@ -11,7 +11,7 @@ use tamtam_rows::database::{Parts, Source, SqliteCursor, StreamError};
 use tamtam_rows::{Rows, Schema};
 use tokio::runtime::Runtime;
 
-use super::Url;
+use super::{Taker, Url};
 
 /// How long a server may take to answer the first time, and a file of SQLite may be locked by others.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -25,21 +25,6 @@ enum Open {
     Sqlite(rusqlite::Connection),
     MySql(Runtime, MySqlConnection),
     Postgres(Runtime, PgConnection),
-}
-
-/// What takes the rows of a query.
-pub trait Taker: Send {
-    /// The columns, before any row.
-    ///
-    /// # Errors
-    /// Ends the query.
-    fn begin(&mut self, schema: &Schema) -> Result<()>;
-
-    /// The next rows.
-    ///
-    /// # Errors
-    /// Ends the query.
-    fn take(&mut self, part: Rows) -> Result<()>;
 }
 
 impl Database {

@@ -47,6 +47,7 @@ mod latest;
 pub mod lock_loop;
 mod measure;
 mod message;
+pub mod offer;
 mod outcome;
 mod pace;
 mod packet;

@@ -5,9 +5,23 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+/// What `tamtam lab --help` ends with.
+const EXAMPLES: &str = "\
+Examples:
+  tamtam lab                                a first look at each experiment, in less than a minute
+  tamtam lab handover                       the main variants of one experiment, and everybody who takes part
+  tamtam lab handover/1000/hog --only slot,channel,std::sync::mpsc
+                                            these three alone, beside busy processes
+  tamtam lab --quick                        every variant of all that an article timed, in less than five minutes
+  tamtam lab post --runs 9 --json post.jsonl
+                                            nine rounds, and every figure in a file
+  tamtam lab run --keep && tamtam lab report
+                                            keeps the figures of today, and makes a page of all that are kept
+  tamtam lab list --against none            what there is to measure, without other systems";
+
 /// `tamtam lab`.
 #[derive(Args, Debug)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub struct LabArguments {
     /// What to do; without it, `run`.
     #[command(subcommand)]
@@ -42,16 +56,17 @@ pub struct PeersArguments {
 /// Whom to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Against {
-    /// Other crates, the standard library and other runtimes, where they are built
+    /// Other crates and other runtimes, where they are built
     All,
-    /// Other crates and the standard library, where they are built
+    /// Other crates, where they are built
     Rust,
-    /// Nobody: our own ways only
+    /// Nobody else: our own ways, and the standard library's, which are in this program
     None,
 }
 
 /// `tamtam lab run`.
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct RunArguments {
     /// Which experiments, such as `handover`, or one variant of one: `handover/1000/hog`.
     ///
@@ -70,8 +85,8 @@ pub struct RunArguments {
     /// How often each contender runs, however long that takes [default: 5; with --quick at most 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: Option<u32>,
-    /// Only the contender of this name; may be given several times
-    #[arg(long, value_name = "NAME")]
+    /// Only the contenders of these names: --only slot,channel
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Decode the tables of `rows` in a headless Chromium, too (`./scripts/setup web browser` installs what it needs)
     #[arg(long)]

@@ -50,19 +50,53 @@ impl Catalog {
         };
         match peers {
             Peers::NotWanted => {}
-            Peers::Missing { looked_for } => catalog.notices.push(format!(
-                "The peers are left out: {looked_for} is not there. To build them:\n./scripts/lab --peers"
-            )),
-            Peers::Found(programs) => {
-                for program in programs {
-                    match list(&program.path, interrupt) {
-                        Ok(entries) => catalog.entries.extend(entries),
-                        Err(error) => catalog.notices.push(left_out(program, &error)),
-                    }
-                }
+            Peers::Missing { looked_for } => catalog.notices.push(all_left_out(looked_for)),
+            Peers::Found { programs, missing } => {
+                catalog.add_peers(programs, missing.as_deref(), interrupt);
             }
         }
         Ok(catalog)
+    }
+
+    /// Adds what each of `programs` has; `missing` is the file of Rust's peers if these are not built.
+    fn add_peers(&mut self, programs: &[Program], missing: Option<&str>, interrupt: &Interrupt) {
+        let (mut heard, mut broken, mut absent) = (false, Vec::new(), Vec::new());
+        for program in programs {
+            match list(&program.path, interrupt) {
+                Ok(entries) => {
+                    heard = true;
+                    self.add(entries);
+                }
+                Err(error) if error.is::<NotThere>() => absent.push(left_out(program, &error)),
+                Err(error) => broken.push(left_out(program, &error)),
+            }
+        }
+        match missing {
+            // Who has built none is told so once.
+            Some(looked_for) if !heard => self.notices.push(all_left_out(looked_for)),
+            _ => {
+                self.notices.extend(missing.map(|looked_for| {
+                    format!(
+                        "The peers of Rust are left out: {looked_for} is not there. To build them:\n./scripts/lab --peers"
+                    )
+                }));
+                self.notices.extend(absent);
+            }
+        }
+        self.notices.extend(broken);
+    }
+
+    /// Adds what is not there yet: the program that is asked first runs what two of them have.
+    fn add(&mut self, entries: Vec<Entry>) {
+        for entry in entries {
+            let is_known = self.entries.iter().any(|known| {
+                known.listing.contender == entry.listing.contender
+                    && known.listing.experiment == entry.listing.experiment
+            });
+            if !is_known {
+                self.entries.push(entry);
+            }
+        }
     }
 
     /// The experiments' names: first those that we know, in our order, then others.
@@ -114,6 +148,20 @@ impl Catalog {
         }
         names
     }
+}
+
+fn all_left_out(looked_for: &str) -> String {
+    format!(
+        "The peers are left out: {looked_for} is not there. To build them:\n./scripts/lab --peers"
+    )
+}
+
+/// What is missing in a program that was built for a first look, and how to have it.
+pub(super) fn forms_left_out() -> Option<String> {
+    (!cfg!(all(feature = "tables", feature = "databases"))).then(|| {
+        "This program has a few forms of tables, and no databases. To build it with all of them:\n./scripts/lab --all"
+            .to_owned()
+    })
 }
 
 /// Why the peers of `program` are left out, and what to do about it.

@@ -8,6 +8,8 @@ use crate::drive::tables;
 pub(super) struct Experiment {
     /// Its name on the command line.
     pub name: &'static str,
+    /// The same for people, as a heading.
+    pub heading: &'static str,
     /// What it measures, in one line.
     pub about: &'static str,
     /// What one operation is.
@@ -56,6 +58,7 @@ pub(super) struct Published {
 pub(super) const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "handover",
+        heading: "There and back between two threads",
         about: "strict turns between two workers: what a message there and its answer cost",
         operation: "a round trip",
         source: "articles A and B, 2013",
@@ -92,10 +95,11 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
                 ),
             },
         ],
-        claim: Some("the article's best was 2.5"),
+        claim: Some("the ratio between the article's own ways was 2.5"),
     },
     Experiment {
         name: "post",
+        heading: "Many messages to one receiver",
         about: "post messages to a blocked worker, then let it retrieve them; then streams and fan-in",
         operation: "a message posted and retrieved",
         source: "article E, 2013",
@@ -143,6 +147,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "property",
+        heading: "The latest value, read by all",
         about: "the latest value, read by itself and while another thread sets it without pause",
         operation: "a get",
         source: "articles A and B, 2013",
@@ -155,6 +160,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "latch",
+        heading: "A count shared by two threads",
         about: "two threads count one latch down, as article D's ring does for every message that it handles",
         operation: "a count",
         source: "article D, about 2010",
@@ -167,6 +173,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "ring",
+        heading: "Messages through 10,000 actors",
         about: "10,000 actors in a row, each of which passes 500 messages on to the next; building them included",
         operation: "a message handled",
         source: "article D, about 2010",
@@ -215,6 +222,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "ask",
+        heading: "Questions to an actor",
         about: "ask one actor question after question; tell it 2,000,000 numbers, then ask it once",
         operation: "a question and its answer, or a message told",
         source: "article E, 2013",
@@ -232,6 +240,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "counting",
+        heading: "One actor counts what another sends",
         about: "one actor sends another 1,000,000 numbers, then asks how many came",
         operation: "a number counted",
         main_variants: &["1000000/2cores", "1000000/1core"],
@@ -239,6 +248,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "fork-join",
+        heading: "Sixty actors work for one thread",
         about: "a thread sends 10,000 messages to each of 60 actors, one to each in turn",
         operation: "a message handled",
         main_variants: &["600000/2cores", "600000/1core"],
@@ -246,6 +256,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "threadring",
+        heading: "A token round a hundred actors",
         about: "a token goes round 100 actors, for 100,000 hops",
         operation: "a hop",
         main_variants: &["100000/2cores", "100000/1core"],
@@ -253,6 +264,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "big",
+        heading: "Pings among 120 actors",
         about: "each of 120 actors sends 2,000 pings to others at random, and waits for each pong",
         operation: "a ping and its pong",
         main_variants: &["240000/2cores", "240000/1core"],
@@ -260,6 +272,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "chameneos",
+        heading: "Meetings in pairs",
         about: "100 creatures meet in pairs in one mall, 200,000 times",
         operation: "a meeting, which is four messages",
         main_variants: &["200000/2cores", "200000/1core"],
@@ -267,6 +280,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "flood",
+        heading: "Actors beside one that is flooded",
         about: "one actor is flooded; how late are 1,000 others that get a message a millisecond each?",
         operation: "a message handled",
         source: "the fairness of a pool",
@@ -279,6 +293,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "rows",
+        heading: "A table on its way to a client",
         about: "a table out of a database to a client, in every form: encoded, sent over links of four speeds, decoded",
         operation: "a table of so many rows",
         source: "article C, 2007",
@@ -343,6 +358,7 @@ const ARTICLES_ROWS: &[Published] = &[
 /// What the classics of that suite have in common.
 const SAVINA: Experiment = Experiment {
     name: "",
+    heading: "",
     about: "",
     operation: "",
     source: "the Savina suite, 2014",
@@ -361,7 +377,7 @@ const ARTICLES_RING: &[&str] = &["4875250/2cores/all"];
 const ROUND_TRIPS: &[&str] = &["1000/free", "1000/1core", "1000/2cores", "1000/hog"];
 
 /// What a run without arguments measures: a variant, what stands in for it where only one core is to be had, and its
-/// contenders. Five rounds of it stay under a minute.
+/// contenders: ours beside what everyone has, the standard library's. Five rounds of it stay under a minute.
 pub(super) const FIRST_LOOK: &[FirstLook] = &[
     FirstLook {
         experiment: "handover",
@@ -371,6 +387,9 @@ pub(super) const FIRST_LOOK: &[FirstLook] = &[
             "slot",
             "channel",
             "std::sync::mpsc",
+            "std::sync::mpsc-unbounded",
+            "mutex-condvar",
+            "std::thread::park",
             "crossbeam-channel",
             "kanal",
         ],
@@ -379,13 +398,35 @@ pub(super) const FIRST_LOOK: &[FirstLook] = &[
         experiment: "post",
         variant: "5000/2cores/16B-warm",
         on_one_core: "10000000/free/fanin-16B",
-        contenders: &["channel", "std::sync::mpsc", "crossbeam-channel"],
+        contenders: &[
+            "channel",
+            "std::sync::mpsc",
+            "mutex-condvar",
+            "crossbeam-channel",
+        ],
+    },
+    FirstLook {
+        experiment: "post",
+        variant: "10000000/2cores/stream-16B",
+        on_one_core: "10000000/free/fanin-16B",
+        contenders: &[
+            "channel",
+            "std::sync::mpsc",
+            "mutex-condvar",
+            "crossbeam-channel",
+        ],
+    },
+    FirstLook {
+        experiment: "property",
+        variant: "10000/2cores/get-writer",
+        on_one_core: "10000/1core/get",
+        contenders: &["property", "std::sync::RwLock", "std::sync::Mutex"],
     },
     FirstLook {
         experiment: "latch",
         variant: "4875250/2cores",
         on_one_core: "4875250/1core",
-        contenders: &["latch"],
+        contenders: &["latch", "shared-atomic"],
     },
     FirstLook {
         experiment: "ring",
@@ -394,17 +435,16 @@ pub(super) const FIRST_LOOK: &[FirstLook] = &[
         contenders: &["pool"],
     },
     FirstLook {
+        experiment: "ask",
+        variant: "200000/2cores/thread",
+        on_one_core: "200000/1core/thread",
+        contenders: &["pool", "std::sync::mpsc"],
+    },
+    FirstLook {
         experiment: "rows",
         variant: "1000/random",
         on_one_core: "1000/random",
-        // With what comes before any form.
-        contenders: &[
-            "packed",
-            "text-by-hand",
-            "text-bare+gzip",
-            "json-objects",
-            "sqlite",
-        ],
+        contenders: FIRST_FORMS,
     },
     FirstLook {
         experiment: "rows",
@@ -412,16 +452,16 @@ pub(super) const FIRST_LOOK: &[FirstLook] = &[
         on_one_core: "1000/palette",
         contenders: FIRST_FORMS,
     },
-    FirstLook {
-        experiment: "rows",
-        variant: "1000/rotation",
-        on_one_core: "1000/rotation",
-        contenders: FIRST_FORMS,
-    },
 ];
 
-/// The forms of a first look: ours, the article's, and what most servers answer.
-const FIRST_FORMS: &[&str] = &["packed", "text-by-hand", "text-bare+gzip", "json-objects"];
+/// The forms of a first look: ours, the article's, and what most servers answer; and what comes before any form.
+const FIRST_FORMS: &[&str] = &[
+    "packed",
+    "text-by-hand",
+    "text-bare+gzip",
+    "json-objects",
+    "sqlite",
+];
 
 /// One line of [`FIRST_LOOK`].
 #[derive(Debug)]
@@ -690,7 +730,7 @@ mod tests {
         let second = |experiment: &str, contender: &str| match (experiment, contender) {
             ("rows", "sqlite") => 0.125 + 0.06,
             ("rows", _) => 0.25 + 0.06,
-            _ => 0.6 + 0.06,
+            _ => 0.25 + 0.06,
         };
         let each = FIRST_LOOK.iter().flat_map(|look| {
             let contenders = look.contenders.iter();

@@ -36,7 +36,7 @@ const fn time(name: &'static str, heading: &'static str, column: fn(f64) -> Stri
         sentence: number::duration,
         more_is_better: false,
         best_is_marked: false,
-        better: "times faster than",
+        better: "times as fast as",
         worse: "times slower than",
     }
 }

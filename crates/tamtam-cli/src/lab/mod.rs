@@ -18,7 +18,6 @@ mod kept;
 mod list;
 mod machine;
 mod metric;
-pub(crate) mod number;
 mod origin;
 mod peers;
 mod plan;
@@ -34,4 +33,5 @@ mod totals;
 mod totals_table;
 mod verdict;
 
+use crate::number;
 pub use session::command;

@@ -28,13 +28,18 @@ pub(super) struct Program {
 pub(super) enum Peers {
     /// The user does not want them.
     NotWanted,
-    /// They are not built.
+    /// There is no folder of peers.
     Missing {
         /// Where the first of them would be.
         looked_for: String,
     },
-    /// They are here.
-    Found(Vec<Program>),
+    /// Some of them may be here.
+    Found {
+        /// Those whose programs or scripts are there.
+        programs: Vec<Program>,
+        /// Where the program of the Rust ones would be, if it is not there.
+        missing: Option<String>,
+    },
 }
 
 impl Peers {
@@ -62,15 +67,14 @@ impl Peers {
             });
         };
         let rust = folder.join(format!("{RUST}{}", std::env::consts::EXE_SUFFIX));
-        if !rust.is_file() {
-            return Ok(Self::Missing {
-                looked_for: rust.display().to_string(),
+        let missing = (!rust.is_file()).then(|| rust.display().to_string());
+        let mut programs = Vec::new();
+        if missing.is_none() {
+            programs.push(Program {
+                of: "Rust",
+                path: rust,
             });
         }
-        let mut programs = vec![Program {
-            of: "Rust",
-            path: rust,
-        }];
         // They are scripts, which this system can start.
         if all && cfg!(unix) {
             programs.extend(
@@ -83,7 +87,7 @@ impl Peers {
                     .filter(|program| program.path.is_file()),
             );
         }
-        Ok(Self::Found(programs))
+        Ok(Self::Found { programs, missing })
     }
 }
 
@@ -105,16 +109,24 @@ mod tests {
         let starts = [inside];
         assert_eq!(
             Peers::find(None, &starts, true).unwrap(),
-            Peers::Missing {
-                looked_for: program.display().to_string()
+            Peers::Found {
+                programs: Vec::new(),
+                missing: Some(program.display().to_string()),
             }
         );
+        assert!(matches!(
+            Peers::find(None, &[], true).unwrap(),
+            Peers::Missing { .. }
+        ));
         fs::write(&program, "").unwrap();
         let rust = Program {
             of: "Rust",
             path: program,
         };
-        let found = Peers::Found(vec![rust.clone()]);
+        let found = Peers::Found {
+            programs: vec![rust.clone()],
+            missing: None,
+        };
         assert_eq!(Peers::find(None, &starts, true).unwrap(), found);
         assert_eq!(Peers::find(Some(&peers), &[], true).unwrap(), found);
         let error = Peers::find(Some(&peers.join("nowhere")), &[], true).unwrap_err();
@@ -126,9 +138,20 @@ mod tests {
             let go = peers.join("go/run");
             fs::create_dir_all(go.parent().unwrap()).unwrap();
             fs::write(&go, "").unwrap();
-            let both = Peers::Found(vec![rust, Program { of: "Go", path: go }]);
+            let go = Program { of: "Go", path: go };
+            let both = Peers::Found {
+                programs: vec![rust.clone(), go.clone()],
+                missing: None,
+            };
             assert_eq!(Peers::find(None, &starts, true).unwrap(), both);
             assert_eq!(Peers::find(None, &starts, false).unwrap(), found);
+            // Those of another runtime take part without those of Rust.
+            fs::remove_file(&rust.path).unwrap();
+            let alone = Peers::Found {
+                programs: vec![go],
+                missing: Some(rust.path.display().to_string()),
+            };
+            assert_eq!(Peers::find(None, &starts, true).unwrap(), alone);
         }
     }
 }

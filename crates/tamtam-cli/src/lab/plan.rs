@@ -14,11 +14,12 @@ use super::arguments::RunArguments;
 use super::catalog::{Catalog, Entry};
 use super::experiment::{Experiment, FIRST_LOOK, Quick};
 use crate::drive::Variant;
+use crate::nearest::suggest;
 
 /// How long a contender measures.
 const LIMIT: Duration = Duration::from_secs(1);
 /// The same in a first look, which shows more in its minute.
-const FIRST_LOOK_LIMIT: Duration = Duration::from_millis(600);
+const FIRST_LOOK_LIMIT: Duration = Duration::from_millis(250);
 /// The same with `--quick`.
 const QUICK_LIMIT: Duration = Duration::from_millis(300);
 /// How often each contender runs: a comparison needs at least five.
@@ -77,6 +78,8 @@ pub(super) struct Plan {
     pub runs: usize,
     /// After what time no round begins that would end later.
     pub budget: Option<Duration>,
+    /// Whether it is the look at each experiment that a run without arguments takes: it is shown in few words.
+    pub first_look: bool,
     /// What the user should know.
     pub notices: Vec<String>,
 }
@@ -92,8 +95,8 @@ impl Plan {
             let known = catalog.contenders();
             if !known.contains(&name.as_str()) {
                 bail!(
-                    "--only: there is no contender {name}; known are {}{}",
-                    known.join(", "),
+                    "--only: there is no contender {name}{}{}",
+                    suggest(name, known, "; `tamtam lab list` shows all that there are"),
                     catalog
                         .notices
                         .iter()
@@ -126,6 +129,9 @@ impl Plan {
         if too_few_cores > 0 {
             notices.push(format!("{too_few_cores} measurements on two cores are left out: only one core is to be had."));
         }
+        if !first_look && chosen.iter().any(|choice| choice.experiment == "rows") {
+            notices.extend(super::catalog::forms_left_out());
+        }
         if tasks.iter().any(Task::is_long) {
             notices.push(
                 "A million rows take slow forms longer than their time: each is encoded and decoded at least twice."
@@ -153,6 +159,7 @@ impl Plan {
                 limit,
                 runs: runs as usize,
                 budget: None,
+                first_look,
                 notices,
             },
             None => Self {
@@ -160,6 +167,7 @@ impl Plan {
                 limit,
                 runs,
                 budget,
+                first_look,
                 notices,
             },
         })
@@ -218,19 +226,25 @@ impl Choice<'_> {
 }
 
 fn choose_first_look(cores: usize) -> Vec<Choice<'static>> {
-    FIRST_LOOK
-        .iter()
-        .map(|look| Choice {
-            experiment: look.experiment,
-            variant: if cores < 2 {
-                look.on_one_core
-            } else {
-                look.variant
-            }
-            .to_owned(),
-            contenders: Some(look.contenders),
-        })
-        .collect()
+    let mut chosen: Vec<Choice<'static>> = Vec::new();
+    for look in FIRST_LOOK {
+        let variant = if cores < 2 {
+            look.on_one_core
+        } else {
+            look.variant
+        };
+        // One variant may stand in for two.
+        let is_there =
+            |choice: &Choice<'_>| choice.experiment == look.experiment && choice.variant == variant;
+        if !chosen.iter().any(is_there) {
+            chosen.push(Choice {
+                experiment: look.experiment,
+                variant: variant.to_owned(),
+                contenders: Some(look.contenders),
+            });
+        }
+    }
+    chosen
 }
 
 /// The variants that the named experiments mean; of all experiments if none is named.
@@ -258,8 +272,12 @@ fn choose<'a>(
             let (wanted, beginning) = name.split_once('/').unwrap_or((name, ""));
             ensure!(
                 known.contains(&wanted),
-                "there is no experiment {wanted}; known are {}",
-                known.join(", ")
+                "there is no experiment {wanted}{}",
+                suggest(
+                    wanted,
+                    known.iter().copied(),
+                    &format!("; known are {}", known.join(", "))
+                )
             );
             if wanted == *experiment {
                 let main = arguments.quick && quick(experiment) == Some(Quick::Main);
@@ -442,7 +460,7 @@ mod tests {
                 "latch 4875250/2cores latch",
             ]
         );
-        assert_eq!((plan.limit, plan.runs), (Duration::from_millis(600), 5));
+        assert_eq!((plan.limit, plan.runs), (Duration::from_millis(250), 5));
         assert!(
             plan.budget.unwrap() < Duration::from_secs(60)
                 && plan.estimate() < Duration::from_secs(60)
@@ -610,7 +628,7 @@ mod tests {
         let error = Plan::make(&catalog(), &arguments(&["handovr"]), 2).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no experiment handovr; known are handover, post, latch"
+            "there is no experiment handovr; did you mean handover?"
         );
         let error = Plan::make(&catalog(), &arguments(&["latch/1/free"]), 2).unwrap_err();
         assert_eq!(
@@ -622,7 +640,7 @@ mod tests {
         let error = Plan::make(&catalog(), &wanted, 2).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "--only: there is no contender flume; known are slot, channel, latch, kanal"
+            "--only: there is no contender flume; `tamtam lab list` shows all that there are"
         );
     }
 

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::metric::Metric;
 use super::number;
 use super::plan::{Plan, Task};
 use super::table::wrapped;
+use crate::drive::Outcome;
 
 /// The progress of one session, on standard error.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub(super) struct Progress {
     total: usize,
     runs: usize,
     budget: Option<Duration>,
+    /// The newest figure: a person sees one from the first second on.
+    newest: String,
 }
 
 impl Progress {
@@ -44,6 +48,7 @@ impl Progress {
             total,
             runs: plan.runs,
             budget: plan.budget,
+            newest: String::new(),
         }
     }
 
@@ -55,14 +60,21 @@ impl Progress {
             None => String::new(),
         };
         bar.set_message(format!(
-            "round {round} of {}{rest}  {} {} {}",
-            self.runs, task.experiment, task.variant, task.contender
+            "round {round} of {}{rest}  {}{} {} {}",
+            self.runs, self.newest, task.experiment, task.variant, task.contender
         ));
     }
 
-    /// One run is done, or needs no doing.
-    pub(super) fn ran(&mut self) {
+    /// One run of `task` is done, or needs no doing; `outcome` is what it gave.
+    pub(super) fn ran(&mut self, task: &Task, outcome: Option<&Outcome>) {
         self.done += 1;
+        let known = outcome
+            .and_then(|outcome| outcome.metrics.first())
+            .and_then(|figure| Some((Metric::find(&figure.metric)?, figure.value)));
+        if let Some((metric, value)) = known {
+            let figure = (metric.sentence)(value);
+            self.newest = format!("[{}: {figure}]  ", task.contender);
+        }
         if let Some(bar) = &self.bar {
             bar.set_position(self.done as u64);
         }

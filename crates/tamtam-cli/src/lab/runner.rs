@@ -72,7 +72,7 @@ impl Session {
                         Err(error) => record.failure = Some(format!("{error:#}")),
                     }
                 }
-                progress.ran();
+                progress.ran(task, record.outcomes.last());
             }
             rounds = round;
             longest = longest.max(round_start.elapsed());

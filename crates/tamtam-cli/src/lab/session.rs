@@ -18,7 +18,7 @@ use super::progress::{Progress, tell};
 use super::results::{Format, ResultsFile};
 use super::runner::Session;
 use super::standings::{Standings, State};
-use super::table::{bold, wrapped};
+use super::table::{Detail, wrapped};
 use super::{list, machine, number, report as page, table, totals, totals_table, verdict};
 
 /// The exit code of a program that a person stopped.
@@ -43,7 +43,11 @@ pub fn command(arguments: LabArguments) -> Result<ExitCode> {
 fn show_list(arguments: &PeersArguments) -> Result<ExitCode> {
     let interrupt = Interrupt::on_signals()?;
     let catalog = gather(arguments, Against::All, &interrupt)?;
-    for notice in &catalog.notices {
+    for notice in catalog
+        .notices
+        .iter()
+        .chain(&super::catalog::forms_left_out())
+    {
         tell(notice);
     }
     print(&list::render(&catalog, colour()))?;
@@ -130,11 +134,16 @@ fn report(
     machine: &str,
     colour: bool,
 ) -> String {
+    let detail = if plan.first_look {
+        Detail::Short
+    } else {
+        Detail::Full
+    };
     let mut text = wrapped(machine, "");
     text.push_str(&wrapped(
         &format!(
-            "{} in {}: {} s each, interleaved, a fresh process for each run, the order within a round shuffled (the \
-             same way every time). Medians of the runs; CPU time and context switches are of the whole process. * marks ours, – what is not ranked.",
+            "{} in {}: {} s each, interleaved, a fresh process for each run. Medians; CPU/op is the time of all cores. * \
+             marks ours, – what is not ranked. Every delivery was verified.",
             number::counted(session.rounds, "round"),
             number::wait(session.elapsed.as_secs_f64()),
             plan.limit.as_secs_f64(),
@@ -146,38 +155,35 @@ fn report(
         .iter()
         .filter(|standings| standings.rows.iter().any(|row| row.state != State::NotRun))
     {
-        text.push_str(&table::render(standings, colour));
-        text.push('\n');
-    }
-    for note in notes(standings) {
-        text.push_str(&wrapped(&note, ""));
-    }
-    text.push_str(&wrapped(&format!("Versions: {}.", versions(standings)), ""));
-    text.push('\n');
-
-    let verdicts: Vec<(String, Vec<String>)> = standings
-        .iter()
-        .map(|standings| {
-            let name = format!("{} {}", standings.experiment, standings.variant);
-            (name, verdict::verdicts(standings))
-        })
-        .filter(|(_, verdicts)| !verdicts.is_empty())
-        .collect();
-    for (name, verdicts) in &verdicts {
-        text.push_str(&bold(name, colour));
-        text.push('\n');
-        for verdict in verdicts {
-            text.push_str(&wrapped(verdict, "  "));
+        text.push_str(&table::render(standings, detail, colour));
+        for verdict in verdict::verdicts(standings) {
+            text.push_str(&wrapped(&format!("→ {verdict}"), "  "));
         }
-    }
-    let in_all = totals_table::render(&totals::lines(standings), colour);
-    if !in_all.is_empty() {
         text.push('\n');
-        text.push_str(&in_all);
+    }
+    if detail == Detail::Full {
+        for note in notes(standings) {
+            text.push_str(&wrapped(&note, ""));
+        }
+        text.push_str(&wrapped(&format!("Versions: {}.", versions(standings)), ""));
+        let in_all = totals_table::render(&totals::lines(standings), colour);
+        if !in_all.is_empty() {
+            text.push('\n');
+            text.push_str(&in_all);
+        }
     }
     text.push_str(&closing(plan, session));
     text
 }
+
+/// Where to go from a first look.
+const THE_REST: &str = "\
+More, by `tamtam lab` or, in a checkout, by ./scripts/lab:
+  handover          one experiment whole; `list` names them, and who takes part
+  --quick           every variant of each
+  run --keep        keeps the figures; `report` makes a page with charts of them
+  ./scripts/lab --peers builds other systems, and measures them beside ours
+";
 
 /// What must be known to read more than one of the tables rightly.
 pub(super) fn notes<'a>(standings: impl IntoIterator<Item = &'a Standings>) -> Vec<String> {
@@ -227,6 +233,9 @@ fn closing(plan: &Plan, session: &Session) -> String {
     }
     if session.rounds < 5 && !session.interrupted {
         text.push_str("Fewer than 5 rounds are a look, not a comparison to quote: --runs 5.\n");
+    }
+    if plan.first_look {
+        text.push_str(THE_REST);
     }
     if session.failures() > 0 {
         text.push_str(&format!(

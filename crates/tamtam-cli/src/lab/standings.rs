@@ -292,6 +292,7 @@ pub(super) mod samples {
             records.push(record);
         }
         let plan = Plan {
+            first_look: false,
             tasks,
             limit: Duration::from_secs(1),
             runs: 5,

@@ -25,8 +25,8 @@ fn width() -> usize {
         if cfg!(test) || !stdout().is_terminal() {
             return WIDEST;
         }
-        let size = ratatui::crossterm::terminal::size();
-        size.map_or(WIDEST, |(columns, _)| {
+        let size = console::Term::stdout().size_checked();
+        size.map_or(WIDEST, |(_, columns)| {
             usize::from(columns).clamp(NARROWEST, WIDEST)
         })
     });
@@ -35,6 +35,25 @@ fn width() -> usize {
 
 /// The blanks between two columns.
 const GAP: usize = 2;
+
+/// How much a table shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// The figure that orders the rows, its range, its ratio to ours, and the CPU time: what fits beside the names. Of an
+    /// article's figures the best.
+    Short,
+    /// Every figure.
+    Full,
+}
+
+/// The metrics that a short table has beside the one that orders it.
+const SHORT: [&str; 5] = [
+    "cpu_ns_per_op",
+    "total_us_8mbit",
+    "total_us_100mbit",
+    "total_us_1000mbit",
+    "bytes_per_row",
+];
 
 /// What a row is to the reader; it decides its colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,9 +84,9 @@ impl Column {
 
 /// Writes the table of `standings` with its title and its notes; with `colour`, for a terminal.
 #[must_use]
-pub(super) fn render(standings: &Standings, colour: bool) -> String {
+pub(super) fn render(standings: &Standings, detail: Detail, colour: bool) -> String {
     let experiment = Experiment::find(&standings.experiment);
-    let published: Vec<&Published> = match (experiment, &standings.primary) {
+    let mut published: Vec<&Published> = match (experiment, &standings.primary) {
         (Some(experiment), Some(primary)) => experiment
             .published_beside(&standings.variant)
             .filter(|published| {
@@ -79,6 +98,13 @@ pub(super) fn render(standings: &Standings, colour: bool) -> String {
             .collect(),
         _ => Vec::new(),
     };
+    if let (Detail::Short, Some(primary)) = (detail, &standings.primary) {
+        // One with a note does not mean what it says without it.
+        published.retain(|published| published.note.is_none());
+        let value = |published: &Published| published.value(primary).unwrap_or(f64::INFINITY);
+        published.sort_by(|one, other| value(one).total_cmp(&value(other)));
+        published.truncate(1);
+    }
     let rows: Vec<&Row> = standings
         .rows
         .iter()
@@ -91,7 +117,7 @@ pub(super) fn render(standings: &Standings, colour: bool) -> String {
     if let Some(sentence) = origin::sentence(standings) {
         text.push_str(&wrapped(&sentence, "  "));
     }
-    let mut columns = columns(standings, &rows, experiment, &published)
+    let mut columns = columns(standings, detail, &rows, experiment, &published)
         .into_iter()
         .peekable();
     // What does not fit beside the names goes into a further table under the same names.
@@ -125,7 +151,7 @@ pub(super) fn render(standings: &Standings, colour: bool) -> String {
             });
         }
     }
-    for note in notes(standings) {
+    for note in notes(standings, detail) {
         text.push_str(&wrapped(&note, "  "));
     }
     text
@@ -193,6 +219,7 @@ fn title(standings: &Standings, experiment: Option<&Experiment>, colour: bool) -
 /// All columns: names, the figure that orders the rows, its range, its ratio to ours, then everything else.
 fn columns(
     standings: &Standings,
+    detail: Detail,
     rows: &[&Row],
     experiment: Option<&Experiment>,
     published: &[&Published],
@@ -280,11 +307,8 @@ fn columns(
                 (State::Unranked, _) => "–".to_owned(),
                 _ => String::new(),
             },
-            &|published| match published.value(primary) {
-                Some(value) if published.note.is_none() => ratio(value),
-                Some(_) => "–".to_owned(),
-                None => String::new(),
-            },
+            // An article's machine is not this one: between the two there is no ratio.
+            &|_| String::new(),
         ));
     }
 
@@ -295,7 +319,12 @@ fn columns(
             (primary, figure.metric.as_str()),
             ("ns_per_op", "ops_per_s") | ("ops_per_s", "ns_per_op")
         );
-        if figure.metric != primary && !is_reciprocal && !others.contains(&figure.metric.as_str()) {
+        let is_wanted = detail == Detail::Full || SHORT.contains(&figure.metric.as_str());
+        if figure.metric != primary
+            && is_wanted
+            && !is_reciprocal
+            && !others.contains(&figure.metric.as_str())
+        {
             others.push(&figure.metric);
         }
     }
@@ -373,7 +402,7 @@ pub(super) fn draw(columns: &[Column], kinds: &[Kind], colour: bool) -> String {
 }
 
 /// What must be known to read the table rightly.
-fn notes(standings: &Standings) -> Vec<String> {
+fn notes(standings: &Standings, detail: Detail) -> Vec<String> {
     let mut notes = Vec::new();
     for row in &standings.rows {
         if let State::Failed(reason) = &row.state {
@@ -387,7 +416,7 @@ fn notes(standings: &Standings) -> Vec<String> {
             };
             notes.push(format!("{} failed: {short}{dots}", row.contender));
         }
-        if let Some(note) = &row.note {
+        if let (Some(note), Detail::Full) = (&row.note, detail) {
             notes.push(format!("{}: {note}", row.contender));
         }
     }
@@ -396,7 +425,7 @@ fn notes(standings: &Standings) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{WIDEST, render, wrapped};
+    use super::{Detail, WIDEST, render, wrapped};
     use crate::lab::standings::samples::{Sample, standings};
 
     fn samples() -> Vec<Sample<'static>> {
@@ -445,7 +474,11 @@ mod tests {
 
     #[test]
     fn a_table_looks_like_this() {
-        let text = render(&standings("handover", "1000/2cores", &samples()), false);
+        let text = render(
+            &standings("handover", "1000/2cores", &samples()),
+            Detail::Full,
+            false,
+        );
         let expected = "\
 handover 1000/2cores  on two cores; an operation is a round trip
     contender             ns/op  [min..max]  to ours   CPU/op  switches  longest
@@ -453,10 +486,30 @@ handover 1000/2cores  on two cores; an operation is a round trip
     std::sync::mpsc      57,312                 318×  31.2 µs      2.00
   * mutex-published        25.0                    –
     flume                failed
-    A: MessageChannel   153,000                 850×
-    A: shared property   62,000                 344×
-    B: mutex             25,000                    –
+    A: MessageChannel   153,000
+    A: shared property   62,000
+    B: mutex             25,000
   mutex-published: the same thread takes the lock again
+  flume failed: message 17 came twice
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_short_table_has_time_and_cpu_and_one_figure_of_the_article() {
+        let text = render(
+            &standings("handover", "1000/2cores", &samples()),
+            Detail::Short,
+            false,
+        );
+        let expected = "\
+handover 1000/2cores  on two cores; an operation is a round trip
+    contender            ns/op  [min..max]  to ours   CPU/op
+  * slot                   180  [171..201]    1.00×   362 ns
+    std::sync::mpsc     57,312                 318×  31.2 µs
+  * mutex-published       25.0                    –
+    flume               failed
+    A: shared property  62,000
   flume failed: message 17 came twice
 ";
         assert_eq!(text, expected);
@@ -476,7 +529,11 @@ handover 1000/2cores  on two cores; an operation is a round trip
             ]]),
             Some("words, words, words and more words that go on until the line is full and must be broken in two"),
         ));
-        let text = render(&standings("handover", "1000/hog", &samples), false);
+        let text = render(
+            &standings("handover", "1000/hog", &samples),
+            Detail::Full,
+            false,
+        );
         for line in text.lines() {
             assert!(
                 line.chars().count() <= WIDEST,
@@ -499,14 +556,15 @@ handover 1000/2cores  on two cores; an operation is a round trip
     #[test]
     fn colour_is_for_terminals() {
         let standings = standings("handover", "1000/free", &samples());
-        assert!(render(&standings, true).contains('\u{1b}'));
-        assert!(!render(&standings, false).contains('\u{1b}'));
+        assert!(render(&standings, Detail::Full, true).contains('\u{1b}'));
+        assert!(!render(&standings, Detail::Full, false).contains('\u{1b}'));
     }
 
     #[test]
     fn when_all_failed_the_reasons_are_shown() {
         let text = render(
             &standings("latch", "1/free", &[("+latch", Err("never opened"), None)]),
+            Detail::Full,
             false,
         );
         assert_eq!(

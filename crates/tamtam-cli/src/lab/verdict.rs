@@ -10,6 +10,9 @@ use super::standings::{Row, Standings};
 /// Two figures this close are the same: runs differ by more.
 const LEVEL: f64 = 1.03;
 
+/// The processor time of an operation.
+const CPU: &str = "cpu_ns_per_op";
+
 /// The verdicts on one variant: one for each kind of contender where kinds are kept apart, otherwise one.
 ///
 /// There is none where ours has no figure, where the metric is not known, or where there is nothing to compare with and
@@ -72,8 +75,15 @@ fn verdict(
         .filter(|best| best.contender != baseline);
 
     let mut clauses = Vec::new();
-    clauses.extend(base.map(|row| format!("{} here", compare(metric, own, row))));
-    clauses.extend(best.map(|row| format!("{}, the best peer", compare(metric, own, row))));
+    clauses.extend(base.map(|row| {
+        let price = price(champion, row).unwrap_or_default();
+        format!("{} here{price}", compare(metric, own, row))
+    }));
+    clauses.extend(best.map(|row| {
+        let price = price(champion, row).map(|price| format!(",{price}"));
+        let (compared, price) = (compare(metric, own, row), price.unwrap_or_default());
+        format!("{compared}, the best other way{price}")
+    }));
     if let Some(experiment) = experiment.filter(|_| metric.name == "ns_per_op") {
         match experiment.claim {
             // The article's ratio is one between plain round trips, as its figures are.
@@ -102,7 +112,21 @@ fn verdict(
     Some(text)
 }
 
-/// "131 times faster than std::sync::mpsc".
+/// " for 2.1 times the CPU time": what a lead costs, or what a lag spares. `None` where one of the two does not say.
+fn price(champion: &Row, row: &Row) -> Option<String> {
+    let cpu = |row: &Row| {
+        let median = row.summary(CPU)?.median;
+        (median > 0.0).then_some(median)
+    };
+    let ratio = cpu(champion)? / cpu(row)?;
+    Some(if (1.0 / LEVEL..LEVEL).contains(&ratio) {
+        " for the same CPU time".to_owned()
+    } else {
+        format!(" for {} times the CPU time", number::times(ratio))
+    })
+}
+
+/// "131 times as fast as std::sync::mpsc".
 fn compare(metric: &Metric, own: f64, row: &Row) -> String {
     let name = &row.contender;
     let Some(other) = row.summary(metric.name).map(|summary| summary.median) else {
@@ -166,8 +190,8 @@ mod tests {
                 &[SLOT, STD, kanal, limit]
             ))
             .unwrap(),
-            "slot: 440 ns a round trip, 131 times faster than std::sync::mpsc here; 1.70 times faster than kanal, the \
-             best peer; the article's best was 2.5."
+            "slot: 440 ns a round trip, 131 times as fast as std::sync::mpsc here; 1.70 times as fast as kanal, the \
+             best other way; the ratio between the article's own ways was 2.5."
         );
     }
 
@@ -176,7 +200,7 @@ mod tests {
         let kanal: Sample<'_> = ("kanal", Ok(&[&[("ns_per_op", 220.0)]]), None);
         let text = verdict(&standings("handover", "1000/free", &[SLOT, STD, kanal])).unwrap();
         assert!(
-            text.contains("2.0 times slower than kanal, the best peer"),
+            text.contains("2.0 times slower than kanal, the best other way"),
             "{text}"
         );
     }
@@ -185,7 +209,42 @@ mod tests {
     fn figures_that_hardly_differ_are_level() {
         let kanal: Sample<'_> = ("kanal", Ok(&[&[("ns_per_op", 431.0)]]), None);
         let text = verdict(&standings("handover", "1000/free", &[SLOT, kanal])).unwrap();
-        assert!(text.contains("level with kanal, the best peer"), "{text}");
+        assert!(
+            text.contains("level with kanal, the best other way"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_lead_is_never_shown_without_its_cpu_time() {
+        let both = |time, cpu| [("ns_per_op", time), ("cpu_ns_per_op", cpu)];
+        let text = verdict(&standings(
+            "handover",
+            "1000/2cores",
+            &[
+                ("+slot", Ok(&[&both(100.0, 200.0)]), None),
+                ("std::sync::mpsc", Ok(&[&both(100.0, 199.0)]), None),
+                ("kanal", Ok(&[&both(130.0, 95.0)]), None),
+            ],
+        ));
+        assert_eq!(
+            text.unwrap(),
+            "slot: 100 ns a round trip, level with std::sync::mpsc here for the same CPU time; the ratio between the article's own ways was 2.5."
+        );
+        let text = verdict(&standings(
+            "handover",
+            "1000/2cores",
+            &[
+                ("+slot", Ok(&[&both(100.0, 200.0)]), None),
+                ("kanal", Ok(&[&both(130.0, 95.0)]), None),
+            ],
+        ));
+        assert!(
+            text.as_ref().unwrap().contains(
+                "1.30 times as fast as kanal, the best other way, for 2.1 times the CPU time"
+            ),
+            "{text:?}"
+        );
     }
 
     #[test]
@@ -208,7 +267,7 @@ mod tests {
         ));
         assert_eq!(
             text.unwrap(),
-            "slot: 3.00 M operations a second, 2.0 times as many as kanal, the best peer."
+            "slot: 3.00 M operations a second, 2.0 times as many as kanal, the best other way."
         );
     }
 
@@ -234,9 +293,9 @@ mod tests {
         assert_eq!(
             verdicts,
             [
-                "channel: 20.0 ns a message posted and retrieved, 3.0 times faster than std::sync::mpsc here.",
-                "channel-unbounded: 10.0 ns a message posted and retrieved, 4.0 times faster than \
-             std::sync::mpsc-unbounded here; 2.0 times slower than kanal-unbounded, the best peer.",
+                "channel: 20.0 ns a message posted and retrieved, 3.0 times as fast as std::sync::mpsc here.",
+                "channel-unbounded: 10.0 ns a message posted and retrieved, 4.0 times as fast as \
+             std::sync::mpsc-unbounded here; 2.0 times slower than kanal-unbounded, the best other way.",
             ]
         );
     }
@@ -253,7 +312,7 @@ mod tests {
         ));
         assert_eq!(
             text.unwrap(),
-            "slot: 124 µs of CPU a second, 135 µs of CPU a second with kanal, the best peer."
+            "slot: 124 µs of CPU a second, 135 µs of CPU a second with kanal, the best other way."
         );
     }
 

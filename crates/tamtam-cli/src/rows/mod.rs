@@ -5,6 +5,7 @@
 
 pub mod arguments;
 mod format;
+mod input;
 mod output;
 mod progress;
 mod report;
@@ -13,13 +14,16 @@ mod source;
 mod trial;
 mod verdict;
 
-use std::io::{Write, stdout};
+use std::io::{Write, stderr, stdout};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
 use arguments::{Action, RowsArguments, TryArguments};
 use source::{First, Source};
+
+use crate::number::whole;
 
 /// Does what the arguments say.
 ///
@@ -30,8 +34,8 @@ pub fn command(arguments: RowsArguments) -> Result<ExitCode> {
     match arguments.action {
         Some(Action::Show(show)) => show::command(&show)?,
         Some(Action::Convert(convert)) => {
-            let rows = output::convert(&Source::file(&convert.from)?, &convert.to)?;
-            writeln!(stdout(), "{rows} rows written to {}", convert.to.display())?;
+            let source = Source::file(&convert.from_file, &convert.reading)?;
+            write(&source, &convert.to_file)?;
         }
         None => try_each(&arguments.data)?,
     }
@@ -40,27 +44,54 @@ pub fn command(arguments: RowsArguments) -> Result<ExitCode> {
 
 fn try_each(arguments: &TryArguments) -> Result<()> {
     let source = match (&arguments.file, &arguments.db, &arguments.query) {
-        (Some(file), None, None) => Source::file(file)?,
+        (Some(file), None, None) => Source::file(file, &arguments.reading)?,
         (None, Some(url), Some(query)) => Source::query(url, query)?,
         _ => bail!("give a file, or a database and a query: --db URL --query SQL"),
     };
     if let Some(path) = &arguments.write {
-        let rows = output::convert(&source, path)?;
-        writeln!(stdout(), "{rows} rows written to {}", path.display())?;
-        return Ok(());
+        return write(&source, path);
     }
     let mut first = First::new(arguments.rows);
-    source.stream(&mut first)?;
+    source.stream(&mut first, arguments.rows)?;
     let is_part = first.is_cut();
     let rows = first.rows()?;
     if rows.is_empty() {
         bail!("there are no rows to try");
     }
     let trials = trial::all(&rows)?;
+    let plans = trial::plans(&rows);
     let mut out = stdout().lock();
     if arguments.json {
-        report::json(&rows, &trials, &mut out)
+        report::json(&rows, &trials, &plans, &mut out)?;
     } else {
-        report::text(&source, &rows, is_part, &trials, &mut out)
+        report::text(&source, &rows, is_part, &trials, &plans, &mut out)?;
     }
+    drop(out);
+    note(&source)
+}
+
+/// Writes all rows to a file.
+fn write(source: &Source, path: &Path) -> Result<()> {
+    let rows = output::convert(source, path)?;
+    writeln!(
+        stdout(),
+        "{} written to {}",
+        counted(rows, "row"),
+        path.display()
+    )?;
+    note(source)
+}
+
+/// Says beside the results what is worth a word about the types that were found.
+fn note(source: &Source) -> Result<()> {
+    for note in source.notes() {
+        writeln!(stderr(), "note: {note}")?;
+    }
+    Ok(())
+}
+
+/// `1 row`, `2,000 rows`.
+fn counted(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", whole(count))
 }

@@ -2,6 +2,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result};
 use tamtam_rows::encoding::{JsonObjects, Parquet, ParquetWriter, Text};
@@ -19,11 +20,11 @@ use crate::database::Taker;
 /// # Errors
 /// If the source cannot be read, the file cannot be written, or its form cannot carry a value.
 pub(super) fn convert(source: &Source, path: &Path) -> Result<u64> {
-    let format = Format::of(path)?;
+    let format = Format::to_write(path)?;
     let unfinished = Unfinished::beside(path);
     let cannot = || format!("cannot write {}", path.display());
     let progress = Progress::new();
-    let file = File::create(&unfinished.0).with_context(cannot)?;
+    let file = unfinished.create().with_context(cannot)?;
     let mut output = Output {
         path: path.to_owned(),
         format,
@@ -31,28 +32,65 @@ pub(super) fn convert(source: &Source, path: &Path) -> Result<u64> {
         rows: 0,
         progress,
     };
-    source.stream(&mut output)?;
+    source.stream(&mut output, u64::MAX)?;
     let rows = output.finish().with_context(cannot)?;
-    std::fs::rename(&unfinished.0, path).with_context(cannot)?;
+    unfinished.complete(path).with_context(cannot)?;
     Ok(rows)
 }
 
-/// A file that is not complete, and is taken away again unless it becomes so.
-struct Unfinished(PathBuf);
+/// A file that is not complete, and is taken away again unless it becomes so: also when a signal ends the program.
+struct Unfinished {
+    part: PathBuf,
+    /// Whether it is there. The signal's thread holds the lock from then on until the process has ended, so that the file is
+    /// neither made nor renamed behind it.
+    is_there: Arc<Mutex<bool>>,
+}
 
 impl Unfinished {
     fn beside(path: &Path) -> Unfinished {
         let mut name = OsString::from(".");
         name.push(path.file_name().unwrap_or_default());
         name.push(format!(".{}.part", std::process::id()));
-        Unfinished(path.with_file_name(name))
+        Unfinished {
+            part: path.with_file_name(name),
+            is_there: Arc::default(),
+        }
+    }
+
+    fn create(&self) -> Result<File> {
+        let (part, is_there) = (self.part.clone(), Arc::clone(&self.is_there));
+        ctrlc::set_handler(move || {
+            let is_there = is_there.lock().unwrap_or_else(PoisonError::into_inner);
+            if *is_there {
+                let _ = std::fs::remove_file(&part);
+            }
+            std::process::exit(130);
+        })
+        .context("signals cannot be handled")?;
+        let mut is_there = self.lock();
+        let file = File::create(&self.part)?;
+        *is_there = true;
+        Ok(file)
+    }
+
+    fn complete(&self, path: &Path) -> Result<()> {
+        let mut is_there = self.lock();
+        std::fs::rename(&self.part, path)?;
+        *is_there = false;
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.is_there.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // It is not there any more when all went well.
-        let _ = std::fs::remove_file(&self.0);
+        let mut is_there = self.lock();
+        if std::mem::take(&mut *is_there) {
+            let _ = std::fs::remove_file(&self.part);
+        }
     }
 }
 

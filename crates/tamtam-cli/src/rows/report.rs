@@ -4,13 +4,14 @@ use anyhow::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::json;
 use tamtam_rows::packed::{self, Mode};
-use tamtam_rows::{CompressionKind, Rows};
+use tamtam_rows::{CompressionKind, Limits, Rows};
 
+use super::counted;
 use super::source::Source;
-use super::trial::Trial;
-use super::verdict::{Choice, packed_for_link, ranked};
-use crate::drive::rows::LINKS;
-use crate::lab::number::{microseconds, whole};
+use super::trial::{Planned, Trial};
+use super::verdict::ranked;
+use crate::drive::rows::Link;
+use crate::number::{microseconds, whole};
 
 /// Everything as tables, and the verdict in words.
 pub(super) fn text(
@@ -18,14 +19,16 @@ pub(super) fn text(
     rows: &Rows,
     is_part: bool,
     trials: &[Trial],
+    plans: &[(Link, Option<Planned>)],
     out: &mut impl Write,
 ) -> Result<()> {
     let part = if is_part { "the first " } else { "" };
     let columns = rows.schema().len();
     writeln!(
         out,
-        "{source}: {part}{} rows, {columns} columns\n",
-        whole(rows.len() as u64)
+        "{source}: {part}{}, {}\n",
+        counted(rows.len() as u64, "row"),
+        counted(columns as u64, "column")
     )?;
     let mut table = new_table(&[
         "form", "encode", "decode", "bytes", "B/row", "gzip", "zstd", "brotli",
@@ -64,8 +67,8 @@ pub(super) fn text(
         out,
         "What to use, by when the table is ready: encoded, compressed, sent and decoded"
     )?;
-    for link in LINKS {
-        let choices = ranked(trials, link);
+    for (link, planned) in plans {
+        let choices = ranked(trials, *link);
         let Some(best) = choices.first() else {
             continue;
         };
@@ -87,14 +90,13 @@ pub(super) fn text(
             )?,
             None => writeln!(out)?,
         }
-        if let Some(ours) =
-            packed_for_link(&choices, link).filter(|ours| ours.name() != best.name())
-        {
+        if let Some(Planned { plan, bytes, total }) = planned {
             writeln!(
                 out,
-                "               Mode::for_link: {}, {:.2} times as long",
-                ours.name(),
-                ours.total / best.total
+                "               Plan::for_link: {plan}: {} for {} bytes, {:.2} times as long",
+                microseconds(*total),
+                whole(*bytes),
+                total / best.total
             )?;
         }
     }
@@ -105,7 +107,7 @@ pub(super) fn text(
 fn columns_of(rows: &Rows, out: &mut impl Write) -> Result<()> {
     let mut bytes = Vec::new();
     packed::encode(rows, Mode::Packed, &mut bytes)?;
-    let inspection = packed::inspect(&bytes)?;
+    let inspection = packed::inspect(&bytes, &Limits::NONE)?;
     let mut table = new_table(&["column", "type", "packed as", "bytes", "B/row"]);
     for column in &inspection.columns {
         let codecs: Vec<_> = column
@@ -144,7 +146,12 @@ fn align_right(table: &mut Table, columns: std::ops::Range<usize>) {
 }
 
 /// A line for each form, one for each column, and one for each link.
-pub(super) fn json(rows: &Rows, trials: &[Trial], out: &mut impl Write) -> Result<()> {
+pub(super) fn json(
+    rows: &Rows,
+    trials: &[Trial],
+    plans: &[(Link, Option<Planned>)],
+    out: &mut impl Write,
+) -> Result<()> {
     for trial in trials {
         let line = match &trial.outcome {
             Err(reason) => json!({"form": trial.form, "refused": reason}),
@@ -161,7 +168,7 @@ pub(super) fn json(rows: &Rows, trials: &[Trial], out: &mut impl Write) -> Resul
     }
     let mut bytes = Vec::new();
     packed::encode(rows, Mode::Packed, &mut bytes)?;
-    for column in packed::inspect(&bytes)?.columns {
+    for column in packed::inspect(&bytes, &Limits::NONE)?.columns {
         let codecs: Vec<_> = column
             .codecs
             .iter()
@@ -173,15 +180,16 @@ pub(super) fn json(rows: &Rows, trials: &[Trial], out: &mut impl Write) -> Resul
         });
         writeln!(out, "{line}")?;
     }
-    for link in LINKS {
-        let choices = ranked(trials, link);
+    for (link, planned) in plans {
+        let choices = ranked(trials, *link);
         if let Some(best) = choices.first() {
-            let ours = packed_for_link(&choices, link);
             let line = json!({
                 "mbit_per_s": link.bits_per_second() / 1_000_000, "use": best.name(), "bytes": best.bytes,
                 "total_us": best.total, "transfer_us": best.transfer,
-                "because": best.reason(), "mode_for_link": ours.map(Choice::name),
-                "mode_for_link_us": ours.map(|ours| ours.total),
+                "because": best.reason(),
+                "plan": planned.as_ref().map(|planned| planned.plan.to_string()),
+                "plan_bytes": planned.as_ref().map(|planned| planned.bytes),
+                "plan_us": planned.as_ref().map(|planned| planned.total),
             });
             writeln!(out, "{line}")?;
         }

@@ -7,13 +7,14 @@ use tamtam_rows::encoding::Text;
 use tamtam_rows::{Column, Encoding, Field, Kind, Rows, Schema};
 
 use super::arguments::ShowArguments;
+use super::counted;
 use super::source::{First, Source};
 
 /// Prints the first rows of a file as a table.
 pub(super) fn command(arguments: &ShowArguments) -> Result<()> {
-    let source = Source::file(&arguments.file)?;
+    let source = Source::file(&arguments.file, &arguments.reading)?;
     let mut first = First::new(arguments.rows);
-    source.stream(&mut first)?;
+    source.stream(&mut first, arguments.rows)?;
     let is_part = first.is_cut();
     let rows = first.rows()?;
     let mut table = Table::new();
@@ -38,8 +39,9 @@ pub(super) fn command(arguments: &ShowArguments) -> Result<()> {
     let mut out = stdout().lock();
     writeln!(out, "{table}")?;
     let behind = if is_part { ", and more" } else { "" };
-    writeln!(out, "{} rows{behind}", rows.len())?;
-    Ok(())
+    writeln!(out, "{}{behind}", counted(rows.len() as u64, "row"))?;
+    drop(out);
+    super::note(&source)
 }
 
 /// The values as delimited text has them. A null is nothing there; here it is said.

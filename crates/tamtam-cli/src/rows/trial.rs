@@ -4,8 +4,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tamtam_rows::packed::{Mode, Packed};
-use tamtam_rows::{Compression, CompressionKind, Encoding, Limits, Rows, decompress, encoding};
+use tamtam_rows::packed::{self, Mode, Packed};
+use tamtam_rows::{
+    Compression, CompressionKind, Encoding, Limits, Plan, Rows, decompress, encoding,
+};
 
 use crate::drive::rows::{LINKS, Link};
 
@@ -135,6 +137,40 @@ fn cost(form: &dyn Encoding, rows: &Rows) -> Result<Cost, String> {
         decode,
         bytes: bytes.len() as u64,
         compressed,
+    })
+}
+
+/// The plan that the library makes for a table and a link, and what it costs.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    pub(super) plan: Plan,
+    pub(super) bytes: u64,
+    /// Microseconds until the rows are there.
+    pub(super) total: f64,
+}
+
+/// A plan for each link, or none where the packed encoding cannot carry the table.
+pub(super) fn plans(rows: &Rows) -> Vec<(Link, Option<Planned>)> {
+    let of = |link: Link| (link, planned(rows, link));
+    LINKS.into_iter().map(of).collect()
+}
+
+fn planned(rows: &Rows, link: Link) -> Option<Planned> {
+    let plan = Plan::for_link(rows, link.bits_per_second()).ok()?;
+    let sent = plan.encode(rows).ok()?;
+    let encode = median(|| drop(black_box(plan.encode(black_box(rows)))));
+    let decode = median(|| {
+        let body = black_box(&sent.bytes);
+        if sent.kind == CompressionKind::None {
+            drop(black_box(packed::decode(body, &Limits::NONE)));
+        } else if let Ok(bytes) = decompress(sent.kind, body, usize::MAX) {
+            drop(black_box(packed::decode(&bytes, &Limits::NONE)));
+        }
+    });
+    Some(Planned {
+        plan,
+        bytes: sent.bytes.len() as u64,
+        total: link.ready(encode, sent.bytes.len() as f64, decode),
     })
 }
 

@@ -1,5 +1,4 @@
-use tamtam_rows::packed::Packed;
-use tamtam_rows::{CompressionKind, Encoding};
+use tamtam_rows::CompressionKind;
 
 use super::trial::{Cost, Trial};
 use crate::drive::rows::Link;
@@ -36,13 +35,6 @@ impl Choice {
             "decoding takes longest: its speed counts"
         }
     }
-}
-
-/// Our packed encoding in the mode that it chooses for a link by itself.
-pub(super) fn packed_for_link(choices: &[Choice], link: Link) -> Option<&Choice> {
-    let name = Packed { mode: link.mode() }.name();
-    let is_it = |choice: &&Choice| choice.form == name && choice.by == CompressionKind::None;
-    choices.iter().find(is_it)
 }
 
 /// Every way to send the table over a link, the fastest first.
@@ -124,23 +116,16 @@ mod tests {
     }
 
     #[test]
-    fn packed_is_in_the_mode_that_it_chooses_for_the_link() {
+    fn what_is_weighed_for_one_link_says_nothing_of_another() {
         let trials = [
             trial("packed", 10.0, 1_000, Some(10)),
-            trial("packed-small", 20.0, 900, None),
             Trial {
                 link: Some(LINKS[2]),
                 ..trial("packed-for-link", 15.0, 950, None)
             },
         ];
-        for (link, name) in
-            LINKS
-                .into_iter()
-                .zip(["packed-small", "packed-small", "packed-for-link", "packed"])
-        {
+        for link in LINKS {
             let choices = ranked(&trials, link);
-            assert_eq!(packed_for_link(&choices, link).unwrap().name(), name);
-            // What is weighed for one link says nothing of another.
             let is_there = choices.iter().any(|other| other.form == "packed-for-link");
             assert_eq!(is_there, link == LINKS[2]);
         }

@@ -18,6 +18,8 @@ pub(crate) struct Answer {
     pub(crate) since_ns: u64,
     pub(crate) homes: Vec<Home>,
     pub(crate) actors_observed: u64,
+    /// How many of them are those that were asked for.
+    pub(crate) actors_matching: Option<u64>,
     pub(crate) actors: Vec<Actor>,
 }
 
@@ -29,6 +31,7 @@ pub(crate) struct Home {
     pub(crate) name: String,
     pub(crate) threads: u64,
     pub(crate) stand_ins: u64,
+    pub(crate) blocking_threads: u64,
     pub(crate) idle_threads: u64,
     pub(crate) due: u64,
     pub(crate) turns: u64,
@@ -50,6 +53,7 @@ pub(crate) struct Totals {
     pub(crate) restarts: u64,
     pub(crate) turn_ns: u64,
     pub(crate) long_turns: u64,
+    pub(crate) in_long_turn: u64,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -61,6 +65,7 @@ pub(crate) struct Actor {
     pub(crate) type_name: String,
     pub(crate) message: String,
     pub(crate) home: String,
+    pub(crate) may_block: bool,
     pub(crate) handled: u64,
     pub(crate) queued: u64,
     pub(crate) most_queued: u64,

@@ -21,6 +21,10 @@ pub struct TopArguments {
     #[arg(long, value_enum, default_value_t)]
     pub by: By,
 
+    /// Show only actors in whose name or type this text is, in capitals or not.
+    #[arg(long, value_name = "TEXT")]
+    pub named: Option<String>,
+
     /// Show at most so many actors.
     #[arg(long, value_name = "ACTORS", default_value_t = 40, value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub most: u16,
@@ -53,6 +57,8 @@ pub enum By {
     Restarts,
     /// Messages lost
     Lost,
+    /// How long the turn has lasted that goes on
+    Turn,
 }
 
 impl By {
@@ -65,6 +71,7 @@ impl By {
             By::Longest => "longest",
             By::Restarts => "restarts",
             By::Lost => "lost",
+            By::Turn => "turn",
         }
     }
 
@@ -75,7 +82,8 @@ impl By {
             By::Time => By::Longest,
             By::Longest => By::Restarts,
             By::Restarts => By::Lost,
-            By::Lost => By::Queued,
+            By::Lost => By::Turn,
+            By::Turn => By::Queued,
         }
     }
 }

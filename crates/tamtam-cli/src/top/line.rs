@@ -11,6 +11,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 use super::answer::{Answer, VERSION};
 use super::arguments::By;
 
+/// So much of a name is sent at most, in bytes: a request is short.
+const LONGEST_NAME: usize = 60;
 /// No answer is longer; a thousand actors take less than a mebibyte.
 const LONGEST_ANSWER: u64 = 16 << 20;
 /// A program that does not answer within this time is taken to be stuck, or stopped.
@@ -21,6 +23,28 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Line {
     reader: BufReader<UnixStream>,
     path: PathBuf,
+}
+
+/// What a program is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) most: u16,
+    pub(crate) by: By,
+    /// Only actors in whose name or type this is.
+    pub(crate) named: String,
+}
+
+/// Text as a word of a request: what is neither letter nor digit as `%20` and the like.
+fn one_word(text: &str) -> String {
+    let mut word = String::new();
+    for byte in text.bytes().take(LONGEST_NAME) {
+        if byte.is_ascii_alphanumeric() {
+            word.push(char::from(byte));
+        } else {
+            word.push_str(&format!("%{byte:02x}"));
+        }
+    }
+    word
 }
 
 impl Line {
@@ -60,8 +84,15 @@ impl Line {
     }
 
     /// What it does: the line, and what it says.
-    pub(crate) fn look(&mut self, most: u16, by: By) -> Result<(String, Answer)> {
-        let line = self.ask(&format!("look {VERSION} most={most} by={}\n", by.word()))?;
+    pub(crate) fn look(&mut self, request: &Request) -> Result<(String, Answer)> {
+        let Request { most, by, named } = request;
+        let mut words = format!("look {VERSION} most={most} by={}", by.word());
+        if !named.is_empty() {
+            words.push_str(" named=");
+            words.push_str(&one_word(named));
+        }
+        words.push('\n');
+        let line = self.ask(&words)?;
         let answer = Answer::read(&line)?;
         Ok((line, answer))
     }

@@ -11,26 +11,18 @@ use anyhow::Result;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 
 use super::answer::{Answer, printable};
-use super::arguments::By;
-use super::line::Line;
+use super::line::{Line, Request};
 use super::screen::Screen;
 use super::view::View;
 
 /// How soon an answer is on the screen that has come.
 const ATTENTION: Duration = Duration::from_millis(50);
 
-/// What the one who asks is told to ask.
-struct Request {
-    most: u16,
-    by: By,
-}
-
 /// Shows a program until the user has seen enough.
 pub(crate) fn show(
     path: PathBuf,
     first: Line,
-    most: u16,
-    by: By,
+    request: Request,
     interval: Duration,
 ) -> Result<ExitCode> {
     let (requests, to_ask) = channel();
@@ -40,7 +32,7 @@ pub(crate) fn show(
         .name("tamtam-line".to_owned())
         .spawn(move || ask(&path, first, &to_ask, &answered))?;
     let mut terminal = ratatui::try_init()?;
-    let shown = run(&mut terminal, &requests, &answers, most, by, interval);
+    let shown = run(&mut terminal, &requests, &answers, request, interval);
     ratatui::try_restore()?;
     shown.map(|()| ExitCode::SUCCESS)
 }
@@ -53,12 +45,12 @@ fn ask(
     answers: &Sender<Result<Answer>>,
 ) {
     let mut line = Some(first);
-    while let Ok(Request { most, by }) = requests.recv() {
-        let mut answer = line.as_mut().map(|line| line.look(most, by));
+    while let Ok(request) = requests.recv() {
+        let mut answer = line.as_mut().map(|line| line.look(&request));
         if !matches!(answer, Some(Ok(_))) {
             line = None;
             answer = Some(Line::open(path).and_then(|mut opened| {
-                let answer = opened.look(most, by)?;
+                let answer = opened.look(&request)?;
                 line = Some(opened);
                 Ok(answer)
             }));
@@ -76,12 +68,13 @@ fn run(
     terminal: &mut ratatui::DefaultTerminal,
     requests: &Sender<Request>,
     answers: &Receiver<Result<Answer>>,
-    most: u16,
-    by: By,
+    request: Request,
     interval: Duration,
 ) -> Result<()> {
+    let most = request.most;
     let mut screen = Screen {
-        by,
+        by: request.by,
+        named: request.named,
         ..Screen::default()
     };
     let mut before: Option<Answer> = None;
@@ -94,13 +87,32 @@ fn run(
             let _ = requests.send(Request {
                 most,
                 by: screen.by,
+                named: screen.named.clone(),
             });
             is_asked = true;
             next = Instant::now() + interval;
         }
         if event::poll(ATTENTION)? {
             match event::read()? {
+                Event::Key(key) if key.kind == KeyEventKind::Press && screen.is_typing => {
+                    match key.code {
+                        KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                            return Ok(());
+                        }
+                        KeyCode::Char(letter) => screen.named.push(letter),
+                        KeyCode::Backspace => drop(screen.named.pop()),
+                        KeyCode::Esc => {
+                            screen.named.clear();
+                            screen.is_typing = false;
+                        }
+                        KeyCode::Enter => screen.is_typing = false,
+                        _ => {}
+                    }
+                    screen.first = 0;
+                    next = next.min(Instant::now() + interval / 4);
+                }
                 Event::Key(key) if key.kind == KeyEventKind::Press => match key.code {
+                    KeyCode::Char('/') => screen.is_typing = true,
                     KeyCode::Char('q') | KeyCode::Esc => return Ok(()),
                     KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
                         return Ok(());

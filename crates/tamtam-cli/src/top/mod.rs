@@ -39,23 +39,27 @@ pub fn command(arguments: &TopArguments) -> Result<ExitCode> {
 
     let path = find::one(arguments.program.as_deref())?;
     let mut line = line::Line::open(&path)?;
-    let (most, by) = (arguments.most, arguments.by);
+    let request = line::Request {
+        most: arguments.most,
+        by: arguments.by,
+        named: arguments.named.clone().unwrap_or_default(),
+    };
     let interval = Duration::from_secs_f64(arguments.interval);
     if !arguments.json && !arguments.once && live::is_possible() {
         // Refused now, it is said in words that stay.
         line.hello()?;
-        return live::show(path, line, most, by, interval);
+        return live::show(path, line, request, interval);
     }
     // The first look begins the time for which the next one has figures.
-    let (_, before) = line.look(most, by)?;
+    let (_, before) = line.look(&request)?;
     loop {
         std::thread::sleep(interval);
-        let (text, answer) = line.look(most, by)?;
+        let (text, answer) = line.look(&request)?;
         let mut out = stdout().lock();
         if arguments.json {
             out.write_all(text.as_bytes())?;
         } else {
-            let view = view::View::new(&answer, Some(&before), by);
+            let view = view::View::new(&answer, Some(&before), request.by);
             out.write_all(plain::text(&view).as_bytes())?;
         }
         out.flush()?;

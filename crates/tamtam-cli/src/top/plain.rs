@@ -7,6 +7,9 @@ use super::view::{Table, View};
 /// The whole view; each line ends with a new line.
 pub(crate) fn text(view: &View) -> String {
     let mut text = format!("{}\n\n", view.program);
+    for warning in &view.warnings {
+        let _ = writeln!(text, "warning: {warning}");
+    }
     if !view.homes.rows.is_empty() {
         add_table(&mut text, &view.homes);
         text.push('\n');

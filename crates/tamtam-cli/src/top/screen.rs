@@ -14,6 +14,9 @@ use super::view::{Column, Table, View, Weight};
 pub(crate) struct Screen {
     pub(crate) by: By,
     pub(crate) is_paused: bool,
+    /// Only actors in whose name or type this is are shown, and whether it is being typed.
+    pub(crate) named: String,
+    pub(crate) is_typing: bool,
     /// What went wrong.
     pub(crate) trouble: Option<String>,
     /// The first of the actors that is seen.
@@ -26,8 +29,10 @@ const FAINT: Style = Style::new().fg(Color::DarkGray);
 impl Screen {
     pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, view: Option<&View>) {
         let homes = view.map_or(0, |view| view.homes.rows.len()).min(8) as u16;
-        let [head, above, below, foot] = Layout::vertical([
+        let warnings = view.map_or(0, |view| view.warnings.len()).min(3) as u16;
+        let [head, warned, above, below, foot] = Layout::vertical([
             Constraint::Length(1),
+            Constraint::Length(warnings),
             Constraint::Length(homes + 3),
             Constraint::Min(4),
             Constraint::Length(1),
@@ -39,6 +44,11 @@ impl Screen {
         let Some(view) = view else {
             return;
         };
+        let lines = view.warnings.iter().map(|warning| {
+            let style = STRONG.fg(Color::Red);
+            Line::from(Span::styled(format!(" {warning}"), style))
+        });
+        frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), warned);
         let title = title("pools and threads");
         frame.render_widget(grid(&view.homes, above.width).block(title), above);
 
@@ -72,6 +82,13 @@ impl Screen {
             Span::styled(format!(" {program} "), STRONG),
             Span::raw(format!(" by {} ", self.by.word())),
         ];
+        if self.is_typing || !self.named.is_empty() {
+            let cursor = if self.is_typing { "_" } else { "" };
+            words.push(Span::styled(
+                format!(" named {}{cursor} ", self.named),
+                STRONG.fg(Color::Cyan),
+            ));
+        }
         if self.is_paused {
             words.push(Span::styled(" paused ", STRONG.fg(Color::Yellow)));
         }
@@ -85,6 +102,7 @@ impl Screen {
         let keys = [
             ("q", "quit"),
             ("s", "sort by the next"),
+            ("/", "name"),
             ("p", "pause"),
             ("↑ ↓", "move"),
         ];

@@ -63,6 +63,8 @@ pub(crate) struct View {
     pub(crate) observed: u64,
     /// What is to be said besides.
     pub(crate) note: Option<&'static str>,
+    /// What goes wrong, one line each.
+    pub(crate) warnings: Vec<String>,
 }
 
 const HOMES: &[Column] = &[
@@ -86,6 +88,7 @@ const ACTORS: &[Column] = &[
     number("ACTOR"),
     words("TYPE"),
     words("HOME"),
+    number("AT IT"),
     number("QUEUED"),
     number("MOST"),
     number("HANDLED/s"),
@@ -94,7 +97,6 @@ const ACTORS: &[Column] = &[
     number("LONGEST"),
     number("RESTARTS"),
     number("LOST"),
-    number("AT IT"),
 ];
 
 /// A turn that has lasted so long stands out.
@@ -114,12 +116,13 @@ impl View {
         });
         let actors = answer.actors.iter();
         let sorted = match by {
-            By::Queued => 3,
-            By::Handled => 5,
-            By::Time => 7,
-            By::Longest => 8,
-            By::Restarts => 9,
-            By::Lost => 10,
+            By::Turn => 3,
+            By::Queued => 4,
+            By::Handled => 6,
+            By::Time => 8,
+            By::Longest => 9,
+            By::Restarts => 10,
+            By::Lost => 11,
         };
         View {
             program: format!("{} ({})", printable(&answer.program), answer.pid),
@@ -135,8 +138,9 @@ impl View {
                     .collect(),
                 sorted: Some(sorted),
             },
-            observed: answer.actors_observed,
+            observed: answer.actors_matching.unwrap_or(answer.actors_observed),
             note: note(answer),
+            warnings: answer.homes.iter().filter_map(warning).collect(),
         }
     }
 }
@@ -148,11 +152,27 @@ fn note(answer: &Answer) -> Option<&'static str> {
         Some(
             "Actors are not observed: call observe::serve() before the pools are made, or build them with .observe(true).",
         )
+    } else if answer.actors.is_empty() && answer.actors_observed != 0 {
+        Some("No actor has such a name or type.")
     } else if answer.actors.is_empty() {
         Some("There are no actors at this time.")
     } else {
         None
     }
+}
+
+/// A pool all of whose threads are kept by one turn each has none left for the others.
+fn warning(home: &Home) -> Option<String> {
+    let threads = home.threads.saturating_add(home.stand_ins);
+    let stuck = home.actors.as_ref()?.in_long_turn;
+    (threads != 0 && stuck >= threads).then(|| {
+        let name = printable(&home.name);
+        let keeps = match threads {
+            1 => "its only thread is in a long turn".to_owned(),
+            _ => format!("all its {threads} threads are in one long turn each"),
+        };
+        format!("{name}: {keeps}, and no other actor gets one: sort by turn to see which they are")
+    })
 }
 
 fn home_row(home: &Home, before: Option<&Home>, seconds: f64) -> Vec<Value> {
@@ -202,7 +222,18 @@ fn actor_row(actor: &Actor, seconds: f64, has_named: bool) -> Vec<Value> {
     vec![
         plain(format!("#{}", actor.id)),
         called,
-        word(&actor.home),
+        match actor.may_block {
+            false => word(&actor.home),
+            true => word(&format!("{} (blocking)", actor.home)),
+        },
+        match actor.at_work_ns {
+            None => faint("-"),
+            Some(nanos) if nanos >= LONG_NS && !actor.may_block => Value {
+                text: time(nanos),
+                weight: Weight::Alarming,
+            },
+            Some(nanos) => plain(time(nanos)),
+        },
         pile(actor.queued, Weight::Notable),
         pile(actor.most_queued, Weight::Plain),
         since(actor.handled_since).map_or_else(unknown, |handled| per_second(handled, seconds)),
@@ -214,14 +245,6 @@ fn actor_row(actor: &Actor, seconds: f64, has_named: bool) -> Vec<Value> {
         plain(time(actor.longest_ns)),
         pile(actor.restarts, Weight::Notable),
         pile(actor.lost, Weight::Alarming),
-        match actor.at_work_ns {
-            None => faint("-"),
-            Some(nanos) if nanos >= LONG_NS => Value {
-                text: time(nanos),
-                weight: Weight::Alarming,
-            },
-            Some(nanos) => plain(time(nanos)),
-        },
     ]
 }
 

@@ -10,7 +10,7 @@ pub(crate) use small::Small;
 #[cfg(feature = "tokio")]
 pub(crate) use tokio::Tokio;
 // For the contenders, which are the program's own.
-#[cfg(feature = "program")]
+#[cfg(feature = "lab")]
 pub(crate) use tokio::runtime;
 
 /// An executor whose tasks run in the thread that calls it.

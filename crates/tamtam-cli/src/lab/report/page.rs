@@ -1,4 +1,4 @@
-//! The whole page: what changed, each experiment with its variants, the sessions, and how to read it.
+//! The whole page: the answers, each experiment with its variants, what changed, the sessions, and how to read it.
 //!
 //! It needs nothing but itself: no network, no script, no font, and a browser is told to allow none.
 
@@ -154,10 +154,11 @@ impl<'a> Page<'a> {
                 }
                 body {
                     (self.opening())
+                    (self.answers())
                     (self.contents())
                     main {
-                        @if self.has_changes() { (self.changes()) }
                         @for part in &self.experiments { (self.experiment(part)) }
+                        @if self.has_changes() { (self.changes()) }
                         (self.sessions())
                         (reading())
                     }
@@ -186,15 +187,12 @@ impl<'a> Page<'a> {
             header {
                 h1 { "Tamtam lab report" }
                 p.lead {
-                    "What each way of passing a message costs: " (number::grouped(figures as f64)) " figures in "
+                    "What each way of passing a message costs: " (number::whole(figures as u64)) " figures in "
                     (number::counted(variants, "variant")) ", from " (number::counted(self.recordings.len(), "session"))
                     ". " span.verified { "✓ Every delivery was verified." }
                 }
                 @for (place, machine) in self.machines.iter().enumerate() {
                     p.machine { (self.machine_name(place)) ": " (machine.description) }
-                }
-                @if let Some(summary) = self.summary() {
-                    p.headline { a href="#changes" { (summary) } }
                 }
                 @if !self.left_out.is_empty() {
                     div.left-out role="note" {
@@ -215,15 +213,64 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// Which way costs what here: for each experiment its main variant, as the newest session measured it.
+    fn answers(&self) -> Markup {
+        html! {
+            section aria-labelledby="answers" {
+                h2 id="answers" { "Which way costs what here" }
+                @for part in &self.experiments {
+                    @if let Some((variant, measured)) = self.main_of(part) {
+                        @if let Some(answer) = measured.answer(&format!("answer-{}", part.id)) {
+                            section.answer {
+                                h3 { a href=(format!("#{}", part.id)) { (heading(part.name)) } }
+                                p.words {
+                                    (capital(&experiment::describe(variant)))
+                                    " " code { (part.name) "/" (variant) }
+                                }
+                                (answer)
+                            }
+                        }
+                    }
+                }
+                @if let Some(summary) = self.summary() {
+                    p.headline { "Beside older sessions: " a href="#changes" { (summary) } "." }
+                }
+            }
+        }
+    }
+
+    /// The variant that answers for an experiment: the first of its main variants that was measured on the machine of the
+    /// newest session, or else its first variant.
+    fn main_of<'b>(&'b self, part: &'b Part<'_>) -> Option<(&'b str, Measured<'b>)> {
+        let machine = self.machines.first()?;
+        let main = Experiment::find(part.name).map_or(&[][..], |known| known.main_variants);
+        let others = part.variants.iter().map(|(variant, _)| *variant);
+        main.iter().copied().chain(others).find_map(|variant| {
+            let recording = machine
+                .recordings
+                .iter()
+                .rev()
+                .find(|recording| recording.of_variant(part.name, variant).is_some())?;
+            let standings = recording.of_variant(part.name, variant)?;
+            Some((
+                variant,
+                Measured {
+                    recording,
+                    standings,
+                },
+            ))
+        })
+    }
+
     fn contents(&self) -> Markup {
         html! {
             nav aria-labelledby="contents" {
                 h2 id="contents" { "Contents" }
                 ul {
-                    @if self.has_changes() { li { a href="#changes" { "What changed" } } }
+                    li { a href="#answers" { "Which way costs what here" } }
                     @for part in &self.experiments {
                         li {
-                            a href=(format!("#{}", part.id)) { (part.name) }
+                            a href=(format!("#{}", part.id)) { (heading(part.name)) }
                             ul {
                                 @for (variant, id) in &part.variants {
                                     li { a href=(format!("#{id}")) { (variant) } }
@@ -231,6 +278,7 @@ impl<'a> Page<'a> {
                             }
                         }
                     }
+                    @if self.has_changes() { li { a href="#changes" { "What changed" } } }
                     li { a href="#sessions" { "The sessions" } }
                     li { a href="#reading" { "How to read this" } }
                 }
@@ -278,7 +326,9 @@ impl<'a> Page<'a> {
         );
         html! {
             section.experiment aria-labelledby=(part.id) {
-                h2 id=(part.id) { (part.name) }
+                h2 id=(part.id) {
+                    (heading(part.name)) @if known.is_some() { " " code { (part.name) } }
+                }
                 @if let Some(experiment) = known {
                     p {
                         (sentence(experiment.about)) " An operation is " (experiment.operation) ". From "
@@ -314,8 +364,10 @@ impl<'a> Page<'a> {
         let words = experiment::describe(variant);
         html! {
             section.variant aria-labelledby=(id) {
-                h3 id=(id) { (experiment) " " (variant) }
-                @if !words.is_empty() { p.words { (sentence(&words)) } }
+                h3 id=(id) {
+                    @if !words.is_empty() { (capital(&words)) " " }
+                    code { (experiment) " " (variant) }
+                }
                 @for (place, machine) in self.machines.iter().enumerate() {
                     @let newest = machine.recordings.iter().rev().find_map(|recording| {
                         let standings = recording.of_variant(experiment, variant)?;
@@ -381,6 +433,11 @@ impl<'a> Page<'a> {
             _ => recording.machine.clone(),
         }
     }
+}
+
+/// An experiment's heading for people; its name where it is not known.
+fn heading(name: &str) -> &str {
+    Experiment::find(name).map_or(name, |known| known.heading)
 }
 
 /// The experiments and variants that there are: known experiments in our order, variants as the newest session has them.

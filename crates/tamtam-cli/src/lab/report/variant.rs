@@ -17,6 +17,9 @@ use crate::lab::standings::{Row, Standings, State};
 use crate::lab::statistics::Summary;
 use crate::lab::verdict;
 
+/// How many of our ways an answer shows, and how many others: the best. All of them stand with the experiment.
+const ANSWERS: usize = 4;
+
 /// A variant as one session measured it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured<'a> {
@@ -67,6 +70,30 @@ impl Measured<'_> {
         }
     }
 
+    /// The answer in short: what the fastest ways cost, and what it comes to; `id` is one that the page has only once.
+    /// Nothing where there is no figure.
+    #[must_use]
+    pub(super) fn answer(&self, id: &str) -> Option<Markup> {
+        let drawn = Drawn::of(self.standings)?;
+        let name = format!("{} {}", self.standings.experiment, self.standings.variant);
+        let bars = self.bars(drawn, ANSWERS);
+        (!bars.is_empty()).then(|| {
+            html! {
+                (figure(
+                    Chart {
+                        title: format!("The answer: {name}, {}", self.recording.label),
+                        drawn,
+                        bars,
+                    },
+                    id,
+                ))
+                @for verdict in verdict::verdicts(self.standings) {
+                    p.verdict { (verdict) }
+                }
+            }
+        })
+    }
+
     /// Who took part in an older one of `recordings`, oldest first, and not in this session.
     #[must_use]
     pub(super) fn others(&self, recordings: &[&Recording]) -> Option<String> {
@@ -94,19 +121,7 @@ impl Measured<'_> {
         published: &[(&Published, f64)],
         id: &str,
     ) -> Markup {
-        let mut bars: Vec<Bar> = self
-            .standings
-            .rows
-            .iter()
-            .filter_map(|row| {
-                Some(Bar {
-                    name: row.contender.clone(),
-                    mark: mark(row),
-                    figure: row.summary(drawn.metric)?,
-                    cpu: row.summary(CPU),
-                })
-            })
-            .collect();
+        let mut bars = self.bars(drawn, usize::MAX);
         bars.extend(published.iter().map(|(published, value)| Bar {
             name: published.name.to_owned(),
             mark: Mark::Article,
@@ -126,6 +141,26 @@ impl Measured<'_> {
             },
             id,
         )
+    }
+
+    /// A bar for each contender that has the figure, best first: at most `most` of ours, and as many others.
+    fn bars(&self, drawn: Drawn<'_>, most: usize) -> Vec<Bar> {
+        let (mut ours, mut others) = (0, 0);
+        self.standings
+            .rows
+            .iter()
+            .filter_map(|row| {
+                let figure = row.summary(drawn.metric)?;
+                let shown = if row.ours { &mut ours } else { &mut others };
+                *shown += 1;
+                (*shown <= most).then(|| Bar {
+                    name: row.contender.clone(),
+                    mark: mark(row),
+                    figure,
+                    cpu: row.summary(CPU),
+                })
+            })
+            .collect()
     }
 
     /// Every figure, the articles' below ours.
@@ -413,11 +448,8 @@ fn columns(
                     (_, Some(_)) => Cell::text("–".to_owned()),
                     _ => Cell::default(),
                 },
-                &|published| match published.value(drawn.metric) {
-                    Some(value) if published.note.is_none() => ratio(value),
-                    Some(_) => Cell::text("–".to_owned()),
-                    None => Cell::default(),
-                },
+                // An article's machine is not this one: between the two there is no ratio.
+                &none,
             ));
         }
     }

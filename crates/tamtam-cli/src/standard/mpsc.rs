@@ -1,17 +1,17 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 
-use tamtam_cli::drive::{Card, Contender, Measure, Post, Queue, Retrieve};
-
-use crate::offer::{self, Kind};
+use super::VERSION;
+use crate::drive::offer::{self, Kind};
+use crate::drive::{Card, Contender, Measure, Post, Queue, Retrieve};
 
 /// `sync_channel`.
-pub(crate) const BOUNDED: StdMpsc = StdMpsc(Kind::Bounded);
+pub(super) const BOUNDED: StdMpsc = StdMpsc(Kind::Bounded);
 /// `channel`.
-pub(crate) const UNBOUNDED: StdMpsc = StdMpsc(Kind::Unbounded);
+pub(super) const UNBOUNDED: StdMpsc = StdMpsc(Kind::Unbounded);
 
 /// The standard library's channel.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct StdMpsc(Kind);
+pub(super) struct StdMpsc(Kind);
 
 impl Contender for StdMpsc {
     fn card(&self) -> Card {
@@ -24,7 +24,7 @@ impl Contender for StdMpsc {
         };
         Card {
             name,
-            version: env!("VERSION_OF_RUST"),
+            version: VERSION,
             ours: false,
             about,
         }
@@ -57,7 +57,7 @@ impl<M: Send + 'static> Queue<M> for StdMpsc {
 
 /// The two kinds have senders of two types.
 #[derive(Debug)]
-pub(crate) enum Sending<M> {
+pub(super) enum Sending<M> {
     Bounded(SyncSender<M>),
     Unbounded(Sender<M>),
 }
@@ -91,7 +91,7 @@ impl<M: Send + 'static> Post<M> for Sending<M> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Receiving<M>(Receiver<M>);
+pub(super) struct Receiving<M>(Receiver<M>);
 
 impl<M: Send + 'static> Retrieve<M> for Receiving<M> {
     fn receive(&mut self) -> M {

@@ -1,15 +1,16 @@
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use tamtam_cli::drive::{Card, Contender, GetLatest, Latest, Measure, SetLatest, property};
+use super::VERSION;
+use crate::drive::{Card, Contender, GetLatest, Latest, Measure, SetLatest, property};
 
 /// Under an `RwLock`.
-pub(crate) const RWLOCK: Locked = Locked(Lock::Shared);
+pub(super) const RWLOCK: Locked = Locked(Lock::Shared);
 /// Under a `Mutex`.
-pub(crate) const MUTEX: Locked = Locked(Lock::Exclusive);
+pub(super) const MUTEX: Locked = Locked(Lock::Exclusive);
 
 /// A value under a lock of the standard library.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Locked(Lock);
+pub(super) struct Locked(Lock);
 
 #[derive(Debug, Clone, Copy)]
 enum Lock {
@@ -31,7 +32,7 @@ impl Contender for Locked {
         };
         Card {
             name,
-            version: env!("VERSION_OF_RUST"),
+            version: VERSION,
             ours: false,
             about,
         }

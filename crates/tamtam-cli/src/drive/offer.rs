@@ -1,14 +1,16 @@
-//! What a channel of a peer takes part in: the same for all of them.
+//! What a channel that is not ours takes part in: the same for all of them, the standard library's and those of peers.
 
-use tamtam_cli::drive::ask::{ByQueues, Origin, Request};
-use tamtam_cli::drive::{
-    AsyncQueue, BatchQueue, Measure, Packet16, Packet64, Queue, QueuePair, Stamp, StdGate, Text,
-    Turn, ask, async_turns, crowd, idle, post, sparse, stream, turns,
+use super::ask::{ByQueues, Origin, Request};
+#[cfg(feature = "tokio")]
+use super::{AsyncQueue, async_turns};
+use super::{
+    BatchQueue, Measure, Packet16, Packet64, Queue, QueuePair, Stamp, StdGate, Text, Turn, ask,
+    crowd, idle, post, sparse, stream, turns,
 };
 
 /// Whether a channel holds a limited number of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// As many as it is opened for: 1 each way in turns, COUNT in `post`, 10,000 in streams.
     Bounded,
     /// Any number.
@@ -16,7 +18,7 @@ pub(crate) enum Kind {
 }
 
 /// Everything that a channel whose ends wait and whose sender can be cloned takes part in.
-pub(crate) fn channel<Q>(queue: Q, kind: Kind) -> Vec<Measure>
+pub fn channel<Q>(queue: Q, kind: Kind) -> Vec<Measure>
 where
     Q: Queue<Turn> + Queue<Text> + Queue<Stamp>,
     Q: Queue<Packet16, Sender: Clone> + Queue<Packet64, Sender: Clone>,
@@ -27,7 +29,8 @@ where
 }
 
 /// Everything that such a channel takes part in if tasks can use it, too.
-pub(crate) fn channel_for_tasks<Q>(queue: Q, kind: Kind) -> Vec<Measure>
+#[cfg(feature = "tokio")]
+pub fn channel_for_tasks<Q>(queue: Q, kind: Kind) -> Vec<Measure>
 where
     Q: AsyncQueue<Turn> + Queue<Text> + Queue<Stamp>,
     Q: Queue<Packet16, Sender: Clone> + Queue<Packet64, Sender: Clone>,
@@ -38,9 +41,19 @@ where
 }
 
 /// Everything that a channel whose ends wait and that has one sender only takes part in.
-pub(crate) fn single<Q>(queue: Q, kind: Kind) -> Vec<Measure>
+pub fn single<Q>(queue: Q, kind: Kind) -> Vec<Measure>
 where
     Q: Queue<Turn> + Queue<Text> + Queue<Stamp> + Queue<Packet16> + Queue<Packet64>,
+{
+    let mut measures = handover(queue);
+    measures.extend(many(queue, kind));
+    measures
+}
+
+/// Messages there and back between threads.
+pub fn handover<Q>(queue: Q) -> Vec<Measure>
+where
+    Q: Queue<Turn> + Queue<Text> + Queue<Stamp>,
 {
     let pair = QueuePair { queue, capacity: 1 };
     let mut measures = turns::measures(pair);
@@ -48,12 +61,11 @@ where
     measures.extend(sparse::measures(pair));
     measures.push(crowd::measure(pair));
     measures.push(idle::measure(pair));
-    measures.extend(many(queue, kind));
     measures
 }
 
 /// Everything that a queue that cannot wait, and so keeps its processor busy, takes part in from one sender.
-pub(crate) fn polled<Q>(queue: Q, kind: Kind) -> Vec<Measure>
+pub fn polled<Q>(queue: Q, kind: Kind) -> Vec<Measure>
 where
     Q: Queue<Turn> + Queue<Text> + Queue<Packet16> + Queue<Packet64>,
 {
@@ -78,7 +90,7 @@ where
 }
 
 /// Everything that a way takes part in whose receiver takes many messages at a time and whose sender can be cloned.
-pub(crate) fn batches<Q>(queue: Q) -> Vec<Measure>
+pub fn batches<Q>(queue: Q) -> Vec<Measure>
 where
     Q: BatchQueue<Packet16, Sender: Clone> + BatchQueue<Packet64, Sender: Clone>,
 {
@@ -89,7 +101,8 @@ where
 }
 
 /// The turns in which tasks take part: two tasks, and a task with a thread that blocks.
-pub(crate) fn tasks<Q: AsyncQueue<Turn>>(queue: Q) -> Vec<Measure> {
+#[cfg(feature = "tokio")]
+pub fn tasks<Q: AsyncQueue<Turn>>(queue: Q) -> Vec<Measure> {
     let pair = QueuePair { queue, capacity: 1 };
     let mut measures = vec![async_turns::tokio(pair), async_turns::small(pair)];
     measures.extend(async_turns::mixed(pair));
@@ -97,6 +110,6 @@ pub(crate) fn tasks<Q: AsyncQueue<Turn>>(queue: Q) -> Vec<Measure> {
 }
 
 /// Questions to a thread that takes them out of one queue and puts its answers into another.
-pub(crate) fn asks<Q: Queue<Request> + Queue<u64>>(queue: Q) -> Vec<Measure> {
+pub fn asks<Q: Queue<Request> + Queue<u64>>(queue: Q) -> Vec<Measure> {
     ask::measures(ByQueues(queue), &[Origin::Thread])
 }

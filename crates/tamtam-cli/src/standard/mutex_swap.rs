@@ -1,19 +1,19 @@
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use tamtam_cli::drive::{BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany};
-
-use crate::offer::{self, Kind};
+use super::VERSION;
+use crate::drive::offer::{self, Kind};
+use crate::drive::{BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany};
 
 /// With a limit, at which senders wait.
-pub(crate) const BOUNDED: MutexSwap = MutexSwap(Kind::Bounded);
+pub(super) const BOUNDED: MutexSwap = MutexSwap(Kind::Bounded);
 /// Without one.
-pub(crate) const UNBOUNDED: MutexSwap = MutexSwap(Kind::Unbounded);
+pub(super) const UNBOUNDED: MutexSwap = MutexSwap(Kind::Unbounded);
 
 /// What one writes by hand when the receiver may take everything at once: a `Vec` under a `Mutex`, which the receiver
 /// exchanges for its own empty one. Messages are sent one by one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct MutexSwap(Kind);
+pub(super) struct MutexSwap(Kind);
 
 impl Contender for MutexSwap {
     fn card(&self) -> Card {
@@ -29,7 +29,7 @@ impl Contender for MutexSwap {
         };
         Card {
             name,
-            version: env!("VERSION_OF_RUST"),
+            version: VERSION,
             ours: false,
             about,
         }
@@ -113,7 +113,7 @@ impl<M: Send + 'static> BatchQueue<M> for MutexSwap {
 }
 
 #[derive(Debug)]
-pub(crate) struct Sending<M>(Arc<Shared<M>>);
+pub(super) struct Sending<M>(Arc<Shared<M>>);
 
 impl<M> Clone for Sending<M> {
     fn clone(&self) -> Self {
@@ -128,7 +128,7 @@ impl<M: Send + 'static> PostMany<M> for Sending<M> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Receiving<M>(Arc<Shared<M>>);
+pub(super) struct Receiving<M>(Arc<Shared<M>>);
 
 impl<M: Send + 'static> RetrieveMany<M> for Receiving<M> {
     fn receive_many(&mut self, buffer: &mut Vec<M>, _limit: usize) {

@@ -1,21 +1,21 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use tamtam_cli::drive::{Card, Contender, Measure, Post, Queue, Retrieve};
-
-use crate::offer::{self, Kind};
+use super::VERSION;
+use crate::drive::offer::{self, Kind};
+use crate::drive::{Card, Contender, Measure, Post, Queue, Retrieve};
 
 /// What one writes by hand: a `VecDeque` under a `Mutex`, and a `Condvar` for each side.
 ///
 /// Who waits is counted under the lock, since notifying a `Condvar` costs a system call even if nobody waits.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct MutexCondvar;
+pub(super) struct MutexCondvar;
 
 impl Contender for MutexCondvar {
     fn card(&self) -> Card {
         Card {
             name: "mutex-condvar",
-            version: env!("VERSION_OF_RUST"),
+            version: VERSION,
             ours: false,
             about: "a bounded VecDeque under the standard library's Mutex, with two Condvars",
         }
@@ -88,7 +88,7 @@ impl<M: Send + 'static> Queue<M> for MutexCondvar {
 }
 
 #[derive(Debug)]
-pub(crate) struct Sending<M>(Arc<Shared<M>>);
+pub(super) struct Sending<M>(Arc<Shared<M>>);
 
 impl<M> Clone for Sending<M> {
     fn clone(&self) -> Self {
@@ -122,7 +122,7 @@ impl<M: Send + 'static> Post<M> for Sending<M> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Receiving<M>(Arc<Shared<M>>);
+pub(super) struct Receiving<M>(Arc<Shared<M>>);
 
 impl<M: Send + 'static> Retrieve<M> for Receiving<M> {
     fn receive(&mut self) -> M {

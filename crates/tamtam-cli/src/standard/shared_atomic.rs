@@ -1,18 +1,19 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use tamtam_cli::drive::latch::{self, Countdown};
-use tamtam_cli::drive::{Card, Contender, Measure};
+use super::VERSION;
+use crate::drive::latch::{self, Countdown};
+use crate::drive::{Card, Contender, Measure};
 
 /// The countdown that one writes by hand: one shared atomic number, and a `Condvar` for the wait.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SharedAtomic;
+pub(super) struct SharedAtomic;
 
 impl Contender for SharedAtomic {
     fn card(&self) -> Card {
         Card {
             name: "shared-atomic",
-            version: env!("VERSION_OF_RUST"),
+            version: VERSION,
             ours: false,
             about: "an AtomicU64 counted down with fetch_sub, and a Mutex with a Condvar for the wait",
         }
