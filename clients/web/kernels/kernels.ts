@@ -388,6 +388,31 @@ export function spell(symbols: usize, alphabet: usize, kinds: u32, to: usize, co
     return true;
 }
 
+/**
+ * Puts what codes, which lie in four bytes each, stand for one behind the other: a symbol of at most eight bytes, of which
+ * there are `kinds` at a distance of eight, and whose lengths are bytes behind 255 of them; or, behind the code 255, the
+ * byte that the next code is. Whether they give `total` bytes.
+ */
+export function expand(codes: usize, count: u32, symbols: usize, kinds: u32, to: usize, total: u32): bool {
+    const lengths = symbols + 255 * 8;
+    const end = to + total;
+    for (const last = codes + ((<usize>count) << 2); codes < last; codes += 4) {
+        const code = <u32>load<u8>(codes);
+        if (to >= end) return false;
+        if (code == 255) {
+            codes += 4;
+            if (codes >= last) return false;
+            store<u8>(to++, load<u8>(codes));
+        } else {
+            if (code >= kinds) return false;
+            // Up to eight bytes behind the last one are there to be written.
+            store<u64>(to, load<u64>(symbols + ((<usize>code) << 3)));
+            to += load<u8>(lengths + code);
+        }
+    }
+    return to == end;
+}
+
 /** Integers with a sign, each divided by the same number, as doubles. */
 export function quotients(from: usize, divisor: f64, to: usize, count: u32): void {
     for (const end = from + (<usize>count) * 8; from < end; from += 8, to += 8) store<f64>(to, <f64>load<i64>(from) / divisor);

@@ -3,9 +3,10 @@ import { test } from "node:test";
 import { decode, decodeStream, RowsError, type Rows } from "../src/rows.js";
 import { fromBase64, use } from "../src/rows/kernels.js";
 import { sample } from "../src/rows/sample.js";
+import { Input } from "../src/rows/input.js";
 import { golden } from "./golden.js";
 import { Random } from "./random.js";
-import { apart, together, uint32, varint } from "./sealed.js";
+import { apart, together, varint } from "./sealed.js";
 
 const limits = { bytes: 2 ** 25, rows: 200_000, columns: 1000 };
 const tables = [{ name: "sample", bytes: fromBase64(sample) }, ...golden()];
@@ -40,6 +41,26 @@ test("a bit that changes on the way is noticed, wherever it is", () => {
             bad[bit >> 3] ^= 1 << (bit & 7);
             assert.ok(outcome(bad) instanceof RowsError, `${name}, bit ${bit}`);
         }
+    }
+});
+
+test("one flipped bit anywhere never yields a row of a stream that was not written before the error", async () => {
+    const { bytes } = tables.find(({ name }) => name === "chunks-packed") ?? assert.fail("there is such a table");
+    const parts: string[] = [];
+    const read = async (bytes: Uint8Array<ArrayBuffer>, take: (part: string) => void): Promise<void> => {
+        for await (const rows of decodeStream(new Blob([bytes]).stream(), { limits })) {
+            take(JSON.stringify(rows.objects(), (_, value) => (typeof value === "bigint" ? `${value}n` : value)));
+        }
+    };
+    await read(bytes, (part) => parts.push(part));
+    assert.equal(parts.length, 3);
+    // Every bit outside of the columns, where the rows are counted, and some of the others.
+    const heads = headsOf(bytes);
+    for (let bit = 0; bit < bytes.length * 8; bit += heads.has(bit >> 3) ? 1 : 97) {
+        const bad = bytes.slice();
+        bad[bit >> 3] ^= 1 << (bit & 7);
+        let given = 0;
+        await assert.rejects(read(bad, (part) => assert.equal(part, parts[given++], `bit ${bit}`)), RowsError, `bit ${bit}`);
     }
 });
 
@@ -128,7 +149,8 @@ test("what a few bytes stand for is stopped by the limits", () => {
     // What is declared and not there takes no memory.
     const declared = Uint8Array.from([0xa7, 0x54, 0x54, 1, ...varint(2 ** 40)]);
     assert.throws(() => decode(declared), (error) => error instanceof RowsError && error.code === "limit");
-    const cut = Uint8Array.from([...together({ schema: text, chunks: [], total: 0 }).slice(0, -2), 1, ...uint32(2 ** 28), 0, 0, 0, 0]);
+    // The end takes seven bytes.
+    const cut = Uint8Array.from([...together({ schema: text, chunks: [], total: 0 }).slice(0, -7), ...varint(2 ** 28), 0, 0, 0, 0]);
     assert.throws(() => decode(cut), (error) => error instanceof RowsError && error.code === "truncated");
 });
 
@@ -149,3 +171,18 @@ test("a stream that is damaged or breaks off fails as bytes do", async () => {
         for await (const rows of decodeStream(broken)) void rows;
     }, TypeError);
 });
+
+/** The places of the lengths and checksums of all parts, of the numbers of rows, and of the end. */
+function headsOf(bytes: Uint8Array<ArrayBuffer>): Set<number> {
+    const input = new Input(bytes, 0, 0);
+    const heads = new Set([0, 1, 2, 3]);
+    input.skip(4, "magic");
+    while (input.left > 0) {
+        const from = input.at;
+        const length = input.count(2 ** 32, "length");
+        input.skip(4, "checksum");
+        for (let at = from; at < Math.min(bytes.length, input.at + 4); at++) heads.add(at);
+        input.skip(length, "part");
+    }
+    return heads;
+}

@@ -68,7 +68,7 @@ const expected: { readonly [heading: string]: (done: Done) => void } = {
     "A table": (done) => assert.deepEqual(done.tiles, tiles.map(({ n, x, color }) => [n, x, color])),
     "Rows as objects": (done) => {
         assert.deepEqual(done.tiles, tiles.map(({ n, x, color }) => [n, x, color]));
-        assert.deepEqual(done.shown, [`${tiles[2].color} at ${tiles[2].x}`, JSON.stringify(tiles[0])]);
+        assert.deepEqual(done.shown, [`${tiles[2].color} at ${tiles[2].x}`, JSON.stringify(decode(bytes).row(0)), new Date(1_700_000_000_000).toISOString()]);
     },
     "Nulls, and numbers of 64 bits": (done) =>
         assert.deepEqual(done.shown, ["id 0", "id 14", "no id", "id 8", "2023-11-14T22:13:20.000Z", "bigint"]),
@@ -94,5 +94,5 @@ test("the guide names every code of an error", () => {
     const declared = readFileSync(new URL("../../src/rows/error.ts", import.meta.url), "utf8");
     const codes = Array.from(declared.matchAll(/^ {4}\| "(\w+)"/gm), ([, code]) => code).sort();
     assert.ok(codes.length >= 7);
-    assert.deepEqual(Array.from(page.matchAll(/^\| `(\w+)` \|/gm), ([, code]) => code).filter((code) => code !== "code").sort(), codes);
+    assert.deepEqual(Array.from(page.slice(page.indexOf("## What can go wrong")).matchAll(/^\| `(\w+)` \|/gm), ([, code]) => code).filter((code) => code !== "code").sort(), codes);
 });

@@ -153,6 +153,31 @@ test("both machines make the same sequences, digits and entries", () => {
     }
 });
 
+test("both machines put symbols one behind the other", () => {
+    const table = new Uint8Array(255 * 9);
+    for (let code = 0; code < 255; code++) {
+        const length = 1 + (code % 8);
+        table.set(bytes(length), 8 * code);
+        table[255 * 8 + code] = length;
+    }
+    for (const kinds of [0, 1, 100, 255]) {
+        for (let count = 0; count < 40; count++) {
+            const codes = Int32Array.from({ length: count }, () => (random(5) === 0 ? 255 : random(kinds + 1)));
+            let total = 0;
+            for (let at = 0; at < count; at++) total += codes[at] === 255 ? (at++, 1) : table[255 * 8 + codes[at]];
+            for (const wanted of [total, total + 1, Math.max(0, total - 1)]) {
+                same("expanded symbols", (one) => {
+                    const symbols = one.bring(table);
+                    const from = one.bring(new Uint8Array(codes.buffer));
+                    const to = one.allocate(wanted + 8);
+                    const isDone = one.kernels.expand(from, count, symbols, kinds, to, wanted);
+                    return { at: to, size: isDone ? wanted : 0, result: Boolean(isDone) };
+                });
+            }
+        }
+    }
+});
+
 test("both machines take numbers in mixed radix apart", () => {
     const radixes = [2n, 3n, 10n, 256n, 360n, 1100n, 65537n, 2n ** 31n + 11n, 2n ** 32n - 5n, 2n ** 40n + 15n, 2n ** 63n + 1n];
     for (const radix of radixes) {

@@ -15,17 +15,19 @@ export interface Parts {
 export function apart(bytes: Bytes): Parts {
     const input = new Input(bytes, 0, 0);
     input.skip(4, "magic");
-    const length = input.count(2 ** 32, "length");
-    input.skip(4, "checksum");
-    const schema = input.take(length, "schema");
+    const part = (): Bytes => {
+        const length = input.count(2 ** 32, "length");
+        input.skip(4, "checksum");
+        return input.take(length, "part");
+    };
+    const schema = part();
     const chunks: Parts["chunks"] = [];
     for (;;) {
-        const rows = input.count(2 ** 32, "rows");
-        if (rows === 0) break;
-        const head = input.take(8, "head");
-        chunks.push({ rows, body: input.take(new DataView(head.buffer, head.byteOffset).getUint32(0, true), "body") });
+        const body = new Input(part(), 0, 0);
+        const rows = body.count(2 ** 32, "rows");
+        if (rows === 0) return { schema, chunks, total: body.count(2 ** 53, "total") };
+        chunks.push({ rows, body: body.take(body.left, "columns") });
     }
-    return { schema, chunks, total: input.count(2 ** 53, "total") };
 }
 
 export function varint(value: number): number[] {
@@ -39,11 +41,13 @@ export function uint32(value: number): number[] {
 }
 
 export function together({ schema, chunks, total }: Parts): Bytes {
-    const parts: (Bytes | number[])[] = [[0xa7, 0x54, 0x54, 1], varint(schema.length), uint32(machine().checksum(schema)), schema];
-    for (const { rows, body } of chunks) {
-        parts.push(varint(rows), uint32(body.length), uint32(machine().checksum(body)), body);
-    }
-    parts.push([0], varint(total));
+    const parts: (Bytes | number[])[] = [[0xa7, 0x54, 0x54, 1]];
+    const add = (part: Bytes): void => {
+        parts.push(varint(part.length), uint32(machine().checksum(part)), part);
+    };
+    add(schema);
+    for (const { rows, body } of chunks) add(Uint8Array.from([...varint(rows), ...body]));
+    add(Uint8Array.from([0, ...varint(total)]));
     const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
     let at = 0;
     for (const part of parts) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decode, RowsError, Texts } from "../src/rows.js";
+import { Column, decode, Rows, RowsError, Texts } from "../src/rows.js";
 import { fromBase64 } from "../src/rows/kernels.js";
 import { sample } from "../src/rows/sample.js";
 
@@ -40,6 +40,20 @@ test("a column of numbers is a typed array of the column's type", () => {
     assert.ok(rows.numbers("on") instanceof Uint8Array);
     assert.equal(rows.column("at").bigints()[0], 1_700_000_000_000n);
     assert.throws(() => rows.column("price").bigints(), code("schema"));
+});
+
+test("decimals are numbers at their scale", () => {
+    const decimal = (scale: number, values: Column["values"]): Column =>
+        new Column({ name: "d", kind: { type: "decimal", precision: 38, scale }, nullable: false }, values, undefined);
+    const numbers = (column: Column): number[] => Array.from(new Rows([column], column.length).numbers("d"), Number);
+    assert.deepEqual(numbers(decimal(2, Float64Array.of(1250, -7, 0, 70, 9007199254740991))), [12.5, -0.07, 0, 0.7, 90071992547409.91]);
+    assert.deepEqual(numbers(decimal(0, Float64Array.of(5))), [5]);
+    assert.deepEqual(numbers(decimal(30, Float64Array.of(123))), [1.23e-28]);
+    assert.throws(() => numbers(decimal(2, BigInt64Array.of(1n << 60n))), code("inexact"));
+    const table = new Rows([decimal(2, Float64Array.of(1250))], 1);
+    assert.equal(table.numbers("d"), table.numbers("d"));
+    assert.equal(table.column("d").get(0), "12.50");
+    assert.deepEqual(table.column("d").bigints(), BigInt64Array.of(1250n));
 });
 
 test("what would be wrong to read as asked is refused", () => {

@@ -88,7 +88,6 @@ test("a row's names are those of its columns, and it has no values of its own", 
     for (const name in row) names.push(name);
     assert.deepEqual(names.sort(), ["at", "color", "id", "n", "name", "on", "price", "x"]);
     assert.deepEqual(Object.keys(row), []);
-    assert.equal(JSON.stringify(row), "{}");
 });
 
 test("rows are iterated as JavaScript's own lists are", () => {

@@ -1,6 +1,7 @@
 // One column: what the bytes say of it, and how it is read.
 
 import { RowsError } from "./error.js";
+import { jsonReader, type JsonValue } from "./json.js";
 import type { Field } from "./schema.js";
 import type { Nulls } from "./nulls.js";
 import { beginOf, joinedCodes, joinedEnds, type Codes, type Ends } from "./ends.js";
@@ -80,6 +81,11 @@ export class Texts implements Iterable<string> {
         const { count } = this.#ends;
         const values = this.#width >= 0 ? evenParts(this.#text, this.#width, count) : parts(this.#text, this.#offsets, count);
         return codes === undefined ? values : chosen(values, codes);
+    }
+
+    /** What `JSON.stringify` writes: the texts of all rows. */
+    toJSON(): string[] {
+        return this.toArray();
     }
 
     *[Symbol.iterator](): Iterator<string> {
@@ -168,6 +174,7 @@ export class Column {
     readonly nulls: Nulls | undefined;
     readonly length: number;
     readonly #read: (row: number) => Value;
+    #json: ((row: number) => JsonValue) | undefined;
 
     /** @internal */
     constructor(field: Field, values: Values, nulls: Nulls | undefined) {
@@ -187,6 +194,16 @@ export class Column {
         if (!(row >= 0 && row < this.length)) throw noRow(row, this.length);
         if (this.nulls !== undefined && this.nulls.has(row)) return null;
         return this.#read(row);
+    }
+
+    /** @internal The value in a row that is there, as JSON has it. */
+    json(row: number): JsonValue {
+        return (this.#json ??= jsonReader(this))(row);
+    }
+
+    /** What `JSON.stringify` writes: the values of all rows, as `Rows.toJSON` has them. */
+    toJSON(): JsonValue[] {
+        return Array.from({ length: this.length }, (_, row) => this.json(row));
     }
 
     /** Whether a row is null. */

@@ -1,6 +1,7 @@
 import { Column } from "./column.js";
 import { RowsError } from "./error.js";
-import { checkLength, checkMagic, checksumBytes, headBytes, magicBytes, Progress, schemaOf, uint32 } from "./format.js";
+import { checkLength, checkMagic, checksumBytes, magicBytes, Progress, schemaOf, uint32 } from "./format.js";
+import { bytesOf } from "./given.js";
 import { Input } from "./input.js";
 import { joined } from "./join.js";
 import { machine } from "./kernels.js";
@@ -40,34 +41,27 @@ export function emptyColumns(progress: Progress): Column[] {
  * The table in these bytes, which the packed encoding gave. They may not be changed as long as the table is used:
  * values that need no decoding are read where they are.
  *
- * Throws a `RowsError` if the bytes are damaged, are no packed rows, or exceed the limits.
+ * Throws a `RowsError` if the bytes are damaged, are no packed rows, or exceed the limits, and a `TypeError` if they are
+ * no bytes: a promise of them, which was not awaited, or a `Response`.
  */
 export function decode<Row = AnyRow>(encoded: ArrayBuffer | Uint8Array<ArrayBuffer>, options: DecodeOptions = {}): Rows<Row> {
-    const bytes = encoded instanceof Uint8Array ? encoded : new Uint8Array(encoded);
+    const bytes = bytesOf(encoded);
     const progress = progressOf(options);
     const { limits } = progress;
     const input = new Input(bytes, 0, limits.bytes);
     try {
         input.skip(magicBytes, "the beginning");
         checkMagic(bytes);
-        const length = input.count(Number.MAX_SAFE_INTEGER, "the length of the schema");
-        checkLength(length, limits);
-        const sum = uint32(bytes, input.skip(checksumBytes, "the checksum of the schema"));
-        const origin = input.position;
-        progress.begin(schemaOf(sum, input.take(length, "the schema"), origin, limits));
+        const schema = part(input, limits);
+        progress.begin(schemaOf(schema.sum, schema.body, schema.origin, limits));
         const chunks: Column[][] = [];
         const memory = { used: 0 };
         for (;;) {
-            const count = input.count(Number.MAX_SAFE_INTEGER, "the number of rows of a chunk");
-            if (count === 0) break;
-            progress.expect(count, input.position);
-            const head = input.skip(headBytes, "the head of a chunk");
-            const length = uint32(bytes, head);
-            checkLength(length, limits);
-            const origin = input.position;
-            chunks.push(progress.chunk(uint32(bytes, head + 4), input.take(length, "a chunk"), origin, count, memory));
+            const { sum, body, origin } = part(input, limits);
+            const chunk = progress.chunk(sum, body, origin, memory);
+            if (chunk === undefined) break;
+            chunks.push(chunk.columns);
         }
-        progress.end(input.count(Number.MAX_SAFE_INTEGER, "the number of all rows"), input.position);
         if (input.left > 0) throw input.malformed(`${input.left} more bytes behind the end of the table`);
         if (chunks.length === 1) return new Rows(chunks[0], progress.rows, progress.kept);
         if (chunks.length === 0) return new Rows(emptyColumns(progress), 0);
@@ -77,6 +71,15 @@ export function decode<Row = AnyRow>(encoded: ArrayBuffer | Uint8Array<ArrayBuff
     } finally {
         machine().release();
     }
+}
+
+/** The next part: what its checksum should be, its bytes, and where they begin. */
+function part(input: Input, limits: Limits): { sum: number; body: Uint8Array<ArrayBuffer>; origin: number } {
+    const length = input.count(Number.MAX_SAFE_INTEGER, "the length of a part");
+    checkLength(length, limits);
+    const sum = uint32(input.bytes, input.skip(checksumBytes, "the checksum of a part"));
+    const origin = input.position;
+    return { sum, body: input.take(length, "a part"), origin };
 }
 
 /** Memory that is not to be had is a matter of limits, too. */

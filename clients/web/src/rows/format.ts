@@ -1,4 +1,4 @@
-// What lies around the columns: the beginning with the schema, the heads of chunks, the end. The guide's page "The
+// What lies around the columns: the beginning with the schema, the parts and their checksums, the end. The guide's page "The
 // packed encoding" describes it byte by byte.
 
 import { RowsError } from "./error.js";
@@ -14,10 +14,8 @@ const magic = [0xa7, 0x54, 0x54];
 const version = 1;
 /** The bytes of the beginning before the length of the schema. */
 export const magicBytes = 4;
-/** The bytes of a checksum, which stands before the schema. */
+/** The bytes of a checksum, which stands between the length of a part and the part. */
 export const checksumBytes = 4;
-/** The bytes of a chunk's head behind the number of its rows: its length, and the checksum. */
-export const headBytes = 8;
 /** How many rows a chunk has at most. */
 export const rowsPerChunk = 65536;
 /** A body of so many bytes at most lies in the machine's memory while it is decoded; of a larger one, a list a time. */
@@ -103,7 +101,7 @@ export class Progress {
     }
 
     /** Whether these many rows may follow. */
-    expect(count: number, at: number): void {
+    #expect(count: number, at: number): void {
         if (count > rowsPerChunk || this.fields.length === 0) {
             throw new RowsError("malformed", `the packed rows are damaged at byte ${at}: a chunk of ${count} rows`, at);
         }
@@ -117,10 +115,19 @@ export class Progress {
         return this.#kept;
     }
 
-    /** The columns of a chunk with this checksum; `used` says how many bytes of columns there are already, and is what there are then. */
-    chunk(sum: number, body: Uint8Array<ArrayBuffer>, origin: number, count: number, memory: { used: number }): Column[] {
+    /**
+     * The columns of a chunk with this checksum, and how many rows they have; none at the end. `used` says how many
+     * bytes of columns there are already, and is what there are then.
+     */
+    chunk(sum: number, body: Uint8Array<ArrayBuffer>, origin: number, memory: { used: number }): { columns: Column[]; count: number } | undefined {
         const address = verify(body, sum, origin, this.chunks);
         const input = new Input(body, origin, this.limits.bytes, memory.used, address);
+        const count = input.count(Number.MAX_SAFE_INTEGER, "the number of rows of a chunk");
+        if (count === 0) {
+            this.#end(input);
+            return undefined;
+        }
+        this.#expect(count, input.position);
         const one = machine();
         // No more than the body makes likely: a column may take no bytes at all.
         const bytes = Math.min(this.#widths() * count + 8 * this.fields.length, 16 * body.length + 1024);
@@ -141,7 +148,7 @@ export class Progress {
         if (input.left !== 0) throw input.malformed("more bytes behind the last column");
         this.rows += count;
         this.chunks++;
-        return columns;
+        return { columns, count };
     }
 
     /** The bytes of one row in the columns that take a fixed number of them. */
@@ -152,9 +159,9 @@ export class Progress {
     }
 
     /** Whether all rows came that the end tells of. */
-    end(all: number, at: number): void {
-        if (all !== this.rows) {
-            throw new RowsError("malformed", `the packed rows are damaged at byte ${at}: ${this.rows} rows were read where ${all} were written`, at);
-        }
+    #end(input: Input): void {
+        const all = input.count(Number.MAX_SAFE_INTEGER, "the number of all rows");
+        if (all !== this.rows) throw input.malformed(`${this.rows} rows were read where ${all} were written`);
+        if (input.left !== 0) throw input.malformed("more bytes behind the number of all rows");
     }
 }

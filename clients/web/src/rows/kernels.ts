@@ -31,6 +31,7 @@ export interface Kernels {
     hex(from: number, size: number, digits: number, letter: number, to: number, count: number): void;
     decimal(from: number, digits: number, to: number, count: number): void;
     spell(symbols: number, alphabet: number, kinds: number, to: number, count: number): number;
+    expand(codes: number, count: number, symbols: number, kinds: number, to: number, total: number): number;
     quotients(from: number, divisor: number, to: number, count: number): void;
     join64(at: number, lower: number, width: number, count: number): void;
     exact(from: number, to: number, count: number, isSigned: number): number;

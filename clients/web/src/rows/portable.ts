@@ -271,6 +271,25 @@ export function portable(memory: ArrayBuffer): Portable {
             }
             return 1;
         },
+        expand(codes, count, symbols, kinds, to, total) {
+            const lengths = symbols + 255 * 8;
+            const end = to + total;
+            for (const last = codes + 4 * count; codes < last; codes += 4) {
+                const code = bytes[codes];
+                if (to >= end) return 0;
+                if (code === 255) {
+                    codes += 4;
+                    if (codes >= last) return 0;
+                    bytes[to++] = bytes[codes];
+                } else {
+                    if (code >= kinds) return 0;
+                    const length = bytes[lengths + code];
+                    for (let at = 0, from = symbols + 8 * code; at < length; at++) bytes[to + at] = bytes[from + at];
+                    to += length;
+                }
+            }
+            return to === end ? 1 : 0;
+        },
         quotients(from, divisor, to, count) {
             from >>= 3;
             to >>= 3;

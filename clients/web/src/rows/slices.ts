@@ -15,6 +15,11 @@ const prefixes = 5;
 const alphabet = 6;
 const fixed = 7;
 const offsets = 8;
+const symbolTable = 9;
+
+/** The most symbols that a table has, and how long one is. */
+const mostSymbols = 255;
+const longestSymbol = 8;
 
 /** How deep lists of values may lie in lists of values. */
 const deepest = 3;
@@ -143,6 +148,21 @@ function plainly(input: Input, machine: Machine, codec: number, count: number, d
             }
             return made(machine, to, ends, false, depth);
         }
+        case symbolTable: {
+            const { address, kinds } = readSymbols(input, machine);
+            const ends = readLengths(input, machine, count);
+            const total = totalOf(ends);
+            // Both lists may take no bytes, however long they are: the limit is what stops them.
+            input.reserve(total);
+            const number = input.count(total, "the number of codes");
+            const codes = integers(input, machine, number, 1, 1);
+            // A symbol is written in eight bytes, however long it is.
+            const to = machine.allocate(total + longestSymbol);
+            if (!machine.kernels.expand(codes, number, address, kinds, to, total)) {
+                throw input.malformed("codes that stand for other bytes than there are");
+            }
+            return made(machine, to, ends, false, depth);
+        }
         case fixed: {
             const width = input.count(2 ** 32 - 1, "the length of values");
             return evenly(input.take(within(input, width * count), "text"), width, count, false);
@@ -163,6 +183,21 @@ function plainly(input: Input, machine: Machine, codec: number, count: number, d
         default:
             throw input.malformed(`no coding of text is numbered ${codec}`);
     }
+}
+
+/** Symbols at a distance of eight bytes, and behind the place of the last one their lengths. */
+function readSymbols(input: Input, machine: Machine): { address: number; kinds: number } {
+    const address = machine.allocate((longestSymbol + 1) * mostSymbols);
+    let kinds = 0;
+    const counts = input.take(longestSymbol, "how many symbols there are");
+    for (let length = 1; length <= longestSymbol; length++) {
+        for (let left = counts[length - 1]; left > 0; left--, kinds++) {
+            if (kinds === mostSymbols) throw input.malformed(`a table of more than ${mostSymbols} symbols`);
+            machine.bytes.set(input.take(length, "a symbol"), address + longestSymbol * kinds);
+            machine.bytes[address + longestSymbol * mostSymbols + kinds] = length;
+        }
+    }
+    return { address, kinds };
 }
 
 /** Whether bytes can be looked at as numbers of this size where they are. */

@@ -1,8 +1,10 @@
 import { RowsError } from "./error.js";
 import { asRowsError, progressOf, type DecodeOptions } from "./decode.js";
-import { checkLength, checkMagic, checksumBytes, headBytes, magicBytes, schemaOf, uint32 } from "./format.js";
+import { checkLength, checkMagic, checksumBytes, magicBytes, schemaOf, uint32 } from "./format.js";
+import { asStream } from "./given.js";
 import { Input } from "./input.js";
 import { machine } from "./kernels.js";
+import type { Limits } from "./limits.js";
 import { Rows, type AnyRow } from "./table.js";
 
 /** Bytes that come in pieces, read in the lengths that are wanted. */
@@ -62,6 +64,15 @@ class Pieces {
         return new Input(Uint8Array.from(bytes), from, 0).count(Number.MAX_SAFE_INTEGER, what);
     }
 
+    /** The next part: what its checksum should be, its bytes, and where they begin. */
+    async part(limits: Limits): Promise<{ sum: number; body: Uint8Array<ArrayBuffer>; origin: number }> {
+        const length = await this.count("the length of a part");
+        checkLength(length, limits);
+        const sum = uint32(await this.take(checksumBytes, "the checksum of a part"), 0);
+        const origin = this.position;
+        return { sum, body: await this.take(length, "a part"), origin };
+    }
+
     async isAtEnd(): Promise<boolean> {
         return !(await this.#more());
     }
@@ -78,39 +89,30 @@ class Pieces {
  * decoded as soon as it is there. It takes memory for one chunk, not for the table; the limit on bytes is one on each
  * chunk, that on rows one on all. Whoever leaves the loop cancels the stream.
  *
- * Throws a `RowsError` as `decode` does, and whatever the stream itself fails with.
+ * Throws a `RowsError` as `decode` does, a `TypeError` if it is given no stream, and whatever the stream itself fails
+ * with.
  */
 export async function* decodeStream<Row = AnyRow>(stream: ReadableStream<Uint8Array>, options: DecodeOptions = {}): AsyncGenerator<Rows<Row>, void, undefined> {
     const progress = progressOf(options);
     const { limits } = progress;
-    const pieces = new Pieces(stream);
+    const pieces = new Pieces(asStream(stream));
     try {
         checkMagic(await pieces.take(magicBytes, "the beginning"));
-        const length = await pieces.count("the length of the schema");
-        checkLength(length, limits);
-        const sum = uint32(await pieces.take(checksumBytes, "the checksum of the schema"), 0);
-        const from = pieces.position;
-        progress.begin(schemaOf(sum, await pieces.take(length, "the schema"), from, limits));
+        const schema = await pieces.part(limits);
+        progress.begin(schemaOf(schema.sum, schema.body, schema.origin, limits));
         for (;;) {
-            const count = await pieces.count("the number of rows of a chunk");
-            if (count === 0) break;
-            progress.expect(count, pieces.position);
-            const head = await pieces.take(headBytes, "the head of a chunk");
-            const origin = pieces.position;
-            const length = uint32(head, 0);
-            checkLength(length, limits);
-            const body = await pieces.take(length, "a chunk");
-            let columns;
+            const { sum, body, origin } = await pieces.part(limits);
+            let chunk;
             try {
-                columns = progress.chunk(uint32(head, 4), body, origin, count, { used: 0 });
+                chunk = progress.chunk(sum, body, origin, { used: 0 });
             } catch (error) {
                 throw asRowsError(error);
             } finally {
                 machine().release();
             }
-            yield new Rows(columns, count);
+            if (chunk === undefined) break;
+            yield new Rows(chunk.columns, chunk.count);
         }
-        progress.end(await pieces.count("the number of all rows"), pieces.position);
         if (!(await pieces.isAtEnd())) {
             throw new RowsError("malformed", `the packed rows are damaged at byte ${pieces.position}: more bytes behind the end of the table`, pieces.position);
         }

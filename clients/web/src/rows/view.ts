@@ -4,6 +4,7 @@
 // objects time after time. So there is one function for each kind of column, and tables that look alike share a class.
 
 import { Column, Texts, type Numbers, type Value } from "./column.js";
+import type { JsonValue } from "./json.js";
 
 /** What a getter reads out of: a plain array of numbers, texts, or a column of which more has to be asked. */
 export type Source = Numbers | Texts | Column;
@@ -77,6 +78,15 @@ function classOf(names: readonly string[], kinds: readonly string[]): ViewClass 
             this[table] = sources;
             this[place] = row;
         }
+
+        /** What `JSON.stringify` writes. In a table with a column of this name, that is seen instead. */
+        toJSON(): { [name: string]: JsonValue } {
+            const values = new Map<string, JsonValue>();
+            for (const column of behind.get(this[table]) ?? []) {
+                if (!values.has(column.field.name)) values.set(column.field.name, column.json(this[place]));
+            }
+            return Object.fromEntries(values);
+        }
     }
     for (let at = names.length - 1; at >= 0; at--) {
         Object.defineProperty(Row.prototype, names[at], { get: getters[kinds[at]](at), enumerable: true, configurable: true });
@@ -107,6 +117,9 @@ export function sourceOf(column: Column): Source {
     return column;
 }
 
+/** The columns that sources were made of: looked up for JSON alone, so rows do not carry them. */
+const behind = new WeakMap<readonly Source[], readonly Column[]>();
+
 /** The classes that were made, by the names and kinds of their columns. */
 const classes = new Map<string, ViewClass>();
 /** More are not remembered: who meets so many tables meets none often. */
@@ -128,6 +141,7 @@ export function viewsOf(columns: readonly Column[]): Views {
             classes.set(key, known);
         }
     }
+    behind.set(sources, columns);
     return { View: known, sources };
 }
 
