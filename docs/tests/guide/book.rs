@@ -212,9 +212,18 @@ fn code_is_labelled_and_tested() {
                 };
                 // JavaScript is run by clients/web/test/guide.test.ts, of this one page.
                 let is_run_elsewhere = &*label == "js" && path == "rows/browser.md";
+                // Other languages are shown to compare.
+                let is_compared = &*label == "erlang" && path == "moving/erlang.md";
+                const LABELS: [&str; 6] = [
+                    "rust",
+                    "rust,ignore",
+                    "rust,standalone_crate", // one that needs a process of its own
+                    "text",
+                    "toml",
+                    "console",
+                ];
                 assert!(
-                    is_run_elsewhere
-                        || ["rust", "rust,ignore", "text", "toml", "console"].contains(&&*label),
+                    is_run_elsewhere || is_compared || LABELS.contains(&&*label),
                     "{path}: {label:?} is no label for code"
                 );
             }

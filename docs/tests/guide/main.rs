@@ -5,6 +5,7 @@
 
 mod book;
 mod costs;
+mod examples;
 mod promises;
 
 use std::fs;
