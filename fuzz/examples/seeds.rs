@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tamtam_fuzz::tables;
+use tamtam_fuzz::{packed_tables, tables};
 use tamtam_rows::encoding::{JsonArrays, JsonColumns, JsonObjects, MessagePack, Text, XmlRpc};
 use tamtam_rows::{Compression, CompressionKind, Encoding, encoding};
 
@@ -69,6 +69,11 @@ fn main() {
         }
         let plain = encoding::find("packed-plain").expect("this form is always there");
         seed("packed_view", table, &encoded(plain, rows));
+    }
+    for (table, rows) in packed_tables() {
+        let form = encoding::find("packed-small").expect("this form is always there");
+        let name = format!("packed-small-{table}");
+        seed("packed_decode", &name, &encoded(form, &rows));
     }
     for (index, kind) in CompressionKind::ALL.into_iter().enumerate() {
         let compression = Compression {
