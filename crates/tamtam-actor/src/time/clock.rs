@@ -489,7 +489,6 @@ impl Drop for Timers {
 
 #[cfg(all(test, not(any(tamtam_loom, miri))))]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
 
     use super::*;
@@ -498,14 +497,11 @@ mod tests {
     struct Restless {
         time: Time,
         key: Key,
-        rests: AtomicBool,
     }
 
     impl Alarm for Restless {
         fn ring(self: Arc<Self>) {
-            if !self.rests.load(Ordering::Relaxed) {
-                self.time.set_again(self.key, Some(self.time.0.began));
-            }
+            self.time.set_again(self.key, Some(self.time.0.began));
         }
 
         fn cancel(&self) -> bool {
@@ -536,11 +532,7 @@ mod tests {
         let time = Time::new(false);
         let own = time.clone();
         let restless = time.set(Some(time.0.began), true, None, |key| {
-            Arc::new(Restless {
-                time: own,
-                key,
-                rests: AtomicBool::new(false),
-            })
+            Arc::new(Restless { time: own, key })
         });
         let context = Context::for_task(&Waker::from(Arc::new(Unpark(thread::current()))));
         let began = Instant::now();
@@ -548,7 +540,8 @@ mod tests {
         while context.outcome().is_none() && began.elapsed() < Duration::from_secs(10) {
             thread::park_timeout(Duration::from_secs(1));
         }
-        restless.rests.store(true, Ordering::Relaxed);
+        // The alarm keeps the time in which it is set.
+        time.remove(restless.key);
         assert!(context.outcome().is_some(), "the thread did not come");
         drop(deadline);
     }
