@@ -434,6 +434,12 @@ impl Patience<'_> {
         self.read = Some(after);
         self.stage = Stage::Offered;
         let away = after - before;
+        self.came_back(away, || here.was_ours(away));
+        true
+    }
+
+    /// An offer of the core is over, after the time `away`, in which it `was_ours` or a stranger's.
+    fn came_back(&mut self, away: Duration, was_ours: impl FnOnce() -> bool) {
         self.contended = away > SWITCHED;
         if away <= SWITCHED {
             // Nobody else wanted the core, so the peer is on another one.
@@ -444,7 +450,7 @@ impl Patience<'_> {
             if self.habit.peer.load(Relaxed) == 0 {
                 self.place = Place::Together;
             }
-        } else if here.was_ours(away) {
+        } else if was_ours() {
             // Many of this program's own threads share the core, and they got on with their work.
             // Nothing is learned about the peer from that.
             self.forgive(away);
@@ -462,7 +468,6 @@ impl Patience<'_> {
                 },
             );
         }
-        true
     }
 
     fn exhausted(&self) -> bool {
@@ -523,9 +528,13 @@ impl Patience<'_> {
         if self.wait != Wait::Adaptive || cfg!(tamtam_loom) {
             return;
         }
+        self.woken_after(self.started.map(|started| started.elapsed()));
+    }
+
+    /// As [`woken`](Patience::woken), after a sleep of that length, if it was timed.
+    fn woken_after(&self, slept: Option<Duration>) {
         let before = self.habit.lesson();
         let mut after = before;
-        let slept = self.started.map(|started| started.elapsed());
         let short = slept.is_some_and(|slept| slept < SHORT_SLEEP);
         if before.skips > 0 {
             let idle = short && slept.is_some_and(|slept| slept > IDLE_WAKE);
@@ -541,105 +550,4 @@ impl Patience<'_> {
 }
 
 #[cfg(all(test, not(tamtam_loom)))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lesson_survives_its_packing() {
-        for level in 0..=TOP {
-            for place in [Place::Apart, Place::Together] {
-                for exponent in 0..=MOST_SKIPS {
-                    let lesson = Lesson {
-                        level,
-                        turn: exponent & 0xF,
-                        place,
-                        exponent,
-                        skips: (1 << exponent) - 1,
-                    };
-                    assert!(Lesson::unpack(lesson.pack()) == lesson);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn waits_in_vain_shrink_the_budget_to_nothing() {
-        let habit = Habit::new();
-        // A wait whose last offer of the core was taken by somebody teaches nothing, so on a busy
-        // machine this takes more waits than the budget has levels.
-        let patient_until = Instant::now() + Duration::from_secs(60);
-        while habit.lesson().level > 0 {
-            assert!(Instant::now() < patient_until, "{habit:?}");
-            let mut patience = habit.begin(Wait::Adaptive, None);
-            while patience.look_again() {}
-        }
-        // From then on the very first look in vain leads to sleep.
-        assert!(!habit.begin(Wait::Adaptive, None).look_again());
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "Miri's clock runs too slowly for a short sleep")]
-    fn short_sleeps_bring_the_budget_back() {
-        let habit = Habit {
-            word: AtomicU32::new(0),
-            peer: AtomicU32::new(0),
-        };
-        // A sleep is long when somebody else takes the core in the middle of it; so there are several.
-        for _ in 0..1000 {
-            let mut patience = habit.begin(Wait::Adaptive, None);
-            assert!(!patience.look_again());
-            patience.sleeps();
-            patience.woken();
-            if habit.lesson().level > 0 {
-                return;
-            }
-        }
-        panic!("of 1,000 sleeps not one was taken for short: {habit:?}");
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "needs the time that Miri does not have")]
-    fn threads_that_wait_in_vain_do_not_pass_the_core_around_for_ever() {
-        // More than there are cores, so that every offer is taken by another one that waits.
-        let habit = Habit::new();
-        std::thread::scope(|threads| {
-            for _ in 0..16 {
-                threads.spawn(|| {
-                    for _ in 0..20 {
-                        let mut patience = habit.begin(Wait::Adaptive, None);
-                        let mut looks = 0_u32;
-                        while patience.look_again() {
-                            looks += 1;
-                            assert!(looks < 100_000, "{patience:?}");
-                        }
-                    }
-                });
-            }
-        });
-    }
-
-    #[test]
-    fn looking_goes_on_when_the_number_of_looks_wraps() {
-        let habit = Habit::new();
-        for wait in [Wait::Spin, Wait::Yield] {
-            let mut patience = habit.begin(wait, None);
-            patience.looks = u32::MAX - 1;
-            // With a few looks after it, too: every sixteenth and every 512th do something else.
-            for _ in 0..600 {
-                assert!(patience.look_again(), "{patience:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn parking_never_looks_again_and_spinning_ends_at_the_deadline() {
-        let habit = Habit::new();
-        assert!(!habit.begin(Wait::Park, None).look_again());
-        let deadline = Instant::now() + Duration::from_millis(2);
-        for wait in [Wait::Spin, Wait::Yield, Wait::Adaptive] {
-            let mut patience = habit.begin(wait, Some(deadline));
-            while patience.look_again() {}
-        }
-        assert!(Instant::now() >= deadline);
-    }
-}
+mod tests;
