@@ -10,8 +10,7 @@ use std::time::Instant;
 use crate::contain::contain;
 use crate::seam::atomic::{AtomicPtr, Ordering};
 use crate::seam::{Arc, UnsafeCell};
-use crate::source::Operation;
-use crate::{Backoff, Futex, Patience, Scope};
+use crate::{Backoff, Futex, Operation, Patience, Scope};
 
 /// Nobody has chosen yet; the thread is awake.
 const WAITING: u32 = 0;

@@ -1,5 +1,17 @@
 #![doc = include_str!("../README.md")]
 
+// The floors of this crate, top to bottom: a module uses those on lower floors only. A test holds it.
+//
+// | floor | modules | what |
+// |---|---|---|
+// | 6 | task | the wait of a future, over one source or several |
+// | 5 | source | what can be waited for: the trait that channels, slots and events implement |
+// | 4 | list, timer | who waits for one thing; deadlines of tasks, by one thread |
+// | 3 | context | one wait of a thread or a task: who selects it, and how it sleeps |
+// | 2 | attention, habit | the flag of a waiter; how long to look before sleeping |
+// | 1 | activity, backoff, fence, futex, lone | parts of a wait: processors at work, the asymmetric fence, the system call, a single waiter |
+// | 0 | contain, operation, process, seam, strategy | a panic kept in; an index and a token; forks; std or loom; what a user chooses |
+
 mod activity;
 mod attention;
 mod backoff;
@@ -9,6 +21,7 @@ mod futex;
 mod habit;
 mod list;
 mod lone;
+mod operation;
 #[cfg(not(tamtam_loom))]
 mod process;
 mod source;
@@ -35,7 +48,9 @@ pub use futex::{Futex, Scope, TimedOut};
 pub use habit::{Habit, Patience};
 pub use list::{Entry, Sleeper, WaitList, WaitQueue};
 #[doc(hidden)]
-pub use source::{Operation, Source, Token};
+pub use operation::{Operation, Token};
+#[doc(hidden)]
+pub use source::Source;
 pub use strategy::{ParseWaitError, Wait};
 #[doc(hidden)]
 pub use task::{Polled, TaskWait};
