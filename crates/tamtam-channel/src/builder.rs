@@ -1,3 +1,5 @@
+//! The builder of channels: capacity, overflow, wait.
+
 use tamtam_wait::Wait;
 use tamtam_wait::seam::Arc;
 
@@ -5,35 +7,9 @@ use crate::ends::Ends;
 use crate::flavor::block_list::BlockList;
 use crate::flavor::rendezvous::Rendezvous;
 use crate::flavor::ring::Ring;
+use crate::overflow::Overflow;
 use crate::receiver::{Receiver, ReceiverFlavor};
 use crate::sender::{Sender, SenderFlavor};
-
-/// What a channel with a bound does with a message for which there is no room; see [`Builder::overflow`].
-///
-/// # Examples
-///
-/// ```
-/// use tamtam_channel::{Builder, Overflow};
-///
-/// let (sender, receiver) = Builder::new().capacity(2).overflow(Overflow::DropOldest).build();
-/// for number in 1..=3 {
-///     sender.send(number)?; // never waits
-/// }
-/// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [2, 3]);
-/// assert_eq!(receiver.dropped(), 1);
-/// # Ok::<(), tamtam_channel::SendError<i32>>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Overflow {
-    /// The sender waits for room.
-    #[default]
-    Wait,
-    /// The new message is dropped, and what is in the channel stays.
-    DropNewest,
-    /// The oldest message in the channel is dropped, and the new one takes its place.
-    DropOldest,
-}
 
 /// Makes channels that are not as [`bounded`](crate::bounded) and [`unbounded`](crate::unbounded) make
 /// them.

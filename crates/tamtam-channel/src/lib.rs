@@ -8,6 +8,19 @@
     )
 )]
 
+// The floors of this crate, top to bottom: a module uses those on lower floors only. A test holds it.
+//
+// | floor | modules | what |
+// |---|---|---|
+// | 7 | mpsc, spsc | the lanes under the names by which they are asked for |
+// | 6 | broadcast, lane | channels with ends of their own: each receiver has all, each sender has a lane |
+// | 5 | channel, future, select_macro | functions that make channels, the async verbs, `select!` |
+// | 4 | batch, builder, permit, select | several messages at once, a place held, several things at once |
+// | 3 | receiver, iter (one circle) | the receiving end, and what it is as an iterator |
+// | 2 | sender, weak_sender (one circle) | the sending end, and one that keeps no channel open |
+// | 1 | event, flavor, latch, property, slot | each kind of channel in a file, and what is no channel |
+// | 0 | block, ends, error, overflow, source | memory of messages, counts of ends, errors, what a full channel does |
+
 mod batch;
 mod block;
 pub mod broadcast;
@@ -22,6 +35,7 @@ mod iter;
 mod lane;
 mod latch;
 pub mod mpsc;
+mod overflow;
 mod permit;
 mod property;
 mod receiver;
@@ -34,7 +48,7 @@ mod source;
 pub mod spsc;
 mod weak_sender;
 
-pub use builder::{Builder, Overflow};
+pub use builder::Builder;
 pub use channel::{after, at, bounded, never, tick, unbounded};
 pub use error::{
     CompareAndSetError, GetPropertyError, PutTimeoutError, ReadyTimeoutError, RecvError,
@@ -52,6 +66,7 @@ pub use future::{
 };
 pub use iter::{Drain, IntoIter, Iter, TryIter};
 pub use latch::Latch;
+pub use overflow::Overflow;
 pub use permit::Permit;
 pub use property::{Changed, Properties, Property};
 pub use receiver::Receiver;

@@ -24,8 +24,8 @@ use tamtam_wait::{
 };
 
 use super::{Nothing, Refusal};
-use crate::builder::Overflow;
 use crate::error::RecvError;
+use crate::overflow::Overflow;
 
 /// Where one message changes hands.
 pub(crate) struct Packet<T> {

@@ -24,7 +24,7 @@ use tamtam_wait::{Context, Patience, Source, Token, Wait, WaitList};
 use super::pace::{Pace, interval_for};
 use super::queue::Queue;
 use super::{Nothing, Refusal};
-use crate::builder::Overflow;
+use crate::overflow::Overflow;
 use crate::source::in_list;
 
 /// In the tail: closed. In the head: a receiver is at work. In a stamp: written.

@@ -4,7 +4,7 @@ use tamtam_wait::Backoff;
 use tamtam_wait::seam::atomic::Ordering;
 
 use super::{BITS, Claim, FLAG, RESERVED, Refusal, Ring};
-use crate::builder::Overflow;
+use crate::overflow::Overflow;
 
 impl<T> Ring<T> {
     /// Whether messages are dropped when there is no room.
