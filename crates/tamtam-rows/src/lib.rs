@@ -1,5 +1,21 @@
 #![doc = include_str!("../README.md")]
 
+// The floors of this crate, top to bottom: a module uses those on lower floors only. A test holds it.
+//
+// | floor | modules | what |
+// |---|---|---|
+// | 10 | infer, structs | tables out of text and out of structs |
+// | 9 | encoding, plan | the other forms of a table; which one for a link |
+// | 8 | packed | the packed encoding |
+// | 7 | arrow, database, form, record, rows_builder | what makes or takes a table: records, builders, databases, Arrow; the trait of a form |
+// | 6 | rows, cursor (one circle) | the table, and a row of it |
+// | 5 | cell_text, column_builder | a value as text, a column as it grows |
+// | 4 | column | one column: values, nulls, kind |
+// | 3 | slices, strings | the texts and bytes of a column |
+// | 2 | ends, schema | where each text ends; names and kinds of columns |
+// | 1 | error, lanes | what went wrong; blocks of values as the kernels take them |
+// | 0 | compression, kernels, kind, limits, null_texts, nulls, value | types of values, limits of decoders, loops over them, compressors |
+
 #[cfg(feature = "arrow")]
 pub mod arrow;
 #[cfg(feature = "text")]
@@ -14,6 +30,7 @@ pub mod database;
 pub mod encoding;
 mod ends;
 mod error;
+mod form;
 #[cfg(feature = "text")]
 pub mod infer;
 mod kernels;
@@ -43,8 +60,8 @@ pub use compression::{
     Compressed, Compression, CompressionError, CompressionKind, decompress, decompressor,
 };
 pub use cursor::{Cursor, Row};
-pub use encoding::Encoding;
 pub use error::{DecodeError, EncodeError, ShapeError};
+pub use form::Encoding;
 pub use kind::{Kind, ParseKindError, Unit, Zone};
 #[doc(hidden)]
 pub use lanes::{Lane, Lanes};
