@@ -1,5 +1,6 @@
 //! The bytes that a decoder reads, with an account of what it owes and may still use.
 
+use crate::weight::Weight;
 use crate::{Cause, DecodeError, Limits, MAX_DEPTH};
 
 /// A place in the input, and what has been used of the limits until there. It is copied to hand over between the
@@ -201,7 +202,7 @@ impl<'a> Input<'a> {
     /// Takes note that a reference at `start` repeats a value that weighs so much, at a depth of `depth` containers.
     pub(crate) fn repeat_value(
         &mut self,
-        weight: &crate::references::Weight,
+        weight: &Weight,
         depth: usize,
         start: usize,
     ) -> Result<(), DecodeError> {

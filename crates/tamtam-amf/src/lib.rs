@@ -1,10 +1,21 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+// The floors of this crate, top to bottom: a module uses those on lower floors only. A test holds it.
+//
+// | floor | modules | what |
+// |---|---|---|
+// | 4 | recordset | the table that Flash Remoting sends |
+// | 3 | amf0 | the first format, in which the second one may lie |
+// | 2 | amf3, references (one circle) | the second format, and the references of both |
+// | 1 | input | bytes that are read within limits |
+// | 0 | error, limits, weight | what went wrong, what is allowed, what a copy costs |
+
 mod error;
 mod input;
 mod limits;
 mod references;
+mod weight;
 
 pub mod amf0;
 pub mod amf3;

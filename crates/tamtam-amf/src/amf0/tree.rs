@@ -6,7 +6,8 @@ use super::decoder::{Decoder, Event};
 use super::encoder::{Encoder, length_of};
 use super::value::{Properties, TypedObject, Value};
 use crate::input::Input;
-use crate::references::{Account, References, Walk, Weight};
+use crate::references::{Account, References, Walk};
+use crate::weight::Weight;
 use crate::{Cause, DecodeError, EncodeError, Limits, amf3};
 
 /// The bytes of one value.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::amf3;
-use crate::references::{Tree, Walk, Weight};
+use crate::references::{Tree, Walk};
+use crate::weight::Weight;
 use crate::{DecodeError, amf0};
 
 /// Names and values, in the order in which they are written. A name may come twice.

@@ -7,7 +7,8 @@ use super::encoder::Encoder;
 use super::traits::Traits;
 use super::value::{Array, Dictionary, Object, Properties, Value, Vector};
 use crate::input::Input;
-use crate::references::{self, Account, Walk, Weight};
+use crate::references::{self, Account, Walk};
+use crate::weight::Weight;
 use crate::{Cause, DecodeError, EncodeError, Limits};
 
 /// References to values.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::traits::Traits;
 use crate::DecodeError;
-use crate::references::{Tree, Walk, Weight};
+use crate::references::{Tree, Walk};
+use crate::weight::Weight;
 
 /// Names and values, in the order in which they are written. A name may come twice.
 pub type Properties = Vec<(Arc<str>, Value)>;
