@@ -17,7 +17,7 @@ use std::io;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
-use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, Mutex};
 use tamtam_wait::{Wait, WaitList};
 
@@ -126,7 +126,8 @@ impl Desk {
             ring: Deque::new(),
             pace: CacheAligned(Pace {
                 turns: AtomicUsize::new(0),
-                note: AtomicU8::new(Note::NONE),
+                has_note: AtomicBool::new(false),
+                was_away: AtomicBool::new(false),
                 counts: Counts::default(),
             }),
         }
@@ -137,20 +138,11 @@ impl Desk {
 struct Pace {
     /// How many turns there were; tells others whether one takes long.
     turns: AtomicUsize,
-    /// What the thread is to see to before its next turn. For the thread itself.
-    note: AtomicU8,
+    /// The last turn is to be followed by another one of the same actor, or `was_away`. For the thread itself.
+    has_note: AtomicBool,
+    /// The thread has waited in a handler. For the thread itself, which looks only if `has_note` is set.
+    was_away: AtomicBool,
     counts: Counts,
-}
-
-/// What a thread is to see to before its next turn.
-struct Note;
-
-impl Note {
-    const NONE: u8 = 0;
-    /// The last turn is to be followed by another one of the same actor.
-    const WAS_LONG: u8 = 1;
-    /// The thread has waited in a handler.
-    const WAS_AWAY: u8 = 2;
 }
 
 /// What a thread is there for.
@@ -221,9 +213,34 @@ thread_local! {
     /// The pool that this thread works for.
     static POOL: core::cell::RefCell<Weak<Shared>> =
         const { core::cell::RefCell::new(Weak::new()) };
-    /// The same, for a quick look: the address of what is shared, and the ring.
-    static RING: core::cell::Cell<(*const Shared, usize)> =
-        const { core::cell::Cell::new((core::ptr::null(), 0)) };
+    /// The same, for a quick look.
+    static SEAT: core::cell::Cell<Seat> = const { core::cell::Cell::new(Seat::NONE) };
+}
+
+/// Where a thread works. A thread that turns actors looks here with each message, so the desk is looked up once.
+#[derive(Clone, Copy)]
+struct Seat {
+    /// Null if this is no thread of a pool.
+    shared: *const Shared,
+    /// That of this thread there.
+    desk: *const Desk,
+    ring: usize,
+}
+
+impl Seat {
+    const NONE: Self = Seat {
+        shared: core::ptr::null(),
+        desk: core::ptr::null(),
+        ring: 0,
+    };
+
+    /// The desk of this thread, if it works for this pool.
+    #[inline(always)]
+    fn desk_at(self, shared: &Shared) -> Option<&Desk> {
+        // SAFETY: a seat is set by a thread that keeps what is shared until it has left the seat, and the desk is a part of
+        // that: neither the slice of desks nor the box of a spare one is replaced before `shared` is dropped.
+        core::ptr::eq(self.shared, shared).then(|| unsafe { &*self.desk })
+    }
 }
 
 impl vigil::Sleeper for Shared {
@@ -417,7 +434,7 @@ impl Shared {
 
     /// Whether this thread is one of the pool's.
     pub(super) fn is_one_of_us(&self) -> bool {
-        RING.get().0 == core::ptr::from_ref(self) || is_inside(self)
+        SEAT.get().shared == core::ptr::from_ref(self) || is_inside(self)
     }
 
     /// Whether messages of whoever is at work on this thread are not accepted any more.
@@ -449,13 +466,17 @@ impl Shared {
 
     fn work(self: Arc<Self>, ring: usize, role: Role) {
         POOL.set(Arc::downgrade(&self));
-        RING.set((Arc::as_ptr(&self), ring));
+        SEAT.set(Seat {
+            shared: Arc::as_ptr(&self),
+            desk: self.desk(ring),
+            ring,
+        });
         let has_resigned = match role {
             Role::Own | Role::StandIn => self.take_turns(ring, role),
             Role::Reserve => self.serve_as_reserve(ring),
         };
         // What becomes due from now on does not come to this thread's desk, where nobody would find it.
-        RING.set((core::ptr::null(), 0));
+        SEAT.set(Seat::NONE);
         POOL.set(Weak::new());
         self.leave(ring, role, has_resigned);
     }
@@ -464,15 +485,16 @@ impl Shared {
     fn take_turns(&self, ring: usize, role: Role) -> bool {
         let mut round = Round::default();
         let mut thief = Thief::default();
+        let desk = self.desk(ring);
         loop {
-            let task = match self.find(ring, &mut round) {
+            let task = match self.find(desk, ring, &mut round) {
                 Some(task) => task,
                 None => match self.wait(ring, &mut thief) {
                     Some(task) => task,
                     None => return false,
                 },
             };
-            let turns = self.run(ring, task);
+            let turns = self.run(desk, task);
             if role == Role::StandIn && turns.is_multiple_of(16) && self.resign() {
                 self.hand_over(ring);
                 return true;
@@ -482,19 +504,19 @@ impl Shared {
 
     /// Gives a task its turn; how many turns this thread has had.
     #[inline(always)]
-    fn run(&self, ring: usize, task: Task) -> usize {
+    fn run(&self, desk: &Desk, task: Task) -> usize {
         if self.halted.load(Ordering::Relaxed) {
             self.abandoned.fetch_add(1, Ordering::Relaxed);
             task.abandon();
         } else {
             task.run();
         }
-        self.count_turn(ring)
+        Self::count_turn(desk)
     }
 
     #[inline(always)]
-    fn count_turn(&self, ring: usize) -> usize {
-        let count = &self.desk(ring).pace.turns;
+    fn count_turn(desk: &Desk) -> usize {
+        let count = &desk.pace.turns;
         // Only this thread writes it.
         let turns = count.load(Ordering::Relaxed).wrapping_add(1);
         count.store(turns, Ordering::Relaxed);
@@ -544,13 +566,12 @@ impl Shared {
 impl Home for Shared {
     #[inline]
     fn schedule(&self, task: Task) {
-        let (shared, ring) = RING.get();
-        if !core::ptr::eq(shared, self) {
+        let Some(desk) = SEAT.get().desk_at(self) else {
             return self.bring(task);
-        }
+        };
         // SAFETY: this thread owns the desk: it works for this pool under this number.
-        if let Some(older) = unsafe { self.desk(ring).next.put(task) } {
-            self.append(ring, older);
+        if let Some(older) = unsafe { desk.next.put(task) } {
+            self.append(desk, older);
         } else if self.napping.load(Ordering::SeqCst) == 0 {
             // This turn may take long, and all others may have gone to sleep when nobody worked.
             self.call_one();
@@ -563,7 +584,7 @@ impl Home for Shared {
 
     #[inline]
     fn schedule_or_refuse(&self, task: Task) -> Result<(), Task> {
-        if !core::ptr::eq(RING.get().0, self) && self.refuses() {
+        if !core::ptr::eq(SEAT.get().shared, self) && self.refuses() {
             return Err(task);
         }
         self.schedule(task);
@@ -587,15 +608,12 @@ impl Home for Shared {
     }
 
     fn schedule_again(&self, task: Task) {
-        let (shared, ring) = RING.get();
-        if core::ptr::eq(shared, self) {
-            let note = &self.desk(ring).pace.note;
-            if note.load(Ordering::Relaxed) == Note::NONE {
-                note.store(Note::WAS_LONG, Ordering::Relaxed);
+        match SEAT.get().desk_at(self) {
+            Some(desk) => {
+                desk.pace.has_note.store(true, Ordering::Relaxed);
+                self.append(desk, task);
             }
-            self.append(ring, task);
-        } else {
-            self.bring(task);
+            None => self.bring(task),
         }
     }
 
@@ -606,8 +624,7 @@ impl Home for Shared {
 
 impl Shared {
     /// Puts a task behind the others of this thread, and wakes somebody if that is more than it can do at once.
-    fn append(&self, ring: usize, task: Task) {
-        let desk = self.desk(ring);
+    fn append(&self, desk: &Desk, task: Task) {
         // SAFETY: this thread owns the desk.
         match unsafe { desk.ring.push(task) } {
             Ok(()) => {

@@ -5,18 +5,11 @@ use super::*;
 impl Shared {
     /// What to do next, if anything is due.
     #[inline]
-    pub(super) fn find(&self, ring: usize, round: &mut Round) -> Option<Task> {
-        let desk = self.desk(ring);
-        let note = desk.pace.note.load(Ordering::Relaxed);
-        if note != Note::NONE {
-            desk.pace.note.store(Note::NONE, Ordering::Relaxed);
-            if note == Note::WAS_LONG {
-                self.note_long(ring, round);
-            } else if self.entrance.length.load(Ordering::Relaxed) != 0
-                && let Some(task) = self.enter_from_queue(ring)
-            {
-                return Some(task);
-            }
+    pub(super) fn find(&self, desk: &Desk, ring: usize, round: &mut Round) -> Option<Task> {
+        if desk.pace.has_note.load(Ordering::Relaxed)
+            && let Some(task) = self.see_to_note(desk, ring, round)
+        {
+            return Some(task);
         }
         // SAFETY: this thread owns the desk: it works for this pool under this number.
         let next = unsafe { desk.next.take() };
@@ -34,11 +27,24 @@ impl Shared {
         round.streak = 0;
         // All others get their turn, too.
         if let Some(next) = next {
-            self.append(ring, next);
+            self.append(desk, next);
         }
         self.enter(ring)
             // SAFETY: as above.
             .or_else(|| unsafe { desk.ring.pop() })
+    }
+
+    /// What a thread does before its next turn if there is a note: it may find that turn.
+    #[inline(never)]
+    fn see_to_note(&self, desk: &Desk, ring: usize, round: &mut Round) -> Option<Task> {
+        desk.pace.has_note.store(false, Ordering::Relaxed);
+        if !desk.pace.was_away.load(Ordering::Relaxed) {
+            self.note_long(ring, round);
+            return None;
+        }
+        desk.pace.was_away.store(false, Ordering::Relaxed);
+        let has_queue = self.entrance.length.load(Ordering::Relaxed) != 0;
+        has_queue.then(|| self.enter_from_queue(ring)).flatten()
     }
 
     pub(super) fn note_long(&self, ring: usize, round: &mut Round) {
@@ -49,7 +55,7 @@ impl Shared {
         round.long = 0;
         self.look_after_others(ring, round);
         if let Some(task) = self.enter(ring) {
-            self.append(ring, task);
+            self.append(self.desk(ring), task);
         }
     }
 
@@ -102,7 +108,7 @@ impl Shared {
             let stolen = unsafe { desk.ring.steal_into(&self.desk(ring).ring) };
             let next = desk.next.is_full().then(|| desk.next.steal()).flatten();
             for task in stolen.into_iter().chain(next) {
-                self.append(ring, task);
+                self.append(self.desk(ring), task);
             }
         }
     }
@@ -136,9 +142,9 @@ impl Shared {
 
     /// Rings timers that are due, if there is no other thread for that. What they make due comes in as from outside.
     fn look_after_timers(&self) -> Option<Instant> {
-        let place = RING.replace((core::ptr::null(), 0));
+        let seat = SEAT.replace(Seat::NONE);
         let look = vigil::attend();
-        RING.set(place);
+        SEAT.set(seat);
         look.until
     }
 

@@ -85,7 +85,7 @@ impl Shared {
                 None => self.enter_alone().or_else(|| self.wait(ring, &mut thief)),
             };
             let Some(task) = task else { return false };
-            self.run(ring, task);
+            self.run(self.desk(ring), task);
             if self.reserve_resigns() {
                 break;
             }
@@ -122,7 +122,7 @@ impl Shared {
             people.stand_ins += usize::from(stand_in.is_some());
             (stand_in, is_reserve, people.blocks)
         };
-        let (_, ring) = RING.get();
+        let Seat { ring, .. } = SEAT.get();
         // What is due next on this thread is for others now.
         // SAFETY: this thread owns the desk.
         let mut next = unsafe { self.desk(ring).next.take() };
@@ -173,8 +173,9 @@ impl Shared {
 
     pub(super) fn unblock(&self, awaited: Option<usize>) {
         // An actor for which others wait may have come first in the entrance meanwhile, by `bring_first`.
-        let note = &self.desk(RING.get().1).pace.note;
-        note.store(Note::WAS_AWAY, Ordering::Relaxed);
+        let pace = &self.desk(SEAT.get().ring).pace;
+        pace.was_away.store(true, Ordering::Relaxed);
+        pace.has_note.store(true, Ordering::Relaxed);
         let mut people = self.people.lock();
         people.blocked -= 1;
         if let Some(awaited) = awaited
@@ -262,7 +263,7 @@ impl Shared {
                 pause = (2 * pause).min(LOOK_AGAIN);
                 continue;
             }
-            let awaited = self.take_awaited(RING.get().1);
+            let awaited = self.take_awaited(SEAT.get().ring);
             let is_stuck = awaited.is_some();
             self.bring_first(awaited);
             if !is_told && (is_stuck || self.has_tasks()) {
