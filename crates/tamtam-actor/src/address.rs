@@ -141,7 +141,7 @@ impl<M> Address<M> {
     /// # Cancel safety
     ///
     /// Dropping the future before it is ready drops the message unsent;
-    /// [`into_message`](TellFuture::into_message) gives it back.
+    /// [`into_inner`](TellFuture::into_inner) gives it back.
     ///
     /// # Errors
     ///
@@ -457,7 +457,7 @@ impl<M: Send + 'static> Address<M> {
         let waiting = match self.try_tell(question(reply)) {
             Ok(()) => Ok(None),
             Err(error) if error.is_full() && self.waits() => {
-                Ok(Some((self.clone(), error.into_message())))
+                Ok(Some((self.clone(), error.into_inner())))
             }
             Err(error) => Err(error.why()),
         };

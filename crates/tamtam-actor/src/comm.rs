@@ -102,7 +102,7 @@ impl<Q: Send + 'static, R: Send + 'static> Comm<Q, R> {
         let reply = Reply::to(then);
         if let Err(error) = self.address.tell(Call { argument, reply }) {
             let why = error.why();
-            crate::reply::refuse(error.into_message(), why);
+            crate::reply::refuse(error.into_inner(), why);
         }
     }
 }

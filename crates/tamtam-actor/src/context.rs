@@ -252,7 +252,7 @@ impl<A: Actor> Context<A> {
 fn put<M>(address: &Address<M>, question: M) {
     if let Err(error) = address.tell(question) {
         let why = error.why();
-        crate::reply::refuse(error.into_message(), why);
+        crate::reply::refuse(error.into_inner(), why);
     }
 }
 

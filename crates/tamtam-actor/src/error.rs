@@ -12,7 +12,7 @@ use crate::waits::Cycle;
 /// A message that was not accepted, and why.
 ///
 /// It converts by `?` into `Box<dyn Error + Send + Sync>` whatever the message is: nobody gets at the message
-/// but by [`into_message`](TellError::into_message).
+/// but by [`into_inner`](TellError::into_inner).
 ///
 /// # Examples
 ///
@@ -26,7 +26,7 @@ use crate::waits::Cycle;
 ///
 /// let error = actor.tell("late".to_owned()).unwrap_err();
 /// assert!(error.is_stopped());
-/// assert_eq!(error.into_message(), "late"); // it comes back
+/// assert_eq!(error.into_inner(), "late"); // it comes back
 /// ```
 pub struct TellError<M> {
     why: Refusal,
@@ -92,7 +92,7 @@ impl<M> TellError<M> {
     }
 
     /// The message that was not accepted.
-    pub fn into_message(self) -> M {
+    pub fn into_inner(self) -> M {
         self.message
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner)

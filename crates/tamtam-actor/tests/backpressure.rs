@@ -144,7 +144,7 @@ fn a_task_awaits_room() {
             let mut given_up = Box::pin(mapped.tell_async(4));
             assert!(given_up.as_mut().poll(&mut cx).is_pending());
             let unpinned = *std::pin::Pin::into_inner(given_up);
-            assert_eq!(unpinned.into_message(), Some(4));
+            assert_eq!(unpinned.into_inner(), Some(4));
             thread::scope(|scope| {
                 let teller = scope.spawn(|| {
                     block_on(async {

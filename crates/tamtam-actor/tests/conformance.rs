@@ -282,7 +282,7 @@ fn order_is_kept_and_the_bound_and_nothing_is_forgotten() {
                             Ok(()) => drop(accepted.fetch_add(1, Ordering::Relaxed)),
                             Err(refused) => {
                                 assert!(refused.is_full());
-                                let What::Number { number: same, .. } = refused.into_message().what
+                                let What::Number { number: same, .. } = refused.into_inner().what
                                 else {
                                     panic!("another message came back")
                                 };
@@ -367,7 +367,7 @@ fn a_stop_in_the_middle_loses_nothing_in_silence() {
         let refused = actor.try_tell(sent.number(9, 9)).unwrap_err();
         assert!(refused.is_stopped());
         assert!(matches!(
-            refused.into_message().what,
+            refused.into_inner().what,
             What::Number {
                 sender: 9,
                 number: 9
@@ -402,7 +402,7 @@ fn what_is_full_is_not_mapped() {
             Overflow::Fail | Overflow::Wait => {
                 let refused = told.unwrap_err();
                 assert!(refused.is_full());
-                assert_eq!(refused.into_message(), 1_000);
+                assert_eq!(refused.into_inner(), 1_000);
             }
             _ => assert!(told.is_ok()),
         }

@@ -306,7 +306,7 @@ fn who_holds_for_room_in_its_own_mailbox_is_told_at_once() {
         let (id, told) = told.recv_timeout(LONG).unwrap();
         let error = told.unwrap_err();
         assert_eq!(error.cycle().unwrap().actors(), [id]);
-        assert!(matches!(error.into_message(), Parcel::Fill));
+        assert!(matches!(error.into_inner(), Parcel::Fill));
     });
 }
 

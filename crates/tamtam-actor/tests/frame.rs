@@ -302,7 +302,7 @@ fn other_threads_spawn_by_a_handle() {
         assert!(handle.has_ended());
         assert!(local.is_stopped());
         let late = handle.spawn_fn(|_: u32, _| {});
-        assert_eq!(late.tell(4).unwrap_err().into_message(), 4);
+        assert_eq!(late.tell(4).unwrap_err().into_inner(), 4);
     });
 }
 

@@ -125,7 +125,7 @@ fn stop_from_outside_loses_what_is_queued_and_tells_who_asked() {
         // Wish 28 (kameo 362): what comes after is refused, with the message.
         let refused = actor.tell(Entry::Note(77)).unwrap_err();
         assert!(refused.is_stopped());
-        assert!(matches!(refused.into_message(), Entry::Note(77)));
+        assert!(matches!(refused.into_inner(), Entry::Note(77)));
         assert_eq!(actor.ask(Entry::Ask), Err(AskError::Stopped));
         assert_eq!(actor.lost(), 10, "a refused message is not lost");
     });

@@ -49,7 +49,7 @@ fn a_full_mailbox_gives_the_message_back() {
         (0..3).for_each(|number| actor.tell(Mail::Number(number)).unwrap());
         let refused = actor.tell(Mail::Number(3)).unwrap_err();
         assert!(refused.is_full());
-        assert!(matches!(refused.into_message(), Mail::Number(3)));
+        assert!(matches!(refused.into_inner(), Mail::Number(3)));
         assert_eq!(actor.ask(Mail::Ask), Err(AskError::Full));
         assert_eq!(actor.lost(), 0);
         gate.open();
@@ -185,11 +185,11 @@ fn a_sender_that_waits_for_room_in_vain_gets_its_message_back() {
         let began = Instant::now();
         let refused = actor.tell_timeout(Mail::Number(1), SHORT).unwrap_err();
         assert!(refused.is_full() && began.elapsed() >= SHORT);
-        assert!(matches!(refused.into_message(), Mail::Number(1)));
+        assert!(matches!(refused.into_inner(), Mail::Number(1)));
         let mapped = actor.map(|_: u64| -> Mail { panic!("is not called") });
         let refused = mapped.tell_timeout(2, SHORT).unwrap_err();
         assert!(refused.is_full());
-        assert_eq!(refused.into_message(), 2);
+        assert_eq!(refused.into_inner(), 2);
         assert!(mapped.tell_timeout(2, Duration::ZERO).is_err());
         gate.open();
     });
@@ -218,7 +218,7 @@ fn a_sender_that_waits_for_room_hears_that_the_actor_stops() {
                                     Err(error) => {
                                         assert!(error.is_stopped());
                                         assert!(matches!(
-                                            error.into_message(),
+                                            error.into_inner(),
                                             Mail::Number(same) if same == number
                                         ));
                                         false
@@ -257,7 +257,7 @@ fn a_map_of_a_map_makes_one_message_out_of_another() {
         assert_eq!(asks.ask(|reply| reply), Ok(1));
         text.stop();
         until(|| text.is_stopped());
-        assert_eq!(text.tell("again").unwrap_err().into_message(), "again");
+        assert_eq!(text.tell("again").unwrap_err().into_inner(), "again");
         assert_eq!(asks.ask(|reply| reply), Err(AskError::Stopped));
     });
 }
@@ -272,11 +272,11 @@ fn a_refused_message_is_not_mapped() {
         actor.tell(Mail::Hold(wait)).unwrap();
         gate.until_entered();
         actor.tell(Mail::Number(0)).unwrap();
-        assert_eq!(mapped.tell(5).unwrap_err().into_message(), 5);
+        assert_eq!(mapped.tell(5).unwrap_err().into_inner(), 5);
         actor.stop();
         gate.open();
         until(|| actor.is_stopped());
-        assert_eq!(mapped.tell(6).unwrap_err().into_message(), 6);
+        assert_eq!(mapped.tell(6).unwrap_err().into_inner(), 6);
     });
 }
 

@@ -169,9 +169,9 @@ fn one_that_is_given_up_leaves_the_room_to_others_and_its_message_comes_back() {
             }
             let mut back = Box::pin(topic.publish_async(copied()));
             assert!(poll(back.as_mut()).is_pending());
-            assert!(Pin::into_inner(back).into_message().is_some());
+            assert!(Pin::into_inner(back).into_inner().is_some());
             assert!(
-                topic.publish_async(copied()).into_message().is_some(),
+                topic.publish_async(copied()).into_inner().is_some(),
                 "never polled"
             );
             let mut publishing = pin!(topic.publish_async(copied()));

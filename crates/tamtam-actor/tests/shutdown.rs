@@ -351,7 +351,7 @@ fn while_a_pool_ends_messages_from_outside_come_back_and_those_from_inside_are_h
                     }
                     Err(error) => {
                         assert!(error.is_stopped());
-                        assert!(matches!(error.into_message(), Job::Count));
+                        assert!(matches!(error.into_inner(), Job::Count));
                         true
                     }
                 });

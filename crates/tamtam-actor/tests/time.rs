@@ -630,7 +630,7 @@ fn what_ends_by_a_timer_ends_on_another_thread_than_the_clocks() {
         let refused = actor.tell_timeout(Told(mpsc::channel().0), SECOND);
         let refused: TellError<Told> = refused.unwrap_err();
         assert!(refused.is_stopped());
-        drop(refused.into_message());
+        drop(refused.into_inner());
         assert_eq!(actor.lost(), 1);
     });
 }

@@ -284,7 +284,7 @@ fn a_message_that_all_refuse_comes_back() {
         assert_eq!((error.delivered(), error.refused()), (1, 1));
         let error = topic.publish(2).unwrap_err();
         assert_eq!((error.delivered(), error.refused()), (0, 2));
-        assert_eq!(error.into_message(), 2);
+        assert_eq!(error.into_inner(), 2);
         // One who has unsubscribed meanwhile is not tried again.
         let error = topic.publish(3).unwrap_err();
         drop(subscriptions);

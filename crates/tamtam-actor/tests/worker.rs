@@ -143,7 +143,7 @@ fn what_was_accepted_before_a_drain_is_handled_and_what_that_leads_to() {
             worker.join();
             assert_eq!(handled.iter().collect::<Vec<_>>(), Vec::from_iter(0..1_000));
             for address in [&first, &last] {
-                assert_eq!(address.tell(7).unwrap_err().into_message(), 7);
+                assert_eq!(address.tell(7).unwrap_err().into_inner(), 7);
                 assert_eq!(address.lost(), 0);
             }
         }
@@ -309,7 +309,7 @@ fn who_is_spawned_when_the_worker_has_ended_is_dropped_and_its_address_says_so()
         let late = spawner.clone().spawn_fn(move |_: u32, _| {
             let _ = &token;
         });
-        assert_eq!(late.tell(5).unwrap_err().into_message(), 5);
+        assert_eq!(late.tell(5).unwrap_err().into_inner(), 5);
         assert_eq!(drops.count(), 1);
         let token = drops.token();
         let later = spawner.spawn_with::<Local>(move |_| {

@@ -200,7 +200,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
                 assert!(number <= MOST_UNDER_WAY, "{number} lines were taken in");
                 open.set();
             }
-            parser.tell(full.into_message())?; // sleeps until there is room
+            parser.tell(full.into_inner())?; // sleeps until there is room
         }
     }
     drop(parsers);

@@ -26,7 +26,7 @@ use super::sorted::{Entry, MOST_KEPT, Sorted, Spare};
 /// let mut frame = Frame::new();
 /// let full = frame.spawner().limited(1, Overflow::Fail).spawn_fn(|_: u32, _| {});
 /// full.tell(1)?;
-/// assert_eq!(full.tell(2).unwrap_err().into_message(), 2); // it comes back
+/// assert_eq!(full.tell(2).unwrap_err().into_inner(), 2); // it comes back
 ///
 /// let latest = frame.spawner().limited(1, Overflow::DropOldest).spawn_fn(|_: u32, _| {});
 /// latest.tell(1)?;
@@ -107,7 +107,7 @@ impl<M> From<Settled<M>> for Pushed<M> {
         match settled {
             Settled::In(wake) => Pushed::In(wake),
             Settled::Replaced(older) => Pushed::InsteadOf(older, Loss::Replaced),
-            Settled::Out(victim, why) => Pushed::InsteadOf(victim.into_message(), why),
+            Settled::Out(victim, why) => Pushed::InsteadOf(victim.into_inner(), why),
             Settled::Back(letter, why) => Pushed::Dropped(letter.message, why),
             Settled::Full(letter) => Pushed::Full(letter.message),
         }
@@ -122,7 +122,7 @@ enum Taken<M> {
 
 impl<M> Taken<M> {
     /// The message. Its key goes: user code runs.
-    fn into_message(self) -> M {
+    fn into_inner(self) -> M {
         match self {
             Taken::FromLine(message) => message,
             Taken::Sorted(entry) => entry.message,
@@ -595,7 +595,7 @@ impl<M> Limited<M> {
         };
         drop(unmuted);
         drop(memory);
-        let message = taken?.into_message();
+        let message = taken?.into_inner();
         self.tell_of_room();
         Some(message)
     }

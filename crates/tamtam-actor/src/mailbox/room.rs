@@ -64,7 +64,7 @@ impl<M, C: Fn() -> bool> Source for Room<'_, M, C> {
 ///
 /// # Cancel safety
 ///
-/// Dropping it before it is ready drops the message unsent; [`into_message`](TellFuture::into_message) gives it
+/// Dropping it before it is ready drops the message unsent; [`into_inner`](TellFuture::into_inner) gives it
 /// back.
 ///
 /// # Examples
@@ -81,7 +81,7 @@ impl<M, C: Fn() -> bool> Source for Room<'_, M, C> {
 /// let mut second = actor.tell_async(2);
 /// let mut cx = Context::from_waker(Waker::noop());
 /// assert!(pin!(&mut second).poll(&mut cx).is_pending()); // there is no room yet
-/// assert_eq!(second.into_message(), Some(2)); // given up: the message comes back
+/// assert_eq!(second.into_inner(), Some(2)); // given up: the message comes back
 /// # drop(frame);
 /// # Ok::<(), tamtam_actor::TellError<u32>>(())
 /// ```
@@ -133,7 +133,7 @@ impl<'a, M> TellFuture<'a, M> {
 
     /// Gives the sending up; the message, unless it was sent.
     #[must_use = "the message is dropped with this"]
-    pub fn into_message(mut self) -> Option<M> {
+    pub fn into_inner(mut self) -> Option<M> {
         self.message.take()
     }
 }
@@ -154,7 +154,7 @@ impl<M> Future for TellFuture<'_, M> {
             if !this.wait.is_listed() {
                 // The first time, or there is room as it seems.
                 match address.try_tell(message) {
-                    Err(refused) if refused.is_full() => message = refused.into_message(),
+                    Err(refused) if refused.is_full() => message = refused.into_inner(),
                     decided => {
                         this.held = None;
                         return Poll::Ready(decided);

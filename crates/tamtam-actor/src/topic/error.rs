@@ -57,7 +57,7 @@ impl<M> PublishError<M> {
     }
 
     /// The message.
-    pub fn into_message(self) -> M {
+    pub fn into_inner(self) -> M {
         self.message
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner)

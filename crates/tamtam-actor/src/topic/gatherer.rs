@@ -280,7 +280,7 @@ where
                 ledger.count_delivered(size);
                 return None;
             }
-            Some(Err(error)) if error.why() == Refusal::Full => return Some(error.into_message()),
+            Some(Err(error)) if error.why() == Refusal::Full => return Some(error.into_inner()),
             Some(Err(error)) => {
                 ledger.end(Ending::Stopped);
                 let _ = self.common.guard(|| drop(error));

@@ -206,7 +206,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// # Cancel safety
     ///
     /// Dropped before it is ready, it has given the message to those who had room, and to nobody else.
-    /// [`PublishFuture::into_message`] gives it back.
+    /// [`PublishFuture::into_inner`] gives it back.
     ///
     /// # Panics
     ///

@@ -16,7 +16,7 @@ use super::subscriber::{Offered, Subscriber};
 ///
 /// # Cancel safety
 ///
-/// Dropping it before it is ready gives the message to nobody else; [`into_message`](PublishFuture::into_message) gives it
+/// Dropping it before it is ready gives the message to nobody else; [`into_inner`](PublishFuture::into_inner) gives it
 /// back.
 #[must_use = "futures do nothing unless polled"]
 pub struct PublishFuture<M> {
@@ -105,7 +105,7 @@ impl<M: Clone + Send + 'static> PublishFuture<M> {
 impl<M> PublishFuture<M> {
     /// Gives the publishing up; the message, unless all who want it have got it.
     #[must_use = "the message is dropped with this"]
-    pub fn into_message(mut self) -> Option<M> {
+    pub fn into_inner(mut self) -> Option<M> {
         self.message.take()
     }
 

@@ -208,7 +208,7 @@ impl<Q, A> Request<Q, A> {
                 Ok(()) => Ok(()),
                 Err(error) => {
                     let is_full = error.is_full();
-                    match error.into_message() {
+                    match error.into_inner() {
                         Some(answer) if is_full => Err(AnswerError::Full(answer)),
                         Some(answer) => Err(AnswerError::Over(answer)),
                         None => Ok(()),

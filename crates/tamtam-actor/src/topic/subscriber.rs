@@ -130,11 +130,11 @@ impl<M> Each<M> {
                 Offered::Taken
             }
             Some(Err(error)) if error.why() == Refusal::Full => match patience {
-                Patience::ForAll => Offered::Awaited(error.into_message()),
+                Patience::ForAll => Offered::Awaited(error.into_inner()),
                 Patience::ForSome if self.common.is_to_have_all() || self.outlet.waits() => {
-                    Offered::Awaited(error.into_message())
+                    Offered::Awaited(error.into_inner())
                 }
-                _ => self.common.overflow(error.into_message()),
+                _ => self.common.overflow(error.into_inner()),
             },
             Some(Err(error)) => {
                 self.common.ledger.end(Ending::Stopped);

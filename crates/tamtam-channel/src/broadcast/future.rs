@@ -32,7 +32,7 @@ pub type RecvTimeoutFuture<'a, T> = TimeoutFuture<RecvFuture<'a, T>>;
 ///
 /// # Cancel safety
 ///
-/// Dropping it drops the message, which was not sent. [`into_message`](SendFuture::into_message) gives it back.
+/// Dropping it drops the message, which was not sent. [`into_inner`](SendFuture::into_inner) gives it back.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct SendFuture<'a, T> {
     sender: &'a Sender<T>,
@@ -118,7 +118,7 @@ impl<'a, T> SendFuture<'a, T> {
 
     /// Gives the sending up; the message, unless it was sent.
     #[must_use = "the message is dropped with this"]
-    pub fn into_message(mut self) -> Option<T> {
+    pub fn into_inner(mut self) -> Option<T> {
         self.message.take().map(|message| back(Some(message)))
     }
 }

@@ -128,7 +128,7 @@ impl<T> Sender<T> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future has either sent the message or drops it; [`SendFuture::into_message`] gives it back.
+    /// Dropping the future has either sent the message or drops it; [`SendFuture::into_inner`] gives it back.
     ///
     /// # Errors
     ///

@@ -150,7 +150,7 @@ fn ended() -> ! {
 ///
 /// Dropping it either finds the message sent (with capacity zero, by a receiver that took it a moment
 /// ago) or drops it unsent: never both, never neither. Who must keep it calls
-/// [`into_message`](SendFuture::into_message), or reserves room first and makes the message afterwards.
+/// [`into_inner`](SendFuture::into_inner), or reserves room first and makes the message afterwards.
 ///
 /// # Examples
 ///
@@ -164,7 +164,7 @@ fn ended() -> ! {
 /// let mut second = sender.send_async(2);
 /// let mut cx = Context::from_waker(Waker::noop());
 /// assert!(pin!(&mut second).poll(&mut cx).is_pending()); // there is no room
-/// assert_eq!(second.into_message(), Some(2)); // given up: it was not sent
+/// assert_eq!(second.into_inner(), Some(2)); // given up: it was not sent
 /// assert_eq!(receiver.len(), 1);
 /// # Ok::<(), tamtam_channel::SendError<i32>>(())
 /// ```
@@ -209,7 +209,7 @@ impl<T> Sender<T> {
     /// let mut full = sender.send_async(2);
     /// let mut context = Context::from_waker(Waker::noop());
     /// assert!(Pin::new(&mut full).poll(&mut context).is_pending());
-    /// assert_eq!(full.into_message(), Some(2));
+    /// assert_eq!(full.into_inner(), Some(2));
     /// # drop(receiver);
     /// ```
     #[inline]
@@ -252,7 +252,7 @@ impl<T> Sender<T> {
 impl<T> SendFuture<'_, T> {
     /// Gives the sending up; the message, unless it was sent.
     #[must_use = "the message is dropped with this"]
-    pub fn into_message(mut self) -> Option<T> {
+    pub fn into_inner(mut self) -> Option<T> {
         self.sending.cancel(self.sender)
     }
 }
@@ -260,8 +260,8 @@ impl<T> SendFuture<'_, T> {
 impl<T> SendTimeoutFuture<'_, T> {
     /// Gives the sending up; the message, unless it was sent.
     #[must_use = "the message is dropped with this"]
-    pub fn into_message(self) -> Option<T> {
-        self.future.into_message()
+    pub fn into_inner(self) -> Option<T> {
+        self.future.into_inner()
     }
 }
 

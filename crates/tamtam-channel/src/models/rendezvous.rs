@@ -69,7 +69,7 @@ fn loom_async_offer_cancelling_meets_receiving() {
         let mut offer = sender.send_async(Box::new(1));
         match poll(&mut offer, &task) {
             Poll::Pending => {
-                let back = offer.into_message();
+                let back = offer.into_inner();
                 assert_eq!(back.is_none(), taker.join().unwrap());
             }
             // The receiver is gone already.

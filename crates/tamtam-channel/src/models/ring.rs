@@ -183,7 +183,7 @@ fn loom_async_ring_cancelling_meets_room() {
         let task = Task::new();
         let mut future = sender.send_async(Box::new(2));
         let sent = poll(&mut future, &task).is_ready();
-        assert_eq!(future.into_message().is_none(), sent);
+        assert_eq!(future.into_inner().is_none(), sent);
         let (first, receiver) = taker.join().unwrap();
         assert_eq!(first, 0);
         if sent {

@@ -161,7 +161,7 @@ fn room_for_a_sender_that_is_gone_wakes_the_next() {
         }
         receiver.recv().unwrap();
         assert_eq!(hands[gone].wakes(), 1);
-        let back = futures[gone].take().unwrap().into_message();
+        let back = futures[gone].take().unwrap().into_inner();
         assert_eq!(back, Some(gone));
         assert_eq!(hands[gone + 1].wakes(), 1, "nobody was told");
         hands[gone + 1]
@@ -383,7 +383,7 @@ fn a_cancelled_send_is_either_sent_or_dropped() {
         // Polled, waiting, and asked back.
         let mut waiting = sender.send_async(drops.token());
         hand.pends(&mut waiting);
-        assert!(waiting.into_message().is_some());
+        assert!(waiting.into_inner().is_some());
         assert_eq!(drops.count(), 3);
         assert_eq!(receiver.try_iter().count(), flavour.room(), "{flavour:?}");
         assert_eq!(drops.count(), 3 + flavour.room());
@@ -405,7 +405,7 @@ fn an_offer_that_was_taken_is_sent_though_its_future_is_dropped() {
     let mut offer = sender.send_async(drops.numbered(2));
     hand.pends(&mut offer);
     drop(receiver.try_recv());
-    assert!(offer.into_message().is_none(), "it was sent");
+    assert!(offer.into_inner().is_none(), "it was sent");
     assert_eq!(drops.count(), 1);
     drop(received);
     assert_eq!(drops.count(), 2);
@@ -506,7 +506,7 @@ fn dropping_a_sender_races_with_room() {
                 for _ in 0..round % 64 {
                     std::hint::spin_loop();
                 }
-                assert!(goes.into_message().is_some());
+                assert!(goes.into_inner().is_some());
                 hands[1].until_woken(before + 1);
                 hands[1].ready(&mut stays).unwrap();
             }
@@ -538,7 +538,7 @@ fn dropping_an_offer_races_with_its_being_taken() {
                 for _ in 0..round % 64 {
                     std::hint::spin_loop();
                 }
-                let back = offer.into_message();
+                let back = offer.into_inner();
                 let taken = told.recv().unwrap();
                 assert_eq!(back.is_some(), taken.is_none());
                 drop((back, taken));

@@ -222,7 +222,7 @@ async fn send<K>(world: Rc<World>, lane: Rc<Lane<K>>, way: u64, give_up: Rc<Cell
             match sent.await {
                 Some(Ok(())) => world.accept(number),
                 Some(Err(error)) => world.refuse(error.into_inner()),
-                None => match future.into_message() {
+                None => match future.into_inner() {
                     Some(message) => world.refuse(message),
                     None => world.accept(number),
                 },

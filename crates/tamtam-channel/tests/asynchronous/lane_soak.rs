@@ -144,7 +144,7 @@ fn send<K: Kind>(
                         spin(&mut random);
                     }
                 }
-                drop(future.into_message());
+                drop(future.into_inner());
             }
             9 => {
                 let mut sink = sender.sink();

@@ -155,7 +155,7 @@ fn run(flavour: Flavour, seed: u64, steps: usize) {
                     let index = any(&mut random, waiting.len());
                     match waiting.swap_remove(index).pending {
                         Pending::Send(number, future) if random.below(2) == 0 => {
-                            match future.into_message() {
+                            match future.into_inner() {
                                 Some(message) => ledger.refuse(message),
                                 None => ledger.accept(number),
                             }

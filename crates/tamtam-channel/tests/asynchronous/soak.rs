@@ -147,7 +147,7 @@ fn send(me: usize, mut sender: Sender<Message>, stop: &AtomicBool) -> Tally {
                         spin(&mut random);
                     }
                 }
-                drop(future.into_message());
+                drop(future.into_inner());
             }
             9 => {
                 let mut sink = sender.clone().into_sink();

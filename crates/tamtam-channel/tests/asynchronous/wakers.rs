@@ -223,7 +223,7 @@ fn an_offers_waker_that_panics_does_not_keep_its_message() {
         assert!(poll(&mut offer, &waker).is_pending());
         let mut receive = receiver.recv_async();
         assert_eq!(Hand::new().ready(&mut receive), Ok(3));
-        assert_eq!(offer.into_message(), None);
+        assert_eq!(offer.into_inner(), None);
     });
 }
 
@@ -396,7 +396,7 @@ fn a_clone_that_panics_leaves_the_message_with_its_future() {
         let (waker, _watched) = fragile();
         let mut future = sender.send_async(7);
         assert!(with(&CLONING_PANICS, || poll(&mut future, &waker)).is_none());
-        assert_eq!(future.into_message(), Some(7), "capacity {capacity}");
+        assert_eq!(future.into_inner(), Some(7), "capacity {capacity}");
         drop(receiver);
     }
 }

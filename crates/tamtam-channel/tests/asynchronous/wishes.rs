@@ -147,7 +147,7 @@ fn quickwit_2862_an_ask_ends_when_its_server_goes(flavour: Flavour) {
         drop(receiver);
         // Those that were refused are with their futures, which give them back.
         for send in sends {
-            drop(send.into_message());
+            drop(send.into_inner());
         }
         assert_eq!(wakes(&hands), [1; 3], "{flavour:?}");
         for (hand, wait) in hands.iter().zip(&mut waits) {

@@ -288,7 +288,7 @@ fn a_future_that_is_given_up_takes_and_sends_nothing() {
     );
     drop(receiver.recv_async());
     sender.send(1).unwrap();
-    assert_eq!(sender.send_async(2).into_message(), Some(2));
+    assert_eq!(sender.send_async(2).into_inner(), Some(2));
     drop(sender.send_async(3));
     assert_eq!(all(&receiver), [1]);
 }

@@ -143,7 +143,7 @@ fn a_cancelled_send_gives_its_message_back() {
             .poll(&mut context)
             .is_pending()
     );
-    assert_eq!(future.into_message(), Some(2));
+    assert_eq!(future.into_inner(), Some(2));
     assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1]);
 }
 

@@ -116,7 +116,7 @@ fn a_send_that_runs_out_of_time_gives_its_message_back() {
     let mut context = Context::from_waker(Waker::noop());
     let mut future = sender.send_timeout_async(2, LONG);
     assert!(Pin::new(&mut future).poll(&mut context).is_pending());
-    assert_eq!(future.into_message(), Some(2));
+    assert_eq!(future.into_inner(), Some(2));
     assert!(receiver.try_iter().eq([1]));
 }
 

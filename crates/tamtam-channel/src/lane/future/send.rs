@@ -67,7 +67,7 @@ fn ended() -> ! {
 ///
 /// # Cancel safety
 ///
-/// Dropping it before it is ready drops the message unsent; [`into_message`](SendFuture::into_message) gives
+/// Dropping it before it is ready drops the message unsent; [`into_inner`](SendFuture::into_inner) gives
 /// it back.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct SendFuture<'a, T, K> {
@@ -140,7 +140,7 @@ impl<T, K> LaneSender<T, K> {
 impl<T, K> SendFuture<'_, T, K> {
     /// Gives the sending up; the message, unless it was sent.
     #[must_use = "the message is dropped with this"]
-    pub fn into_message(mut self) -> Option<T> {
+    pub fn into_inner(mut self) -> Option<T> {
         self.sending.cancel(self.sender)
     }
 }
@@ -148,8 +148,8 @@ impl<T, K> SendFuture<'_, T, K> {
 impl<T, K> SendTimeoutFuture<'_, T, K> {
     /// Gives the sending up; the message, unless it was sent.
     #[must_use = "the message is dropped with this"]
-    pub fn into_message(self) -> Option<T> {
-        self.future.into_message()
+    pub fn into_inner(self) -> Option<T> {
+        self.future.into_inner()
     }
 }
 
