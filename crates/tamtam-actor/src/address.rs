@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 use tamtam_wait::Source;
 
 use crate::ask_future::{AskFuture, Limit};
-use crate::at_work::{ActorId, AtWork, Place};
 use crate::cell::Cell;
+use crate::cell::{AtWork, Place};
 use crate::error::{AskError, NoThread, TellError};
 use crate::held_wait::HeldWait;
 use crate::home::ThreadWait;
+use crate::id::ActorId;
 use crate::mailbox::{Level, TellFuture, WhenFull, apart};
 use crate::reply::{Answer, Reply};
 use crate::time::Door;

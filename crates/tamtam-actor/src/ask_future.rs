@@ -5,9 +5,9 @@ use core::task::{Context, Poll};
 use core::time::Duration;
 use std::sync::Arc;
 
-use crate::at_work::ActorId;
 use crate::error::AskError;
 use crate::held_wait::HeldWait;
+use crate::id::ActorId;
 use crate::waits::Open;
 
 /// The answer to a question, awaited: see [`Address::ask_async`](crate::Address::ask_async).

@@ -21,9 +21,9 @@ use tamtam_wait::seam::atomic::{
 };
 use tamtam_wait::seam::{self, UnsafeCell};
 
-use crate::at_work::{ActorId, AtWork, Kind, Place, State};
 use crate::error::TellError;
 use crate::home::{Acts, Due, Home, Task, ThreadWait, TurnLimits};
+use crate::id::ActorId;
 use crate::life::{
     Call, Concerned, EndReason, Ended, Lifeline, WatchKey, Watcher, catch, forget_name, panic_of,
 };
@@ -38,10 +38,15 @@ use crate::reply::dropping_for;
 use crate::time::Time;
 use tamtam_wait::contain;
 
+mod at_work;
 mod ending;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
 mod sending;
+mod state;
+
+pub(crate) use at_work::{AtWork, Kind, Muted, Place};
+pub(crate) use state::State;
 
 /// What an actor does in a turn, whatever its type is.
 pub(crate) trait Behavior<M> {

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::at_work::{ActorId, State};
+use crate::cell::State;
 use crate::cell::{Cell, Continuation, Own, System};
 use crate::error::AskError;
+use crate::id::ActorId;
 use crate::mailbox::{Linked, Mark, Open};
 use crate::pipe::Pipes;
 use crate::reply::{Answered, Race, Reply};

@@ -4,7 +4,8 @@ use core::error::Error;
 use core::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::at_work::{ActorId, AtWork};
+use crate::cell::AtWork;
+use crate::id::ActorId;
 use crate::life::{Called, Panicked, name_of};
 use crate::pool::Stuck;
 use crate::waits::Cycle;

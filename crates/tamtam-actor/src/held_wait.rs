@@ -4,7 +4,7 @@ use core::pin::Pin;
 use core::task::Context;
 use std::sync::Arc;
 
-use crate::at_work::ActorId;
+use crate::id::ActorId;
 use crate::waits::{Closed, Cycle, GRACE, Open, Waiting, holder};
 
 /// What a future that waits for an actor means for those who look who waits for whom.

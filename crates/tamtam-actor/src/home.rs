@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
-use crate::at_work::Place;
+use crate::cell::Place;
 use crate::observe::Ledger;
 
 use crate::time::{Time, elsewhere};

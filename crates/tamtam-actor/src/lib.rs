@@ -8,7 +8,6 @@
 mod actor;
 mod address;
 mod ask_future;
-mod at_work;
 mod cell;
 mod comm;
 mod context;
@@ -18,6 +17,7 @@ mod frame;
 mod hatch;
 mod held_wait;
 mod home;
+mod id;
 mod life;
 mod line;
 mod listener;
@@ -41,11 +41,11 @@ mod worker;
 pub use actor::Actor;
 pub use address::{Address, WeakAddress};
 pub use ask_future::AskFuture;
-pub use at_work::ActorId;
 pub use comm::Comm;
 pub use context::{Context, Here};
 pub use error::{AskError, NoThread, Refusal, TellError};
 pub use frame::{Budget, Frame, FrameHandle, Pumped};
+pub use id::ActorId;
 pub use life::{
     End, EndReason, Ended, FindError, Panicked, RegisterError, Registry, Restart, Restarting,
     Strategy, Supervision, Supervisor, Watch,

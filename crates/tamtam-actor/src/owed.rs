@@ -7,9 +7,10 @@
 use core::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::at_work::{ActorId, AtWork};
+use crate::cell::AtWork;
 use crate::cell::System;
 use crate::error::AskError;
+use crate::id::ActorId;
 
 type News = Box<dyn FnOnce(AskError) + Send>;
 

@@ -14,7 +14,7 @@ use tamtam_wait::contain;
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 
 use crate::actor::Actor;
-use crate::at_work::State;
+use crate::cell::State;
 use crate::cell::{Cell, Continuation, System};
 use crate::context::Context;
 use crate::running::Running;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use tamtam_wait::contain;
 
 use crate::actor::Actor;
-use crate::at_work::{Place, State};
 use crate::cell::{Behavior, Cell, Own, System, Turn};
+use crate::cell::{Place, State};
 use crate::context::Context;
 use crate::error::AskError;
 use crate::home::TurnLimits;

@@ -17,7 +17,7 @@ use core::time::Duration;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::at_work::ActorId;
+use crate::id::ActorId;
 use crate::life::{Called, name_of};
 
 /// A circle of waits that stands for so long is a deadlock.

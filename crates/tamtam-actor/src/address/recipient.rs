@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use tamtam_wait::Source;
 
-use crate::at_work::{ActorId, Place};
+use crate::cell::Place;
 use crate::cell::{Cell, System};
 use crate::error::TellError;
 use crate::home::ThreadWait;
+use crate::id::ActorId;
 use crate::mailbox::{Level, Loss, Reserved, WhenFull};
 use crate::time::Door;
 

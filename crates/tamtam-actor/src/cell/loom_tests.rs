@@ -9,8 +9,8 @@ use tamtam_wait::seam::{self, Mutex, thread};
 
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::at_work::Muted;
-use crate::at_work::State;
+use crate::cell::Muted;
+use crate::cell::State;
 use crate::cell::System;
 use crate::context::{Context, Here};
 use crate::error::AskError;

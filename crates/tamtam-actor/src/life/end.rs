@@ -9,7 +9,7 @@ use tamtam_channel::Slot;
 use super::Ended;
 use super::lifeline::WatchKey;
 use crate::address::Address;
-use crate::at_work::{AtWork, Place};
+use crate::cell::{AtWork, Place};
 
 impl<M: Send + 'static> Address<M> {
     /// The end of the actor, to be waited for by a thread, or awaited.

@@ -1,7 +1,7 @@
 use core::fmt;
 use std::sync::Arc;
 
-use crate::at_work::ActorId;
+use crate::id::ActorId;
 
 /// The news of an actor's end: which one it was, and why.
 ///

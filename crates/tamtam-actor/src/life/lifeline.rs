@@ -12,7 +12,7 @@ use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{AtomicPtr, Ordering};
 
 use super::{EndReason, Ended};
-use crate::at_work::Place;
+use crate::cell::Place;
 
 /// Tells watches apart, over all actors; the younger one is the larger one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,7 +4,7 @@ use super::lifeline::{WatchKey, Watched, Watcher};
 use super::{EndReason, Ended};
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::at_work::Place;
+use crate::cell::Place;
 use crate::cell::System;
 use crate::context::Context;
 

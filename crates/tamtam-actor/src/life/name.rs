@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::at_work::ActorId;
 use crate::context::Context;
+use crate::id::ActorId;
 use crate::spawner::Spawner;
 
 impl<H, B> Spawner<H, B> {

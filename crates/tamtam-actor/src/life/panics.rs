@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use super::EndReason;
 use super::name::{Called, name_of};
-use crate::at_work::ActorId;
 use crate::error::AskError;
+use crate::id::ActorId;
 
 /// The panic of an actor, as one hears of it who has asked it something: see [`AskError::Panicked`].
 ///

@@ -9,7 +9,8 @@ use tamtam_wait::seam::Mutex;
 
 use super::lifeline::WatchKey;
 use crate::address::{Address, WeakAddress};
-use crate::at_work::{ActorId, Place};
+use crate::cell::Place;
+use crate::id::ActorId;
 
 /// Actors by name.
 ///

@@ -2,7 +2,7 @@ use std::sync::{Arc, Weak};
 
 use tamtam_wait::seam::Mutex;
 
-use crate::at_work::Place;
+use crate::cell::Place;
 use crate::cell::System;
 use crate::life::EndReason;
 

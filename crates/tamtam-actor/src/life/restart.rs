@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::EndReason;
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::at_work::Place;
+use crate::cell::Place;
 use crate::cell::System;
 use crate::context::Context;
 use crate::frame::{Frame, FrameHandle};

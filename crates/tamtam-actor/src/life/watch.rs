@@ -7,7 +7,7 @@ use super::Ended;
 use super::lifeline::{WatchKey, Watched};
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::at_work::Place;
+use crate::cell::Place;
 use crate::cell::{Continuation, System};
 use crate::context::Context;
 use crate::running::Running;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tamtam_wait::contain;
 
-use crate::at_work::ActorId;
+use crate::id::ActorId;
 use crate::life::Called;
 
 /// Why a message that was accepted is never handled.

@@ -10,7 +10,7 @@ use tamtam_wait::{Wait, WaitList, contain};
 use super::dead_letter::Loss;
 use super::label::{Labels, Letter};
 use super::mute::Mute;
-use crate::at_work::ActorId;
+use crate::id::ActorId;
 
 use super::sorted::{Entry, MOST_KEPT, Sorted, Spare};
 

@@ -9,7 +9,8 @@
 
 use std::sync::Arc;
 
-use crate::at_work::{ActorId, AtWork, Muted};
+use crate::cell::{AtWork, Muted};
+use crate::id::ActorId;
 use crate::waits::{Open, Waiting};
 
 /// An actor that is muted as long as this is kept. It is dropped under no lock: that gives the actor a turn.

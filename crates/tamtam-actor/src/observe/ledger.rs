@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::record::Record;
 use super::{Observe, clock};
-use crate::at_work::ActorId;
+use crate::id::ActorId;
 
 /// The records lie on so many shelves, so that births and ends on several threads seldom meet.
 const SHELVES: usize = 16;

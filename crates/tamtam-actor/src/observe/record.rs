@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::ledger::Ledger;
 use super::{clock, told};
-use crate::at_work::ActorId;
+use crate::id::ActorId;
 
 /// What is counted of one actor, if its home is observed.
 ///

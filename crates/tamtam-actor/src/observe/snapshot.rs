@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::ledger::{Ledger, Sums};
 use super::record::{Figures, Record};
 use super::{clock, watched};
-use crate::at_work::ActorId;
+use crate::id::ActorId;
 
 /// What there is in this process: see [`snapshot`].
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 //! there.
 
 use super::record::Record;
-use crate::at_work::ActorId;
+use crate::id::ActorId;
 use crate::life::EndReason;
 
 #[cfg(not(feature = "tracing"))]
@@ -27,7 +27,7 @@ mod spoken {
     use tamtam_wait::contain;
 
     use super::{ActorId, EndReason, Record};
-    use crate::at_work::AtWork;
+    use crate::cell::AtWork;
     use crate::observe::clock;
 
     const SECOND: u64 = 1_000_000_000;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
 
 use super::thread::Shared;
-use crate::at_work::Place;
+use crate::cell::Place;
 use crate::home::{Home, Task, TurnLimits};
 use crate::observe::Ledger;
 use crate::time::Time;

@@ -14,7 +14,7 @@ use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tokio::runtime::Handle;
 
 use super::{Pool, Threads};
-use crate::at_work;
+use crate::cell;
 use crate::home::{Home, Task, ThreadWait};
 use crate::life::Remembered;
 use crate::observe::{HomeKind, HomeSnapshot, Ledger, Observe, Watched, watch};
@@ -150,7 +150,7 @@ impl Home for OnTokio {
         drop(self.runtime.spawn(Turns(Some(task))));
     }
 
-    fn remember(&self, place: Weak<dyn at_work::Place>) {
+    fn remember(&self, place: Weak<dyn cell::Place>) {
         self.remembered.add(place);
         if !self.is_waited_for.swap(true, Ordering::Relaxed) {
             let witness = Witness(Arc::clone(&self.remembered));

@@ -25,7 +25,7 @@ use super::blocking::{Blocking, BlockingHome, is_inside};
 use super::deque::Deque;
 use super::next::Next;
 use super::thief::Thief;
-use crate::at_work::Place;
+use crate::cell::Place;
 use crate::hatch::Hatch;
 use crate::home::{Home, Task, TurnLimits};
 use crate::life::Remembered;

@@ -10,7 +10,7 @@ use super::super::record::Record;
 use super::super::snapshot::{self, ActorSnapshot, HomeSnapshot};
 use super::super::watched::{self, Watched};
 use super::super::{Order, clock, json::Json};
-use crate::at_work::ActorId;
+use crate::id::ActorId;
 
 /// The version of what is asked and answered.
 const VERSION: u32 = 1;

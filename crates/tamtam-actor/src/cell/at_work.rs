@@ -1,98 +1,13 @@
-//! Who is at work: the actor whose turn it is on this thread, and what it says of itself.
+//! Who is at work: the actor whose turn it is on this thread, whatever its type is.
 
 use core::cell::Cell;
-use core::fmt;
 use core::marker::PhantomData;
-use core::num::NonZeroU64;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use crate::cell::System;
+use super::System;
+use crate::id::ActorId;
 use crate::life::{Lifeline, WatchKey, Watcher};
-
-/// The number of an actor: see [`Address::id`](crate::Address::id).
-///
-/// # Examples
-///
-/// ```
-/// use tamtam_actor::Pool;
-///
-/// let pool = Pool::new();
-/// let one = pool.spawn_fn(|(): (), _| {});
-/// let other = pool.spawn_fn(|(): (), _| {});
-/// assert_ne!(one.id(), other.id());
-/// assert_eq!(one.id(), one.clone().id());
-/// println!("actor {}", one.id());
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ActorId(NonZeroU64);
-
-impl ActorId {
-    pub(crate) fn next() -> Self {
-        // Not of the seam: it orders nothing.
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        ActorId(NonZeroU64::new(number).unwrap_or(NonZeroU64::MAX))
-    }
-
-    /// As a number.
-    #[must_use]
-    pub fn get(self) -> u64 {
-        self.0.get()
-    }
-}
-
-impl fmt::Display for ActorId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#{}", self.0)
-    }
-}
-
-/// What an actor says of itself. It is looked at and changed in the actor's turns only.
-pub(crate) struct State(Cell<u8>);
-
-impl State {
-    /// The actor is to be stopped after this message.
-    pub(crate) const STOPPING: u8 = 1;
-    /// It was told that no address is left.
-    pub(crate) const ORPHANED: u8 = 2;
-    /// Messages are kept back until something else is done.
-    pub(crate) const HELD: u8 = 4;
-    /// It has sent more than there was room for.
-    pub(crate) const MUTED: u8 = 8;
-    /// It may not go on with its messages.
-    pub(crate) const WAITS: u8 = Self::HELD | Self::MUTED;
-    /// There is nobody to handle messages until it is begun, or begun again.
-    pub(crate) const PAUSED: u8 = 16;
-    /// No message is accepted any more, and it ends when it has handled those that were.
-    pub(crate) const FINISHING: u8 = 32;
-    /// It ends when it has handled what there is.
-    pub(crate) const ENDING: u8 = Self::ORPHANED | Self::FINISHING;
-    /// It ends because nobody can send to it.
-    pub(crate) const ALONE: u8 = 64;
-    /// In a model, which panics only to fail: it has panicked.
-    #[cfg(all(test, tamtam_loom))]
-    pub(crate) const PANICKED: u8 = 128;
-
-    pub(crate) fn new() -> Self {
-        State(Cell::new(0))
-    }
-
-    /// Whether any of these is so.
-    #[inline(always)]
-    pub(crate) fn has(&self, any: u8) -> bool {
-        self.0.get() & any != 0
-    }
-
-    pub(crate) fn set(&self, all: u8) {
-        self.0.set(self.0.get() | all);
-    }
-
-    pub(crate) fn clear(&self, all: u8) {
-        self.0.set(self.0.get() & !all);
-    }
-}
 
 /// An actor, whatever its type is.
 pub(crate) trait Place: Send + Sync {
