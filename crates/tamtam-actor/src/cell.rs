@@ -21,32 +21,41 @@ use tamtam_wait::seam::atomic::{
 };
 use tamtam_wait::seam::{self, UnsafeCell};
 
+use crate::ended::{EndReason, Ended, catch};
 use crate::error::TellError;
+use crate::error::panic_of;
 use crate::home::{Acts, Due, Home, Task, ThreadWait, TurnLimits};
 use crate::id::ActorId;
-use crate::life::{
-    Call, Concerned, EndReason, Ended, Lifeline, WatchKey, Watcher, catch, forget_name, panic_of,
-};
+use crate::id::forget_name;
 use crate::mailbox::{
     DeadLetter, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed, Reserved,
     Room, Ruled, Seen, Sender, Special, Tail, Things, Urgent, WhenFull, tell_of,
 };
 use crate::memory::SlabBox;
 use crate::observe::{Record, told};
-use crate::owed::{Owed, settle};
 use crate::reply::dropping_for;
 use crate::time::Time;
+use owed::{Owed, settle};
 use tamtam_wait::contain;
 
 mod at_work;
 mod ending;
+mod lifeline;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
+pub(crate) mod owed;
+mod remembered;
 mod sending;
 mod state;
 
 pub(crate) use at_work::{AtWork, Kind, Muted, Place};
+pub(crate) use lifeline::{Concerned, Lifeline, WatchKey, Watched, Watcher};
+
+pub(crate) use remembered::Remembered;
 pub(crate) use state::State;
+
+/// What is called once, when something of an actor is done.
+pub(crate) type Call = Box<dyn FnOnce() + Send>;
 
 /// What an actor does in a turn, whatever its type is.
 pub(crate) trait Behavior<M> {

@@ -5,8 +5,9 @@ use core::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cell::AtWork;
+use crate::ended::{EndReason, Panicked};
 use crate::id::ActorId;
-use crate::life::{Called, Panicked, name_of};
+use crate::id::{Called, name_of};
 use crate::pool::Stuck;
 use crate::waits::Cycle;
 
@@ -342,3 +343,9 @@ impl fmt::Display for AskError {
 }
 
 impl Error for AskError {}
+
+/// What those hear who have asked an actor that goes wrong for this reason; `None` if that is no panic.
+#[cold]
+pub(crate) fn panic_of(actor: ActorId, why: &EndReason) -> Option<AskError> {
+    Panicked::of(actor, why).map(AskError::Panicked)
+}

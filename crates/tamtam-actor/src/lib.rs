@@ -11,6 +11,7 @@ mod ask_future;
 mod cell;
 mod comm;
 mod context;
+mod ended;
 mod error;
 mod first_turn;
 mod frame;
@@ -26,10 +27,10 @@ mod memory;
 #[cfg(all(test, tamtam_loom))]
 mod models;
 pub mod observe;
-mod owed;
 mod pipe;
 mod pool;
 mod reply;
+mod restart;
 mod running;
 mod spawner;
 mod stepper;
@@ -43,12 +44,12 @@ pub use address::{Address, WeakAddress};
 pub use ask_future::AskFuture;
 pub use comm::Comm;
 pub use context::{Context, Here};
+pub use ended::{EndReason, Ended, Panicked};
 pub use error::{AskError, NoThread, Refusal, TellError};
 pub use frame::{Budget, Frame, FrameHandle, Pumped};
 pub use id::ActorId;
 pub use life::{
-    End, EndReason, Ended, FindError, Panicked, RegisterError, Registry, Restart, Restarting,
-    Strategy, Supervision, Supervisor, Watch,
+    End, FindError, RegisterError, Registry, Restarting, Strategy, Supervision, Supervisor, Watch,
 };
 pub use line::Quit;
 pub use listener::{Listenable, Listener};
@@ -58,6 +59,7 @@ pub use mailbox::{
 };
 pub use pool::{Pool, PoolBuilder, Shutdown};
 pub use reply::Reply;
+pub use restart::Restart;
 pub use spawner::{Hosts, Spawner};
 pub use stepper::{Explored, Stepper};
 pub use time::{Every, Time, Timer};

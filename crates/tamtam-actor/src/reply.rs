@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use tamtam_channel::Slot;
 
+use crate::cell::owed;
 use crate::error::{AskError, Refusal};
 use crate::mailbox::{Filler, Taker, pigeonhole};
-use crate::owed;
 use crate::time::Timer;
 use crate::waits::Open;
 

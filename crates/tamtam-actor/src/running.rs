@@ -6,14 +6,16 @@ use std::time::{Duration, Instant};
 use tamtam_wait::contain;
 
 use crate::actor::Actor;
+use crate::cell::Call;
 use crate::cell::{Behavior, Cell, Own, System, Turn};
 use crate::cell::{Place, State};
 use crate::context::Context;
+use crate::ended::EndReason;
 use crate::error::AskError;
 use crate::home::TurnLimits;
-use crate::life::{Again, Birth, Call, Decision, EndReason, Pause, Policy};
 use crate::mailbox::{Loss, Mark, Popped, Things};
 use crate::observe::told;
+use crate::restart::{Again, Birth, Decision, Pause, Policy};
 
 /// An actor, its context, and how far it has got.
 pub(crate) struct Running<A: Actor> {

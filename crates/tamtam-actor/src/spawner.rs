@@ -9,10 +9,11 @@ use crate::context::{Context, Here};
 use crate::first_turn::FirstTurn;
 use crate::frame::{Frame, FrameHandle};
 use crate::home::Home;
-use crate::life::{Birth, Once, Policy, remember_name};
+use crate::id::remember_name;
 use crate::line::Line;
 use crate::mailbox::{Describes, Plain};
 use crate::pool::Pool;
+use crate::restart::{Birth, Once, Policy};
 use crate::running::Running;
 use crate::worker::Worker;
 

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::id::ActorId;
-use crate::life::{Called, name_of};
+use crate::id::{Called, name_of};
 
 /// A circle of waits that stands for so long is a deadlock.
 pub(crate) const GRACE: Duration = Duration::from_millis(200);

@@ -5,9 +5,8 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use super::System;
+use super::{Lifeline, System, WatchKey, Watcher};
 use crate::id::ActorId;
-use crate::life::{Lifeline, WatchKey, Watcher};
 
 /// An actor, whatever its type is.
 pub(crate) trait Place: Send + Sync {

@@ -12,12 +12,15 @@ use crate::address::Address;
 use crate::cell::Muted;
 use crate::cell::State;
 use crate::cell::System;
+use crate::cell::WatchKey;
 use crate::context::{Context, Here};
+use crate::ended::EndReason;
 use crate::error::AskError;
-use crate::life::{Born, EndReason, Policy, Restart, WatchKey};
 use crate::mailbox::Overflow;
 use crate::models::{Stage, model};
 use crate::reply::Reply;
+use crate::restart::Restart;
+use crate::restart::{Born, Policy};
 
 mod ask;
 mod birth;

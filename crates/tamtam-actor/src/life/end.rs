@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use tamtam_channel::Slot;
 
-use super::Ended;
-use super::lifeline::WatchKey;
 use crate::address::Address;
+use crate::cell::WatchKey;
 use crate::cell::{AtWork, Place};
+use crate::ended::Ended;
 
 impl<M: Send + 'static> Address<M> {
     /// The end of the actor, to be waited for by a thread, or awaited.

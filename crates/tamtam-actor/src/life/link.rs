@@ -1,12 +1,12 @@
 use std::sync::{Arc, Weak};
 
-use super::lifeline::{WatchKey, Watched, Watcher};
-use super::{EndReason, Ended};
 use crate::actor::Actor;
 use crate::address::Address;
 use crate::cell::Place;
 use crate::cell::System;
+use crate::cell::{WatchKey, Watched, Watcher};
 use crate::context::Context;
+use crate::ended::{EndReason, Ended};
 
 impl<A: Actor> Context<A> {
     /// Links this actor with another one: if either ends abnormally, by a panic, because it gave up, or by another

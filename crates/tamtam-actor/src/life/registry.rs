@@ -7,9 +7,9 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use tamtam_wait::seam::Mutex;
 
-use super::lifeline::WatchKey;
 use crate::address::{Address, WeakAddress};
 use crate::cell::Place;
+use crate::cell::WatchKey;
 use crate::id::ActorId;
 
 /// Actors by name.

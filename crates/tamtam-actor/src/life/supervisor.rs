@@ -15,17 +15,19 @@ use std::time::Duration;
 
 use tamtam_wait::seam::Mutex;
 
-use super::lifeline::WatchKey;
-use super::restart::{Born, Call, Once, Policy};
-use super::{End, EndReason, Ended};
+use super::End;
 use crate::actor::Actor;
 use crate::address::{Address, WeakAddress};
+use crate::cell::Call;
 use crate::cell::Place;
 use crate::cell::System;
+use crate::cell::WatchKey;
 use crate::context::Context;
+use crate::ended::{EndReason, Ended};
 use crate::id::ActorId;
 use crate::mailbox::{Describes, Plain};
 use crate::pool::Pool;
+use crate::restart::{Born, Once, Policy};
 use crate::spawner::{Hosts, Spawner};
 use overseer::Overseer;
 

@@ -3,13 +3,13 @@ use core::fmt;
 use core::marker::PhantomData;
 use std::sync::{Arc, Weak};
 
-use super::Ended;
-use super::lifeline::{WatchKey, Watched};
 use crate::actor::Actor;
 use crate::address::Address;
 use crate::cell::Place;
 use crate::cell::{Continuation, System};
+use crate::cell::{WatchKey, Watched};
 use crate::context::Context;
+use crate::ended::Ended;
 use crate::running::Running;
 
 impl<A: Actor> Context<A> {

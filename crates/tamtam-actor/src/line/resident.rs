@@ -6,8 +6,8 @@ use super::Line;
 use super::roster::Resident;
 use crate::actor::Actor;
 use crate::cell::{Behavior, Cell, Own, System, Turn};
+use crate::ended::EndReason;
 use crate::home::Home;
-use crate::life::EndReason;
 use crate::mailbox::{Mark, Ruled};
 use crate::running::Running;
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tamtam_wait::contain;
 
 use crate::id::ActorId;
-use crate::life::Called;
+use crate::id::Called;
 
 /// Why a message that was accepted is never handled.
 ///

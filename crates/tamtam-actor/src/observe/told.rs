@@ -4,8 +4,8 @@
 //! there.
 
 use super::record::Record;
+use crate::ended::EndReason;
 use crate::id::ActorId;
-use crate::life::EndReason;
 
 #[cfg(not(feature = "tracing"))]
 pub(crate) use silent::{

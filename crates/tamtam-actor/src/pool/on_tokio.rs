@@ -15,8 +15,8 @@ use tokio::runtime::Handle;
 
 use super::{Pool, Threads};
 use crate::cell;
+use crate::cell::Remembered;
 use crate::home::{Home, Task, ThreadWait};
-use crate::life::Remembered;
 use crate::observe::{HomeKind, HomeSnapshot, Ledger, Observe, Watched, watch};
 
 pub(crate) use blocked::BlockedWorker;

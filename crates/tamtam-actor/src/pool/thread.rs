@@ -26,9 +26,9 @@ use super::deque::Deque;
 use super::next::Next;
 use super::thief::Thief;
 use crate::cell::Place;
+use crate::cell::Remembered;
 use crate::hatch::Hatch;
 use crate::home::{Home, Task, TurnLimits};
-use crate::life::Remembered;
 use crate::observe::{Counts, HomeKind, HomeSnapshot, Ledger, Observe, Watched, told, watch};
 use crate::time::{Time, vigil};
 

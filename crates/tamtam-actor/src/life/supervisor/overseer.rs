@@ -8,10 +8,11 @@ use std::time::Instant;
 use super::{Event, Kind, OnDrop, Step, Strategy, Tree};
 use crate::actor::Actor;
 use crate::address::Address;
+use crate::cell::Call;
 use crate::cell::System;
 use crate::context::Context;
-use crate::life::EndReason;
-use crate::life::restart::{Call, gave_up};
+use crate::ended::EndReason;
+use crate::restart::gave_up;
 
 /// What a supervisor is about.
 enum Aim {

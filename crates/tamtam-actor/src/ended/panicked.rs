@@ -1,10 +1,10 @@
+//! The panic of an actor: how it is caught, and how those hear of it who have asked something.
+
 use core::fmt;
 use std::sync::Arc;
 
 use super::EndReason;
-use super::name::{Called, name_of};
-use crate::error::AskError;
-use crate::id::ActorId;
+use crate::id::{ActorId, Called, name_of};
 
 /// The panic of an actor, as one hears of it who has asked it something: see [`AskError::Panicked`].
 ///
@@ -39,6 +39,20 @@ struct Inner {
 }
 
 impl Panicked {
+    /// The panic for which an actor goes wrong for this reason; `None` if that is none.
+    pub(crate) fn of(actor: ActorId, why: &EndReason) -> Option<Self> {
+        let (EndReason::Panicked(message) | EndReason::GaveUp { message, .. }) = why else {
+            return None;
+        };
+        Some(Panicked {
+            inner: Arc::new(Inner {
+                actor,
+                name: name_of(actor),
+                message: Arc::clone(message),
+            }),
+        })
+    }
+
     /// The number of the actor: see [`Address::id`](crate::Address::id).
     #[must_use]
     pub fn actor(&self) -> ActorId {
@@ -69,21 +83,6 @@ impl fmt::Debug for Panicked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Panicked({:?})", self.to_string())
     }
-}
-
-/// What those hear who have asked an actor that goes wrong for this reason; `None` if that is no panic.
-#[cold]
-pub(crate) fn panic_of(actor: ActorId, why: &EndReason) -> Option<AskError> {
-    let (EndReason::Panicked(message) | EndReason::GaveUp { message, .. }) = why else {
-        return None;
-    };
-    Some(AskError::Panicked(Panicked {
-        inner: Arc::new(Inner {
-            actor,
-            name: name_of(actor),
-            message: Arc::clone(message),
-        }),
-    }))
 }
 
 /// Runs an actor's code. A panic in it ends here, after the panic hook has reported it, and is what the actor

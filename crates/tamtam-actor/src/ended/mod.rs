@@ -1,7 +1,14 @@
+//! How an actor has ended.
+
+mod panicked;
+
 use core::fmt;
 use std::sync::Arc;
 
 use crate::id::ActorId;
+
+pub use panicked::Panicked;
+pub(crate) use panicked::catch;
 
 /// The news of an actor's end: which one it was, and why.
 ///

@@ -1,20 +1,14 @@
-use core::fmt;
+//! Whether and when an actor is begun again, and what begins it.
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use super::EndReason;
 use crate::actor::Actor;
-use crate::address::Address;
-use crate::cell::Place;
-use crate::cell::System;
+use crate::cell::{Call, Place, System};
 use crate::context::Context;
-use crate::frame::{Frame, FrameHandle};
-use crate::mailbox::{Describes, Plain};
-use crate::pool::Pool;
-use crate::spawner::Spawner;
+use crate::ended::EndReason;
 use crate::time::{Alarm, Key, Time};
-use crate::worker::Worker;
 
 /// After what an actor is begun again, how often, and how soon: see [`Spawner::restart`].
 ///
@@ -199,9 +193,6 @@ pub(crate) fn gave_up(restarts: u32, why: &EndReason) -> EndReason {
     EndReason::GaveUp { restarts, message }
 }
 
-/// Something that is called when an actor has got so far.
-pub(crate) type Call = Box<dyn FnOnce() + Send>;
-
 /// Makes an actor where it is to live.
 pub(crate) type Birth<A> = Box<dyn Bear<A>>;
 
@@ -319,144 +310,5 @@ impl Alarm for Rest {
 
     fn missed(&self) -> u64 {
         0
-    }
-}
-
-impl<H, B> Spawner<H, B> {
-    /// Lets the actor begin again after a panic, in the same mailbox: all addresses stay good.
-    ///
-    /// The message that it panicked at is lost and counted, and whoever waits for an answer to it hears so at
-    /// once. Messages that wait are for the new instance, in their order. What the old one went on with later is
-    /// forgotten: questions, futures, watches.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tamtam_actor::{Actor, Context, Pool, Reply, Restart};
-    ///
-    /// struct Divider;
-    ///
-    /// impl Actor for Divider {
-    ///     type Message = (u32, u32, Reply<u32>);
-    ///
-    ///     fn handle(&mut self, (a, b, reply): Self::Message, _: &mut Context<Self>) {
-    ///         reply.send(a / b);
-    ///     }
-    /// }
-    ///
-    /// let pool = Pool::new();
-    /// let divider = pool
-    ///     .spawner()
-    ///     .restart(Restart::on_panic())
-    ///     .spawn_with(|_| Divider);
-    /// assert!(divider.ask(|reply| (1, 0, reply)).is_err());
-    /// assert_eq!(divider.ask(|reply| (6, 3, reply)), Ok(2));
-    /// ```
-    pub fn restart(self, restart: Restart) -> Restarting<H, B> {
-        Restarting {
-            spawner: self,
-            restart,
-        }
-    }
-}
-
-/// What an actor that may be begun again is to be like, before it is born: see [`Spawner::restart`].
-///
-/// # Examples
-///
-/// ```
-/// use tamtam_actor::{Actor, Context, Pool, Reply, Restart};
-///
-/// struct Fragile(u32);
-///
-/// impl Actor for Fragile {
-///     type Message = (u32, Reply<u32>);
-///
-///     fn handle(&mut self, (by, reply): Self::Message, _: &mut Context<Self>) {
-///         reply.send(self.0 / by);
-///     }
-/// }
-///
-/// let pool = Pool::new();
-/// let restarting = pool.spawner().name("fragile").restart(Restart::on_panic());
-/// let fragile = restarting.spawn_with(|_| Fragile(12)); // made anew at each start
-/// assert!(fragile.ask(|reply| (0, reply)).is_err());
-/// assert_eq!(fragile.ask(|reply| (3, reply)), Ok(4));
-/// ```
-#[must_use]
-pub struct Restarting<H = Pool, B = Plain> {
-    spawner: Spawner<H, B>,
-    restart: Restart,
-}
-
-impl<H, B> Restarting<H, B> {
-    /// # Safety
-    ///
-    /// The actor may be used and dropped on each thread on which its home has turns.
-    unsafe fn settle<A: Actor>(
-        self,
-        birth: impl FnMut(&mut Context<A>) -> A + Send + 'static,
-    ) -> Address<A::Message>
-    where
-        B: Describes<A::Message>,
-    {
-        let policy = Policy::Own(Restarts::new(self.restart));
-        let birth = Box::new(Born::new(birth, policy));
-        // SAFETY: by the caller's promise.
-        unsafe { self.spawner.settle_birth(birth) }
-    }
-}
-
-impl<B> Restarting<Pool, B> {
-    /// An actor that is made where it lives, soon after this and before its first message, and each time when it is begun again. A
-    /// panic of `birth` counts as one of the actor.
-    pub fn spawn_with<A: Actor + Send>(
-        self,
-        birth: impl FnMut(&mut Context<A>) -> A + Send + 'static,
-    ) -> Address<A::Message>
-    where
-        B: Describes<A::Message>,
-    {
-        // SAFETY: the actor may be used on any thread.
-        unsafe { self.settle(birth) }
-    }
-}
-
-macro_rules! makes_on_its_thread {
-    ($($home:ty),+) => {$(
-        impl<B> Restarting<$home, B> {
-            /// An actor that is made where it lives, soon after this and before its first message, and each time when it is begun again.
-            /// It never leaves that thread, so it need not be `Send`. A panic of `birth` counts as one of the actor.
-            pub fn spawn_with<A: Actor>(
-                self,
-                birth: impl FnMut(&mut Context<A>) -> A + Send + 'static,
-            ) -> Address<A::Message>
-            where
-                B: Describes<A::Message>,
-            {
-                // SAFETY: all turns are on one thread, where the actor is dropped, too.
-                unsafe { self.settle(birth) }
-            }
-        }
-    )+};
-}
-
-makes_on_its_thread!(Worker, FrameHandle, Frame);
-
-impl<H, B: Clone> Clone for Restarting<H, B> {
-    fn clone(&self) -> Self {
-        Restarting {
-            spawner: self.spawner.clone(),
-            restart: self.restart.clone(),
-        }
-    }
-}
-
-impl<H, B: fmt::Debug> fmt::Debug for Restarting<H, B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Restarting")
-            .field("spawner", &self.spawner)
-            .field("restart", &self.restart)
-            .finish()
     }
 }

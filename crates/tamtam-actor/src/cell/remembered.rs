@@ -2,9 +2,8 @@ use std::sync::{Arc, Weak};
 
 use tamtam_wait::seam::Mutex;
 
-use crate::cell::Place;
-use crate::cell::System;
-use crate::life::EndReason;
+use super::{Place, System};
+use crate::ended::EndReason;
 
 /// The watched actors of a home, to be called when it has closed.
 ///

@@ -11,8 +11,8 @@ use std::sync::{Arc, Weak};
 use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{AtomicPtr, Ordering};
 
-use super::{EndReason, Ended};
-use crate::cell::Place;
+use super::Place;
+use crate::ended::{EndReason, Ended};
 
 /// Tells watches apart, over all actors; the younger one is the larger one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,8 +7,7 @@
 use core::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::cell::AtWork;
-use crate::cell::System;
+use super::{AtWork, System};
 use crate::error::AskError;
 use crate::id::ActorId;
 

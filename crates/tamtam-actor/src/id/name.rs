@@ -1,0 +1,44 @@
+//! The names of actors, for errors that have no room for more than a number.
+
+use core::fmt;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::ActorId;
+
+/// The names of the actors that were given one and are still known to somebody, for errors that have no room for more
+/// than a number.
+static NAMES: Mutex<BTreeMap<ActorId, Arc<str>>> = Mutex::new(BTreeMap::new());
+
+fn names() -> MutexGuard<'static, BTreeMap<ActorId, Arc<str>>> {
+    // No user code runs under the lock.
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An actor is given its name.
+pub(crate) fn remember_name(id: ActorId, name: &Arc<str>) {
+    names().insert(id, Arc::clone(name));
+}
+
+/// An actor with a name is gone, and its last address with it.
+pub(crate) fn forget_name(id: ActorId) {
+    let gone = names().remove(&id);
+    drop(gone);
+}
+
+/// The name of an actor, if it has one and is still known to somebody.
+pub(crate) fn name_of(id: ActorId) -> Option<Arc<str>> {
+    names().get(&id).cloned()
+}
+
+/// An actor, for people to read: `"parser" (#7)`, or `#7`.
+pub(crate) struct Called<'a>(pub(crate) ActorId, pub(crate) Option<&'a str>);
+
+impl fmt::Display for Called<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.1 {
+            Some(name) => write!(f, "{name:?} ({})", self.0),
+            None => self.0.fmt(f),
+        }
+    }
+}
