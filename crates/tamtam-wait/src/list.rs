@@ -585,32 +585,4 @@ impl fmt::Debug for WaitList {
 }
 
 #[cfg(all(test, not(tamtam_loom)))]
-mod tests {
-    use super::*;
-
-    /// A thread that gave up while another one looked for a partner did not find its entry any more,
-    /// and so never freed the packet in it.
-    #[test]
-    fn a_packet_stays_for_its_owner_when_the_wait_was_decided_elsewhere() {
-        let mut queue = WaitQueue::default();
-        let mut packet = 0_u64;
-        let only = Operation::new(0);
-        Context::with(|context| {
-            queue.register(Entry {
-                packet: (&raw mut packet).cast(),
-                ..Entry::new(only, context)
-            });
-            assert!(context.abort());
-            assert!(queue.choose().is_none());
-            let entry = queue.unregister(only, context);
-            assert_eq!(
-                entry.map(|entry| entry.packet),
-                Some((&raw mut packet).cast())
-            );
-            // Without a packet there is nothing to fetch, and the entry is in the way.
-            queue.register(Entry::new(only, context));
-            assert!(queue.choose().is_none());
-            assert!(queue.is_empty());
-        });
-    }
-}
+mod tests;
