@@ -1,3 +1,6 @@
+#[cfg(not(tamtam_loom))]
+use std::time::Duration;
+
 use crate::seam;
 
 /// Waiting for somebody who is in the middle of a few instructions.
@@ -53,11 +56,46 @@ impl Backoff {
     #[cold]
     fn give_way(&self) {
         #[cfg(not(tamtam_loom))]
-        if self.round >= YIELD_ROUNDS {
-            let doublings = ((self.round - YIELD_ROUNDS) / 8).min(5);
-            std::thread::sleep(std::time::Duration::from_micros(20 << doublings));
+        if let Some(nap) = nap(self.round) {
+            std::thread::sleep(nap);
             return;
         }
         seam::yield_now();
+    }
+}
+
+/// How long to sleep in this round, if giving way has not helped so far: 20 µs, and up to 640.
+#[cfg(not(tamtam_loom))]
+fn nap(round: u32) -> Option<Duration> {
+    let naps = round.checked_sub(YIELD_ROUNDS)?;
+    Some(Duration::from_micros(20 << (naps / 8).min(5)))
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn naps_begin_late_and_grow_to_a_bound() {
+        for round in 0..YIELD_ROUNDS {
+            assert_eq!(nap(round), None);
+        }
+        for (naps, micros) in [(0, 20), (7, 20), (8, 40), (39, 320), (40, 640), (48, 640)] {
+            let expected = Duration::from_micros(micros);
+            assert_eq!(nap(YIELD_ROUNDS + naps), Some(expected), "{naps}");
+        }
+        assert_eq!(nap(u32::MAX), Some(Duration::from_micros(640)));
+    }
+
+    #[test]
+    fn each_pause_is_a_round_and_the_last_one_stays() {
+        let mut backoff = Backoff::new();
+        for round in 1..=YIELD_ROUNDS + 1 {
+            backoff.pause();
+            assert_eq!(backoff.round, round);
+        }
+        backoff.round = u32::MAX;
+        backoff.pause();
+        assert_eq!(backoff.round, u32::MAX);
     }
 }

@@ -383,3 +383,152 @@ impl fmt::Debug for Context {
             .finish()
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::Ordering::SeqCst;
+    use std::task::Wake;
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: std::sync::Arc<Self>) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+
+    /// Counts how often a task was woken.
+    fn counting() -> (std::sync::Arc<Count>, Waker) {
+        let count = std::sync::Arc::new(Count::default());
+        (count.clone(), Waker::from(count))
+    }
+
+    const SECOND: Operation = Operation::new(1);
+
+    #[test]
+    fn a_wait_is_decided_once() {
+        type Decide = fn(&Context) -> Option<bool>;
+        let ways: [(Decide, Outcome); 3] = [
+            (|context| context.select(SECOND), Outcome::Selected(SECOND)),
+            (Context::disconnect, Outcome::Disconnected),
+            (|context| context.abort().then_some(false), Outcome::Aborted),
+        ];
+        for (decide, outcome) in ways {
+            Context::with(|context| {
+                assert_eq!(context.outcome(), None);
+                // It is awake, so nobody has to wake it.
+                assert_eq!(decide(context), Some(false));
+                for (again, _) in ways {
+                    assert_eq!(again(context), None);
+                }
+                assert_eq!(context.outcome(), Some(outcome));
+                assert_eq!(context.park(None), outcome);
+                context.reset();
+                assert_eq!(context.outcome(), None);
+                assert!(context.abort());
+            });
+            // The same one is ready for another wait.
+            Context::with(|context| assert_eq!(context.outcome(), None));
+        }
+    }
+
+    #[test]
+    fn a_task_counts_as_asleep_and_is_woken_once() {
+        let (count, waker) = counting();
+        let context = Context::for_task(&waker);
+        assert!(context.is_task());
+        assert_eq!(context.select(SECOND), Some(true));
+        assert_eq!(count.0.load(SeqCst), 0);
+        context.wake();
+        assert_eq!(count.0.load(SeqCst), 1);
+        // Nothing of the waker is left.
+        drop(waker);
+        assert_eq!(std::sync::Arc::strong_count(&count), 1);
+        Context::with(|context| assert!(!context.is_task()));
+    }
+
+    #[test]
+    fn an_expired_wait_wakes_its_task_unless_it_was_decided_before() {
+        let (count, waker) = counting();
+        let context = Context::for_task(&waker);
+        context.expire();
+        assert_eq!(context.outcome(), Some(Outcome::Aborted));
+        assert_eq!(count.0.load(SeqCst), 1);
+        context.expire();
+        assert_eq!(count.0.load(SeqCst), 1);
+
+        let context = Context::for_task(&waker);
+        assert_eq!(context.disconnect(), Some(true));
+        context.expire();
+        assert_eq!(context.outcome(), Some(Outcome::Disconnected));
+        assert_eq!(count.0.load(SeqCst), 1);
+    }
+
+    #[test]
+    fn the_waker_of_the_last_poll_is_called() {
+        let ((old, old_waker), (new, new_waker)) = (counting(), counting());
+        let context = Context::for_task(&old_waker);
+        assert_eq!(context.renew(&old_waker), None);
+        assert_eq!(context.renew(&new_waker), None);
+        // The old one is not kept.
+        drop(old_waker);
+        assert_eq!(std::sync::Arc::strong_count(&old), 1);
+        assert_eq!(context.select(SECOND), Some(true));
+        context.wake();
+        assert_eq!((old.0.load(SeqCst), new.0.load(SeqCst)), (0, 1));
+        assert_eq!(context.renew(&new_waker), Some(Outcome::Selected(SECOND)));
+    }
+
+    #[test]
+    fn a_context_of_a_task_is_used_again_and_keeps_nothing_of_it() {
+        let (count, waker) = counting();
+        let context = Context::for_task(&waker);
+        let shared = context.clone();
+        let identity = context.identity();
+        context.leave_packet(core::ptr::dangling_mut::<u64>().cast());
+        assert!(context.abort());
+        // Another one has it: it is not used again.
+        context.recycle();
+        let fresh = Context::for_task(&waker);
+        assert!(!fresh.same(&shared) && shared.same(&shared.clone()));
+        drop(fresh);
+        shared.recycle();
+        drop(waker);
+        assert_eq!(std::sync::Arc::strong_count(&count), 1);
+        let again = Context::for_task(Waker::noop());
+        assert_eq!(again.identity(), identity);
+        assert_eq!(again.outcome(), None);
+        assert!(again.0.packet.load(SeqCst).is_null());
+    }
+
+    #[test]
+    fn a_thread_keeps_so_many_contexts_for_its_tasks_and_no_more() {
+        let contexts: Vec<_> = (0..MOST_SPARE + 9)
+            .map(|_| Context::for_task(Waker::noop()))
+            .collect();
+        for context in contexts {
+            context.recycle();
+        }
+        assert_eq!(SPARE_FOR_TASKS.with_borrow(Vec::len), MOST_SPARE);
+    }
+
+    #[test]
+    fn a_wait_that_was_given_up_at_its_deadline_was_no_short_sleep() {
+        let habit = crate::Habit::impatient();
+        let wait = |context: &Context| {
+            let mut patience = habit.begin(crate::Wait::Adaptive, None);
+            context.wait(&mut patience, Some(Instant::now()))
+        };
+        Context::with(|context| assert_eq!(wait(context), Outcome::Aborted));
+        assert!(habit.is_impatient());
+        // What was decided before it looked is no sleep at all.
+        Context::with(|context| {
+            assert_eq!(context.select(SECOND), Some(false));
+            assert_eq!(wait(context), Outcome::Selected(SECOND));
+        });
+        assert!(habit.is_impatient());
+    }
+}

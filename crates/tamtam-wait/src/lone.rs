@@ -237,6 +237,54 @@ mod tests {
             assert!(!lone.waits(second) && !lone.cancel(second) && lone.cancel(third));
         }
     }
+
+    #[test]
+    fn the_place_is_taken_by_one_and_notified_once() {
+        let lone = Lone::new();
+        let waker = Waker::noop();
+        assert!(!lone.is_listed() && !lone.notify());
+        let ticket = lone.list(waker).expect("the place is free");
+        assert!(lone.is_listed() && lone.list(waker).is_none());
+        assert!(lone.renew(ticket, waker) && lone.waits(ticket));
+        assert!(lone.notify() && !lone.notify());
+        assert!(!lone.is_listed());
+        // A task whose future was leaked is forgotten; there is nobody to forget then.
+        let leaked = lone.list(waker).expect("the place is free again");
+        lone.forget();
+        assert!(!lone.is_listed() && !lone.waits(leaked) && !lone.notify());
+        lone.forget();
+    }
+
+    /// A waker stays for the next listing of the same task, until another one lists or it gives up.
+    #[test]
+    fn a_waker_is_cloned_once_for_many_listings_of_a_task() {
+        use std::sync::Arc;
+        use std::sync::atomic::AtomicUsize;
+        use std::task::Wake;
+
+        #[derive(Default)]
+        struct Count(AtomicUsize);
+
+        impl Wake for Count {
+            fn wake(self: Arc<Self>) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+
+        let count = Arc::new(Count::default());
+        let waker = Waker::from(Arc::clone(&count));
+        let lone = Lone::new();
+        for wakes in 1..=3 {
+            assert!(lone.list(&waker).is_some() && lone.notify());
+            assert_eq!(count.0.load(Ordering::Relaxed), wakes);
+            assert_eq!(Arc::strong_count(&count), 3);
+        }
+        let ticket = lone.list(Waker::noop()).expect("the place is free");
+        assert_eq!(Arc::strong_count(&count), 2);
+        assert!(lone.renew(ticket, &waker) && lone.cancel(ticket));
+        assert_eq!(Arc::strong_count(&count), 2);
+        assert_eq!(count.0.load(Ordering::Relaxed), 3);
+    }
 }
 
 #[cfg(all(test, tamtam_loom))]

@@ -98,4 +98,13 @@ mod tests {
         // SAFETY: a string was put in just now.
         assert!(unsafe { token.take::<String>() }.starts_with("boxed"));
     }
+
+    #[test]
+    fn a_token_keeps_inline_what_fits_into_eight_words() {
+        #[repr(align(16))]
+        struct Aligned;
+        assert!(Token::fits::<[u8; 64]>() && Token::fits::<[u64; 8]>() && Token::fits::<()>());
+        assert!(!Token::fits::<[u8; 65]>() && !Token::fits::<[u64; 9]>());
+        assert!(!Token::fits::<Aligned>());
+    }
 }

@@ -109,6 +109,17 @@ fn habit_of(lesson: Lesson) -> Habit {
     }
 }
 
+impl Habit {
+    /// One that has learned to sleep at once.
+    pub(crate) fn impatient() -> Self {
+        habit_of(Lesson { level: 0, ..MIDDLE })
+    }
+
+    pub(crate) fn is_impatient(&self) -> bool {
+        self.lesson().level == 0
+    }
+}
+
 /// Nothing was learned but that looking again pays, at the level 3 of 6.
 const MIDDLE: Lesson = Lesson {
     level: 3,

@@ -55,7 +55,7 @@ fn entry(operation: Operation, context: &Context) -> Entry {
 fn a_queue_counts_those_who_wait_and_knows_who_was_chosen() {
     let mut queue = WaitQueue::default();
     let [own, other, watcher] = contexts();
-    assert!(queue.is_empty() && queue.len() == 0 && queue.waiting() == 0);
+    assert!(queue.is_empty() && queue.waiting() == 0);
     assert!(!queue.has_any() && !queue.has_other(&own) && !queue.has_watchers());
 
     queue.register(entry(FIRST, &own));
