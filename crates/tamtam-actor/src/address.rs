@@ -249,8 +249,7 @@ impl<M> Address<M> {
         } else {
             WhenFull::AsMade
         };
-        self.push(question(reply), when)
-            .map_err(|error| error.why())?;
+        self.push(question(reply), when)?;
         wait.has_sent();
         // Perhaps in the drop of something: on a thread of a pool all the same.
         crate::pool::while_blocked(|| answer.wait_until(deadline))
@@ -329,7 +328,7 @@ impl<M> Address<M> {
     }
 
     fn put_question(&self, question: M) -> Result<(), AskError> {
-        self.tell(question).map_err(|error| error.why().into())
+        self.tell(question).map_err(AskError::from)
     }
 
     /// Stops the actor when it has handled the message that it is at. What else lies in its mailbox is lost,
@@ -460,20 +459,20 @@ impl<M: Send + 'static> Address<M> {
             Err(error) if error.is_full() && self.waits() => {
                 Ok(Some((self.clone(), error.into_inner())))
             }
-            Err(error) => Err(error.why()),
+            Err(error) => Err(AskError::from(error)),
         };
+        let to = self.id();
         AskFuture {
             answer: Box::pin(async move {
                 if let Some((address, question)) = waiting? {
                     // The wait for the answer is the one that is looked at.
                     let told = TellFuture::unwatched(&address, question);
-                    let told = limit.await_within(told).await.ok_or(AskError::Full)?;
-                    told.map_err(|error| error.why())?;
+                    limit.await_within(told).await.ok_or(AskError::Full(to))??;
                 }
                 let answered = limit.await_within(answer.awaited()).await;
                 answered.unwrap_or(Err(AskError::TimedOut))
             }),
-            to: self.id(),
+            to,
             question: open,
             wait: HeldWait::New,
         }

@@ -101,8 +101,7 @@ impl<Q: Send + 'static, R: Send + 'static> Comm<Q, R> {
     fn call(&self, argument: Q, then: impl FnOnce(Result<R, AskError>) + Send + 'static) {
         let reply = Reply::to(then);
         if let Err(error) = self.address.tell(Call { argument, reply }) {
-            let why = error.why();
-            crate::reply::refuse(error.into_inner(), why);
+            crate::reply::refuse(error);
         }
     }
 }

@@ -252,8 +252,7 @@ impl<A: Actor> Context<A> {
 /// Asks a question, whose reply hears of it if it is refused.
 fn put<M>(address: &Address<M>, question: M) {
     if let Err(error) = address.tell(question) {
-        let why = error.why();
-        crate::reply::refuse(error.into_inner(), why);
+        crate::reply::refuse(error);
     }
 }
 

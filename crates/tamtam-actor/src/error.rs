@@ -167,11 +167,62 @@ impl<M> fmt::Display for TellError<M> {
 
 impl<M> Error for TellError<M> {}
 
-impl From<Refusal> for AskError {
-    fn from(why: Refusal) -> Self {
-        match why {
-            Refusal::Full | Refusal::Cycle => AskError::Full,
-            Refusal::Stopped => AskError::Stopped,
+/// The question is dropped: who waits for the answer gets this error instead.
+impl<M> From<TellError<M>> for AskError {
+    fn from(error: TellError<M>) -> Self {
+        AskError::refused(&error)
+    }
+}
+
+// An answer with an error takes two words, whatever the error says, so that it fits where answers lie.
+const _: () = assert!(size_of::<AskError>() <= 16);
+
+impl AskError {
+    /// Of a question that was not accepted.
+    pub(crate) fn refused<M>(error: &TellError<M>) -> Self {
+        match error.why {
+            Refusal::Full | Refusal::Cycle => AskError::Full(error.to),
+            Refusal::Stopped => AskError::Stopped(error.to),
+        }
+    }
+
+    /// The number of the actor that was asked, or of the one that panicked with the question; `None` where the error does
+    /// not say. See [`Address::id`](crate::Address::id).
+    #[must_use]
+    pub fn actor(&self) -> Option<ActorId> {
+        match self {
+            AskError::Full(actor) | AskError::Stopped(actor) => Some(*actor),
+            AskError::Panicked(panicked) => Some(panicked.actor()),
+            AskError::NoThread(starved) => Some(starved.asked()),
+            AskError::Unanswered
+            | AskError::TimedOut
+            | AskError::Cycle(_)
+            | AskError::OwnThread => None,
+        }
+    }
+
+    /// The name of that actor, if it was given one by [`Spawner::name`](crate::Spawner::name). In [`Full`](AskError::Full) and
+    /// [`Stopped`](AskError::Stopped) it is known as long as there is an address of the actor.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{Pool, Reply};
+    ///
+    /// let pool = Pool::new();
+    /// let printer = pool.spawner().name("printer").spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+    /// printer.stop();
+    /// printer.end().wait();
+    /// let error = printer.ask(|reply| reply).unwrap_err();
+    /// assert_eq!(error.name().as_deref(), Some("printer"));
+    /// assert_eq!(error.actor(), Some(printer.id()));
+    /// ```
+    #[must_use]
+    pub fn name(&self) -> Option<Arc<str>> {
+        match self {
+            AskError::Panicked(panicked) => panicked.name().map(Arc::from),
+            AskError::NoThread(starved) => starved.0.asked.1.clone(),
+            error => name_of(error.actor()?),
         }
     }
 }
@@ -192,15 +243,15 @@ impl From<Refusal> for AskError {
 ///
 /// silent.stop();
 /// silent.end().wait();
-/// assert_eq!(silent.ask(|reply| reply), Err(AskError::Stopped));
+/// assert_eq!(silent.ask(|reply| reply), Err(AskError::Stopped(silent.id())));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AskError {
-    /// The mailbox has no room: the actor never got the question.
-    Full,
-    /// The actor had stopped: it never got the question.
-    Stopped,
+    /// The mailbox of this actor has no room: it never got the question. For its name, see [`name`](AskError::name).
+    Full(ActorId),
+    /// This actor had stopped: it never got the question. For its name, see [`name`](AskError::name).
+    Stopped(ActorId),
     /// The question was dropped without an answer: by the actor, or with its mailbox when it stopped.
     Unanswered,
     /// The actor that had the question panicked: while it handled it or kept its [`Reply`](crate::Reply), or with the question in
@@ -327,8 +378,19 @@ impl fmt::Display for AskError {
             AskError::Panicked(panicked) => {
                 return write!(f, "{panicked}; the question was dropped without an answer");
             }
-            AskError::Full => "the actor's mailbox is full: the question was not asked",
-            AskError::Stopped => "the actor has stopped: the question was not asked",
+            AskError::Full(actor) => {
+                let name = self.name();
+                let actor = Called(*actor, name.as_deref());
+                return write!(
+                    f,
+                    "the mailbox of actor {actor} is full: the question was not asked"
+                );
+            }
+            AskError::Stopped(actor) => {
+                let name = self.name();
+                let actor = Called(*actor, name.as_deref());
+                return write!(f, "actor {actor} has stopped: the question was not asked");
+            }
             AskError::Unanswered => {
                 "the question was dropped without an answer: the actor did not answer it, or stopped before its turn came"
             }

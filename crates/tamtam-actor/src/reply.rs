@@ -6,7 +6,7 @@ use std::time::Instant;
 use tamtam_channel::Slot;
 
 use crate::cell::owed;
-use crate::error::{AskError, Refusal};
+use crate::error::{AskError, TellError};
 use crate::mailbox::{Filler, Taker, pigeonhole};
 use crate::time::Timer;
 use crate::waits::Open;
@@ -169,8 +169,8 @@ pub(crate) fn dropping_for<R>(why: AskError, drops: impl FnOnce() -> R) -> R {
 }
 
 /// Drops a question that was refused; the replies in it hear of the reason.
-pub(crate) fn refuse<M>(question: M, why: Refusal) {
-    dropping_for(AskError::from(why), move || drop(question));
+pub(crate) fn refuse<M>(question: TellError<M>) {
+    dropping_for(AskError::refused(&question), move || drop(question));
 }
 
 impl<R> fmt::Debug for Reply<R> {

@@ -62,21 +62,24 @@ fn a_question_to_a_full_or_stopped_actor_is_refused() {
         gate.until_entered();
         let answers = Answers::new();
         actor.tell(Question::Drop(answers.reply())).unwrap();
-        assert_eq!(actor.ask(Question::Drop), Err(AskError::Full));
+        assert_eq!(actor.ask(Question::Drop), Err(AskError::Full(actor.id())));
         let asked = actor.ask_timeout(Question::Drop, LONG);
-        assert_eq!(asked, Err(AskError::Full));
+        assert_eq!(asked, Err(AskError::Full(actor.id())));
         assert_eq!(
             block_on(actor.ask_async(Question::Drop)),
-            Err(AskError::Full)
+            Err(AskError::Full(actor.id()))
         );
         actor.stop();
         gate.open();
         assert_eq!(answers.next(), Err(AskError::Unanswered));
         until(|| actor.is_stopped());
-        assert_eq!(actor.ask(Question::Drop), Err(AskError::Stopped));
+        assert_eq!(
+            actor.ask(Question::Drop),
+            Err(AskError::Stopped(actor.id()))
+        );
         assert_eq!(
             block_on(actor.ask_async(Question::Drop)),
-            Err(AskError::Stopped)
+            Err(AskError::Stopped(actor.id()))
         );
     });
 }
@@ -197,7 +200,7 @@ fn a_continuation_has_a_turn_of_its_own_with_an_answer_or_an_error() {
         assert_eq!(ask(&good, true), Err(AskError::Unanswered));
         good.stop();
         until(|| good.is_stopped());
-        assert_eq!(ask(&good, false), Err(AskError::Stopped));
+        assert_eq!(ask(&good, false), Err(AskError::Stopped(good.id())));
 
         let elsewhere = Pool::with_threads(1);
         let full = elsewhere
@@ -209,7 +212,7 @@ fn a_continuation_has_a_turn_of_its_own_with_an_answer_or_an_error() {
         gate.until_entered();
         let answers = Answers::new();
         full.tell(Question::Drop(answers.reply())).unwrap();
-        assert_eq!(ask(&full, false), Err(AskError::Full));
+        assert_eq!(ask(&full, false), Err(AskError::Full(full.id())));
         gate.open();
     });
 }

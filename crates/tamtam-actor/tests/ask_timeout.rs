@@ -81,7 +81,10 @@ fn an_actor_hears_the_answer_or_that_the_time_is_over_and_never_both() {
         other.stop();
         other.end().wait();
         asker.tell(PATIENCE).unwrap();
-        assert_eq!(answers.recv_timeout(LONG), Ok(Err(AskError::Stopped)));
+        assert_eq!(
+            answers.recv_timeout(LONG),
+            Ok(Err(AskError::Stopped(other.id())))
+        );
         assert_eq!(time.timers(), 0);
         // What was awaited keeps nobody alive any more.
         let end = asker.end();
@@ -217,7 +220,7 @@ fn a_task_that_finds_no_room_in_time_has_not_asked() {
         gate.until_entered();
         let second = other.ask_async(|reply| reply);
         let third = other.ask_timeout_async(|reply| reply, SHORT);
-        assert_eq!(block_on(third), Err(AskError::Full));
+        assert_eq!(block_on(third), Err(AskError::Full(other.id())));
         let fourth = other.ask_timeout_async(|reply| reply, LONG);
         gate.open();
         assert_eq!(block_on(fourth), Ok(1));

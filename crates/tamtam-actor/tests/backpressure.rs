@@ -61,7 +61,7 @@ fn a_thread_waits_for_room() {
         assert!(refused.is_full());
         assert_eq!(
             actor.ask_timeout(Mail::Ask, SHORT),
-            Err(AskError::Full),
+            Err(AskError::Full(actor.id())),
             "it was never asked"
         );
         thread::scope(|scope| {

@@ -126,7 +126,7 @@ fn stop_from_outside_loses_what_is_queued_and_tells_who_asked() {
         let refused = actor.tell(Entry::Note(77)).unwrap_err();
         assert!(refused.is_stopped());
         assert!(matches!(refused.into_inner(), Entry::Note(77)));
-        assert_eq!(actor.ask(Entry::Ask), Err(AskError::Stopped));
+        assert_eq!(actor.ask(Entry::Ask), Err(AskError::Stopped(actor.id())));
         assert_eq!(actor.lost(), 10, "a refused message is not lost");
     });
 }
@@ -246,7 +246,7 @@ fn an_actor_that_keeps_its_own_address_is_ended_by_stop() {
         assert_eq!(again.ask(|reply| reply), Ok(5));
         again.stop();
         is_over.recv_timeout(LONG).unwrap();
-        assert_eq!(again.ask(|reply| reply), Err(AskError::Stopped));
+        assert_eq!(again.ask(|reply| reply), Err(AskError::Stopped(again.id())));
     });
 }
 
@@ -343,7 +343,7 @@ fn kill_storms_lose_nothing_in_silence() {
                                 // A lost question would never come back.
                                 accepted.fetch_add(1, Ordering::SeqCst);
                                 tried.fetch_add(1, Ordering::SeqCst);
-                                if let Err(AskError::Full | AskError::Stopped) =
+                                if let Err(AskError::Full(_) | AskError::Stopped(_)) =
                                     actor.ask(Storm::Ask)
                                 {
                                     accepted.fetch_sub(1, Ordering::SeqCst);

@@ -50,7 +50,7 @@ fn a_full_mailbox_gives_the_message_back() {
         let refused = actor.tell(Mail::Number(3)).unwrap_err();
         assert!(refused.is_full());
         assert!(matches!(refused.into_inner(), Mail::Number(3)));
-        assert_eq!(actor.ask(Mail::Ask), Err(AskError::Full));
+        assert_eq!(actor.ask(Mail::Ask), Err(AskError::Full(actor.id())));
         assert_eq!(actor.lost(), 0);
         gate.open();
         (0..3).for_each(|number| assert_eq!(next(&numbers), number));
@@ -258,7 +258,7 @@ fn a_map_of_a_map_makes_one_message_out_of_another() {
         text.stop();
         until(|| text.is_stopped());
         assert_eq!(text.tell("again").unwrap_err().into_inner(), "again");
-        assert_eq!(asks.ask(|reply| reply), Err(AskError::Stopped));
+        assert_eq!(asks.ask(|reply| reply), Err(AskError::Stopped(asks.id())));
     });
 }
 

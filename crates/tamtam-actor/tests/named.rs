@@ -285,3 +285,69 @@ fn a_circle_carries_the_names() {
         assert_eq!(cycle.to_string(), said);
     });
 }
+
+/// Whoever asks, and by whatever way: a question that is refused says by whom.
+#[test]
+fn a_refused_question_says_by_whom() {
+    struct Asker(Address<Question>, mpsc::Sender<AskError>);
+
+    impl Actor for Asker {
+        type Message = ();
+
+        fn handle(&mut self, (): (), cx: &mut Context<Self>) {
+            let Asker(other, errors) = self;
+            errors.send(other.ask(|reply| reply).unwrap_err()).unwrap();
+            cx.ask(
+                &self.0,
+                |reply| reply,
+                |this, answer, _| this.1.send(answer.unwrap_err()).unwrap(),
+            );
+        }
+    }
+
+    /// The errors of all ways to ask.
+    fn errors(pool: &Pool, other: &Address<Question>) -> Vec<AskError> {
+        let (sender, errors) = mpsc::channel();
+        pool.spawn(Asker(other.clone(), sender)).tell(()).unwrap();
+        let mut errors: Vec<_> = (0..2).map(|_| errors.recv_timeout(LONG).unwrap()).collect();
+        errors.push(other.ask(|reply| reply).unwrap_err());
+        errors.push(other.map(|reply| reply).ask(|reply| reply).unwrap_err());
+        errors.push(block_on(other.ask_async(|reply| reply)).unwrap_err());
+        errors
+    }
+
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let (wait, gate) = hold();
+        let mut wait = Some(wait);
+        let other = pool
+            .spawner()
+            .name("press")
+            .limited(1, Overflow::Fail)
+            .spawn_fn(move |reply: Question, _| {
+                wait.take().into_iter().for_each(support::Hold::wait);
+                reply.send(1);
+            });
+        let first = other.ask_async(|reply| reply);
+        gate.until_entered();
+        let second = other.ask_async(|reply| reply);
+        for error in errors(&pool, &other) {
+            assert_eq!(error, AskError::Full(other.id()));
+            assert_eq!(error.actor(), Some(other.id()));
+            assert_eq!(error.name().as_deref(), Some("press"));
+            let start = format!("the mailbox of actor \"press\" ({}) is full", other.id());
+            assert!(error.to_string().starts_with(&start), "{error}");
+        }
+        gate.open();
+        assert_eq!((block_on(first), block_on(second)), (Ok(1), Ok(1)));
+        other.stop();
+        until(|| other.is_stopped());
+        for error in errors(&pool, &other) {
+            assert_eq!(error, AskError::Stopped(other.id()));
+            let start = format!("actor \"press\" ({}) has stopped", other.id());
+            assert!(error.to_string().starts_with(&start), "{error}");
+        }
+        assert_eq!(AskError::TimedOut.actor(), None);
+        assert_eq!(AskError::TimedOut.name(), None);
+    });
+}

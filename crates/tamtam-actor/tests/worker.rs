@@ -270,7 +270,7 @@ fn discarding_ends_after_the_message_at_hand_and_tells_of_the_rest() {
         }
         assert_eq!(
             actor.ask(|reply| (drops.token(), Some(reply))),
-            Err(AskError::Stopped)
+            Err(AskError::Stopped(actor.id()))
         );
     });
 }
@@ -316,7 +316,7 @@ fn who_is_spawned_when_the_worker_has_ended_is_dropped_and_its_address_says_so()
             drop(token);
             unreachable!("its thread is gone")
         });
-        assert_eq!(later.ask(|reply| reply), Err(AskError::Stopped));
+        assert_eq!(later.ask(|reply| reply), Err(AskError::Stopped(later.id())));
         assert_eq!(drops.count(), 2);
     });
 }

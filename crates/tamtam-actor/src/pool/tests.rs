@@ -182,7 +182,7 @@ fn a_small_pool_counts_answers_and_ends() {
     });
     assert!(matches!(
         asked,
-        Err(AskError::Unanswered | AskError::Stopped)
+        Err(AskError::Unanswered | AskError::Stopped(_))
     ));
     let witness = Arc::new(());
     let holder = Arc::clone(&witness);

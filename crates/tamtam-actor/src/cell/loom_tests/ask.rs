@@ -83,7 +83,7 @@ fn loom_a_question_against_stop() {
         let answer = asker.join().unwrap();
         assert!(matches!(
             answer,
-            Ok(7) | Err(AskError::Stopped | AskError::Unanswered)
+            Ok(7) | Err(AskError::Stopped(_) | AskError::Unanswered)
         ));
     });
 }
