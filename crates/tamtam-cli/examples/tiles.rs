@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
-use tamtam_cli::drive::tables;
+use tamtam_lab::tables;
 use tamtam_rows::{Rows, Value, encoding};
 
 /// The forms that a page can read without a library, and ours.

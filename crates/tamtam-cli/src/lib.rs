@@ -1,26 +1,22 @@
 //! The library behind the program `tamtam`: a lab that measures, on your machine, what each way of passing a message
-//! costs.
+//! costs. The experiments themselves are in the crate `tamtam-lab`.
 //!
 //! - `lab` is the front end: it chooses what to measure, starts one fresh process for every measurement, and prints
 //!   tables and verdicts.
-//! - [`drive`] is the measuring side: the bodies of the experiments, which the separate programs in `peers/` run too.
+//! - `contenders` are what the program runs in such a process.
 //! - `top` shows a running program: its pools, and what their actors do.
 //! - `rows` tries each form of a table on the user's own data.
 //! - `database` are the databases that rows come out of, and the article's table in one.
 //! - `nearest` guesses what was meant by a name that is not known.
-//! - `contender` are Tamtam's own ways of passing messages, as they take part in the experiments; `standard` are those of
-//!   the standard library.
 
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "lab")]
-pub mod contender;
+pub mod contenders;
 #[cfg(any(feature = "tables", feature = "databases"))]
 pub mod database;
-pub mod drive;
 #[cfg(feature = "lab")]
 pub mod lab;
-#[cfg(feature = "_program")]
 pub mod nearest;
 #[cfg(any(feature = "lab", feature = "tables"))]
 #[cfg_attr(
@@ -30,7 +26,5 @@ pub mod nearest;
 mod number;
 #[cfg(feature = "tables")]
 pub mod rows;
-#[cfg(feature = "lab")]
-mod standard;
 #[cfg(feature = "top")]
 pub mod top;

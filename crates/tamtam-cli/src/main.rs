@@ -69,8 +69,8 @@ fn run(command: Command) -> Result<ExitCode> {
         #[cfg(feature = "top")]
         Command::Top(arguments) => tamtam_cli::top::command(&arguments),
         #[cfg(feature = "lab")]
-        Command::Contender { words } => Ok(tamtam_cli::drive::run_command(
-            tamtam_cli::contender::all(),
+        Command::Contender { words } => Ok(tamtam_lab::run_command(
+            tamtam_cli::contenders::all(),
             words,
         )),
         #[cfg(feature = "lab")]

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use ::arc_swap::ArcSwap;
 use ::arc_swap::cache::Cache;
-use tamtam_cli::drive::{
+use tamtam_lab::{
     Card, Contender, GetLatest, Latest, Measure, Polled, SetLatest, property, turns,
 };
 

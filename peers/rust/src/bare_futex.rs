@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::thread::futex;
-use tamtam_cli::drive::{Card, Contender, End, Handover, Measure, crowd, idle, sparse, turns};
+use tamtam_lab::{Card, Contender, End, Handover, Measure, crowd, idle, sparse, turns};
 
 use crate::plain::{Plain, Words};
 

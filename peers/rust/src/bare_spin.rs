@@ -3,7 +3,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tamtam_cli::drive::{Card, Contender, End, Handover, Measure, turns};
+use tamtam_lab::{Card, Contender, End, Handover, Measure, turns};
 
 use crate::plain::{Plain, Words};
 

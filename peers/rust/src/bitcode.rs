@@ -2,8 +2,8 @@ use std::cell::RefCell;
 use std::fmt;
 
 use ::bitcode::{Buffer, Decode, Encode};
-use tamtam_cli::drive::rows::{self, Form};
-use tamtam_cli::drive::{Card, Contender, Measure};
+use tamtam_lab::rows::{self, Form};
+use tamtam_lab::{Card, Contender, Measure};
 use tamtam_rows::{Kind, Rows, Schema};
 
 use crate::tiles::{Slots, Tiles};

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
 use ::concurrent_queue::{ConcurrentQueue, PushError};
-use tamtam_cli::drive::{Card, Contender, Measure, Post, Queue, Retrieve, stream};
+use tamtam_lab::{Card, Contender, Measure, Post, Queue, Retrieve, stream};
 
 use crate::insist::insist;
-use tamtam_cli::drive::offer::{self, Kind};
+use tamtam_lab::offer::{self, Kind};
 
 /// Its bounded queue.
 pub(crate) const BOUNDED: Concurrent = Concurrent(Kind::Bounded);

@@ -4,11 +4,11 @@ use ::crossfire::{
     AsyncRx, AsyncRxTrait, AsyncTx, AsyncTxTrait, BlockingRxTrait, BlockingTxTrait, MAsyncTx, MTx,
     Rx, TrySendError, Tx, mpsc, spsc,
 };
-use tamtam_cli::drive::{
+use tamtam_lab::{
     AsyncPost, AsyncQueue, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve,
 };
 
-use tamtam_cli::drive::offer::{self, Kind};
+use tamtam_lab::offer::{self, Kind};
 
 fn card(name: &'static str, about: &'static str) -> Card {
     Card {

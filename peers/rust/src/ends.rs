@@ -12,14 +12,14 @@ macro_rules! ends {
         receive: |$receiver:ident| $receive:expr,
         try_receive: |$try_receiver:ident| $try_receive:expr $(,)?
     ) => {
-        impl<M: Send + 'static> ::tamtam_cli::drive::Queue<M> for $contender {
+        impl<M: Send + 'static> ::tamtam_lab::Queue<M> for $contender {
             type Sender = Sending<M>;
             type Receiver = Receiving<M>;
 
             fn open(&self, capacity: usize) -> (Sending<M>, Receiving<M>) {
                 let (sender, receiver) = match self.0 {
-                    ::tamtam_cli::drive::offer::Kind::Bounded => ::$library::bounded(capacity),
-                    ::tamtam_cli::drive::offer::Kind::Unbounded => ::$library::unbounded(),
+                    ::tamtam_lab::offer::Kind::Bounded => ::$library::bounded(capacity),
+                    ::tamtam_lab::offer::Kind::Unbounded => ::$library::unbounded(),
                 };
                 (Sending(sender), Receiving(receiver))
             }
@@ -34,7 +34,7 @@ macro_rules! ends {
             }
         }
 
-        impl<M: Send + 'static> ::tamtam_cli::drive::Post<M> for Sending<M> {
+        impl<M: Send + 'static> ::tamtam_lab::Post<M> for Sending<M> {
             fn send(&mut self, $message: M) {
                 let $sender = &self.0;
                 assert!($send.is_ok(), "the receiver is gone");
@@ -49,7 +49,7 @@ macro_rules! ends {
         #[derive(Debug)]
         pub(crate) struct Receiving<M>(::$library::Receiver<M>);
 
-        impl<M: Send + 'static> ::tamtam_cli::drive::Retrieve<M> for Receiving<M> {
+        impl<M: Send + 'static> ::tamtam_lab::Retrieve<M> for Receiving<M> {
             fn receive(&mut self) -> M {
                 let $receiver = &self.0;
                 $receive.expect("the sender is there")
@@ -70,9 +70,9 @@ macro_rules! ends_for_tasks {
         send: |$sender:ident, $message:ident| $send:expr,
         receive: |$receiver:ident| $receive:expr $(,)?
     ) => {
-        ::tamtam_cli::for_tasks!($contender);
+        ::tamtam_lab::for_tasks!($contender);
 
-        impl<M: Send + 'static> ::tamtam_cli::drive::AsyncPost<M> for Sending<M> {
+        impl<M: Send + 'static> ::tamtam_lab::AsyncPost<M> for Sending<M> {
             async fn send_async(&mut self, $message: M) {
                 let $sender = &self.0;
                 let sent = $send.await;
@@ -80,7 +80,7 @@ macro_rules! ends_for_tasks {
             }
         }
 
-        impl<M: Send + 'static> ::tamtam_cli::drive::AsyncRetrieve<M> for Receiving<M> {
+        impl<M: Send + 'static> ::tamtam_lab::AsyncRetrieve<M> for Receiving<M> {
             async fn receive_async(&mut self) -> M {
                 let $receiver = &self.0;
                 $receive.await.expect("the sender is there")

@@ -1,7 +1,7 @@
-use tamtam_cli::drive::{Card, Contender, Measure};
+use tamtam_lab::{Card, Contender, Measure};
 
 use crate::ends::{ends, ends_for_tasks};
-use tamtam_cli::drive::offer::{self, Kind};
+use tamtam_lab::offer::{self, Kind};
 
 /// Its bounded channel.
 pub(crate) const BOUNDED: Kanal = Kanal(Kind::Bounded);

@@ -1,7 +1,7 @@
 use ::kanal::{Receiver, Sender};
-use tamtam_cli::drive::{BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany};
+use tamtam_lab::{BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany};
 
-use tamtam_cli::drive::offer::{self, Kind};
+use tamtam_lab::offer::{self, Kind};
 
 /// Its bounded channel.
 pub(crate) const BOUNDED: KanalDrain = KanalDrain(Kind::Bounded);

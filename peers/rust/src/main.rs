@@ -2,7 +2,7 @@
 //!
 //! The program understands what `tamtam contender` understands (`contender list`, `contender run ...`), and runs the
 //! same bodies. A new peer needs its file and a line in [`PEERS`]. The standard
-//! library's own ways need no crate and are in the program `tamtam`, in its module `standard`.
+//! library's own ways need no crate: they come with `tamtam-lab`, and run in the program `tamtam`.
 
 mod actix;
 mod arc_swap;
@@ -42,7 +42,7 @@ mod xtra;
 use std::env;
 use std::process::ExitCode;
 
-use tamtam_cli::drive::{self, Contender};
+use tamtam_lab::Contender;
 
 /// All peers, in the order in which lists show them.
 const PEERS: &[&dyn Contender] = &[
@@ -90,7 +90,7 @@ fn main() -> ExitCode {
     ::crossfire::detect_backoff_cfg();
     let mut words = env::args().skip(1);
     if words.next().as_deref() == Some("contender") {
-        drive::run_command(PEERS, words)
+        tamtam_lab::run_command(PEERS, words)
     } else {
         eprintln!(
             "usage: tamtam-peers-rust contender list\n       tamtam-peers-rust contender run EXPERIMENT CONTENDER VARIANT --limit-ms N"
@@ -105,7 +105,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use tamtam_cli::drive::{Contender, Failure, Variant};
+    use tamtam_lab::{Contender, Failure, Variant};
 
     use super::PEERS;
 

@@ -1,8 +1,8 @@
 use ::pco::ChunkConfig;
 use ::pco::data_types::Number;
 use ::pco::standalone::{simple_compress, simple_decompress};
-use tamtam_cli::drive::rows::{self, Form};
-use tamtam_cli::drive::{Card, Contender, Measure};
+use tamtam_lab::rows::{self, Form};
+use tamtam_lab::{Card, Contender, Measure};
 use tamtam_rows::{Kind, Rows, Schema, Strings};
 
 use crate::tiles::{Slots, Tiles};

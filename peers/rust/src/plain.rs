@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tamtam_cli::drive::{Stamp, Turn};
+use tamtam_lab::{Stamp, Turn};
 
 /// A message that is two words and nothing else, so that the bare contenders can pass it through atomic words: plain
 /// loads and stores to the machine, without unsafe code here.

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use tamtam_cli::drive::Measure;
-use tamtam_cli::drive::ring::{Plan, Station};
+use tamtam_lab::Measure;
+use tamtam_lab::ring::{Plan, Station};
 
 /// Whom an actor sends to.
 #[derive(Debug)]

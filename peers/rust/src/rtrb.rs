@@ -1,8 +1,8 @@
 use ::rtrb::{Consumer, Producer, PushError, RingBuffer};
-use tamtam_cli::drive::{Card, Contender, Measure, Post, Queue, Retrieve};
+use tamtam_lab::{Card, Contender, Measure, Post, Queue, Retrieve};
 
 use crate::insist::insist;
-use tamtam_cli::drive::offer::{self, Kind};
+use tamtam_lab::offer::{self, Kind};
 
 /// The ring buffer of the crate `rtrb`, for one sender and one receiver. It cannot wait; here it spins for a moment and
 /// then yields, for as long as it takes.

@@ -1,6 +1,6 @@
 use ::rtrb::chunks::ChunkError;
 use ::rtrb::{Consumer, Producer, RingBuffer};
-use tamtam_cli::drive::{
+use tamtam_lab::{
     BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany, StdGate, post, stream,
 };
 

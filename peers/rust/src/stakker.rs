@@ -7,9 +7,9 @@ use ::stakker::{
     Actor, ActorOwn, CX, Ret, Stakker, actor, call, ret, ret_nop, ret_some_do, ret_some_to,
 };
 use tamtam_channel::Latch;
-use tamtam_cli::drive::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
-use tamtam_cli::drive::ring::{Actors, Parcel, Plan, Ring, Station};
-use tamtam_cli::drive::{
+use tamtam_lab::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
+use tamtam_lab::ring::{Actors, Parcel, Plan, Ring, Station};
+use tamtam_lab::{
     Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, ring, savina,
 };
 

@@ -1,10 +1,10 @@
 use ::thingbuf::mpsc::errors::TrySendError;
 use ::thingbuf::mpsc::{self, blocking};
-use tamtam_cli::drive::{
+use tamtam_lab::{
     AsyncEnd, AsyncHandover, Card, Contender, Measure, Post, Queue, Retrieve, async_turns,
 };
 
-use tamtam_cli::drive::offer::{self, Kind};
+use tamtam_lab::offer::{self, Kind};
 
 /// The channel of the crate `thingbuf`, whose places are made in advance and used again.
 ///

@@ -1,13 +1,13 @@
-use tamtam_cli::drive::{
+use tamtam_lab::{
     AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve,
 };
-use tamtam_cli::for_tasks;
+use tamtam_lab::for_tasks;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{
     Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel,
 };
 
-use tamtam_cli::drive::offer::{self, Kind};
+use tamtam_lab::offer::{self, Kind};
 
 /// `channel`.
 pub(crate) const BOUNDED: TokioMpsc = TokioMpsc(Kind::Bounded);

@@ -1,4 +1,4 @@
-use tamtam_cli::drive::{
+use tamtam_lab::{
     AsyncEnd, AsyncHandover, Card, Contender, End, Handover, Measure, MixedHandover, async_turns,
     turns,
 };

@@ -1,4 +1,4 @@
-use tamtam_cli::drive::{
+use tamtam_lab::{
     AsyncEnd, AsyncHandover, Card, Contender, GetLatest, Latest, Measure, SetLatest, async_turns,
     property,
 };

@@ -2,9 +2,9 @@ use std::pin::pin;
 use std::task::{self, Waker};
 
 use ::xtra::{Actor, Address, Context, Handler, Mailbox};
-use tamtam_cli::drive::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
-use tamtam_cli::drive::ring::{Actors, Parcel, Plan, Ring, Station};
-use tamtam_cli::drive::{Card, Contender, Measure, Others, Part, Stage, Troupe, ask, ring, savina};
+use tamtam_lab::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
+use tamtam_lab::ring::{Actors, Parcel, Plan, Ring, Station};
+use tamtam_lab::{Card, Contender, Measure, Others, Part, Stage, Troupe, ask, ring, savina};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 

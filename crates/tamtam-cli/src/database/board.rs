@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use tamtam_rows::{Column, Rows};
 
 use super::{Database, Url};
-use crate::drive::tables::{self, Table};
+use tamtam_lab::tables::{self, Table};
 
 /// The article's table `tiles` in a database, with the article's query.
 ///

@@ -9,6 +9,8 @@ mod absent;
 mod board;
 #[cfg(feature = "databases")]
 mod connection;
+#[cfg(all(feature = "databases", feature = "lab"))]
+mod contender;
 mod taker;
 mod url;
 
@@ -18,5 +20,7 @@ pub use absent::Database;
 pub use board::{Board, Set};
 #[cfg(feature = "databases")]
 pub use connection::Database;
+#[cfg(all(feature = "databases", feature = "lab"))]
+pub(crate) use contender::contenders;
 pub use taker::Taker;
 pub use url::Url;

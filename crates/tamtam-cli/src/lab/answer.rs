@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail, ensure};
 
 use super::plan::Task;
-use crate::drive::Outcome;
+use tamtam_lab::Outcome;
 
 /// Reads the output of a run of `task`.
 ///

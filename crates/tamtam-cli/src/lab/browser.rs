@@ -20,9 +20,9 @@ use super::interrupt::Interrupt;
 use super::plan::{Plan, Task};
 use super::standings::{Figure, Row, Standings, State};
 use super::statistics::Summary;
-use crate::drive::Variant;
-use crate::drive::rows::{LINKS, Link};
-use crate::drive::tables::{self, Table};
+use tamtam_lab::Variant;
+use tamtam_lab::rows::{LINKS, Link};
+use tamtam_lab::tables::{self, Table};
 
 /// The forms that a page reads, as contenders are called here and as bytes are there. Two are ways to write what another
 /// one writes, too.
@@ -452,9 +452,9 @@ fn sum(parts: &[Summary]) -> Summary {
 #[cfg(test)]
 mod tests {
     use super::{Page, read, write};
-    use crate::drive::rows::LINKS;
     use crate::lab::standings::samples::{session, standings};
     use crate::lab::standings::{Row, Standings};
+    use tamtam_lab::rows::LINKS;
 
     fn measured() -> [Standings; 1] {
         [standings(

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use super::child::{self, Ending};
 use super::interrupt::Interrupt;
 use super::peers::{Peers, Program};
-use crate::drive::Listing;
+use tamtam_lab::Listing;
 
 /// With this code a program ends whose runtime is not there; its word says how to get it.
 const NOT_THERE: i32 = 3;

@@ -1,7 +1,7 @@
 //! What the lab knows of each experiment beside how to run it: the question, the article it comes from, and the
 //! article's own figures, which stand beside ours in every table.
 
-use crate::drive::tables;
+use tamtam_lab::tables;
 
 /// An experiment of the articles.
 #[derive(Debug)]
@@ -656,8 +656,8 @@ fn describe_word(word: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{EXPERIMENTS, Experiment, FIRST_LOOK, describe};
-    use crate::contender;
-    use crate::drive::rows::LINKS;
+    use tamtam_lab::contenders;
+    use tamtam_lab::rows::LINKS;
 
     #[test]
     fn the_articles_ratio_follows_from_its_figures() {
@@ -753,7 +753,7 @@ mod tests {
 
     #[test]
     fn a_flagship_takes_part_in_its_experiment() {
-        let measures: Vec<(&str, &str)> = contender::all()
+        let measures: Vec<(&str, &str)> = contenders::all()
             .iter()
             .flat_map(|contender| {
                 let name = contender.card().name;

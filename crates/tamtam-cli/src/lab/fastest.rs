@@ -3,7 +3,7 @@
 use super::metric::{self, Metric};
 use super::number;
 use super::standings::{Row, Standings};
-use crate::drive::rows::LINKS;
+use tamtam_lab::rows::LINKS;
 
 /// "packed-small is the fastest at 1 Mbit/s, packed at 8 Mbit/s, 100 Mbit/s and 1 Gbit/s. …"; `None` where no totals
 /// were measured. What is not ours is compared with the best of ours.

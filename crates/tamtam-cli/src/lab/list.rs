@@ -74,8 +74,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::render;
-    use crate::drive::Listing;
     use crate::lab::catalog::{Catalog, Entry};
+    use tamtam_lab::Listing;
 
     #[test]
     fn a_list_looks_like_this() {

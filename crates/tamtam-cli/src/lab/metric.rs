@@ -1,7 +1,7 @@
 //! What a metric is called in a table, how its figures are written, and which of two is the better.
 
 use super::number::{self, microseconds};
-use crate::drive::rows::LINKS;
+use tamtam_lab::rows::LINKS;
 
 /// What the lab knows of a metric.
 #[derive(Clone, Copy, Debug)]

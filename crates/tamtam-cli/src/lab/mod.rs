@@ -2,7 +2,7 @@
 //!
 //! It chooses what to measure (`plan`), starts one fresh process for every measurement (`runner`), summarises what
 //! they answer (`standings`) and shows it (`table`, `verdict`, `results`). It never measures anything itself:
-//! that is the work of the module `drive`, in the processes that it starts. What was written earlier it shows and
+//! that is the work of the crate `tamtam-lab`, in the processes that it starts. What was written earlier it shows and
 //! compares as a page (`report`).
 
 mod answer;

@@ -13,8 +13,8 @@ use anyhow::{Result, bail, ensure};
 use super::arguments::RunArguments;
 use super::catalog::{Catalog, Entry};
 use super::experiment::{Experiment, FIRST_LOOK, Quick};
-use crate::drive::Variant;
 use crate::nearest::suggest;
+use tamtam_lab::Variant;
 
 /// How long a contender measures.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -378,9 +378,9 @@ mod tests {
     use std::time::Duration;
 
     use super::{Plan, SplitMix64};
-    use crate::drive::Listing;
     use crate::lab::arguments::{Against, PeersArguments, RunArguments};
     use crate::lab::catalog::{Catalog, Entry};
+    use tamtam_lab::Listing;
 
     fn entry(contender: &str, experiment: &str, variants: &[&str]) -> Entry {
         let listing = Listing {

@@ -11,7 +11,7 @@ use super::metric::Metric;
 use super::number;
 use super::plan::{Plan, Task};
 use super::table::wrapped;
-use crate::drive::Outcome;
+use tamtam_lab::Outcome;
 
 /// The progress of one session, on standard error.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use super::hog::Hogs;
 use super::interrupt::Interrupt;
 use super::plan::{Plan, Task};
 use super::progress::Progress;
-use crate::drive::Outcome;
+use tamtam_lab::Outcome;
 
 /// A contender ends itself by then if it hangs, with a better message than ours; so we wait longer, also for one that
 /// has only a small share of a core.

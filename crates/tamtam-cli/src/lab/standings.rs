@@ -240,9 +240,9 @@ pub(super) mod samples {
     use std::time::Duration;
 
     use super::Standings;
-    use crate::drive::{Metric, Outcome};
     use crate::lab::plan::{Plan, Task};
     use crate::lab::runner::{Record, Session};
+    use tamtam_lab::{Metric, Outcome};
 
     /// One contender: its name (ours begin with `+`), and either its runs (metrics and values) or its failure.
     pub(crate) type Sample<'a> = (

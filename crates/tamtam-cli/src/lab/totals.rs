@@ -6,7 +6,7 @@ use super::fastest::fastest;
 use super::metric;
 use super::origin;
 use super::standings::Standings;
-use crate::drive::rows::{LINKS, Link};
+use tamtam_lab::rows::{LINKS, Link};
 
 /// Ours as a user gets it: with the mode that is chosen for the link.
 const CHOSEN: &str = "packed-for-link";
@@ -311,9 +311,9 @@ pub(super) fn times(ratio: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Client, lines, sentences};
-    use crate::drive::rows::LINKS;
     use crate::lab::standings::Standings;
     use crate::lab::standings::samples::standings;
+    use tamtam_lab::rows::LINKS;
 
     type Run = Vec<(&'static str, f64)>;
 

@@ -10,8 +10,8 @@ use super::counted;
 use super::source::Source;
 use super::trial::{Planned, Trial};
 use super::verdict::ranked;
-use crate::drive::rows::Link;
 use crate::number::{microseconds, whole};
+use tamtam_lab::rows::Link;
 
 /// Everything as tables, and the verdict in words.
 pub(super) fn text(

@@ -9,7 +9,7 @@ use tamtam_rows::{
     Compression, CompressionKind, Encoding, Limits, Plan, Rows, decompress, encoding,
 };
 
-use crate::drive::rows::{LINKS, Link};
+use tamtam_lab::rows::{LINKS, Link};
 
 /// How long one thing is done again and again, at least three times.
 const LONG_ENOUGH: Duration = Duration::from_millis(60);

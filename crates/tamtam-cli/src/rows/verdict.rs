@@ -1,7 +1,7 @@
 use tamtam_rows::CompressionKind;
 
 use super::trial::{Cost, Trial};
-use crate::drive::rows::Link;
+use tamtam_lab::rows::Link;
 
 /// What to send over a link.
 #[derive(Clone, Debug)]
@@ -73,8 +73,8 @@ fn ways(form: &'static str, cost: &Cost, link: Link) -> Vec<Choice> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive::rows::LINKS;
     use crate::rows::trial::Squeezed;
+    use tamtam_lab::rows::LINKS;
 
     fn trial(form: &'static str, micros: f64, bytes: u64, squeezed: Option<u64>) -> Trial {
         let compressed = squeezed.map(|bytes| Squeezed {

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::drawn;
 use super::recording::Recording;
-use crate::drive::rows::LINKS;
 use crate::lab::totals::{self, Cell, Line};
+use tamtam_lab::rows::LINKS;
 
 /// The table of the newest of `recordings`, oldest first, that has totals; nothing if none has.
 #[must_use]
@@ -63,9 +63,9 @@ fn figure(cell: &Cell) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::table;
-    use crate::drive::rows::LINKS;
     use crate::lab::standings::samples::standings;
     use crate::lab::totals::lines;
+    use tamtam_lab::rows::LINKS;
 
     #[test]
     fn each_client_has_a_line_and_where_ours_is_later_it_is_marked() {

@@ -1,0 +1,165 @@
+//! The contenders that come with the lab, one small file each: Tamtam's own ways of passing messages, those of the
+//! standard library (`standard`), and the forms of tables.
+//!
+//! A new one needs its file and a line in [`all`].
+
+mod asked;
+mod batches;
+mod channel;
+mod channel_ask;
+#[cfg(feature = "tables")]
+mod compression;
+mod event;
+mod gate;
+mod home;
+mod latch;
+mod mutex_published;
+mod nodes;
+mod offer;
+mod packed_for_link;
+mod packed_from_structs;
+mod per_frame;
+mod players;
+mod polled_value;
+mod pool;
+mod property;
+mod row_form;
+mod single;
+mod sliced;
+mod slot;
+mod standard;
+mod text_by_hand;
+mod try_recv;
+mod worker;
+
+use std::sync::LazyLock;
+
+use crate::Contender;
+
+/// All of them, in the order in which lists show them: our ways of passing messages, the standard library's, then the forms
+/// of tables, of which those that are not Tamtam's own are here, too: they come with it.
+#[must_use]
+pub fn all() -> &'static [&'static dyn Contender] {
+    &ALL
+}
+
+static ALL: LazyLock<Vec<&'static dyn Contender>> = LazyLock::new(|| {
+    let mut all = OF_MESSAGES.to_vec();
+    all.extend(standard::ALL);
+    all.push(&text_by_hand::TextByHand);
+    all.push(&packed_from_structs::PackedFromStructs);
+    all.push(&packed_for_link::PackedForLink);
+    all.extend(row_form::ALL.iter().map(|form| form as &dyn Contender));
+    all
+});
+
+const OF_MESSAGES: &[&dyn Contender] = &[
+    &slot::SLOT,
+    &slot::SLOT_SPIN,
+    &slot::SLOT_YIELD,
+    &slot::SLOT_PARK,
+    &channel::CHANNEL,
+    &channel::CHANNEL_UNBOUNDED,
+    &channel::CHANNEL_RENDEZVOUS,
+    &single::Spsc,
+    &single::SpscUnbounded,
+    &single::Mpsc,
+    &single::MPSC_BOUNDED,
+    &batches::CHANNEL,
+    &batches::CHANNEL_UNBOUNDED,
+    &batches::MPSC,
+    &batches::MPSC_BOUNDED,
+    &batches::SpscBatches,
+    &property::PropertyPolled,
+    &property::PropertyWaited,
+    &event::EventPair,
+    &polled_value::PolledValue,
+    &try_recv::TryRecv,
+    &sliced::Sliced,
+    &per_frame::PerFrame,
+    &mutex_published::MutexPublished,
+    &latch::LatchCountdown,
+    &pool::ActorsOnPool,
+    &worker::ActorsOnWorkers,
+];
+
+/// Ours are released together, under one version.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::Failure;
+
+    #[test]
+    fn names_are_unique_and_everyone_takes_part_in_something() {
+        let mut names = HashSet::new();
+        for contender in all() {
+            let card = contender.card();
+            let measures = contender.measures();
+            let is_standard = standard::ALL
+                .iter()
+                .any(|other| other.card().name == card.name);
+            assert!(
+                card.ours
+                    || is_standard
+                    || measures
+                        .iter()
+                        .all(|measure| measure.experiment() == "rows")
+            );
+            assert!(names.insert(card.name), "{} is there twice", card.name);
+            assert!(!card.about.is_empty() && !card.about.contains('\n'));
+            let mut variants = HashSet::new();
+            for measure in contender.measures() {
+                let variant = (measure.experiment(), measure.variant().to_string());
+                assert!(
+                    variants.insert(variant.clone()),
+                    "{} has {variant:?} twice",
+                    card.name
+                );
+            }
+            assert!(!variants.is_empty(), "{} takes part in nothing", card.name);
+        }
+    }
+
+    /// Every contender delivers, in one variant of each kind that it takes part in.
+    #[test]
+    fn everyone_delivers() {
+        for contender in all() {
+            let mut done = HashSet::new();
+            for measure in contender.measures() {
+                if !done.insert((measure.experiment(), measure.variant().kind().to_owned())) {
+                    continue;
+                }
+                // What is compressed is tried alone, too: one table is enough.
+                if contender.card().name.contains('+') && measure.variant().kind() == "other" {
+                    continue;
+                }
+                // In a thread of its own: a variant may pin the thread that runs it, for good.
+                let name = contender.card().name;
+                let variant = measure.variant().to_string();
+                let outcome = std::thread::scope(|scope| {
+                    let index = contender.measures().iter().position(|other| {
+                        other.experiment() == measure.experiment()
+                            && other.variant() == measure.variant()
+                    });
+                    scope
+                        .spawn(move || {
+                            contender.measures()[index.expect("it is one of them")]
+                                .run(Duration::from_millis(5))
+                        })
+                        .join()
+                        .expect("no contender panics")
+                });
+                match outcome {
+                    // A machine with one processor, or one where threads cannot be pinned.
+                    Err(Failure::Impossible(_)) => {}
+                    outcome => assert!(outcome.is_ok(), "{name} {variant}: {outcome:?}"),
+                }
+            }
+        }
+    }
+}
