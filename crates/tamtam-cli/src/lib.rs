@@ -7,7 +7,7 @@
 //! - `top` shows a running program: its pools, and what their actors do.
 //! - `rows` tries each form of a table on the user's own data.
 //! - `database` are the databases that rows come out of, and the article's table in one.
-//! - `nearest` guesses what was meant by a name that is not known.
+//! - `nearest` guesses what was meant by a name that is not known, and `reason` says why something failed.
 
 #![forbid(unsafe_code)]
 
@@ -24,6 +24,7 @@ pub mod nearest;
     allow(dead_code, reason = "some of it is for one of the two commands")
 )]
 mod number;
+pub mod reason;
 #[cfg(feature = "tables")]
 pub mod rows;
 #[cfg(feature = "top")]

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
+use tamtam_cli::reason::reason;
 
 /// Passes messages, and shows what each way of passing them costs on this machine.
 #[derive(Debug, Parser)]
@@ -54,7 +55,7 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // A closed standard error leaves nobody to tell.
-            let _ = writeln!(std::io::stderr(), "tamtam: {error:#}");
+            let _ = writeln!(std::io::stderr(), "tamtam: {}", reason(&error));
             ExitCode::from(2)
         }
     }

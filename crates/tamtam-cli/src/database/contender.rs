@@ -6,6 +6,7 @@ use tamtam_lab::{Card, Contender, Measure};
 use tamtam_rows::Rows;
 
 use super::{Board, Set, Url};
+use crate::reason::reason;
 
 /// Those that are to be had, in the order in which lists show them.
 pub(crate) fn contenders() -> impl Iterator<Item = &'static dyn Contender> {
@@ -80,11 +81,11 @@ impl Origin for Database {
             let set = board.fill(table.name, count)?;
             Ok((board, set))
         });
-        filled.map_err(|error| format!("{error:#}"))
+        filled.map_err(|error| reason(&error))
     }
 
     fn rows(&self, (board, set): &mut (Board, Set)) -> Result<Rows, String> {
-        board.select(set).map_err(|error| format!("{error:#}"))
+        board.select(set).map_err(|error| reason(&error))
     }
 }
 

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use super::child::{self, Ending};
 use super::interrupt::Interrupt;
 use super::peers::{Peers, Program};
+use crate::reason::reason;
 use tamtam_lab::Listing;
 
 /// With this code a program ends whose runtime is not there; its word says how to get it.
@@ -169,8 +170,9 @@ fn left_out(Program { of, path }: &Program, error: &anyhow::Error) -> String {
     match error.downcast_ref::<NotThere>() {
         Some(NotThere(reason)) => format!("The peers of {of} are left out: {reason}"),
         None => format!(
-            "The peers of {of} are left out: {} does not work ({error:#}). To build it anew:\n./scripts/lab --peers",
-            path.display()
+            "The peers of {of} are left out: {} does not work ({}). To build it anew:\n./scripts/lab --peers",
+            path.display(),
+            reason(error)
         ),
     }
 }

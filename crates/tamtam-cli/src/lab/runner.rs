@@ -12,6 +12,7 @@ use super::hog::Hogs;
 use super::interrupt::Interrupt;
 use super::plan::{Plan, Task};
 use super::progress::Progress;
+use crate::reason::reason;
 use tamtam_lab::Outcome;
 
 /// A contender ends itself by then if it hangs, with a better message than ours; so we wait longer, also for one that
@@ -69,7 +70,7 @@ impl Session {
                     match run_once(task, plan.limit, own_program, interrupt) {
                         Ok(Some(outcome)) => record.outcomes.push(outcome),
                         Ok(None) => break 'rounds,
-                        Err(error) => record.failure = Some(format!("{error:#}")),
+                        Err(error) => record.failure = Some(reason(&error)),
                     }
                 }
                 progress.ran(task, record.outcomes.last());

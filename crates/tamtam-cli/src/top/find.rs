@@ -10,6 +10,7 @@ use anyhow::{Result, bail};
 
 use super::answer::{Answer, printable};
 use super::line::Line;
+use crate::reason::reason;
 
 /// A program that serves.
 #[derive(Debug)]
@@ -109,7 +110,7 @@ const HOW: &str = "a program does by calling tamtam::actor::observe::serve() fir
 fn list(found: &[Found]) -> String {
     let lines = found.iter().map(|found| match &found.hello {
         Ok(hello) => format!("{:>9}  {}", hello.pid, printable(&hello.program)),
-        Err(error) => format!("        ?  {} ({error:#})", found.path.display()),
+        Err(error) => format!("        ?  {} ({})", found.path.display(), reason(error)),
     });
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -14,6 +14,7 @@ use super::answer::{Answer, printable};
 use super::line::{Line, Request};
 use super::screen::Screen;
 use super::view::View;
+use crate::reason::reason;
 
 /// How soon an answer is on the screen that has come.
 const ATTENTION: Duration = Duration::from_millis(50);
@@ -142,7 +143,7 @@ fn run(
                     before = Some(answer);
                 }
                 // The last figures stay to be read.
-                Err(error) => screen.trouble = Some(printable(&format!("{error:#}"))),
+                Err(error) => screen.trouble = Some(printable(&reason(&error))),
             }
         }
     }

@@ -29,6 +29,7 @@ use super::arguments::ReportArguments;
 use super::progress::tell;
 use super::table::wrapped;
 use super::{kept, number, session};
+use crate::reason::reason;
 
 /// The name of the output that is no file.
 const STANDARD_OUTPUT: &str = "-";
@@ -47,7 +48,7 @@ pub(super) fn command(arguments: &ReportArguments) -> Result<ExitCode> {
     for (label, path) in &files {
         match Recording::read(path, label.as_deref()) {
             Ok(recording) => recordings.push(recording),
-            Err(error) if arguments.keep_going => left_out.push(format!("{error:#}")),
+            Err(error) if arguments.keep_going => left_out.push(reason(&error)),
             Err(error) if files.len() > 1 => {
                 return Err(error.context("--keep-going leaves such files out"));
             }
