@@ -529,6 +529,7 @@ fn a_spell_ends_with_an_offer_of_the_core_and_the_next_is_twice_as_long() {
     assert!(patience.look_again() && patience.stage == Stage::Spell);
     assert_eq!((patience.offers, patience.next_spell), (0, hour));
 
+    // An offer may go to a stranger, from which the habit learns: so each begins anew.
     let moment = Duration::from_nanos(1);
     patience.next_spell = moment;
     assert!(patience.look_again() && patience.stage == Stage::Offered);
@@ -536,6 +537,7 @@ fn a_spell_ends_with_an_offer_of_the_core_and_the_next_is_twice_as_long() {
     assert_ne!(patience.read, Some(now));
 
     // Where others want the core, spells stay short.
+    let habit = habit_of(MIDDLE);
     let mut patience = Patience {
         contended: true,
         next_spell: moment,
