@@ -92,8 +92,8 @@ mod clock {
 
     use crate::{Context, process};
 
-    /// A clock that has had nothing to do for so long ends its thread.
-    const IDLE: Duration = Duration::from_secs(1);
+    /// A clock that has had nothing to do for so long ends its thread; sooner where a test waits for that.
+    const IDLE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 1_000 });
 
     /// Where no thread can be started, a poll of a task with a deadline takes so long, if none has just done so.
     const PAUSE: Duration = Duration::from_millis(1);
@@ -407,6 +407,73 @@ mod clock {
                 thread::park_timeout(Duration::from_secs(10));
             }
             assert_eq!(count.wakes.load(Ordering::SeqCst), 2);
+        }
+
+        #[test]
+        fn a_deadline_is_kept_by_the_thread_of_its_process() {
+            let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = Arc::new(Count {
+                wakes: AtomicUsize::new(0),
+                thread: thread::current(),
+            });
+            let waker = Waker::from(Arc::clone(&count));
+            let context = Context::for_task(&waker);
+            let due = Instant::now() + Duration::from_secs(3600);
+            let mut deadline = TaskDeadline::for_task(due, &context, &waker);
+            assert!(deadline.is_kept() && !is_foreign(&deadline.entry));
+            // So a poll leaves it to the thread, and the task need not come again by itself.
+            assert!(!deadline.attend(&context, &waker));
+            assert_eq!(context.outcome(), None);
+            assert_eq!(count.wakes.load(Ordering::SeqCst), 0);
+            assert_eq!(current().lock().deadlines.len(), 1);
+            drop(deadline);
+            assert!(current().lock().deadlines.is_empty());
+        }
+
+        #[test]
+        fn a_poll_after_the_deadline_ends_the_wait() {
+            let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+            let context = Context::for_task(Waker::noop());
+            let far = Instant::now() + Duration::from_secs(3600);
+            let mut deadline = TaskDeadline::new(far, &context);
+            deadline.due = Instant::now();
+            assert!(deadline.attend(&context, Waker::noop()));
+            assert_eq!(context.outcome(), Some(crate::Outcome::Aborted));
+            deadline.due = far;
+        }
+
+        /// It has nothing to do for a while, and ends; the next deadline starts another one.
+        #[test]
+        fn a_thread_without_deadlines_ends_though_it_slept_for_long() {
+            let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+            let began = Instant::now();
+            let hour = Duration::from_secs(3600);
+            let context = Context::for_task(Waker::noop());
+            let deadline = TaskDeadline::new(began + hour, &context);
+            while current()
+                .lock()
+                .asleep_until
+                .is_none_or(|until| until < began + hour)
+            {
+                assert!(began.elapsed() < hour / 60, "the clock does not sleep");
+                thread::yield_now();
+            }
+            drop(deadline);
+            let idle = Instant::now();
+            while current().lock().runs {
+                assert!(began.elapsed() < hour / 60, "the clock does not end");
+                thread::park_timeout(Duration::from_millis(5));
+            }
+            assert!(idle.elapsed() >= IDLE / 2, "it ended at once");
+            let again = Context::for_task(Waker::noop());
+            let _again = TaskDeadline::new(Instant::now(), &again);
+            while again.outcome().is_none() {
+                assert!(
+                    began.elapsed() < hour / 60,
+                    "the clock does not begin again"
+                );
+                thread::yield_now();
+            }
         }
     }
 }
