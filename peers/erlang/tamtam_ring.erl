@@ -1,7 +1,7 @@
 %% The peer of Erlang in Tamtam's lab: a process for each actor of the ring. The classics are in tamtam_savina.
 %%
 %% It answers `contender list` and `contender run ring erlang VARIANT --limit-ms N`. What is measured, and how it is
-%% verified, is what the Rust programs do (crates/tamtam-lab/src/ring): a message, {Number, Hops}, counts its own
+%% verified, is what the Rust programs do (crates/tamtam-lab/src/experiments/ring): a message, {Number, Hops}, counts its own
 %% way, and must come to its end once, handled as often as it should, and in order.
 -module(tamtam_ring).
 -export([main/1]).

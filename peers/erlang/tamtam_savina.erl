@@ -1,6 +1,6 @@
 %% The classics of the Savina suite as Erlang has them: a process for each actor, which knows others by their pids.
 %%
-%% What they do, and how it is verified, is what the Rust programs do (crates/tamtam-lab/src/savina).
+%% What they do, and how it is verified, is what the Rust programs do (crates/tamtam-lab/src/experiments/savina).
 -module(tamtam_savina).
 -export([variants/0, one_round/1]).
 

@@ -2,7 +2,7 @@
 // in savina.go.
 //
 // It answers `contender list` and `contender run ring go VARIANT --limit-ms N`. What is measured, and how it is verified,
-// is what the Rust programs do (crates/tamtam-lab/src/ring): a message counts its own way, and must come to its end
+// is what the Rust programs do (crates/tamtam-lab/src/experiments/ring): a message counts its own way, and must come to its end
 // once, handled as often as it should, and in order.
 package main
 

@@ -1,6 +1,6 @@
 // The classics of the Savina suite as Go has them: a goroutine for each actor, with a channel in front of it.
 //
-// What they do, and how it is verified, is what the Rust programs do (crates/tamtam-lab/src/savina).
+// What they do, and how it is verified, is what the Rust programs do (crates/tamtam-lab/src/experiments/savina).
 package main
 
 import (

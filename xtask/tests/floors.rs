@@ -208,7 +208,13 @@ fn circles_are_found() {
 #[test]
 fn our_own_crates_keep_to_their_floors() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let with_floors = ["tamtam-wait", "tamtam-channel", "tamtam-rows", "tamtam-amf"];
+    let with_floors = [
+        "tamtam-wait",
+        "tamtam-channel",
+        "tamtam-rows",
+        "tamtam-amf",
+        "tamtam-lab",
+    ];
     let mut said = Vec::new();
     for name in with_floors {
         let folder: PathBuf = root.join("crates").join(name);

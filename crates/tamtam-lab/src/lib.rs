@@ -28,72 +28,30 @@
 
 #![forbid(unsafe_code)]
 
-pub mod ask;
-mod async_handover;
-pub mod async_turns;
-mod command;
-mod contender;
+// The floors of this crate, top to bottom: a module uses those on lower floors only. A test holds it.
+//
+// | floor | modules | what |
+// |---|---|---|
+// | 4 | contenders | our own ways of passing messages and the standard library's |
+// | 3 | experiments | the bodies that every contender runs |
+// | 2 | measure | processors, time, clocks, medians |
+// | 1 | harness | what a contender implements, and what one run of it answers |
+// | 0 | tables | tables of any size to send |
+
 #[cfg(feature = "contenders")]
 pub mod contenders;
-mod cpu_clock;
-pub mod crowd;
-pub(crate) mod executor;
-mod failure;
-pub mod flood;
-mod flow;
-pub mod frames;
-mod gate;
-mod handover;
-pub mod idle;
-pub mod latch;
-mod latest;
-pub mod lock_loop;
+mod experiments;
+mod harness;
 mod measure;
-mod message;
-pub mod offer;
-mod outcome;
-mod pace;
-mod packet;
-mod passes;
-mod placement;
-mod polled;
-pub mod post;
-mod precedence;
-pub mod property;
-mod queue;
-pub mod ring;
-mod rounds;
-pub mod rows;
-pub mod savina;
-mod seats;
-pub mod sparse;
-mod statistics;
-pub mod stream;
 pub mod tables;
-mod troupe;
-pub mod turns;
-mod usage;
-mod variant;
-mod watchdog;
 
-#[cfg(test)]
-mod broken;
-
-pub use async_handover::{
-    AsyncEnd, AsyncHandover, AsyncPost, AsyncQueue, AsyncRetrieve, MixedHandover,
+pub use experiments::handover::{async_turns, crowd, frames, idle, lock_loop, sparse, turns};
+pub use experiments::post::stream;
+pub use experiments::{ask, flood, latch, offer, post, property, ring, rows, savina};
+pub use harness::{
+    AsyncEnd, AsyncHandover, AsyncPost, AsyncQueue, AsyncRetrieve, BatchQueue, Card, Conditions,
+    Contender, End, Failure, Gate, GetLatest, Handover, Latest, Listing, Measure, Measurement,
+    Message, Metric, MixedHandover, Others, Outcome, Packet, Packet16, Packet64, Part, Placement,
+    Polled, PolledEnd, Post, PostMany, Queue, QueueEnd, QueuePair, Retrieve, RetrieveMany,
+    SetLatest, Stage, Stamp, StdGate, Text, Troupe, Turn, Variant, run_command,
 };
-pub use command::run_command;
-pub use contender::{Card, Contender};
-pub use failure::Failure;
-pub use gate::{Gate, StdGate};
-pub use handover::{End, Handover, QueueEnd, QueuePair};
-pub use latest::{GetLatest, Latest, SetLatest};
-pub use measure::{Conditions, Measure, Measurement};
-pub use message::{Message, Stamp, Text, Turn};
-pub use outcome::{Listing, Metric, Outcome};
-pub use packet::{Packet, Packet16, Packet64};
-pub use placement::Placement;
-pub use polled::{Polled, PolledEnd};
-pub use queue::{BatchQueue, Post, PostMany, Queue, Retrieve, RetrieveMany};
-pub use troupe::{Others, Part, Stage, Troupe};
-pub use variant::Variant;

@@ -4,7 +4,7 @@ use tamtam_actor::{Actor, Address, Context, Reply};
 
 use super::home::Home;
 use crate::ask::{Asker, Counter, Teller, Tells};
-use crate::executor::runtime;
+use crate::harness::executor::runtime;
 
 /// What it gets.
 pub(super) enum Request {

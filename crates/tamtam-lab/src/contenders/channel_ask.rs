@@ -4,7 +4,7 @@ use std::thread;
 use tamtam_channel::{Sender, Slot, bounded};
 
 use crate::ask::{Ask, Asker, Counter, Origin, Request, Teller, Tells};
-use crate::executor::runtime;
+use crate::harness::executor::runtime;
 
 /// A thread that takes requests out of a channel, and puts its answers into a slot.
 #[derive(Debug, Clone, Copy)]

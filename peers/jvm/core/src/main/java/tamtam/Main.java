@@ -10,8 +10,8 @@ import tamtam.savina.ClassicRounds;
 
 /**
  * The peers of the JVM in Tamtam's lab: {@code contender list} and {@code contender run EXPERIMENT CONTENDER VARIANT
- * --limit-ms N}. What is measured, and how it is verified, is what the Rust programs do (crates/tamtam-lab/src/ring,
- * crates/tamtam-lab/src/savina).
+ * --limit-ms N}. What is measured, and how it is verified, is what the Rust programs do (crates/tamtam-lab/src/experiments/ring,
+ * crates/tamtam-lab/src/experiments/savina).
  */
 public final class Main {
     private static final String RING = "ring";

@@ -4,7 +4,7 @@ import java.util.List;
 
 /**
  * One of the classics of the Savina suite: Shams Imam and Vivek Sarkar, "Savina: an actor benchmark suite" (2014). What they
- * do, with which parameters, and how it is verified, is what the Rust programs do (crates/tamtam-lab/src/savina).
+ * do, with which parameters, and how it is verified, is what the Rust programs do (crates/tamtam-lab/src/experiments/savina).
  */
 public interface Classic<M> {
     /** All of them. */

@@ -1,0 +1,116 @@
+use std::time::Duration;
+
+use super::counter::answer;
+use crate::measure::pace::{Pace, Series};
+use crate::measure::passes::LONGEST_CHUNK;
+use crate::measure::usage::{Usage, metrics_between, peak_memory};
+use crate::{Failure, Measurement, Metric};
+
+/// So many questions are asked before the clock starts.
+const WARM_UP: u64 = 1000;
+
+/// The side that asks: it says what to ask next, checks each answer, and keeps the time.
+///
+/// A contender takes it to where the questions come from, and there does for as long as [`next`](Asker::next) gives one:
+/// ask it, and [`accept`](Asker::accept) the answer.
+#[derive(Debug)]
+pub struct Asker {
+    batch: u64,
+    limit: Duration,
+    number: u64,
+    /// How many questions may be asked before the next look at the clock.
+    left: u64,
+    chunk: u64,
+    pace: Option<Pace>,
+    before: Option<Usage>,
+    outcome: Option<Result<(Series, Option<Usage>), Failure>>,
+}
+
+impl Asker {
+    pub(super) fn new(batch: u64, limit: Duration) -> Self {
+        Asker {
+            batch,
+            limit,
+            number: 0,
+            left: WARM_UP,
+            chunk: WARM_UP,
+            pace: None,
+            before: None,
+            outcome: None,
+        }
+    }
+
+    /// The next question; `None` when enough was asked, or an answer was wrong.
+    // It is no iterator: each question waits for the answer to the one before.
+    #[allow(clippy::should_implement_trait)]
+    #[inline]
+    pub fn next(&mut self) -> Option<u64> {
+        if self.left == 0 && !self.look() {
+            return None;
+        }
+        self.left -= 1;
+        Some(self.number)
+    }
+
+    /// Takes the answer to the last question.
+    #[inline]
+    pub fn accept(&mut self, found: u64) {
+        if found == answer(self.number, 0) {
+            self.number += 1;
+        } else {
+            self.refuse(found);
+        }
+    }
+
+    /// Whether there is more to ask.
+    #[cold]
+    fn look(&mut self) -> bool {
+        if self.outcome.is_some() {
+            return false;
+        }
+        if let Some(pace) = &mut self.pace {
+            if !pace.done(self.chunk) {
+                let series = self.pace.take().expect("it was there").finish();
+                self.outcome = Some(Ok((series, Usage::of_process())));
+                return false;
+            }
+        } else {
+            self.before = Usage::of_process();
+            self.pace = Some(Pace::start(self.batch, self.limit, LONGEST_CHUNK));
+        }
+        self.chunk = self.pace.as_ref().map_or(1, Pace::chunk);
+        self.left = self.chunk;
+        true
+    }
+
+    #[cold]
+    fn refuse(&mut self, found: u64) {
+        self.left = 0;
+        self.outcome = Some(Err(Failure::Unverified(format!(
+            "the answer to question {} was {found} where {} was due",
+            self.number,
+            answer(self.number, 0)
+        ))));
+    }
+
+    pub(super) fn measurement(self) -> Result<Measurement, Failure> {
+        let (series, after) = self.outcome.unwrap_or_else(|| {
+            Err(Failure::Unverified(format!(
+                "nothing was asked after question {}",
+                self.number
+            )))
+        })?;
+        let mut metrics = vec![
+            Metric::new("ns_per_op", "ns", series.median_nanoseconds()),
+            Metric::new("mean_ns_per_op", "ns", series.mean_nanoseconds()),
+        ];
+        metrics.extend(metrics_between(self.before, after, series.operations));
+        metrics.extend(peak_memory());
+        Ok(Measurement {
+            operations: series.operations,
+            elapsed: series.elapsed,
+            metrics,
+            note: None,
+        })
+    }
+}

@@ -1,0 +1,297 @@
+//! `post`, extras `stream-…` and `fanin-…`: one or four senders and one receiver, all running at once.
+//!
+//! The senders send 10,000,000 messages together, or fewer if the time limit comes first; the receiver checks every
+//! sender's numbers and in the end every sender's total. `ns_per_op` is the time from the common start until the last
+//! message was received, for each message; `ops_per_s` the same the other way round. A bounded queue holds 10,000
+//! messages. 50,000 messages go through the same queue before the clock starts.
+//!
+//! A way that takes many messages at a time ([`batched`], [`batched_fan_in`]) runs the same variants in batches of up to
+//! 256 and stands in the same tables.
+//!
+//! An unbounded queue whose senders are faster grows; `peak_rss_kib` shows how far.
+
+use std::sync::{Arc, Barrier, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::flow::{Draw, Feed, Flow, InBatches, OneByOne};
+use crate::harness::packet::{END, Sequences};
+use crate::measure::seats::Seats;
+use crate::measure::usage::{Usage, metrics_between, peak_memory};
+use crate::post::EXPERIMENT;
+use crate::{
+    BatchQueue, Conditions, Failure, Measure, Measurement, Metric, Packet, Packet16, Packet64,
+    Placement, Queue, Variant,
+};
+
+const COUNT: u64 = 10_000_000;
+
+/// How many senders `fanin` has.
+pub const FAN_IN: u64 = 4;
+
+/// How many messages a bounded queue holds.
+const CAPACITY: usize = 10_000;
+
+/// How many messages all senders together send before the clock starts.
+const WARM_UP: u64 = 50_000;
+
+/// After so many messages a sender looks at the clock.
+const CHUNK: u64 = 256;
+
+/// One sender: `10000000/2cores/stream-16B` and `stream-64B`.
+pub fn measures<Q: Queue<Packet16> + Queue<Packet64>>(queue: Q) -> Vec<Measure> {
+    of_one(OneByOne(queue))
+}
+
+/// Four senders: `10000000/free/fanin-16B` and `fanin-64B`.
+pub fn fan_in<Q>(queue: Q) -> Vec<Measure>
+where
+    Q: Queue<Packet16, Sender: Clone> + Queue<Packet64, Sender: Clone>,
+{
+    of_four(OneByOne(queue))
+}
+
+/// One sender, through a way that takes many messages at a time, in batches of up to 256.
+pub fn batched<Q: BatchQueue<Packet16> + BatchQueue<Packet64>>(queue: Q) -> Vec<Measure> {
+    of_one(InBatches(queue))
+}
+
+/// Four senders, through a way that takes many messages at a time, in batches of up to 256.
+pub fn batched_fan_in<Q>(queue: Q) -> Vec<Measure>
+where
+    Q: BatchQueue<Packet16, Sender: Clone> + BatchQueue<Packet64, Sender: Clone>,
+{
+    of_four(InBatches(queue))
+}
+
+fn of_one<F: Flow<Packet16> + Flow<Packet64>>(flow: F) -> Vec<Measure> {
+    vec![stream::<Packet16, F>(flow), stream::<Packet64, F>(flow)]
+}
+
+fn of_four<F>(flow: F) -> Vec<Measure>
+where
+    F: Flow<Packet16, Feed: Clone> + Flow<Packet64, Feed: Clone>,
+{
+    vec![merged::<Packet16, F>(flow), merged::<Packet64, F>(flow)]
+}
+
+fn stream<P: Packet, F: Flow<P>>(flow: F) -> Measure {
+    let variant =
+        Variant::new(COUNT, Placement::TwoCores).with_extra(format!("stream-{}", P::SIZE));
+    Measure::new(EXPERIMENT, variant, move |conditions| {
+        let (sender, receiver) = flow.open(CAPACITY);
+        run::<P, F>(vec![sender], receiver, conditions)
+    })
+}
+
+fn merged<P: Packet, F: Flow<P, Feed: Clone>>(flow: F) -> Measure {
+    let variant = Variant::new(COUNT, Placement::Free).with_extra(format!("fanin-{}", P::SIZE));
+    Measure::new(EXPERIMENT, variant, move |conditions| {
+        let (sender, receiver) = flow.open(CAPACITY);
+        let mut senders = vec![sender.clone(); FAN_IN as usize - 1];
+        senders.push(sender);
+        run::<P, F>(senders, receiver, conditions)
+    })
+}
+
+fn run<P: Packet, F: Flow<P>>(
+    senders: Vec<F::Feed>,
+    mut receiver: F::Draw,
+    conditions: &Conditions,
+) -> Result<Measurement, Failure> {
+    let seats = Seats::of(conditions.variant.placement)?;
+    let lanes = senders.len();
+    let share = conditions.variant.count / lanes as u64;
+    let warm_up = WARM_UP.min(conditions.variant.count) / lanes as u64;
+    let limit = conditions.limit;
+    let start = Arc::new(Barrier::new(lanes + 1));
+    let (seated, ready) = mpsc::channel();
+    let mut threads = Vec::new();
+    for (lane, sender) in (0..).zip(senders) {
+        let (start, seated) = (Arc::clone(&start), seated.clone());
+        threads.push(thread::spawn(move || {
+            let seat = seats.near.take();
+            let failed = seat.is_err();
+            // The main thread ends at the first failure.
+            let _ = seated.send(seat);
+            if failed {
+                return 0;
+            }
+            let mut lane = Lane {
+                sender,
+                lane,
+                number: 0,
+            };
+            lane.send::<P>(warm_up, Duration::MAX);
+            start.wait();
+            lane.send::<P>(share, limit);
+            lane.number
+        }));
+    }
+    for _ in 0..lanes {
+        ready.recv().expect("every sender tells where it sits")?;
+    }
+    seats.far.take()?;
+
+    let mut sequences = Sequences::new(lanes);
+    receive_all(&mut receiver, &mut sequences)?;
+    start.wait();
+    let before = Usage::of_process();
+    let begin = Instant::now();
+    receive_all(&mut receiver, &mut sequences)?;
+    let elapsed = begin.elapsed();
+    let after = Usage::of_process();
+
+    let mut operations = 0;
+    for (lane, thread) in threads.into_iter().enumerate() {
+        let sent = thread.join().expect("a sender does not panic");
+        let received = sequences.received(lane);
+        if sent != received {
+            return Err(Failure::Unverified(format!(
+                "sender {lane} sent {sent} messages and {received} came"
+            )));
+        }
+        operations += received - warm_up;
+    }
+    if receiver.has_more() {
+        return Err(Failure::Unverified(
+            "a message came after all senders' last".to_owned(),
+        ));
+    }
+
+    let mut metrics = vec![
+        Metric::new(
+            "ns_per_op",
+            "ns",
+            elapsed.as_nanos() as f64 / operations as f64,
+        ),
+        Metric::new(
+            "ops_per_s",
+            "1/s",
+            operations as f64 / elapsed.as_secs_f64(),
+        ),
+    ];
+    metrics.extend(metrics_between(before, after, operations));
+    metrics.extend(peak_memory());
+    Ok(Measurement {
+        operations,
+        elapsed,
+        metrics,
+        note: None,
+    })
+}
+
+/// One sender with its numbers.
+struct Lane<S> {
+    sender: S,
+    lane: u64,
+    number: u64,
+}
+
+impl<S> Lane<S> {
+    /// Sends `count` messages, or fewer if `limit` passes, and then the mark of the end.
+    fn send<P: Packet>(&mut self, count: u64, limit: Duration)
+    where
+        S: Feed<P>,
+    {
+        let start = Instant::now();
+        let end = self.number + count;
+        while self.number < end && start.elapsed() < limit {
+            let chunk = CHUNK.min(end - self.number);
+            self.sender
+                .feed(self.lane, self.number..self.number + chunk);
+            self.number += chunk;
+        }
+        self.sender.feed(self.lane, END..END + 1);
+    }
+}
+
+/// Receives until every sender has marked its end.
+fn receive_all<P: Packet>(
+    receiver: &mut impl Draw<P>,
+    sequences: &mut Sequences,
+) -> Result<(), Failure> {
+    let mut running = sequences.lanes();
+    receiver.draw(|packet| {
+        if sequences.accept(packet)? {
+            running -= 1;
+        }
+        Ok(running > 0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::broken::{Fault, Faulty, Sound};
+
+    fn conditions(count: u64) -> Conditions {
+        Conditions {
+            variant: Variant::new(count, Placement::Free),
+            limit: Duration::from_secs(60),
+        }
+    }
+
+    fn measure<F: Flow<Packet16, Feed: Clone>>(
+        flow: F,
+        lanes: usize,
+        count: u64,
+    ) -> Result<Measurement, Failure> {
+        let (sender, receiver) = flow.open(64);
+        run::<Packet16, F>(vec![sender; lanes], receiver, &conditions(count))
+    }
+
+    #[test]
+    fn all_messages_of_all_senders_are_counted() {
+        for lanes in [1, 4] {
+            for measurement in [
+                measure(OneByOne(Sound), lanes, 2000).unwrap(),
+                measure(InBatches(Sound), lanes, 2000).unwrap(),
+            ] {
+                assert_eq!(measurement.operations, 2000);
+                let (each, rate) = (
+                    measurement.value("ns_per_op").unwrap(),
+                    measurement.value("ops_per_s").unwrap(),
+                );
+                assert!((each * rate / 1e9 - 1.0).abs() < 1e-6, "{each} {rate}");
+            }
+        }
+    }
+
+    #[test]
+    fn lost_doubled_and_overtaken_messages_are_noticed() {
+        // Positions in the warm-up (of 2000), at its end, and in the measured part.
+        for fault in [
+            Fault::Lose(3),
+            Fault::Lose(1999),
+            Fault::Lose(3000),
+            Fault::Lose(4000),
+            Fault::Double(3000),
+            Fault::Stale(3000),
+            Fault::Swap(3000),
+        ] {
+            for outcome in [
+                measure(OneByOne(Faulty(fault)), 1, 2000),
+                measure(InBatches(Faulty(fault)), 1, 2000),
+            ] {
+                assert!(
+                    matches!(outcome, Err(Failure::Unverified(_))),
+                    "{fault:?}: {outcome:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_time_limit_ends_it_early() {
+        let (sender, receiver) = Flow::<Packet16>::open(&OneByOne(Sound), 64);
+        let conditions = Conditions {
+            limit: Duration::from_millis(10),
+            ..conditions(u64::MAX >> 20)
+        };
+        let measurement =
+            run::<Packet16, OneByOne<Sound>>(vec![sender], receiver, &conditions).unwrap();
+        assert!(measurement.operations > 0);
+        assert!(measurement.operations < conditions.variant.count);
+    }
+}

@@ -1,0 +1,26 @@
+use std::fmt;
+
+use crate::Measure;
+
+/// What a contender is called and who made it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card {
+    /// Its name in every table: ours by its noun, a peer by its crate's or system's name.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+    /// Whether it is Tamtam's own.
+    pub ours: bool,
+    /// What it is, in one line.
+    pub about: &'static str,
+}
+
+/// A way of passing messages that takes part in experiments.
+pub trait Contender: fmt::Debug + Sync {
+    /// Its name and version.
+    fn card(&self) -> Card;
+
+    /// What it takes part in. A contender puts this list together from the experiments' own, such as
+    /// [`turns::measures`](crate::turns::measures).
+    fn measures(&self) -> Vec<Measure>;
+}
