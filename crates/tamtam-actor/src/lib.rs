@@ -57,7 +57,7 @@ pub use mailbox::{
     DeadLetter, DeadLetterWatch, Describes, Level, Loss, Overflow, Plain, Ruled, TellFuture,
     on_dead_letter,
 };
-pub use pool::{Pool, PoolBuilder, Shutdown};
+pub use pool::{Pool, PoolBuilder, Shutdown, WaitIdle, WaitIdleError};
 pub use reply::Reply;
 pub use restart::Restart;
 pub use spawner::{Hosts, Spawner};

@@ -2,6 +2,7 @@
 
 mod blocking;
 mod deque;
+mod idle;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
 mod next;
@@ -26,6 +27,7 @@ use crate::observe::Observe;
 use crate::spawner::Spawner;
 use crate::time::Time;
 
+pub use idle::{WaitIdle, WaitIdleError};
 #[cfg(feature = "tokio")]
 pub(crate) use on_tokio::BlockedWorker;
 pub use shutdown::Shutdown;

@@ -32,13 +32,18 @@ use crate::home::{Home, Task, TurnLimits};
 use crate::observe::{Counts, HomeKind, HomeSnapshot, Ledger, Observe, Watched, told, watch};
 use crate::time::{Time, vigil};
 
+mod busy;
 mod entrance;
 mod figures;
+mod idle;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
 mod search;
 mod stand_in;
 
+use busy::Busy;
+pub(super) use idle::IdleWait;
+use idle::IdleWaiters;
 pub(crate) use stand_in::{Stuck, wait_for, while_blocked};
 
 /// So many turns in a row a thread does what it has made due last. Then it looks at the entrance, and at what
@@ -88,7 +93,9 @@ pub(crate) struct Shared {
     /// Threads that sleep, or are about to.
     idle: WaitList,
     /// Threads that are not.
-    busy: AtomicUsize,
+    busy: Busy,
+    /// Who waits until the pool is idle.
+    idle_waiters: IdleWaiters,
     /// Threads that sleep, but look again by themselves.
     napping: AtomicUsize,
     ending: AtomicBool,
@@ -270,7 +277,7 @@ impl Shared {
         let shared = Arc::new(shared);
         for ring in 0..threads {
             if let Err(error) = shared.start_thread(ring, Role::Own) {
-                shared.busy.fetch_sub(threads - ring, Ordering::SeqCst);
+                (ring..threads).for_each(|_| shared.rest());
                 shared.end();
                 return Err(error);
             }
@@ -302,7 +309,8 @@ impl Shared {
                 tasks: Mutex::new(VecDeque::new()),
             }),
             idle: WaitList::chained(),
-            busy: AtomicUsize::new(threads),
+            busy: Busy::new(threads),
+            idle_waiters: IdleWaiters::new(),
             napping: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
             name,
@@ -460,6 +468,7 @@ impl Shared {
             // Somebody may wait for just this.
             self.idle.notify_all();
         }
+        self.tell_if_idle();
     }
 
     // -------------------------------------------------------------------------- the threads' life
@@ -526,7 +535,7 @@ impl Shared {
     /// Whether the threads may end: they are to, and nobody works who might make something due.
     fn is_over(&self) -> bool {
         self.ending.load(Ordering::SeqCst)
-            && self.busy.load(Ordering::SeqCst) == 0
+            && self.busy.count() == 0
             // Before the last look: what comes of them is seen then.
             && (self.blocking.is_idle() || self.is_halted())
             && !self.has_tasks()
@@ -559,6 +568,7 @@ impl Shared {
             // SYNC pool-gone: what was abandoned.
             self.gone.store(true, Ordering::SeqCst);
             self.last_gone.notify_all();
+            self.tell_if_idle();
         }
     }
 }

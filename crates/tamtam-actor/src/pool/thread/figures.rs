@@ -10,8 +10,8 @@ impl Watched for Shared {
             (people.stand_ins, people.blocked)
         };
         // Whoever is blocked counts as busy.
-        let idle_threads = (self.threads + stand_ins)
-            .saturating_sub(self.busy.load(Ordering::Relaxed).max(blocked));
+        let idle_threads =
+            (self.threads + stand_ins).saturating_sub(self.busy.count().max(blocked));
         let due = |desk: &Desk| desk.ring.len() + usize::from(desk.next.is_full());
         HomeSnapshot {
             kind: HomeKind::Pool,

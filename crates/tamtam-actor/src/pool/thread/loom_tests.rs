@@ -10,7 +10,7 @@ use tamtam_wait::seam::atomic::Ordering;
 use tamtam_wait::seam::thread;
 
 use super::stand_in::Left;
-use super::{Role, Round, Shared, Thief};
+use super::{IdleWait, Role, Round, Shared, Thief};
 use crate::home::{Due, Task};
 use crate::models::model;
 
@@ -178,4 +178,54 @@ fn loom_of_threads_that_all_wait_one_watches() {
         let other_watches = other.join().unwrap();
         assert!(this_watches || other_watches);
     });
+}
+
+/// Makes another one due when it has its turn.
+struct Chain {
+    shared: Arc<Shared>,
+    turns: Arc<Turns>,
+}
+
+impl Due for Chain {
+    unsafe fn run(this: NonNull<Self>) {
+        // SAFETY: it outlives the model's threads, which run all tasks.
+        let Chain { shared, turns } = unsafe { this.as_ref() };
+        turns.0.fetch_add(1, Relaxed);
+        shared.bring(task(turns));
+    }
+
+    unsafe fn abandon(this: NonNull<Self>) {
+        // SAFETY: it is abandoned in place of its run, for which the same holds.
+        unsafe { Self::run(this) };
+    }
+}
+
+/// Who waits until a pool is idle is told, and then what was brought before has had its turn, and what came of that.
+fn wait_until_idle(preemptions: usize, threads: usize) {
+    model(preemptions, move || {
+        let (shared, turns) = pool(threads);
+        let chain = Box::new(Chain {
+            shared: Arc::clone(&shared),
+            turns: Arc::clone(&turns),
+        });
+        let workers: Vec<_> = (0..threads).map(|ring| start(&shared, ring)).collect();
+        // SAFETY: it outlives the threads, which are joined below.
+        shared.bring(unsafe { Task::new(NonNull::from(&*chain).cast(), Chain::ACTS) });
+        IdleWait::begin(&shared).wait_until(None);
+        assert_eq!(turns.0.load(Relaxed), 2);
+        end(&shared);
+        for worker in workers {
+            worker.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn loom_a_pool_of_one_thread_is_idle_when_all_is_done() {
+    wait_until_idle(2, 1);
+}
+
+#[test]
+fn loom_a_pool_of_two_threads_is_idle_when_all_is_done() {
+    wait_until_idle(1, 2);
 }

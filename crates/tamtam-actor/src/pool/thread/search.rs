@@ -151,7 +151,7 @@ impl Shared {
     /// Waits for something to do; `None` if the pool is at its end.
     #[inline(never)]
     pub(super) fn wait(&self, ring: usize, thief: &mut Thief) -> Option<Task> {
-        self.busy.fetch_sub(1, Ordering::SeqCst);
+        self.rest();
         thief.learn(self.desk(ring).pace.turns.load(Ordering::Relaxed));
         let mut nap = FIRST_NAP;
         let mut seen = Vec::new();
@@ -164,7 +164,7 @@ impl Shared {
             }
         };
         loop {
-            if self.busy.load(Ordering::SeqCst) != 0 {
+            if self.busy.count() != 0 {
                 if !naps.replace(true) {
                     self.napping.fetch_add(1, Ordering::SeqCst);
                 }
@@ -182,15 +182,15 @@ impl Shared {
             nap = (nap * 2).min(LONGEST_NAP);
             // Somebody works, and nobody would look whether that takes long.
             let is_missed = || {
-                !naps.get()
-                    && self.busy.load(Ordering::SeqCst) != 0
-                    && self.napping.load(Ordering::SeqCst) == 0
+                !naps.get() && self.busy.count() != 0 && self.napping.load(Ordering::SeqCst) == 0
             };
             let attempt = |thorough: bool| {
-                let task = self.enter(ring).or_else(|| {
+                let task = self.enter_as_busy(ring).or_else(|| {
                     // Between looks at the entrance; these take cache lines from those who work.
-                    let task = (thorough && thief.may_steal()).then(|| self.steal(ring));
-                    task.flatten()
+                    let may_steal = thorough && thief.may_steal() && self.has_ring();
+                    may_steal
+                        .then(|| self.take_as_busy(|| self.steal(ring)))
+                        .flatten()
                 });
                 match task {
                     Some(task) => Some(Found::Task(task)),
@@ -237,7 +237,7 @@ impl Shared {
                     thief.note(self.desk(ring).pace.turns.load(Ordering::Relaxed));
                     task
                 }
-                None => match self.steal_next(ring, &mut seen) {
+                None => match self.take_as_busy(|| self.steal_next(ring, &mut seen)) {
                     Some(task) => task,
                     None => continue,
                 },
@@ -254,7 +254,6 @@ impl Shared {
                 }
             };
             end_nap();
-            self.busy.fetch_add(1, Ordering::SeqCst);
             if watches && self.has_tasks() {
                 // More came while we looked, and nobody was woken for it.
                 self.idle.notify_one();
@@ -268,6 +267,20 @@ impl Shared {
         seam::model_fence();
         self.entrance.hatch.is_full()
             || self.entrance.length.load(Ordering::SeqCst) != 0
-            || self.used_desks().any(|(_, desk)| desk.ring.len() != 0)
+            || self.has_ring()
+    }
+
+    /// Whether anything is due in a ring. Sequentially consistent.
+    fn has_ring(&self) -> bool {
+        self.used_desks().any(|(_, desk)| desk.ring.len() != 0)
+    }
+
+    /// As `enter`, for a thread that is not busy.
+    fn enter_as_busy(&self, ring: usize) -> Option<Task> {
+        let may_enter =
+            self.entrance.hatch.is_full() || self.entrance.length.load(Ordering::Relaxed) != 0;
+        may_enter
+            .then(|| self.take_as_busy(|| self.enter(ring)))
+            .flatten()
     }
 }

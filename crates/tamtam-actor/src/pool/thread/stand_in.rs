@@ -57,7 +57,7 @@ impl Shared {
         while let Some(task) = unsafe { desk.next.take().or_else(|| desk.ring.pop()) } {
             self.bring(task);
         }
-        self.busy.fetch_sub(1, Ordering::SeqCst);
+        self.rest();
         if self.ending.load(Ordering::SeqCst) {
             // Somebody may wait for the last one who works.
             self.idle.notify_all();
@@ -160,10 +160,10 @@ impl Shared {
 
     /// Starts a stand-in that is counted already: `false` if there is no thread for it, so that the others have to do.
     fn start_stand_in(self: &Arc<Self>, ring: usize, role: Role) -> bool {
-        self.busy.fetch_add(1, Ordering::SeqCst);
+        self.busy.begin();
         let has_started = self.start_thread(ring, role).is_ok();
         if !has_started {
-            self.busy.fetch_sub(1, Ordering::SeqCst);
+            self.rest();
             let mut people = self.people.lock();
             people.stand_ins -= 1;
             people.free_rings.push(ring);
