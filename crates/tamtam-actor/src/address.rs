@@ -6,6 +6,7 @@ use tamtam_wait::Source;
 
 use crate::ask_future::{AskFuture, Limit};
 use crate::cell::Cell;
+use crate::cell::Door;
 use crate::cell::{AtWork, Place};
 use crate::error::{AskError, NoThread, TellError};
 use crate::held_wait::HeldWait;
@@ -13,7 +14,6 @@ use crate::home::ThreadWait;
 use crate::id::ActorId;
 use crate::mailbox::{Level, TellFuture, WhenFull, apart};
 use crate::reply::{Answer, Reply};
-use crate::time::Door;
 use crate::waits::{GRACE, Waiting};
 
 mod outlet;

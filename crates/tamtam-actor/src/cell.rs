@@ -39,6 +39,7 @@ use owed::{Owed, settle};
 use tamtam_wait::contain;
 
 mod at_work;
+mod door;
 mod ending;
 mod lifeline;
 #[cfg(all(test, tamtam_loom))]
@@ -49,6 +50,7 @@ mod sending;
 mod state;
 
 pub(crate) use at_work::{AtWork, Kind, Muted, Place};
+pub(crate) use door::Door;
 pub(crate) use lifeline::{Concerned, Lifeline, WatchKey, Watched, Watcher};
 
 pub(crate) use remembered::Remembered;

@@ -19,6 +19,7 @@ mod hatch;
 mod held_wait;
 mod home;
 mod id;
+mod later;
 mod life;
 mod line;
 mod listener;

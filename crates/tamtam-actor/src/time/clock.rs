@@ -469,14 +469,14 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    pub(super) fn new(time: &Time) -> Self {
+    pub(crate) fn new(time: &Time) -> Self {
         Timers {
             time: time.clone(),
             owner: time.insert_owner(),
         }
     }
 
-    pub(super) fn owner(&self) -> Key {
+    pub(crate) fn owner(&self) -> Key {
         self.owner
     }
 }

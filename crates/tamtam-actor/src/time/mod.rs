@@ -6,12 +6,8 @@
 //! drop of either.
 
 mod clock;
-mod delivery;
 mod errand;
 mod every;
-mod later;
-#[cfg(all(test, tamtam_loom))]
-mod loom_tests;
 mod slab;
 mod timer;
 pub(crate) mod vigil;
@@ -19,8 +15,8 @@ mod wheel;
 
 pub use clock::Time;
 pub(crate) use clock::{Alarm, Timers};
-pub(crate) use delivery::Door;
 pub(crate) use errand::elsewhere;
 pub use every::Every;
+pub(crate) use every::Rhythm;
 pub(crate) use slab::Key;
 pub use timer::Timer;

@@ -17,8 +17,9 @@ use super::round::Patience;
 use super::subscriber::{Common, Member, Offered, Subscriber};
 use crate::address::{Address, Outlet};
 use crate::cell::Continuation;
+use crate::cell::Door;
 use crate::error::Refusal;
-use crate::time::{Alarm, Door, Key, elsewhere};
+use crate::time::{Alarm, Key, elsewhere};
 
 /// So many messages of which some may replace others wait at least, before that is looked at.
 const WORTHWHILE: usize = if cfg!(tamtam_loom) { 1 } else { 64 };

@@ -8,17 +8,13 @@ use std::time::{Duration, Instant};
 use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{AtomicU64, Ordering};
 
-use super::Every;
-use super::clock::{Alarm, Timers};
-use super::errand::elsewhere;
-use super::every::Rhythm;
-use super::slab::Key;
-use super::timer::Timer;
+use super::Stage;
 use crate::actor::Actor;
 use crate::address::Address;
 use crate::cell::{Cell, Continuation, System};
 use crate::context::{Context, Here};
 use crate::running::Running;
+use crate::time::{Alarm, Every, Key, Rhythm, Timer, Timers, elsewhere};
 
 impl<A: Actor> Context<A> {
     /// Does something in a turn of this actor's own, before its messages, after this delay.
@@ -161,44 +157,6 @@ impl<M: Send + 'static> Here<M> {
         }
         let timers = Timers::new(self.cell().time());
         self.timers.insert(Box::new(timers)).owner()
-    }
-}
-
-/// How far a timer has got.
-pub(super) enum Stage<C> {
-    /// It waits to be due, or for its actor's turn.
-    Set(C),
-    /// It is happening.
-    Now,
-    /// It has happened, or was cancelled.
-    Over,
-}
-
-impl<C> Stage<C> {
-    /// It happens from now on, unless it is over.
-    pub(super) fn begin(&mut self) -> Option<C> {
-        if let Stage::Set(_) = self
-            && let Stage::Set(call) = core::mem::replace(self, Stage::Now)
-        {
-            Some(call)
-        } else {
-            None
-        }
-    }
-
-    /// It has happened, and is to happen again; if it is over, this comes back.
-    pub(super) fn renew(&mut self, call: C) -> Result<(), C> {
-        if let Stage::Now = self {
-            *self = Stage::Set(call);
-            Ok(())
-        } else {
-            Err(call)
-        }
-    }
-
-    /// Ends it.
-    pub(super) fn end(&mut self) -> Stage<C> {
-        core::mem::replace(self, Stage::Over)
     }
 }
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tamtam_wait::seam::{Mutex, thread};
 
-use super::{Every, Timer};
 use crate::actor::Actor;
 use crate::context::{Context, Here};
 use crate::models::{Stage, model};
+use crate::time::{Every, Timer};
 
 const SECOND: Duration = Duration::from_secs(1);
 

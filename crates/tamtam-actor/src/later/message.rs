@@ -11,17 +11,12 @@ use tamtam_wait::contain;
 use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{AtomicU64, Ordering};
 
-use super::Every;
-use super::clock::{Alarm, Time};
-use super::errand::elsewhere;
-use super::every::Rhythm;
-use super::later::Stage;
-use super::slab::Key;
-use super::timer::Timer;
+use super::Stage;
 use crate::address::{Address, WeakAddress};
-use crate::cell::{Cell, Continuation, System};
+use crate::cell::{Continuation, Door};
 use crate::context::Here;
 use crate::mailbox::Loss;
+use crate::time::{Alarm, Every, Key, Rhythm, Timer, elsewhere};
 
 impl<M: Send + 'static> Address<M> {
     /// Sends a message after this delay, by the time of the actor's home.
@@ -151,32 +146,6 @@ impl<M: Send + 'static> Here<M> {
         let owner = self.timers_owner();
         let address = self.address();
         deliver(address.door(), address.downgrade(), due, Some(owner), post)
-    }
-}
-
-/// An actor's cell, whatever its messages are: where timers knock.
-pub(crate) trait Door: Send + Sync {
-    fn knock(self: Arc<Self>, with: Box<dyn Continuation>);
-    fn is_closed(&self) -> bool;
-    fn count_lost(&self, why: Loss);
-    fn time(&self) -> &Time;
-}
-
-impl<M: Send + 'static> Door for Cell<M> {
-    fn knock(self: Arc<Self>, with: Box<dyn Continuation>) {
-        self.push_system(System::Continue(with));
-    }
-
-    fn is_closed(&self) -> bool {
-        Cell::is_closed(self)
-    }
-
-    fn count_lost(&self, why: Loss) {
-        self.note_lost(core::any::type_name::<M>(), why);
-    }
-
-    fn time(&self) -> &Time {
-        Cell::time(self)
     }
 }
 
