@@ -5,22 +5,22 @@ use std::time::{Duration, Instant};
 use tamtam_wait::Source;
 
 use crate::ask_future::{AskFuture, Limit};
-use crate::cell::Cell;
-use crate::cell::Door;
-use crate::cell::{AtWork, Place};
+use crate::cell::{AtWork, Cell, Door, Place};
 use crate::error::{AskError, NoThread, TellError};
 use crate::held_wait::HeldWait;
 use crate::home::ThreadWait;
 use crate::id::ActorId;
-use crate::mailbox::{Level, TellFuture, WhenFull, apart};
+use crate::mailbox::{Level, WhenFull, apart};
 use crate::reply::{Answer, Reply};
 use crate::waits::{GRACE, Waiting};
 
 mod outlet;
 mod recipient;
+mod tell_future;
 mod weak;
 
 pub(crate) use outlet::Outlet;
+pub use tell_future::TellFuture;
 pub use weak::WeakAddress;
 
 use recipient::{Held, Mapped, Recipient, tell_through};

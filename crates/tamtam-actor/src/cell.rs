@@ -29,12 +29,13 @@ use crate::id::ActorId;
 use crate::id::forget_name;
 use crate::mailbox::{
     DeadLetter, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed, Reserved,
-    Room, Ruled, Seen, Sender, Special, Tail, Things, Urgent, WhenFull, tell_of,
+    Room, Ruled, Seen, Special, Tail, Things, Urgent, WhenFull, tell_of,
 };
 use crate::memory::SlabBox;
 use crate::observe::{Record, told};
 use crate::reply::dropping_for;
 use crate::time::Time;
+use mute::Sender;
 use owed::{Owed, settle};
 use tamtam_wait::contain;
 
@@ -44,6 +45,7 @@ mod ending;
 mod lifeline;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
+mod mute;
 pub(crate) mod owed;
 mod remembered;
 mod sending;

@@ -41,7 +41,7 @@ mod waits;
 mod worker;
 
 pub use actor::Actor;
-pub use address::{Address, WeakAddress};
+pub use address::{Address, TellFuture, WeakAddress};
 pub use ask_future::AskFuture;
 pub use comm::Comm;
 pub use context::{Context, Here};
@@ -55,8 +55,7 @@ pub use life::{
 pub use line::Quit;
 pub use listener::{Listenable, Listener};
 pub use mailbox::{
-    DeadLetter, DeadLetterWatch, Describes, Level, Loss, Overflow, Plain, Ruled, TellFuture,
-    on_dead_letter,
+    DeadLetter, DeadLetterWatch, Describes, Level, Loss, Overflow, Plain, Ruled, on_dead_letter,
 };
 pub use pool::{Pool, PoolBuilder, Shutdown, WaitIdle, WaitIdleError};
 pub use reply::Reply;

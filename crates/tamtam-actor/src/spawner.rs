@@ -17,6 +17,8 @@ use crate::restart::{Birth, Once, Policy};
 use crate::running::Running;
 use crate::worker::Worker;
 
+mod mailbox;
+
 /// A home on which actors of type `A` can live: each type on a [`Worker`] and in a [`Frame`], which their actors never leave,
 /// and on a [`Pool`] those that are `Send`.
 ///

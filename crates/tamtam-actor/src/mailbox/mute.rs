@@ -1,71 +1,24 @@
-//! Who is kept from its mail until there is room for what it has sent.
-//!
-//! A handler does not wait: its thread has others to run, perhaps the very one that would make room. So what it sends
-//! to a full mailbox is taken in all the same, and the actor handles no more messages until there is room again
-//! (Pony's runtime mutes senders so, though it lets those go on who are flooded themselves).
-//!
-//! Actors that are muted by each other in a circle would wait for ever. So a mute is known to those who look for such
-//! circles, and who would close one is not muted.
+//! What a full mailbox keeps of a sender that has sent to it nevertheless.
 
-use std::sync::Arc;
+use core::any::Any;
 
-use crate::cell::{AtWork, Muted};
 use crate::id::ActorId;
-use crate::waits::{Open, Waiting};
 
-/// An actor that is muted as long as this is kept. It is dropped under no lock: that gives the actor a turn.
+/// An actor that handles no more messages as long as this is kept. It is dropped under no lock: that gives the actor a turn.
 pub(crate) struct Mute {
     sender: ActorId,
-    /// Ends first, so that nobody sees an actor wait that has gone on.
-    _waiting: Waiting,
-    _muted: Muted,
-}
-
-/// Who sends to a full mailbox.
-pub(crate) enum Sender {
-    /// A thread on which no actor is at work: it may wait.
-    Thread,
-    /// The actor that the mailbox belongs to: it would wait for itself.
-    Itself,
-    /// An actor that is muted, to be kept with what it has sent.
-    Muted(Mute),
-    /// An actor that waits for nobody, since the one that it sends to waits for it.
-    Unmuted,
-}
-
-/// A mute ends when it is dropped.
-struct UntilDropped;
-
-impl Open for UntilDropped {
-    fn is_open(&self) -> bool {
-        true
-    }
-}
-
-impl Sender {
-    /// Mutes the actor that is at work here, and sends to this one.
-    pub(crate) fn at_work(receiver: ActorId) -> Self {
-        let Some(sender) = AtWork::id() else {
-            return Sender::Thread;
-        };
-        if sender == receiver {
-            return Sender::Itself;
-        }
-        let (waiting, circle) = Waiting::begin(sender, receiver, Arc::new(UntilDropped));
-        if circle.is_some() {
-            return Sender::Unmuted;
-        }
-        Muted::at_work().map_or(Sender::Thread, |muted| {
-            Sender::Muted(Mute {
-                sender,
-                _waiting: waiting,
-                _muted: muted,
-            })
-        })
-    }
+    _until_dropped: Box<dyn Any + Send>,
 }
 
 impl Mute {
+    /// The sender is muted until the guard is dropped.
+    pub(crate) fn new(sender: ActorId, guard: impl Any + Send) -> Self {
+        Mute {
+            sender,
+            _until_dropped: Box::new(guard),
+        }
+    }
+
     pub(crate) fn sender(&self) -> ActorId {
         self.sender
     }

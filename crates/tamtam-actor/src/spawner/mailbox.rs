@@ -2,10 +2,8 @@
 
 use core::hash::Hash;
 
-use super::dead_letter::Loss;
-use super::limited::Overflow;
-use super::plan::{Describes, Plain, Ruled};
-use crate::spawner::Spawner;
+use super::Spawner;
+use crate::mailbox::{Describes, Loss, Overflow, Plain, Ruled};
 
 impl<H> Spawner<H> {
     /// The mailbox holds so many messages, at least one; what becomes of the others is said by `overflow`.
