@@ -7,11 +7,11 @@ use tamtam_wait::Source;
 use crate::ask_future::{AskFuture, Limit};
 use crate::cell::{AtWork, Cell, Door, Place};
 use crate::error::{AskError, NoThread, TellError};
-use crate::held_wait::HeldWait;
 use crate::home::ThreadWait;
 use crate::id::ActorId;
 use crate::mailbox::{Level, WhenFull, apart};
 use crate::reply::{Answer, Reply};
+use crate::waits::HeldWait;
 use crate::waits::{GRACE, Waiting};
 
 mod outlet;

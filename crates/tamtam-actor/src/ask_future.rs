@@ -6,8 +6,8 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use crate::error::AskError;
-use crate::held_wait::HeldWait;
 use crate::id::ActorId;
+use crate::waits::HeldWait;
 use crate::waits::Open;
 
 /// The answer to a question, awaited: see [`Address::ask_async`](crate::Address::ask_async).

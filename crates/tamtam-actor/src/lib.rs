@@ -16,7 +16,6 @@ mod error;
 mod first_turn;
 mod frame;
 mod hatch;
-mod held_wait;
 mod home;
 mod id;
 mod later;

@@ -9,7 +9,7 @@ use tamtam_wait::{Polled, TaskWait, Token};
 
 use super::Address;
 use crate::error::TellError;
-use crate::held_wait::HeldWait;
+use crate::waits::HeldWait;
 use crate::waits::{Cycle, Open, holder};
 
 /// What [`Address::tell_async`] returns: ready when the message is in the mailbox, or refused.

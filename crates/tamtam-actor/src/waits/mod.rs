@@ -11,6 +11,8 @@
 //! outside, who will answer. So it counts as a deadlock only if it still stands after a while. A question of an actor
 //! to itself counts at once.
 
+mod held;
+
 use core::cell::Cell as PlainCell;
 use core::fmt;
 use core::time::Duration;
@@ -18,7 +20,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::id::ActorId;
+
 use crate::id::{Called, name_of};
+pub(crate) use held::HeldWait;
 
 /// A circle of waits that stands for so long is a deadlock.
 pub(crate) const GRACE: Duration = Duration::from_millis(200);

@@ -4,8 +4,8 @@ use core::pin::Pin;
 use core::task::Context;
 use std::sync::Arc;
 
+use super::{Closed, Cycle, GRACE, Open, Waiting, holder};
 use crate::id::ActorId;
-use crate::waits::{Closed, Cycle, GRACE, Open, Waiting, holder};
 
 /// What a future that waits for an actor means for those who look who waits for whom.
 pub(crate) enum HeldWait {
