@@ -173,7 +173,8 @@ fn check(rows: &Rows, schema: &Schema) -> Result<(), EncodeError> {
 
 /// Appends what stands behind the last chunk.
 fn append_end(rows: u64, bytes: &mut Vec<u8>) {
-    let mut body = vec![0];
+    let mut body = Vec::with_capacity(11);
+    body.push(0);
     write_varint(&mut body, rows);
     append_part(&body, bytes);
 }
@@ -242,10 +243,13 @@ fn write_length(body: &mut Vec<u8>, at: usize, room: usize, length: u64) {
         body.splice(at..at + room, bytes);
         return;
     }
-    for index in 0..room {
-        let more = if index + 1 < room { 0x80 } else { 0 };
-        body[at + index] = (length >> (7 * index)) as u8 & 0x7f | more;
+    let mut left = length;
+    let places = &mut body[at..at + room];
+    for place in &mut *places {
+        *place = left as u8 | 0x80;
+        left >>= 7;
     }
+    places[room - 1] &= 0x7f;
 }
 
 /// Writes a table behind what is in `out`.

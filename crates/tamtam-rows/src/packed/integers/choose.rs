@@ -2,7 +2,7 @@ use super::divisor::Divisor;
 use super::encode::offsets;
 use super::rival::Rival;
 use super::sample::{
-    FEW_LOOKED_AT, MANY_LOOKED_AT, Sample, Widths, entropy, greatest_common_divisor,
+    FEW_LOOKED_AT, MANY_LOOKED_AT, Sample, Widths, entropy, greatest_common_divisor, mostly_from,
 };
 use super::symbols::{class_of, table_bits};
 use super::{Choices, Effort, Integer, dictionary, radix};
@@ -40,8 +40,9 @@ const WORTH_INSIDE: f64 = 1.25;
 const RUN: f64 = 1.0;
 /// The share of equal neighbours from which on a sample is taken to show nothing else.
 const ALL_EQUAL: f64 = 0.98;
-/// The share of values in the upper half of a range that makes those in the lower half outliers.
-const MOSTLY: f64 = 0.9;
+
+/// Up to this width, values are too narrow for some of them to be outliers.
+const NARROW: u32 = 3;
 
 /// What was chosen for a list.
 pub(super) struct Chosen<W> {
@@ -49,7 +50,7 @@ pub(super) struct Chosen<W> {
     /// What comes next, should that turn out not to pay.
     pub(super) second: Choice,
     /// What the mode packed would do, if this is the mode small.
-    pub(super) rival: Option<Rival>,
+    pub(super) rival: Option<Box<Rival>>,
     /// What all offsets from the least value have in common.
     pub(super) divisor: u64,
     /// The offsets divided by it, unless it is 1.
@@ -83,11 +84,11 @@ pub(super) fn choose<T: Integer, W: Word>(
 fn of_little_worth<T: Integer>(values: &[T], min: T, range: u64, effort: Effort) -> Option<Choice> {
     match effort.choices(values.len()) {
         Choices::All => None,
-        Choices::Widths if values.len() >= SHORT && effort.nests() => Some(by_widths(
-            &Sample::<FEW_LOOKED_AT>::of(values, min),
-            values.len(),
-            width_of(range),
-        )),
+        Choices::Widths if values.len() >= SHORT && effort.nests() => {
+            let mut sample = Sample::<FEW_LOOKED_AT>::EMPTY;
+            sample.look_at(values, min);
+            Some(by_widths(&sample, values.len(), width_of(range)))
+        }
         Choices::Widths | Choices::One => Some(Choice::Packed),
     }
 }
@@ -112,26 +113,14 @@ fn by_sample<T: Integer, W: Word, const MOST: usize>(
     range: u64,
     effort: Effort,
 ) -> Chosen<W> {
-    let mut sample = Sample::<MOST>::of(values, min);
+    let mut sample = Sample::<MOST>::EMPTY;
+    sample.look_at(values, min);
     let (divisor, quotients) = divide(values, min, &mut sample).unwrap_or((1, Vec::new()));
     let (choice, second) = cheapest(&sample, values.len(), range / divisor, effort);
-    let rival = (effort.mode == Mode::Small).then(|| {
-        let effort = effort.packed();
-        let (choices, by) = match of_little_worth(values, min, range, effort) {
-            Some(choice) => ([choice, Choice::Packed], 1),
-            None => (
-                cheapest(&sample, values.len(), range / divisor, effort).into(),
-                divisor,
-            ),
-        };
-        Rival {
-            choices,
-            count: values.len(),
-            range,
-            divisor: by,
-            is_divided_alike: by == divisor,
-        }
-    });
+    let rival = match effort.mode {
+        Mode::Small => Some(rival(values, min, range, divisor, &sample, effort.packed())),
+        _ => None,
+    };
     Chosen {
         choice,
         second,
@@ -141,6 +130,32 @@ fn by_sample<T: Integer, W: Word, const MOST: usize>(
     }
 }
 
+/// What the mode packed would do, by the same sample.
+#[inline(never)]
+fn rival<T: Integer, const MOST: usize>(
+    values: &[T],
+    min: T,
+    range: u64,
+    divisor: u64,
+    sample: &Sample<MOST>,
+    effort: Effort,
+) -> Box<Rival> {
+    let (choices, by) = match of_little_worth(values, min, range, effort) {
+        Some(choice) => ([choice, Choice::Packed], 1),
+        None => (
+            cheapest(sample, values.len(), range / divisor, effort).into(),
+            divisor,
+        ),
+    };
+    Box::new(Rival {
+        choices,
+        count: values.len(),
+        range,
+        divisor: by,
+        is_divided_alike: by == divisor,
+    })
+}
+
 fn cheapest<const MOST: usize>(
     sample: &Sample<MOST>,
     count: usize,
@@ -148,6 +163,7 @@ fn cheapest<const MOST: usize>(
     effort: Effort,
 ) -> (Choice, Choice) {
     let width = width_of(range);
+    let tries_hard = effort.mode.tries_hard();
     if count < SHORT {
         return (Choice::Packed, Choice::Packed);
     }
@@ -165,7 +181,7 @@ fn cheapest<const MOST: usize>(
     let mut runs = f64::INFINITY;
     if effort.nests() {
         // Where many values are as wide as the widest, there is nothing to patch.
-        let (from, low, bits) = if sample.lies_from(range / 2, MOSTLY) {
+        let (from, low, bits) = if width > NARROW && mostly_from(sample.values(), range / 2) {
             above_outliers::<MOST>(sample.values(), range)
         } else if sample.share_from(1 << (width - 1)) > 0.25 {
             (0, width, f64::from(width))
@@ -174,11 +190,7 @@ fn cheapest<const MOST: usize>(
             (0, low, bits)
         };
         // What is saved must be worth the second pass, here and where it is read.
-        let worth = if effort.mode.tries_hard() {
-            1.02
-        } else {
-            WORTH
-        };
+        let worth = if tries_hard { 1.02 } else { WORTH };
         offer(
             &mut best,
             Choice::Patched(low, from),
@@ -198,7 +210,7 @@ fn cheapest<const MOST: usize>(
             let bits = (1.0 - equal) * (f64::from(width) + length);
             runs = cost(bits, 100.0) * worth;
             // Values and lengths are lists of their own, and to repeat the values takes time on the other side.
-            let paid = if effort.mode.tries_hard() {
+            let paid = if tries_hard {
                 runs
             } else {
                 // Long runs are repeated at once.
@@ -236,7 +248,7 @@ fn cheapest<const MOST: usize>(
         best = (before, f64::INFINITY);
         offer(&mut best, choice, cost);
     }
-    if effort.mode.tries_hard() {
+    if tries_hard {
         let bits = radix::bits(range) + effort.mode.bits_in(radix::NANOSECONDS);
         offer(&mut best, Choice::Radix, cost(bits, 8.0));
     }
@@ -278,10 +290,9 @@ fn delta_bits<const MOST: usize>(sample: &Sample<MOST>, width: u32) -> f64 {
         }
     });
     let width = width_of(range);
-    let above = |least: u64| offsets.iter().filter(|&&offset| offset >= least).count();
     let (_, patched) = Widths::of(offsets).patched(width);
     let best = packed.min(patched);
-    if above(range / 2) as f64 > MOSTLY * offsets.len() as f64 {
+    if width > NARROW && mostly_from(offsets, range / 2) {
         return best.min(above_outliers::<MOST>(offsets, range).2);
     }
     best

@@ -1,4 +1,5 @@
 use super::Integer;
+use super::dictionary::MOST as MOST_ENTRIES;
 use super::divisor::Divisor;
 use crate::kernels::{vectorised, width_of};
 use crate::packed::marks::Marks;
@@ -20,20 +21,21 @@ pub(super) struct Sample<const MOST: usize> {
 }
 
 impl<const MOST: usize> Sample<MOST> {
-    /// `min` is the least value.
-    pub(super) fn of<T: Integer>(values: &[T], min: T) -> Sample<MOST> {
+    pub(super) const EMPTY: Sample<MOST> = Sample {
+        values: [0; MOST],
+        len: 0,
+        differences: [0; MOST],
+        differences_len: 0,
+        equal: 0,
+    };
+
+    /// Looks at a list whose least value is `min`, once. (A sample that were returned would be copied.)
+    pub(super) fn look_at<T: Integer>(&mut self, values: &[T], min: T) {
         let count = values.len();
         let (stretches, length) = match (count <= MOST, MOST) {
             (true, _) => (1, count),
             (false, FEW_LOOKED_AT) => (4, MOST / 4),
             (false, _) => (32, MOST / 32),
-        };
-        let mut sample = Sample {
-            values: [0; MOST],
-            len: 0,
-            differences: [0; MOST],
-            differences_len: 0,
-            equal: 0,
         };
         for stretch in 0..stretches {
             let room = count - length;
@@ -43,9 +45,8 @@ impl<const MOST: usize> Sample<MOST> {
             } else {
                 room * stretch / (stretches - 1)
             };
-            sample.add(&values[start..start + length], min);
+            self.add(&values[start..start + length], min);
         }
-        sample
     }
 
     fn add<T: Integer>(&mut self, stretch: &[T], min: T) {
@@ -126,21 +127,7 @@ impl<const MOST: usize> Sample<MOST> {
 
     /// The share of the values that are at least so much.
     pub(super) fn share_from(&self, least: u64) -> f64 {
-        let values = self.values();
-        let count = vectorised(|| {
-            values
-                .iter()
-                .map(|&value| u64::from(value >= least))
-                .sum::<u64>()
-        });
-        count as f64 / self.len.max(1) as f64
-    }
-
-    /// Whether more than a share of the values are at least so much. A few of them mostly tell that it is not so.
-    pub(super) fn lies_from(&self, least: u64, share: f64) -> bool {
-        let step = (self.len / 8).max(1);
-        let few = self.values().iter().step_by(step);
-        few.filter(|&&value| value < least).count() <= 2 && self.share_from(least) > share
+        share_from(self.values(), least)
     }
 
     /// Whether three of four differences are nearer to zero than that.
@@ -161,6 +148,12 @@ impl<const MOST: usize> Sample<MOST> {
     /// as the root of what it stands for, or more (Charikar, Chaudhuri, Motwani, Narasayya, "Towards Estimation Error Guarantees for
     /// Distinct Values", PODS 2000).
     pub(super) fn most_distinct(&self, count: usize, even: f64) -> usize {
+        let factor = (count as f64 / self.len.max(1) as f64).sqrt();
+        let least = (even * 6.0) as usize + 32;
+        // As many as any sample of this length could tell, or as are tried at all.
+        if least as f64 > 4.0 * self.len as f64 * factor || least >= (count / 2).min(MOST_ENTRIES) {
+            return least;
+        }
         let mut once = Different::<MOST>::default();
         let mut again = Different::<MOST>::default();
         for value in self.values() {
@@ -171,9 +164,8 @@ impl<const MOST: usize> Sample<MOST> {
             }
         }
         let alone = (once.count - again.count) as f64;
-        let factor = (count as f64 / self.len.max(1) as f64).sqrt();
         let skewed = alone * factor + again.count as f64;
-        (even * 6.0).max(skewed * 4.0) as usize + 32
+        least.max((skewed * 4.0) as usize + 32)
     }
 
     /// How many different values the whole list would have if each were as likely. Without bound if so many as a part
@@ -202,6 +194,29 @@ impl<const MOST: usize> Sample<MOST> {
             (size * size / (2.0 * pairs)).max(distinct as f64)
         }
     }
+}
+
+/// The share of the values that are at least so much.
+fn share_from(values: &[u64], least: u64) -> f64 {
+    let count = vectorised(|| {
+        values
+            .iter()
+            .map(|&value| u64::from(value >= least))
+            .sum::<u64>()
+    });
+    count as f64 / values.len().max(1) as f64
+}
+
+/// Whether more than nine of ten values are at least so much. Six of them mostly tell that it is not so.
+#[inline]
+pub(super) fn mostly_from(values: &[u64], least: u64) -> bool {
+    let step = values.len() / 6;
+    if step == 0 {
+        return false;
+    }
+    let few = [0, step, 2 * step, 3 * step, 4 * step, 5 * step];
+    let below = few.map(|place| u32::from(values[place] < least));
+    below.iter().sum::<u32>() < 2 && share_from(values, least) > 0.9
 }
 
 /// How many values differ, by hashing them to places of a bitmap. It takes some for equal that are not: of 64 one in
