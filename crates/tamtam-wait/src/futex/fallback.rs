@@ -86,3 +86,68 @@ pub(super) fn wake(futex: &Futex, count: u32, _scope: Scope) {
         thread.unpark();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many sleep on the word.
+    fn sleepers(futex: &Futex) -> usize {
+        let address = futex.as_ptr() as usize;
+        let on_it = |sleeper: &&Sleeper| sleeper.address == address;
+        bucket(address).iter().filter(on_it).count()
+    }
+
+    fn until(condition: impl Fn() -> bool) {
+        while !condition() {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn as_many_are_woken_as_the_waker_says() {
+        let word = Futex::new(0);
+        std::thread::scope(|threads| {
+            for _ in 0..3 {
+                threads.spawn(|| assert_eq!(wait(&word, 0, None, Scope::Private), Ok(())));
+            }
+            until(|| sleepers(&word) == 3);
+            for (count, left) in [(0, 3), (1, 2), (2, 0), (1, 0)] {
+                wake(&word, count, Scope::Private);
+                assert_eq!(sleepers(&word), left);
+            }
+        });
+    }
+
+    #[test]
+    fn those_who_sleep_on_another_word_of_the_same_bucket_sleep_on() {
+        // More words than buckets: two of them share one.
+        let words: Vec<_> = (0..=BUCKETS).map(|_| Futex::new(0)).collect();
+        let place = |futex: &Futex| std::ptr::from_ref(&*bucket(futex.as_ptr() as usize)) as usize;
+        let shared = words.iter().enumerate().find_map(|(index, one)| {
+            let other = words[..index]
+                .iter()
+                .find(|other| place(other) == place(one))?;
+            Some((other, one))
+        });
+        let (first, second) = shared.expect("there are fewer buckets than words");
+        std::thread::scope(|threads| {
+            threads.spawn(|| assert_eq!(wait(first, 0, None, Scope::Private), Ok(())));
+            until(|| sleepers(first) == 1);
+            threads.spawn(|| assert_eq!(wait(second, 0, None, Scope::Private), Ok(())));
+            until(|| sleepers(second) == 1);
+            wake(second, 1, Scope::Private);
+            assert_eq!((sleepers(first), sleepers(second)), (1, 0));
+            wake(first, u32::MAX, Scope::Private);
+            assert_eq!(sleepers(first), 0);
+        });
+    }
+
+    #[test]
+    fn one_whose_deadline_has_passed_leaves_the_table() {
+        let word = Futex::new(0);
+        let past = Some(Instant::now());
+        assert_eq!(wait(&word, 0, past, Scope::Private), Err(TimedOut));
+        assert_eq!(sleepers(&word), 0);
+    }
+}
