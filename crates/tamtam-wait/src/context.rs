@@ -516,6 +516,19 @@ mod tests {
     }
 
     #[test]
+    fn each_way_of_waiting_ends_at_the_deadline() {
+        let habit = crate::Habit::new();
+        for wait in crate::Wait::ALL {
+            Context::with(|context| {
+                let deadline = Some(Instant::now() + std::time::Duration::from_millis(2));
+                let mut patience = habit.begin(wait, deadline);
+                assert_eq!(context.wait(&mut patience, deadline), Outcome::Aborted);
+                assert!(Some(Instant::now()) >= deadline);
+            });
+        }
+    }
+
+    #[test]
     fn a_wait_that_was_given_up_at_its_deadline_was_no_short_sleep() {
         let habit = crate::Habit::impatient();
         let wait = |context: &Context| {
