@@ -12,6 +12,7 @@ mod closing;
 mod delivery;
 mod drops;
 mod permits;
+mod queries;
 mod sinks;
 mod stress;
 mod weak_senders;

@@ -99,7 +99,7 @@ impl<T> BlockList<T> {
             cell.stamp.store(generation, Ordering::Release);
         }
         // As often as each sixteenth message would.
-        if offset % 16 == 0 || offset / 16 != (offset + count - 1) / 16 {
+        if has_sixteenth(offset, count) {
             self.receivers.habit().meet();
         }
         self.receivers.notify_many(count);
@@ -145,5 +145,25 @@ impl<T> BlockList<T> {
             return Err(Nothing::Busy);
         }
         Ok(count)
+    }
+}
+
+/// Whether one of the cells whose offset is a multiple of sixteen is among `count` of them from `first` on.
+fn has_sixteenth(first: usize, count: usize) -> bool {
+    first.next_multiple_of(16) < first + count
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::has_sixteenth;
+
+    #[test]
+    fn a_batch_says_where_it_comes_from_as_often_as_each_sixteenth_message_would() {
+        for first in 0..64 {
+            for count in 0..64 {
+                let one_by_one = (first..first + count).any(|offset| offset % 16 == 0);
+                assert_eq!(has_sixteenth(first, count), one_by_one, "{first}, {count}");
+            }
+        }
     }
 }
