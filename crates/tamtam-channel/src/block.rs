@@ -141,3 +141,65 @@ impl<H: Header> Deref for Block<H> {
         &self.header
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_has_as_many_cells_as_fit_between_the_least_and_the_most() {
+        assert_eq!(cells_of::<[u8; 100]>(4, 62), 20);
+        assert_eq!(cells_of::<[u8; 33]>(4, 62), 62);
+        assert_eq!(cells_of::<[u8; 512]>(4, 62), 4);
+        assert_eq!(cells_of::<[u8; 5000]>(4, 62), 4);
+        assert_eq!(cells_of::<()>(4, 62), 62);
+        assert_eq!(cells_of::<u8>(4, 5000), 2048);
+    }
+
+    struct Plain<C>(core::marker::PhantomData<C>);
+
+    impl<C: Default> Header for Plain<C> {
+        type Cell = C;
+
+        const CELLS: usize = 7;
+
+        fn new() -> Self {
+            Plain(core::marker::PhantomData)
+        }
+
+        fn cell() -> C {
+            C::default()
+        }
+    }
+
+    #[derive(Default)]
+    #[repr(align(512))]
+    struct Aligned(u8);
+
+    fn cells_lie_in_their_block<C: Default>() {
+        let block = Block::<Plain<C>>::allocate();
+        let (layout, _) = Block::<Plain<C>>::LAYOUT;
+        let begin = block.addr().get();
+        // SAFETY: the block is alive, and seven is the number of its cells.
+        let addresses: Vec<_> = (0..=7)
+            .map(|index| unsafe { Block::place(block, index) }.addr())
+            .collect();
+        for pair in addresses.windows(2) {
+            assert_eq!(pair[1] - pair[0], size_of::<C>().max(1));
+            assert_eq!(pair[0] % align_of::<C>(), 0);
+        }
+        assert!(addresses[0] >= begin + size_of::<Plain<C>>());
+        assert!(addresses[7] <= begin + layout.size() && begin.is_multiple_of(128));
+        // SAFETY: nobody else knows the block.
+        unsafe { Block::free(block) };
+    }
+
+    #[test]
+    fn the_cells_of_a_block_are_apart_aligned_and_inside() {
+        cells_lie_in_their_block::<u64>();
+        cells_lie_in_their_block::<u8>();
+        cells_lie_in_their_block::<()>();
+        cells_lie_in_their_block::<Aligned>();
+        assert_eq!(Aligned::default().0, 0);
+    }
+}

@@ -140,6 +140,46 @@ mod tests {
     }
 
     #[test]
+    fn large_channels_are_looked_into_seldom() {
+        for (capacity, interval) in [
+            (0, 63),
+            (1, 63),
+            (1023, 63),
+            (1024, 64),
+            (1600, 100),
+            (16 * 1023, 1023),
+            (usize::MAX, 1023),
+        ] {
+            assert_eq!(interval_for(capacity), interval, "{capacity}");
+        }
+    }
+
+    #[test]
+    fn a_look_is_due_before_the_next_chance_would_be_too_late() {
+        let pace = Pace::new(63);
+        for received in 0..100 {
+            for next_chance in [0, 1, 16, 63, 64] {
+                let due = received + next_chance > 63;
+                assert_eq!(pace.is_due(next_chance), due, "{received}, {next_chance}");
+            }
+            pace.count(1);
+        }
+        pace.saw(5);
+        assert!(!pace.is_due(63) && pace.is_due(64));
+        // Without an interval whoever can look does.
+        assert!(Pace::new(0).is_due(1));
+    }
+
+    #[test]
+    fn the_most_that_was_seen_stays() {
+        let pace = Pace::new(63);
+        for (seen, most) in [(0, 0), (5, 5), (3, 5), (5, 5), (9, 9), (0, 9)] {
+            pace.saw(seen);
+            assert_eq!(pace.high_water(), most);
+        }
+    }
+
+    #[test]
     fn a_stream_is_left_alone_longer_and_its_end_is_noticed() {
         let pace = Pace::new(LONGEST_INTERVAL);
         assert_eq!(rest_after(&pace, 2), 2);

@@ -99,3 +99,22 @@ fn a_generation_that_wraps_neither_loses_nor_invents_messages() {
         }
     }
 }
+
+#[test]
+fn as_many_spares_are_kept_as_their_bytes_allow_and_four_at_most() {
+    fn spares<T>() -> usize {
+        let block = Block::<T>::CELLS * Block::<T>::STRIDE;
+        let kept = Block::<T>::SPARES;
+        assert!(kept * block <= SPARE_BYTES, "{kept} of {block}");
+        assert!(
+            kept == 4 || (kept + 1) * block > SPARE_BYTES,
+            "{kept} of {block}"
+        );
+        kept
+    }
+    assert_eq!(spares::<()>(), 4);
+    assert_eq!(spares::<u64>(), 4);
+    assert_eq!(spares::<[u64; 100]>(), 2);
+    assert_eq!(spares::<[u64; 250]>(), 1);
+    assert_eq!(spares::<[u64; 1000]>(), 0);
+}
