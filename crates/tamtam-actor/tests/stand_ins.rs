@@ -225,3 +225,89 @@ fn a_pool_whose_handlers_all_wait_ends_when_it_is_dropped() {
         }
     });
 }
+
+/// So many actors that may block, each of which asks the same other one, which may block, too.
+fn blocking_askers_are_answered(most: usize, count: usize) {
+    within_limit(move || {
+        let pool = Pool::builder()
+            .threads(1)
+            .blocking_threads(most)
+            .build()
+            .unwrap();
+        let answerer = pool
+            .spawner()
+            .blocking()
+            .spawn_fn(|reply: Reply<u64>, _| reply.send(1));
+        let askers: Vec<_> = (0..count)
+            .map(|_| {
+                let answerer = answerer.clone();
+                pool.spawner()
+                    .blocking()
+                    .spawn_fn(move |reply: Question, _| reply.send(answerer.ask(|reply| reply)))
+            })
+            .collect();
+        for _ in 0..3 {
+            assert!(ask_all(&askers).iter().all(|answer| *answer == Ok(1)));
+            // The limit holds for all but the one that was waited for.
+            assert!(pool.snapshot().blocking_threads <= most + 1);
+        }
+        drop(pool);
+    });
+}
+
+#[test]
+fn handlers_that_may_block_and_ask_one_of_their_kind_are_answered_beyond_the_limit_of_threads() {
+    blocking_askers_are_answered(1, 2);
+    blocking_askers_are_answered(4, 100);
+    blocking_askers_are_answered(32, 300);
+}
+
+#[test]
+fn asks_within_each_other_of_actors_that_may_block_are_answered_beyond_the_limit_of_threads() {
+    within_limit(|| {
+        let pool = Pool::builder()
+            .threads(1)
+            .blocking_threads(2)
+            .build()
+            .unwrap();
+        let spawner = pool.spawner().blocking();
+        let mut chain = spawner
+            .clone()
+            .spawn_fn(|reply: Question, _| reply.send(Ok(0)));
+        for _ in 0..20 {
+            let next = chain;
+            chain = spawner.clone().spawn_fn(move |reply: Question, _| {
+                let answer = next.ask(|reply| reply).and_then(|answer| answer);
+                reply.send(answer.map(|number| number + 1));
+            });
+        }
+        assert_eq!(chain.ask(|reply| reply), Ok(Ok(20)));
+        drop(pool);
+    });
+}
+
+#[test]
+fn asks_to_and_fro_between_handlers_that_may_block_and_others_are_answered_beyond_the_limit_of_threads()
+ {
+    within_limit(|| {
+        let pool = Pool::builder()
+            .threads(1)
+            .blocking_threads(1)
+            .build()
+            .unwrap();
+        let mut chain = pool.spawn_fn(|reply: Question, _| reply.send(Ok(0)));
+        for place in 0..10 {
+            let next = chain;
+            let spawner = match place % 2 {
+                0 => pool.spawner().blocking(),
+                _ => pool.spawner(),
+            };
+            chain = spawner.spawn_fn(move |reply: Question, _| {
+                let answer = next.ask(|reply| reply).and_then(|answer| answer);
+                reply.send(answer.map(|number| number + 1));
+            });
+        }
+        assert_eq!(chain.ask(|reply| reply), Ok(Ok(10)));
+        drop(pool);
+    });
+}

@@ -1,10 +1,14 @@
 //! Threads for handlers that may block: as many as there are such handlers at work, up to a limit.
 //!
+//! A thread whose handler waits for an actor keeps its place in the limit. When all do, and one of the actors for which they wait is
+//! due here, a further thread is started, which runs such actors only and then ends: so there are as many threads beyond the
+//! limit, at most, as actors that are waited for and wait themselves.
+//!
 //! They have one queue, under a lock: what may block takes its time anyway. A thread that finds nothing there waits for
 //! a while, and ends. While the pool ends its other threads stay until nothing is due here, since what comes of it may
 //! be for them.
 
-use core::cell::Cell;
+use core::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -38,6 +42,10 @@ struct State {
     /// So many threads there are, and so many of them wait.
     threads: usize,
     idle: usize,
+    /// Threads whose handlers wait for an actor.
+    waiting: usize,
+    /// Where the tasks of the actors are for which these wait, and threads of the pool's, once for each thread.
+    awaited: Vec<usize>,
     number: usize,
     ending: bool,
     closed: bool,
@@ -45,12 +53,13 @@ struct State {
 
 thread_local! {
     /// The pool to which this thread belongs.
-    static INSIDE: Cell<*const Shared> = const { Cell::new(core::ptr::null()) };
+    static INSIDE: RefCell<Weak<Shared>> = const { RefCell::new(Weak::new()) };
 }
 
 /// Whether this thread is one of those for handlers of that pool which may block.
 pub(super) fn is_inside(shared: *const Shared) -> bool {
-    core::ptr::eq(INSIDE.get(), shared)
+    let inside = INSIDE.try_with(|inside| inside.borrow().as_ptr());
+    inside.is_ok_and(|inside| core::ptr::eq(inside, shared))
 }
 
 impl Blocking {
@@ -125,11 +134,23 @@ impl Blocking {
         }
         self.due.fetch_add(1, Ordering::SeqCst);
         state.tasks.push_back(task);
-        if state.tasks.len() <= state.idle || state.threads >= self.most {
+        let has_place = state.threads < self.most || self.is_stuck(&state);
+        if state.tasks.len() <= state.idle || !has_place {
             drop(state);
             self.called.notify_one();
             return;
         }
+        self.start_thread(&mut state, shared);
+    }
+
+    /// Whether an actor is due that is waited for, and all threads that there may be wait.
+    fn is_stuck(&self, state: &State) -> bool {
+        state.threads >= self.most
+            && state.waiting >= state.threads
+            && state.next_awaited().is_some()
+    }
+
+    fn start_thread(&self, state: &mut State, shared: &Arc<Shared>) {
         state.threads += 1;
         state.number += 1;
         let name = format!("{}-b{}", shared.name(), state.number);
@@ -145,11 +166,39 @@ impl Blocking {
         }
     }
 
+    /// The next task for a thread that has none.
+    fn take(&self, state: &mut State) -> Option<Task> {
+        if state.threads <= self.most {
+            return state.tasks.pop_front();
+        }
+        let place = state.next_awaited()?;
+        state.tasks.remove(place)
+    }
+
+    /// A handler waits, and its thread with it: one of these threads, or of the pool's.
+    fn begin_wait(&self, shared: &Arc<Shared>, awaited: Option<usize>, is_inside: bool) {
+        let mut state = self.lock();
+        state.waiting += usize::from(is_inside);
+        state.awaited.extend(awaited);
+        if self.is_stuck(&state) {
+            self.start_thread(&mut state, shared);
+        }
+    }
+
+    fn end_wait(&self, awaited: Option<usize>, is_inside: bool) {
+        let mut state = self.lock();
+        state.waiting -= usize::from(is_inside);
+        let place = (state.awaited.iter()).position(|other| Some(*other) == awaited);
+        if let Some(place) = place {
+            state.awaited.swap_remove(place);
+        }
+    }
+
     fn work(&self, shared: &Arc<Shared>) {
-        INSIDE.set(Arc::as_ptr(shared));
+        INSIDE.set(Arc::downgrade(shared));
         let mut state = self.lock();
         loop {
-            if let Some(task) = state.tasks.pop_front() {
+            if let Some(task) = self.take(&mut state) {
                 drop(state);
                 task.run();
                 if self.due.fetch_sub(1, Ordering::SeqCst) == 1 {
@@ -158,7 +207,8 @@ impl Blocking {
                 state = self.lock();
                 continue;
             }
-            if state.ending {
+            // Beyond the limit a thread is there for those who wait only.
+            if state.ending || state.threads > self.most {
                 break;
             }
             state.idle += 1;
@@ -174,7 +224,59 @@ impl Blocking {
         }
         state.threads -= 1;
         drop(state);
-        INSIDE.set(core::ptr::null());
+        INSIDE.set(Weak::new());
+    }
+}
+
+impl State {
+    /// The place in the queue of the first task of an actor that is waited for.
+    fn next_awaited(&self) -> Option<usize> {
+        self.tasks
+            .iter()
+            .position(|task| self.awaited.contains(&task.location()))
+    }
+}
+
+/// A thread whose handler waits for an actor that may have its turns here, for as long as that takes; also if the wait panics.
+pub(super) struct Waiter {
+    shared: Arc<Shared>,
+    awaited: Option<usize>,
+    /// It is one of those for handlers that may block.
+    is_inside: bool,
+}
+
+impl Waiter {
+    /// `None` if this is no thread for handlers that may block. `awaited` is where the actor's tasks are, if that is known.
+    pub(super) fn begin(awaited: Option<usize>) -> Option<Self> {
+        let shared = INSIDE
+            .try_with(|inside| inside.borrow().upgrade())
+            .ok()
+            .flatten()?;
+        Some(Self::at(&shared, awaited, true))
+    }
+
+    /// This is a thread of the pool's own, whose handler has sent something to that actor. `None` if it is not here.
+    pub(super) fn of_pool(shared: &Arc<Shared>, awaited: usize) -> Option<Self> {
+        // One that is here is due, or at work.
+        let may_be_here = !shared.blocking_threads().is_idle();
+        may_be_here.then(|| Self::at(shared, Some(awaited), false))
+    }
+
+    fn at(shared: &Arc<Shared>, awaited: Option<usize>, is_inside: bool) -> Self {
+        let blocking = shared.blocking_threads();
+        blocking.begin_wait(shared, awaited, is_inside);
+        Waiter {
+            shared: Arc::clone(shared),
+            awaited,
+            is_inside,
+        }
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        let blocking = self.shared.blocking_threads();
+        blocking.end_wait(self.awaited, self.is_inside);
     }
 }
 

@@ -288,6 +288,9 @@ impl PoolBuilder {
 
     /// How many threads there may be at most for actors whose handlers may block; at least one. Otherwise it is 256. See
     /// [`Pool::spawn_blocking`].
+    ///
+    /// If the handlers on all of them wait, by [`Address::ask`] and others, for such actors as well, these have their turns on
+    /// further threads, one at a time unless they wait in turn.
     pub fn blocking_threads(mut self, most: usize) -> Self {
         self.blocking = Some(most.max(1));
         self

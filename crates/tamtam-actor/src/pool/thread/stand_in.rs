@@ -16,6 +16,7 @@
 use std::collections::HashSet;
 
 use super::*;
+use crate::pool::blocking::Waiter;
 use crate::waits::GRACE;
 
 /// How often the reserve looks whether a thread has come back, or something is due that is waited for.
@@ -308,6 +309,7 @@ impl Blocked {
 /// Does something that may wait for an actor. If this is a thread of a pool, another one stands in for it
 /// meanwhile, since the actor may need it.
 pub(crate) fn while_blocked<R>(wait: impl FnOnce() -> R) -> R {
+    let _waiter = Waiter::begin(None);
     let blocked = Blocked::begin(None);
     if let Some((Blocked { shared, .. }, Left::Nobody(_))) = &blocked
         && shared.has_tasks()
@@ -328,7 +330,11 @@ pub(crate) fn wait_for<R>(
     deadline: Option<Instant>,
     mut wait: impl FnMut(Option<Instant>) -> Option<R>,
 ) -> Result<Option<R>, Stuck> {
-    match Blocked::begin(Some(awaited)) {
+    let _waiter = Waiter::begin(Some(awaited));
+    let blocked = Blocked::begin(Some(awaited));
+    let _awaiting =
+        (blocked.as_ref()).and_then(|(blocked, _)| Waiter::of_pool(&blocked.shared, awaited));
+    match blocked {
         Some((blocked, Left::Nobody(number))) => blocked.shared.watch(number, deadline, &mut wait),
         _blocked => Ok(wait(deadline)),
     }
