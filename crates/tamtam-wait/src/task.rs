@@ -225,3 +225,206 @@ impl fmt::Debug for TaskWait {
             .finish()
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use core::cell::Cell;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::WaitList;
+
+    /// Things to take, in the place for one or always in the list.
+    struct Things {
+        left: Cell<usize>,
+        list: WaitList,
+        has_place_for_one: bool,
+        due: Option<Instant>,
+        declined: Cell<usize>,
+    }
+
+    impl Things {
+        fn new(has_place_for_one: bool) -> Self {
+            Things {
+                left: Cell::new(0),
+                list: WaitList::new(),
+                has_place_for_one,
+                due: None,
+                declined: Cell::new(0),
+            }
+        }
+
+        fn bring(&self) {
+            self.left.set(self.left.get() + 1);
+            self.list.notify_one();
+        }
+
+        /// Whether a task waits here, in either place.
+        fn is_waited_for(&self) -> bool {
+            self.list.lone.is_listed() || !self.list.is_empty()
+        }
+    }
+
+    impl Source for Things {
+        fn try_begin(&self, _: &mut Token) -> bool {
+            let left = self.left.get().checked_sub(1);
+            left.inspect(|left| self.left.set(*left)).is_some()
+        }
+
+        fn register(&self, operation: Operation, context: &Context) -> bool {
+            self.list.register(operation, context);
+            self.is_ready()
+        }
+
+        fn unregister(&self, operation: Operation, context: &Context) {
+            self.list.unregister(operation, context);
+        }
+
+        fn decline(&self, _: &Context) {
+            self.declined.set(self.declined.get() + 1);
+            self.list.decline(|| self.is_ready());
+        }
+
+        fn is_ready(&self) -> bool {
+            self.left.get() > 0
+        }
+
+        fn watch(&self, operation: Operation, context: &Context) -> bool {
+            self.list.watch(operation, context);
+            self.is_ready()
+        }
+
+        fn unwatch(&self, operation: Operation, context: &Context) {
+            self.list.unwatch(operation, context);
+        }
+
+        fn list(&self) -> Option<&WaitList> {
+            self.has_place_for_one.then_some(&self.list)
+        }
+
+        fn looks_ready(&self) -> bool {
+            self.is_ready()
+        }
+
+        fn deadline(&self) -> Option<Instant> {
+            self.due
+        }
+    }
+
+    fn poll(wait: &mut TaskWait, things: &Things, deadline: Option<Instant>) -> Poll<Polled> {
+        wait.poll(things, &mut Token::default(), Waker::noop(), deadline)
+    }
+
+    const BEGUN: Poll<Polled> = Poll::Ready(Polled::Begun);
+    const TIMED_OUT: Poll<Polled> = Poll::Ready(Polled::TimedOut);
+
+    fn in_an_hour() -> Option<Instant> {
+        Some(Instant::now() + Duration::from_secs(3600))
+    }
+
+    /// With each place that it may wait in, with and without a deadline.
+    fn each(test: impl Fn(Things, Option<Instant>)) {
+        for has_place_for_one in [true, false] {
+            for deadline in [None, in_an_hour()] {
+                test(Things::new(has_place_for_one), deadline);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_taken_at_once_also_after_the_deadline() {
+        let past = Some(Instant::now());
+        for deadline in [None, past, in_an_hour()] {
+            let things = Things::new(true);
+            things.bring();
+            let mut wait = TaskWait::new();
+            assert_eq!(poll(&mut wait, &things, deadline), BEGUN);
+            assert!(!wait.is_listed() && !things.is_waited_for());
+        }
+        let things = Things::new(true);
+        let mut wait = TaskWait::new();
+        assert_eq!(poll(&mut wait, &things, past), TIMED_OUT);
+        assert!(!wait.is_listed() && !things.is_waited_for());
+    }
+
+    #[test]
+    fn a_task_waits_until_something_is_brought() {
+        each(|things, deadline| {
+            let mut wait = TaskWait::new();
+            for _ in 0..3 {
+                assert_eq!(poll(&mut wait, &things, deadline), Poll::Pending);
+                assert!(wait.is_listed() && things.is_waited_for());
+            }
+            things.bring();
+            assert!(!things.is_waited_for());
+            assert_eq!(poll(&mut wait, &things, deadline), BEGUN);
+            assert!(!wait.is_listed() && things.left.get() == 0);
+        });
+    }
+
+    #[test]
+    fn one_who_was_faster_makes_the_chosen_task_wait_again() {
+        each(|things, deadline| {
+            let mut wait = TaskWait::new();
+            assert_eq!(poll(&mut wait, &things, deadline), Poll::Pending);
+            things.bring();
+            things.left.set(0);
+            assert_eq!(poll(&mut wait, &things, deadline), Poll::Pending);
+            assert!(wait.is_listed() && things.is_waited_for());
+            wait.cancel(&things);
+        });
+    }
+
+    #[test]
+    fn a_cancelled_wait_leaves_nothing_and_passes_on_what_it_was_chosen_for() {
+        each(|things, deadline| {
+            let mut wait = TaskWait::new();
+            wait.cancel(&things);
+            assert_eq!(poll(&mut wait, &things, deadline), Poll::Pending);
+            wait.cancel(&things);
+            assert!(!wait.is_listed() && !things.is_waited_for());
+            assert_eq!(things.declined.get(), 0);
+
+            assert_eq!(poll(&mut wait, &things, deadline), Poll::Pending);
+            let other = Context::for_task(Waker::noop());
+            things.list.register(Operation::new(1), &other);
+            things.bring();
+            assert_eq!(other.outcome(), None);
+            wait.cancel(&things);
+            assert_eq!(other.outcome(), Some(Outcome::Selected(Operation::new(1))));
+            assert!(!things.is_waited_for());
+        });
+    }
+
+    #[test]
+    fn a_wait_ends_at_its_deadline_or_looks_again_at_that_of_its_source() {
+        let things = Things::new(true);
+        let mut wait = TaskWait::new();
+        let soon = Instant::now() + Duration::from_millis(2);
+        while poll(&mut wait, &things, Some(soon)).is_pending() {
+            std::thread::yield_now();
+        }
+        assert!(Instant::now() >= soon && !wait.is_listed() && !things.is_waited_for());
+
+        // The earlier of the two is kept.
+        let mut things = Things::new(false);
+        things.due = in_an_hour();
+        let due_of = |wait: &TaskWait| match &wait.state {
+            State::Listed(listed) => listed.deadline.as_ref().map(TaskDeadline::due),
+            _ => None,
+        };
+        for deadline in [
+            None,
+            in_an_hour(),
+            in_an_hour().map(|at| at + Duration::from_secs(60)),
+        ] {
+            assert_eq!(poll(&mut wait, &things, deadline), Poll::Pending);
+            assert_eq!(due_of(&wait), things.due);
+            wait.cancel(&things);
+        }
+        let earlier = things.due.map(|due| due - Duration::from_secs(60));
+        assert_eq!(poll(&mut wait, &things, earlier), Poll::Pending);
+        assert_eq!(due_of(&wait), earlier);
+        wait.cancel(&things);
+    }
+}
