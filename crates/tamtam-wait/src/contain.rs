@@ -25,3 +25,52 @@ pub fn contain<R>(foreign: impl FnOnce() -> R) -> Option<R> {
         }
     }
 }
+
+/// Wakers of tests that panic when they are cloned.
+#[cfg(all(test, not(tamtam_loom)))]
+pub(crate) mod uncloneable {
+    use core::ptr;
+    use core::task::{RawWaker, RawWakerVTable, Waker};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    static TABLE: RawWakerVTable = RawWakerVTable::new(|_| refuse(), |_| (), |_| (), |_| ());
+
+    fn refuse() -> RawWaker {
+        // No panic hook prints it.
+        std::panic::resume_unwind(Box::new("this waker cannot be cloned"))
+    }
+
+    pub(crate) fn waker() -> Waker {
+        // SAFETY: the functions of the table do nothing with the data.
+        unsafe { Waker::from_raw(RawWaker::new(ptr::null(), &TABLE)) }
+    }
+
+    /// Whether what is done with such a waker panics.
+    pub(crate) fn panics<R>(with: impl FnOnce(&Waker) -> R) -> bool {
+        let waker = waker();
+        catch_unwind(AssertUnwindSafe(|| with(&waker))).is_err()
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    /// What it panics with panics, too, when it is dropped.
+    struct Twice;
+
+    impl Drop for Twice {
+        fn drop(&mut self) {
+            std::panic::resume_unwind(Box::new("dropped"));
+        }
+    }
+
+    #[test]
+    fn a_panic_of_foreign_code_ends_here() {
+        assert_eq!(contain(|| 7), Some(7));
+        let panics = || -> u8 { std::panic::resume_unwind(Box::new("foreign")) };
+        assert_eq!(contain(panics), None);
+        let panics = || -> u8 { std::panic::resume_unwind(Box::new(Twice)) };
+        assert_eq!(contain(panics), None);
+    }
+}

@@ -387,6 +387,7 @@ impl fmt::Debug for Context {
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests {
     use super::*;
+    use crate::contain::uncloneable;
     use std::sync::atomic::AtomicUsize;
     use std::sync::atomic::Ordering::SeqCst;
     use std::task::Wake;
@@ -513,6 +514,18 @@ mod tests {
             context.recycle();
         }
         assert_eq!(SPARE_FOR_TASKS.with_borrow(Vec::len), MOST_SPARE);
+    }
+
+    #[test]
+    fn a_task_whose_new_waker_cannot_be_cloned_is_woken_by_the_old_one() {
+        let (count, waker) = counting();
+        let context = Context::for_task(&waker);
+        assert!(uncloneable::panics(|other| context.renew(other)));
+        assert_eq!(context.outcome(), None);
+        assert_eq!(context.select(SECOND), Some(true));
+        context.wake();
+        assert_eq!(count.0.load(SeqCst), 1);
+        assert!(uncloneable::panics(Context::for_task));
     }
 
     #[test]

@@ -217,6 +217,7 @@ impl Lone {
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests {
     use super::*;
+    use crate::contain::uncloneable;
 
     /// A ticket is of one listing: who was chosen with it does not take another task's listing, nor its own
     /// next one, for it. Also where the count of listings wraps.
@@ -253,6 +254,17 @@ mod tests {
         lone.forget();
         assert!(!lone.is_listed() && !lone.waits(leaked) && !lone.notify());
         lone.forget();
+    }
+
+    #[test]
+    fn a_waker_that_cannot_be_cloned_leaves_the_place_free() {
+        let lone = Lone::new();
+        assert!(uncloneable::panics(|waker| lone.list(waker)));
+        assert!(uncloneable::panics(|waker| lone.list_only(waker)));
+        let ticket = lone.list(Waker::noop()).expect("the place is free");
+        assert!(uncloneable::panics(|waker| lone.renew(ticket, waker)));
+        assert!(!lone.waits(ticket) && !lone.is_listed());
+        assert!(lone.list(Waker::noop()).is_some());
     }
 
     /// A waker stays for the next listing of the same task, until another one lists or it gives up.
