@@ -328,6 +328,13 @@ mod json {
     }
 
     #[test]
+    fn a_text_with_escapes_is_taken_for_what_it_means() {
+        let text = r#"[{"day":"2024-02-29","s":"a\"b"},{"day":"2024\u002d03-01","s":"1"}]"#;
+        let expected = vec![Field::new("day", Kind::Date), Field::new("s", Kind::Text)];
+        assert_eq!(inferred(text), ("json-objects", expected));
+    }
+
+    #[test]
     fn columns_may_come_late_and_be_missing() {
         let text = r#"[{"a":1},{"b":2.5,"a":2},{"b":1,"c":18446744073709551615}]"#;
         let expected = vec![
