@@ -78,3 +78,37 @@ mod wiped {
         Some(unsafe { &*page.cast::<AtomicU32>() })
     }
 }
+
+#[cfg(all(test, target_os = "linux", not(miri)))]
+mod tests {
+    use super::*;
+
+    /// Whether it holds in a forked child, which does nothing else.
+    fn holds_in_a_child(claim: impl FnOnce() -> bool) -> bool {
+        // SAFETY: the child only looks at atomics, makes system calls, and exits without running anything of this
+        // program; the parent waits for the child that it has made.
+        unsafe {
+            let child = libc::fork();
+            assert!(child >= 0, "no process could be made");
+            if child == 0 {
+                libc::_exit(i32::from(!claim()));
+            }
+            let mut status = -1;
+            assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+            libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
+        }
+    }
+
+    #[test]
+    fn each_process_has_an_identity_that_none_of_its_ancestors_has() {
+        let own = current();
+        assert_ne!(own, 0);
+        assert_eq!(current(), own);
+        assert!(holds_in_a_child(|| {
+            let child = current();
+            let holds = child != own && child != 0 && current() == child;
+            holds && holds_in_a_child(|| ![0, own, child].contains(&current()))
+        }));
+        assert_eq!(current(), own);
+    }
+}
