@@ -273,6 +273,47 @@ fn a_schema_may_be_given() {
     );
 }
 
+/// As integers, days and units of time are counts.
+#[test]
+fn a_column_of_time_takes_what_it_counts() {
+    #[derive(Clone, Copy, Serialize)]
+    struct Counts {
+        day: i64,
+        time: u64,
+        at: i64,
+    }
+    let schema = Schema::new([
+        Field::new("day", Kind::Date),
+        Field::new("time", Kind::Time(Unit::Millisecond)),
+        Field::new("at", Kind::Timestamp(Unit::Second, Zone::Utc)),
+    ])
+    .unwrap();
+    let counts = Counts {
+        day: -1,
+        time: 3_600_000,
+        at: -86_400,
+    };
+    let rows = Rows::from_serialize_with(schema.clone(), [counts]).unwrap();
+    let found: Vec<Value<'_>> = rows.iter().next().unwrap().values().collect();
+    assert_eq!(
+        found,
+        [
+            Value::Date(-1),
+            Value::Time(3_600_000),
+            Value::Timestamp(-86_400)
+        ]
+    );
+    let far = Counts {
+        day: 1 << 31,
+        ..counts
+    };
+    let error = Rows::from_serialize_with(schema, [far]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "column \"day\", row 0: 2147483648 is not of type date"
+    );
+}
+
 #[test]
 fn what_holds_several_values_is_refused() {
     #[derive(Serialize)]
