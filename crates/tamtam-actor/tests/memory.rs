@@ -8,6 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use support::{hold, until, within_limit};
@@ -434,4 +435,23 @@ impl Drop for Ended {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+#[test]
+fn threads_that_ask_and_end_leave_nothing() {
+    let _alone = alone();
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let actor = pool.spawn(Stateful([1; 8]));
+        let ask_from_a_thread = || {
+            let actor = actor.clone();
+            let asks = move || assert_eq!(actor.ask(|reply| reply), Ok(1));
+            thread::spawn(asks).join().unwrap();
+        };
+        (0..20).for_each(|_| ask_from_a_thread());
+        let before = live();
+        (0..500).for_each(|_| ask_from_a_thread());
+        // The actor's thread may be about to leave what the last one has left.
+        until(|| live() - before < 8_192);
+    });
 }
