@@ -418,23 +418,15 @@ impl Parts {
             max: sent,
             runs: usize::MAX,
         };
-        figure(link.metric, "µs", sum(&[self.encode, sent, self.decode]))
+        Figure::new(link.metric, "µs", sum(&[self.encode, sent, self.decode]))
     }
 
     fn figures(&self) -> [Figure; 3] {
         [
-            figure("encode_us", "µs", self.encode),
-            figure("decode_us", "µs", self.decode),
-            figure("bytes_per_row", "B", self.bytes),
+            Figure::new("encode_us", "µs", self.encode),
+            Figure::new("decode_us", "µs", self.decode),
+            Figure::new("bytes_per_row", "B", self.bytes),
         ]
-    }
-}
-
-fn figure(metric: &str, unit: &str, summary: Summary) -> Figure {
-    Figure {
-        metric: metric.to_owned(),
-        unit: unit.to_owned(),
-        summary,
     }
 }
 

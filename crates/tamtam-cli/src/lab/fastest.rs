@@ -1,6 +1,6 @@
 //! Which contender is the fastest on which link: the verdict on a table that is sent to a client.
 
-use super::metric::{self, Metric};
+use super::metric;
 use super::number;
 use super::standings::{Row, Standings};
 use tamtam_lab::rows::LINKS;
@@ -60,14 +60,6 @@ pub(super) fn fastest<'a>(
         .min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// Whether this row has the best figure of a metric whose best is marked.
-#[must_use]
-pub(super) fn is_marked(standings: &Standings, row: &Row, metric: &str) -> bool {
-    Metric::find(metric).is_some_and(|metric| metric.best_is_marked)
-        && standings.ranked().count() > 1
-        && fastest(standings, metric, |_| true).is_some_and(|(best, _)| std::ptr::eq(best, row))
-}
-
 fn times(ratio: f64) -> String {
     format!("{}×", number::times(ratio))
 }
@@ -83,7 +75,7 @@ fn listed(words: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_marked, verdict};
+    use super::verdict;
     use crate::lab::standings::Standings;
     use crate::lab::standings::samples::standings;
 
@@ -140,9 +132,9 @@ mod tests {
         let marked: Vec<(&str, &str)> = standings
             .rows
             .iter()
-            .flat_map(|row| NAMES.map(|metric| (row, metric)))
-            .filter(|(row, metric)| is_marked(&standings, row, metric))
-            .map(|(row, metric)| (row.contender.as_str(), metric))
+            .flat_map(|row| row.figures.iter().map(move |figure| (row, figure)))
+            .filter(|(_, figure)| figure.is_best)
+            .map(|(row, figure)| (row.contender.as_str(), figure.metric.as_str()))
             .collect();
         assert_eq!(
             marked,
@@ -163,6 +155,6 @@ mod tests {
             &[("+slot", Ok(&[&[("ns_per_op", 1.0)]]), None)],
         );
         assert_eq!(verdict(&other), None);
-        assert!(!is_marked(&other, &other.rows[0], "ns_per_op"));
+        assert!(!other.rows[0].figures[0].is_best);
     }
 }

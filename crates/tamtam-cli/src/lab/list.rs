@@ -3,7 +3,7 @@
 use super::catalog::Catalog;
 use super::experiment::{self, Experiment};
 use super::number;
-use super::table::{bold, wrapped};
+use super::results::terminal::{bold, wrapped};
 
 /// The text of the list.
 #[must_use]

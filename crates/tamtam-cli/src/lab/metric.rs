@@ -173,6 +173,14 @@ impl Metric {
         METRICS.iter().find(|metric| metric.name == name)
     }
 
+    /// Those of which a table marks the best figure: less is better in each.
+    pub(super) fn whose_best_is_marked() -> impl Iterator<Item = &'static str> {
+        METRICS
+            .iter()
+            .filter(|metric| metric.best_is_marked)
+            .map(|metric| metric.name)
+    }
+
     /// The place of `name` among the columns: known metrics in our order, others behind them.
     #[must_use]
     pub(super) fn place(name: &str) -> usize {

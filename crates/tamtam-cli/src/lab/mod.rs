@@ -1,7 +1,7 @@
 //! The front end of the lab: `tamtam lab`.
 //!
 //! It chooses what to measure (`plan`), starts one fresh process for every measurement (`runner`), summarises what
-//! they answer (`standings`) and shows it (`table`, `verdict`, `results`). It never measures anything itself:
+//! they answer (`standings`) and shows it (`results`, `verdict`). It never measures anything itself:
 //! that is the work of the crate `tamtam-lab`, in the processes that it starts. What was written earlier it shows and
 //! compares as a page (`report`).
 
@@ -28,7 +28,6 @@ mod runner;
 mod session;
 mod standings;
 mod statistics;
-mod table;
 mod totals;
 mod totals_table;
 mod verdict;

@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::metric::Metric;
 use super::number;
 use super::plan::{Plan, Task};
-use super::table::wrapped;
+use super::results::terminal::wrapped;
 use tamtam_lab::Outcome;
 
 /// The progress of one session, on standard error.

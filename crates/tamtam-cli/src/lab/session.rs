@@ -15,11 +15,12 @@ use super::kept::Kept;
 use super::peers::Peers;
 use super::plan::Plan;
 use super::progress::{Progress, tell};
+use super::results::table::Detail;
+use super::results::terminal::{self, wrapped};
 use super::results::{Format, ResultsFile};
 use super::runner::Session;
 use super::standings::{Standings, State};
-use super::table::{Detail, wrapped};
-use super::{list, machine, number, report as page, table, totals, totals_table, verdict};
+use super::{list, machine, number, report as page, totals, totals_table, verdict};
 
 /// The exit code of a program that a person stopped.
 const STOPPED: u8 = 130;
@@ -155,7 +156,7 @@ fn report(
         .iter()
         .filter(|standings| standings.rows.iter().any(|row| row.state != State::NotRun))
     {
-        text.push_str(&table::render(standings, detail, colour));
+        text.push_str(&terminal::render(standings, detail, colour));
         for verdict in verdict::verdicts(standings) {
             text.push_str(&wrapped(&format!("→ {verdict}"), "  "));
         }

@@ -45,6 +45,20 @@ pub(super) struct Figure {
     pub unit: String,
     /// What the runs gave.
     pub summary: Summary,
+    /// Whether it is the best one, of a metric whose best is marked.
+    pub is_best: bool,
+}
+
+impl Figure {
+    #[must_use]
+    pub(super) fn new(metric: &str, unit: &str, summary: Summary) -> Self {
+        Self {
+            metric: metric.to_owned(),
+            unit: unit.to_owned(),
+            summary,
+            is_best: false,
+        }
+    }
 }
 
 /// How a contender stands.
@@ -130,6 +144,30 @@ impl Standings {
                 .cmp(&b.state.place())
                 .then(value(first).total_cmp(&value(second)))
         });
+        self.mark_the_best();
+    }
+
+    /// Marks the best figure of each metric whose best is marked, where there are others.
+    fn mark_the_best(&mut self) {
+        if self.ranked().count() < 2 {
+            return;
+        }
+        for metric in Metric::whose_best_is_marked() {
+            let best = self
+                .rows
+                .iter()
+                .enumerate()
+                .filter(|(_, row)| row.state == State::Ranked)
+                .filter_map(|(place, row)| Some((place, row.summary(metric)?.median)))
+                .min_by(|(_, one), (_, other)| one.total_cmp(other));
+            let Some((best, _)) = best else { continue };
+            for (place, row) in self.rows.iter_mut().enumerate() {
+                let mut figures = row.figures.iter_mut();
+                if let Some(figure) = figures.find(|figure| figure.metric == metric) {
+                    figure.is_best = place == best;
+                }
+            }
+        }
     }
 
     /// The contenders that are compared, best first.
@@ -221,11 +259,7 @@ fn summarise(record: &Record) -> Vec<Figure> {
             .map(|other| other.value)
             .collect();
         if let Some(summary) = Summary::of(&values) {
-            figures.push(Figure {
-                metric: metric.metric.clone(),
-                unit: metric.unit.clone(),
-                summary,
-            });
+            figures.push(Figure::new(&metric.metric, &metric.unit, summary));
         }
     }
     figures

@@ -1,7 +1,7 @@
 //! The totals of `rows` as a table on a terminal.
 
 use super::metric;
-use super::table::{Column, Kind, bold, draw, wrapped};
+use super::results::terminal::{Column, Kind, bold, draw, wrapped};
 use super::totals::{self, Line};
 
 /// Writes the table of `lines` with what they come to; nothing if there are none.
@@ -47,7 +47,7 @@ pub(super) fn render(lines: &[Line], colour: bool) -> String {
             });
         }
     }
-    let columns = [tables, clients, links, ours, leads, others];
+    let columns = [&tables, &clients, &links, &ours, &leads, &others];
     text.push_str(&draw(&columns, &kinds, colour));
     for sentence in totals::sentences(lines) {
         text.push_str(&wrapped(&sentence, "  "));

@@ -27,7 +27,7 @@ use self::page::Page;
 use self::recording::Recording;
 use super::arguments::ReportArguments;
 use super::progress::tell;
-use super::table::wrapped;
+use super::results::terminal::wrapped;
 use super::{kept, number, session};
 use crate::reason::reason;
 

@@ -266,16 +266,14 @@ impl Groups {
             "{} has another version or another owner than in the lines before",
             row.contender
         );
-        row.figures.push(Figure {
-            metric: line.metric,
-            unit: line.unit,
-            summary: Summary {
-                median: line.median,
-                min: line.min,
-                max: line.max,
-                runs: line.runs,
-            },
-        });
+        let summary = Summary {
+            median: line.median,
+            min: line.min,
+            max: line.max,
+            runs: line.runs,
+        };
+        row.figures
+            .push(Figure::new(&line.metric, &line.unit, summary));
         Ok(())
     }
 

@@ -8,11 +8,11 @@ use super::comparison::{self, Judgement, Series};
 use super::drawn::{self, CPU, Drawn};
 use super::recording::Recording;
 use super::tracks::{self, Tracks};
-use crate::lab::experiment::{Experiment, LIMITS, Published};
-use crate::lab::fastest;
-use crate::lab::metric::{self, Metric};
+use crate::lab::experiment::{Experiment, Published};
+use crate::lab::metric;
 use crate::lab::number;
 use crate::lab::origin;
+use crate::lab::results::table::{Cell, Column, Detail, Subject, Table, What};
 use crate::lab::standings::{Row, Standings, State};
 use crate::lab::statistics::Summary;
 use crate::lab::verdict;
@@ -27,25 +27,6 @@ pub(super) struct Measured<'a> {
     pub recording: &'a Recording,
     /// What it found.
     pub standings: &'a Standings,
-}
-
-/// A column of the table of figures: its heading and, for each row, the cell.
-struct Column {
-    heading: String,
-    cells: Vec<Cell>,
-}
-
-/// A figure as it is shown, and to the last digit.
-#[derive(Default)]
-struct Cell {
-    text: String,
-    exact: Option<f64>,
-}
-
-impl Cell {
-    fn text(text: String) -> Self {
-        Self { text, exact: None }
-    }
 }
 
 impl Measured<'_> {
@@ -66,7 +47,7 @@ impl Measured<'_> {
             @for verdict in verdict::verdicts(standings) {
                 p.verdict { (verdict) }
             }
-            (self.table(&name, drawn, &published))
+            (self.table(&name, drawn))
         }
     }
 
@@ -164,9 +145,14 @@ impl Measured<'_> {
     }
 
     /// Every figure, the articles' below ours.
-    fn table(&self, name: &str, drawn: Drawn<'_>, published: &[(&Published, f64)]) -> Markup {
-        let rows = compared(self.standings);
-        let columns = columns(self.standings, &rows, drawn, published);
+    fn table(&self, name: &str, drawn: Drawn<'_>) -> Markup {
+        let table = Table::of(self.standings, Some(drawn.metric), Detail::Full);
+        // Where none is ours, the best peer's ratio says it.
+        let columns: Vec<&Column<'_>> = table
+            .columns
+            .iter()
+            .filter(|column| column.what != What::ToBest)
+            .collect();
         html! {
             div.scroll role="region" aria-label=(format!("Figures of {name}, {}", self.recording.label)) tabindex="0" {
                 table {
@@ -177,27 +163,73 @@ impl Measured<'_> {
                     } }
                     thead { tr {
                         th scope="col" { "contender" }
-                        @for column in &columns { th scope="col" { (column.heading) } }
+                        @for column in &columns { th scope="col" { (heading(column.what, drawn)) } }
                     } }
                     tbody {
-                        @for (place, row) in rows.iter().enumerate() {
-                            tr class=(if row.ours { "ours" } else { "peer" }) {
-                                th scope="row" {
-                                    (mark(row).in_text()) (row.contender) " " small { (row.version) }
-                                }
-                                (cells(&columns, place))
-                            }
-                        }
-                        @for (place, (published, _)) in published.iter().enumerate() {
-                            tr.article {
-                                th scope="row" { (Mark::Article.in_text()) (published.name) }
-                                (cells(&columns, rows.len() + place))
+                        @for (place, subject) in table.subjects.iter().enumerate() {
+                            tr class=(class(subject)) {
+                                th scope="row" { (named(subject)) }
+                                @for column in &columns { td { (shown(column.what, column.cells[place])) } }
                             }
                         }
                     }
                 }
             }
         }
+    }
+}
+
+fn class(subject: &Subject<'_>) -> &'static str {
+    match subject {
+        Subject::Contender(row) if row.ours => "ours",
+        Subject::Contender(_) => "peer",
+        Subject::Article(_) => "article",
+    }
+}
+
+fn named(subject: &Subject<'_>) -> Markup {
+    match subject {
+        Subject::Contender(row) => {
+            html! { (mark(row).in_text()) (row.contender) " " small { (row.version) } }
+        }
+        Subject::Article(published) => html! { (Mark::Article.in_text()) (published.name) },
+    }
+}
+
+fn heading(what: What<'_>, drawn: Drawn<'_>) -> String {
+    match what {
+        // What is drawn is said above the chart, unless others like it are in the table.
+        What::Leading(_) if !drawn.is_one_of_several() => "median".to_owned(),
+        What::Leading(unit) | What::Other(unit) => {
+            metric::heading(unit.metric).unwrap_or_else(|| unit.metric.replace('_', " "))
+        }
+        What::Range(_) => "[min..max]".to_owned(),
+        What::ToOurs => "to ours".to_owned(),
+        What::ToBest => "to best".to_owned(),
+        What::ToBestPeer => "to best peer".to_owned(),
+        What::Runs => "runs".to_owned(),
+        What::Failures => String::new(),
+    }
+}
+
+/// A cell as it is read, and to the last digit.
+fn shown(what: What<'_>, cell: Cell) -> Markup {
+    let exact = |value: f64, text: String| html! { data value=(value) { (text) } };
+    match (cell, what) {
+        (Cell::Figure { value, is_best }, What::Leading(unit) | What::Other(unit)) => {
+            let best = if is_best { "› " } else { "" };
+            let text = drawn::figure(unit.metric, unit.unit, value);
+            exact(value, format!("{best}{text}"))
+        }
+        (Cell::Range(summary), What::Range(unit)) => {
+            html! { (drawn::span(unit.metric, unit.unit, summary)) }
+        }
+        (Cell::Ratio(ratio), _) => exact(ratio, format!("{}×", number::times(ratio))),
+        (Cell::NotRanked, _) => html! { "–" },
+        (Cell::Runs(runs), _) => html! { (runs) " ✓" },
+        (Cell::Failed, _) => html! { "failed" },
+        (Cell::NotRun, _) => html! { "not run" },
+        (Cell::Empty | Cell::Figure { .. } | Cell::Range(_), _) => html! {},
     }
 }
 
@@ -359,149 +391,4 @@ fn published(standings: &Standings, metric: &str) -> Vec<(&'static Published, f6
         .flat_map(|experiment| experiment.published_beside(&standings.variant))
         .filter_map(|published| Some((published, published.value(metric)?)))
         .collect()
-}
-
-/// Those that are shown with each other; what is beside them is said in a sentence.
-fn compared(standings: &Standings) -> Vec<&Row> {
-    standings
-        .rows
-        .iter()
-        .filter(|row| !origin::is_beside(standings, row))
-        .collect()
-}
-
-/// The columns of the table that have something to say.
-fn columns(
-    standings: &Standings,
-    rows: &[&Row],
-    drawn: Drawn<'_>,
-    published: &[(&Published, f64)],
-) -> Vec<Column> {
-    // Cells for the contenders by `of_row`, for the articles by `of_article`.
-    let column = |heading: &str,
-                  of_row: &dyn Fn(&Row) -> Cell,
-                  of_article: &dyn Fn(&Published) -> Cell| Column {
-        heading: heading.to_owned(),
-        cells: rows
-            .iter()
-            .copied()
-            .map(of_row)
-            .chain(published.iter().map(|(published, _)| of_article(published)))
-            .collect(),
-    };
-    let none = |_: &Published| Cell::default();
-    let medians = |metric: &str, unit: &str| {
-        let shown = |value: f64| Cell {
-            text: drawn::figure(metric, unit, value),
-            exact: Some(value),
-        };
-        let heading = metric::heading(metric).unwrap_or_else(|| metric.replace('_', " "));
-        column(
-            // What is drawn is said above the chart, unless others like it are in the table.
-            if metric == drawn.metric && !drawn.is_one_of_several() {
-                "median"
-            } else {
-                &heading
-            },
-            &|row| {
-                let mut cell = row
-                    .summary(metric)
-                    .map_or_else(Cell::default, |summary| shown(summary.median));
-                if fastest::is_marked(standings, row, metric) {
-                    cell.text.insert_str(0, "› ");
-                }
-                cell
-            },
-            &|published| published.value(metric).map_or_else(Cell::default, shown),
-        )
-    };
-    let mut columns = vec![medians(drawn.metric, drawn.unit)];
-    columns.push(column(
-        "[min..max]",
-        &|row| match row.summary(drawn.metric) {
-            Some(summary) if summary.runs > 1 => {
-                Cell::text(drawn::span(drawn.metric, drawn.unit, summary))
-            }
-            _ => Cell::default(),
-        },
-        &none,
-    ));
-    let experiment = Experiment::find(&standings.experiment);
-    let flagships = experiment.map_or(&[][..], |experiment| experiment.flagships);
-    let best_peer = standings
-        .ranked()
-        .find(|row| !row.ours && !LIMITS.contains(&row.contender.as_str()));
-    for (heading, reference) in [
-        ("to ours", standings.champion(flagships)),
-        ("to best peer", best_peer),
-    ] {
-        let base = reference.and_then(|row| row.summary(drawn.metric));
-        if let Some(base) = base.filter(|base| base.median > 0.0) {
-            let ratio = |value: f64| Cell {
-                text: format!("{}×", number::times(value / base.median)),
-                exact: Some(value / base.median),
-            };
-            columns.push(column(
-                heading,
-                &|row| match (&row.state, row.summary(drawn.metric)) {
-                    (State::Ranked, Some(summary)) => ratio(summary.median),
-                    (_, Some(_)) => Cell::text("–".to_owned()),
-                    _ => Cell::default(),
-                },
-                // An article's machine is not this one: between the two there is no ratio.
-                &none,
-            ));
-        }
-    }
-    columns.push(column(
-        "runs",
-        &|row| match row.summary(drawn.metric) {
-            Some(summary) => Cell::text(format!("{} ✓", summary.runs)),
-            None => Cell::default(),
-        },
-        &none,
-    ));
-    for (metric, unit) in others(standings, rows, drawn) {
-        columns.push(medians(metric, unit));
-    }
-    columns.retain(|column| column.cells.iter().any(|cell| !cell.text.is_empty()));
-    columns
-}
-
-/// The other metrics that tables show, with their units, in the order of their columns.
-fn others<'a>(
-    standings: &Standings,
-    rows: &[&'a Row],
-    drawn: Drawn<'_>,
-) -> Vec<(&'a str, &'a str)> {
-    let mut others: Vec<(&str, &str)> = Vec::new();
-    for figure in rows.iter().flat_map(|row| &row.figures) {
-        let name = figure.metric.as_str();
-        let is_primary = standings.primary.as_deref() == Some(name);
-        // One is the other turned round, of interest only where it orders the rows.
-        let is_reciprocal = name == "ops_per_s" && !is_primary;
-        if name != drawn.metric
-            && !is_reciprocal
-            && metric::heading(name).is_some()
-            && !others.iter().any(|(known, _)| *known == name)
-        {
-            others.push((name, &figure.unit));
-        }
-    }
-    others.sort_by_key(|(name, _)| Metric::place(name));
-    others
-}
-
-fn cells(columns: &[Column], place: usize) -> Markup {
-    html! {
-        @for column in columns {
-            @let cell = &column.cells[place];
-            td {
-                @match cell.exact {
-                    Some(exact) => data value=(exact) { (cell.text) },
-                    None => (cell.text),
-                }
-            }
-        }
-    }
 }

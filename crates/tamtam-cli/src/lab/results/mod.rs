@@ -1,5 +1,8 @@
 //! The figures for programs: JSON lines and CSV, one line for each metric of each contender in each variant.
 
+pub(in crate::lab) mod table;
+pub(in crate::lab) mod terminal;
+
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -7,11 +10,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use super::standings::Standings;
+use crate::lab::standings::Standings;
 
 /// One figure, as it is written: every field always.
 #[derive(Debug, Serialize)]
-pub(super) struct Line<'a> {
+pub(in crate::lab) struct Line<'a> {
     experiment: &'a str,
     variant: &'a str,
     contender: &'a str,
@@ -29,7 +32,7 @@ pub(super) struct Line<'a> {
 }
 
 /// The lines of `standings`. Contenders that failed have no figures, so no lines.
-pub(super) fn lines<'a>(
+pub(in crate::lab) fn lines<'a>(
     standings: &'a [Standings],
     machine: &'a str,
 ) -> impl Iterator<Item = Line<'a>> {
@@ -56,7 +59,7 @@ pub(super) fn lines<'a>(
 
 /// How a results file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(in crate::lab) enum Format {
     /// One JSON object a line.
     Json,
     /// Comma-separated values with a heading.
@@ -65,7 +68,7 @@ pub(super) enum Format {
 
 /// A results file, opened before anything is measured, so that a wrong name costs no time.
 #[derive(Debug)]
-pub(super) struct ResultsFile {
+pub(in crate::lab) struct ResultsFile {
     path: PathBuf,
     file: File,
     format: Format,
@@ -77,7 +80,7 @@ impl ResultsFile {
     /// # Errors
     ///
     /// If it cannot be written.
-    pub(super) fn open(path: &Path, format: Format) -> Result<Self> {
+    pub(in crate::lab) fn open(path: &Path, format: Format) -> Result<Self> {
         let file = OpenOptions::new()
             .write(true)
             .create(true)
@@ -96,7 +99,7 @@ impl ResultsFile {
     /// # Errors
     ///
     /// If the file cannot be written.
-    pub(super) fn write(self, standings: &[Standings], machine: &str) -> Result<()> {
+    pub(in crate::lab) fn write(self, standings: &[Standings], machine: &str) -> Result<()> {
         let Self { path, file, format } = self;
         let write = || -> Result<()> {
             // A device or a pipe has no length to set.

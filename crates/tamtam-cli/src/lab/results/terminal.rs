@@ -4,14 +4,14 @@ use std::io::{IsTerminal, stdout};
 use std::sync::LazyLock;
 
 use comfy_table::presets::NOTHING;
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table};
+use comfy_table::{Attribute, CellAlignment, Color, ContentArrangement};
 
-use super::experiment::{self, Experiment, Published};
-use super::fastest;
-use super::metric;
-use super::number;
-use super::origin;
-use super::standings::{Row, Standings, State};
+use super::table::{Cell, Detail, Subject, Table, What};
+use crate::lab::experiment::{self, Experiment};
+use crate::lab::metric;
+use crate::lab::number;
+use crate::lab::origin;
+use crate::lab::standings::{Standings, State};
 
 /// The most columns that what the lab prints is wide.
 const WIDEST: usize = 100;
@@ -36,28 +36,9 @@ fn width() -> usize {
 /// The blanks between two columns.
 const GAP: usize = 2;
 
-/// How much a table shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detail {
-    /// The figure that orders the rows, its range, its ratio to ours, and the CPU time: what fits beside the names. Of an
-    /// article's figures the best.
-    Short,
-    /// Every figure.
-    Full,
-}
-
-/// The metrics that a short table has beside the one that orders it.
-const SHORT: [&str; 5] = [
-    "cpu_ns_per_op",
-    "total_us_8mbit",
-    "total_us_100mbit",
-    "total_us_1000mbit",
-    "bytes_per_row",
-];
-
 /// What a row is to the reader; it decides its colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::lab) enum Kind {
     Ours,
     Peer,
     Failed,
@@ -65,7 +46,7 @@ pub(super) enum Kind {
 }
 
 /// A column: its heading and, for each row, its text.
-pub(super) struct Column {
+pub(in crate::lab) struct Column {
     pub heading: String,
     pub cells: Vec<String>,
     pub left: bool,
@@ -84,82 +65,51 @@ impl Column {
 
 /// Writes the table of `standings` with its title and its notes; with `colour`, for a terminal.
 #[must_use]
-pub(super) fn render(standings: &Standings, detail: Detail, colour: bool) -> String {
-    let experiment = Experiment::find(&standings.experiment);
-    let mut published: Vec<&Published> = match (experiment, &standings.primary) {
-        (Some(experiment), Some(primary)) => experiment
-            .published_beside(&standings.variant)
-            .filter(|published| {
-                published
-                    .metrics
-                    .iter()
-                    .any(|(metric, _)| metric == primary)
-            })
-            .collect(),
-        _ => Vec::new(),
-    };
-    if let (Detail::Short, Some(primary)) = (detail, &standings.primary) {
-        // One with a note does not mean what it says without it.
-        published.retain(|published| published.note.is_none());
-        let value = |published: &Published| published.value(primary).unwrap_or(f64::INFINITY);
-        published.sort_by(|one, other| value(one).total_cmp(&value(other)));
-        published.truncate(1);
-    }
-    let rows: Vec<&Row> = standings
-        .rows
-        .iter()
-        .filter(|row| !origin::is_beside(standings, row))
-        .collect();
-    let mut kinds: Vec<Kind> = rows.iter().copied().map(kind).collect();
-    kinds.extend(published.iter().map(|_| Kind::Article));
-
-    let mut text = title(standings, experiment, colour);
+pub(in crate::lab) fn render(standings: &Standings, detail: Detail, colour: bool) -> String {
+    let table = Table::of(standings, standings.primary.as_deref(), detail);
+    let kinds: Vec<Kind> = table.subjects.iter().map(kind).collect();
+    let mut text = title(standings, colour);
     if let Some(sentence) = origin::sentence(standings) {
         text.push_str(&wrapped(&sentence, "  "));
     }
-    let mut columns = columns(standings, detail, &rows, experiment, &published)
-        .into_iter()
-        .peekable();
-    // What does not fit beside the names goes into a further table under the same names.
-    let mut names = columns.next();
-    while let Some(Column {
-        heading,
-        cells,
-        left,
-    }) = names.take()
-    {
-        let name = Column {
-            heading: heading.clone(),
-            cells: cells.clone(),
-            left,
-        };
-        let mut taken = 2 + name.width();
-        let mut part = vec![name];
-        while let Some(column) =
-            columns.next_if(|column| taken + GAP + column.width() <= width() || part.len() == 1)
-        {
-            taken += GAP + column.width();
-            part.push(column);
-        }
-        text.push_str(&draw(&part, &kinds, colour));
-        if columns.peek().is_some() {
-            text.push('\n');
-            names = Some(Column {
-                heading,
-                cells,
-                left,
-            });
-        }
-    }
+    text.push_str(&parts(&columns(&table), &kinds, colour));
     for note in notes(standings, detail) {
         text.push_str(&wrapped(&note, "  "));
     }
     text
 }
 
+/// Draws `columns`, of which the first are the names: what does not fit beside those goes into a further table under the
+/// same names.
+fn parts(columns: &[Column], kinds: &[Kind], colour: bool) -> String {
+    let mut text = String::new();
+    let Some((names, mut rest)) = columns.split_first() else {
+        return text;
+    };
+    loop {
+        let mut taken = 2 + names.width();
+        let fitting = rest
+            .iter()
+            .enumerate()
+            .take_while(|(place, column)| {
+                taken += GAP + column.width();
+                taken <= width() || *place == 0
+            })
+            .count();
+        let (part, behind) = rest.split_at(fitting);
+        let part: Vec<&Column> = std::iter::once(names).chain(part).collect();
+        text.push_str(&draw(&part, kinds, colour));
+        if behind.is_empty() {
+            return text;
+        }
+        text.push('\n');
+        rest = behind;
+    }
+}
+
 /// Breaks `text` into lines of at most [`width`] columns, each behind `indent`.
 #[must_use]
-pub(super) fn wrapped(text: &str, indent: &str) -> String {
+pub(in crate::lab) fn wrapped(text: &str, indent: &str) -> String {
     let most = width();
     let mut lines = String::new();
     let mut line = String::new();
@@ -180,7 +130,7 @@ pub(super) fn wrapped(text: &str, indent: &str) -> String {
 
 /// `text` as a heading of a terminal.
 #[must_use]
-pub(super) fn bold(text: &str, colour: bool) -> String {
+pub(in crate::lab) fn bold(text: &str, colour: bool) -> String {
     if colour {
         format!("\u{1b}[1m{text}\u{1b}[0m")
     } else {
@@ -188,25 +138,27 @@ pub(super) fn bold(text: &str, colour: bool) -> String {
     }
 }
 
-fn kind(row: &Row) -> Kind {
-    match row.state {
-        State::Failed(_) => Kind::Failed,
-        _ if row.ours => Kind::Ours,
-        _ => Kind::Peer,
+fn kind(subject: &Subject<'_>) -> Kind {
+    match subject {
+        Subject::Article(_) => Kind::Article,
+        Subject::Contender(row) => match row.state {
+            State::Failed(_) => Kind::Failed,
+            _ if row.ours => Kind::Ours,
+            _ => Kind::Peer,
+        },
     }
 }
 
-fn title(standings: &Standings, experiment: Option<&Experiment>, colour: bool) -> String {
+fn title(standings: &Standings, colour: bool) -> String {
+    let experiment = Experiment::find(&standings.experiment);
     let name = format!("{} {}", standings.experiment, standings.variant);
     let mut words = experiment::describe(&standings.variant);
     let operation = experiment.filter(|_| standings.primary.as_deref() == Some("ns_per_op"));
     if let Some(experiment) = operation {
         words.push_str(&format!("; an operation is {}", experiment.operation));
     }
-    if standings.rows.iter().any(|row| {
-        let mut figures = row.figures.iter();
-        figures.any(|figure| fastest::is_marked(standings, row, &figure.metric))
-    }) {
+    let mut figures = standings.rows.iter().flat_map(|row| &row.figures);
+    if figures.any(|figure| figure.is_best) {
         words.push_str("; until ready to use at each speed, › the fastest");
     }
     if name.chars().count() + GAP + words.chars().count() <= width() {
@@ -216,144 +168,71 @@ fn title(standings: &Standings, experiment: Option<&Experiment>, colour: bool) -
     }
 }
 
-/// All columns: names, the figure that orders the rows, its range, its ratio to ours, then everything else.
-fn columns(
-    standings: &Standings,
-    detail: Detail,
-    rows: &[&Row],
-    experiment: Option<&Experiment>,
-    published: &[&Published],
-) -> Vec<Column> {
-    let mut names: Vec<String> = rows
-        .iter()
-        .map(|row| format!("{}{}", if row.ours { "* " } else { "  " }, row.contender))
-        .collect();
-    names.extend(
-        published
-            .iter()
-            .map(|published| format!("  {}", published.name)),
-    );
+/// The columns of `table` as text, the names first.
+fn columns(table: &Table<'_>) -> Vec<Column> {
+    let names = table.subjects.iter().map(|subject| match subject {
+        Subject::Contender(row) => {
+            format!("{}{}", if row.ours { "* " } else { "  " }, row.contender)
+        }
+        Subject::Article(published) => format!("  {}", published.name),
+    });
     let mut columns = vec![Column {
         heading: "  contender".to_owned(),
-        cells: names,
+        cells: names.collect(),
         left: true,
     }];
-
-    let Some(primary) = standings.primary.as_deref() else {
+    for column in &table.columns {
+        let heading = match column.what {
+            What::Leading(unit) | What::Other(unit) => {
+                metric::heading(unit.metric).unwrap_or_else(|| unit.metric.to_owned())
+            }
+            What::Range(_) => "[min..max]".to_owned(),
+            What::ToOurs => "to ours".to_owned(),
+            What::ToBest => "to best".to_owned(),
+            What::Failures => String::new(),
+            // They are for who has the room.
+            What::ToBestPeer | What::Runs => continue,
+        };
         columns.push(Column {
-            heading: String::new(),
-            cells: rows
+            heading,
+            cells: column
+                .cells
                 .iter()
-                .map(|row| failure(row).unwrap_or_default())
+                .map(|cell| shown(column.what, *cell))
                 .collect(),
-            left: true,
+            left: column.what == What::Failures,
         });
-        return columns;
-    };
-    // The figures of `metric`: the rows' by `show`, the article's by `show_published`.
-    let column = |heading: String,
-                  show: &dyn Fn(&Row) -> String,
-                  show_published: &dyn Fn(&Published) -> String| Column {
-        heading,
-        cells: rows
-            .iter()
-            .copied()
-            .map(show)
-            .chain(published.iter().map(|published| show_published(published)))
-            .collect(),
-        left: false,
-    };
-    let median = |metric: &str, row: &Row| {
-        row.summary(metric).map_or(String::new(), |summary| {
-            let mark = if fastest::is_marked(standings, row, metric) {
-                "› "
-            } else {
-                ""
-            };
-            format!("{mark}{}", metric::column(metric, summary.median))
-        })
-    };
-
-    let heading = metric::heading(primary).unwrap_or_else(|| primary.to_owned());
-    columns.push(column(
-        heading,
-        &|row| failure(row).unwrap_or_else(|| median(primary, row)),
-        &|published| {
-            published
-                .value(primary)
-                .map_or(String::new(), |value| metric::column(primary, value))
-        },
-    ));
-    columns.push(column(
-        "[min..max]".to_owned(),
-        &|row| match row.summary(primary) {
-            Some(summary) if summary.runs > 1 => metric::range(primary, summary.min, summary.max),
-            _ => String::new(),
-        },
-        &|_| String::new(),
-    ));
-    let reference = standings
-        .champion(experiment.map_or(&[], |experiment| experiment.flagships))
-        .or_else(|| standings.ranked().next());
-    if let Some((reference, base)) = reference
-        .and_then(|row| row.summary(primary).map(|summary| (row, summary.median)))
-        .filter(|(_, base)| *base > 0.0)
-    {
-        let ratio = |value: f64| format!("{}×", number::times(value / base));
-        columns.push(column(
-            if reference.ours { "to ours" } else { "to best" }.to_owned(),
-            &|row| match (&row.state, row.summary(primary)) {
-                (State::Ranked, Some(summary)) => ratio(summary.median),
-                (State::Unranked, _) => "–".to_owned(),
-                _ => String::new(),
-            },
-            // An article's machine is not this one: between the two there is no ratio.
-            &|_| String::new(),
-        ));
     }
-
-    let mut others: Vec<&str> = Vec::new();
-    for figure in rows.iter().flat_map(|row| &row.figures) {
-        // One is the other turned round; a table shows the one that orders it.
-        let is_reciprocal = matches!(
-            (primary, figure.metric.as_str()),
-            ("ns_per_op", "ops_per_s") | ("ops_per_s", "ns_per_op")
-        );
-        let is_wanted = detail == Detail::Full || SHORT.contains(&figure.metric.as_str());
-        if figure.metric != primary
-            && is_wanted
-            && !is_reciprocal
-            && !others.contains(&figure.metric.as_str())
-        {
-            others.push(&figure.metric);
-        }
-    }
-    others.sort_by_key(|name| metric::Metric::place(name));
-    for name in others {
-        if let Some(heading) = metric::heading(name) {
-            columns.push(column(heading, &|row| median(name, row), &|published| {
-                published
-                    .value(name)
-                    .map_or(String::new(), |value| metric::column(name, value))
-            }));
-        }
-    }
-    columns.retain(|column| column.cells.iter().any(|text| !text.is_empty()));
     columns
 }
 
-/// The word that stands in place of a figure.
-fn failure(row: &Row) -> Option<String> {
-    match row.state {
-        State::Failed(_) => Some("failed".to_owned()),
-        State::NotRun => Some("not run".to_owned()),
-        State::Ranked | State::Unranked => None,
+/// A cell as it stands in a column.
+fn shown(what: What<'_>, cell: Cell) -> String {
+    let name = match what {
+        What::Leading(unit) | What::Range(unit) | What::Other(unit) => unit.metric,
+        _ => "",
+    };
+    match cell {
+        Cell::Empty => String::new(),
+        Cell::Figure { value, is_best } => {
+            format!(
+                "{}{}",
+                if is_best { "› " } else { "" },
+                metric::column(name, value)
+            )
+        }
+        Cell::Range(summary) => metric::range(name, summary.min, summary.max),
+        Cell::Ratio(ratio) => format!("{}×", number::times(ratio)),
+        Cell::NotRanked => "–".to_owned(),
+        Cell::Runs(runs) => runs.to_string(),
+        Cell::Failed => "failed".to_owned(),
+        Cell::NotRun => "not run".to_owned(),
     }
 }
 
 /// Draws the rows that have something to say beside their names.
-pub(super) fn draw(columns: &[Column], kinds: &[Kind], colour: bool) -> String {
-    let mut table = Table::new();
+pub(in crate::lab) fn draw(columns: &[&Column], kinds: &[Kind], colour: bool) -> String {
+    let mut table = comfy_table::Table::new();
     table
         .load_style(NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled);
@@ -363,7 +242,7 @@ pub(super) fn draw(columns: &[Column], kinds: &[Kind], colour: bool) -> String {
         table.force_no_tty();
     }
     let aligned = |text: &str, left: bool| {
-        Cell::new(text).set_alignment(if left {
+        comfy_table::Cell::new(text).set_alignment(if left {
             CellAlignment::Left
         } else {
             CellAlignment::Right
