@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::results::{Format, ResultsFile};
-use super::standings::Standings;
+use super::results::ResultsFile;
+use super::results::json::Json;
+use super::results::recording::Recording;
 
 /// Where results are kept, in a checkout or in the current folder.
 const FOLDER: &str = "lab/results";
@@ -51,7 +52,7 @@ impl Kept {
             // A name belongs to the one who made the file: two sessions at once never get the same.
             match OpenOptions::new().write(true).create_new(true).open(&path) {
                 Ok(_) => {
-                    let file = Some(ResultsFile::open(&path, Format::Json)?);
+                    let file = Some(ResultsFile::open(&path, &Json)?);
                     return Ok(Self { path, file });
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -64,21 +65,17 @@ impl Kept {
         bail!("{} is full of results of {day}", folder.display())
     }
 
-    /// Writes the figures of `standings` and says where; without any, the place is free again.
+    /// Writes the figures of this session and says where; without any, the place is free again.
     ///
     /// # Errors
     ///
     /// If the file cannot be written.
-    pub(super) fn write(mut self, standings: &[Standings], machine: &str) -> Result<String> {
-        let has_figures = standings
-            .iter()
-            .flat_map(|standings| &standings.rows)
-            .any(|row| !row.figures.is_empty());
-        if !has_figures {
+    pub(super) fn write(mut self, sessions: &[Recording]) -> Result<String> {
+        if sessions.iter().all(|session| session.figures == 0) {
             return Ok("There are no figures, so none are kept.".to_owned());
         }
         if let Some(file) = self.file.take() {
-            file.write(standings, machine)?;
+            file.write(sessions)?;
         }
         Ok(format!(
             "Kept as {}; `tamtam lab report` shows and compares what is kept.",
@@ -152,21 +149,22 @@ mod tests {
     use std::fs;
 
     use super::{Kept, files, folder_around};
+    use crate::lab::results::recording::Recording;
     use crate::lab::standings::samples::standings;
 
     #[test]
     fn a_second_session_of_a_day_gets_a_number_and_nothing_is_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let results = folder.path().join("lab/results");
-        let standings = [standings(
-            "handover",
-            "1000/free",
-            &[("+slot", Ok(&[&[("ns_per_op", 180.0)]]), None)],
-        )];
+        let measured = |machine: &str| {
+            let sample = ("+slot", Ok(&[&[("ns_per_op", 180.0)][..]][..]), None);
+            let standings = standings("handover", "1000/free", &[sample]);
+            [Recording::taken(machine.to_owned(), vec![standings])]
+        };
         for machine in ["first", "second", "third"] {
             let told = Kept::claim_in(&results, "2026-11-21")
                 .unwrap()
-                .write(&standings, machine)
+                .write(&measured(machine))
                 .unwrap();
             assert!(told.starts_with("Kept as "), "{told}");
         }
@@ -195,19 +193,11 @@ mod tests {
     #[test]
     fn without_figures_the_name_is_free_again() {
         let folder = tempfile::tempdir().unwrap();
-        let standings = [standings(
-            "handover",
-            "1000/free",
-            &[("+slot", Err("broken"), None)],
-        )];
+        let standings = standings("handover", "1000/free", &[("+slot", Err("broken"), None)]);
+        let measured = [Recording::taken("machine".to_owned(), vec![standings])];
         let claimed = Kept::claim_in(folder.path(), "2026-11-21").unwrap();
         assert_eq!(files(folder.path()).unwrap().len(), 1);
-        assert!(
-            claimed
-                .write(&standings, "machine")
-                .unwrap()
-                .contains("no figures")
-        );
+        assert!(claimed.write(&measured).unwrap().contains("no figures"));
         drop(Kept::claim_in(folder.path(), "2026-11-22").unwrap());
         assert!(files(folder.path()).unwrap().is_empty());
     }

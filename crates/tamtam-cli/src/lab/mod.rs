@@ -29,7 +29,6 @@ mod session;
 mod standings;
 mod statistics;
 mod totals;
-mod totals_table;
 mod verdict;
 
 use crate::number;

@@ -2,10 +2,10 @@
 //! not touch.
 
 use super::drawn::{self, CPU, Drawn};
-use super::recording::Recording;
 use crate::lab::metric::Metric;
 use crate::lab::number;
 use crate::lab::origin;
+use crate::lab::results::recording::Recording;
 use crate::lab::standings::Row;
 use crate::lab::statistics::Summary;
 
@@ -267,7 +267,7 @@ pub(super) mod samples {
 
     use std::path::PathBuf;
 
-    use crate::lab::report::recording::Recording;
+    use crate::lab::results::recording::Recording;
     use crate::lab::standings::samples::standings;
 
     /// A session in which slot and kanal took these times and CPU times, run by run.

@@ -177,7 +177,7 @@ mod tests {
     use super::{Findings, chance};
     use crate::lab::report::comparison::samples::session;
     use crate::lab::report::comparison::series;
-    use crate::lab::report::recording::Recording;
+    use crate::lab::results::recording::Recording;
 
     fn headings(recordings: &[&Recording]) -> (Vec<String>, Findings) {
         let findings = Findings::of(&series(recordings));

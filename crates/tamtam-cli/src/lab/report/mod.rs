@@ -1,6 +1,6 @@
 //! `tamtam lab report`: results as a page with charts, and those of several days compared.
 //!
-//! `recording` reads a results file, `comparison` sets each figure beside those of other sessions, `findings` says what
+//! `comparison` sets each figure beside those of other sessions, `findings` says what
 //! changed, and `page` puts it together from the totals of `rows` (`totals`) and the variants (`variant`), their charts
 //! (`chart` of one session, `tracks` of several, both on logarithmic axes: `scale`) and what is drawn in them (`drawn`).
 
@@ -9,7 +9,6 @@ mod comparison;
 mod drawn;
 mod findings;
 mod page;
-mod recording;
 mod scale;
 mod totals;
 mod tracks;
@@ -18,15 +17,18 @@ mod variant;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use self::page::Page;
-use self::recording::Recording;
+
 use super::arguments::ReportArguments;
 use super::progress::tell;
+use super::results::Writer;
+use super::results::recording::Recording;
 use super::results::terminal::wrapped;
 use super::{kept, number, session};
 use crate::reason::reason;
@@ -62,13 +64,17 @@ pub(super) fn command(arguments: &ReportArguments) -> Result<ExitCode> {
     put_in_order(&mut recordings);
     tell_labels_apart(&mut recordings);
 
-    let page = Page::of(&recordings, &left_out);
-    let html = page.render();
+    let html = Html {
+        left_out: &left_out,
+    };
     if arguments.out.as_os_str() == STANDARD_OUTPUT {
-        session::print(&html)?;
+        html.write(&recordings, &mut std::io::stdout().lock())?;
     } else {
-        fs::write(&arguments.out, html)
+        fs::File::create(&arguments.out)
+            .map_err(anyhow::Error::from)
+            .and_then(|mut file| html.write(&recordings, &mut file))
             .with_context(|| format!("{} cannot be written", arguments.out.display()))?;
+        let page = Page::of(&recordings, &left_out);
         let mut text = String::new();
         for line in page.headlines() {
             let indent = if line.starts_with(' ') { "  " } else { "" };
@@ -88,6 +94,21 @@ pub(super) fn command(arguments: &ReportArguments) -> Result<ExitCode> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// Sessions as a page that a browser shows.
+#[derive(Debug)]
+struct Html<'a> {
+    /// Files that are missing in it, and why.
+    left_out: &'a [String],
+}
+
+impl Writer for Html<'_> {
+    fn write(&self, sessions: &[Recording], output: &mut dyn Write) -> Result<()> {
+        let page = Page::of(sessions, self.left_out).render();
+        output.write_all(page.as_bytes())?;
+        Ok(output.flush()?)
+    }
 }
 
 /// The files that are meant, with the labels that were given.

@@ -9,11 +9,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::capital;
 use super::comparison::{self, Judgement, Series};
 use super::findings::Findings;
-use super::recording::Recording;
 use super::totals;
 use super::variant::{Measured, over_time};
 use crate::lab::experiment::{self, EXPERIMENTS, Experiment, Published};
-use crate::lab::session;
+use crate::lab::results::recording::Recording;
+use crate::lab::results::remarks;
 use crate::lab::{metric, number};
 
 /// The looks: on a screen in light and dark, on a phone, and on paper.
@@ -318,7 +318,7 @@ impl<'a> Page<'a> {
 
     fn experiment(&self, part: &Part<'_>) -> Markup {
         let known = Experiment::find(part.name);
-        let notes = session::notes(
+        let notes = remarks::notes(
             self.recordings
                 .iter()
                 .flat_map(|recording| &recording.standings)
@@ -417,7 +417,7 @@ impl<'a> Page<'a> {
                     }
                 }
                 @for recording in self.recordings.iter().rev() {
-                    p { b { (recording.label) } ", versions: " (session::versions(&recording.standings)) "." }
+                    p { b { (recording.label) } ", versions: " (remarks::versions(&recording.standings)) "." }
                 }
             }
         }

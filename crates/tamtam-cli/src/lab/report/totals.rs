@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::drawn;
-use super::recording::Recording;
+use crate::lab::results::recording::Recording;
 use crate::lab::totals::{self, Cell, Line};
 use tamtam_lab::rows::LINKS;
 

@@ -1,69 +1,35 @@
-//! The figures for programs: JSON lines and CSV, one line for each metric of each contender in each variant.
+//! Results: what was measured, and the forms that it takes for those who read it.
+//!
+//! A session is a [`Recording`](recording::Recording), also when it is read back from a file. A form is a file here that
+//! implements [`Writer`]: figures for programs as JSON lines (`json`) and CSV (`csv`), tables for people on a terminal
+//! (`terminal`) and as a page (`report`). What a table says is decided once (`table`), and so are the words beside it
+//! (`remarks`).
 
+pub(in crate::lab) mod csv;
+pub(in crate::lab) mod json;
+mod lines;
+pub(in crate::lab) mod recording;
+pub(in crate::lab) mod remarks;
 pub(in crate::lab) mod table;
 pub(in crate::lab) mod terminal;
 
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use serde::Serialize;
 
-use crate::lab::standings::Standings;
+use self::recording::Recording;
 
-/// One figure, as it is written: every field always.
-#[derive(Debug, Serialize)]
-pub(in crate::lab) struct Line<'a> {
-    experiment: &'a str,
-    variant: &'a str,
-    contender: &'a str,
-    version: &'a str,
-    ours: bool,
-    metric: &'a str,
-    unit: &'a str,
-    median: f64,
-    min: f64,
-    max: f64,
-    runs: usize,
-    /// Always true: a figure whose delivery was not verified is not written.
-    verified: bool,
-    machine: &'a str,
-}
-
-/// The lines of `standings`. Contenders that failed have no figures, so no lines.
-pub(in crate::lab) fn lines<'a>(
-    standings: &'a [Standings],
-    machine: &'a str,
-) -> impl Iterator<Item = Line<'a>> {
-    standings.iter().flat_map(move |standings| {
-        standings.rows.iter().flat_map(move |row| {
-            row.figures.iter().map(move |figure| Line {
-                experiment: &standings.experiment,
-                variant: &standings.variant,
-                contender: &row.contender,
-                version: &row.version,
-                ours: row.ours,
-                metric: &figure.metric,
-                unit: &figure.unit,
-                median: figure.summary.median,
-                min: figure.summary.min,
-                max: figure.summary.max,
-                runs: figure.summary.runs,
-                verified: true,
-                machine,
-            })
-        })
-    })
-}
-
-/// How a results file is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::lab) enum Format {
-    /// One JSON object a line.
-    Json,
-    /// Comma-separated values with a heading.
-    Csv,
+/// A form that results take.
+pub(in crate::lab) trait Writer: fmt::Debug {
+    /// Writes what these sessions, oldest first, have measured.
+    ///
+    /// # Errors
+    ///
+    /// If the output cannot be written.
+    fn write(&self, sessions: &[Recording], output: &mut dyn Write) -> Result<()>;
 }
 
 /// A results file, opened before anything is measured, so that a wrong name costs no time.
@@ -71,7 +37,7 @@ pub(in crate::lab) enum Format {
 pub(in crate::lab) struct ResultsFile {
     path: PathBuf,
     file: File,
-    format: Format,
+    writer: &'static dyn Writer,
 }
 
 impl ResultsFile {
@@ -80,7 +46,7 @@ impl ResultsFile {
     /// # Errors
     ///
     /// If it cannot be written.
-    pub(in crate::lab) fn open(path: &Path, format: Format) -> Result<Self> {
+    pub(in crate::lab) fn open(path: &Path, writer: &'static dyn Writer) -> Result<Self> {
         let file = OpenOptions::new()
             .write(true)
             .create(true)
@@ -90,57 +56,40 @@ impl ResultsFile {
         Ok(Self {
             path: path.to_owned(),
             file,
-            format,
+            writer,
         })
     }
 
-    /// Writes the lines of `standings` in place of what the file held.
+    /// Writes these sessions in place of what the file held.
     ///
     /// # Errors
     ///
     /// If the file cannot be written.
-    pub(in crate::lab) fn write(self, standings: &[Standings], machine: &str) -> Result<()> {
-        let Self { path, file, format } = self;
+    pub(in crate::lab) fn write(self, sessions: &[Recording]) -> Result<()> {
+        let Self { path, file, writer } = self;
         let write = || -> Result<()> {
             // A device or a pipe has no length to set.
             if file.metadata()?.is_file() {
                 file.set_len(0)?;
             }
             let mut output = BufWriter::new(&file);
-            match format {
-                Format::Json => write_json(&mut output, lines(standings, machine))?,
-                Format::Csv => write_csv(&mut output, lines(standings, machine))?,
-            }
+            writer.write(sessions, &mut output)?;
             Ok(output.flush()?)
         };
         write().with_context(|| format!("{} cannot be written", path.display()))
     }
 }
 
-fn write_json<'a>(output: &mut impl Write, lines: impl Iterator<Item = Line<'a>>) -> Result<()> {
-    for line in lines {
-        serde_json::to_writer(&mut *output, &line)?;
-        output.write_all(b"\n")?;
-    }
-    Ok(())
-}
-
-fn write_csv<'a>(output: &mut impl Write, lines: impl Iterator<Item = Line<'a>>) -> Result<()> {
-    let mut writer = csv::Writer::from_writer(output);
-    for line in lines {
-        writer.serialize(line)?;
-    }
-    Ok(writer.flush()?)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Format, ResultsFile, lines, write_csv, write_json};
-    use crate::lab::standings::Standings;
+    use super::csv::Csv;
+    use super::json::Json;
+    use super::recording::Recording;
+    use super::{ResultsFile, Writer};
     use crate::lab::standings::samples::standings;
 
-    fn sample() -> [Standings; 1] {
-        [standings(
+    fn sample(machine: &str) -> [Recording; 1] {
+        let standings = standings(
             "handover",
             "1000/free",
             &[
@@ -156,13 +105,15 @@ mod tests {
                 ("broken", Err("lost a message"), None),
                 ("late", Ok(&[]), None),
             ],
-        )]
+        );
+        [Recording::taken(machine.to_owned(), vec![standings])]
     }
 
     #[test]
     fn a_json_line_has_the_fields_of_the_design_to_the_letter() {
         let mut output = Vec::new();
-        write_json(&mut output, lines(&sample(), "A, \"quoted\" machine")).unwrap();
+        Json.write(&sample("A, \"quoted\" machine"), &mut output)
+            .unwrap();
         assert_eq!(
             String::from_utf8(output).unwrap(),
             concat!(
@@ -177,7 +128,8 @@ mod tests {
     #[test]
     fn csv_has_the_same_columns() {
         let mut output = Vec::new();
-        write_csv(&mut output, lines(&sample(), "A, \"quoted\" machine")).unwrap();
+        Csv.write(&sample("A, \"quoted\" machine"), &mut output)
+            .unwrap();
         assert_eq!(
             String::from_utf8(output).unwrap(),
             concat!(
@@ -193,15 +145,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.json");
         std::fs::write(&path, "older results, longer than the new ones".repeat(20)).unwrap();
-        let file = ResultsFile::open(&path, Format::Json).unwrap();
+        let file = ResultsFile::open(&path, &Json).unwrap();
         assert!(std::fs::read_to_string(&path).unwrap().starts_with("older"));
-        file.write(&sample(), "machine").unwrap();
+        file.write(&sample("machine")).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(
             text.starts_with('{') && text.ends_with("\"machine\":\"machine\"}\n"),
             "{text}"
         );
-        let error = ResultsFile::open(folder.path(), Format::Csv).unwrap_err();
+        let error = ResultsFile::open(folder.path(), &Csv).unwrap_err();
         assert!(error.to_string().ends_with("cannot be written"), "{error}");
     }
 }

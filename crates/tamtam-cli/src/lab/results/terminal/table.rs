@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, CellAlignment, Color, ContentArrangement};
 
-use super::table::{Cell, Detail, Subject, Table, What};
 use crate::lab::experiment::{self, Experiment};
 use crate::lab::metric;
 use crate::lab::number;
 use crate::lab::origin;
+use crate::lab::results::table::{Cell, Detail, Subject, Table, What};
 use crate::lab::standings::{Standings, State};
 
 /// The most columns that what the lab prints is wide.

@@ -41,7 +41,7 @@ struct Line {
 
 /// The figures of one session.
 #[derive(Debug)]
-pub(super) struct Recording {
+pub(in crate::lab) struct Recording {
     /// What it is called: the given label, or the file's name without its ending.
     pub label: String,
     /// Where it stands among the others, if its name begins with a date.
@@ -58,7 +58,7 @@ pub(super) struct Recording {
 
 /// A day, and which session of that day: `2026-11-21`, `2026-11-21-2`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Day {
+pub(in crate::lab) struct Day {
     date: Date,
     number: u32,
     rest: String,
@@ -67,7 +67,7 @@ pub(super) struct Day {
 impl Day {
     /// The day with which `label` begins.
     #[must_use]
-    pub(super) fn of(label: &str) -> Option<Self> {
+    pub(in crate::lab) fn of(label: &str) -> Option<Self> {
         let (date, rest) = label.split_at_checked(10)?;
         let date = date.parse().ok()?;
         let rest = match rest.strip_prefix('-') {
@@ -91,12 +91,26 @@ impl Day {
 }
 
 impl Recording {
+    /// The session that was just measured.
+    #[must_use]
+    pub(in crate::lab) fn taken(machine: String, standings: Vec<Standings>) -> Self {
+        let rows = standings.iter().flat_map(|standings| &standings.rows);
+        Self {
+            label: "this session".to_owned(),
+            day: None,
+            path: PathBuf::new(),
+            machine,
+            figures: rows.map(|row| row.figures.len()).sum(),
+            standings,
+        }
+    }
+
     /// Reads the file `path`, which is to be called `label`.
     ///
     /// # Errors
     ///
     /// If it cannot be read, or a line of it is not a figure; the error names the file, the line and what is wrong.
-    pub(super) fn read(path: &Path, label: Option<&str>) -> Result<Self> {
+    pub(in crate::lab) fn read(path: &Path, label: Option<&str>) -> Result<Self> {
         let shown = path.display();
         let text = text_of(path)?;
         let label = match label {
@@ -153,7 +167,7 @@ impl Recording {
 
     /// The figures of `variant` of `experiment`, if there are any.
     #[must_use]
-    pub(super) fn of_variant(&self, experiment: &str, variant: &str) -> Option<&Standings> {
+    pub(in crate::lab) fn of_variant(&self, experiment: &str, variant: &str) -> Option<&Standings> {
         self.standings
             .iter()
             .find(|standings| standings.experiment == experiment && standings.variant == variant)
@@ -326,7 +340,8 @@ mod tests {
     use std::fs;
 
     use super::{Day, Recording};
-    use crate::lab::results::{Format, ResultsFile};
+    use crate::lab::results::ResultsFile;
+    use crate::lab::results::json::Json;
     use crate::lab::standings::samples::standings;
     use crate::lab::standings::{Standings, State};
 
@@ -366,9 +381,9 @@ mod tests {
         );
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.jsonl");
-        ResultsFile::open(&path, Format::Json)
+        ResultsFile::open(&path, &Json)
             .unwrap()
-            .write(&[written], "a machine")
+            .write(&[Recording::taken("a machine".to_owned(), vec![written])])
             .unwrap();
         let recording = Recording::read(&path, Some("before")).unwrap();
         assert_eq!(

@@ -1,8 +1,8 @@
 //! The totals of `rows` as a table on a terminal.
 
-use super::metric;
-use super::results::terminal::{Column, Kind, bold, draw, wrapped};
-use super::totals::{self, Line};
+use super::table::{Column, Kind, bold, draw, wrapped};
+use crate::lab::metric;
+use crate::lab::totals::{self, Line};
 
 /// Writes the table of `lines` with what they come to; nothing if there are none.
 #[must_use]
