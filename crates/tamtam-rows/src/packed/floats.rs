@@ -351,6 +351,23 @@ mod tests {
     }
 
     #[test]
+    fn the_power_of_ten_is_the_least_that_makes_integers_of_nearly_all() {
+        let cents: Vec<f64> = (1..=24).map(|number| f64::from(number) / 100.0).collect();
+        assert_eq!(exponent_of::<f64>(&[1.0, -7.0, 2_000_000.0]), Some(0));
+        assert_eq!(exponent_of(&[1.5, 2.0]), Some(1));
+        assert_eq!(exponent_of(&cents), Some(2));
+        assert_eq!(exponent_of(&[0.001, 5.0, 1.25]), Some(3));
+        assert_eq!(exponent_of(&[1.5_f32, 0.25]), Some(2));
+        assert_eq!(exponent_of(&[f64::MAX; 24]), None);
+        // One of twelve may be something else.
+        for (others, exponent) in [(1, Some(2)), (2, Some(2)), (3, None)] {
+            let mut mixed = cents.clone();
+            mixed[..others].fill(f64::MAX);
+            assert_eq!(exponent_of(&mixed), exponent, "{others}");
+        }
+    }
+
+    #[test]
     fn odd_floats_come_back() {
         let odd = [
             0.0,
