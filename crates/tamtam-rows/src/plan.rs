@@ -11,9 +11,8 @@ use crate::{
 
 /// How a table is sent: the mode of the packed encoding, and the compression behind it.
 ///
-/// [`Plan::for_link`] chooses both, by trying them on a part of the table: as many rows as take a few hundredths of the time until the
-/// table is there, but at least 1,024. For a small table behind a fast link that is longer than sending it once. A plan is therefore
-/// best made once for tables that are alike, such as the answers to one query, and kept:
+/// [`Plan::for_link`] chooses both, by trying them on a part of the table. Tables that are alike, such as the answers to one query,
+/// mostly have one plan, which can be made once and kept:
 ///
 /// ```
 /// use tamtam_rows::{Column, CompressionKind, Field, Kind, Limits, Plan, Rows, Schema, decompress, packed};
@@ -40,35 +39,6 @@ pub struct Plan {
     pub compression: Compression,
 }
 
-/// What choosing may take, as a share of the time until the whole table is there.
-const SHARE: f64 = 0.03;
-/// How many rows are tried at least and at most, and how many tell how long a row takes.
-const LEAST: usize = 1024;
-const MOST: usize = packed::ROWS_PER_CHUNK;
-const FIRST: usize = 256;
-/// Of a row's time to be encoded, and of the bytes that it then takes, as many as trying all that may be best needs: in all modes,
-/// and in nanoseconds by all compressions.
-const ENCODED: f64 = 12.0;
-const COMPRESSED: f64 = 100.0;
-/// From this speed on, no compression is faster than the link.
-const UNCOMPRESSED_FROM: u64 = 4_000_000_000;
-/// What takes less time is done again, since a first time is longer than those behind it.
-const SHORT: Duration = Duration::from_micros(250);
-
-/// What is tried behind each mode, and how many times as long as the first one it takes at least.
-const COMPRESSIONS: [(Compression, f64); 4] = [
-    (compression(CompressionKind::Zstd, 1), 1.0),
-    (compression(CompressionKind::Zstd, 3), 1.0),
-    (compression(CompressionKind::Brotli, 5), 6.0),
-    (compression(CompressionKind::Zstd, 9), 6.0),
-];
-/// What a further one leaves of the bytes at least.
-const LEFT: f64 = 0.83;
-/// How many of them are quick. The others are tried behind a mode that is so near to the best with these.
-const QUICK: usize = 2;
-const NEAR: f64 = 1.2;
-const UNCOMPRESSED: Compression = compression(CompressionKind::None, 0);
-
 const fn compression(kind: CompressionKind, level: i32) -> Compression {
     Compression {
         kind,
@@ -77,49 +47,148 @@ const fn compression(kind: CompressionKind, level: i32) -> Compression {
     }
 }
 
+const UNCOMPRESSED: Compression = compression(CompressionKind::None, 0);
+const ZSTD_1: Compression = compression(CompressionKind::Zstd, 1);
+const ZSTD_3: Compression = compression(CompressionKind::Zstd, 3);
+const ZSTD_9: Compression = compression(CompressionKind::Zstd, 9);
+const BROTLI_5: Compression = compression(CompressionKind::Brotli, 5);
+
+/// This mode leaves to a compressor what it does better, and takes from it what it does not see: on slow links, too.
+const BEFORE_COMPRESSION: Mode = Mode::Link(100_000_000);
+/// This one takes the codecs of the small mode where they save much.
+const NEARLY_PACKED: Mode = Mode::Link(1_000_000_000);
+
+/// What is tried at some speeds: more than was ever the best there would only take longer.
+struct Menu {
+    /// In the order in which they are tried, each mode with compressions from the quickest to the slowest. What the first one is
+    /// with its compression is the usual way, which was good for all tables, and is taken where there is no time to try.
+    ways: Vec<(Mode, &'static [Compression])>,
+    /// How many times as long the usual way must be expected to take for another one to be taken, since a part of the table does not
+    /// tell all, and tells less of compressions.
+    lead: f64,
+    /// What choosing may take, as a share of the time until the whole table is there.
+    share: f64,
+    /// Of a row's time to be encoded, as many as all modes need, both ways.
+    modes: f64,
+    /// Nanoseconds that all compressions need for a byte.
+    compressions: f64,
+}
+
+impl Menu {
+    fn of(bits_per_second: u64) -> Menu {
+        match bits_per_second {
+            0..4_000_000 => Menu {
+                ways: vec![
+                    (BEFORE_COMPRESSION, &[BROTLI_5]),
+                    (Mode::Small, &[ZSTD_3, BROTLI_5]),
+                    (Mode::Packed, &[ZSTD_3, BROTLI_5]),
+                ],
+                lead: 1.0,
+                share: 0.04,
+                modes: 12.0,
+                compressions: 250.0,
+            },
+            4_000_000..30_000_000 => Menu {
+                ways: vec![
+                    (BEFORE_COMPRESSION, &[ZSTD_9]),
+                    (Mode::Small, &[ZSTD_3]),
+                    (Mode::Packed, &[ZSTD_3, BROTLI_5]),
+                ],
+                lead: 1.0,
+                share: 0.035,
+                modes: 12.0,
+                compressions: 150.0,
+            },
+            30_000_000..500_000_000 => Menu {
+                ways: vec![
+                    (Mode::Link(bits_per_second), &[ZSTD_1]),
+                    (Mode::Packed, &[ZSTD_1, ZSTD_3]),
+                    (NEARLY_PACKED, &[ZSTD_1]),
+                ],
+                lead: 1.05,
+                share: 0.12,
+                modes: 10.0,
+                compressions: 30.0,
+            },
+            500_000_000..4_000_000_000 => Menu {
+                ways: vec![(Mode::Packed, &[]), (NEARLY_PACKED, &[ZSTD_1])],
+                lead: 1.05,
+                share: 0.15,
+                modes: 8.0,
+                compressions: 12.0,
+            },
+            4_000_000_000.. => Menu {
+                ways: vec![(Mode::Packed, &[]), (Mode::Plain, &[])],
+                lead: 1.05,
+                share: 0.15,
+                modes: 3.0,
+                compressions: 0.0,
+            },
+        }
+    }
+}
+
+impl Menu {
+    fn usual(&self) -> Plan {
+        let &(mode, compressions) = self.ways.first().expect("each menu has ways");
+        let compression = compressions.first().copied().unwrap_or(UNCOMPRESSED);
+        Plan { mode, compression }
+    }
+}
+
+/// How many rows are tried at least and at most, and how many tell how long a row takes.
+const LEAST: usize = 384;
+const MOST: usize = packed::ROWS_PER_CHUNK;
+const FIRST: usize = 128;
+/// From how many places all over the table rows are taken.
+const STRETCHES: usize = 4;
+/// What a further compression leaves of the bytes at least.
+const LEFT: f64 = 0.83;
+/// What a compressor takes before the first byte, in nanoseconds.
+const BEGINNING: f64 = 25_000.0;
+/// A compressor finds more in a whole table than in a part: the part of the bytes that it leaves is to be taken to a power, which
+/// grows by so much with each doubling, up to a bound.
+const DOUBLING: f64 = 0.1;
+const MOST_POWER: f64 = 1.5;
+/// A first compression that leaves more than this leaves nothing for a slower one to find.
+const NOTHING_FOUND: f64 = 0.995;
+/// In less time than this, too little can be tried to know better.
+const SHORTEST: Duration = Duration::from_micros(250);
+
 impl Plan {
     /// The plan by which this table, encoded and decoded on machines like this one, is ready first behind a link of this speed in
     /// bits a second: the time to encode, compress, send, decompress and decode counts.
     ///
-    /// Each mode is tried with each compression that may still be better than what was found before, and with slow ones only where
-    /// quick ones come near to the best, on as many rows from the middle of the table as the [type](Plan) says; their times are measured, so that near equals may change places from call
-    /// to call. The time that this takes is not part of what is counted.
+    /// Of the ways that may be best at this speed each is tried once on some stretches from all over the table, and their times
+    /// are measured, so that near equals may change places from call to call. It takes a twentieth of the time until the
+    /// table is there on slow links, and up to a sixth of it on fast ones, if the table has some thousand rows; of smaller ones all
+    /// that matters is tried. This time is not part of what is counted.
     ///
     /// # Errors
     /// If the packed encoding cannot carry the table.
     pub fn for_link(rows: &Rows, bits_per_second: u64) -> Result<Plan, EncodeError> {
         let nanoseconds = 8e9 / bits_per_second.max(1) as f64;
-        let part = middle(rows, tried(rows, nanoseconds)?);
-        let mut best: Option<(f64, Plan)> = None;
-        // Slow compressions that do not pay behind one mode do not behind the others.
-        let mut all = COMPRESSIONS.len();
-        for mode in modes(bits_per_second) {
-            let some = if bits_per_second < UNCOMPRESSED_FROM {
-                &COMPRESSIONS[..all]
-            } else {
-                &[]
-            };
-            let least = best.map_or(f64::INFINITY, |(least, _)| least);
-            let totals = totals(&part, mode, some, nanoseconds, least)?;
-            let quick = totals.iter().take(1 + QUICK).map(|&(total, _)| total);
-            let quick = quick.fold(f64::INFINITY, f64::min);
-            let slow = totals.iter().skip(1 + QUICK).map(|&(total, _)| total);
-            if slow.fold(f64::INFINITY, f64::min) > quick {
-                all = QUICK;
-            }
-            for (total, compression) in totals {
-                if best.is_none_or(|(least, _)| total < least) {
-                    best = Some((total, Plan { mode, compression }));
-                }
-            }
+        let menu = Menu::of(bits_per_second);
+        let usual = menu.usual();
+        let (count, budget) = bounds(rows, nanoseconds, &menu)?;
+        if budget < SHORTEST {
+            return Ok(usual);
         }
-        Ok(best.map_or(
-            Plan {
-                mode: Mode::for_link(bits_per_second),
-                compression: UNCOMPRESSED,
-            },
-            |(_, plan)| plan,
-        ))
+        let sample = sample(rows, count)?;
+        let mut trial = Trial {
+            times: rows.len() as f64 / sample.len().max(1) as f64,
+            rows: sample,
+            nanoseconds_a_byte: nanoseconds,
+            until: Instant::now() + budget,
+            lead: menu.lead,
+            best: f64::INFINITY,
+            usual,
+            plan: usual,
+        };
+        for (mode, compressions) in menu.ways {
+            trial.try_mode(mode, compressions)?;
+        }
+        Ok(trial.plan)
     }
 
     /// The table as it is sent. Where the compression would not make it smaller, it is sent without, and the kind says so.
@@ -145,122 +214,223 @@ impl fmt::Display for Plan {
     }
 }
 
-/// So many rows from the middle of the table.
-fn middle(rows: &Rows, count: usize) -> Rows {
-    let count = count.min(rows.len());
-    let start = (rows.len() - count) / 2;
-    rows.part(start..start + count)
-}
-
-/// How many rows are tried, by how long a few of them take.
-fn tried(rows: &Rows, nanoseconds_a_byte: f64) -> Result<usize, EncodeError> {
-    if rows.len() <= LEAST {
-        return Ok(LEAST);
+/// So many rows in stretches from all over the table.
+fn sample(rows: &Rows, count: usize) -> Result<Rows, EncodeError> {
+    if count * 5 / 4 >= rows.len() {
+        return Ok(rows.clone());
     }
-    let few = middle(rows, FIRST);
-    let mut bytes = Vec::new();
-    let encode = least(|| {
-        bytes.clear();
-        packed::encode(&few, Mode::Packed, &mut bytes)
-    })?;
-    let sent = bytes.len() as f64;
-    let table = rows.len() as f64 * (encode + sent * nanoseconds_a_byte);
-    // Both are times of as many rows as were looked at, whose number is therefore left out.
-    let count = SHARE * table / (ENCODED * encode + COMPRESSED * sent);
-    Ok((count as usize).clamp(LEAST, MOST))
-}
-
-fn modes(bits_per_second: u64) -> Vec<Mode> {
-    let mut modes = vec![Mode::Packed, Mode::Plain];
-    if bits_per_second < UNCOMPRESSED_FROM {
-        modes.push(Mode::Small);
-        if let link @ Mode::Link(_) = Mode::for_link(bits_per_second) {
-            modes.push(link);
-        }
+    let length = count / STRETCHES;
+    let start = |stretch: usize| (rows.len() - length) * stretch / (STRETCHES - 1);
+    let mut sample = rows.part(0..length);
+    for stretch in 1..STRETCHES {
+        let from = start(stretch);
+        sample
+            .append(&rows.part(from..from + length))
+            .map_err(|error| EncodeError::Failed {
+                form: "packed",
+                reason: error.to_string(),
+            })?;
     }
-    modes
+    Ok(sample)
 }
 
-/// The nanoseconds that this mode takes with each compression that may be better than the best so far.
-fn totals(
+/// How many rows are tried, and for how long, by how long a few of them take.
+fn bounds(
     rows: &Rows,
-    mode: Mode,
-    compressions: &[(Compression, f64)],
     nanoseconds_a_byte: f64,
-    best: f64,
-) -> Result<Vec<(f64, Compression)>, EncodeError> {
+    menu: &Menu,
+) -> Result<(usize, Duration), EncodeError> {
+    let count = rows.len().min(FIRST);
+    let start = (rows.len() - count) / 2;
+    let few = rows.part(start..start + count);
     let mut bytes = Vec::new();
-    packed::encode(rows, mode, &mut bytes)?;
-    let mut out = Vec::with_capacity(bytes.len());
-    let encode = least(|| {
-        out.clear();
-        packed::encode(rows, mode, &mut out)
-    })?;
-    let decode =
-        least(|| packed::decode(&bytes, &Limits::NONE)).map_err(|error| EncodeError::Failed {
+    // The first time is longer than those behind it.
+    packed::encode(&few, Mode::Packed, &mut bytes)?;
+    bytes.clear();
+    let begin = Instant::now();
+    packed::encode(&few, Mode::Packed, &mut bytes)?;
+    let encode = begin.elapsed().as_nanos() as f64;
+    let sent = bytes.len() as f64;
+    // Times of as many rows as were looked at.
+    let ready = 2.0 * encode + sent * nanoseconds_a_byte;
+    let share = menu.share * ready / (menu.modes * encode + menu.compressions * sent);
+    let tried = (share * rows.len() as f64) as usize;
+    let all = ready * rows.len() as f64 / count.max(1) as f64;
+    let budget = Duration::from_nanos((menu.share * all) as u64);
+    Ok((tried.clamp(LEAST, MOST), budget))
+}
+
+/// What is tried, and what was found.
+struct Trial {
+    rows: Rows,
+    /// How many times as many rows the whole table has.
+    times: f64,
+    nanoseconds_a_byte: f64,
+    /// When no more ways are to be tried.
+    until: Instant,
+    lead: f64,
+    /// Nanoseconds until all rows are there by the plan; more, by the lead, if it is not the usual one.
+    best: f64,
+    usual: Plan,
+    plan: Plan,
+}
+
+impl Trial {
+    /// The mode with each compression that may be better than the best so far.
+    fn try_mode(&mut self, mode: Mode, compressions: &[Compression]) -> Result<(), EncodeError> {
+        if self.is_over() {
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        let (encoded, encode) = timed(|| packed::encode(&self.rows, mode, &mut bytes));
+        encoded?;
+        let (decoded, decode) = timed(|| packed::decode(&bytes, &Limits::NONE));
+        decoded.map_err(|error| EncodeError::Failed {
             form: "packed",
             reason: error.to_string(),
         })?;
-    let both = encode + decode;
-    let total = both + bytes.len() as f64 * nanoseconds_a_byte;
-    let mut totals = vec![(total, UNCOMPRESSED)];
-    let mut best = best.min(total);
-    let mut own = total;
-    // How many bytes the compressions made of it so far, and how long the first one took.
-    let mut fewest = bytes.len() as f64;
-    let mut first = None;
-    for (index, &(compression, times)) in compressions.iter().enumerate() {
-        let may_be = match first {
-            None => both,
-            Some(took) => both + LEFT * fewest * nanoseconds_a_byte + times * took,
-        };
-        if may_be > best || index >= QUICK && own > NEAR * best {
-            continue;
+        let both = (encode + decode) * self.times;
+        let length = bytes.len() as f64 * self.times;
+        self.offer(mode, UNCOMPRESSED, both, length);
+        let mut fewest = length;
+        for (index, &compression) in compressions.iter().enumerate() {
+            let may_be = both + LEFT * fewest * self.nanoseconds_a_byte;
+            let is_hopeless = may_be > self.best || fewest > NOTHING_FOUND * length;
+            if self.is_over() || index > 0 && is_hopeless {
+                break;
+            }
+            let (left, took) = squeeze(&bytes, compression).map_err(failed)?;
+            let sent = length * left.powf((1.0 + DOUBLING * self.times.log2()).min(MOST_POWER));
+            let once = BEGINNING.min(took / 2.0);
+            let took = once + (took - once) * self.times;
+            self.offer(mode, compression, both + took, sent);
+            fewest = fewest.min(sent);
         }
-        let (sent, took) = squeeze(&bytes, compression).map_err(failed)?;
-        first.get_or_insert(took);
-        fewest = fewest.min(sent);
-        let total = both + took + sent * nanoseconds_a_byte;
-        best = best.min(total);
-        own = own.min(total);
-        totals.push((total, compression));
+        Ok(())
     }
-    Ok(totals)
+
+    fn is_over(&self) -> bool {
+        self.best.is_finite() && Instant::now() > self.until
+    }
+
+    /// Takes this way if all rows are there sooner by it.
+    fn offer(&mut self, mode: Mode, compression: Compression, work: f64, bytes: f64) {
+        let plan = Plan { mode, compression };
+        let lead = if plan == self.usual { 1.0 } else { self.lead };
+        let total = (work + bytes * self.nanoseconds_a_byte) * lead;
+        if total < self.best {
+            self.best = total;
+            self.plan = plan;
+        }
+    }
 }
 
-/// How many bytes are left, and how long it takes to compress and to decompress them.
+/// Which part of the bytes is left, and how long it takes to compress and to decompress them.
 fn squeeze(bytes: &[u8], compression: Compression) -> Result<(f64, f64), CompressionError> {
-    let mut compressed = None;
-    let compress = least(|| {
-        // The copy takes next to nothing beside the compression.
-        compressed = Some(compression.compress(bytes.to_vec())?);
-        Ok::<(), CompressionError>(())
-    })?;
-    let Some(compressed) = compressed else {
-        return Ok((bytes.len() as f64, compress));
-    };
-    let expand = least(|| decompress(compressed.kind, &compressed.bytes, usize::MAX))?;
-    Ok((compressed.bytes.len() as f64, compress + expand))
+    let copy = bytes.to_vec();
+    let (compressed, compress) = timed(|| compression.compress(copy));
+    let compressed = compressed?;
+    let (expanded, expand) = timed(|| decompress(compressed.kind, &compressed.bytes, usize::MAX));
+    expanded?;
+    let left = compressed.bytes.len() as f64 / bytes.len().max(1) as f64;
+    Ok((left, compress + expand))
 }
 
-/// The nanoseconds of the shortest of a few runs; of one, if that takes long.
-fn least<T, E>(mut work: impl FnMut() -> Result<T, E>) -> Result<f64, E> {
-    let mut least = Duration::MAX;
-    let begin = Instant::now();
-    for _ in 0..3 {
-        let start = Instant::now();
-        std::hint::black_box(work()?);
-        least = least.min(start.elapsed());
-        if begin.elapsed() > SHORT {
-            break;
-        }
-    }
-    Ok(least.as_nanos() as f64)
+/// What the work gives, and how many nanoseconds it takes.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let done = std::hint::black_box(work());
+    (done, start.elapsed().as_nanos() as f64)
 }
 
 fn failed(error: CompressionError) -> EncodeError {
     EncodeError::Failed {
         form: "packed",
         reason: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Column, Field, Kind, Schema};
+
+    fn mixed(n: u64) -> u64 {
+        let mixed = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 20
+    }
+
+    /// Numbers without a pattern, ones that follow a slow curve, and texts that are alike.
+    fn tables(count: u64) -> [Rows; 3] {
+        let table = |kind: Kind, column: Column| {
+            let schema = Schema::new([Field::new("c", kind)]).unwrap();
+            Rows::new(schema, [column]).unwrap()
+        };
+        let numbers: Vec<u32> = (0..count).map(|n| (mixed(n) % 100_000) as u32).collect();
+        let curve: Vec<i64> = (0..count as i64)
+            .map(|n| n * n / 100 + mixed(n as u64) as i64 % 7)
+            .collect();
+        let texts: Vec<String> = (0..count)
+            .map(|n| {
+                format!(
+                    "user {} asked for /items/{}",
+                    mixed(n) % 50,
+                    mixed(n + 7) % 4000
+                )
+            })
+            .collect();
+        let texts: Column = texts.iter().map(String::as_str).collect();
+        [
+            table(Kind::U32, Column::from(numbers)),
+            table(Kind::I64, Column::from(curve)),
+            table(Kind::Text, texts),
+        ]
+    }
+
+    #[test]
+    fn the_plan_for_a_very_slow_link_sends_about_the_fewest_bytes() {
+        for rows in tables(3000) {
+            let plan = Plan::for_link(&rows, 10_000).unwrap();
+            let sent = plan.encode(&rows).unwrap().bytes.len();
+            for mode in [Mode::Packed, Mode::Small, Mode::Plain] {
+                for compression in [UNCOMPRESSED, ZSTD_1, ZSTD_3, ZSTD_9, BROTLI_5] {
+                    let other = Plan { mode, compression };
+                    let least = other.encode(&rows).unwrap().bytes.len();
+                    assert!(
+                        sent as f64 <= 1.15 * least as f64,
+                        "{plan}: {sent}, {other}: {least}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_speed_has_a_plan_and_its_rows_come_back() {
+        for rows in tables(300).iter().chain([&tables(1)[0].part(0..0)]) {
+            for speed in [
+                0,
+                1_000_000,
+                8_000_000,
+                100_000_000,
+                1_000_000_000,
+                u64::MAX,
+            ] {
+                let sent = Plan::for_link(rows, speed).unwrap().encode(rows).unwrap();
+                let bytes = decompress(sent.kind, &sent.bytes, 1 << 20).unwrap();
+                assert_eq!(&packed::decode(&bytes, &Limits::NONE).unwrap(), rows);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_tried_is_from_all_over_the_table() {
+        let [rows, ..] = tables(60_000);
+        for count in [LEAST, 5000, 40_000] {
+            let tried = sample(&rows, count).unwrap();
+            assert!(tried.len() <= count);
+            assert_eq!(tried.value(0, 0), rows.value(0, 0));
+            assert_eq!(tried.value(tried.len() - 1, 0), rows.value(59_999, 0));
+        }
     }
 }
