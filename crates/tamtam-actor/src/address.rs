@@ -7,10 +7,10 @@ use tamtam_wait::Source;
 use crate::ask_future::{AskFuture, Limit};
 use crate::cell::{AtWork, Cell, Door, Place};
 use crate::error::{AskError, NoThread, TellError};
-use crate::home::ThreadWait;
 use crate::id::ActorId;
 use crate::mailbox::{Level, WhenFull, apart};
 use crate::reply::{Answer, Reply};
+use crate::task::ThreadWait;
 use crate::waits::HeldWait;
 use crate::waits::{GRACE, Waiting};
 
@@ -252,7 +252,7 @@ impl<M> Address<M> {
         self.push(question(reply), when)?;
         wait.has_sent();
         // Perhaps in the drop of something: on a thread of a pool all the same.
-        crate::pool::while_blocked(|| answer.wait_until(deadline))
+        crate::task::while_blocked(|| answer.wait_until(deadline))
     }
 
     /// Waits for an answer in a turn of an actor.
@@ -293,7 +293,7 @@ impl<M> Address<M> {
             Way::Through(recipient) => recipient.location(),
         };
         let wait = |deadline| answer.take_until(deadline);
-        match crate::pool::wait_for(location, deadline, wait) {
+        match crate::task::wait_for(location, deadline, wait) {
             Ok(answered) => answered,
             Err(stuck) => {
                 let name = match &self.way {
@@ -357,7 +357,7 @@ impl<M> Address<M> {
         }
     }
 
-    /// This thread is about to wait for the actor: see [`Home::begin_wait`](crate::home::Home::begin_wait).
+    /// This thread is about to wait for the actor: see [`Home::begin_wait`](crate::task::Home::begin_wait).
     fn begin_wait(&self) -> Option<ThreadWait> {
         match &self.way {
             Way::Here(cell) => cell.0.begin_wait(),

@@ -11,7 +11,7 @@ use core::any::Any;
 use core::marker::PhantomData;
 use core::ops::Deref;
 use core::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use tamtam_wait::Backoff;
@@ -24,7 +24,6 @@ use tamtam_wait::seam::{self, UnsafeCell};
 use crate::ended::{EndReason, Ended, catch};
 use crate::error::TellError;
 use crate::error::panic_of;
-use crate::home::{Acts, Due, Home, Task, ThreadWait, TurnLimits};
 use crate::id::ActorId;
 use crate::id::forget_name;
 use crate::mailbox::{
@@ -34,6 +33,7 @@ use crate::mailbox::{
 use crate::memory::SlabBox;
 use crate::observe::{Record, told};
 use crate::reply::dropping_for;
+use crate::task::{Acts, AtClose, Due, Home, Task, ThreadWait, TurnLimits};
 use crate::time::Time;
 use mute::Sender;
 use owed::{Owed, settle};
@@ -47,7 +47,6 @@ mod lifeline;
 mod loom_tests;
 mod mute;
 pub(crate) mod owed;
-mod remembered;
 mod sending;
 mod state;
 
@@ -55,7 +54,6 @@ pub(crate) use at_work::{AtWork, Kind, Muted, Place};
 pub(crate) use door::Door;
 pub(crate) use lifeline::{Concerned, Lifeline, WatchKey, Watched, Watcher};
 
-pub(crate) use remembered::Remembered;
 pub(crate) use state::State;
 
 /// What is called once, when something of an actor is done.
@@ -522,8 +520,8 @@ impl<M: Send + 'static> Cell<M> {
     /// Sees to it that the actor ends when its home closes, even if nobody sends to it.
     pub(crate) fn be_told_of_close(self: &Arc<Self>) {
         if self.life.is_news() {
-            let place: Arc<dyn Place> = Arc::clone(self) as Arc<dyn Place>;
-            self.home.remember(Arc::downgrade(&place));
+            let cell: Weak<dyn AtClose> = Arc::downgrade(self) as _;
+            self.home.remember(cell);
         }
     }
 
@@ -556,6 +554,18 @@ impl<M: Send + 'static> Cell<M> {
     }
 }
 
+impl<M: Send + 'static> AtClose for Cell<M> {
+    fn close(self: Arc<Self>) -> bool {
+        if self.life.has_ended() {
+            return false;
+        }
+        let before = self.lost();
+        // Not only a look: an actor in its last turn would take that there, and be parked with its mail for ever.
+        Arc::clone(&self).push_system(System::End(EndReason::HomeEnded));
+        self.life.has_ended() && self.lost() != before
+    }
+}
+
 impl<M: Send + 'static> Place for Cell<M> {
     fn id(&self) -> ActorId {
         self.id
@@ -563,10 +573,6 @@ impl<M: Send + 'static> Place for Cell<M> {
 
     fn message_type(&self) -> &'static str {
         core::any::type_name::<M>()
-    }
-
-    fn lost(&self) -> u64 {
-        Cell::lost(self)
     }
 
     fn is_on_this_thread(&self) -> bool {

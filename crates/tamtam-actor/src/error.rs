@@ -8,7 +8,7 @@ use crate::cell::AtWork;
 use crate::ended::{EndReason, Panicked};
 use crate::id::ActorId;
 use crate::id::{Called, name_of};
-use crate::pool::Stuck;
+use crate::task::Stuck;
 use crate::waits::Cycle;
 
 /// A message that was not accepted, and why.

@@ -8,10 +8,10 @@ use tamtam_wait::Wait;
 use crate::actor::Actor;
 use crate::address::Address;
 use crate::context::{Context, Here};
-use crate::home::Home;
 use crate::line::{Allowed, Line};
 use crate::observe::{HomeKind, Observe, Shown};
 use crate::spawner::Spawner;
+use crate::task::Home;
 use crate::time::{Time, vigil};
 
 /// A home for actors in the caller's own loop: that of a game, a window, a simulation. They have their turns when

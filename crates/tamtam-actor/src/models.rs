@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use tamtam_wait::seam::{self, Mutex};
 
-use crate::home::{Home, Task};
 use crate::spawner::Spawner;
+use crate::task::{Home, Task};
 use crate::time::Time;
 
 /// Runs a model with so many preemptions at most.

@@ -12,10 +12,10 @@ use crate::cell::{Place, State};
 use crate::context::Context;
 use crate::ended::EndReason;
 use crate::error::AskError;
-use crate::home::TurnLimits;
 use crate::mailbox::{Loss, Mark, Popped, Things};
 use crate::observe::told;
 use crate::restart::{Again, Birth, Decision, Pause, Policy};
+use crate::task::TurnLimits;
 
 /// An actor, its context, and how far it has got.
 pub(crate) struct Running<A: Actor> {

@@ -8,13 +8,13 @@ use crate::cell::{Cell, Own};
 use crate::context::{Context, Here};
 use crate::first_turn::FirstTurn;
 use crate::frame::{Frame, FrameHandle};
-use crate::home::Home;
 use crate::id::remember_name;
 use crate::line::Line;
 use crate::mailbox::{Describes, Plain};
 use crate::pool::Pool;
 use crate::restart::{Birth, Once, Policy};
 use crate::running::Running;
+use crate::task::Home;
 use crate::worker::Worker;
 
 mod mailbox;

@@ -13,9 +13,9 @@ use crate::actor::Actor;
 use crate::address::{Address, WeakAddress};
 use crate::context::{Context, Here};
 use crate::error::AskError;
-use crate::home::{Home, Task, TurnLimits};
 use crate::reply::Reply;
 use crate::spawner::Spawner;
+use crate::task::{Home, Task, TurnLimits};
 use crate::time::Time;
 
 /// A home of actors in which one has its turn after the other, when the caller says so: for tests.

@@ -8,9 +8,9 @@ use crate::cell::Door;
 use crate::cell::Place;
 use crate::cell::{Cell, System};
 use crate::error::TellError;
-use crate::home::ThreadWait;
 use crate::id::ActorId;
 use crate::mailbox::{Level, Loss, Reserved, WhenFull};
+use crate::task::ThreadWait;
 
 /// A cell; if it is counted, with one of its addresses.
 pub(crate) struct Held<M, const COUNTED: bool>(pub(super) Arc<Cell<M>>);

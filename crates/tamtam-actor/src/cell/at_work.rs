@@ -14,8 +14,6 @@ pub(crate) trait Place: Send + Sync {
     /// For people to read.
     #[cfg_attr(not(feature = "tracing"), allow(dead_code))]
     fn message_type(&self) -> &'static str;
-    /// Messages that were accepted and never handled.
-    fn lost(&self) -> u64;
     /// Whether it has its turns on this very thread, and nowhere else.
     fn is_on_this_thread(&self) -> bool;
     /// Lets it handle no more messages from the end of the one that it is at. Called in its turn only.

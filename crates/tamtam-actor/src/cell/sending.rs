@@ -208,7 +208,7 @@ impl<M> Cell<M> {
             }
         };
         // Without a thread for the actor there will be no room.
-        let decided = crate::pool::wait_for(self.task_location(), deadline, attempt);
+        let decided = crate::task::wait_for(self.task_location(), deadline, attempt);
         match (decided.ok().flatten(), waiting) {
             (Some(decided), _) => decided,
             (None, Some(message)) => Pushed::Full(message),
@@ -233,7 +233,7 @@ impl<M> Cell<M> {
                             Reserved::Full if !self.is_closed() => None,
                             decided => Some(decided),
                         };
-                    let decided = crate::pool::wait_for(self.task_location(), deadline, attempt);
+                    let decided = crate::task::wait_for(self.task_location(), deadline, attempt);
                     // Without a thread for the actor there will be no room.
                     decided.ok().flatten().unwrap_or(Reserved::Full)
                 }

@@ -108,7 +108,7 @@ impl End {
             None => Some(self.slot.take()),
             Some(deadline) => self.slot.take_deadline(deadline).ok(),
         };
-        match crate::pool::wait_for(self.task_location(), None, wait) {
+        match crate::task::wait_for(self.task_location(), None, wait) {
             Ok(Some(ended)) => ended,
             Ok(None) => unreachable!("there is no deadline"),
             Err(stuck) => panic!(
@@ -129,7 +129,7 @@ impl End {
     /// called again.
     #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Ended> {
-        crate::pool::while_blocked(|| self.slot.take_timeout(timeout)).ok()
+        crate::task::while_blocked(|| self.slot.take_timeout(timeout)).ok()
     }
 }
 

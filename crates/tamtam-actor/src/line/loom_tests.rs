@@ -12,9 +12,9 @@ use tamtam_wait::seam::thread;
 
 use super::{Allowed, Line, Quit};
 use crate::frame::FrameHandle;
-use crate::home::{Due, Home, Task};
 use crate::models::model;
 use crate::spawner::Spawner;
+use crate::task::{Due, Home, Task};
 use crate::worker::Worker;
 
 /// Counts its turns, and how often it was abandoned. Not by loom's counts: they would add to what threads know of each

@@ -33,10 +33,10 @@ use tamtam_wait::seam::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use tamtam_wait::seam::{self, CacheAligned, Mutex, UnsafeCell};
 use tamtam_wait::{Wait, WaitList, contain};
 
-use crate::hatch::Hatch;
-use crate::home::{Home, Task, TurnLimits};
 use crate::mailbox::{Head, Popped, Seen, Tail};
 use crate::observe::{Ledger, Shown, Watched};
+use crate::task::Hatch;
+use crate::task::{Home, Task, TurnLimits};
 
 use crate::time::{Time, vigil};
 

@@ -7,9 +7,9 @@ use super::roster::Resident;
 use crate::actor::Actor;
 use crate::cell::{Behavior, Cell, Own, System, Turn};
 use crate::ended::EndReason;
-use crate::home::Home;
 use crate::mailbox::{Mark, Ruled};
 use crate::running::Running;
+use crate::task::Home;
 
 impl<M: Send + 'static> Resident for Cell<M> {
     fn stop(self: Arc<Self>) {

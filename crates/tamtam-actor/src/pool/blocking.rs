@@ -17,9 +17,9 @@ use std::time::Duration;
 use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
 
 use super::thread::Shared;
-use crate::cell::Place;
-use crate::home::{Home, Task, TurnLimits};
 use crate::observe::Ledger;
+use crate::task::AtClose;
+use crate::task::{Home, Task, TurnLimits};
 use crate::time::Time;
 
 /// So many threads there may be unless somebody says otherwise.
@@ -316,7 +316,7 @@ impl Home for BlockingHome {
         self.schedule(task);
     }
 
-    fn remember(&self, place: Weak<dyn Place>) {
+    fn remember(&self, place: Weak<dyn AtClose>) {
         self.0.remember(place);
     }
 

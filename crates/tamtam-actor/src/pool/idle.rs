@@ -7,7 +7,8 @@ use core::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use super::thread::IdleWait;
-use super::{Pool, Threads, while_blocked};
+use super::{Pool, Threads};
+use crate::task::while_blocked;
 
 impl Pool {
     /// Waits until the pool is idle: no actor of it has mail that it could handle, none is in a handler, and no thread has

@@ -7,8 +7,8 @@ use tamtam_wait::seam::{Arc, thread};
 
 use super::deque::Deque;
 use super::next::Next;
-use crate::hatch::Hatch;
 use crate::models::model;
+use crate::task::Hatch;
 
 /// An item that loom reports if it is lost, or dropped twice.
 struct Item(

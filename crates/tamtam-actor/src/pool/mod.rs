@@ -22,17 +22,14 @@ use std::time::Duration;
 use crate::actor::Actor;
 use crate::address::Address;
 use crate::context::{Context, Here};
-use crate::home::TurnLimits;
 use crate::observe::Observe;
 use crate::spawner::Spawner;
+use crate::task::TurnLimits;
 use crate::time::Time;
 
 pub use idle::{WaitIdle, WaitIdleError};
-#[cfg(feature = "tokio")]
-pub(crate) use on_tokio::BlockedWorker;
 pub use shutdown::Shutdown;
 use thread::Shared;
-pub(crate) use thread::{Stuck, wait_for, while_blocked};
 
 /// A few threads on which many actors run: thousands, or millions.
 ///
@@ -172,9 +169,9 @@ impl Pool {
     /// Says more about an actor before it is born: how much its mailbox holds, and what becomes of the rest.
     pub fn spawner(&self) -> Spawner {
         Spawner::on(match &self.threads {
-            Threads::Own(shared) => Arc::clone(shared) as Arc<dyn crate::home::Home>,
+            Threads::Own(shared) => Arc::clone(shared) as Arc<dyn crate::task::Home>,
             #[cfg(feature = "tokio")]
-            Threads::Tokio(tokio) => Arc::clone(tokio) as Arc<dyn crate::home::Home>,
+            Threads::Tokio(tokio) => Arc::clone(tokio) as Arc<dyn crate::task::Home>,
         })
     }
 

@@ -3,8 +3,6 @@
 //! An actor that is due is a task of tokio's until it has nothing to do. Tokio decides where and when it goes on; a
 //! turn that leaves something goes behind the other tasks, as one that yields does.
 
-mod blocked;
-
 use core::cell::Cell;
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -14,13 +12,8 @@ use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tokio::runtime::Handle;
 
 use super::{Pool, Threads};
-use crate::cell;
-use crate::cell::Remembered;
-use crate::home::{Home, Task, ThreadWait};
 use crate::observe::{HomeKind, HomeSnapshot, Ledger, Observe, Watched, watch};
-
-pub(crate) use blocked::BlockedWorker;
-use blocked::Waiter;
+use crate::task::{AtClose, Home, Remembered, Task, ThreadWait, Waiter};
 
 impl Pool {
     /// A pool whose threads are those of a runtime of tokio (feature `tokio`).
@@ -150,7 +143,7 @@ impl Home for OnTokio {
         drop(self.runtime.spawn(Turns(Some(task))));
     }
 
-    fn remember(&self, place: Weak<dyn cell::Place>) {
+    fn remember(&self, place: Weak<dyn AtClose>) {
         self.remembered.add(place);
         if !self.is_waited_for.swap(true, Ordering::Relaxed) {
             let witness = Witness(Arc::clone(&self.remembered));

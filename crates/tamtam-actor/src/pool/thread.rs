@@ -25,11 +25,8 @@ use super::blocking::{Blocking, BlockingHome, is_inside};
 use super::deque::Deque;
 use super::next::Next;
 use super::thief::Thief;
-use crate::cell::Place;
-use crate::cell::Remembered;
-use crate::hatch::Hatch;
-use crate::home::{Home, Task, TurnLimits};
 use crate::observe::{Counts, HomeKind, HomeSnapshot, Ledger, Observe, Watched, told, watch};
+use crate::task::{AtClose, Hatch, Home, Remembered, Task, TurnLimits, set_blocking};
 use crate::time::{Time, vigil};
 
 mod busy;
@@ -44,7 +41,7 @@ mod stand_in;
 use busy::Busy;
 pub(super) use idle::IdleWait;
 use idle::IdleWaiters;
-pub(crate) use stand_in::{Stuck, wait_for, while_blocked};
+use stand_in::PoolThreads;
 
 /// So many turns in a row a thread does what it has made due last. Then it looks at the entrance, and at what
 /// has been due for long.
@@ -272,6 +269,7 @@ impl Shared {
         time: Option<Time>,
         adapt: impl FnOnce(&mut Self),
     ) -> io::Result<Arc<Self>> {
+        set_blocking(&PoolThreads);
         let mut shared = Self::new(threads, name, time);
         adapt(&mut shared);
         let shared = Arc::new(shared);
@@ -609,7 +607,7 @@ impl Home for Shared {
         Some(Arc::new(BlockingHome(self)))
     }
 
-    fn remember(&self, place: Weak<dyn Place>) {
+    fn remember(&self, place: Weak<dyn AtClose>) {
         self.remembered.add(place);
     }
 

@@ -420,7 +420,7 @@ impl<A> Answers<A> {
     pub fn next_timeout(&mut self, timeout: Duration) -> Result<A, RecvTimeoutError> {
         match self.answers.try_recv() {
             Ok(answer) => Ok(answer),
-            Err(_) => crate::pool::while_blocked(|| self.answers.recv_timeout(timeout)),
+            Err(_) => crate::task::while_blocked(|| self.answers.recv_timeout(timeout)),
         }
     }
 
@@ -461,7 +461,7 @@ impl<A> Iterator for Answers<A> {
     fn next(&mut self) -> Option<A> {
         match self.answers.try_recv() {
             Ok(answer) => Some(answer),
-            Err(_) => crate::pool::while_blocked(|| self.answers.recv()).ok(),
+            Err(_) => crate::task::while_blocked(|| self.answers.recv()).ok(),
         }
     }
 }

@@ -11,8 +11,8 @@ use tamtam_wait::seam::thread;
 
 use super::stand_in::Left;
 use super::{IdleWait, Role, Round, Shared, Thief};
-use crate::home::{Due, Task};
 use crate::models::model;
+use crate::task::{Due, Task};
 
 /// Counts its turns. Not by loom's counts: they would add to what threads know of each other.
 struct Turns(AtomicU32);

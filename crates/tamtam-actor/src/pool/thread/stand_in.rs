@@ -17,20 +17,13 @@ use std::collections::HashSet;
 
 use super::*;
 use crate::pool::blocking::Waiter;
+use crate::task::{Blocking, Stuck};
 use crate::waits::GRACE;
 
 /// How often the reserve looks whether a thread has come back, or something is due that is waited for.
 const POLL: Duration = Duration::from_millis(1);
 /// How often a thread that watches looks, once it has found that nothing could be done by giving up.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
-
-/// No thread of the pool is left to run the actor that is waited for.
-#[derive(Clone, Debug)]
-pub(crate) struct Stuck {
-    pub(crate) pool: Arc<str>,
-    /// How many threads may stand in at once.
-    pub(crate) limit: usize,
-}
 
 /// What a thread that is about to wait has found.
 pub(super) enum Left {
@@ -306,36 +299,39 @@ impl Blocked {
     }
 }
 
-/// Does something that may wait for an actor. If this is a thread of a pool, another one stands in for it
-/// meanwhile, since the actor may need it.
-pub(crate) fn while_blocked<R>(wait: impl FnOnce() -> R) -> R {
-    let _waiter = Waiter::begin(None);
-    let blocked = Blocked::begin(None);
-    if let Some((Blocked { shared, .. }, Left::Nobody(_))) = &blocked
-        && shared.has_tasks()
-    {
-        told::no_thread_left(&shared.name, shared.spare_desks.len());
-    }
-    wait()
-}
+/// What the threads of pools do around a wait: another one stands in.
+pub(super) struct PoolThreads;
 
-/// Waits for an actor, whose tasks are at `awaited`, until the deadline: `None` if that has passed. `wait` does so, until a
-/// deadline that it is given. If this is a thread of a pool, another one stands in for it meanwhile.
-///
-/// # Errors
-///
-/// There is no thread in whose turn the wait could end.
-pub(crate) fn wait_for<R>(
-    awaited: usize,
-    deadline: Option<Instant>,
-    mut wait: impl FnMut(Option<Instant>) -> Option<R>,
-) -> Result<Option<R>, Stuck> {
-    let _waiter = Waiter::begin(Some(awaited));
-    let blocked = Blocked::begin(Some(awaited));
-    let _awaiting =
-        (blocked.as_ref()).and_then(|(blocked, _)| Waiter::of_pool(&blocked.shared, awaited));
-    match blocked {
-        Some((blocked, Left::Nobody(number))) => blocked.shared.watch(number, deadline, &mut wait),
-        _blocked => Ok(wait(deadline)),
+impl Blocking for PoolThreads {
+    fn while_blocked(&self, wait: &mut dyn FnMut()) {
+        let _waiter = Waiter::begin(None);
+        let blocked = Blocked::begin(None);
+        if let Some((Blocked { shared, .. }, Left::Nobody(_))) = &blocked
+            && shared.has_tasks()
+        {
+            told::no_thread_left(&shared.name, shared.spare_desks.len());
+        }
+        wait();
+    }
+
+    fn wait_for(
+        &self,
+        awaited: usize,
+        deadline: Option<Instant>,
+        wait: &mut dyn FnMut(Option<Instant>) -> bool,
+    ) -> Result<(), Stuck> {
+        let mut wait = |until| wait(until).then_some(());
+        let _waiter = Waiter::begin(Some(awaited));
+        let blocked = Blocked::begin(Some(awaited));
+        let _awaiting = blocked
+            .as_ref()
+            .and_then(|(blocked, _)| Waiter::of_pool(&blocked.shared, awaited));
+        match blocked {
+            Some((blocked, Left::Nobody(number))) => {
+                blocked.shared.watch(number, deadline, &mut wait)?;
+            }
+            _blocked => drop(wait(deadline)),
+        }
+        Ok(())
     }
 }

@@ -1,9 +1,8 @@
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 
 use tamtam_wait::seam::Mutex;
 
-use super::{Place, System};
-use crate::ended::EndReason;
+use super::AtClose;
 
 /// The watched actors of a home, to be called when it has closed.
 ///
@@ -13,7 +12,7 @@ pub(crate) struct Remembered {
 }
 
 struct Inner {
-    places: Vec<Weak<dyn Place>>,
+    places: Vec<Weak<dyn AtClose>>,
     /// When there are more, those that have ended are looked for.
     most: usize,
     has_closed: bool,
@@ -32,7 +31,7 @@ impl Remembered {
         }
     }
 
-    pub(crate) fn add(&self, place: Weak<dyn Place>) {
+    pub(crate) fn add(&self, place: Weak<dyn AtClose>) {
         let mut inner = self.inner.lock();
         if inner.has_closed {
             drop(inner);
@@ -60,13 +59,6 @@ impl Remembered {
     }
 }
 
-/// Whether it has ended by that, with mail.
-fn call(place: &Weak<dyn Place>) -> bool {
-    let Some(place) = place.upgrade().filter(|place| !place.life().has_ended()) else {
-        return false;
-    };
-    let before = place.lost();
-    // Not only a look: one that is in its last turn would take that there, and be parked with its mail for ever.
-    Arc::clone(&place).send(System::End(EndReason::HomeEnded));
-    place.life().has_ended() && place.lost() != before
+fn call(place: &Weak<dyn AtClose>) -> bool {
+    place.upgrade().is_some_and(AtClose::close)
 }

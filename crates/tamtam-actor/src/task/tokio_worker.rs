@@ -27,7 +27,7 @@ fn lock() -> MutexGuard<'static, Vec<(Id, usize)>> {
 pub(crate) struct BlockedWorker(Handle);
 
 /// What a thread is to a runtime, if it is about to wait.
-pub(super) enum Waiter {
+pub(crate) enum Waiter {
     /// It polls no tasks there.
     Stranger,
     /// It is one of its workers, and others are left.
@@ -37,7 +37,7 @@ pub(super) enum Waiter {
 }
 
 impl Waiter {
-    pub(super) fn new(runtime: &Handle) -> Self {
+    pub(crate) fn new(runtime: &Handle) -> Self {
         if !is_worker(runtime) {
             return Waiter::Stranger;
         }

@@ -1,14 +1,10 @@
-//! Where actors get their turns: on a pool, on a thread, in a frame loop.
+//! What is due for a turn, and that it is run or abandoned once.
 
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
 use std::collections::VecDeque;
-use std::sync::{Arc, Weak};
 
-use crate::cell::Place;
-use crate::observe::Ledger;
-
-use crate::time::{Time, elsewhere};
+use crate::time::elsewhere;
 
 /// So many tasks that are abandoned one within the other.
 const DEEPEST: u32 = 32;
@@ -115,123 +111,6 @@ impl Task {
             } else {
                 None
             };
-        }
-    }
-}
-
-/// How long a turn may be.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TurnLimits {
-    /// So many messages an actor handles in one turn at most.
-    pub(crate) messages: u32,
-    /// When a message ends so many microseconds after the first one of the turn has, others get their turn.
-    pub(crate) micros: u32,
-}
-
-impl TurnLimits {
-    pub(crate) const USUAL: Self = TurnLimits {
-        messages: 256,
-        micros: 50,
-    };
-}
-
-/// A place where actors get their turns.
-pub(crate) trait Home: Send + Sync {
-    /// How long turns may be here. Asked when an actor is born.
-    fn turn_limits(&self) -> TurnLimits {
-        TurnLimits::USUAL
-    }
-
-    /// Where what the actors here do is written down, if they are observed. Asked when an actor is born.
-    fn ledger(&self) -> Option<&Arc<Ledger>> {
-        None
-    }
-
-    /// Whether each turn here has a thread of its own, so that a long one keeps nobody else.
-    fn is_for_blocking(&self) -> bool {
-        false
-    }
-
-    /// Lets a task have a turn soon; abandons it if this place has closed.
-    fn schedule(&self, task: Task);
-
-    /// As `schedule`, for a message of whoever is at work on this thread: it comes back if this place takes no more
-    /// from there.
-    fn schedule_or_refuse(&self, task: Task) -> Result<(), Task> {
-        self.schedule(task);
-        Ok(())
-    }
-
-    /// Whether there are no turns here any more.
-    fn has_closed(&self) -> bool {
-        false
-    }
-
-    /// Where actors of this place live whose handlers may block.
-    fn blocking(self: Arc<Self>) -> Option<Arc<dyn Home>> {
-        None
-    }
-
-    /// Lets a task that has just had a turn have another one, behind the others.
-    fn schedule_again(&self, task: Task);
-
-    /// Whether all actors that are not functions have a turn at their birth here, whether they need it or not: where one
-    /// looks who is due, that is not to depend on which actors there were before.
-    fn begins_all(&self) -> bool {
-        false
-    }
-
-    /// Whether the actors here have their turns on this very thread, and nowhere else: who waits here for one of them
-    /// waits for ever.
-    fn is_on_this_thread(&self) -> bool {
-        false
-    }
-
-    /// A thread is about to wait for one of the actors here, as long as it keeps what is returned. `None` if they would
-    /// then have no thread left to have their turns on.
-    fn begin_wait(&self) -> Option<ThreadWait> {
-        (!self.is_on_this_thread()).then_some(ThreadWait::PLAIN)
-    }
-
-    /// The time by which its actors live.
-    fn time(&self) -> &Time {
-        Time::shared()
-    }
-
-    /// An actor of this place is watched, or keeps its messages back: it is to be called when this place has closed, so
-    /// that it ends then even if nobody sends to it.
-    fn remember(&self, place: Weak<dyn Place>) {
-        let _ = place;
-    }
-}
-
-/// A thread waits for an actor: see [`Home::begin_wait`].
-pub(crate) struct ThreadWait {
-    /// It is one of those that give actors their turns, and is counted.
-    #[cfg(feature = "tokio")]
-    blocked: Option<crate::pool::BlockedWorker>,
-}
-
-impl ThreadWait {
-    /// Of a thread on which it is not counted.
-    pub(crate) const PLAIN: Self = ThreadWait {
-        #[cfg(feature = "tokio")]
-        blocked: None,
-    };
-
-    #[cfg(feature = "tokio")]
-    pub(crate) fn of(blocked: crate::pool::BlockedWorker) -> Self {
-        ThreadWait {
-            blocked: Some(blocked),
-        }
-    }
-
-    /// The message is sent, and the thread waits from now on.
-    #[inline(always)]
-    pub(crate) fn has_sent(&self) {
-        #[cfg(feature = "tokio")]
-        if let Some(blocked) = &self.blocked {
-            blocked.leave_work_to_others();
         }
     }
 }

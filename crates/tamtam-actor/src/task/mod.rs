@@ -1,0 +1,17 @@
+//! What is due for a turn, where it gets one, and what a thread does that waits meanwhile.
+
+mod blocking;
+mod due;
+mod hatch;
+mod home;
+mod remembered;
+#[cfg(feature = "tokio")]
+mod tokio_worker;
+
+pub(crate) use blocking::{Blocking, Stuck, set_blocking, wait_for, while_blocked};
+pub(crate) use due::{Acts, Due, Task};
+pub(crate) use hatch::Hatch;
+pub(crate) use home::{AtClose, Home, ThreadWait, TurnLimits};
+pub(crate) use remembered::Remembered;
+#[cfg(feature = "tokio")]
+pub(crate) use tokio_worker::{BlockedWorker, Waiter};
