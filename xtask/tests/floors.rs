@@ -224,6 +224,10 @@ fn our_own_crates_keep_to_their_floors() {
             Some(floors) => {
                 let found = floors.breaches(&Graph::of(&sources));
                 said.extend(found.iter().map(|breach| format!("{name}: {breach}")));
+                let circle = floors.largest_circle();
+                if circle > 6 {
+                    said.push(format!("{name} has a circle of {circle} modules"));
+                }
             }
         }
     }

@@ -301,7 +301,8 @@ impl<M> Address<M> {
                     Way::Through(recipient) => recipient.name(),
                 };
                 let asked = (self.id(), name);
-                Some(Err(AskError::NoThread(NoThread::new(asked, stuck))))
+                let asker = AtWork::place().map(|place| (place.id(), place.life().name()));
+                Some(Err(AskError::NoThread(NoThread::new(asker, asked, stuck))))
             }
         }
     }

@@ -32,7 +32,6 @@ use crate::mailbox::{
 };
 use crate::memory::SlabBox;
 use crate::observe::{Record, told};
-use crate::reply::dropping_for;
 use crate::task::{Acts, AtClose, Due, Home, Task, ThreadWait, TurnLimits};
 use crate::time::Time;
 use mute::Sender;
@@ -41,6 +40,7 @@ use tamtam_wait::contain;
 
 mod at_work;
 mod door;
+mod dropped;
 mod ending;
 mod lifeline;
 #[cfg(all(test, tamtam_loom))]
@@ -52,6 +52,7 @@ mod state;
 
 pub(crate) use at_work::{AtWork, Kind, Muted, Place};
 pub(crate) use door::Door;
+pub(crate) use dropped::{dropping_for, why_dropped};
 pub(crate) use lifeline::{Concerned, Lifeline, WatchKey, Watched, Watcher};
 
 pub(crate) use state::State;

@@ -4,7 +4,6 @@ use core::error::Error;
 use core::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::cell::AtWork;
 use crate::ended::{EndReason, Panicked};
 use crate::id::ActorId;
 use crate::id::{Called, name_of};
@@ -296,8 +295,7 @@ type Named = (ActorId, Option<Arc<str>>);
 
 impl NoThread {
     /// The actor at work has asked another one, which no thread is left to run.
-    pub(crate) fn new(asked: Named, stuck: Stuck) -> Self {
-        let asker = AtWork::place().map(|place| (place.id(), place.life().name()));
+    pub(crate) fn new(asker: Option<Named>, asked: Named, stuck: Stuck) -> Self {
         NoThread(Arc::new(Starved {
             asker,
             asked,

@@ -5,6 +5,24 @@
     allow(dead_code, unused_imports)
 )]
 
+// The floors of this crate, top to bottom: a module uses those on lower floors only. A test holds it.
+//
+// | floor | modules | what |
+// |---|---|---|
+// | 12 | comm, life, listener, stepper | built on the face: other programs' callers, watches and supervisors, listeners, tests that step |
+// | 11 | frame, pool, spawner, worker (one circle) | the homes, and what is said of an actor before it is born there |
+// | 10 | later, line, topic | timers of an actor; the executor of one thread; one message to many |
+// | 9 | actor, context, first_turn, pipe, restart, running (one circle) | the actor and its turn |
+// | 8 | address | where an actor is reached |
+// | 7 | reply | the answer to a question |
+// | 6 | ask_future, cell | the mailbox with its state, whatever the actor is; a future's question |
+// | 5 | error | what can go wrong on the way |
+// | 4 | task | what is due, where it gets its turn, and what a thread does that waits |
+// | 3 | mailbox, time | queues and their policies; clock, wheel and timers |
+// | 2 | observe | records, snapshots, what is told |
+// | 1 | ended, waits | how actors end; who waits for whom |
+// | 0 | id, memory | the number and the name of an actor; slabs |
+
 mod actor;
 mod address;
 mod ask_future;

@@ -1,11 +1,10 @@
-use core::cell::RefCell;
 use core::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tamtam_channel::Slot;
 
-use crate::cell::owed;
+use crate::cell::{dropping_for, owed, why_dropped};
 use crate::error::{AskError, TellError};
 use crate::mailbox::{Filler, Taker, pigeonhole};
 use crate::time::Timer;
@@ -139,33 +138,6 @@ impl<R> Drop for Reply<R> {
         self.way = Some(way);
         self.finish(Err(why_dropped()));
     }
-}
-
-thread_local! {
-    /// Why this thread drops questions, if there is more to say than that it does.
-    static WHY_DROPPED: RefCell<Option<AskError>> = const { RefCell::new(None) };
-}
-
-fn why_dropped() -> AskError {
-    let why = WHY_DROPPED.try_with(|why| why.borrow().clone());
-    why.ok().flatten().unwrap_or(AskError::Unanswered)
-}
-
-/// Does something that may drop questions; the replies in them hear that this is why.
-pub(crate) fn dropping_for<R>(why: AskError, drops: impl FnOnce() -> R) -> R {
-    /// Also if a drop panics.
-    struct Restored(Option<AskError>);
-
-    impl Drop for Restored {
-        fn drop(&mut self) {
-            let before = self.0.take();
-            let _ = WHY_DROPPED.try_with(|why| why.replace(before));
-        }
-    }
-
-    let before = WHY_DROPPED.try_with(|place| place.replace(Some(why)));
-    let _restored = Restored(before.ok().flatten());
-    drops()
 }
 
 /// Drops a question that was refused; the replies in it hear of the reason.

@@ -1,4 +1,5 @@
 use core::fmt;
+use core::time::Duration;
 use std::io;
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
@@ -291,5 +292,23 @@ impl WorkerBuilder {
             thread: Some(thread),
             _shown: shown,
         })
+    }
+}
+
+impl WorkerBuilder {
+    /// Whether to count what each actor does, and to show this worker to [`observe::snapshot`](crate::observe::snapshot()): see
+    /// [`observe`](crate::observe).
+    ///
+    /// If it is not said, it is as [`observe_all`](crate::observe::observe_all) has it: by default, no.
+    pub fn observe(mut self, actors: bool) -> Self {
+        self.observe.actors = Some(actors);
+        self
+    }
+
+    /// From which time on a turn of an observed actor is long: it is counted, and told of with the feature `tracing`.
+    /// By default, 10 ms.
+    pub fn long_turn(mut self, time: Duration) -> Self {
+        self.observe.long_turn = time;
+        self
     }
 }

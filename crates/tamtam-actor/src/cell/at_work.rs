@@ -12,7 +12,6 @@ use crate::id::ActorId;
 pub(crate) trait Place: Send + Sync {
     fn id(&self) -> ActorId;
     /// For people to read.
-    #[cfg_attr(not(feature = "tracing"), allow(dead_code))]
     fn message_type(&self) -> &'static str;
     /// Whether it has its turns on this very thread, and nowhere else.
     fn is_on_this_thread(&self) -> bool;
@@ -71,6 +70,11 @@ impl AtWork {
     /// The number of the actor that is at work on this thread.
     pub(crate) fn id() -> Option<ActorId> {
         Self::place().map(|place| place.id())
+    }
+
+    /// The number of the actor that is at work on this thread, and the type of its messages.
+    pub(crate) fn asker() -> Option<(ActorId, &'static str)> {
+        Self::place().map(|place| (place.id(), place.message_type()))
     }
 
     /// The actor that is at work on this thread.

@@ -53,6 +53,7 @@ pub(crate) use pool::Counts;
 pub(crate) use record::Record;
 #[cfg(feature = "top")]
 pub use serve::{Serving, serve, serve_at};
+pub(crate) use snapshot::first;
 pub use snapshot::{ActorSnapshot, ActorTotals, HomeKind, HomeSnapshot, Order, Snapshot, snapshot};
 pub(crate) use watched::{Watched, watch};
 

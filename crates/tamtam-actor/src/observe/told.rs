@@ -7,6 +7,9 @@ use super::record::Record;
 use crate::ended::EndReason;
 use crate::id::ActorId;
 
+/// The actor at work: its number, and the type of its messages.
+pub(crate) type Asker = (ActorId, &'static str);
+
 #[cfg(not(feature = "tracing"))]
 pub(crate) use silent::{
     blocking_ask, born, clock_without_thread, ended, long_turn, lost, no_thread_left, panicked,
@@ -26,8 +29,7 @@ mod spoken {
 
     use tamtam_wait::contain;
 
-    use super::{ActorId, EndReason, Record};
-    use crate::cell::AtWork;
+    use super::{ActorId, Asker, EndReason, Record};
     use crate::observe::clock;
 
     const SECOND: u64 = 1_000_000_000;
@@ -94,10 +96,11 @@ mod spoken {
     }
 
     /// A handler waits for an answer on a thread of a pool. Told once for each type of messages that such handlers have.
-    pub(crate) fn blocking_ask() {
+    pub(crate) fn blocking_ask(asker: fn() -> Option<Asker>) {
         static TOLD: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
-        let Some(asker) = AtWork::place() else { return };
-        let message_type = asker.message_type();
+        let Some((id, message_type)) = asker() else {
+            return;
+        };
         let is_new = {
             let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
             told.get_or_insert_default().insert(message_type)
@@ -106,7 +109,7 @@ mod spoken {
             let _ = contain(|| {
                 tracing::warn!(
                 target: "tamtam::actor",
-                actor = asker.id().get(),
+                actor = id.get(),
                 message_type,
                 "a handler waits for an answer and keeps a thread of a pool: Context::ask would not")
             });
@@ -114,10 +117,10 @@ mod spoken {
     }
 
     /// All threads of a pool wait in handlers, and no further one may stand in.
-    pub(crate) fn no_thread_left(pool: &str, stand_ins: usize) {
-        let asker = AtWork::place();
-        let actor = asker.as_ref().map(|asker| asker.id().get());
-        let message_type = asker.as_ref().map(|asker| asker.message_type());
+    pub(crate) fn no_thread_left(pool: &str, stand_ins: usize, asker: fn() -> Option<Asker>) {
+        let asker = asker();
+        let actor = asker.map(|(id, _)| id.get());
+        let message_type = asker.map(|(_, message_type)| message_type);
         let _ = contain(|| {
             tracing::error!(
             target: "tamtam::actor",
@@ -172,7 +175,7 @@ mod spoken {
 mod silent {
     use std::sync::Arc;
 
-    use super::{ActorId, EndReason, Record};
+    use super::{ActorId, Asker, EndReason, Record};
 
     #[inline(always)]
     pub(crate) fn born(_: ActorId, _: &'static str, _: Option<&Record>) {}
@@ -190,10 +193,10 @@ mod silent {
     pub(crate) fn long_turn(_: &Record, _: u64) {}
 
     #[inline(always)]
-    pub(crate) fn blocking_ask() {}
+    pub(crate) fn blocking_ask(_: fn() -> Option<Asker>) {}
 
     #[inline(always)]
-    pub(crate) fn no_thread_left(_: &str, _: usize) {}
+    pub(crate) fn no_thread_left(_: &str, _: usize, _: fn() -> Option<Asker>) {}
 
     #[inline(always)]
     pub(crate) fn clock_without_thread() {}

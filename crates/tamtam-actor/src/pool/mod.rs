@@ -6,6 +6,7 @@ mod idle;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
 mod next;
+mod observe;
 #[cfg(feature = "tokio")]
 mod on_tokio;
 mod shutdown;

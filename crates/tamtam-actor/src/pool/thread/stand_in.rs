@@ -16,6 +16,7 @@
 use std::collections::HashSet;
 
 use super::*;
+use crate::cell::AtWork;
 use crate::pool::blocking::Waiter;
 use crate::task::{Blocking, Stuck};
 use crate::waits::GRACE;
@@ -100,7 +101,7 @@ impl Shared {
     /// This thread is about to wait, for the actor whose tasks are there if that is known.
     pub(super) fn block(self: &Arc<Self>, awaited: Option<usize>) -> Left {
         self.blocking_asks.fetch_add(1, Ordering::Relaxed);
-        told::blocking_ask();
+        told::blocking_ask(AtWork::asker);
         let (stand_in, is_reserve, number) = {
             let mut people = self.people.lock();
             people.blocked += 1;
@@ -262,7 +263,7 @@ impl Shared {
             self.bring_first(awaited);
             if !is_told && (is_stuck || self.has_tasks()) {
                 is_told = true;
-                told::no_thread_left(&self.name, self.spare_desks.len());
+                told::no_thread_left(&self.name, self.spare_desks.len(), AtWork::asker);
             }
             if is_stuck {
                 return Err(Stuck {
@@ -309,7 +310,7 @@ impl Blocking for PoolThreads {
         if let Some((Blocked { shared, .. }, Left::Nobody(_))) = &blocked
             && shared.has_tasks()
         {
-            told::no_thread_left(&shared.name, shared.spare_desks.len());
+            told::no_thread_left(&shared.name, shared.spare_desks.len(), AtWork::asker);
         }
         wait();
     }
