@@ -46,18 +46,18 @@ pub(super) fn rows(count: usize) -> Result<Rows, ShapeError> {
         let rest = match kind {
             "page.viewed" => format!(
                 r#""url":"/{}/{item}","referrer":{},"ms":{}"#,
-                random.one_of(words::NOUNS),
+                random.one_of(&words::NOUNS),
                 if random.chance(0.6) {
                     "null".to_owned()
                 } else {
-                    format!(r#""/{}""#, random.one_of(words::NOUNS))
+                    format!(r#""/{}""#, random.one_of(&words::NOUNS))
                 },
                 random.log_normal(300.0, 0.7) as u64
             ),
             "item.clicked" => format!(
                 r#""item":{item},"position":{},"list":"{}""#,
                 random.below(40),
-                random.one_of(words::NOUNS)
+                random.one_of(&words::NOUNS)
             ),
             "cart.changed" | "order.placed" => {
                 let lines: Vec<String> = (0..1 + (random.exponential() * 1.4) as u64)

@@ -178,7 +178,7 @@ fn path_templates(random: &mut Random) -> Vec<Template> {
     (0..300)
         .map(|_| {
             let parts = (0..random.between(1, 3))
-                .map(|_| *random.one_of(words::NOUNS))
+                .map(|_| *random.one_of(&words::NOUNS))
                 .collect();
             let asks = random.chance(0.4);
             let method = match random.below(10) {

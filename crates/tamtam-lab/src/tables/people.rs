@@ -1,186 +1,45 @@
+use std::sync::LazyLock;
+
 use tamtam_rows::{Column, Kind, Rows, ShapeError, Strings, Values};
 
 use super::layout::Layout;
 use super::random::{Random, Weights};
-use super::words;
+use super::words::{self, Words, listed};
 
-const FIRST: &[&str] = &[
-    "Maria",
-    "Anna",
-    "Peter",
-    "Thomas",
-    "Michael",
-    "Sofia",
-    "Julia",
-    "Andreas",
-    "Stefan",
-    "Laura",
-    "Emma",
-    "Lukas",
-    "Jürgen",
-    "Ayşe",
-    "Chloé",
-    "José",
-    "Nina",
-    "Omar",
-    "Paul",
-    "Elena",
-    "Marek",
-    "Ingrid",
-    "Søren",
-    "Zoë",
-    "Björn",
-    "Fatima",
-    "Li",
-    "Hana",
-    "Giulia",
-    "Matteo",
-    "Olga",
-    "Ivan",
-    "Katarzyna",
-    "Tomasz",
-    "Aisha",
-    "David",
-    "Sarah",
-    "Rachel",
-    "Noah",
-    "Mia",
-    "Jan",
-    "Pieter",
-    "Lena",
-    "Felix",
-    "Clara",
-    "Hugo",
-    "Alice",
-    "Oscar",
-    "Ines",
-    "Bruno",
-];
-const LAST: &[&str] = &[
-    "Müller",
-    "Schmidt",
-    "Schneider",
-    "Fischer",
-    "Weber",
-    "Meyer",
-    "Wagner",
-    "Becker",
-    "Schulz",
-    "Hoffmann",
-    "Smith",
-    "Jones",
-    "Taylor",
-    "Brown",
-    "Martin",
-    "Bernard",
-    "Dubois",
-    "Petit",
-    "Rossi",
-    "Russo",
-    "Ferrari",
-    "García",
-    "Fernández",
-    "López",
-    "Nowak",
-    "Kowalski",
-    "Wiśniewski",
-    "Jensen",
-    "Nielsen",
-    "Hansen",
-    "Johansson",
-    "Andersson",
-    "Novák",
-    "Svoboda",
-    "Horváth",
-    "Nagy",
-    "Yılmaz",
-    "Kaya",
-    "Silva",
-    "Santos",
-    "de Vries",
-    "van den Berg",
-    "Bakker",
-    "Okafor",
-    "Nguyen",
-    "Kim",
-    "Chen",
-    "Singh",
-    "Haddad",
-    "O'Brien",
-    "Murphy",
-    "Kelly",
-    "Schwarz",
-    "Zimmermann",
-    "Braun",
-    "Krüger",
-    "Hofmann",
-    "Hartmann",
-    "Lange",
-    "Werner",
-];
-const CITIES: &[(&str, &str)] = &[
-    ("Berlin", "10"),
-    ("Hamburg", "20"),
-    ("München", "80"),
-    ("Köln", "50"),
-    ("Frankfurt am Main", "60"),
-    ("Stuttgart", "70"),
-    ("Düsseldorf", "40"),
-    ("Leipzig", "04"),
-    ("Dortmund", "44"),
-    ("Essen", "45"),
-    ("Bremen", "28"),
-    ("Dresden", "01"),
-    ("Hannover", "30"),
-    ("Nürnberg", "90"),
-    ("Duisburg", "47"),
-    ("Bochum", "44"),
-    ("Wuppertal", "42"),
-    ("Bielefeld", "33"),
-    ("Bonn", "53"),
-    ("Münster", "48"),
-    ("Karlsruhe", "76"),
-    ("Mannheim", "68"),
-    ("Augsburg", "86"),
-    ("Wiesbaden", "65"),
-    ("Kiel", "24"),
-    ("Aachen", "52"),
-    ("Halle (Saale)", "06"),
-    ("Magdeburg", "39"),
-    ("Freiburg im Breisgau", "79"),
-    ("Lübeck", "23"),
-];
-const STREETS: &[&str] = &[
-    "Hauptstraße",
-    "Bahnhofstraße",
-    "Gartenweg",
-    "Dorfstraße",
-    "Schulstraße",
-    "Lindenallee",
-    "Am Markt",
-    "Kirchgasse",
-    "Bergstraße",
-    "Waldweg",
-    "Ringstraße",
-    "Goethestraße",
-    "Schillerplatz",
-    "Mozartweg",
-    "Rosenstraße",
-    "Feldweg",
-    "Mühlenweg",
-    "Industriestraße",
-    "Parkallee",
-    "Uferpromenade",
-];
-const PROVIDERS: &[&str] = &[
-    "gmail.com",
-    "gmx.de",
-    "web.de",
-    "outlook.com",
-    "t-online.de",
-    "icloud.com",
-    "yahoo.com",
-];
+static FIRST: Words = LazyLock::new(|| {
+    listed(
+        "Maria|Anna|Peter|Thomas|Michael|Sofia|Julia|Andreas|Stefan|Laura|Emma|Lukas|Jürgen|Ayşe|Chloé|José|Nina|\
+     Omar|Paul|Elena|Marek|Ingrid|Søren|Zoë|Björn|Fatima|Li|Hana|Giulia|Matteo|Olga|Ivan|Katarzyna|Tomasz|Aisha|\
+     David|Sarah|Rachel|Noah|Mia|Jan|Pieter|Lena|Felix|Clara|Hugo|Alice|Oscar|Ines|Bruno",
+    )
+});
+static LAST: Words = LazyLock::new(|| {
+    listed(
+        "Müller|Schmidt|Schneider|Fischer|Weber|Meyer|Wagner|Becker|Schulz|Hoffmann|Smith|Jones|Taylor|Brown|Martin|\
+     Bernard|Dubois|Petit|Rossi|Russo|Ferrari|García|Fernández|López|Nowak|Kowalski|Wiśniewski|Jensen|Nielsen|\
+     Hansen|Johansson|Andersson|Novák|Svoboda|Horváth|Nagy|Yılmaz|Kaya|Silva|Santos|de Vries|van den Berg|Bakker|\
+     Okafor|Nguyen|Kim|Chen|Singh|Haddad|O'Brien|Murphy|Kelly|Schwarz|Zimmermann|Braun|Krüger|Hofmann|Hartmann|\
+     Lange|Werner",
+    )
+});
+static CITIES: Words = LazyLock::new(|| {
+    listed(
+        "Berlin 10|Hamburg 20|München 80|Köln 50|Frankfurt am Main 60|Stuttgart 70|Düsseldorf 40|Leipzig 04|\
+     Dortmund 44|Essen 45|Bremen 28|Dresden 01|Hannover 30|Nürnberg 90|Duisburg 47|Bochum 44|Wuppertal 42|\
+     Bielefeld 33|Bonn 53|Münster 48|Karlsruhe 76|Mannheim 68|Augsburg 86|Wiesbaden 65|Kiel 24|Aachen 52|\
+     Halle (Saale) 06|Magdeburg 39|Freiburg im Breisgau 79|Lübeck 23",
+    )
+});
+static STREETS: Words = LazyLock::new(|| {
+    listed(
+        "Hauptstraße|Bahnhofstraße|Gartenweg|Dorfstraße|Schulstraße|Lindenallee|Am Markt|Kirchgasse|Bergstraße|\
+     Waldweg|Ringstraße|Goethestraße|Schillerplatz|Mozartweg|Rosenstraße|Feldweg|Mühlenweg|Industriestraße|\
+     Parkallee|Uferpromenade",
+    )
+});
+static PROVIDERS: Words = LazyLock::new(|| {
+    listed("gmail.com|gmx.de|web.de|outlook.com|t-online.de|icloud.com|yahoo.com")
+});
 
 /// People as an address book or a customer file has them.
 pub(super) fn rows(count: usize) -> Result<Rows, ShapeError> {
@@ -212,7 +71,7 @@ pub(super) fn rows(count: usize) -> Result<Rows, ShapeError> {
         let domain = if random.chance(0.85) {
             PROVIDERS[providers.pick(&mut random)].to_owned()
         } else {
-            format!("{}-{}.example", ascii(last), random.one_of(words::NOUNS))
+            format!("{}-{}.example", ascii(last), random.one_of(&words::NOUNS))
         };
         mails.push(random.chance(0.92).then(|| match random.below(4) {
             0 => format!("{}.{}@{domain}", ascii(first), ascii(last)),
@@ -232,11 +91,13 @@ pub(super) fn rows(count: usize) -> Result<Rows, ShapeError> {
                 random.between(1_000_000, 99_999_999)
             )
         }));
-        let (town, region) = CITIES[cities.pick(&mut random)];
+        // Its name, and how its post codes begin.
+        let city = CITIES[cities.pick(&mut random)];
+        let (town, region) = city.rsplit_once(' ').unwrap_or((city, ""));
         let addition = if random.chance(0.08) { "a" } else { "" };
         streets.push(&format!(
             "{} {}{addition}",
-            random.one_of(STREETS),
+            random.one_of(&STREETS),
             1 + (random.exponential() * 28.0) as u32
         ))?;
         codes.push(&format!("{region}{:03}", random.below(1_000)))?;

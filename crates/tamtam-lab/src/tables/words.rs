@@ -1,139 +1,37 @@
 //! Words to make texts of.
 
+use std::sync::LazyLock;
+
 use super::random::{Random, Weights};
 
+/// A list that a table draws from.
+pub(super) type Words = LazyLock<Vec<&'static str>>;
+
+/// The words of a text in which bars stand between them.
+pub(super) fn listed(text: &'static str) -> Vec<&'static str> {
+    text.split('|').collect()
+}
+
 /// Words of ordinary prose, the most frequent first.
-pub(super) const WORDS: &[&str] = &[
-    "the",
-    "to",
-    "of",
-    "a",
-    "and",
-    "is",
-    "for",
-    "in",
-    "not",
-    "was",
-    "on",
-    "with",
-    "from",
-    "after",
-    "that",
-    "by",
-    "request",
-    "server",
-    "order",
-    "customer",
-    "please",
-    "call",
-    "back",
-    "before",
-    "delivery",
-    "user",
-    "time",
-    "new",
-    "account",
-    "payment",
-    "failed",
-    "could",
-    "be",
-    "than",
-    "expected",
-    "connection",
-    "value",
-    "at",
-    "retry",
-    "again",
-    "when",
-    "moved",
-    "first",
-    "cache",
-    "invoice",
-    "address",
-    "until",
-    "closed",
-    "asked",
-    "offer",
-    "changed",
-    "table",
-    "missing",
-    "found",
-    "slow",
-    "query",
-    "answer",
-    "late",
-    "door",
-    "left",
-    "neighbour",
-    "number",
-    "wrong",
-    "update",
-    "morning",
-    "index",
-    "limit",
-    "reached",
-    "monday",
-    "friday",
-    "contract",
-    "signed",
-    "renewal",
-    "because",
-    "queue",
-    "depth",
-    "above",
-    "threshold",
-    "refused",
-    "token",
-    "expired",
-    "session",
-    "started",
-    "evening",
-    "manager",
-    "wants",
-    "discount",
-    "parcel",
-    "damaged",
-    "returned",
-    "replacement",
-    "sent",
-    "blue",
-    "kitchen",
-    "garden",
-    "meeting",
-    "cancelled",
-    "holiday",
-    "august",
-    "summer",
-];
+pub(super) static WORDS: Words = LazyLock::new(|| {
+    listed(
+        "the|to|of|a|and|is|for|in|not|was|on|with|from|after|that|by|request|server|order|customer|please|call|back|\
+     before|delivery|user|time|new|account|payment|failed|could|be|than|expected|connection|value|at|retry|again|\
+     when|moved|first|cache|invoice|address|until|closed|asked|offer|changed|table|missing|found|slow|query|\
+     answer|late|door|left|neighbour|number|wrong|update|morning|index|limit|reached|monday|friday|contract|\
+     signed|renewal|because|queue|depth|above|threshold|refused|token|expired|session|started|evening|manager|\
+     wants|discount|parcel|damaged|returned|replacement|sent|blue|kitchen|garden|meeting|cancelled|holiday|\
+     august|summer",
+    )
+});
 
 /// What things are called in addresses of programs.
-pub(super) const NOUNS: &[&str] = &[
-    "users",
-    "orders",
-    "items",
-    "carts",
-    "sessions",
-    "invoices",
-    "payments",
-    "products",
-    "reviews",
-    "images",
-    "accounts",
-    "teams",
-    "projects",
-    "tasks",
-    "comments",
-    "files",
-    "search",
-    "events",
-    "devices",
-    "reports",
-    "stores",
-    "addresses",
-    "coupons",
-    "messages",
-    "prices",
-];
+pub(super) static NOUNS: Words = LazyLock::new(|| {
+    listed(
+        "users|orders|items|carts|sessions|invoices|payments|products|reviews|images|accounts|teams|projects|tasks|\
+     comments|files|search|events|devices|reports|stores|addresses|coupons|messages|prices",
+    )
+});
 
 /// Text of this many words.
 pub(super) fn prose(random: &mut Random, frequency: &Weights, words: usize) -> String {
