@@ -2,9 +2,7 @@ use std::sync::Arc;
 
 use ::arc_swap::ArcSwap;
 use ::arc_swap::cache::Cache;
-use tamtam_lab::{
-    Card, Contender, GetLatest, Latest, Measure, Polled, SetLatest, property, turns,
-};
+use tamtam_lab::{Card, Contender, GetLatest, Latest, Measure, Polled, SetLatest, property, turns};
 
 /// Read with `load`.
 pub(crate) const LOAD: Swapped = Swapped(Reading::Load);

@@ -1,7 +1,5 @@
-use tamtam_lab::{
-    AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve,
-};
 use tamtam_lab::for_tasks;
+use tamtam_lab::{AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{
     Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel,
