@@ -15,7 +15,8 @@ impl Pool {
     /// anything to do; neither its own nor those [for handlers that may block](Pool::spawn_blocking).
     ///
     /// So what was sent before the call is handled then, and all that came of it in this pool, also if actors asked each
-    /// other. It says nothing of what has not come yet: timers that are pending, futures that an actor
+    /// other. Only where another thread is in the middle of sending to the same actor at that moment, mail of both may have its turn
+    /// when that call has returned. It says nothing of what has not come yet: timers that are pending, futures that an actor
     /// [pipes](crate::Context::pipe) or [holds](crate::Context::hold) for, mail that it keeps back meanwhile, answers of
     /// actors elsewhere, pauses before a restart, and senders outside. A pool with a timer that repeats becomes idle between
     /// two of its times, and in a pool that is never idle this waits for ever.
