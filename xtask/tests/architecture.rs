@@ -31,5 +31,8 @@ fn each_file_that_the_map_names_exists() {
         .into_iter()
         .filter(|path| !root.join(path).exists())
         .collect();
-    assert!(missing.is_empty(), "ARCHITECTURE.md names what is not there: {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "ARCHITECTURE.md names what is not there: {missing:?}"
+    );
 }
