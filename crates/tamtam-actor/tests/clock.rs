@@ -5,6 +5,7 @@
 mod support;
 
 use std::cell::Cell;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::sync::mpsc;
@@ -104,14 +105,30 @@ fn timers_in_a_forked_child_come() {
 
 const WITHOUT_THREADS: &str = "TAMTAM_TEST_WITHOUT_THREADS";
 
-/// Runs in a process of its own, which then may not have the memory for the stack of another thread.
 #[test]
 fn timers_come_where_no_thread_can_be_started() {
+    in_a_process_of_its_own(
+        "timers_come_where_no_thread_can_be_started",
+        without_threads,
+    );
+}
+
+#[test]
+fn a_worker_alone_keeps_its_timers_where_no_thread_can_be_started() {
+    in_a_process_of_its_own(
+        "a_worker_alone_keeps_its_timers_where_no_thread_can_be_started",
+        without_threads_but_a_worker,
+    );
+}
+
+/// Runs the program of this test in a process of its own, which then may not have the memory for the stack of another
+/// thread.
+fn in_a_process_of_its_own(test: &str, program: fn()) {
     if std::env::var_os(WITHOUT_THREADS).is_some() {
-        return without_threads();
+        return program();
     }
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "timers_come_where_no_thread_can_be_started"])
+        .args(["--exact", test])
         .args(["--test-threads", "1"])
         .env(WITHOUT_THREADS, "1")
         .stdout(Stdio::null())
@@ -175,4 +192,40 @@ fn without_threads() {
     allow_memory(None);
     receiver.recv_timeout(PATIENCE).expect("a worker's timer");
     assert!(timers_come(&pool), "a pool's timer");
+}
+
+/// No pool looks after the timers, too: whoever sets one has to wake the worker.
+fn without_threads_but_a_worker() {
+    let worker = Worker::new();
+    let (sender, receiver) = mpsc::channel();
+    let resident = worker.spawn_fn(move |(), _| {
+        let _ = sender.send(std::fs::read_link("/proc/thread-self").unwrap());
+    });
+    resident.tell(()).unwrap();
+    let thread = receiver.recv_timeout(PATIENCE).unwrap();
+    allow_memory(Some(1 << 20));
+    assert!(thread::Builder::new().spawn(|| ()).is_err());
+    for _ in 0..3 {
+        until_asleep(&thread);
+        let began = Instant::now();
+        resident.tell_after(ms(20), ());
+        receiver.recv_timeout(PATIENCE).expect("a worker's timer");
+        assert!(began.elapsed() >= ms(20));
+    }
+}
+
+/// Waits until that thread of this process sleeps, at several looks one after the other: it may wait for a lock once.
+fn until_asleep(thread: &Path) {
+    let stat = Path::new("/proc").join(thread).join("stat");
+    let patient_until = Instant::now() + PATIENCE;
+    let mut in_a_row = 0;
+    while in_a_row < 5 {
+        assert!(Instant::now() < patient_until, "the worker does not sleep");
+        let status = std::fs::read_to_string(&stat).unwrap();
+        // The state follows the name, which stands in parentheses.
+        let state = status.rsplit_once(") ").map(|(_, rest)| rest);
+        let is_asleep = state.is_some_and(|state| state.starts_with('S'));
+        in_a_row = if is_asleep { in_a_row + 1 } else { 0 };
+        thread::yield_now();
+    }
 }

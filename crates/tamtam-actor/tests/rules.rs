@@ -171,6 +171,27 @@ fn a_later_message_takes_the_place_of_an_earlier_one_about_the_same() {
 }
 
 #[test]
+fn a_limit_may_be_said_after_the_other_rules() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let (sender, receiver) = mpsc::channel();
+        let actor = pool
+            .spawner()
+            .priorities(Mail::priority)
+            .limited(2, Overflow::Fail)
+            .spawn_fn(handler(sender));
+        let (wait, gate) = hold();
+        actor.tell(Mail::Hold(wait)).unwrap();
+        gate.until_entered();
+        actor.tell(Mail::Item(1, 0, 1)).unwrap();
+        actor.tell(Mail::Item(2, 0, 2)).unwrap();
+        assert!(actor.try_tell(Mail::Item(3, 0, 3)).is_err());
+        gate.open();
+        assert_eq!(numbers(&receiver, 2), [2, 1]);
+    });
+}
+
+#[test]
 fn a_message_through_a_map_gives_its_place_back_if_it_needs_none() {
     within_limit(|| {
         let pool = Pool::with_threads(1);
