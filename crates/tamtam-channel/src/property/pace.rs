@@ -17,7 +17,7 @@ mod system {
 
     #[derive(Debug)]
     pub(in super::super) struct Pace {
-        last: Option<Instant>,
+        pub(super) last: Option<Instant>,
         readers: u8,
     }
 
@@ -93,5 +93,33 @@ mod system {
         pub(in super::super) fn meets_readers(&mut self) -> bool {
             false
         }
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::Pace;
+
+    #[test]
+    fn replacements_are_frequent_if_the_last_was_a_short_time_ago() {
+        let mut pace = Pace::new();
+        assert!(pace.is_calm() && !pace.note());
+        // However long this thread was kept from going on, that was no time ago.
+        pace.last = Instant::now().checked_add(Duration::from_secs(3600));
+        assert!(!pace.is_calm() && pace.note());
+        pace.last = Instant::now().checked_sub(Duration::from_secs(1));
+        assert!(pace.is_calm() && !pace.note());
+    }
+
+    #[test]
+    fn readers_that_were_met_are_remembered_for_some_writers() {
+        let mut pace = Pace::new();
+        assert!(!pace.meets_readers());
+        pace.note_readers();
+        let remembered = (0..1_000).take_while(|_| pace.meets_readers()).count();
+        assert!((1..256).contains(&remembered), "{remembered}");
+        assert!(!pace.meets_readers());
     }
 }
