@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::ended::EndReason;
 use crate::time::{Alarm, Key, Time};
 
-/// After what an actor is begun again, how often, and how soon: see [`Spawner::restart`].
+/// After what an actor is begun again, how often, and how soon: see [`Spawner::restart`](crate::Spawner::restart).
 ///
 /// Unless said otherwise it is begun again up to 10 times within 10 seconds, the first time after a pause of 1 ms,
 /// then of 2 ms, 4 ms and so on up to 1 second; after 10 seconds without a restart the pause is 1 ms again.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::EndReason;
 use crate::id::{ActorId, Called, name_of};
 
-/// The panic of an actor, as one hears of it who has asked it something: see [`AskError::Panicked`].
+/// The panic of an actor, as one hears of it who has asked it something: see [`AskError::Panicked`](crate::AskError::Panicked).
 ///
 /// # Examples
 ///
