@@ -273,8 +273,7 @@ impl<A: Actor> Running<A> {
             if context.here().cell().state().has(State::WAITS) && context.here().is_to_wait() {
                 return Turn::Park;
             }
-            // A look at the clock costs as much as a message: the longer it has gone well, the fewer.
-            if u32::is_power_of_two(*handled) && *handled > 1 {
+            if looks_at_clock(*handled) {
                 let now = Instant::now();
                 match began {
                     None => began = Some(now),
@@ -440,5 +439,24 @@ impl<A: Actor> Behavior<A::Message> for Running<A> {
 
     fn actor_type(&self) -> &'static str {
         core::any::type_name::<A>()
+    }
+}
+
+/// Whether a turn looks at the clock when it has handled so many messages. A look costs as much as a message: the longer
+/// it has gone well, the fewer, and none in a turn of one message.
+fn looks_at_clock(handled: u32) -> bool {
+    handled > 1 && handled.is_power_of_two()
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::looks_at_clock;
+
+    #[test]
+    fn a_turn_looks_at_the_clock_ever_more_seldom() {
+        let looks: Vec<u32> = (0..=100)
+            .filter(|&handled| looks_at_clock(handled))
+            .collect();
+        assert_eq!(looks, [2, 4, 8, 16, 32, 64]);
     }
 }
