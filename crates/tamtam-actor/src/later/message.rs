@@ -260,11 +260,10 @@ impl<M: Send + 'static, C: Post<M>> Alarm for Delivery<M, C> {
 
     fn cancel(&self) -> bool {
         let stage = self.stage.lock().end();
-        let was_in_time = match stage {
-            Stage::Set(_) => true,
-            Stage::Now => C::REPEATS,
-            Stage::Over => return false,
-        };
+        if let Stage::Over = stage {
+            return false;
+        }
+        let was_in_time = stage.is_pending(C::REPEATS);
         self.door.time().remove(self.key);
         drop(stage);
         was_in_time
@@ -281,11 +280,7 @@ impl<M: Send + 'static, C: Post<M>> Alarm for Delivery<M, C> {
     }
 
     fn is_pending(&self) -> bool {
-        let is_set = match *self.stage.lock() {
-            Stage::Set(_) => true,
-            Stage::Now => C::REPEATS,
-            Stage::Over => false,
-        };
+        let is_set = self.stage.lock().is_pending(C::REPEATS);
         is_set && !self.door.is_closed()
     }
 

@@ -16,6 +16,15 @@ pub(super) enum Stage<C> {
 }
 
 impl<C> Stage<C> {
+    /// Whether it is still to happen: what repeats is, also while it happens.
+    pub(super) fn is_pending(&self, repeats: bool) -> bool {
+        match self {
+            Stage::Set(_) => true,
+            Stage::Now => repeats,
+            Stage::Over => false,
+        }
+    }
+
     /// It happens from now on, unless it is over.
     pub(super) fn begin(&mut self) -> Option<C> {
         if let Stage::Set(_) = self

@@ -276,12 +276,11 @@ impl<A: Actor, C: Call<A>> Alarm for Later<A, C> {
 
     fn cancel(&self) -> bool {
         let stage = self.stage.lock().end();
+        if let Stage::Over = stage {
+            return false;
+        }
         // While it happens it is too late, unless it would happen again.
-        let was_in_time = match stage {
-            Stage::Set(_) => true,
-            Stage::Now => C::REPEATS,
-            Stage::Over => return false,
-        };
+        let was_in_time = stage.is_pending(C::REPEATS);
         self.cell.time().remove(self.key);
         drop(stage);
         was_in_time
@@ -293,11 +292,7 @@ impl<A: Actor, C: Call<A>> Alarm for Later<A, C> {
     }
 
     fn is_pending(&self) -> bool {
-        match *self.stage.lock() {
-            Stage::Set(_) => true,
-            Stage::Now => C::REPEATS,
-            Stage::Over => false,
-        }
+        self.stage.lock().is_pending(C::REPEATS)
     }
 
     fn missed(&self) -> u64 {
