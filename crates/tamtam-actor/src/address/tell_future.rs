@@ -9,8 +9,7 @@ use tamtam_wait::{Polled, TaskWait, Token};
 
 use super::Address;
 use crate::error::TellError;
-use crate::waits::HeldWait;
-use crate::waits::{Cycle, Open, holder};
+use crate::waits::{Cycle, HeldWait, UntilDropped, holder};
 
 /// What [`Address::tell_async`] returns: ready when the message is in the mailbox, or refused.
 ///
@@ -80,7 +79,7 @@ impl<'a, M> TellFuture<'a, M> {
         let to = self.address.id();
         self.held
             .as_mut()?
-            .look(context, to, || Arc::new(StillWaits))
+            .look(context, to, || Arc::new(UntilDropped))
     }
 
     /// Gives the sending up; the message, unless it was sent.
@@ -151,15 +150,6 @@ impl<M> TellFuture<'_, M> {
 impl<M> Drop for TellFuture<'_, M> {
     fn drop(&mut self) {
         self.leave();
-    }
-}
-
-/// A wait for room is one until the future has ended.
-struct StillWaits;
-
-impl Open for StillWaits {
-    fn is_open(&self) -> bool {
-        true
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::{AtWork, Muted};
 use crate::id::ActorId;
 use crate::mailbox::Mute;
-use crate::waits::{Open, Waiting};
+use crate::waits::{UntilDropped, Waiting};
 
 /// Who sends to a full mailbox.
 pub(crate) enum Sender {
@@ -22,17 +22,8 @@ pub(crate) enum Sender {
     Itself,
     /// An actor that is muted, to be kept with what it has sent.
     Muted(Mute),
-    /// An actor that waits for nobody, since the one that it sends to waits for it.
+    /// An actor that goes on, since the one that it sends to waits for it.
     Unmuted,
-}
-
-/// A mute ends when it is dropped.
-struct UntilDropped;
-
-impl Open for UntilDropped {
-    fn is_open(&self) -> bool {
-        true
-    }
 }
 
 impl Sender {
@@ -49,7 +40,7 @@ impl Sender {
             return Sender::Unmuted;
         }
         Muted::at_work().map_or(Sender::Thread, |muted| {
-            // The wait ends first, so that nobody sees an actor wait that has gone on.
+            // The wait ends first: the graph never shows an actor waiting that has gone on.
             Sender::Muted(Mute::new(sender, (waiting, muted)))
         })
     }

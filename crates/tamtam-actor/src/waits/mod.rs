@@ -19,9 +19,8 @@ use core::time::Duration;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::id::ActorId;
+use crate::id::{ActorId, Called, name_of};
 
-use crate::id::{Called, name_of};
 pub(crate) use held::HeldWait;
 
 /// A circle of waits that stands for so long is a deadlock.
@@ -30,6 +29,15 @@ pub(crate) const GRACE: Duration = Duration::from_millis(200);
 /// A question without an answer so far.
 pub(crate) trait Open: Send + Sync {
     fn is_open(&self) -> bool;
+}
+
+/// A wait that is over when it is dropped, and open until then.
+pub(crate) struct UntilDropped;
+
+impl Open for UntilDropped {
+    fn is_open(&self) -> bool {
+        true
+    }
 }
 
 struct Edge {
