@@ -92,7 +92,7 @@ impl<H, B> Restarting<H, B> {
     {
         let policy = Policy::Own(Restarts::new(self.restart));
         let birth = Box::new(Born::new(birth, policy));
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller promises that the actor may be used on each thread on which its home gives turns.
         unsafe { self.spawner.settle_birth(birth) }
     }
 }

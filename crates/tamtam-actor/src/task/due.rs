@@ -16,9 +16,9 @@ const DEEPEST: u32 = 32;
 pub(crate) trait Due: Sized {
     /// What a task calls.
     const ACTS: &'static Acts = &Acts {
-        // SAFETY: for whoever calls them: see `Task::new`.
+        // SAFETY: a task calls it with what it was made of, which lives and is run or abandoned once: see `Task::new`.
         run: |this| unsafe { Self::run(this.cast()) },
-        // SAFETY: as above.
+        // SAFETY: a task calls it with what it was made of, which lives and is run or abandoned once: see `Task::new`.
         abandon: |this| unsafe { Self::abandon(this.cast()) },
     };
 
@@ -85,7 +85,7 @@ impl Task {
     fn abandon_here(self) {
         if cfg!(tamtam_loom) {
             // All threads of a model have the same thread-local values.
-            // SAFETY: as above.
+            // SAFETY: what is due lives by the promise that was made in `new`, and a task is abandoned once.
             return unsafe { (self.acts.abandon)(self.due) };
         }
         thread_local! {
@@ -99,7 +99,8 @@ impl Task {
         }
         while let Some(Task { due, acts }) = task {
             let _ = DEPTH.try_with(|deep| deep.set(depth + 1));
-            // SAFETY: as above. No panic comes from there.
+            // SAFETY: what is due lives by the promise that was made in `new`, and a task is abandoned once. No panic comes
+            // from there.
             unsafe { (acts.abandon)(due) };
             let _ = DEPTH.try_with(|deep| deep.set(depth));
             // The first one sees to those who wait.
