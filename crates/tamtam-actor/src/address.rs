@@ -11,8 +11,7 @@ use crate::id::ActorId;
 use crate::mailbox::{Level, WhenFull, apart};
 use crate::reply::{Answer, Reply};
 use crate::task::ThreadWait;
-use crate::waits::HeldWait;
-use crate::waits::{GRACE, Waiting};
+use crate::waits::{GRACE, HeldWait, Waiting};
 
 mod outlet;
 mod recipient;

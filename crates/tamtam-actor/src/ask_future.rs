@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use crate::error::AskError;
 use crate::id::ActorId;
-use crate::waits::HeldWait;
-use crate::waits::Open;
+use crate::waits::{HeldWait, Open};
 
 /// The answer to a question, awaited: see [`Address::ask_async`](crate::Address::ask_async).
 ///

@@ -22,10 +22,8 @@ use tamtam_wait::seam::atomic::{
 use tamtam_wait::seam::{self, UnsafeCell};
 
 use crate::ended::{EndReason, Ended, catch};
-use crate::error::TellError;
-use crate::error::panic_of;
-use crate::id::ActorId;
-use crate::id::forget_name;
+use crate::error::{TellError, panic_of};
+use crate::id::{ActorId, forget_name};
 use crate::mailbox::{
     DeadLetter, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed, Reserved,
     Room, Ruled, Seen, Special, Tail, Things, Urgent, WhenFull, tell_of,

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::cell::State;
-use crate::cell::{Cell, Continuation, Own, System};
+use crate::cell::{Cell, Continuation, Own, State, System};
 use crate::error::AskError;
 use crate::id::ActorId;
 use crate::mailbox::{Linked, Mark, Open};

@@ -5,8 +5,7 @@ use core::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::ended::{EndReason, Panicked};
-use crate::id::ActorId;
-use crate::id::{Called, name_of};
+use crate::id::{ActorId, Called, name_of};
 use crate::task::Stuck;
 use crate::waits::Cycle;
 

@@ -14,8 +14,7 @@ use tamtam_wait::contain;
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 
 use crate::actor::Actor;
-use crate::cell::State;
-use crate::cell::{Cell, Continuation, System};
+use crate::cell::{Cell, Continuation, State, System};
 use crate::context::Context;
 use crate::running::Running;
 use crate::waits::polled_by;

@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 use tamtam_wait::contain;
 
 use crate::actor::Actor;
-use crate::cell::Call;
-use crate::cell::{Behavior, Cell, Own, System, Turn};
-use crate::cell::{Place, State};
+use crate::cell::{Behavior, Call, Cell, Own, Place, State, System, Turn};
 use crate::context::Context;
 use crate::ended::EndReason;
 use crate::error::AskError;

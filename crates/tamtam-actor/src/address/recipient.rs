@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use tamtam_wait::Source;
 
-use crate::cell::Door;
-use crate::cell::Place;
-use crate::cell::{Cell, System};
+use crate::cell::{Cell, Door, Place, System};
 use crate::error::TellError;
 use crate::id::ActorId;
 use crate::mailbox::{Level, Loss, Reserved, WhenFull};

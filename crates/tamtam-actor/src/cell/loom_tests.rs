@@ -9,18 +9,14 @@ use tamtam_wait::seam::{self, Mutex, thread};
 
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::cell::Muted;
-use crate::cell::State;
-use crate::cell::System;
-use crate::cell::WatchKey;
+use crate::cell::{Muted, State, System, WatchKey};
 use crate::context::{Context, Here};
 use crate::ended::EndReason;
 use crate::error::AskError;
 use crate::mailbox::Overflow;
 use crate::models::{Stage, model};
 use crate::reply::Reply;
-use crate::restart::Restart;
-use crate::restart::{Born, Policy};
+use crate::restart::{Born, Policy, Restart};
 
 mod ask;
 mod birth;

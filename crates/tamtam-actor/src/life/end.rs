@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use tamtam_channel::Slot;
 
 use crate::address::Address;
-use crate::cell::WatchKey;
-use crate::cell::{AtWork, Place};
+use crate::cell::{AtWork, Place, WatchKey};
 use crate::ended::Ended;
 
 impl<M: Send + 'static> Address<M> {

@@ -2,9 +2,7 @@ use std::sync::{Arc, Weak};
 
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::cell::Place;
-use crate::cell::System;
-use crate::cell::{WatchKey, Watched, Watcher};
+use crate::cell::{Place, System, WatchKey, Watched, Watcher};
 use crate::context::Context;
 use crate::ended::{EndReason, Ended};
 

@@ -8,8 +8,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use tamtam_wait::seam::Mutex;
 
 use crate::address::{Address, WeakAddress};
-use crate::cell::Place;
-use crate::cell::WatchKey;
+use crate::cell::{Place, WatchKey};
 use crate::id::ActorId;
 
 /// Actors by name.

@@ -5,9 +5,7 @@ use std::sync::{Arc, Weak};
 
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::cell::Place;
-use crate::cell::{Continuation, System};
-use crate::cell::{WatchKey, Watched};
+use crate::cell::{Continuation, Place, System, WatchKey, Watched};
 use crate::context::Context;
 use crate::ended::Ended;
 use crate::running::Running;

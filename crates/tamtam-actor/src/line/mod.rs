@@ -35,8 +35,7 @@ use tamtam_wait::{Wait, WaitList, contain};
 
 use crate::mailbox::{Head, Popped, Seen, Tail};
 use crate::observe::{Ledger, Shown, Watched};
-use crate::task::Hatch;
-use crate::task::{Home, Task, TurnLimits};
+use crate::task::{Hatch, Home, Task, TurnLimits};
 
 use crate::time::{Time, vigil};
 

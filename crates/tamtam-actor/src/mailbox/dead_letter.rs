@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tamtam_wait::contain;
 
-use crate::id::ActorId;
-use crate::id::Called;
+use crate::id::{ActorId, Called};
 
 /// Why a message that was accepted is never handled.
 ///

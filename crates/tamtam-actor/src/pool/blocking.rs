@@ -18,8 +18,7 @@ use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
 
 use super::thread::Shared;
 use crate::observe::Ledger;
-use crate::task::AtClose;
-use crate::task::{Home, Task, TurnLimits};
+use crate::task::{AtClose, Home, Task, TurnLimits};
 use crate::time::Time;
 
 /// So many threads there may be unless somebody says otherwise.

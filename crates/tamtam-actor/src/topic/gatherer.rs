@@ -16,8 +16,7 @@ use super::ledger::{Ending, Ledger};
 use super::round::Patience;
 use super::subscriber::{Common, Member, Offered, Subscriber};
 use crate::address::{Address, Outlet};
-use crate::cell::Continuation;
-use crate::cell::Door;
+use crate::cell::{Continuation, Door};
 use crate::error::Refusal;
 use crate::time::{Alarm, Key, elsewhere};
 
