@@ -63,17 +63,26 @@ impl<T> Hatch<T> {
     /// Takes the item out.
     #[inline]
     pub(crate) fn take(&self) -> Option<T> {
+        self.take_after(|| {})
+    }
+
+    /// Takes the item out, after `before`, which is called if there is one. Until then the hatch [is not free](Hatch::is_free), but
+    /// is not full any more: the one that brought the item knows at once that it is seen to.
+    #[inline]
+    pub(crate) fn take_after(&self, before: impl FnOnce()) -> Option<T> {
         if self.state.load(Ordering::Relaxed) != FULL {
             return None;
         }
-        self.take_and_leave(EMPTY)
+        self.take_and_leave(EMPTY, before)
     }
 
-    fn take_and_leave(&self, after: u32) -> Option<T> {
+    #[inline]
+    fn take_and_leave(&self, after: u32, before: impl FnOnce()) -> Option<T> {
         // SYNC hatch-item
         self.state
             .compare_exchange(FULL, LEAVING, Ordering::Acquire, Ordering::Relaxed)
             .ok()?;
+        before();
         // SAFETY: it was full, so there is an item, and it is ours by the exchange.
         let item = self
             .item
@@ -81,6 +90,14 @@ impl<T> Hatch<T> {
         // SYNC hatch-left
         self.state.store(after, Ordering::Release);
         Some(item)
+    }
+
+    /// Whether no item is in it, on its way in, or on its way out. Sequentially consistent; and what the one that took the last item
+    /// did before that is seen.
+    #[inline]
+    pub(crate) fn is_free(&self) -> bool {
+        // SYNC hatch-left
+        matches!(self.state.load(Ordering::SeqCst), EMPTY | CLOSED)
     }
 
     /// Whether there is an item. Sequentially consistent.
@@ -99,7 +116,7 @@ impl<T> Hatch<T> {
             if let Ok(_) | Err(CLOSED) = closed {
                 return None;
             }
-            let item = self.take_and_leave(CLOSED);
+            let item = self.take_and_leave(CLOSED, || {});
             if item.is_some() {
                 return item;
             }

@@ -1,8 +1,8 @@
 //! Waiting until a pool is idle: all of its threads sleep, and nothing is due.
 //!
-//! A thread counts itself as busy before it takes a task, and until it has none; the last one to become idle looks whether
-//! anybody waits for that. So what threads do while they are busy costs nothing more. Who waits registers and then looks
-//! himself, the last thread stops to be busy and then looks who waits: one of the two sees the other.
+//! A thread counts itself as busy before it takes a task (out of the hatch: before the hatch is free), and until it has none;
+//! the last one to become idle looks for waits that are registered. So what threads do while they are busy costs nothing more. A wait
+//! registers and then looks itself, the last thread stops to be busy and then looks for waits: one of the two sees the other.
 //!
 //! A look is of three things, one after the other: threads, handlers that may block, queues. It counts if no thread was busy
 //! in between: then no queue was emptied, and no handler has run on a thread of the pool. So at the time at which no handler was
@@ -79,7 +79,10 @@ impl Shared {
     /// Whether no thread is busy, and nothing is due.
     fn is_idle(&self) -> bool {
         let look = self.busy.look();
-        look.is_none() && self.blocking.is_idle() && !self.has_tasks() && self.busy.look() == look
+        look.is_none()
+            && self.blocking.is_idle()
+            && !self.has_tasks_or_will()
+            && self.busy.look() == look
     }
 }
 

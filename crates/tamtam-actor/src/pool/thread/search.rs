@@ -270,16 +270,28 @@ impl Shared {
             || self.has_ring()
     }
 
+    /// As that, or whether anything is on its way into the hatch, or out of it to a thread that is not counted as busy yet.
+    /// Sequentially consistent. A thread that would sleep does not ask this: what is on its way may take long.
+    pub(super) fn has_tasks_or_will(&self) -> bool {
+        self.has_tasks() || !self.entrance.hatch.is_free()
+    }
+
     /// Whether anything is due in a ring. Sequentially consistent.
     fn has_ring(&self) -> bool {
         self.used_desks().any(|(_, desk)| desk.ring.len() != 0)
     }
 
     /// As `enter`, for a thread that is not busy.
+    #[inline]
     fn enter_as_busy(&self, ring: usize) -> Option<Task> {
-        let may_enter =
-            self.entrance.hatch.is_full() || self.entrance.length.load(Ordering::Relaxed) != 0;
-        may_enter
+        // It counts itself as busy when it has claimed the item: the one that has brought it waits for no more than that.
+        let task = self.entrance.hatch.take_after(|| self.busy.begin());
+        if task.is_some() {
+            self.desk(ring).pace.counts.entered.add_one();
+            return task;
+        }
+        let has_queue = self.entrance.length.load(Ordering::Relaxed) != 0;
+        has_queue
             .then(|| self.take_as_busy(|| self.enter(ring)))
             .flatten()
     }
