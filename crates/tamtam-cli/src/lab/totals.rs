@@ -8,10 +8,10 @@ use super::origin;
 use super::standings::Standings;
 use tamtam_lab::rows::{LINKS, Link};
 
-/// Ours as a user gets it: with the mode that is chosen for the link.
+/// Ours as a user gets it: in the mode and behind the compressor that are planned for the table and the link.
 const CHOSEN: &str = "packed-for-link";
 
-/// What it chooses from.
+/// Its modes alone.
 const MODES: [&str; 3] = ["packed", "packed-small", "packed-plain"];
 
 /// A mode this little faster than the one that was chosen is not worth a word: runs differ by as much.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tamtam_rows::packed::{self, Mode, Packed};
+use tamtam_rows::packed;
 use tamtam_rows::{
     Compression, CompressionKind, Encoding, Limits, Plan, Rows, decompress, encoding,
 };
@@ -18,8 +18,6 @@ const LONG_ENOUGH: Duration = Duration::from_millis(60);
 #[derive(Clone, Debug)]
 pub(super) struct Trial {
     pub(super) form: &'static str,
-    /// The only link for which it is meant.
-    pub(super) link: Option<Link>,
     /// Or why it cannot carry the table.
     pub(super) outcome: Result<Cost, String>,
 }
@@ -43,39 +41,20 @@ pub(super) struct Squeezed {
     pub(super) expand: f64,
 }
 
-/// The packed encoding for each link for which it has a mode of its own.
-fn for_links() -> impl Iterator<Item = (Packed, Link)> {
-    LINKS
-        .into_iter()
-        .filter(|link| matches!(link.mode(), Mode::Link(_)))
-        .map(|link| (Packed { mode: link.mode() }, link))
-}
-
 /// Tries each form that the program has.
 pub(super) fn all(rows: &Rows) -> Result<Vec<Trial>> {
-    let for_links: Vec<(Packed, Link)> = for_links().collect();
-    let forms: Vec<(&dyn Encoding, Option<Link>)> = encoding::all()
-        .map(|form| (form, None))
-        .chain(
-            for_links
-                .iter()
-                .map(|(form, link)| (form as &dyn Encoding, Some(*link))),
-        )
-        .collect();
-    let bar = ProgressBar::new(forms.len() as u64);
+    let bar = ProgressBar::new(encoding::all().count() as u64);
     if !stderr().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
     bar.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")?);
-    let trials = forms
-        .into_iter()
-        .map(|(form, link)| {
+    let trials = encoding::all()
+        .map(|form| {
             bar.set_message(form.name());
             let outcome = cost(form, rows);
             bar.inc(1);
             Trial {
                 form: form.name(),
-                link,
                 outcome,
             }
         })

@@ -41,7 +41,6 @@ impl Choice {
 pub(super) fn ranked(trials: &[Trial], link: Link) -> Vec<Choice> {
     let mut choices: Vec<Choice> = trials
         .iter()
-        .filter(|trial| trial.link.is_none_or(|only| only == link))
         .filter_map(|trial| Some((trial.form, trial.outcome.as_ref().ok()?)))
         .flat_map(|(form, cost)| ways(form, cost, link))
         .collect();
@@ -85,7 +84,6 @@ mod tests {
         });
         Trial {
             form,
-            link: None,
             outcome: Ok(Cost {
                 encode: micros,
                 decode: micros,
@@ -99,7 +97,6 @@ mod tests {
     fn a_slow_link_wants_few_bytes_and_a_fast_one_little_work() {
         let refused = Trial {
             form: "refused",
-            link: None,
             outcome: Err("no".to_owned()),
         };
         let trials = [
@@ -113,21 +110,5 @@ mod tests {
         assert_eq!(choices.len(), 3);
         // 1 µs to encode and 10 to compress, 2,400,000 bits, 1 µs to expand and 1 to decode.
         assert_eq!(choices[0].total, 2_413.0);
-    }
-
-    #[test]
-    fn what_is_weighed_for_one_link_says_nothing_of_another() {
-        let trials = [
-            trial("packed", 10.0, 1_000, Some(10)),
-            Trial {
-                link: Some(LINKS[2]),
-                ..trial("packed-for-link", 15.0, 950, None)
-            },
-        ];
-        for link in LINKS {
-            let choices = ranked(&trials, link);
-            let is_there = choices.iter().any(|other| other.form == "packed-for-link");
-            assert_eq!(is_there, link == LINKS[2]);
-        }
     }
 }

@@ -12,7 +12,7 @@ pub(super) static ALL: [ByLibrary; 3] = [
 ];
 
 /// The compression of `tamtam-rows`, for bodies of any size.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ByLibrary(Compression);
 
 impl ByLibrary {
@@ -21,6 +21,11 @@ impl ByLibrary {
             threshold_bytes: 0,
             ..Compression::new(kind)
         })
+    }
+
+    /// By this one, if it compresses at all.
+    pub(super) fn of(compression: Compression) -> Option<Self> {
+        (compression.kind != CompressionKind::None).then_some(ByLibrary(compression))
     }
 
     pub(super) fn kind(&self) -> CompressionKind {

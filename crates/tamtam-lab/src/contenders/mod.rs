@@ -16,6 +16,7 @@ mod latch;
 mod mutex_published;
 mod nodes;
 mod offer;
+#[cfg(feature = "tables")]
 mod packed_for_link;
 mod packed_from_structs;
 mod per_frame;
@@ -48,6 +49,7 @@ static ALL: LazyLock<Vec<&'static dyn Contender>> = LazyLock::new(|| {
     all.extend(standard::ALL);
     all.push(&text_by_hand::TextByHand);
     all.push(&packed_from_structs::PackedFromStructs);
+    #[cfg(feature = "tables")]
     all.push(&packed_for_link::PackedForLink);
     all.extend(row_form::ALL.iter().map(|form| form as &dyn Contender));
     all

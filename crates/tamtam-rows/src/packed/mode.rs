@@ -1,5 +1,9 @@
 /// What the packed encoding aims at.
 ///
+/// Each mode saves bytes of the next for more work. On ten tables of 1,000 rows, with a reader in Rust and no compressor behind,
+/// `Small` was ready first below 45 to 480 Mbit/s, and `Plain` from 4.2 to 42 Gbit/s on, soonest where texts are many.
+/// `Plan::for_link` (feature `compression`) tells the mode for a table and a link, and the compressor behind it.
+///
 /// # Examples
 ///
 /// ```
@@ -28,44 +32,12 @@ pub enum Mode {
     /// Every value at its full width, where it can be read in place.
     Plain,
     /// Small where it pays on a link of so many bits a second, packed elsewhere: for each column, what is saved on
-    /// the link is weighed against the time that this takes on both sides. [`Mode::for_link`] says when.
+    /// the link is weighed against the time that this takes on both sides, on a usual server, and with a reader in Rust or in
+    /// a browser, of which the latter needs longer. From 500 Mbit/s on that is hardly ever more than `Packed` takes, too.
     Link(u64),
 }
 
-/// Below this speed in bits a second, bytes are what counts.
-const LINK_FROM: u64 = 20_000_000;
-/// From this speed on, no codec of the small mode is worth its time but those that the packed mode takes, too.
-const PACKED_FROM: u64 = 500_000_000;
-/// From this speed on, work is what counts.
-const PLAIN_FROM: u64 = 5_000_000_000;
-
 impl Mode {
-    /// The mode in which a table is ready first behind a link of this speed, in bits a second: small below 20 Mbit/s,
-    /// plain from 5 Gbit/s on; between, small where it pays at this speed, which is nowhere from 500 Mbit/s on.
-    ///
-    /// Each mode saves bytes of the next for more work. Whether a column is worth the work of the small mode is decided when
-    /// it is encoded, by what that takes on a usual server and with a reader in Rust or in a browser, of which the latter
-    /// needs longer. Whether the plain mode pays is decided by the speed alone: on ten tables of the lab it did so from 4.2
-    /// to 42 Gbit/s on, soonest for tables of many texts. Where it matters, try `tamtam rows` on the table.
-    ///
-    /// ```
-    /// use tamtam_rows::packed::Mode;
-    ///
-    /// assert_eq!(Mode::for_link(8_000_000), Mode::Small);
-    /// assert_eq!(Mode::for_link(100_000_000), Mode::Link(100_000_000));
-    /// assert_eq!(Mode::for_link(1_000_000_000), Mode::Packed);
-    /// assert_eq!(Mode::for_link(u64::MAX), Mode::Plain); // within a machine
-    /// ```
-    #[must_use]
-    pub const fn for_link(bits_per_second: u64) -> Mode {
-        match bits_per_second {
-            0..LINK_FROM => Mode::Small,
-            LINK_FROM..PACKED_FROM => Mode::Link(bits_per_second),
-            PACKED_FROM..PLAIN_FROM => Mode::Packed,
-            PLAIN_FROM.. => Mode::Plain,
-        }
-    }
-
     /// Whether codecs are tried that save little for their time.
     pub(super) fn tries_hard(self) -> bool {
         matches!(self, Mode::Small | Mode::Link(_))
@@ -86,32 +58,6 @@ mod tests {
     use super::Mode;
     use crate::packed::{decode, encode};
     use crate::{Column, Field, Kind, Limits, Rows, Schema};
-
-    #[test]
-    fn the_faster_the_link_the_less_the_work() {
-        let modes = [
-            0,
-            19_999_999,
-            20_000_000,
-            499_999_999,
-            500_000_000,
-            4_999_999_999,
-            5_000_000_000,
-        ]
-        .map(Mode::for_link);
-        assert_eq!(
-            modes,
-            [
-                Mode::Small,
-                Mode::Small,
-                Mode::Link(20_000_000),
-                Mode::Link(499_999_999),
-                Mode::Packed,
-                Mode::Packed,
-                Mode::Plain
-            ]
-        );
-    }
 
     /// Two columns: packing wastes half a bit a value of the one, a twentieth of the other.
     fn table() -> Rows {

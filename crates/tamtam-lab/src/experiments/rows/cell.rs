@@ -4,20 +4,18 @@ use std::hint::black_box;
 use tamtam_rows::{Rows, Schema};
 
 use super::samples::Samples;
-use super::{Compressor, Form, LINKS, LONGEST, Sent, arrived, made};
-use crate::tables::Table;
+use super::{Compressor, Form, LINKS, LONGEST, Sent, arrived};
 use crate::{Conditions, Failure, Measurement, Metric};
 
-/// Encodes and decodes the table of a variant as long as it may, and says what that costs on each link.
+/// Encodes and decodes a table as long as it may, and says what that costs on each link.
 pub(super) fn run<F: Form>(
     form: &F,
     compressor: Option<&dyn Compressor>,
-    table: &Table,
+    rows: &Rows,
     conditions: &Conditions,
 ) -> Result<Measurement, Failure> {
-    let rows = made(table, &conditions.variant)?;
     let count = rows.len();
-    let source = form.source(&rows).map_err(Failure::Impossible)?;
+    let source = form.source(rows).map_err(Failure::Impossible)?;
     let budget = conditions.limit.min(LONGEST) / 2;
 
     // Once before the clock runs: what is sent is known, and that it arrives.
@@ -27,7 +25,7 @@ pub(super) fn run<F: Form>(
     let schema = rows.schema();
     let (sent, encode, apart, decode) = match compressor {
         None => {
-            check(form, decoded(form, &plain, schema)?, &rows)?;
+            check(form, decoded(form, &plain, schema)?, rows)?;
             let mut body = Vec::with_capacity(plain.len());
             let encode = Samples::take(
                 budget,
@@ -37,11 +35,11 @@ pub(super) fn run<F: Form>(
                 },
                 |()| Ok(()),
             )?;
-            check(form, decoded(form, &body, schema)?, &rows)?;
+            check(form, decoded(form, &body, schema)?, rows)?;
             let decode = Samples::take(
                 budget,
                 || decoded(form, black_box(&body), schema).map(black_box),
-                |decoded| check(form, decoded, &rows),
+                |decoded| check(form, decoded, rows),
             )?;
             (body.len(), encode, None, decode)
         }
@@ -49,7 +47,7 @@ pub(super) fn run<F: Form>(
             let length = plain.len();
             let check_sent = |sent: Sent| {
                 let body = expanded(compressor, &sent, length)?;
-                check(form, decoded(form, &body, schema)?, &rows)
+                check(form, decoded(form, &body, schema)?, rows)
             };
             let compressed = |body| {
                 compressor

@@ -1,5 +1,3 @@
-use tamtam_rows::packed::Mode;
-
 /// A link to a client, of which only the speed counts: no latency, no headers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
@@ -40,12 +38,6 @@ impl Link {
     #[must_use]
     pub fn bits_per_second(self) -> u64 {
         (self.megabits_per_second * 1e6) as u64
-    }
-
-    /// The mode that the packed encoding chooses for it.
-    #[must_use]
-    pub fn mode(self) -> Mode {
-        Mode::for_link(self.bits_per_second())
     }
 
     /// What a metric is called where it is of this link alone, as with a form that is another one on each.

@@ -106,12 +106,20 @@ pub fn measures<F: Form>(form: F, compressor: Option<&'static dyn Compressor>) -
         .collect()
 }
 
-/// Every table and count, for a form that is another one on each link.
-pub fn measures_by_link<F: Form + PartialEq>(choose: fn(Link) -> F) -> Vec<Measure> {
+/// What is chosen for a table and a link: a form, and the compressor behind it; or why there is none.
+pub type Chosen<F, C> = Result<(F, Option<C>), String>;
+
+/// Every table and count, for a form and a compressor that are others for each table and link.
+pub fn measures_by_link<F, C>(choose: fn(&Rows, Link) -> Chosen<F, C>) -> Vec<Measure>
+where
+    F: Form + PartialEq,
+    C: Compressor + PartialEq + 'static,
+{
     variants(|_| true)
         .map(|(table, variant)| {
             Measure::new("rows", variant, move |conditions| {
-                by_link::run(choose, table, conditions)
+                let rows = made(table, &conditions.variant)?;
+                by_link::run(choose, &rows, conditions)
             })
         })
         .collect()
@@ -153,7 +161,8 @@ fn measure<F: Form>(
 ) -> Measure {
     let form = form.clone();
     Measure::new("rows", variant, move |conditions| {
-        cell::run(&form, compressor, table, conditions)
+        let rows = made(table, &conditions.variant)?;
+        cell::run(&form, compressor, &rows, conditions)
     })
 }
 
