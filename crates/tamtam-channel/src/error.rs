@@ -611,6 +611,20 @@ impl RecvTimeoutError {
 
 /// The error of [`Property::compare_and_set`](crate::Property::compare_and_set): the property has
 /// another version. Holds the value.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::Property;
+///
+/// let best = Property::new(10);
+/// let (version, _) = best.versioned();
+/// best.set(30); // By another thread, meanwhile.
+/// let error = best.compare_and_set(version, 20).unwrap_err();
+/// // The value is not lost, and the version that was found is one to try again with.
+/// assert_eq!(error.value, 20);
+/// assert_eq!(error.version, best.version());
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub struct CompareAndSetError<T> {
     /// The version that was found.
@@ -647,6 +661,20 @@ impl<T> CompareAndSetError<T> {
 }
 
 /// A property in [`Properties`](crate::Properties) is of another type than the one asked for.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{GetPropertyError, Properties};
+///
+/// let properties = Properties::new();
+/// properties.set("volume", 0.8_f32)?;
+/// let Err(GetPropertyError::WrongType(wrong)) = properties.get::<u32>("volume") else {
+///     panic!("it is no u32");
+/// };
+/// assert_eq!((wrong.name.as_str(), wrong.found, wrong.wanted), ("volume", "f32", "u32"));
+/// # Ok::<(), tamtam_channel::WrongType>(())
+/// ```
 #[derive(PartialEq, Eq, Clone, Debug)]
 #[non_exhaustive]
 pub struct WrongType {
@@ -676,6 +704,18 @@ impl fmt::Display for WrongType {
 impl Error for WrongType {}
 
 /// The error of [`Properties::get`](crate::Properties::get).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{GetPropertyError, Properties};
+///
+/// let properties = Properties::new();
+/// match properties.get::<f32>("volume") {
+///     Err(GetPropertyError::Missing { name }) => assert_eq!(name, "volume"),
+///     other => panic!("{other:?}"),
+/// }
+/// ```
 #[derive(PartialEq, Eq, Clone, Debug)]
 pub enum GetPropertyError {
     /// There is no property of this name.
@@ -710,6 +750,18 @@ impl From<WrongType> for GetPropertyError {
 }
 
 /// The error of [`Properties::wait_for_timeout`](crate::Properties::wait_for_timeout).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_channel::{Properties, WaitForPropertyError};
+///
+/// let properties = Properties::new();
+/// // No thread makes it.
+/// let found = properties.wait_for_timeout::<f32>("volume", Duration::from_millis(5));
+/// assert!(matches!(found, Err(WaitForPropertyError::Timeout { name }) if name == "volume"));
+/// ```
 #[derive(PartialEq, Eq, Clone, Debug)]
 pub enum WaitForPropertyError {
     /// There was no property of this name until the time was over.

@@ -816,6 +816,25 @@ impl fmt::Debug for SelectedOperation<'_> {
 
 /// What can be waited for without taking anything: [`Event`], [`Latch`], [`Changed`], and the ends of
 /// `spsc` and `mpsc` channels as [`Selectable`](crate::spsc::Selectable).
+///
+/// # Examples
+///
+/// A function that waits for the first of two things, of whatever kind:
+///
+/// ```
+/// use tamtam_channel::{Event, Latch, Select, Waitable};
+///
+/// fn first(one: &impl Waitable, other: &impl Waitable) -> usize {
+///     let mut select = Select::new();
+///     select.wait(one);
+///     select.wait(other);
+///     select.ready()
+/// }
+///
+/// let (quit, loaded) = (Event::manual(), Latch::new(1));
+/// loaded.count_down();
+/// assert_eq!(first(&quit, &loaded), 1);
+/// ```
 pub trait Waitable: Source + sealed::Sealed {}
 
 mod sealed {

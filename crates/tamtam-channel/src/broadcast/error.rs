@@ -4,6 +4,24 @@ use std::error::Error;
 /// Messages that a receiver of a broadcast has lost, because it [does not let senders wait](super::Lag::Lose).
 ///
 /// Messages are numbered from 0 as they are sent.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::broadcast::{self, Lag, Lost, RecvError};
+///
+/// let (sender, receiver) = broadcast::bounded(2);
+/// let receiver = receiver.with_lag(Lag::Lose);
+/// for number in 0..5 {
+///     sender.send(number)?;
+/// }
+/// let Err(RecvError::Lost(Lost { first, count, .. })) = receiver.recv() else {
+///     panic!("there was room for two of five");
+/// };
+/// assert_eq!((first, count), (0, 3));
+/// assert_eq!(receiver.recv(), Ok(3));
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Lost {
@@ -32,6 +50,28 @@ impl fmt::Display for Lost {
 impl Error for Lost {}
 
 /// The error of [`Receiver::recv`](super::Receiver::recv).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::broadcast::{self, Lag, RecvError};
+///
+/// let (sender, receiver) = broadcast::bounded(1);
+/// let receiver = receiver.with_lag(Lag::Lose);
+/// sender.send("old")?;
+/// sender.send("new")?;
+/// drop(sender);
+/// let mut seen = Vec::new();
+/// loop {
+///     match receiver.recv() {
+///         Ok(message) => seen.push(message.to_owned()),
+///         Err(RecvError::Lost(lost)) => seen.push(format!("({} lost)", lost.count)),
+///         Err(RecvError::Disconnected) => break,
+///     }
+/// }
+/// assert_eq!(seen, ["(1 lost)", "new"]);
+/// # Ok::<(), tamtam_channel::SendError<&str>>(())
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub enum RecvError {
     /// Messages were lost. The next call goes on with the oldest one that is there.
@@ -41,6 +81,29 @@ pub enum RecvError {
 }
 
 /// The error of [`Receiver::try_recv`](super::Receiver::try_recv).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::broadcast::{self, Lag, TryRecvError};
+///
+/// let (sender, receiver) = broadcast::bounded(1);
+/// let receiver = receiver.with_lag(Lag::Lose);
+/// sender.send("old")?;
+/// sender.send("new")?;
+/// drop(sender);
+/// let mut seen = Vec::new();
+/// loop {
+///     match receiver.try_recv() {
+///         Ok(message) => seen.push(message.to_owned()),
+///         Err(TryRecvError::Lost(lost)) => seen.push(format!("({} lost)", lost.count)),
+///         Err(TryRecvError::Disconnected) => break,
+///         Err(TryRecvError::Empty) => unreachable!("the sender is gone"),
+///     }
+/// }
+/// assert_eq!(seen, ["(1 lost)", "new"]);
+/// # Ok::<(), tamtam_channel::SendError<&str>>(())
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub enum TryRecvError {
     /// The receiver has got all messages so far.
@@ -52,6 +115,19 @@ pub enum TryRecvError {
 }
 
 /// The error of [`Receiver::recv_timeout`](super::Receiver::recv_timeout).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_channel::broadcast::{self, RecvTimeoutError};
+///
+/// let (sender, receiver) = broadcast::bounded::<u32>(1);
+/// let short = Duration::from_millis(2);
+/// assert_eq!(receiver.recv_timeout(short), Err(RecvTimeoutError::Timeout));
+/// drop(sender);
+/// assert_eq!(receiver.recv_timeout(short), Err(RecvTimeoutError::Disconnected));
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub enum RecvTimeoutError {
     /// No message came until the time was over.

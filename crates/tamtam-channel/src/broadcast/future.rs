@@ -19,6 +19,17 @@ use crate::future::timeout::{PollUntil, TimeoutFuture};
 /// # Cancel safety
 ///
 /// Dropping it takes no message.
+///
+/// # Examples
+///
+/// ```
+/// # futures::executor::block_on(async {
+/// let (sender, receiver) = tamtam_channel::broadcast::bounded(1);
+/// sender.send_async("to all").await?;
+/// assert_eq!(receiver.recv_async().await, Ok("to all"));
+/// # Ok::<(), tamtam_channel::SendError<&str>>(())
+/// # }).unwrap();
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct RecvFuture<'a, T> {
     receiver: &'a Receiver<T>,
@@ -33,6 +44,22 @@ pub type RecvTimeoutFuture<'a, T> = TimeoutFuture<RecvFuture<'a, T>>;
 /// # Cancel safety
 ///
 /// Dropping it drops the message, which was not sent. [`into_inner`](SendFuture::into_inner) gives it back.
+///
+/// # Examples
+///
+/// ```
+/// use std::task::{Context, Waker};
+/// use tamtam_channel::broadcast;
+///
+/// let (sender, receiver) = broadcast::bounded(1);
+/// sender.send("first").unwrap();
+/// let mut sending = sender.send_async("second");
+/// // The receiver has not taken the first one; giving up gives the message back.
+/// let mut context = Context::from_waker(Waker::noop());
+/// assert!(std::pin::Pin::new(&mut sending).poll(&mut context).is_pending());
+/// assert_eq!(sending.into_inner(), Some("second"));
+/// assert_eq!(receiver.recv(), Ok("first"));
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct SendFuture<'a, T> {
     sender: &'a Sender<T>,

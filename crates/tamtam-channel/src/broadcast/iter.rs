@@ -5,16 +5,56 @@ use super::error::{Lost, RecvError, TryRecvError};
 use super::receiver::Receiver;
 
 /// Waits for each message, says what was lost, and ends with the broadcast; made by [`Receiver::iter`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::broadcast;
+///
+/// let (sender, receiver) = broadcast::bounded(4);
+/// sender.send(1)?;
+/// sender.send(2)?;
+/// drop(sender);
+/// let sum: i32 = receiver.iter().map(|message| message.expect("it waits for us")).sum();
+/// assert_eq!(sum, 3);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
 pub struct Iter<'a, T> {
     pub(super) receiver: &'a Receiver<T>,
 }
 
 /// Ends when no message is there; made by [`Receiver::try_iter`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::broadcast;
+///
+/// let (sender, receiver) = broadcast::bounded(4);
+/// sender.send(1)?;
+/// assert_eq!(receiver.try_iter().collect::<Result<Vec<_>, _>>(), Ok(vec![1]));
+/// assert_eq!(receiver.try_iter().count(), 0);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
 pub struct TryIter<'a, T> {
     pub(super) receiver: &'a Receiver<T>,
 }
 
 /// As [`Iter`], and owns the receiver; made by [`Receiver::into_iter`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::broadcast;
+///
+/// let (sender, receiver) = broadcast::bounded(4);
+/// sender.send("only one")?;
+/// drop(sender);
+/// for message in receiver {
+///     assert_eq!(message, Ok("only one"));
+/// }
+/// # Ok::<(), tamtam_channel::SendError<&str>>(())
+/// ```
 pub struct IntoIter<T> {
     pub(super) receiver: Receiver<T>,
 }

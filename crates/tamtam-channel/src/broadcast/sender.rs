@@ -14,6 +14,21 @@ use crate::future::timeout::TimeoutFuture;
 /// The sending end of a [broadcast](super). Clone it for more senders.
 ///
 /// When the last clone is dropped, each receiver gets what is left and then an error.
+///
+/// # Examples
+///
+/// ```
+/// use std::thread;
+/// use tamtam_channel::broadcast::{self, Lag};
+///
+/// let (sender, first) = broadcast::bounded(8);
+/// let second = sender.subscribe(Lag::Wait);
+/// let worker = thread::spawn(move || sender.send("level loaded"));
+/// assert_eq!(first.recv(), Ok("level loaded"));
+/// assert_eq!(second.recv(), Ok("level loaded"));
+/// worker.join().unwrap()?;
+/// # Ok::<(), tamtam_channel::SendError<&str>>(())
+/// ```
 pub struct Sender<T> {
     pub(super) queue: Arc<Queue<T>>,
     wait: Wait,

@@ -16,6 +16,23 @@ use crate::future::End;
 /// # Cancel safety
 ///
 /// Dropping the stream, or the future of its next message, takes no message.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(feature = "futures")]
+/// # futures::executor::block_on(async {
+/// use futures::StreamExt;
+///
+/// let (sender, receiver) = tamtam_channel::broadcast::bounded(2);
+/// sender.send(1)?;
+/// sender.send(2)?;
+/// drop(sender);
+/// let all: Vec<_> = receiver.into_stream().collect().await;
+/// assert_eq!(all, [Ok(1), Ok(2)]);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// # }).unwrap();
+/// ```
 #[must_use = "a stream does nothing until it is polled"]
 pub struct RecvStream<'a, T> {
     receiver: End<'a, Receiver<T>>,

@@ -15,6 +15,20 @@ use crate::{Changed, Property};
 /// # Cancel safety
 ///
 /// Waiting changes nothing.
+///
+/// # Examples
+///
+/// ```
+/// # futures::executor::block_on(async {
+/// use tamtam_channel::Property;
+///
+/// let level = Property::new(1);
+/// let seen = level.version();
+/// level.set(2);
+/// let now = level.wait_changed_async(seen).await;
+/// assert!(now > seen && level.get() == 2);
+/// # });
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct ChangedFuture<'a, T> {
     property: &'a Property<T>,

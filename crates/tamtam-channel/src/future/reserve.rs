@@ -14,6 +14,19 @@ use crate::{Permit, Sender};
 /// # Cancel safety
 ///
 /// Dropping it keeps no room. If it was about to be woken for some, another sender is woken instead.
+///
+/// # Examples
+///
+/// ```
+/// # futures::executor::block_on(async {
+/// let (sender, receiver) = tamtam_channel::bounded(1);
+/// let permit = sender.reserve_async().await?;
+/// // What is made now is not made in vain.
+/// permit.send("there is room").unwrap();
+/// assert_eq!(receiver.recv(), Ok("there is room"));
+/// # Ok::<(), tamtam_channel::ReserveError>(())
+/// # }).unwrap();
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct ReserveFuture<'a, T> {
     sender: &'a Sender<T>,

@@ -14,6 +14,23 @@ use crate::receiver::Receiver;
 /// Dropping the stream, or the future of its next message, takes no message. A stream that was polled
 /// keeps its place among those who wait until it is polled again or dropped, and may be the one that is
 /// woken for a message: one that is set aside for long should be dropped.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(feature = "futures")]
+/// # futures::executor::block_on(async {
+/// use futures::StreamExt;
+///
+/// let (sender, receiver) = tamtam_channel::unbounded();
+/// sender.send(1)?;
+/// sender.send(2)?;
+/// drop(sender);
+/// let doubled: Vec<_> = receiver.into_stream().map(|number| 2 * number).collect().await;
+/// assert_eq!(doubled, [2, 4]);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// # }).unwrap();
+/// ```
 #[must_use = "a stream does nothing until it is polled"]
 pub struct RecvStream<'a, T> {
     receiver: End<'a, Receiver<T>>,

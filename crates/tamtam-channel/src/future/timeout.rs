@@ -28,6 +28,20 @@ pub trait PollUntil: Unpin {
 /// # Cancel safety
 ///
 /// As for the future without a deadline, and running out of time does no more than dropping it.
+///
+/// # Examples
+///
+/// ```
+/// # futures::executor::block_on(async {
+/// use std::time::Duration;
+/// use tamtam_channel::RecvTimeoutError;
+///
+/// let (sender, receiver) = tamtam_channel::bounded::<u32>(1);
+/// let answer = receiver.recv_timeout_async(Duration::from_millis(5)).await;
+/// assert_eq!(answer, Err(RecvTimeoutError::Timeout));
+/// # drop(sender);
+/// # });
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct TimeoutFuture<F> {
     pub(crate) future: F,

@@ -15,6 +15,20 @@ use crate::{Event, Latch, Slot};
 /// # Cancel safety
 ///
 /// Dropping it takes nothing: an auto event that was set for it lets another one pass.
+///
+/// # Examples
+///
+/// ```
+/// # futures::executor::block_on(async {
+/// use tamtam_channel::Latch;
+///
+/// let loaded = Latch::new(2);
+/// loaded.count_down();
+/// loaded.count_down();
+/// loaded.wait_async().await;
+/// assert!(loaded.is_open());
+/// # });
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct WaitFuture<'a, W: Waitable> {
     waited: &'a W,
@@ -137,6 +151,19 @@ opaque!(WaitFuture<'_, W: Waitable>);
 /// # Cancel safety
 ///
 /// Dropping it takes no value.
+///
+/// # Examples
+///
+/// ```
+/// # futures::executor::block_on(async {
+/// use tamtam_channel::Slot;
+///
+/// let newest = Slot::new();
+/// newest.replace("frame 7");
+/// newest.replace("frame 8");
+/// assert_eq!(newest.take_async().await, "frame 8");
+/// # });
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct TakeFuture<'a, T> {
     slot: &'a Slot<T>,
@@ -148,6 +175,21 @@ pub struct TakeFuture<'a, T> {
 /// # Cancel safety
 ///
 /// Dropping it drops the value, which was not put. [`into_value`](PutFuture::into_value) gives it back.
+///
+/// # Examples
+///
+/// ```
+/// use std::task::{Context, Waker};
+/// use tamtam_channel::Slot;
+///
+/// let slot = Slot::new();
+/// slot.put("first");
+/// let mut putting = slot.put_async("second");
+/// // It waits until the first is taken; giving up gives the value back.
+/// let mut context = Context::from_waker(Waker::noop());
+/// assert!(std::pin::Pin::new(&mut putting).poll(&mut context).is_pending());
+/// assert_eq!(putting.into_value(), Some("second"));
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct PutFuture<'a, T> {
     slot: &'a Slot<T>,

@@ -25,6 +25,21 @@ impl<T> Receiver<T> {
 }
 
 /// What [`Receiver::drain`] returns.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::spsc;
+///
+/// let (sender, receiver) = spsc::unbounded();
+/// sender.send(1)?;
+/// sender.send(2)?;
+/// let drain = receiver.drain();
+/// // Sent later: not one of those that were there.
+/// sender.send(3)?;
+/// assert_eq!(drain.collect::<Vec<_>>(), [1, 2]);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct Drain<'a, T> {
     receiver: &'a Receiver<T>,
@@ -32,18 +47,58 @@ pub struct Drain<'a, T> {
 }
 
 /// What [`Receiver::iter`] returns.
+///
+/// # Examples
+///
+/// ```
+/// use std::thread;
+/// use tamtam_channel::spsc;
+///
+/// let (sender, receiver) = spsc::bounded(1);
+/// let worker = thread::spawn(move || (1..=3).for_each(|number| sender.send(number).unwrap()));
+/// // It ends when the sender is gone.
+/// assert_eq!(receiver.iter().sum::<i32>(), 6);
+/// worker.join().unwrap();
+/// ```
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct Iter<'a, T> {
     receiver: &'a Receiver<T>,
 }
 
 /// What [`Receiver::try_iter`] returns.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::spsc;
+///
+/// let (sender, receiver) = spsc::unbounded();
+/// sender.send("now")?;
+/// // Once in each frame: it takes what is there, and never waits.
+/// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["now"]);
+/// assert_eq!(receiver.try_iter().next(), None);
+/// # Ok::<(), tamtam_channel::SendError<&str>>(())
+/// ```
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct TryIter<'a, T> {
     receiver: &'a Receiver<T>,
 }
 
 /// What `into_iter` of a [`Receiver`] returns.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::mpsc;
+///
+/// let (sender, receiver) = mpsc::unbounded();
+/// sender.send(1)?;
+/// drop(sender);
+/// for number in receiver {
+///     assert_eq!(number, 1);
+/// }
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct IntoIter<T> {
     receiver: Receiver<T>,

@@ -27,6 +27,29 @@ const TURN: usize = if cfg!(tamtam_loom) { 1 } else { 256 };
 ///
 /// The messages of one sender are received in the order sent; between two senders there is no order. Of
 /// several senders that are all at work none has to wait for more than 256 messages of each other one.
+///
+/// # Examples
+///
+/// ```
+/// use std::thread;
+/// use tamtam_channel::mpsc;
+///
+/// let (sender, receiver) = mpsc::bounded(16);
+/// let other = sender.clone();
+/// let workers = [
+///     thread::spawn(move || sender.send("one").unwrap()),
+///     thread::spawn(move || other.send("two").unwrap()),
+/// ];
+/// let mut both = [receiver.recv()?, receiver.recv()?];
+/// both.sort();
+/// assert_eq!(both, ["one", "two"]);
+/// // Both senders are gone.
+/// assert!(receiver.recv().is_err());
+/// for worker in workers {
+///     worker.join().unwrap();
+/// }
+/// # Ok::<(), tamtam_channel::RecvError>(())
+/// ```
 pub struct Receiver<T> {
     /// The lane that `head` stands in; null if there is none.
     lane: Cell<*const Lane<T>>,

@@ -26,10 +26,46 @@ const SAID_LONG_AGO: usize = 1024;
 const ANNOUNCED: usize = 64;
 
 /// Says of a sender that it is the only one of its channel.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::spsc;
+/// use tamtam_channel::spsc::{LaneSender, Single};
+///
+/// struct Decoder {
+///     frames: LaneSender<u32, Single>,
+/// }
+///
+/// let (frames, receiver) = spsc::bounded(4);
+/// let decoder = Decoder { frames };
+/// decoder.frames.send(1)?;
+/// assert_eq!(receiver.recv(), Ok(1));
+/// # Ok::<(), tamtam_channel::SendError<u32>>(())
+/// ```
 #[derive(Debug)]
 pub enum Single {}
 
 /// Says of a sender that it can be cloned.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::mpsc;
+/// use tamtam_channel::mpsc::{LaneSender, Many};
+///
+/// struct Journal {
+///     lines: LaneSender<String, Many>,
+/// }
+///
+/// let (lines, receiver) = mpsc::unbounded();
+/// let journal = Journal { lines };
+/// // For another thread, with a lane of its own.
+/// let clone = journal.lines.clone();
+/// clone.send("started".to_owned())?;
+/// assert_eq!(receiver.recv().unwrap(), "started");
+/// # Ok::<(), tamtam_channel::SendError<String>>(())
+/// ```
 #[derive(Debug)]
 pub enum Many {}
 

@@ -10,6 +10,21 @@ use crate::source::in_list_or_alone;
 ///
 /// Made by [`Property::changed_since`]. Once it is ready it stays so: it has nothing to take, and a
 /// property never goes back to an earlier version.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::{Event, Property, select};
+///
+/// let (settings, quit) = (Property::new("plain"), Event::manual());
+/// let (seen, _) = settings.versioned();
+/// settings.set("bright");
+/// let settings_changed = settings.changed_since(seen);
+/// select! {
+///     wait(settings_changed) => assert_eq!(settings.get(), "bright"),
+///     wait(quit) => panic!("it was not set"),
+/// }
+/// ```
 pub struct Changed<'a, T> {
     property: &'a Property<T>,
     since: u64,

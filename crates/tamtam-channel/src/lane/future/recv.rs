@@ -15,6 +15,17 @@ use crate::lane::Receiver;
 /// # Cancel safety
 ///
 /// Dropping it takes no message.
+///
+/// # Examples
+///
+/// ```
+/// # futures::executor::block_on(async {
+/// let (mut sender, mut receiver) = tamtam_channel::spsc::bounded(1);
+/// sender.send_async("over here").await?;
+/// assert_eq!(receiver.recv_async().await, Ok("over here"));
+/// # Ok::<(), tamtam_channel::SendError<&str>>(())
+/// # }).unwrap();
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct RecvFuture<'a, T> {
     receiver: &'a mut Receiver<T>,

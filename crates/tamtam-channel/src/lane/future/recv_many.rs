@@ -16,6 +16,20 @@ use crate::lane::Receiver;
 /// # Cancel safety
 ///
 /// Dropping it takes no message: until it is ready the buffer is as it was.
+///
+/// # Examples
+///
+/// ```
+/// # futures::executor::block_on(async {
+/// let (sender, mut receiver) = tamtam_channel::spsc::unbounded();
+/// (0..5).try_for_each(|number| sender.send(number))?;
+/// let mut batch = Vec::new();
+/// // At most three at a time.
+/// assert_eq!(receiver.recv_many_async(&mut batch, 3).await, Ok(3));
+/// assert_eq!(batch, [0, 1, 2]);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// # }).unwrap();
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct RecvManyFuture<'a, T> {
     receiver: &'a mut Receiver<T>,

@@ -65,6 +65,18 @@ impl<T, K> Drop for Reserving<'_, T, K> {
 /// # Cancel safety
 ///
 /// Dropping it keeps no room.
+///
+/// # Examples
+///
+/// ```
+/// # futures::executor::block_on(async {
+/// let (mut sender, receiver) = tamtam_channel::spsc::bounded(1);
+/// let permit = sender.reserve_async().await?;
+/// permit.send("there was room").unwrap();
+/// assert_eq!(receiver.recv(), Ok("there was room"));
+/// # Ok::<(), tamtam_channel::ReserveError>(())
+/// # }).unwrap();
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct ReserveFuture<'a, T, K> {
     reserving: Reserving<'a, T, K>,

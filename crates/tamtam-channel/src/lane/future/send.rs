@@ -69,6 +69,22 @@ fn ended() -> ! {
 ///
 /// Dropping it before it is ready drops the message unsent; [`into_inner`](SendFuture::into_inner) gives
 /// it back.
+///
+/// # Examples
+///
+/// ```
+/// use std::task::{Context, Waker};
+/// use tamtam_channel::spsc;
+///
+/// let (mut sender, receiver) = spsc::bounded(1);
+/// sender.send("first").unwrap();
+/// let mut sending = sender.send_async("second");
+/// // There is no room, so it waits; giving up gives the message back.
+/// let mut context = Context::from_waker(Waker::noop());
+/// assert!(std::pin::Pin::new(&mut sending).poll(&mut context).is_pending());
+/// assert_eq!(sending.into_inner(), Some("second"));
+/// assert_eq!(receiver.recv(), Ok("first"));
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct SendFuture<'a, T, K> {
     sender: &'a mut LaneSender<T, K>,

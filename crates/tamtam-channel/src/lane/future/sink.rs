@@ -15,6 +15,23 @@ use crate::lane::LaneSender;
 ///
 /// A message that was started while the lane was full is kept until it is flushed; dropping the sink before
 /// that drops it unsent.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(feature = "futures")]
+/// # futures::executor::block_on(async {
+/// use futures::SinkExt;
+///
+/// let (sender, receiver) = tamtam_channel::spsc::bounded(2);
+/// let mut sink = sender.into_sink();
+/// sink.feed(1).await?;
+/// sink.feed(2).await?;
+/// sink.flush().await?;
+/// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1, 2]);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// # }).unwrap();
+/// ```
 #[must_use = "a sink does nothing until it is polled"]
 pub struct SendSink<'a, T, K> {
     sender: End<'a, LaneSender<T, K>>,

@@ -16,6 +16,23 @@ use crate::lane::Receiver;
 ///
 /// Dropping the stream, or the future of its next message, takes no message. One that owns its receiver drops
 /// it, too.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(feature = "futures")]
+/// # futures::executor::block_on(async {
+/// use futures::StreamExt;
+///
+/// let (sender, receiver) = tamtam_channel::mpsc::unbounded();
+/// sender.send(1)?;
+/// sender.send(2)?;
+/// drop(sender);
+/// let doubled: Vec<_> = receiver.into_stream().map(|number| 2 * number).collect().await;
+/// assert_eq!(doubled, [2, 4]);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// # }).unwrap();
+/// ```
 #[must_use = "a stream does nothing until it is polled"]
 pub struct RecvStream<'a, T> {
     receiver: End<'a, Receiver<T>>,
