@@ -278,6 +278,22 @@ pub enum AskError {
 ///
 /// [`Context::ask`](crate::Context::ask) waits without a thread; [`PoolBuilder::stand_ins`](crate::PoolBuilder::stand_ins)
 /// allows more threads.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{AskError, Pool, Reply};
+///
+/// let pool = Pool::builder().threads(1).stand_ins(0).name("sums").build()?;
+/// let adder = pool.spawner().name("adder").spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+/// let asker = pool.spawn_fn(move |reply: Reply<String>, _| {
+///     // The pool's only thread is this one.
+///     let Err(AskError::NoThread(why)) = adder.ask(|reply| reply) else { return };
+///     reply.send(format!("{} has {} threads that stand in", why.pool(), why.stand_ins()));
+/// });
+/// assert_eq!(asker.ask(|reply| reply).unwrap(), "sums has 0 threads that stand in");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct NoThread(Arc<Starved>);
 

@@ -19,6 +19,27 @@ const MOST_MESSAGES: u32 = 64;
 
 /// A receiver that can be listened to: of a channel of whatever kind, also [`after`](tamtam_channel::after) and
 /// [`tick`](tamtam_channel::tick), or of [`spsc`](tamtam_channel::spsc) or [`mpsc`](tamtam_channel::mpsc).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Listenable, Listener, Pool};
+/// use tamtam_channel::{bounded, mpsc};
+///
+/// /// Does nothing but listen.
+/// fn ignore<L: Listenable>(pool: &Pool, receiver: L) -> Listener {
+///     pool.on(receiver, |_| {})
+/// }
+///
+/// let pool = Pool::new();
+/// let (lines, received) = bounded::<String>(10);
+/// let (numbers, counted) = mpsc::unbounded::<u32>();
+/// let listeners = (ignore(&pool, received), ignore(&pool, counted));
+/// lines.send("of one kind".to_owned())?;
+/// numbers.send(2)?;
+/// # drop(listeners);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Listenable: sealed::Listenable {}
 
 impl<L: sealed::Listenable> Listenable for L {}

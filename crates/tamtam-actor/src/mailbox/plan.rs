@@ -12,12 +12,47 @@ use crate::observe::Record;
 pub(crate) type Undelivered<M> = Arc<dyn Fn(M, Loss) + Send + Sync>;
 
 /// What a [`Spawner`](crate::Spawner) knows of a mailbox for messages of whatever type: its limit.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Overflow, Pool, Spawner};
+///
+/// /// For actors of all kinds in one part of a program.
+/// fn bounded(pool: &Pool) -> Spawner {
+///     // Which is `Spawner<Pool, Plain>`.
+///     pool.spawner().limited(1_000, Overflow::Wait)
+/// }
+///
+/// let pool = Pool::new();
+/// let texts = bounded(&pool).spawn_fn(|_: String, _| {});
+/// let numbers = bounded(&pool).spawn_fn(|_: u32, _| {});
+/// numbers.tell(1)?;
+/// # drop(texts);
+/// # Ok::<(), tamtam_actor::TellError<u32>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain {
     limit: Option<(usize, Overflow)>,
 }
 
 /// What a [`Spawner`](crate::Spawner) knows of a mailbox for messages of this type: its limit, and rules.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Pool, Ruled, Spawner};
+///
+/// /// For actors that read texts, short ones first.
+/// fn readers(pool: &Pool) -> Spawner<Pool, Ruled<String>> {
+///     pool.spawner().priorities(|text: &String| if text.len() < 10 { 1 } else { 0 })
+/// }
+///
+/// let pool = Pool::new();
+/// let reader = readers(&pool).spawn_fn(|text: String, _| println!("{text}"));
+/// reader.tell("short".to_owned())?;
+/// # Ok::<(), tamtam_actor::TellError<String>>(())
+/// ```
 pub struct Ruled<M> {
     limit: Option<(usize, Overflow)>,
     labels: Labels<M>,
@@ -32,6 +67,22 @@ mod sealed {
 }
 
 /// What may be known of a mailbox for such messages: [`Plain`] or [`Ruled`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Address, Describes, Pool, Spawner};
+///
+/// /// With whatever the spawner says of mailboxes for numbers, or for all.
+/// fn counter<B: Describes<u32>>(spawner: Spawner<Pool, B>) -> Address<u32> {
+///     spawner.spawn_fn(|_: u32, _| {})
+/// }
+///
+/// let pool = Pool::new();
+/// counter(pool.spawner()).tell(1)?;
+/// counter(pool.spawner().latest_by(|number: &u32| number % 10)).tell(2)?;
+/// # Ok::<(), tamtam_actor::TellError<u32>>(())
+/// ```
 pub trait Describes<M>: sealed::Sealed {
     #[doc(hidden)]
     fn ruled(self) -> Ruled<M>;

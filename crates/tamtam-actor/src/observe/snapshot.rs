@@ -11,6 +11,21 @@ use super::{clock, watched};
 use crate::id::ActorId;
 
 /// What there is in this process: see [`snapshot`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Pool, observe};
+///
+/// let pool = Pool::builder().name("parsers").observe(true).build()?;
+/// let parser = pool.spawner().name("first").spawn_fn(|_: String, _| {});
+/// let snapshot = observe::snapshot(100, observe::Order::Lost);
+/// for home in snapshot.homes.iter().filter(|home| home.name == "parsers") {
+///     println!("{}: {} threads", home.name, home.threads);
+/// }
+/// assert!(snapshot.actors.iter().any(|actor| actor.id == parser.id()));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
@@ -48,6 +63,15 @@ pub fn snapshot(most: usize, order: Order) -> Snapshot {
 }
 
 /// Where actors live.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Pool;
+/// use tamtam_actor::observe::HomeKind;
+///
+/// assert_eq!(Pool::new().snapshot().kind, HomeKind::Pool);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HomeKind {
@@ -76,6 +100,18 @@ impl fmt::Display for HomeKind {
 ///
 /// All counts begin with the home, and never decrease. They are read one after the other, while those who count go on:
 /// each is right by itself, and between two of them some microseconds may have passed.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Pool;
+///
+/// let pool = Pool::builder().name("parsers").threads(2).build()?;
+/// let home = pool.snapshot();
+/// println!("{}: {} of {} threads idle", home.name, home.idle_threads, home.threads);
+/// assert_eq!((home.threads, home.stand_ins, home.blocking_threads), (2, 0, 0));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HomeSnapshot {
@@ -136,6 +172,20 @@ impl HomeSnapshot {
 }
 
 /// What all actors of a home have done together, those that have ended included.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Pool;
+///
+/// let pool = Pool::builder().observe(true).build()?;
+/// let actor = pool.spawn_fn(|_: u32, _| {});
+/// (0..10).try_for_each(|number| actor.tell(number)).unwrap();
+/// pool.wait_idle().unwrap();
+/// let totals = pool.snapshot().actors.expect("it observes them");
+/// assert_eq!((totals.living, totals.handled, totals.lost), (1, 10, 0));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ActorTotals {
@@ -179,6 +229,23 @@ impl From<Sums> for ActorTotals {
 /// How it goes with one actor.
 ///
 /// All counts begin with its birth.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Pool;
+/// use tamtam_actor::observe::Order;
+///
+/// let pool = Pool::builder().observe(true).build()?;
+/// let busy = pool.spawner().name("busy").spawn_fn(|_: u32, _| {});
+/// let idle = pool.spawner().name("idle").spawn_fn(|_: u32, _| {});
+/// busy.tell(1).unwrap();
+/// pool.wait_idle().unwrap();
+/// let first = &pool.busiest(1, Order::Handled)[0];
+/// assert_eq!((first.id, first.name.as_deref(), first.handled), (busy.id(), Some("busy"), 1));
+/// # drop(idle);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ActorSnapshot {
@@ -242,6 +309,20 @@ impl ActorSnapshot {
 }
 
 /// Which actors come first. Those that are equal come in the order of their births.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Pool;
+/// use tamtam_actor::observe::Order;
+///
+/// let pool = Pool::builder().observe(true).build()?;
+/// let actors = [1, 2, 3].map(|_| pool.spawn_fn(|_: u32, _| {}));
+/// // The two that have worked the longest.
+/// assert_eq!(pool.busiest(2, Order::TurnTime).len(), 2);
+/// # drop(actors);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Order {

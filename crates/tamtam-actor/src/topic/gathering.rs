@@ -252,6 +252,27 @@ impl<M: Send + 'static> Gathering<M> for Recycled<M> {
 /// [`Feed::recycled`](crate::Feed::recycled).
 ///
 /// It is a slice of messages. [`take`](Batch::take) empties it.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_actor::{Batch, Pool, Topic};
+///
+/// let pool = Pool::new();
+/// let prices = Topic::new();
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// let chart = pool.spawn_fn(move |mut batch: Batch<u32>, _| {
+///     println!("{} prices, the last one is {:?}", batch.len(), batch.last());
+///     batch.take().for_each(|price| sender.send(price).unwrap());
+/// });
+/// let subscription = prices.feed().recycled(Duration::from_millis(1)).subscribe(&chart);
+/// prices.publish(31)?;
+/// prices.publish(32)?;
+/// assert_eq!((receiver.recv(), receiver.recv()), (Ok(31), Ok(32)));
+/// # drop(subscription);
+/// # Ok::<(), tamtam_actor::PublishError<u32>>(())
+/// ```
 pub struct Batch<M> {
     messages: Vec<M>,
     shelf: Arc<Shelf<M>>,

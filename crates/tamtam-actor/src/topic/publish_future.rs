@@ -18,6 +18,23 @@ use super::subscriber::{Offered, Subscriber};
 ///
 /// Dropping it before it is ready gives the message to nobody else; [`into_inner`](PublishFuture::into_inner) gives it
 /// back.
+///
+/// # Examples
+///
+/// ```
+/// use std::task::{Context, Poll, Waker};
+/// use tamtam_actor::{Pool, Topic};
+///
+/// let pool = Pool::new();
+/// let topic = Topic::new();
+/// let reader = pool.spawn_fn(|_: u32, _| {});
+/// let subscription = topic.subscribe(&reader);
+/// // A task awaits it. There is room, so it is ready at once.
+/// let mut publishing = std::pin::pin!(topic.publish_async(1));
+/// let polled = publishing.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+/// assert!(matches!(polled, Poll::Ready(Ok(1))));
+/// # drop(subscription);
+/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct PublishFuture<M> {
     roster: Arc<Roster<M>>,

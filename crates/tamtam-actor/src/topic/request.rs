@@ -327,6 +327,25 @@ struct Reached {
 
 /// A question whose answers are sent to an actor; dropping it ends the session: see
 /// [`RequestTopic::request_to`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Pool, Request, RequestTopic};
+///
+/// let pool = Pool::new();
+/// let ages = RequestTopic::<(), u32>::new();
+/// let member = pool.spawn_fn(|request: Request<(), u32>, _| drop(request.answer(36)));
+/// let subscription = ages.subscribe(&member);
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// let curious = pool.spawn_fn(move |age: Option<u32>, _| sender.send(age).unwrap());
+/// let session = ages.request_to((), &curious);
+/// assert_eq!((session.heard(), session.refused()), (1, 0));
+/// assert_eq!(receiver.recv(), Ok(Some(36)));
+/// // Later answers would come back to those who give them, as `AnswerError::Over`.
+/// drop(session);
+/// # drop(subscription);
+/// ```
 #[must_use = "dropping it ends the session"]
 pub struct Session {
     reached: Reached,
@@ -478,6 +497,26 @@ impl<A> fmt::Debug for Answers<A> {
 }
 
 /// An answer that did not reach the asker.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{AnswerError, Pool, Request, RequestTopic};
+///
+/// let pool = Pool::new();
+/// let questions = RequestTopic::<&str, u32>::new();
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// let keeper = pool.spawn_fn(move |request: Request<&'static str, u32>, _| sender.send(request).unwrap());
+/// let subscription = questions.subscribe(&keeper);
+/// let answers = questions.request("how many?");
+/// let request = receiver.recv().unwrap();
+/// drop(answers); // Enough.
+/// match request.answer(7) {
+///     Err(AnswerError::Over(answer)) => assert_eq!(answer, 7),
+///     other => panic!("{other:?}"),
+/// }
+/// # drop(subscription);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerError<A> {

@@ -78,6 +78,23 @@ fn start(_: Option<&Path>) -> io::Result<Serving> {
 }
 
 /// Keeps this program to be looked at: see [`serve`]. Dropping it removes the socket and ends its thread.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::observe;
+///
+/// # #[cfg(unix)] {
+/// let folder = std::env::temp_dir().join(format!("tamtam-serving-{}", std::process::id()));
+/// std::fs::create_dir(&folder)?;
+/// let serving = observe::serve_at(folder.join("socket"))?;
+/// assert!(serving.path().exists());
+/// drop(serving);
+/// // Nothing is left of it.
+/// std::fs::remove_dir(&folder)?;
+/// # }
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[must_use = "dropping it ends the service"]
 pub struct Serving {
     #[cfg(unix)]
