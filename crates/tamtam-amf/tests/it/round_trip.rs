@@ -1,8 +1,6 @@
 //! What is written comes back, and hostile changes to it are errors at worst.
 
-mod arbitrary;
-
-use arbitrary::{amf0_value, amf3_value, mutate, mutations};
+use crate::arbitrary::{amf0_value, amf3_value, mutate, mutations};
 use proptest::prelude::*;
 use tamtam_amf::{Limits, amf0, amf3};
 

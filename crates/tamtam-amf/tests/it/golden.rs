@@ -9,7 +9,7 @@ use tamtam_amf::{Cause, Limits, amf0, amf3};
 
 macro_rules! golden {
     ($name:literal) => {
-        &include_bytes!(concat!("golden/", $name))[..]
+        &include_bytes!(concat!("../golden/", $name))[..]
     };
 }
 

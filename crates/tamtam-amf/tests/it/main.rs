@@ -1,0 +1,8 @@
+//! The crate from outside, by its public names, in one program.
+
+mod arbitrary;
+mod encoders;
+mod golden;
+mod hostile;
+mod recordset;
+mod round_trip;
