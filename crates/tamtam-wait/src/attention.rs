@@ -26,6 +26,27 @@ const CLOSED: u32 = 2;
 /// Where there is no such barrier attention is wanted always.
 ///
 /// The word should lie where bringers only read.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering::{Acquire, Release}};
+/// use tamtam_wait::{Attention, Wait, WaitList};
+///
+/// let (mail, waiters, attention) = (AtomicU32::new(0), WaitList::new(), Attention::new());
+/// let take = || (mail.load(Acquire) != 0).then_some("mail");
+/// let ready = || {
+///     attention.want(); // Behind the registration, before the last look.
+///     mail.load(Acquire) != 0
+/// };
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         mail.store(1, Release);
+///         assert!(!waiters.notify_after_store(&attention), "the end is open");
+///     });
+///     assert_eq!(waiters.wait_until(Wait::Park, None, |_| take(), ready), Some("mail"));
+/// });
+/// ```
 pub struct Attention(AtomicU32);
 
 impl Default for Attention {

@@ -24,6 +24,21 @@ const DISCONNECTED: u32 = 3;
 const OPERATION: u32 = 4;
 
 /// How a wait ended.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_wait::{Context, Operation, Outcome};
+///
+/// Context::with(|context| {
+///     // Chosen for the operation number 3, and awake: there is nothing to wake.
+///     assert_eq!(context.select(Operation::new(3)), Some(false));
+///     match context.outcome() {
+///         Some(Outcome::Selected(operation)) => assert_eq!(operation.index(), 3),
+///         other => panic!("{other:?}"),
+///     }
+/// });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The thread gave up before anybody chose it: its deadline passed or it found what it wanted.
@@ -39,6 +54,28 @@ pub enum Outcome {
 ///
 /// The idea of one word per blocked thread that all its partners compete for is from
 /// crossbeam-channel's select.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::mpsc;
+/// use tamtam_wait::{Context, Operation, Outcome};
+///
+/// let (sender, receiver) = mpsc::channel::<Context>();
+/// let chooser = std::thread::spawn(move || {
+///     let context = receiver.recv().unwrap();
+///     if context.select(Operation::new(0)) == Some(true) {
+///         context.wake();
+///     }
+///     // It was chosen before: the first decision counts.
+///     assert_eq!(context.select(Operation::new(1)), None);
+/// });
+/// Context::with(|context| {
+///     sender.send(context.clone()).unwrap();
+///     assert_eq!(context.park(None), Outcome::Selected(Operation::new(0)));
+///     chooser.join().unwrap();
+/// });
+/// ```
 #[derive(Clone)]
 pub struct Context(Arc<Choice>);
 

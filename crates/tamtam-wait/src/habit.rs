@@ -89,6 +89,27 @@ impl Lesson {
 ///
 /// One word, shared by all who wait at the endpoint; a guess, so relaxed reads and writes are good
 /// enough and a lost update costs nothing but a moment's misjudgement. It may live in shared memory.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::atomic::{AtomicBool, Ordering::{Acquire, Release}};
+/// use tamtam_wait::{Habit, Wait};
+///
+/// let (habit, done) = (Habit::new(), AtomicBool::new(false));
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         habit.meet(); // On this processor the peer works.
+///         done.store(true, Release);
+///     });
+///     while !done.load(Acquire) {
+///         let mut patience = habit.begin(Wait::Adaptive, None);
+///         while !done.load(Acquire) && patience.look_again() {}
+///         // Here a thread would sleep, on a word that the peer wakes.
+///         std::thread::yield_now();
+///     }
+/// });
+/// ```
 pub struct Habit {
     word: AtomicU32,
     /// The processor on which somebody brought something last, plus one; zero if nobody said.

@@ -11,6 +11,20 @@ use crate::seam::{self, Mutex};
 use crate::{Attention, Context, Habit, Operation, Outcome, Patience, Wait};
 
 /// One thread that waits, with what it waits to do.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_wait::{Context, Entry, Operation, WaitQueue};
+///
+/// Context::with(|context| {
+///     let mut queue = WaitQueue::default();
+///     queue.register(Entry::new(Operation::new(0), context));
+///     // Gave up: it takes its entry out.
+///     let entry = queue.unregister(Operation::new(0), context).expect("it was not chosen");
+///     assert!(entry.packet.is_null() && entry.context.same(context));
+/// });
+/// ```
 pub struct Entry {
     /// Which of the thread's operations this is.
     pub operation: Operation,
@@ -35,6 +49,25 @@ impl fmt::Debug for Entry {
 
 /// Threads that wait, first come first served, without any synchronisation of its own: for sources
 /// that keep it under a lock.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_wait::seam::Mutex;
+/// use tamtam_wait::{Context, Entry, Operation, WaitQueue};
+///
+/// let waiters = Mutex::new(WaitQueue::default());
+/// Context::with(|context| {
+///     waiters.lock().register(Entry::new(Operation::new(0), context));
+///     assert_eq!(waiters.lock().waiting(), 1);
+///     // What another thread does that has something for one of them.
+///     let chosen = waiters.lock().choose();
+///     let (entry, sleeper) = chosen.expect("one waits");
+///     assert_eq!(entry.operation.index(), 0);
+///     assert!(sleeper.is_none(), "it is this thread, and awake");
+///     assert!(context.outcome().is_some());
+/// });
+/// ```
 #[derive(Debug, Default)]
 pub struct WaitQueue {
     /// Those who will take or give something: one of them is woken for one thing.
@@ -46,6 +79,32 @@ pub struct WaitQueue {
 /// A thread that was chosen while asleep; dropping this wakes it.
 ///
 /// Wake-ups are system calls, so they come after the list's lock is released.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_wait::seam::Mutex;
+/// use tamtam_wait::{Context, Entry, Operation, WaitQueue};
+///
+/// let waiters = Mutex::new(WaitQueue::default());
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         Context::with(|context| {
+///             waiters.lock().register(Entry::new(Operation::new(0), context));
+///             context.park(None);
+///         });
+///     });
+///     let sleeper = loop {
+///         let chosen = waiters.lock().choose();
+///         match chosen {
+///             Some((_, sleeper)) => break sleeper,
+///             None => std::thread::yield_now(),
+///         }
+///     };
+///     // The lock is free: the thread is woken if it slept.
+///     drop(sleeper);
+/// });
+/// ```
 #[must_use = "the thread must be woken after the lock is released"]
 #[derive(Debug)]
 pub struct Sleeper(Context);
@@ -175,6 +234,25 @@ impl WaitQueue {
 ///
 /// Those who bring something call [`notify_one`](WaitList::notify_one) after every message: one
 /// load of a word that nobody writes while nobody sleeps. The protocol is in the crate's README.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+/// use tamtam_wait::{Wait, WaitList};
+///
+/// let (mail, waiters) = (AtomicU32::new(0), WaitList::new());
+/// let take = || (mail.swap(0, SeqCst) != 0).then_some("mail");
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         mail.store(1, SeqCst);
+///         waiters.notify_one();
+///     });
+///     // Looks a while, then registers, looks once more, and sleeps.
+///     let got = waiters.wait_until(Wait::Adaptive, None, |_| take(), || mail.load(SeqCst) != 0);
+///     assert_eq!(got, Some("mail"));
+/// });
+/// ```
 pub struct WaitList {
     /// Twice the entries in the queue, and [`ENOUGH`]; written under the queue's lock.
     pending: AtomicU32,

@@ -4,6 +4,15 @@ use core::fmt;
 use core::mem::{MaybeUninit, align_of, size_of};
 
 /// The index of one operation among those that a thread waits for at once.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_wait::Operation;
+///
+/// // The third of what a thread waits for at once.
+/// assert_eq!(Operation::new(2).index(), 2);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation(u32);
 
@@ -27,6 +36,18 @@ const WORDS: usize = 8;
 ///
 /// A source writes what it needs (a claimed position, a partner's packet, the message itself if it
 /// fits) and takes it out again when the operation is finished.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_wait::Token;
+///
+/// let mut token = Token::default();
+/// token.put((7_u32, "claimed"));
+/// // SAFETY: the token holds what was put into it just now, which is of this type, and it is taken once.
+/// let (position, state) = unsafe { token.take::<(u32, &str)>() };
+/// assert_eq!((position, state), (7, "claimed"));
+/// ```
 pub struct Token {
     words: [MaybeUninit<u64>; WORDS],
 }

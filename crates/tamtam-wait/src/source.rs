@@ -15,6 +15,57 @@ use crate::{Context, Operation, Token, WaitList};
 ///    [`deadline`](Source::deadline).
 /// 4. [`unregister`](Source::unregister) from each but the one that selected the context.
 /// 5. [`accept`](Source::accept) that one; if that fails (somebody was faster), start over.
+///
+/// # Examples
+///
+/// A door that stays open once it is:
+///
+/// ```
+/// use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+/// use std::task::{Poll, Waker};
+/// use tamtam_wait::{Context, Operation, Polled, Source, TaskWait, Token, WaitList};
+///
+/// #[derive(Default)]
+/// struct Door {
+///     open: AtomicBool,
+///     waiters: WaitList,
+/// }
+///
+/// impl Door {
+///     fn open(&self) {
+///         self.open.store(true, SeqCst);
+///         self.waiters.notify_all();
+///     }
+/// }
+///
+/// impl Source for Door {
+///     fn try_begin(&self, _: &mut Token) -> bool {
+///         self.is_ready()
+///     }
+///     fn register(&self, operation: Operation, context: &Context) -> bool {
+///         self.waiters.register(operation, context);
+///         self.is_ready()
+///     }
+///     fn unregister(&self, operation: Operation, context: &Context) {
+///         self.waiters.unregister(operation, context);
+///     }
+///     fn is_ready(&self) -> bool {
+///         self.open.load(SeqCst)
+///     }
+///     fn watch(&self, operation: Operation, context: &Context) -> bool {
+///         self.waiters.watch(operation, context);
+///         self.is_ready()
+///     }
+///     fn unwatch(&self, operation: Operation, context: &Context) {
+///         self.waiters.unwatch(operation, context);
+///     }
+/// }
+///
+/// let (door, mut wait, mut token) = (Door::default(), TaskWait::new(), Token::default());
+/// assert!(wait.poll(&door, &mut token, Waker::noop(), None).is_pending());
+/// door.open();
+/// assert_eq!(wait.poll(&door, &mut token, Waker::noop(), None), Poll::Ready(Polled::Begun));
+/// ```
 pub trait Source {
     /// Begins the operation if it can be finished without waiting; what it needs for that goes into
     /// the token. A closed source can always be begun: finishing reports the error.

@@ -61,6 +61,16 @@ impl fmt::Display for Wait {
 }
 
 /// The error of parsing a [`Wait`]: holds the text that is none of its names.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_wait::Wait;
+///
+/// assert_eq!("park".parse(), Ok(Wait::Park));
+/// let error = "sleep".parse::<Wait>().unwrap_err();
+/// assert_eq!(error.to_string(), r#""sleep" is no way to wait; use adaptive, spin, yield or park"#);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseWaitError(String);
 

@@ -10,6 +10,33 @@ use crate::{Backoff, Context, Operation, Outcome, Source, TaskDeadline, Token};
 const ONLY: Operation = Operation::new(0);
 
 /// How a task's wait for a source ended.
+///
+/// # Examples
+///
+/// ```
+/// use std::task::{Poll, Waker};
+/// use std::time::Instant;
+/// use tamtam_wait::{Context, Operation, Polled, Source, TaskWait, Token};
+///
+/// /// What never comes.
+/// struct Never;
+///
+/// impl Source for Never {
+///     fn try_begin(&self, _: &mut Token) -> bool {
+///         false
+///     }
+/// #     fn register(&self, _: Operation, _: &Context) -> bool { false }
+/// #     fn unregister(&self, _: Operation, _: &Context) {}
+/// #     fn is_ready(&self) -> bool { false }
+/// #     fn watch(&self, _: Operation, _: &Context) -> bool { false }
+/// #     fn unwatch(&self, _: Operation, _: &Context) {}
+///     // And so on: it keeps no list.
+/// }
+///
+/// let (mut wait, mut token) = (TaskWait::new(), Token::default());
+/// let over = wait.poll(&Never, &mut token, Waker::noop(), Some(Instant::now()));
+/// assert_eq!(over, Poll::Ready(Polled::TimedOut));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Polled {
     /// The operation has begun: finish it with the token.
@@ -22,6 +49,34 @@ pub enum Polled {
 ///
 /// Whoever owns one must [`cancel`](TaskWait::cancel) it before it is dropped, with the same source:
 /// the source's list holds an entry of it, and may have chosen it already.
+///
+/// # Examples
+///
+/// ```
+/// use std::task::Waker;
+/// use tamtam_wait::{Context, Operation, Source, TaskWait, Token};
+///
+/// /// What never comes.
+/// struct Never;
+///
+/// impl Source for Never {
+///     fn try_begin(&self, _: &mut Token) -> bool {
+///         false
+///     }
+/// #     fn register(&self, _: Operation, _: &Context) -> bool { false }
+/// #     fn unregister(&self, _: Operation, _: &Context) {}
+/// #     fn is_ready(&self) -> bool { false }
+/// #     fn watch(&self, _: Operation, _: &Context) -> bool { false }
+/// #     fn unwatch(&self, _: Operation, _: &Context) {}
+///     // And so on: it keeps no list.
+/// }
+///
+/// let (mut wait, mut token) = (TaskWait::new(), Token::default());
+/// assert!(wait.poll(&Never, &mut token, Waker::noop(), None).is_pending());
+/// // The future is dropped.
+/// wait.cancel(&Never);
+/// assert!(!wait.is_listed());
+/// ```
 #[derive(Default)]
 pub struct TaskWait {
     state: State,

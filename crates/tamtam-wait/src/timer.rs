@@ -17,6 +17,32 @@ use std::time::Instant;
 use crate::Context;
 
 /// The deadline of a task's wait, at which it expires. Dropping this takes it back.
+///
+/// # Examples
+///
+/// ```
+/// use std::task::{Wake, Waker};
+/// use std::sync::Arc;
+/// use std::time::{Duration, Instant};
+/// use tamtam_wait::{Context, Outcome, TaskDeadline};
+///
+/// struct Bell(std::thread::Thread);
+///
+/// impl Wake for Bell {
+///     fn wake(self: Arc<Self>) {
+///         self.0.unpark();
+///     }
+/// }
+///
+/// let waker = Waker::from(Arc::new(Bell(std::thread::current())));
+/// let context = Context::for_task(&waker);
+/// let mut deadline = TaskDeadline::for_task(Instant::now() + Duration::from_millis(2), &context, &waker);
+/// // As a future that is polled when it is woken.
+/// while !deadline.attend(&context, &waker) && context.outcome().is_none() {
+///     std::thread::park_timeout(Duration::from_millis(100));
+/// }
+/// assert_eq!(context.outcome(), Some(Outcome::Aborted));
+/// ```
 #[derive(Debug)]
 #[must_use = "a deadline is taken back when this is dropped"]
 pub struct TaskDeadline {

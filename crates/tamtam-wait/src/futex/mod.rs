@@ -30,6 +30,16 @@ mod model;
 use model as system;
 
 /// Who may sleep on a [`Futex`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_wait::{Futex, Scope};
+///
+/// // In memory that other processes map, too, sleepers of all of them are woken.
+/// let word = Futex::new(0);
+/// word.wake_all(Scope::Shared);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Threads of this process.
@@ -40,6 +50,23 @@ pub enum Scope {
 }
 
 /// The error of a wait whose deadline passed.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::{Duration, Instant};
+/// use tamtam_wait::{Futex, Scope, TimedOut};
+///
+/// let word = Futex::new(0);
+/// let deadline = Instant::now() + Duration::from_millis(2);
+/// // A wake-up for nothing is possible: the word is looked at again.
+/// let ended = loop {
+///     if let Err(timed_out) = word.wait(0, Some(deadline), Scope::Private) {
+///         break timed_out;
+///     }
+/// };
+/// assert_eq!(ended, TimedOut);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimedOut;
 

@@ -11,6 +11,7 @@ use std::task::Wake;
 
 /// loom's mutex with the interface of the production one.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Mutex<T>(loom::sync::Mutex<T>);
 
 impl<T> Mutex<T> {
@@ -44,6 +45,7 @@ pub fn yield_now() {
 
 /// A task of a model: polled by a thread of it, which sleeps until the task is woken.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Task {
     bell: std::sync::Arc<Bell>,
     waker: Waker,

@@ -8,6 +8,19 @@ pub use std::sync::atomic;
 pub use std::thread;
 
 /// `std::cell::UnsafeCell` behind the access functions that loom needs in order to see each access.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_wait::seam::UnsafeCell;
+///
+/// let cell = UnsafeCell::new(1);
+/// // SAFETY: no other thread knows of the cell.
+/// cell.with_mut(|number| unsafe { *number += 1 });
+/// // SAFETY: no other thread knows of the cell, so nothing is written meanwhile.
+/// assert_eq!(cell.with(|number| unsafe { *number }), 2);
+/// assert_eq!(cell.into_inner(), 2);
+/// ```
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
@@ -42,6 +55,20 @@ impl<T: ?Sized> UnsafeCell<T> {
 
 /// `std::sync::Mutex` without poisoning: no user code runs under the locks of this project, so a
 /// panic cannot leave their contents half changed.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_wait::seam::Mutex;
+///
+/// let count = Mutex::new(1);
+/// *count.lock() += 1;
+/// {
+///     let _held = count.lock();
+///     assert!(count.try_lock().is_none());
+/// }
+/// assert_eq!(count.try_lock().map(|count| *count), Some(2));
+/// ```
 #[derive(Debug, Default)]
 pub struct Mutex<T>(std::sync::Mutex<T>);
 
