@@ -30,6 +30,15 @@ pub struct Compression {
 }
 
 /// By what a body is compressed.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::CompressionKind;
+///
+/// // Its name is what the header `Content-Encoding` of HTTP says, too.
+/// assert_eq!(CompressionKind::Brotli.name(), "brotli");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompressionKind {
     /// Not at all.
@@ -43,6 +52,20 @@ pub enum CompressionKind {
 }
 
 /// A body as it is sent.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Compression, CompressionKind};
+///
+/// let zstd = Compression { threshold_bytes: 0, ..Compression::new(CompressionKind::Zstd) };
+/// let alike = zstd.compress(vec![7; 1_000])?;
+/// assert_eq!((alike.kind, alike.bytes.len() < 100), (CompressionKind::Zstd, true));
+/// // What would not get smaller is sent as it is.
+/// let short = zstd.compress(vec![7])?;
+/// assert_eq!((short.kind, short.bytes), (CompressionKind::None, vec![7]));
+/// # Ok::<(), tamtam_rows::CompressionError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compressed {
     /// By what it was compressed in the end.
@@ -52,6 +75,18 @@ pub struct Compressed {
 }
 
 /// A body that could not be compressed or decompressed.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Compression, CompressionError, CompressionKind, decompress};
+///
+/// let hard = Compression { level: 99, threshold_bytes: 0, kind: CompressionKind::Gzip };
+/// let error = hard.compress(vec![7; 1_000]).unwrap_err();
+/// assert!(matches!(error, CompressionError::Level { level: 99, from: 0, to: 9, .. }));
+/// // What comes from elsewhere may be anything.
+/// assert!(decompress(CompressionKind::Gzip, b"no gzip", 1_000).is_err());
+/// ```
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CompressionError {

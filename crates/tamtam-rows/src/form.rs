@@ -3,6 +3,28 @@
 use crate::{DecodeError, EncodeError, Limits, Rows, Schema};
 
 /// A form that a table can take as bytes.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::packed::{Mode, Packed};
+/// use tamtam_rows::{Column, Encoding, Field, Kind, Limits, Rows, Schema};
+///
+/// /// How long a table is in some form, and whether it comes back as it was.
+/// fn try_form(form: &dyn Encoding, rows: &Rows) -> Result<usize, Box<dyn std::error::Error>> {
+///     let mut bytes = Vec::new();
+///     form.encode(rows, &mut bytes)?;
+///     let back = form.decode(&bytes, Some(rows.schema()), &Limits::default())?;
+///     assert_eq!(&back, rows, "{} has changed it", form.name());
+///     Ok(bytes.len())
+/// }
+///
+/// let schema = Schema::new([Field::new("n", Kind::U32)])?;
+/// let rows = Rows::new(schema, [Column::from((0..1000).collect::<Vec<u32>>())])?;
+/// let [packed, plain] = [Mode::Packed, Mode::Plain].map(|mode| try_form(&Packed { mode }, &rows));
+/// assert!(packed? < plain? / 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Encoding: Send + Sync {
     /// Its name: lower case, words joined by a hyphen.
     fn name(&self) -> &'static str;

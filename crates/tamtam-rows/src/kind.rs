@@ -181,6 +181,16 @@ impl fmt::Display for Kind {
 }
 
 /// A text that names no type.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::Kind;
+///
+/// assert!("decimal(10,2)".parse::<Kind>().is_ok());
+/// let error = "number".parse::<Kind>().unwrap_err();
+/// assert!(error.to_string().starts_with(r#""number" is no type: take bool"#));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{0:?} is no type: take bool, i8 to i64, u8 to u64, f32, f64, decimal(PRECISION,SCALE), date, time(UNIT), \

@@ -3,6 +3,22 @@ use thiserror::Error;
 use crate::{Kind, ShapeError};
 
 /// A query whose rows do not come, or do not make a table.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(feature = "sqlite")] {
+/// use tamtam_rows::database::{DatabaseError, SqliteCursor};
+///
+/// let connection = rusqlite::Connection::open_in_memory()?;
+/// let mut statement = connection.prepare("select abs(-9223372036854775808)")?;
+/// match SqliteCursor::open(&mut statement, []).and_then(SqliteCursor::read_all) {
+///     Err(DatabaseError::Sqlite(error)) => assert!(error.to_string().contains("overflow")),
+///     other => panic!("{other:?}"),
+/// }
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DatabaseError {

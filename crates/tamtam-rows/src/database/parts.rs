@@ -12,6 +12,28 @@ use super::{DatabaseError, PART_ROWS, SAMPLE_ROWS};
 use crate::{Field, Kind, Rows, Schema, ShapeError, Value};
 
 /// A database of `sqlx` whose rows make tables: `sqlx::MySql` and `sqlx::Postgres`.
+///
+/// # Examples
+///
+/// ```
+/// use sqlx::query::Query;
+/// use sqlx::{Connection, Executor, IntoArguments};
+/// use tamtam_rows::database::{self, DatabaseError, Source};
+///
+/// /// How many rows a query has, of any such database.
+/// async fn count<'s, 'q: 's, D, C, A>(
+///     connection: &'s mut C,
+///     query: Query<'q, D, A>,
+/// ) -> Result<usize, DatabaseError>
+/// where
+///     D: Source,
+///     C: Connection<Database = D>,
+///     A: IntoArguments<'q, D> + Send + 'q,
+///     for<'e> &'e mut C: Executor<'e, Database = D>,
+/// {
+///     Ok(database::fetch(connection, query).await?.len())
+/// }
+/// ```
 pub trait Source: Database + sealed::Mapped {}
 
 pub(super) mod sealed {

@@ -16,6 +16,21 @@ use crate::{DecodeError, EncodeError, Encoding, Limits, Rows, Schema};
 ///
 /// A table is written as one record batch. What is read may be many, with dictionaries; the stream must end with its
 /// mark of the end, so that one cut off between two batches is noticed. Buffers compressed by LZ4 are not read.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::encoding::ArrowIpc;
+/// use tamtam_rows::{Column, Encoding, Field, Kind, Limits, Rows, Schema};
+///
+/// let schema = Schema::new([Field::new("n", Kind::U16)])?;
+/// let rows = Rows::new(schema, [Column::from(vec![7_u16, 8])])?;
+/// let mut bytes = Vec::new();
+/// ArrowIpc::ZSTD.encode(&rows, &mut bytes)?;
+/// // It says of itself what the columns are, and by what it is compressed.
+/// assert_eq!(ArrowIpc::PLAIN.decode(&bytes, None, &Limits::default())?, rows);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrowIpc {
     zstd: bool,

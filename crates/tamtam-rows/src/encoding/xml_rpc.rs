@@ -23,6 +23,23 @@ use crate::{
 ///
 /// It cannot carry two columns of one name, infinity and NaN, integers of 2^63 and above, and the characters that XML
 /// 1.0 does not have: most control characters, U+FFFE and U+FFFF.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::encoding::XmlRpc;
+/// use tamtam_rows::{Column, Encoding, Field, Kind, Limits, Rows, Schema};
+///
+/// let schema = Schema::new([Field::new("n", Kind::U16)])?;
+/// let rows = Rows::new(schema, [Column::from(vec![7_u16, 8])])?;
+/// let mut bytes = Vec::new();
+/// XmlRpc.encode(&rows, &mut bytes)?;
+/// let text = String::from_utf8(bytes)?;
+/// assert!(text.contains("<name>n</name><value><i4>7</i4></value>"));
+/// // All integers of up to 32 bits look the same in it, so the schema says of which type they are.
+/// assert_eq!(XmlRpc.decode(text.as_bytes(), Some(rows.schema()), &Limits::default())?, rows);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct XmlRpc;
 

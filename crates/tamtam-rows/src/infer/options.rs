@@ -56,6 +56,20 @@ impl Default for Options {
 }
 
 /// What was found.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::encoding::Text;
+/// use tamtam_rows::infer::Options;
+/// use tamtam_rows::{Field, Kind};
+///
+/// let found = Options::default().text(&b"species,mass\nAdelie,3750\nGentoo,NA\n"[..], Text::HEADED)?;
+/// assert_eq!(found.schema.fields()[1], Field::nullable("mass", Kind::U16));
+/// // What a person might want to know: a text was read as null.
+/// assert_eq!((found.remarks[0].column.as_str(), found.remarks[0].count), ("mass", 1));
+/// # Ok::<(), tamtam_rows::DecodeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Inferred {

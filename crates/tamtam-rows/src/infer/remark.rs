@@ -3,6 +3,20 @@ use std::fmt;
 use crate::Kind;
 
 /// What is worth a word about how the type of a column was found.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::encoding::Text;
+/// use tamtam_rows::infer::Options;
+///
+/// let found = Options::default().text(&b"age\n31\nunknown\n29\n"[..], Text::HEADED)?;
+/// let remark = &found.remarks[0];
+/// assert_eq!((remark.column.as_str(), remark.count, remark.line), ("age", 1, 3));
+/// assert_eq!(remark.examples, ["unknown"]);
+/// println!("{remark}");
+/// # Ok::<(), tamtam_rows::DecodeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remark {
@@ -19,6 +33,20 @@ pub struct Remark {
 }
 
 /// What a [`Remark`] is about.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::Kind;
+/// use tamtam_rows::encoding::Text;
+/// use tamtam_rows::infer::{About, Options};
+///
+/// let found = Options::default().text(&b"age\n31\nunknown\n29\n"[..], Text::HEADED)?;
+/// let remark = &found.remarks[0];
+/// // The column is text, and would be numbers but for one value.
+/// assert_eq!(remark.about, About::NotNumbers(Kind::U8));
+/// # Ok::<(), tamtam_rows::DecodeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum About {

@@ -3,6 +3,25 @@ use super::reader::{Chunks, InMemory, Source};
 use crate::{Field, Limits};
 
 /// What a table in the packed encoding is made of. Made by [`inspect`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::packed::{self, Mode};
+/// use tamtam_rows::{Column, Field, Kind, Limits, Rows, Schema};
+///
+/// let schema = Schema::new([Field::new("n", Kind::U32), Field::new("text", Kind::Text)])?;
+/// let numbers = Column::from((0..1000).collect::<Vec<u32>>());
+/// let texts = (0..1000).map(|n| ["on", "off"][n % 2]).collect::<Column>();
+/// let mut bytes = Vec::new();
+/// packed::encode(&Rows::new(schema, [numbers, texts])?, Mode::Packed, &mut bytes)?;
+/// let inspection = packed::inspect(&bytes, &Limits::default())?;
+/// assert_eq!(inspection.bytes, bytes.len() as u64);
+/// let columns: u64 = inspection.columns.iter().map(|column| column.bytes).sum();
+/// println!("{} of {} bytes are columns", columns, inspection.bytes);
+/// assert!(columns < inspection.bytes);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Inspection {
@@ -17,6 +36,26 @@ pub struct Inspection {
 }
 
 /// What one column takes, and how it is coded.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::packed::{self, Mode};
+/// use tamtam_rows::{Column, Field, Kind, Limits, Rows, Schema};
+///
+/// let schema = Schema::new([Field::new("n", Kind::U32), Field::new("text", Kind::Text)])?;
+/// let numbers = Column::from((0..1000).collect::<Vec<u32>>());
+/// let texts = (0..1000).map(|n| ["on", "off"][n % 2]).collect::<Column>();
+/// let mut bytes = Vec::new();
+/// packed::encode(&Rows::new(schema, [numbers, texts])?, Mode::Packed, &mut bytes)?;
+/// let inspection = packed::inspect(&bytes, &Limits::default())?;
+/// for column in &inspection.columns {
+///     let (codec, chunks) = &column.codecs[0];
+///     println!("{}: {} bytes, {codec} in {chunks} chunks", column.field.name(), column.bytes);
+/// }
+/// assert_eq!(inspection.columns[1].field.name(), "text");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InspectedColumn {

@@ -17,6 +17,26 @@ use row_reader::{Plan, RowReader};
 use row_writer::RowWriter;
 
 /// A value that is no row of the table, or a row that is no such value.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::{Rows, StructError};
+///
+/// #[derive(serde::Serialize)]
+/// struct Old { slot: u16 }
+/// #[derive(Debug, serde::Deserialize)]
+/// struct New { #[allow(dead_code)] slot: u8 }
+///
+/// let rows = Rows::from_serialize([Old { slot: 7 }, Old { slot: 700 }])?;
+/// let read: Vec<Result<New, StructError>> = rows.deserialize().collect();
+/// assert!(read[0].is_ok());
+/// match &read[1] {
+///     Err(StructError::Cell { column, row, .. }) => assert_eq!((column.as_str(), *row), ("slot", 1)),
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), StructError>(())
+/// ```
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StructError {

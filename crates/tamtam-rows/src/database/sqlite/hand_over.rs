@@ -8,6 +8,22 @@ use crate::Rows;
 use crate::database::DatabaseError;
 
 /// Why rows did not get from the database to where they were to go.
+///
+/// # Examples
+///
+/// ```
+/// use std::io;
+/// use tamtam_rows::database::{SqliteCursor, StreamError};
+///
+/// let connection = rusqlite::Connection::open_in_memory()?;
+/// let mut statement = connection.prepare("select 1 as n")?;
+/// let full = |_| Err(io::Error::from(io::ErrorKind::StorageFull));
+/// match SqliteCursor::open(&mut statement, [])?.hand_over(full) {
+///     Err(StreamError::Sink(error)) => assert_eq!(error.kind(), io::ErrorKind::StorageFull),
+///     other => panic!("{:?}", other.map(drop)),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Error)]
 pub enum StreamError<E> {
     /// They did not come out.

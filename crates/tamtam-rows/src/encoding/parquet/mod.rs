@@ -27,6 +27,21 @@ pub use writer::ParquetWriter;
 /// Columns are written as Parquet's writers do by default: with a dictionary as long as it stays small, plainly
 /// otherwise, with statistics for each row group of at most 1,048,576 rows, and with Arrow's schema beside Parquet's,
 /// which has neither named zones nor seconds. What is read is said at [`ParquetReader`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::encoding::Parquet;
+/// use tamtam_rows::{Column, Encoding, Field, Kind, Limits, Rows, Schema};
+///
+/// let schema = Schema::new([Field::new("n", Kind::U16)])?;
+/// let rows = Rows::new(schema, [Column::from(vec![7_u16, 8])])?;
+/// let mut bytes = Vec::new();
+/// Parquet::ZSTD.encode(&rows, &mut bytes)?;
+/// assert!(bytes.starts_with(b"PAR1"));
+/// assert_eq!(Parquet::PLAIN.decode(&bytes, None, &Limits::default())?, rows);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parquet {
     zstd: bool,

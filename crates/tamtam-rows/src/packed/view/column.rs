@@ -3,6 +3,27 @@ use std::borrow::Cow;
 use crate::{Kind, Value};
 
 /// The values of one column in one chunk of a [`View`](super::View).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::packed::{self, Mode, View};
+/// use tamtam_rows::{Column, Field, Kind, Limits, Rows, Schema};
+///
+/// let schema = Schema::new([Field::new("n", Kind::U16)])?;
+/// let rows = Rows::new(schema, [Column::from(vec![7_u16, 8])])?;
+/// let mut bytes = Vec::new();
+/// packed::encode(&rows, Mode::Plain, &mut bytes)?;
+/// let view = View::new(&bytes, &Limits::default())?;
+/// for chunk in view.chunks() {
+///     let column = chunk.column("n").expect("it has one column");
+///     assert_eq!((column.kind(), column.len()), (&Kind::U16, 2));
+///     assert_eq!(column.slice::<u16>(), Some(&[7, 8][..]));
+///     // It holds no other type.
+///     assert_eq!(column.slice::<u32>(), None);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ViewColumn<'a> {
     pub(super) kind: Kind,
@@ -181,6 +202,31 @@ fn bit(bits: &[u8], row: usize) -> bool {
 }
 
 /// A type whose values lie in a plain table as they do in memory.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::packed::{self, InPlace, Mode, View};
+/// use tamtam_rows::{Column, Field, Kind, Limits, Rows, Schema};
+///
+/// /// The largest value of a column, whatever its type.
+/// fn largest<T: InPlace + PartialOrd>(view: &View, name: &str) -> Option<T> {
+///     let mut largest = None;
+///     for chunk in view.chunks() {
+///         for &value in chunk.column(name)?.slice::<T>()? {
+///             largest = largest.filter(|most| *most >= value).or(Some(value));
+///         }
+///     }
+///     largest
+/// }
+///
+/// let schema = Schema::new([Field::new("n", Kind::U16)])?;
+/// let rows = Rows::new(schema, [Column::from(vec![7_u16, 9, 8])])?;
+/// let mut bytes = Vec::new();
+/// packed::encode(&rows, Mode::Plain, &mut bytes)?;
+/// assert_eq!(largest::<u16>(&View::new(&bytes, &Limits::default())?, "n"), Some(9));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait InPlace: Copy + sealed::Sealed {
     /// The values of a column, if they are of this type.
     fn slice_of<'v>(column: &'v ViewColumn<'_>) -> Option<&'v [Self]>;

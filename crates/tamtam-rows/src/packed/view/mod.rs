@@ -125,6 +125,23 @@ impl<'a> View<'a> {
 }
 
 /// Some rows of a [`View`], which lie together.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_rows::packed::{self, Mode, View};
+/// use tamtam_rows::{Column, Field, Kind, Limits, Rows, Schema};
+///
+/// let schema = Schema::new([Field::new("n", Kind::U16)])?;
+/// let rows = Rows::new(schema, [Column::from(vec![7_u16, 8])])?;
+/// let mut bytes = Vec::new();
+/// packed::encode(&rows, Mode::Plain, &mut bytes)?;
+/// let view = View::new(&bytes, &Limits::default())?;
+/// let chunk = view.chunks().next().expect("it has one chunk");
+/// assert_eq!((chunk.len(), chunk.columns().len()), (2, 1));
+/// assert!(chunk.column("m").is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ViewChunk<'v> {
     schema: &'v Schema,
