@@ -1,4 +1,6 @@
 //! Deadlines of tasks where the clock that is to keep them has no thread.
+//!
+//! A program of its own: it forks, and needs a clock that no other test has started.
 
 #![cfg(all(target_os = "linux", not(miri)))]
 

@@ -1,6 +1,8 @@
 //! What channels cost: the bytes of an empty one, and that the memory of a burst is given back.
 //!
 //! `cargo test --test memory -- --nocapture` prints the figures.
+//!
+//! A program of its own: it counts what the whole process allocates.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -2,6 +2,8 @@
 //! nothing out of order, everything dropped once.
 //!
 //! Each test runs for about a second; `TAMTAM_SOAK_SECONDS` makes it longer.
+//!
+//! A program of its own: it is compiled with optimization, and run on one core and beside busy ones.
 
 #[path = "stress/accounts.rs"]
 mod accounts;

@@ -1,5 +1,5 @@
 //! The latch with and without stripes, on real threads. Its public face is tested in
-//! `tests/slot_event_latch.rs`; here every count can have stripes, however small.
+//! `tests/it/slot_event_latch/latch.rs`; here every count can have stripes, however small.
 
 use std::mem::size_of;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

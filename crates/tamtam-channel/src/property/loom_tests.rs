@@ -3,7 +3,7 @@
 //! Each value is a cell that its readers read and its drop writes, so that loom finds a drop that
 //! comes too early, or without the reader's doings being visible to it; and it counts its drops, so
 //! that the model finds one that comes too late. Both fences are full ones here: what the light one
-//! relies on is the subject of the store buffer machine in `tests/property/store_buffers.rs`.
+//! relies on is the subject of the store buffer machine in `tests/it/property/store_buffers.rs`.
 //!
 //! Whatever is to happen at the same time happens in threads that were spawned: loom hardly searches
 //! for switches away from the thread that runs the model.

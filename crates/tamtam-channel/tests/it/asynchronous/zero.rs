@@ -1,0 +1,177 @@
+//! Capacity zero, and a task that receives: senders that cannot wait until it is polled.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::asynchronous::hand::{Hand, wakes};
+use crate::support::Drops;
+use tamtam_channel::{Builder, Overflow, Select, SendError, TryRecvError, bounded};
+
+#[test]
+fn a_task_receives_from_a_dropping_channel_of_capacity_zero() {
+    for overflow in [Overflow::DropNewest, Overflow::DropOldest] {
+        let (sender, receiver) = Builder::new().capacity(0).overflow(overflow).build();
+        let hand = Hand::new();
+        let mut receive = receiver.recv_async();
+        hand.pends(&mut receive);
+        sender.send(1).unwrap();
+        assert_eq!((sender.dropped(), hand.wakes()), (0, 1));
+        // Only one was waited for.
+        sender.send(2).unwrap();
+        assert_eq!(sender.dropped(), 1);
+        assert_eq!(hand.ready(&mut receive), Ok(1));
+    }
+}
+
+#[test]
+fn try_send_reaches_a_waiting_task() {
+    let (sender, receiver) = bounded(0);
+    let hand = Hand::new();
+    assert!(sender.try_send(0).unwrap_err().is_full());
+    let mut receive = receiver.recv_async();
+    hand.pends(&mut receive);
+    assert_eq!(sender.try_send(1), Ok(()));
+    assert!(sender.try_send(2).unwrap_err().is_full());
+    assert_eq!(hand.ready(&mut receive), Ok(1));
+    assert!(sender.try_send(3).unwrap_err().is_full());
+}
+
+#[test]
+fn a_deadline_that_is_over_is_time_enough_for_a_waiting_task() {
+    let (sender, receiver) = bounded(0);
+    let [first, second, sending] = Hand::several();
+    let (mut one, mut two) = (receiver.recv_async(), receiver.recv_async());
+    first.pends(&mut one);
+    second.pends(&mut two);
+    let past = Instant::now();
+    sender.send_deadline(1, past).unwrap();
+    sending
+        .ready(&mut sender.send_deadline_async(2, past))
+        .unwrap();
+    assert!(
+        sender
+            .send_timeout(3, Duration::ZERO)
+            .unwrap_err()
+            .is_timeout()
+    );
+    assert_eq!(first.ready(&mut one), Ok(1));
+    assert_eq!(second.ready(&mut two), Ok(2));
+}
+
+#[test]
+fn a_cancelled_task_leaves_its_message_to_the_next_one() {
+    let (sender, receiver) = bounded(0);
+    let hands: [Hand; 3] = Hand::several();
+    let (mut one, mut two) = (receiver.recv_async(), receiver.recv_async());
+    hands[0].pends(&mut one);
+    hands[1].pends(&mut two);
+    sender.try_send(1).unwrap();
+    drop(one);
+    assert_eq!(wakes(&hands), [1, 1, 0]);
+    drop(two);
+    // Nobody waits now; what was sent is still there, for any receiver.
+    assert_eq!(receiver.drain().count(), 1);
+    assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+
+    let mut three = receiver.recv_async();
+    hands[2].pends(&mut three);
+    sender.try_send(2).unwrap();
+    drop(three);
+    assert_eq!(receiver.recv(), Ok(2));
+}
+
+#[test]
+fn what_was_sent_first_is_received_first_whoever_receives() {
+    let (sender, receiver) = bounded(0);
+    let [first, second] = Hand::several();
+    let (mut one, mut two) = (receiver.recv_async(), receiver.recv_async());
+    first.pends(&mut one);
+    second.pends(&mut two);
+    sender.try_send(1).unwrap();
+    sender.try_send(2).unwrap();
+    let mut select = Select::new();
+    let index = select.recv(&receiver);
+    let operation = select.select();
+    assert_eq!(operation.index(), index);
+    assert_eq!(operation.recv(&receiver), Ok(1));
+    assert_eq!(first.ready(&mut one), Ok(2));
+    second.pends(&mut two);
+}
+
+#[test]
+fn a_selected_send_reaches_a_waiting_task() {
+    let (sender, receiver) = bounded(0);
+    let hand = Hand::new();
+    let mut select = Select::new();
+    select.send(&sender);
+    assert!(select.try_select().is_err() && select.try_ready().is_err());
+    let mut receive = receiver.recv_async();
+    hand.pends(&mut receive);
+    assert_eq!(select.try_ready(), Ok(0));
+    let operation = select.select();
+    assert_eq!(hand.wakes(), 0);
+    operation.send(&sender, 1).unwrap();
+    assert_eq!(hand.wakes(), 1);
+    assert_eq!(hand.ready(&mut receive), Ok(1));
+    drop(receive);
+
+    // The task goes between the choice and the message, which the next receiver gets.
+    let mut receive = receiver.recv_async();
+    hand.pends(&mut receive);
+    let mut select = Select::new();
+    select.send(&sender);
+    let operation = select.select();
+    drop(receive);
+    operation.send(&sender, 2).unwrap();
+    assert_eq!(receiver.try_recv(), Ok(2));
+
+    // All receivers go.
+    let mut receive = receiver.recv_async();
+    hand.pends(&mut receive);
+    let mut select = Select::new();
+    select.send(&sender);
+    let operation = select.select();
+    drop(receive);
+    drop(receiver);
+    assert_eq!(operation.send(&sender, 3), Err(SendError(3)));
+}
+
+#[test]
+fn mail_outlives_closing_and_is_dropped_with_the_last_receiver() {
+    let drops = Drops::default();
+    let (sender, receiver) = bounded(0);
+    let [first, second] = Hand::several();
+    let mut one = receiver.recv_async();
+    let mut two = receiver.recv_async();
+    first.pends(&mut one);
+    second.pends(&mut two);
+    assert!(sender.try_send(drops.numbered(1)).is_ok());
+    assert!(sender.try_send(drops.numbered(2)).is_ok());
+    sender.close();
+    assert_eq!(
+        first.ready(&mut one).map(|token| token.number).ok(),
+        Some(1)
+    );
+    drop((one, two));
+    assert_eq!(drops.count(), 1);
+    drop(receiver);
+    assert_eq!(drops.count(), 2);
+    drop(sender);
+}
+
+#[test]
+fn a_blocking_sender_still_waits_until_the_task_has_the_message() {
+    let (sender, receiver) = bounded(0);
+    let hand = Hand::new();
+    let mut receive = receiver.recv_async();
+    hand.pends(&mut receive);
+    let message = Arc::new(());
+    let sent = Arc::clone(&message);
+    let giver = thread::spawn(move || sender.send(sent));
+    hand.until_woken(1);
+    assert!(!giver.is_finished());
+    assert!(hand.ready(&mut receive).is_ok());
+    giver.join().unwrap().unwrap();
+    assert_eq!(Arc::strong_count(&message), 1);
+}
