@@ -128,7 +128,19 @@ pub fn packed_tables() -> Vec<(&'static str, Rows)> {
     let lines: tamtam_rows::Strings = (0..60).map(line).collect();
     let schema = Schema::new([Field::new("line", Kind::Text)]).expect("there is no decimal");
     let rows = Rows::new(schema, [Column::from(lines)]).expect("the column fits");
-    vec![("lines", rows)]
+    // Floats that are nearly decimals, and a few that are not.
+    let degree = |n: i32| {
+        let exact = f64::from(n * 7919 % 3600) / 10.0;
+        if n % 13 == 4 {
+            exact.sqrt()
+        } else {
+            exact * 1.1 - 17.0
+        }
+    };
+    let degrees: Vec<f64> = (0..60).map(degree).collect();
+    let schema = Schema::new([Field::new("degree", Kind::F64)]).expect("there is no decimal");
+    let degrees = Rows::new(schema, [Column::from(degrees)]).expect("the column fits");
+    vec![("lines", rows), ("degrees", degrees)]
 }
 
 /// The table that a form makes of these bytes, if it makes one, is written and read the same again; unless it has what

@@ -487,6 +487,31 @@ fn codecs(count: usize) -> Rows {
         .rows()
 }
 
+/// Floats that miss a decimal number by as much as calculating costs, and a few that are far from any.
+fn floats() -> Rows {
+    let mut numbers = Numbers(2);
+    let odd = [f64::NAN, -0.0, 1.0 / 3.0, f64::MAX];
+    let degrees: Vec<f64> = (0..300)
+        .map(|row| match row % 60 {
+            59 => odd[row / 60 % 4],
+            _ => {
+                let tenths = numbers.below(3600) as f64 - 1800.0;
+                (tenths + numbers.below(3) as f64 * 0.1) / 10.0 + 0.7
+            }
+        })
+        .collect();
+    let fahrenheit = degrees.iter().map(|&value| (value * 1.8) as f32);
+    let fahrenheit: Vec<f32> = fahrenheit.map(|value| value + 32.0).collect();
+    let nullable = degrees.iter().enumerate();
+    let nullable = nullable.map(|(row, &value)| (row % 7 != 3).then_some(value * 1.1));
+    let nullable: Vec<Option<f64>> = nullable.collect();
+    Table::default()
+        .with("near", Kind::F64, degrees.clone())
+        .with("near narrow", Kind::F32, fahrenheit)
+        .with("near or null", Kind::F64, nullable)
+        .rows()
+}
+
 fn tables() -> Vec<(String, Vec<Rows>, Mode)> {
     MODES
         .into_iter()
@@ -495,6 +520,7 @@ fn tables() -> Vec<(String, Vec<Rows>, Mode)> {
                 (format!("kinds-{name}"), vec![kinds()], mode),
                 (format!("codecs-{name}"), vec![codecs(300)], mode),
                 (format!("empty-{name}"), vec![kinds().part(0..0)], mode),
+                (format!("floats-{name}"), vec![floats()], mode),
                 // The parts differ in what their columns hold, so that each is packed in another way.
                 (
                     format!("chunks-{name}"),

@@ -199,6 +199,7 @@ const plainFloats = 0;
 const decimalFloats = 1;
 const splitFloats = 2;
 const bitsOfFloats = 3;
+const nearFloats = 4;
 
 function readF64(input: Input, { machine, kept }: Means, count: number): Float64Array<ArrayBuffer> {
     const how = howFloatsAre(input);
@@ -217,9 +218,13 @@ function readF32(input: Input, machine: Machine, count: number): Float32Array<Ar
         input.align();
         return inBytes(input.take(4 * count, "plain floats"), count, Float32Array);
     }
-    if (how === decimalFloats) {
+    if (how === decimalFloats || how === nearFloats) {
         const values = Float32Array.from(machine.float64(quotients(input, machine, count), count));
         const bits = new Uint32Array(values.buffer);
+        if (how === nearFloats) {
+            const steps = differences(input, machine, count);
+            for (let row = 0; row < count; row++) bits[row] += steps[row];
+        }
         exceptions(input, machine, count, (row, low) => (bits[row] = low));
         return values;
     }
@@ -232,7 +237,7 @@ function readF32(input: Input, machine: Machine, count: number): Float32Array<Ar
 
 function howFloatsAre(input: Input): number {
     const how = input.byte("how floats are coded");
-    if (how > bitsOfFloats) throw input.malformed(`no coding of floats is numbered ${how}`);
+    if (how > nearFloats) throw input.malformed(`no coding of floats is numbered ${how}`);
     return how;
 }
 
@@ -248,6 +253,16 @@ function wideFloats(input: Input, machine: Machine, count: number, how: number, 
         return address;
     }
     const address = quotients(input, machine, count);
+    if (how === nearFloats) {
+        const steps = differences(input, machine, count);
+        const bits = machine.int32(address, 2 * count);
+        for (let row = 0; row < count; row++) {
+            if (steps[row] === 0) continue;
+            const low = (bits[2 * row] >>> 0) + steps[row];
+            bits[2 * row] = low;
+            bits[2 * row + 1] += Math.floor(low / 2 ** 32);
+        }
+    }
     exceptions(input, machine, count, (row, low, high) => {
         const bits = machine.int32(address + 8 * row, 2);
         bits[0] = low;
@@ -263,6 +278,12 @@ function quotients(input: Input, machine: Machine, count: number): number {
     const address = integers(input, machine, count, 8, 1);
     machine.kernels.quotients(address, Number(`1e${exponent}`), address, count);
     return address;
+}
+
+/** How many floats lie between each quotient and the value, with a sign. */
+function differences(input: Input, machine: Machine, count: number): Int32Array {
+    const address = integers(input, machine, count, 4, 1);
+    return machine.int32(address, count);
 }
 
 /** The bits of the floats that are no such quotients. */

@@ -2,7 +2,9 @@
 //!
 //! Most floats that people write down are decimal numbers. Where such a number is an integer divided by a power of
 //! ten, the integers are kept (Afroozeh, Kuffó, Boncz, "ALP: Adaptive Lossless floating-Point Compression", SIGMOD
-//! 2023); of others, the upper bits as a list of integers, which differ little, and the lower ones as they are.
+//! 2023). Sums, differences and units that were converted miss such a number by little: how far is kept beside the integer, in units
+//! of the last place (the idea of FloatMult: Loncaric, Jeppesen, Zinberg, "Pcodec: Better Compression for Numerical
+//! Sequences", 2025). Of others, the upper bits are a list of integers, which differ little, and the lower ones are as they are.
 
 use super::Mode;
 use super::bytes::{Input, Output, Result};
@@ -21,12 +23,18 @@ const DECIMAL: u8 = 1;
 const SPLIT: u8 = 2;
 /// All bits as a list of integers.
 const BITS: u8 = 3;
+/// Integers to be divided by a power of ten, and how many floats lie between each quotient and the value.
+const NEAR: u8 = 4;
 
 /// A float of either width.
 pub(super) trait Float: Copy + 'static {
     const WIDTH: u32;
     /// The bits in which values that are near each other differ least.
     const UPPER: u32;
+    /// Up to here, an integer and how far its quotient is from the value are fewer bits than the value.
+    const NEAR_MOST: f64;
+    /// From here on a power of ten may be that of digits which an error of calculation has left behind.
+    const MANY_DIGITS: usize;
     fn bits(self) -> u64;
     fn of_bits(bits: u64) -> Self;
     fn to_f64(self) -> f64;
@@ -36,6 +44,8 @@ pub(super) trait Float: Copy + 'static {
 impl Float for f64 {
     const WIDTH: u32 = 64;
     const UPPER: u32 = 16;
+    const NEAR_MOST: f64 = (1_u64 << 40) as f64;
+    const MANY_DIGITS: usize = 9;
     fn bits(self) -> u64 {
         self.to_bits()
     }
@@ -53,6 +63,8 @@ impl Float for f64 {
 impl Float for f32 {
     const WIDTH: u32 = 32;
     const UPPER: u32 = 12;
+    const NEAR_MOST: f64 = (1_u64 << 20) as f64;
+    const MANY_DIGITS: usize = 4;
     fn bits(self) -> u64 {
         self.to_bits().into()
     }
@@ -90,17 +102,60 @@ fn scaled<F: Float>(value: F, ten: f64) -> Option<i64> {
 /// one that is too large for this way, which needs no branches and no instructions that few processors have.
 #[inline(always)]
 fn all_scaled<F: Float>(values: &[F], ten: f64, integers: &mut [i64]) -> bool {
-    // A double beyond 2^52 has no digits behind the point, so that adding this rounds, and its lowest bits are then the
-    // integer's.
-    const ROUNDER: f64 = (3_u64 << 51) as f64;
     const MOST: f64 = (1_u64 << 50) as f64;
     let mut all = true;
     for (&value, integer) in values.iter().zip(integers) {
-        let wide = value.to_f64() * ten;
-        let sum = wide + ROUNDER;
+        let (wide, sum) = rounding(value, ten);
         let rounded = sum - ROUNDER;
         *integer = sum.to_bits().wrapping_sub(ROUNDER.to_bits()) as i64;
         all &= (wide.abs() < MOST) & (F::of_f64(rounded / ten).bits() == value.bits());
+    }
+    all
+}
+
+/// A double beyond 2^52 has no digits behind the point, so that adding this rounds, and its lowest bits are then the integer's.
+const ROUNDER: f64 = (3_u64 << 51) as f64;
+
+/// The value times the power of ten, and the sum of that and the rounder.
+#[inline(always)]
+fn rounding<F: Float>(value: F, ten: f64) -> (f64, f64) {
+    let wide = value.to_f64() * ten;
+    (wide, wide + ROUNDER)
+}
+
+/// So many floats a value may be away from a quotient that is near it.
+const NEAR_BY: u64 = 1 << 10;
+
+/// The integer that gives nearly this value when it is divided by the power of ten, and how many floats that is below the
+/// value.
+#[inline(always)]
+fn near<F: Float>(value: F, ten: f64) -> Option<(i64, i32)> {
+    let rounded = (value.to_f64() * ten).round_ties_even();
+    let integer = rounded as i64;
+    let quotient = F::of_f64(integer as f64 / ten);
+    // Bits of floats of one sign are in the order of their values. Of different signs, and of no number, they are far apart.
+    let difference = value.bits().wrapping_sub(quotient.bits()) as i64;
+    (rounded.abs() < F::NEAR_MOST && difference.unsigned_abs() <= NEAR_BY)
+        .then_some((integer, difference as i32))
+}
+
+/// The same for all of these values. False if there is no such integer for one of them.
+#[inline(always)]
+fn all_near<F: Float>(
+    values: &[F],
+    ten: f64,
+    integers: &mut [i64],
+    differences: &mut [i32],
+) -> bool {
+    let mut all = true;
+    for ((&value, integer), difference) in values.iter().zip(integers).zip(differences) {
+        let (wide, sum) = rounding(value, ten);
+        let quotient = F::of_f64((sum - ROUNDER) / ten);
+        *integer = sum.to_bits().wrapping_sub(ROUNDER.to_bits()) as i64;
+        let apart = value.bits().wrapping_sub(quotient.bits());
+        *difference = apart as i32;
+        let is_near = apart.wrapping_add(NEAR_BY) <= 2 * NEAR_BY;
+        all &= (wide.abs() < F::NEAR_MOST) & is_near;
     }
     all
 }
@@ -118,29 +173,49 @@ pub(super) fn encode<F: Float>(values: &[F], effort: Effort, out: &mut Output<'_
         out.byte(BITS);
         return integers::encode(&bits, effort, out);
     }
-    let exponent = exponent_of(&sample);
     let (start, slack) = (out.bytes.len(), out.slack);
-    let is_decimal = exponent.is_some_and(|exponent| decimal(values, exponent, effort, out));
-    let decimals = out.bytes.len() - start;
+    let found = decimals(values, &sample, effort, out);
+    let behind = out.bytes.len();
     // What the mode packed takes for them at most: the mode small tries what that one may try.
-    let most = decimals + out.slack - slack;
-    // A dictionary of decimals is found with them, but not where many are none, or are so by accident.
-    let is_odd = !is_decimal || most > values.len() * F::WIDTH as usize / 16;
-    if is_odd && repeats(values) {
-        let behind = out.bytes.len();
-        if whole(values, effort, out) {
-            if is_decimal {
-                out.keep_smaller(start, behind);
-            }
-            return;
+    let most = behind - start + out.slack - slack;
+    // A dictionary of decimals is found with them, but not where they are none, or are so nearly, or by accident.
+    let is_odd = found != Some(DECIMAL) || most > values.len() * F::WIDTH as usize / 16;
+    if is_odd && repeats(values) && whole(values, effort, out) {
+        if found.is_some() {
+            out.keep_smaller(start, behind);
         }
+        return;
     }
-    if !is_decimal {
+    if found.is_none() {
         split(values, effort, out);
     } else if most > values.len() * F::WIDTH as usize / 8 {
         split(values, effort, out);
-        out.keep_smaller(start, start + decimals);
+        out.keep_smaller(start, behind);
     }
+}
+
+/// Decimals, exactly or nearly: says which. Nothing is written where they are none.
+fn decimals<F: Float>(
+    values: &[F],
+    sample: &[F],
+    effort: Effort,
+    out: &mut Output<'_>,
+) -> Option<u8> {
+    let exact = exponent_of(sample, |value, ten| scaled(value, ten).is_some());
+    if let Some(exponent) = exact.filter(|&exponent| exponent < F::MANY_DIGITS)
+        && decimal(values, exponent, effort, out)
+    {
+        return Some(DECIMAL);
+    }
+    let nearly = exponent_of(sample, |value, ten| near(value, ten).is_some());
+    if let Some(exponent) = nearly
+        && exact.is_none_or(|exact| exact < F::MANY_DIGITS || exponent + 2 < exact)
+        && near_decimal(values, exponent, effort, out)
+    {
+        return Some(NEAR);
+    }
+    let exponent = exact.filter(|&exponent| exponent >= F::MANY_DIGITS)?;
+    decimal(values, exponent, effort, out).then_some(DECIMAL)
 }
 
 fn plain<F: Float>(values: &[F], out: &mut Output<'_>) {
@@ -154,13 +229,13 @@ fn plain<F: Float>(values: &[F], out: &mut Output<'_>) {
 }
 
 /// The least power of ten with which nearly all of the sample become integers.
-fn exponent_of<F: Float>(sample: &[F]) -> Option<usize> {
+fn exponent_of<F: Float>(sample: &[F], becomes: impl Fn(F, f64) -> bool) -> Option<usize> {
     let allowed = sample.len() / 12;
     (0..TENS.len()).find(|&exponent| {
         let ten = TENS[exponent];
         let mut failures = 0;
         sample.iter().all(|&value| {
-            failures += usize::from(scaled(value, ten).is_none());
+            failures += usize::from(!becomes(value, ten));
             failures <= allowed
         })
     })
@@ -242,6 +317,55 @@ fn decimal<F: Float>(values: &[F], exponent: usize, effort: Effort, out: &mut Ou
     true
 }
 
+/// Integers to be divided by a power of ten, and how far the quotients are away. False, and nothing written, where that would not be
+/// smaller.
+fn near_decimal<F: Float>(
+    values: &[F],
+    exponent: usize,
+    effort: Effort,
+    out: &mut Output<'_>,
+) -> bool {
+    let ten = TENS[exponent];
+    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
+    let mut last = 0;
+    let mut integers: Vec<i64> = vec![0; values.len()];
+    let mut differences: Vec<i32> = vec![0; values.len()];
+    let stretches = integers
+        .chunks_mut(STRETCH)
+        .zip(differences.chunks_mut(STRETCH));
+    for (stretch, (values, (integers, differences))) in
+        values.chunks(STRETCH).zip(stretches).enumerate()
+    {
+        if vectorised(|| all_near(values, ten, integers, differences)) {
+            last = integers[integers.len() - 1];
+            continue;
+        }
+        let places = integers.iter_mut().zip(differences);
+        for (row, (&value, (integer, difference))) in values.iter().zip(places).enumerate() {
+            (last, *difference) = near(value, ten).unwrap_or_else(|| {
+                rows.push((stretch * STRETCH + row) as u32);
+                wrong.push(value.bits());
+                (last, 0)
+            });
+            *integer = last;
+        }
+    }
+    if rows.len() * 6 > values.len() {
+        return false;
+    }
+    let start = out.bytes.len();
+    out.byte(NEAR);
+    out.byte(exponent as u8);
+    integers::encode(&integers, effort.inner(), out);
+    integers::encode(&differences, effort.inner(), out);
+    Exceptions::of(&rows, wrong).write(effort, out);
+    if out.bytes.len() - start > values.len() * F::WIDTH as usize / 8 {
+        out.bytes.truncate(start);
+        return false;
+    }
+    true
+}
+
 fn split<F: Float>(values: &[F], effort: Effort, out: &mut Output<'_>) {
     let lower = F::WIDTH - F::UPPER;
     let uppers: Vec<u16> = values
@@ -281,10 +405,7 @@ pub(super) fn decode<F: Float>(input: &mut Input<'_>, count: usize) -> Result<Ve
                 .collect())
         }
         DECIMAL => {
-            let exponent = usize::from(input.byte("the power of ten")?);
-            let Some(&ten) = TENS.get(exponent) else {
-                return Err(input.malformed(format!("a power of ten of {exponent}")));
-            };
+            let ten = power_of_ten(input)?;
             let integers: Vec<i64> = integers::decode(input, count, 1)?;
             let mut values: Vec<F> = integers
                 .into_iter()
@@ -310,12 +431,34 @@ pub(super) fn decode<F: Float>(input: &mut Input<'_>, count: usize) -> Result<Ve
                 .map(|(upper, low)| F::of_bits(upper << lower | low))
                 .collect())
         }
+        NEAR => {
+            let ten = power_of_ten(input)?;
+            let integers: Vec<i64> = integers::decode(input, count, 1)?;
+            let differences: Vec<i32> = integers::decode(input, count, 1)?;
+            let pairs = integers.into_iter().zip(differences);
+            let mut values: Vec<F> = pairs
+                .map(|(integer, difference)| {
+                    let quotient = F::of_f64(integer as f64 / ten);
+                    F::of_bits(quotient.bits().wrapping_add(i64::from(difference) as u64))
+                })
+                .collect();
+            read_exceptions(input, 1, &mut values, |value, bits| {
+                *value = F::of_bits(bits)
+            })?;
+            Ok(values)
+        }
         BITS => {
             let bits: Vec<u64> = integers::decode(input, count, 1)?;
             Ok(bits.into_iter().map(F::of_bits).collect())
         }
         other => Err(input.malformed(format!("no coding of floats is numbered {other}"))),
     }
+}
+
+fn power_of_ten(input: &mut Input<'_>) -> Result<f64> {
+    let exponent = input.byte("the power of ten")?;
+    let ten = TENS.get(usize::from(exponent)).copied();
+    ten.ok_or_else(|| input.malformed(format!("a power of ten of {exponent}")))
 }
 
 #[cfg(test)]
@@ -350,20 +493,24 @@ mod tests {
         packed
     }
 
+    fn exact<F: Float>(sample: &[F]) -> Option<usize> {
+        exponent_of(sample, |value, ten| scaled(value, ten).is_some())
+    }
+
     #[test]
     fn the_power_of_ten_is_the_least_that_makes_integers_of_nearly_all() {
         let cents: Vec<f64> = (1..=24).map(|number| f64::from(number) / 100.0).collect();
-        assert_eq!(exponent_of::<f64>(&[1.0, -7.0, 2_000_000.0]), Some(0));
-        assert_eq!(exponent_of(&[1.5, 2.0]), Some(1));
-        assert_eq!(exponent_of(&cents), Some(2));
-        assert_eq!(exponent_of(&[0.001, 5.0, 1.25]), Some(3));
-        assert_eq!(exponent_of(&[1.5_f32, 0.25]), Some(2));
-        assert_eq!(exponent_of(&[f64::MAX; 24]), None);
+        assert_eq!(exact(&[1.0, -7.0, 2_000_000.0]), Some(0));
+        assert_eq!(exact(&[1.5, 2.0]), Some(1));
+        assert_eq!(exact(&cents), Some(2));
+        assert_eq!(exact(&[0.001, 5.0, 1.25]), Some(3));
+        assert_eq!(exact(&[1.5_f32, 0.25]), Some(2));
+        assert_eq!(exact(&[f64::MAX; 24]), None);
         // One of twelve may be something else.
         for (others, exponent) in [(1, Some(2)), (2, Some(2)), (3, None)] {
             let mut mixed = cents.clone();
             mixed[..others].fill(f64::MAX);
-            assert_eq!(exponent_of(&mixed), exponent, "{others}");
+            assert_eq!(exact(&mixed), exponent, "{others}");
         }
     }
 
@@ -394,6 +541,60 @@ mod tests {
             .collect();
         comes_back(&among);
         comes_back(&among.iter().map(|&value| value as f32).collect::<Vec<_>>());
+    }
+
+    /// What the mode packed takes for each value, by which coding.
+    fn packed<F: Float>(values: &[F]) -> (u8, f64) {
+        let mut bytes = Vec::new();
+        let mut out = Output {
+            bytes: &mut bytes,
+            origin: 0,
+            slack: 0,
+        };
+        encode(values, Effort::new(Mode::Packed), &mut out);
+        comes_back(values);
+        (bytes[0], bytes.len() as f64 * 8.0 / values.len() as f64)
+    }
+
+    #[test]
+    fn decimals_that_were_calculated_become_integers_and_small_differences() {
+        let exact: Vec<f64> = (0..4000_u64)
+            .map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / 1e5)
+            .collect();
+        let (how, bits) = packed(&exact);
+        assert_eq!(how, DECIMAL);
+        let missed: Vec<f64> = exact
+            .iter()
+            .map(|value| value * 1.1 * 0.9 * (1.0 / 0.99))
+            .collect();
+        let (how, more) = packed(&missed);
+        assert_eq!(how, NEAR);
+        assert!(more < bits + 3.0, "{bits}, {more}");
+        // Some digits more than others have, which the error of a sum leaves, are none.
+        let shifted: Vec<f64> = exact.iter().map(|value| value % 1.0 + 5.7).collect();
+        assert_eq!(packed(&shifted).0, NEAR);
+        let narrow: Vec<f32> = (0..4000_u64)
+            .map(|n| ((n * 7919 % 4001) as f32 / 10.0).sqrt().powi(2))
+            .collect();
+        assert_eq!(packed(&narrow).0, NEAR);
+        // Below zero, as well; and what repeats is in a dictionary all the same.
+        let below: Vec<f64> = missed.iter().map(|value| -value).collect();
+        assert_eq!(packed(&below).0, NEAR);
+        let few: Vec<f64> = (0..4000).map(|n| missed[n * n % 7]).collect();
+        assert_eq!(packed(&few).0, BITS);
+        // One in ten is no decimal.
+        let mixed: Vec<f64> = (0..4000)
+            .map(|n| {
+                if n % 10 == 3 {
+                    (n as f64).sqrt()
+                } else {
+                    missed[n]
+                }
+            })
+            .collect();
+        assert_eq!(packed(&mixed).0, NEAR);
+        let none: Vec<f64> = (1..4000).map(|n| f64::from(n).sqrt()).collect();
+        assert_eq!(packed(&none).0, SPLIT);
     }
 
     #[test]
