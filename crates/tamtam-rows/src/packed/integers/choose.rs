@@ -1,3 +1,5 @@
+use std::cell::{Cell, OnceCell};
+
 use super::divisor::Divisor;
 use super::encode::offsets;
 use super::rival::Rival;
@@ -80,6 +82,13 @@ pub(super) fn choose<T: Integer, W: Word>(
     }
 }
 
+/// Whether nothing but packing is chosen for a list.
+pub(super) fn is_packed<T: Integer>(values: &[T], min: T, range: u64, effort: Effort) -> bool {
+    let effort = effort.of_list(values.len());
+    let chosen = choose::<T, u64>(values, min, range, effort);
+    chosen.choice == Choice::Packed && chosen.divisor == 1
+}
+
 /// What is chosen for a list that is not worth more than packing or patching.
 fn of_little_worth<T: Integer>(values: &[T], min: T, range: u64, effort: Effort) -> Option<Choice> {
     match effort.choices(values.len()) {
@@ -116,9 +125,17 @@ fn by_sample<T: Integer, W: Word, const MOST: usize>(
     let mut sample = Sample::<MOST>::EMPTY;
     sample.look_at(values, min);
     let (divisor, quotients) = divide(values, min, &mut sample).unwrap_or((1, Vec::new()));
-    let (choice, second) = cheapest(&sample, values.len(), range / divisor, effort);
+    let findings = Findings::new(&sample, values.len(), range / divisor);
+    let (choice, second) = cheapest(&findings, effort);
     let rival = match effort.mode {
-        Mode::Small => Some(rival(values, min, range, divisor, &sample, effort.packed())),
+        Mode::Small => Some(rival(
+            values,
+            min,
+            range,
+            divisor,
+            &findings,
+            effort.packed(),
+        )),
         _ => None,
     };
     Chosen {
@@ -137,15 +154,12 @@ fn rival<T: Integer, const MOST: usize>(
     min: T,
     range: u64,
     divisor: u64,
-    sample: &Sample<MOST>,
+    findings: &Findings<'_, MOST>,
     effort: Effort,
 ) -> Box<Rival> {
     let (choices, by) = match of_little_worth(values, min, range, effort) {
         Some(choice) => ([choice, Choice::Packed], 1),
-        None => (
-            cheapest(sample, values.len(), range / divisor, effort).into(),
-            divisor,
-        ),
+        None => (cheapest(findings, effort).into(), divisor),
     };
     Box::new(Rival {
         choices,
@@ -156,13 +170,128 @@ fn rival<T: Integer, const MOST: usize>(
     })
 }
 
-fn cheapest<const MOST: usize>(
-    sample: &Sample<MOST>,
+/// What a sample tells of a list, each part found once, when it is first asked for: both modes ask for much the same.
+struct Findings<'a, const MOST: usize> {
+    sample: &'a Sample<MOST>,
+    /// How many values the list has, and how far the greatest lies above the least.
     count: usize,
     range: u64,
-    effort: Effort,
-) -> (Choice, Choice) {
-    let width = width_of(range);
+    widths: OnceCell<Widths>,
+    patched: OnceCell<(u64, u32, f64)>,
+    delta_bits: OnceCell<f64>,
+    distinct: Cell<Distinct>,
+    most_distinct: OnceCell<usize>,
+    entropy: OnceCell<(Choice, f64)>,
+}
+
+/// How many values differ.
+#[derive(Clone, Copy)]
+enum Distinct {
+    Unknown,
+    AtLeast(f64),
+    About(f64),
+}
+
+impl<'a, const MOST: usize> Findings<'a, MOST> {
+    fn new(sample: &'a Sample<MOST>, count: usize, range: u64) -> Findings<'a, MOST> {
+        Findings {
+            sample,
+            count,
+            range,
+            widths: OnceCell::new(),
+            patched: OnceCell::new(),
+            delta_bits: OnceCell::new(),
+            distinct: Cell::new(Distinct::Unknown),
+            most_distinct: OnceCell::new(),
+            entropy: OnceCell::new(),
+        }
+    }
+
+    fn width(&self) -> u32 {
+        width_of(self.range)
+    }
+
+    fn widths(&self) -> &Widths {
+        self.widths.get_or_init(|| Widths::of(self.sample.values()))
+    }
+
+    /// From which value on, and with how many low bits, patching is cheapest, and the bits a value then.
+    fn patched(&self) -> (u64, u32, f64) {
+        *self.patched.get_or_init(|| {
+            let (sample, width) = (self.sample, self.width());
+            // Where many values are as wide as the widest, there is nothing to patch.
+            if width > NARROW && mostly_from(sample.values(), self.range / 2) {
+                above_outliers::<MOST>(sample.values(), self.range)
+            } else if sample.share_from(1 << (width - 1)) > 0.25 {
+                (0, width, f64::from(width))
+            } else {
+                let (low, bits) = self.widths().patched(width);
+                (0, low, bits)
+            }
+        })
+    }
+
+    fn delta_bits(&self) -> f64 {
+        *self
+            .delta_bits
+            .get_or_init(|| delta_bits(self.sample, self.width()))
+    }
+
+    /// How many values differ, or without bound where so many as a part of the sample shows are too many.
+    fn distinct(&self, too_many: impl Fn(f64) -> bool) -> f64 {
+        match self.distinct.get() {
+            Distinct::About(distinct) => return distinct,
+            Distinct::AtLeast(least) if too_many(least) => return f64::INFINITY,
+            _ => {}
+        }
+        let mut least = f64::INFINITY;
+        let mut gives_up = false;
+        let distinct = self.sample.distinct(|part| {
+            least = part;
+            gives_up = too_many(part);
+            gives_up
+        });
+        self.distinct.set(if gives_up {
+            Distinct::AtLeast(least)
+        } else {
+            Distinct::About(distinct)
+        });
+        distinct
+    }
+
+    fn most_distinct(&self, even: usize) -> usize {
+        *self
+            .most_distinct
+            .get_or_init(|| self.sample.most_distinct(self.count, even as f64))
+    }
+
+    /// That of the two ways to use the entropy coder which fits the range, and the bits that it takes.
+    fn entropy(&self) -> (Choice, f64) {
+        *self.entropy.get_or_init(|| {
+            let mut counts = [0_u32; 256];
+            let mut rest = 0_u64;
+            let values = self.sample.values();
+            let choice = if self.range < 256 {
+                for &value in values {
+                    counts[value as usize] += 1;
+                }
+                Choice::Symbols
+            } else {
+                for &value in values {
+                    let (class, bits) = class_of(value);
+                    counts[class as usize] += 1;
+                    rest += u64::from(bits);
+                }
+                Choice::Classes
+            };
+            let bits = entropy(&counts) + rest as f64 / values.len() as f64;
+            (choice, bits * self.count as f64 + table_bits(&counts))
+        })
+    }
+}
+
+fn cheapest<const MOST: usize>(findings: &Findings<'_, MOST>, effort: Effort) -> (Choice, Choice) {
+    let (count, width) = (findings.count, findings.width());
     let tries_hard = effort.mode.tries_hard();
     if count < SHORT {
         return (Choice::Packed, Choice::Packed);
@@ -177,18 +306,9 @@ fn cheapest<const MOST: usize>(
             *best = (choice, cost);
         }
     };
-    let mut widths = None;
     let mut runs = f64::INFINITY;
     if effort.nests() {
-        // Where many values are as wide as the widest, there is nothing to patch.
-        let (from, low, bits) = if width > NARROW && mostly_from(sample.values(), range / 2) {
-            above_outliers::<MOST>(sample.values(), range)
-        } else if sample.share_from(1 << (width - 1)) > 0.25 {
-            (0, width, f64::from(width))
-        } else {
-            let (low, bits) = widths.insert(Widths::of(sample.values())).patched(width);
-            (0, low, bits)
-        };
+        let (from, low, bits) = findings.patched();
         // What is saved must be worth the second pass, here and where it is read.
         let worth = if tries_hard { 1.02 } else { WORTH };
         offer(
@@ -196,13 +316,13 @@ fn cheapest<const MOST: usize>(
             Choice::Patched(low, from),
             cost(bits, PATCHED) * worth,
         );
-        let equal = sample.equal_share();
+        let equal = findings.sample.equal_share();
         // Where all neighbours are equal but a few, which the sample does not show, their differences are no better.
         if equal < ALL_EQUAL {
             offer(
                 &mut best,
                 Choice::Delta,
-                cost(delta_bits(sample, width), 60.0) * worth.min(1.06),
+                cost(findings.delta_bits(), 60.0) * worth.min(1.06),
             );
         }
         if equal > 0.3 {
@@ -229,7 +349,7 @@ fn cheapest<const MOST: usize>(
                 };
                 cost(codes, distinct * f64::from(width) + 80.0) * worth
             };
-            let distinct = sample.distinct(|least| cost(least) >= best.1);
+            let distinct = findings.distinct(|least| cost(least) >= best.1);
             if distinct < count as f64 / 2.0 && distinct <= dictionary::MOST as f64 {
                 offer(
                     &mut best,
@@ -241,7 +361,7 @@ fn cheapest<const MOST: usize>(
     }
     // Where runs would be small, the entropy coder, which takes yet more time, must save as much as beside them.
     let most = effort.most_by_entropy(best.1.min(runs), count);
-    if let Some((choice, cost)) = by_entropy(sample, widths, count, range, most, effort)
+    if let Some((choice, cost)) = by_entropy(findings, most, effort)
         && cost < most
     {
         let before = best.0;
@@ -249,14 +369,12 @@ fn cheapest<const MOST: usize>(
         offer(&mut best, choice, cost);
     }
     if tries_hard {
-        let bits = radix::bits(range) + effort.mode.bits_in(radix::NANOSECONDS);
+        let bits = radix::bits(findings.range) + effort.mode.bits_in(radix::NANOSECONDS);
         offer(&mut best, Choice::Radix, cost(bits, 8.0));
     }
     // How many entries there are at most takes longer to tell than about how many.
     let bounded = |choice| match choice {
-        Choice::Dictionary(entries) => {
-            Choice::Dictionary(sample.most_distinct(count, entries as f64))
-        }
+        Choice::Dictionary(entries) => Choice::Dictionary(findings.most_distinct(entries)),
         other => other,
     };
     (bounded(best.0), bounded(second))
@@ -321,50 +439,28 @@ fn above_outliers<const MOST: usize>(values: &[u64], range: u64) -> (u64, u32, f
     best
 }
 
-/// That of the two ways to use the entropy coder which fits the range, where the sample is large enough to tell and it
-/// may take less than `most`.
+/// The entropy coder, where the sample is large enough to tell and it may take less than `most`.
 fn by_entropy<const MOST: usize>(
-    sample: &Sample<MOST>,
-    widths: Option<Widths>,
-    count: usize,
-    range: u64,
+    findings: &Findings<'_, MOST>,
     most: f64,
     effort: Effort,
 ) -> Option<(Choice, f64)> {
-    if count < 256 || !effort.nests() {
+    if findings.count < 256 || !effort.nests() {
         return None;
     }
-    let is_direct = range < 256;
-    // A small sample sees each of many values once or never, and tells nothing.
-    if sample.len() < 256 && (!is_direct || range >= 16) && !effort.mode.tries_hard() {
-        return None;
-    }
-    // Where it must save much, the widths alone mostly tell that it does not.
+    let is_direct = findings.range < 256;
     if !effort.mode.tries_hard() {
-        let widths = widths.unwrap_or_else(|| Widths::of(sample.values()));
-        if widths.entropy_at_least(is_direct) * count as f64 >= most {
+        // A small sample sees each of many values once or never, and tells nothing.
+        if findings.sample.len() < 256 && (!is_direct || findings.range >= 16) {
+            return None;
+        }
+        // Where it must save much, the widths alone mostly tell that it does not.
+        let least = findings.widths().entropy_at_least(is_direct);
+        if least * findings.count as f64 >= most {
             return None;
         }
     }
-    let mut counts = [0_u32; 256];
-    let mut rest = 0_u64;
-    for &value in sample.values() {
-        if is_direct {
-            counts[value as usize] += 1;
-        } else {
-            let (class, bits) = class_of(value);
-            counts[class as usize] += 1;
-            rest += u64::from(bits);
-        }
-    }
-    let rest = rest as f64 / sample.len() as f64;
-    let bits = entropy(&counts) + rest;
-    let choice = if is_direct {
-        Choice::Symbols
-    } else {
-        Choice::Classes
-    };
-    Some((choice, bits * count as f64 + table_bits(&counts)))
+    Some(findings.entropy())
 }
 
 /// What all offsets have in common, if anything, and the offsets divided by it.

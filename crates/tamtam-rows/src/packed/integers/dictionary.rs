@@ -1,12 +1,21 @@
-use super::encode::{delta, pays};
+use super::choose::is_packed;
+use super::encode::{Written, delta, pays};
 use super::{Codec, Effort, encode};
-use crate::kernels::{Word, vectorised};
+use crate::kernels::{Word, packed_bytes, vectorised};
 use crate::packed::Mode;
 use crate::packed::bytes::Output;
 
 /// The most entries that are tried, and how many of them are near when they are looked up.
 pub(super) const MOST: usize = 1 << 15;
 pub(super) const NEAR: usize = 1 << 13;
+
+/// From how many values on entries are in order in each mode: in shorter lists, order takes more time than it saves.
+pub(super) const ORDERED_FROM: usize = 4096;
+
+/// Whether entries are found by a bitmap, for offsets up to `range`: they are in order then.
+pub(super) fn is_by_bitmap(range: u64, count: usize) -> bool {
+    range / 64 < count as u64
+}
 
 /// Writes the list as a dictionary, unless it turns out to be none; then nothing is written.
 pub(super) fn write<W: Word>(
@@ -16,40 +25,67 @@ pub(super) fn write<W: Word>(
     expected: usize,
     effort: Effort,
     out: &mut Output<'_>,
-) -> bool {
+) -> Written {
     // As soon as it cannot pay, or the expectation proves wrong, it is given up.
     let most = MOST.min(offsets.len() / 2).min(expected).max(2);
     let range = crate::kernels::mask(width);
-    let words = range / 64 + 1;
-    let found = if words <= offsets.len() as u64 {
-        by_bitmap(offsets, words as usize, most)
+    let found = if is_by_bitmap(range, offsets.len()) {
+        by_bitmap(offsets, (range / 64 + 1) as usize, most)
     } else {
-        // For short lists, order takes more time than it saves.
-        let in_order = effort.mode.tries_hard() || offsets.len() >= 4096;
-        by_hash(offsets, most, in_order)
+        by_hash(offsets, most)
     };
-    let Some((entries, codes)) = found else {
-        return false;
+    let Some((mut entries, mut codes)) = found else {
+        return Written::No;
     };
+    let mut written = Written::Yes;
+    let in_order = effort.mode.tries_hard() || offsets.len() >= ORDERED_FROM;
+    if in_order && !entries.is_sorted() {
+        if effort.mode == Mode::Small && offsets.len() < ORDERED_FROM {
+            written = as_they_come(&entries, &codes, effort);
+        }
+        put_in_order(&mut entries, &mut codes);
+    }
     let start = out.bytes.len();
     out.byte(Codec::Dictionary as u8);
     out.zigzag(base);
     out.varint(entries.len() as u64);
-    if !effort.mode.tries_hard() && entries.len() > 4 && entries.is_sorted() {
-        // The differences are smaller, and need not be compared with anything.
+    if entries.len() > 4 && entries.is_sorted() {
+        // The differences are smaller, and need not be compared with anything, unless they hardly are.
+        let (behind, slack) = (out.bytes.len(), out.slack);
         delta(&entries, 0, width, effort.inner(), out);
-    } else {
-        let behind = out.bytes.len();
-        encode::<u64>(&entries, effort.inner(), out);
-        if effort.mode == Mode::Small && entries.len() > 4 {
-            let (own, most) = (out.bytes.len(), out.slack);
-            delta(&entries, 0, width, effort.inner(), out);
-            out.keep_smaller(behind, own);
-            out.slack = most;
+        let own = out.bytes.len() - behind;
+        if effort.mode.tries_hard() && own * 10 > packed_bytes(entries.len(), width) * 9 {
+            let most = std::mem::replace(&mut out.slack, slack);
+            encode::<u64>(&entries, effort.inner(), out);
+            out.keep_smaller(behind, behind + own);
+            // The mode packed does not try the second way.
+            out.slack = most + own - (out.bytes.len() - behind);
         }
+    } else {
+        encode::<u64>(&entries, effort.inner(), out);
     }
     encode(&codes, effort.inner().of_codes(), out);
-    pays(start, offsets.len(), width, out)
+    if pays(start, offsets.len(), width, out) {
+        written
+    } else {
+        Written::No
+    }
+}
+
+/// How the mode packed, which would leave these entries as they come, would write them and their codes: if as packed lists, in
+/// no less than they take in order.
+fn as_they_come(entries: &[u64], codes: &[u16], effort: Effort) -> Written {
+    let effort = effort.packed().inner();
+    let last = entries.len() as u64 - 1;
+    let (least, most) = (entries.iter().min(), entries.iter().max());
+    let range = most.zip(least).map_or(0, |(most, least)| most - least);
+    let is_packed = is_packed(codes, 0, last, effort.of_codes())
+        && is_packed(entries, least.copied().unwrap_or(0), range, effort);
+    if is_packed {
+        Written::Yes
+    } else {
+        Written::Reordered
+    }
 }
 
 /// The different values, and for each place which of them it is.
@@ -99,9 +135,9 @@ fn ranks<W: Word>(offsets: &[W], bitmap: &[u64], before: &[u16], codes: &mut [u1
     }
 }
 
-/// By a table of places that a multiplication leads to. `None` if more than `most` values differ.
+/// By a table of places that a multiplication leads to, in the order in which values come. `None` if more than `most` differ.
 #[inline(never)]
-fn by_hash<W: Word>(offsets: &[W], most: usize, sorted: bool) -> Option<Found> {
+fn by_hash<W: Word>(offsets: &[W], most: usize) -> Option<Found> {
     // At most half full, so that a search ends soon.
     let bits = (most * 2).next_power_of_two().trailing_zeros().max(6);
     let last = (1_usize << bits) - 1;
@@ -130,15 +166,12 @@ fn by_hash<W: Word>(offsets: &[W], most: usize, sorted: bool) -> Option<Found> {
             place = (place + 1) & last;
         };
     }
-    if sorted {
-        in_order(&mut entries, &mut codes);
-    }
     Some((entries.into_iter().map(W::get).collect(), codes))
 }
 
 /// In order, entries are smaller, and codes keep what order the values had.
-fn in_order<W: Word>(entries: &mut [W], codes: &mut [u16]) {
-    let mut order: Vec<(W, u16)> = entries.iter().copied().zip(0..).collect();
+fn put_in_order(entries: &mut [u64], codes: &mut [u16]) {
+    let mut order: Vec<(u64, u16)> = entries.iter().copied().zip(0..).collect();
     order.sort_unstable_by_key(|&(value, _)| value);
     let mut renamed = vec![0_u16; entries.len()];
     for (rank, (entry, &(value, code))) in entries.iter_mut().zip(&order).enumerate() {
@@ -163,7 +196,9 @@ mod tests {
                     .collect();
                 let words = kinds * stretch / 64 + 1;
                 let found = by_bitmap(&offsets, words as usize, 4096);
-                assert_eq!(found, by_hash(&offsets, 4096, true), "{kinds} {stretch}");
+                let (mut by_hash, mut codes) = by_hash(&offsets, 4096).unwrap();
+                put_in_order(&mut by_hash, &mut codes);
+                assert_eq!(found, Some((by_hash, codes)), "{kinds} {stretch}");
                 let entries = found.map_or(0, |found| found.0.len());
                 assert!(by_bitmap(&offsets, words as usize, entries).is_some());
                 assert!(by_bitmap(&offsets, words as usize, entries - 1).is_none());

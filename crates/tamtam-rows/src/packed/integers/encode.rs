@@ -97,7 +97,6 @@ fn list<T: Integer, W: Integer>(
     effort: Effort,
     out: &mut Output<'_>,
 ) {
-    let base = min.wide();
     let (start, slack) = (out.bytes.len(), out.slack);
     let Chosen {
         choice,
@@ -106,31 +105,63 @@ fn list<T: Integer, W: Integer>(
         divisor,
         quotients,
     } = choose::<T, W>(values, min, range, effort);
-    let width = width_of(range / divisor);
-    let mut written = Choice::Packed;
-    if divisor > 1 {
-        // What was divided lies as a list of its own inside a scaled one.
-        out.byte(Codec::Scaled as u8);
-        out.zigzag(base);
-        out.varint(divisor);
-        if effort.nests() {
-            written = coded(&quotients, [choice, second], 0, width, effort.inner(), out);
-        } else {
-            packed(&quotients, W::of(0), 0, width, out);
-        }
-    } else if choice == Choice::Packed && (T::BITS == 16 || T::BITS == 32 || W::BITS == T::BITS) {
-        packed(values, min, base, width, out);
-    } else {
-        let offsets = offsets::<T, W>(values, min);
-        written = coded(&offsets, [choice, second], base, width, effort, out);
-    }
+    let list = List {
+        values,
+        min,
+        range,
+        divisor,
+        quotients: &quotients,
+    };
+    let written = list.write([choice, second], effort, out);
     if let Some(rival) = rival {
         let size = out.bytes.len() - start;
         if rival.may_be_smaller(written, size, out.slack - slack) {
-            list::<T, W>(values, min, range, effort.packed(), out);
+            let divisor = rival.divisor;
+            let list = List { divisor, ..list };
+            list.write(rival.choices, effort.packed(), out);
             out.keep_smaller(start, start + size);
         }
         out.slack = slack + rival.most().saturating_sub(out.bytes.len() - start);
+    }
+}
+
+/// A list, and how far its values lie above the least, divided by what all have in common, if that is more than 1.
+#[derive(Clone, Copy)]
+struct List<'a, T, W> {
+    values: &'a [T],
+    min: T,
+    range: u64,
+    divisor: u64,
+    quotients: &'a [W],
+}
+
+impl<T: Integer, W: Integer> List<'_, T, W> {
+    /// Writes the list with the first of the codecs that pays, and says which.
+    fn write(
+        self,
+        choices: [Choice; 2],
+        effort: Effort,
+        out: &mut Output<'_>,
+    ) -> (Choice, Written) {
+        let base = self.min.wide();
+        let width = width_of(self.range / self.divisor);
+        let fits = T::BITS == 16 || T::BITS == 32 || W::BITS == T::BITS;
+        if self.divisor == 1 && choices[0] == Choice::Packed && fits {
+            packed(self.values, self.min, base, width, out);
+        } else if self.divisor == 1 {
+            let offsets = offsets::<T, W>(self.values, self.min);
+            return coded(&offsets, choices, base, width, effort, out);
+        } else {
+            // What was divided lies as a list of its own inside a scaled one.
+            out.byte(Codec::Scaled as u8);
+            out.zigzag(base);
+            out.varint(self.divisor);
+            if effort.nests() {
+                return coded(self.quotients, choices, 0, width, effort.inner(), out);
+            }
+            packed(self.quotients, W::of(0), 0, width, out);
+        }
+        (Choice::Packed, Written::Yes)
     }
 }
 
@@ -143,6 +174,17 @@ pub(super) fn pays(start: usize, count: usize, width: u32, out: &mut Output<'_>)
     false
 }
 
+/// What became of a list that was to be written by a codec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// Nothing, since it is not possible, or packing is smaller.
+    No,
+    /// It was written.
+    Yes,
+    /// It was written, in an order of which the mode packed makes none, and without which it may be smaller.
+    Reordered,
+}
+
 /// What was chosen may turn out not to be possible; packing always is. Says what was taken.
 fn coded<W: Integer>(
     offsets: &[W],
@@ -151,20 +193,20 @@ fn coded<W: Integer>(
     width: u32,
     effort: Effort,
     out: &mut Output<'_>,
-) -> Choice {
+) -> (Choice, Written) {
     let slack = out.slack;
     for choice in choices {
         out.slack = slack;
-        if coded_by(offsets, choice, base, width, effort, out) {
-            return choice;
+        match coded_by(offsets, choice, base, width, effort, out) {
+            Written::No => {}
+            written => return (choice, written),
         }
     }
     out.slack = slack;
     packed(offsets, W::of(0), base, width, out);
-    Choice::Packed
+    (Choice::Packed, Written::Yes)
 }
 
-/// False, and nothing written, where packing is smaller.
 fn coded_by<W: Integer>(
     offsets: &[W],
     choice: Choice,
@@ -172,9 +214,9 @@ fn coded_by<W: Integer>(
     width: u32,
     effort: Effort,
     out: &mut Output<'_>,
-) -> bool {
+) -> Written {
     let start = out.bytes.len();
-    match choice {
+    let is_written = match choice {
         Choice::Packed => false,
         Choice::Delta => {
             delta(offsets, base, width, effort, out);
@@ -200,13 +242,18 @@ fn coded_by<W: Integer>(
             pays(start, offsets.len(), width, out)
         }
         Choice::Dictionary(entries) => {
-            dictionary::write(offsets, base, width, entries, effort, out)
+            return dictionary::write(offsets, base, width, entries, effort, out);
         }
         Choice::Symbols => symbols::encode_symbols(offsets, base, width, effort, out),
         Choice::Classes => symbols::encode_classes(offsets, base, width, effort, out),
         Choice::Radix => {
             radix::encode(offsets, base, out) && pays(start, offsets.len(), width, out)
         }
+    };
+    if is_written {
+        Written::Yes
+    } else {
+        Written::No
     }
 }
 

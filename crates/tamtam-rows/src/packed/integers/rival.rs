@@ -5,6 +5,7 @@
 //! so that the same codec of the same list is not, and nothing is larger than packing.
 
 use super::choose::Choice;
+use super::encode::Written;
 use crate::kernels::{packed_bytes, width_of};
 
 /// More than any codec takes besides its lists, and than packing takes besides the bits of its values.
@@ -30,12 +31,19 @@ impl Rival {
         HEAD + packed_bytes(self.count, width_of(self.range))
     }
 
-    /// Whether it may take fewer bytes than `size`, which the list takes by what was `written`, with lists inside for which it
-    /// may take `slack` bytes more.
-    pub(super) fn may_be_smaller(&self, written: Choice, size: usize, slack: usize) -> bool {
+    /// Whether it may take fewer bytes than `size`, which the list takes by the codec and in the way in which it was `written`, with
+    /// lists inside for which it may take `slack` bytes more.
+    pub(super) fn may_be_smaller(
+        &self,
+        written: (Choice, Written),
+        size: usize,
+        slack: usize,
+    ) -> bool {
+        let (written, how) = written;
+        let is_alike = self.is_divided_alike && how == Written::Yes;
         let packing = packed_bytes(self.count, width_of(self.range / self.divisor));
         // The same codec is sure to pay there, too, so that what comes next is not tried.
-        let is_same = self.choices[0] == written && self.is_alike(written);
+        let is_same = self.choices[0] == written && is_alike;
         if is_same && size + slack + HEAD < packing {
             return false;
         }
@@ -46,19 +54,7 @@ impl Rival {
         self.choices.into_iter().any(|choice| match choice {
             Choice::Packed => false,
             Choice::Patched(low, _) if size <= packed_bytes(self.count, low) => false,
-            choice => choice != written || !self.is_alike(choice),
+            choice => choice != written || !is_alike,
         })
-    }
-
-    /// Whether both modes make the same lists for this codec.
-    fn is_alike(&self, choice: Choice) -> bool {
-        self.is_divided_alike
-            && match choice {
-                // In short lists that are hashed, the mode packed leaves entries as they come.
-                Choice::Dictionary(_) => {
-                    self.count >= 4096 || self.range / self.divisor / 64 < self.count as u64
-                }
-                _ => true,
-            }
     }
 }
