@@ -180,8 +180,8 @@ const SYMBOLS_NANOSECONDS: f64 = 5.0;
 
 /// False, and nothing written, where it is not expected to be smaller than by an alphabet, or turns out so.
 fn symbols(texts: Texts<'_>, effort: Effort, out: &mut Output<'_>) -> bool {
-    let table = SymbolTable::of(texts.all);
     let sample = symbol_table::sample(texts.all);
+    let table = SymbolTable::of(&sample);
     let of_sample = table.codes(&sample);
     let total = texts.all.len() as f64;
     // Bits of as many bytes as are like these, whose time is worth some more.

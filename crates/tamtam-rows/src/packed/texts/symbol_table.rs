@@ -129,9 +129,8 @@ impl SymbolTable {
         }
     }
 
-    /// The table that suits these bytes.
-    pub(super) fn of(all: &[u8]) -> SymbolTable {
-        let sample = sample(all);
+    /// The table that suits the bytes of this sample.
+    pub(super) fn of(sample: &[u8]) -> SymbolTable {
         let mut counts = Counts::new(sample.len());
         let mut table = SymbolTable::new([]);
         for of_128 in ROUNDS {
@@ -219,12 +218,12 @@ pub(super) fn sample(all: &[u8]) -> Vec<u8> {
     }
     let length = size / STRETCHES;
     let room = all.len() - length;
-    let stretches = (0..STRETCHES).map(|n| n * 11 % STRETCHES);
-    let starts = stretches.map(|stretch| room / (STRETCHES - 1) * stretch);
-    starts
-        .flat_map(|start| &all[start..start + length])
-        .copied()
-        .collect()
+    let mut sample = Vec::with_capacity(STRETCHES * length);
+    for stretch in (0..STRETCHES).map(|n| n * 11 % STRETCHES) {
+        let start = room / (STRETCHES - 1) * stretch;
+        sample.extend_from_slice(&all[start..start + length]);
+    }
+    sample
 }
 
 /// Codes, and behind them the bytes that have none.
@@ -312,14 +311,17 @@ impl Counts {
             Some(byte) => Symbol::of_byte(byte as u8),
             None => table.symbols[code],
         };
-        let mut candidates: Vec<(u64, u8, u64)> = Vec::new();
+        let mut candidates = Candidates::default();
         for (code, &count) in self.single.iter().enumerate() {
             // In the end, a symbol must be worth its bytes in the table.
             if count > if makes_new { 0 } else { 2 } {
-                let Symbol { bytes, length, .. } = symbol(code);
+                let symbol = symbol(code);
                 // Without a symbol, a byte takes two.
-                let weight = if length == 1 { 8 } else { length.into() };
-                candidates.push((bytes, length, u64::from(count) * weight));
+                let weight = match symbol.length {
+                    1 => 8,
+                    length => length.into(),
+                };
+                candidates.add(symbol, count * weight);
             }
         }
         if makes_new {
@@ -328,31 +330,71 @@ impl Counts {
                 if count >= self.least
                     && let Some(both) = symbol(before).and(symbol(behind))
                 {
-                    let gain = u64::from(count) * u64::from(both.length);
-                    candidates.push((both.bytes, both.length, gain));
+                    candidates.add(both, count * u32::from(both.length));
                 }
             }
         }
-        candidates.sort_unstable();
-        candidates.dedup_by(|next, kept| {
-            let is_same = (next.0, next.1) == (kept.0, kept.1);
-            if is_same {
-                kept.2 += next.2;
+        SymbolTable::new(candidates.best())
+    }
+}
+
+/// Symbols, and how many bytes each would cover: one that is made of several pairs is there once.
+#[derive(Default)]
+struct Candidates {
+    all: Vec<(Symbol, u32)>,
+    /// For each place that a symbol is hashed to, or behind it, which candidate it is, from 1 on. At most half full.
+    places: Vec<u16>,
+}
+
+impl Candidates {
+    fn add(&mut self, symbol: Symbol, gain: u32) {
+        if self.all.len() * 2 >= self.places.len() {
+            let size = (self.places.len() * 2).max(PLACES);
+            self.places = vec![0; size];
+            for index in 0..self.all.len() {
+                let place = self.place(self.all[index].0);
+                self.places[place] = index as u16 + 1;
             }
-            is_same
-        });
-        // More than those that may be symbols need not be in order.
-        let by_gain = |&(bytes, length, gain): &(u64, u8, u64)| (Reverse((gain, length)), bytes);
-        if candidates.len() > 2 * MOST {
-            candidates.select_nth_unstable_by_key(2 * MOST, by_gain);
-            candidates.truncate(2 * MOST);
         }
-        candidates.sort_unstable_by_key(by_gain);
-        SymbolTable::new(candidates.into_iter().map(|(bytes, length, _)| Symbol {
-            bytes,
-            length,
-            code: 0,
-        }))
+        let place = self.place(symbol);
+        match self.places[place].checked_sub(1) {
+            Some(index) => self.all[usize::from(index)].1 += gain,
+            None if self.all.len() < usize::from(u16::MAX) => {
+                self.all.push((symbol, gain));
+                self.places[place] = self.all.len() as u16;
+            }
+            None => {}
+        }
+    }
+
+    /// Where a symbol is, or would be.
+    fn place(&self, symbol: Symbol) -> usize {
+        let last = self.places.len() - 1;
+        let mixed = (symbol.bytes ^ u64::from(symbol.length)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut place = (mixed >> 40) as usize & last;
+        while let Some(index) = self.places[place].checked_sub(1) {
+            let (other, _) = self.all[usize::from(index)];
+            if other.bytes == symbol.bytes && other.length == symbol.length {
+                break;
+            }
+            place = (place + 1) & last;
+        }
+        place
+    }
+
+    /// Those that cover most, in that order; longer ones before others.
+    fn best(mut self) -> impl Iterator<Item = Symbol> {
+        let by_gain = |&(symbol, gain): &(Symbol, u32)| {
+            let order = u64::from(gain) << 8 | u64::from(symbol.length);
+            (Reverse(order), symbol.bytes)
+        };
+        // More than those that may be symbols need not be in order.
+        if self.all.len() > 2 * MOST {
+            self.all.select_nth_unstable_by_key(2 * MOST, by_gain);
+            self.all.truncate(2 * MOST);
+        }
+        self.all.sort_unstable_by_key(by_gain);
+        self.all.into_iter().map(|(symbol, _)| symbol)
     }
 }
 
@@ -422,7 +464,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn comes_back(all: &[u8]) -> usize {
-        let table = SymbolTable::of(all);
+        let table = SymbolTable::of(&sample(all));
         let codes = table.codes(all);
         let mut bytes = Vec::new();
         table.write(&mut Output {
