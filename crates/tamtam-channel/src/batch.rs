@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::error::{RecvError, RecvTimeoutError, SendError, SendManyError, TryRecvError};
 use crate::flavor::queue::Queue;
 use crate::flavor::{Nothing, Refusal};
-use crate::iter::Drain;
+use crate::receiver::Drain;
 use crate::receiver::{ReceiverFlavor, settle};
 use crate::sender::SenderFlavor;
 use crate::{Receiver, Sender};

@@ -1,123 +1,73 @@
-//! Iterators over the messages of a channel.
+//! Iterators over the messages of a receiving end, of whatever kind of channel.
 
 use core::fmt;
 use core::iter::FusedIterator;
 
-use crate::Receiver;
+/// A receiving end as its iterators see it.
+///
+/// Public only as a bound: it cannot be named outside of this crate.
+pub trait Iterated {
+    /// What an iterator brings: a message, or what a broadcast says instead.
+    type Item;
 
-/// Waits for each message and ends when the channel is empty and no sender is left; made by
-/// [`Receiver::iter`].
-///
-/// # Examples
-///
-/// ```
-/// use tamtam_channel::bounded;
-///
-/// let (sender, receiver) = bounded(2);
-/// sender.send(1)?;
-/// sender.send(2)?;
-/// drop(sender); // or the loop would wait for more
-/// let mut sum = 0;
-/// for message in &receiver {
-///     sum += message;
-/// }
-/// assert_eq!(sum, 3);
-/// # Ok::<(), tamtam_channel::SendError<i32>>(())
-/// ```
-pub struct Iter<'a, T> {
-    pub(crate) receiver: &'a Receiver<T>,
+    /// Waits for the next; nothing if there will be no more.
+    fn next_awaited(&self) -> Option<Self::Item>;
+
+    /// The next if it is there.
+    fn next_there(&self) -> Option<Self::Item>;
 }
 
-/// Ends when no message is there; made by [`Receiver::try_iter`].
-///
-/// # Examples
-///
-/// ```
-/// use tamtam_channel::bounded;
-///
-/// let (sender, receiver) = bounded(2);
-/// sender.send(1)?;
-/// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1]); // and does not wait
-/// # drop(sender);
-/// # Ok::<(), tamtam_channel::SendError<i32>>(())
-/// ```
-pub struct TryIter<'a, T> {
-    pub(crate) receiver: &'a Receiver<T>,
+/// Waits for each message.
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct WaitingIter<'a, R> {
+    pub(crate) receiver: &'a R,
 }
 
-/// Brings no more than was there when it was made; made by [`Receiver::drain`].
-///
-/// # Examples
-///
-/// ```
-/// use tamtam_channel::unbounded;
-///
-/// let (sender, receiver) = unbounded();
-/// sender.send(1)?;
-/// let mut handled = 0;
-/// for message in receiver.drain() {
-///     sender.send(message + 1)?; // not in this round: the loop ends
-///     handled += 1;
-/// }
-/// assert_eq!((handled, receiver.len()), (1, 1));
-/// # Ok::<(), tamtam_channel::SendError<i32>>(())
-/// ```
-pub struct Drain<'a, T> {
-    pub(crate) receiver: &'a Receiver<T>,
+/// Ends when no message is there.
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct TryingIter<'a, R> {
+    pub(crate) receiver: &'a R,
+}
+
+/// Brings no more than was there when it was made.
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct DrainingIter<'a, R> {
+    pub(crate) receiver: &'a R,
     /// No more than this many messages.
     pub(crate) left: usize,
 }
 
-/// As [`Iter`], and owns the receiver; made by [`Receiver::into_iter`].
-///
-/// # Examples
-///
-/// ```
-/// use std::thread;
-/// use tamtam_channel::bounded;
-///
-/// let (sender, receiver) = bounded(2);
-/// let summing = thread::spawn(move || receiver.into_iter().sum::<u32>());
-/// sender.send(1)?;
-/// sender.send(2)?;
-/// drop(sender);
-/// assert_eq!(summing.join().unwrap(), 3);
-/// # Ok::<(), tamtam_channel::SendError<u32>>(())
-/// ```
-pub struct IntoIter<T> {
-    pub(crate) receiver: Receiver<T>,
+/// Waits for each message, and owns the receiver.
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct OwningIter<R> {
+    pub(crate) receiver: R,
 }
 
-impl<T> Iterator for Iter<'_, T> {
-    type Item = T;
+impl<R: Iterated> Iterator for WaitingIter<'_, R> {
+    type Item = R::Item;
 
-    fn next(&mut self) -> Option<T> {
-        self.receiver.recv().ok()
+    #[inline]
+    fn next(&mut self) -> Option<R::Item> {
+        self.receiver.next_awaited()
     }
 }
 
-impl<T> Iterator for TryIter<'_, T> {
-    type Item = T;
+impl<R: Iterated> Iterator for TryingIter<'_, R> {
+    type Item = R::Item;
 
-    fn next(&mut self) -> Option<T> {
-        self.receiver.try_recv().ok()
+    #[inline]
+    fn next(&mut self) -> Option<R::Item> {
+        self.receiver.next_there()
     }
 }
 
-impl<T> Iterator for IntoIter<T> {
-    type Item = T;
+impl<R: Iterated> Iterator for DrainingIter<'_, R> {
+    type Item = R::Item;
 
-    fn next(&mut self) -> Option<T> {
-        self.receiver.recv().ok()
-    }
-}
-
-impl<T> Iterator for Drain<'_, T> {
-    type Item = T;
-
-    fn next(&mut self) -> Option<T> {
+    #[inline]
+    fn next(&mut self) -> Option<R::Item> {
         self.left = self.left.checked_sub(1)?;
-        let message = self.receiver.try_recv().ok();
+        let message = self.receiver.next_there();
         if message.is_none() {
             self.left = 0;
         }
@@ -130,32 +80,33 @@ impl<T> Iterator for Drain<'_, T> {
     }
 }
 
-impl<T> FusedIterator for Drain<'_, T> {}
+impl<R: Iterated> Iterator for OwningIter<R> {
+    type Item = R::Item;
+
+    #[inline]
+    fn next(&mut self) -> Option<R::Item> {
+        self.receiver.next_awaited()
+    }
+}
 
 // A channel that is disconnected stays so.
-impl<T> FusedIterator for Iter<'_, T> {}
-impl<T> FusedIterator for IntoIter<T> {}
+impl<R: Iterated> FusedIterator for WaitingIter<'_, R> {}
+impl<R: Iterated> FusedIterator for DrainingIter<'_, R> {}
+impl<R: Iterated> FusedIterator for OwningIter<R> {}
 
-impl<T> fmt::Debug for Iter<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("Iter { .. }")
-    }
+macro_rules! debug_as {
+    ($($name:ident $(<$life:lifetime>)? is $public:literal),+) => { $(
+        impl<R> fmt::Debug for $name<$($life,)? R> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(concat!($public, " { .. }"))
+            }
+        }
+    )+ };
 }
 
-impl<T> fmt::Debug for TryIter<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("TryIter { .. }")
-    }
-}
-
-impl<T> fmt::Debug for Drain<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("Drain { .. }")
-    }
-}
-
-impl<T> fmt::Debug for IntoIter<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("IntoIter { .. }")
-    }
-}
+debug_as!(
+    WaitingIter<'_> is "Iter",
+    TryingIter<'_> is "TryIter",
+    DrainingIter<'_> is "Drain",
+    OwningIter is "IntoIter"
+);

@@ -16,10 +16,10 @@
 // | 6 | broadcast, lane | channels with ends of their own: each receiver has all, each sender has a lane |
 // | 5 | channel, future, select_macro | functions that make channels, the async verbs, `select!` |
 // | 4 | batch, builder, permit, select | several messages at once, a place held, several things at once |
-// | 3 | receiver, iter (one circle) | the receiving end, and what it is as an iterator |
+// | 3 | receiver | the receiving end |
 // | 2 | sender, weak_sender (one circle) | the sending end, and one that keeps no channel open |
 // | 1 | event, flavor, latch, property, slot | each kind of channel in a file, and what is no channel |
-// | 0 | block, ends, error, overflow, source | memory of messages, counts of ends, errors, what a full channel does |
+// | 0 | block, ends, error, iter, overflow, source | memory of messages, counts of ends, errors, iterators over an end, what a full channel does |
 
 mod batch;
 mod block;
@@ -64,12 +64,11 @@ pub use future::{
     SendFuture, SendSink, SendTimeoutFuture, TakeFuture, TimeoutFuture, WaitFuture,
     WaitTimeoutFuture,
 };
-pub use iter::{Drain, IntoIter, Iter, TryIter};
 pub use latch::Latch;
 pub use overflow::Overflow;
 pub use permit::Permit;
 pub use property::{Changed, Properties, Property};
-pub use receiver::Receiver;
+pub use receiver::{Drain, IntoIter, Iter, Receiver, TryIter};
 pub use select::{Select, SelectedOperation, Waitable};
 pub use sender::Sender;
 pub use slot::Slot;

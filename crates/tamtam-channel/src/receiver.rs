@@ -16,7 +16,7 @@ use crate::flavor::queue::Queue;
 use crate::flavor::rendezvous::{Exchange, Rendezvous};
 use crate::flavor::ring::Ring;
 use crate::flavor::tick::Tick;
-use crate::iter::{IntoIter, Iter, TryIter};
+use crate::iter::{DrainingIter, Iterated, OwningIter, TryingIter, WaitingIter};
 
 pub(crate) enum ReceiverFlavor<T> {
     Bounded(Arc<Ends<Ring<T>>>),
@@ -599,6 +599,93 @@ impl<T> fmt::Debug for Receiver<T> {
         f.pad("Receiver { .. }")
     }
 }
+
+impl<T> Iterated for Receiver<T> {
+    type Item = T;
+
+    #[inline]
+    fn next_awaited(&self) -> Option<T> {
+        self.recv().ok()
+    }
+
+    #[inline]
+    fn next_there(&self) -> Option<T> {
+        self.try_recv().ok()
+    }
+}
+
+/// Waits for each message and ends when the channel is empty and no sender is left; made by
+/// [`Receiver::iter`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::bounded;
+///
+/// let (sender, receiver) = bounded(2);
+/// sender.send(1)?;
+/// sender.send(2)?;
+/// drop(sender); // or the loop would wait for more
+/// let mut sum = 0;
+/// for message in &receiver {
+///     sum += message;
+/// }
+/// assert_eq!(sum, 3);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
+pub type Iter<'a, T> = WaitingIter<'a, Receiver<T>>;
+
+/// Ends when no message is there; made by [`Receiver::try_iter`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::bounded;
+///
+/// let (sender, receiver) = bounded(2);
+/// sender.send(1)?;
+/// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1]); // and does not wait
+/// # drop(sender);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
+pub type TryIter<'a, T> = TryingIter<'a, Receiver<T>>;
+
+/// Brings no more than was there when it was made; made by [`Receiver::drain`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::unbounded;
+///
+/// let (sender, receiver) = unbounded();
+/// sender.send(1)?;
+/// let mut handled = 0;
+/// for message in receiver.drain() {
+///     sender.send(message + 1)?; // not in this round: the loop ends
+///     handled += 1;
+/// }
+/// assert_eq!((handled, receiver.len()), (1, 1));
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
+pub type Drain<'a, T> = DrainingIter<'a, Receiver<T>>;
+
+/// As [`Iter`], and owns the receiver; made by [`Receiver::into_iter`].
+///
+/// # Examples
+///
+/// ```
+/// use std::thread;
+/// use tamtam_channel::bounded;
+///
+/// let (sender, receiver) = bounded(2);
+/// let summing = thread::spawn(move || receiver.into_iter().sum::<u32>());
+/// sender.send(1)?;
+/// sender.send(2)?;
+/// drop(sender);
+/// assert_eq!(summing.join().unwrap(), 3);
+/// # Ok::<(), tamtam_channel::SendError<u32>>(())
+/// ```
+pub type IntoIter<T> = OwningIter<Receiver<T>>;
 
 impl<'a, T> IntoIterator for &'a Receiver<T> {
     type Item = T;

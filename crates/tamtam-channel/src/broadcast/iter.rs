@@ -1,8 +1,8 @@
-use core::fmt;
-use core::iter::FusedIterator;
+//! A broadcast's receiving end as an iterator, which brings what was lost, too.
 
 use super::error::{Lost, RecvError, TryRecvError};
 use super::receiver::Receiver;
+use crate::iter::{Iterated, OwningIter, TryingIter, WaitingIter};
 
 /// Waits for each message, says what was lost, and ends with the broadcast; made by [`Receiver::iter`].
 ///
@@ -19,9 +19,7 @@ use super::receiver::Receiver;
 /// assert_eq!(sum, 3);
 /// # Ok::<(), tamtam_channel::SendError<i32>>(())
 /// ```
-pub struct Iter<'a, T> {
-    pub(super) receiver: &'a Receiver<T>,
-}
+pub type Iter<'a, T> = WaitingIter<'a, Receiver<T>>;
 
 /// Ends when no message is there; made by [`Receiver::try_iter`].
 ///
@@ -36,9 +34,7 @@ pub struct Iter<'a, T> {
 /// assert_eq!(receiver.try_iter().count(), 0);
 /// # Ok::<(), tamtam_channel::SendError<i32>>(())
 /// ```
-pub struct TryIter<'a, T> {
-    pub(super) receiver: &'a Receiver<T>,
-}
+pub type TryIter<'a, T> = TryingIter<'a, Receiver<T>>;
 
 /// As [`Iter`], and owns the receiver; made by [`Receiver::into_iter`].
 ///
@@ -55,65 +51,24 @@ pub struct TryIter<'a, T> {
 /// }
 /// # Ok::<(), tamtam_channel::SendError<&str>>(())
 /// ```
-pub struct IntoIter<T> {
-    pub(super) receiver: Receiver<T>,
-}
+pub type IntoIter<T> = OwningIter<Receiver<T>>;
 
-/// What an iterator brings: a message, or what was lost before it; nothing at the end.
-pub(super) fn item<T>(received: Result<T, RecvError>) -> Option<Result<T, Lost>> {
-    match received {
-        Ok(message) => Some(Ok(message)),
-        Err(RecvError::Lost(lost)) => Some(Err(lost)),
-        Err(RecvError::Disconnected) => None,
-    }
-}
-
-impl<T: Clone> Iterator for Iter<'_, T> {
+impl<T: Clone> Iterated for Receiver<T> {
     type Item = Result<T, Lost>;
 
-    fn next(&mut self) -> Option<Self::Item> {
-        item(self.receiver.recv())
+    fn next_awaited(&self) -> Option<Self::Item> {
+        match self.recv() {
+            Ok(message) => Some(Ok(message)),
+            Err(RecvError::Lost(lost)) => Some(Err(lost)),
+            Err(RecvError::Disconnected) => None,
+        }
     }
-}
 
-impl<T: Clone> Iterator for IntoIter<T> {
-    type Item = Result<T, Lost>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        item(self.receiver.recv())
-    }
-}
-
-impl<T: Clone> Iterator for TryIter<'_, T> {
-    type Item = Result<T, Lost>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.receiver.try_recv() {
+    fn next_there(&self) -> Option<Self::Item> {
+        match self.try_recv() {
             Ok(message) => Some(Ok(message)),
             Err(TryRecvError::Lost(lost)) => Some(Err(lost)),
             Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
         }
-    }
-}
-
-// Once closed, a broadcast stays so.
-impl<T: Clone> FusedIterator for Iter<'_, T> {}
-impl<T: Clone> FusedIterator for IntoIter<T> {}
-
-impl<T> fmt::Debug for Iter<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("Iter { .. }")
-    }
-}
-
-impl<T> fmt::Debug for TryIter<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("TryIter { .. }")
-    }
-}
-
-impl<T> fmt::Debug for IntoIter<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("IntoIter { .. }")
     }
 }

@@ -9,7 +9,7 @@ use super::iter::{IntoIter, Iter, TryIter};
 use super::queue::{Nothing, Position, Queue};
 use super::stream::RecvStream;
 use super::{Lag, RecvFuture, RecvTimeoutFuture};
-use crate::future::End;
+use crate::future::receiving::End;
 use crate::future::timeout::TimeoutFuture;
 use crate::select::{Sealed, Waitable};
 

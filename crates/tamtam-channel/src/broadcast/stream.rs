@@ -6,7 +6,7 @@ use tamtam_wait::TaskWait;
 use super::error::{Lost, RecvTimeoutError};
 use super::future::poll_receive;
 use super::receiver::Receiver;
-use crate::future::End;
+use crate::future::receiving::End;
 
 /// What [`Receiver::stream`] and [`Receiver::into_stream`] return: the messages, one after the other, and what was lost
 /// between them, until the broadcast is closed or no sender is left.
@@ -35,13 +35,13 @@ use crate::future::End;
 /// ```
 #[must_use = "a stream does nothing until it is polled"]
 pub struct RecvStream<'a, T> {
-    receiver: End<'a, Receiver<T>>,
+    receiver: End<&'a Receiver<T>, Receiver<T>>,
     wait: TaskWait,
     ended: bool,
 }
 
 impl<'a, T> RecvStream<'a, T> {
-    pub(super) fn new(receiver: End<'a, Receiver<T>>) -> Self {
+    pub(super) fn new(receiver: End<&'a Receiver<T>, Receiver<T>>) -> Self {
         RecvStream {
             receiver,
             wait: TaskWait::new(),

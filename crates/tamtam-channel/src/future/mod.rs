@@ -16,40 +16,18 @@ macro_rules! opaque {
 }
 
 mod changed;
+pub(crate) mod receiving;
 mod recv;
-mod recv_many;
 mod reserve;
 mod send;
 mod sink;
-mod stream;
 pub(crate) mod timeout;
 mod wait;
 
 pub use changed::{ChangedFuture, ChangedTimeoutFuture};
-pub use recv::{RecvFuture, RecvTimeoutFuture};
-pub use recv_many::{RecvManyFuture, RecvManyTimeoutFuture};
+pub use recv::{RecvFuture, RecvManyFuture, RecvManyTimeoutFuture, RecvStream, RecvTimeoutFuture};
 pub use reserve::{ReserveFuture, ReserveTimeoutFuture};
 pub use send::{SendFuture, SendTimeoutFuture};
 pub use sink::SendSink;
-pub use stream::RecvStream;
 pub use timeout::TimeoutFuture;
 pub use wait::{PutFuture, TakeFuture, WaitFuture, WaitTimeoutFuture};
-
-use core::ops::Deref;
-
-/// An end that a stream or sink borrows or owns.
-pub(crate) enum End<'a, E> {
-    Borrowed(&'a E),
-    Owned(E),
-}
-
-impl<E> Deref for End<'_, E> {
-    type Target = E;
-
-    fn deref(&self) -> &E {
-        match self {
-            End::Borrowed(end) => end,
-            End::Owned(end) => end,
-        }
-    }
-}

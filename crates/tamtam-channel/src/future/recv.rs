@@ -1,86 +1,16 @@
-use core::future::Future;
-use core::pin::Pin;
+//! Receiving from a channel as a task.
+
 use core::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use tamtam_wait::{Polled, TaskWait, Token};
 
-use super::timeout::{PollUntil, TimeoutFuture};
-use crate::error::{RecvError, RecvTimeoutError};
+use super::receiving::{Awaited, End, Receiving, ReceivingMany, Stream};
+use super::timeout::TimeoutFuture;
+use crate::error::{RecvTimeoutError, TryRecvError};
 use crate::flavor::never::Never;
 use crate::flavor::queue::Queue;
 use crate::receiver::{Receiver, ReceiverFlavor};
-
-/// Receiving as a task: the wait that a [`RecvFuture`], a deadline or a stream goes through.
-#[derive(Default)]
-pub(crate) struct Receiving {
-    wait: TaskWait,
-}
-
-impl Receiving {
-    #[inline]
-    pub(crate) fn poll<T>(
-        &mut self,
-        receiver: &Receiver<T>,
-        context: &Context<'_>,
-        deadline: Option<Instant>,
-    ) -> Poll<Result<T, RecvTimeoutError>> {
-        let mut token = Token::default();
-        let waker = context.waker();
-        let polled = match receiver.flavor() {
-            ReceiverFlavor::Bounded(ring) => {
-                self.wait
-                    .poll(&ring.receiving(), &mut token, waker, deadline)
-            }
-            ReceiverFlavor::Unbounded(list) => {
-                self.wait
-                    .poll(&list.receiving(), &mut token, waker, deadline)
-            }
-            ReceiverFlavor::Rendezvous(rendezvous) => {
-                let polled = self
-                    .wait
-                    .poll(&rendezvous.meeting(), &mut token, waker, deadline);
-                if polled == Poll::Ready(Polled::Begun) {
-                    // SAFETY: this is what `Meeting` puts into a token.
-                    let message = unsafe { token.take::<Option<T>>() };
-                    return Poll::Ready(message.ok_or(RecvTimeoutError::Disconnected));
-                }
-                polled
-            }
-            ReceiverFlavor::At(at) => self.wait.poll(&**at, &mut token, waker, deadline),
-            ReceiverFlavor::Tick(tick) => self.wait.poll(&**tick, &mut token, waker, deadline),
-            ReceiverFlavor::Never => self.wait.poll(&Never, &mut token, waker, deadline),
-        };
-        match polled {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(Polled::TimedOut) => Poll::Ready(Err(RecvTimeoutError::Timeout)),
-            Poll::Ready(Polled::Begun) => {
-                // SAFETY: this receiver's source has filled the token just now; those of a rendezvous have returned above.
-                let received = unsafe { receiver.finish_at_once(&mut token) };
-                Poll::Ready(received.map_err(RecvTimeoutError::from))
-            }
-        }
-    }
-
-    pub(crate) fn is_listed(&self) -> bool {
-        self.wait.is_listed()
-    }
-
-    #[inline]
-    pub(crate) fn cancel<T>(&mut self, receiver: &Receiver<T>) {
-        if !self.wait.is_listed() {
-            return;
-        }
-        match receiver.flavor() {
-            ReceiverFlavor::Bounded(ring) => self.wait.cancel(&ring.receiving()),
-            ReceiverFlavor::Unbounded(list) => self.wait.cancel(&list.receiving()),
-            ReceiverFlavor::Rendezvous(rendezvous) => self.wait.cancel(&rendezvous.meeting()),
-            ReceiverFlavor::At(at) => self.wait.cancel(&**at),
-            ReceiverFlavor::Tick(tick) => self.wait.cancel(&**tick),
-            ReceiverFlavor::Never => self.wait.cancel(&Never),
-        }
-    }
-}
 
 /// What [`Receiver::recv_async`] returns: ready when a message is there.
 ///
@@ -112,11 +42,7 @@ impl Receiving {
 /// # assert_eq!(polled, Poll::Ready(3));
 /// # Ok::<(), tamtam_channel::SendError<u32>>(())
 /// ```
-#[must_use = "a future does nothing until it is awaited"]
-pub struct RecvFuture<'a, T> {
-    receiver: &'a Receiver<T>,
-    receiving: Receiving,
-}
+pub type RecvFuture<'a, T> = Receiving<&'a Receiver<T>>;
 
 /// What [`Receiver::recv_timeout_async`] and [`Receiver::recv_deadline_async`] return: ready when a
 /// message is there or the time is over.
@@ -125,6 +51,130 @@ pub struct RecvFuture<'a, T> {
 ///
 /// As for [`RecvFuture`].
 pub type RecvTimeoutFuture<'a, T> = TimeoutFuture<RecvFuture<'a, T>>;
+
+/// What [`Receiver::recv_many_async`] returns: ready when messages are there, and have been put into the buffer.
+///
+/// # Cancel safety
+///
+/// Dropping it takes no message: until it is ready the buffer is as it was.
+///
+/// # Examples
+///
+/// ```
+/// # futures::executor::block_on(async {
+/// let (sender, receiver) = tamtam_channel::bounded(8);
+/// (0..5).try_for_each(|number| sender.send(number))?;
+/// let mut batch = Vec::new();
+/// // At most three at a time.
+/// assert_eq!(receiver.recv_many_async(&mut batch, 3).await, Ok(3));
+/// assert_eq!(batch, [0, 1, 2]);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// # }).unwrap();
+/// ```
+pub type RecvManyFuture<'a, T> = ReceivingMany<'a, &'a Receiver<T>>;
+
+/// What [`Receiver::recv_timeout_many_async`] returns.
+///
+/// # Cancel safety
+///
+/// As for [`RecvManyFuture`], and running out of time takes no message.
+pub type RecvManyTimeoutFuture<'a, T> = TimeoutFuture<RecvManyFuture<'a, T>>;
+
+/// What [`Receiver::stream`] and [`Receiver::into_stream`] return: the messages, one after the other,
+/// until the channel is empty and closed or no sender is left.
+///
+/// With the feature `futures` it is a `Stream`; without it there is [`poll_next`](RecvStream::poll_next).
+///
+/// # Cancel safety
+///
+/// Dropping the stream, or the future of its next message, takes no message. A stream that was polled
+/// keeps its place among those who wait until it is polled again or dropped, and may be the one that is
+/// woken for a message: one that is set aside for long should be dropped.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(feature = "futures")]
+/// # futures::executor::block_on(async {
+/// use futures::StreamExt;
+///
+/// let (sender, receiver) = tamtam_channel::unbounded();
+/// sender.send(1)?;
+/// sender.send(2)?;
+/// drop(sender);
+/// let doubled: Vec<_> = receiver.into_stream().map(|number| 2 * number).collect().await;
+/// assert_eq!(doubled, [2, 4]);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// # }).unwrap();
+/// ```
+pub type RecvStream<'a, T> = Stream<End<&'a Receiver<T>, Receiver<T>>>;
+
+impl<T> Awaited for Receiver<T> {
+    type Message = T;
+
+    #[inline]
+    fn poll_receive(
+        &self,
+        wait: &mut TaskWait,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+    ) -> Poll<Result<T, RecvTimeoutError>> {
+        let mut token = Token::default();
+        let waker = context.waker();
+        let polled = match self.flavor() {
+            ReceiverFlavor::Bounded(ring) => {
+                wait.poll(&ring.receiving(), &mut token, waker, deadline)
+            }
+            ReceiverFlavor::Unbounded(list) => {
+                wait.poll(&list.receiving(), &mut token, waker, deadline)
+            }
+            ReceiverFlavor::Rendezvous(rendezvous) => {
+                let polled = wait.poll(&rendezvous.meeting(), &mut token, waker, deadline);
+                if polled == Poll::Ready(Polled::Begun) {
+                    // SAFETY: this is what `Meeting` puts into a token.
+                    let message = unsafe { token.take::<Option<T>>() };
+                    return Poll::Ready(message.ok_or(RecvTimeoutError::Disconnected));
+                }
+                polled
+            }
+            ReceiverFlavor::At(at) => wait.poll(&**at, &mut token, waker, deadline),
+            ReceiverFlavor::Tick(tick) => wait.poll(&**tick, &mut token, waker, deadline),
+            ReceiverFlavor::Never => wait.poll(&Never, &mut token, waker, deadline),
+        };
+        match polled {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Polled::TimedOut) => Poll::Ready(Err(RecvTimeoutError::Timeout)),
+            Poll::Ready(Polled::Begun) => {
+                // SAFETY: this receiver's source has filled the token just now; those of a rendezvous have returned above.
+                let received = unsafe { self.finish_at_once(&mut token) };
+                Poll::Ready(received.map_err(RecvTimeoutError::from))
+            }
+        }
+    }
+
+    #[inline]
+    fn cancel(&self, wait: &mut TaskWait) {
+        if !wait.is_listed() {
+            return;
+        }
+        match self.flavor() {
+            ReceiverFlavor::Bounded(ring) => wait.cancel(&ring.receiving()),
+            ReceiverFlavor::Unbounded(list) => wait.cancel(&list.receiving()),
+            ReceiverFlavor::Rendezvous(rendezvous) => wait.cancel(&rendezvous.meeting()),
+            ReceiverFlavor::At(at) => wait.cancel(&**at),
+            ReceiverFlavor::Tick(tick) => wait.cancel(&**tick),
+            ReceiverFlavor::Never => wait.cancel(&Never),
+        }
+    }
+
+    fn receive_there(&self, buffer: &mut Vec<T>, limit: usize) -> Result<usize, TryRecvError> {
+        self.try_recv_many(buffer, limit)
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+}
 
 impl<T> Receiver<T> {
     /// Receives a message, awaiting one.
@@ -163,10 +213,7 @@ impl<T> Receiver<T> {
     /// ```
     #[inline]
     pub fn recv_async(&self) -> RecvFuture<'_, T> {
-        RecvFuture {
-            receiver: self,
-            receiving: Receiving::default(),
-        }
+        Receiving::new(self)
     }
 
     /// As [`recv_async`](Receiver::recv_async), but waits at most `timeout` from now.
@@ -196,37 +243,104 @@ impl<T> Receiver<T> {
     pub fn recv_deadline_async(&self, deadline: Instant) -> RecvTimeoutFuture<'_, T> {
         TimeoutFuture::until(self.recv_async(), deadline)
     }
-}
 
-impl<T> Future for RecvFuture<'_, T> {
-    type Output = Result<T, RecvError>;
+    /// As [`recv_many`](Receiver::recv_many), but awaits the first message: all that are there then, at most `limit`,
+    /// are put behind what is in `buffer`; returns how many they are.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future takes no message.
+    ///
+    /// # Panics
+    ///
+    /// If the buffer cannot grow; then no message is lost.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`] if the channel is empty, and no sender is left or it is closed, also if that happens while it
+    /// waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::task::{Context, Poll, Waker};
+    /// # fn run<F: Future>(future: F) -> F::Output {
+    /// #     let mut future = std::pin::pin!(future);
+    /// #     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    /// #         Poll::Ready(output) => output,
+    /// #         Poll::Pending => panic!("it was to be ready"),
+    /// #     }
+    /// # }
+    /// # run(async {
+    /// let (sender, receiver) = tamtam_channel::unbounded();
+    /// sender.send_many(0..5).unwrap();
+    /// let mut buffer = Vec::new();
+    /// assert_eq!(receiver.recv_many_async(&mut buffer, 3).await, Ok(3));
+    /// assert_eq!(receiver.recv_many_async(&mut buffer, 100).await, Ok(2));
+    /// assert_eq!(buffer, [0, 1, 2, 3, 4]);
+    /// # });
+    /// ```
+    pub fn recv_many_async<'a>(
+        &'a self,
+        buffer: &'a mut Vec<T>,
+        limit: usize,
+    ) -> RecvManyFuture<'a, T> {
+        ReceivingMany::new(self, buffer, limit)
+    }
 
-    #[inline]
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.poll_until(context, None).map_err(|_| RecvError)
+    /// As [`recv_many_async`](Receiver::recv_many_async), but waits for the first message at most `timeout` from now. No
+    /// runtime's timer is needed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future takes no message, and neither does its running out of time.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvTimeoutError::Timeout`] or [`RecvTimeoutError::Disconnected`].
+    pub fn recv_timeout_many_async<'a>(
+        &'a self,
+        buffer: &'a mut Vec<T>,
+        limit: usize,
+        timeout: Duration,
+    ) -> RecvManyTimeoutFuture<'a, T> {
+        TimeoutFuture::within(self.recv_many_async(buffer, limit), timeout)
+    }
+
+    /// The messages as a stream; see [`RecvStream`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::future::poll_fn;
+    /// # use std::task::{Context, Poll, Waker};
+    /// # fn run<F: Future>(future: F) -> F::Output {
+    /// #     let mut future = std::pin::pin!(future);
+    /// #     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    /// #         Poll::Ready(output) => output,
+    /// #         Poll::Pending => panic!("it was to be ready"),
+    /// #     }
+    /// # }
+    ///
+    /// let (sender, receiver) = tamtam_channel::unbounded();
+    /// sender.send(1).unwrap();
+    /// sender.send(2).unwrap();
+    /// drop(sender);
+    /// # run(async {
+    /// let mut stream = receiver.stream();
+    /// let mut sum = 0;
+    /// while let Some(number) = poll_fn(|context| stream.poll_next(context)).await {
+    ///     sum += number;
+    /// }
+    /// assert_eq!(sum, 3);
+    /// # });
+    /// ```
+    pub fn stream(&self) -> RecvStream<'_, T> {
+        Stream::new(End::Borrowed(self))
+    }
+
+    /// The messages as a stream that owns this end.
+    pub fn into_stream(self) -> RecvStream<'static, T> {
+        Stream::new(End::Owned(self))
     }
 }
-
-impl<T> PollUntil for RecvFuture<'_, T> {
-    type Timed = Result<T, RecvTimeoutError>;
-
-    const TIMED: &'static str = "RecvTimeoutFuture { .. }";
-
-    #[inline]
-    fn poll_until(
-        &mut self,
-        context: &Context<'_>,
-        deadline: Option<Instant>,
-    ) -> Poll<Self::Timed> {
-        self.receiving.poll(self.receiver, context, deadline)
-    }
-}
-
-impl<T> Drop for RecvFuture<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        self.receiving.cancel(self.receiver);
-    }
-}
-
-opaque!(RecvFuture<'_, T>);

@@ -1,6 +1,6 @@
 use core::task::{Context, Poll};
 
-use super::End;
+use super::receiving::End;
 use super::send::Sending;
 use crate::error::{SendError, TrySendError};
 use crate::sender::Sender;
@@ -32,7 +32,7 @@ use crate::sender::Sender;
 /// ```
 #[must_use = "a sink does nothing until it is polled"]
 pub struct SendSink<'a, T> {
-    sender: End<'a, Sender<T>>,
+    sender: End<&'a Sender<T>, Sender<T>>,
     /// One message that found no room.
     unsent: Option<Sending<T>>,
 }

@@ -1,6 +1,74 @@
-use core::fmt;
+//! A lane's receiving end as an iterator.
 
 use super::Receiver;
+use crate::iter::{DrainingIter, Iterated, OwningIter, TryingIter, WaitingIter};
+
+/// What [`Receiver::drain`] returns.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::spsc;
+///
+/// let (sender, receiver) = spsc::unbounded();
+/// sender.send(1)?;
+/// sender.send(2)?;
+/// let drain = receiver.drain();
+/// // Sent later: not one of those that were there.
+/// sender.send(3)?;
+/// assert_eq!(drain.collect::<Vec<_>>(), [1, 2]);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
+pub type Drain<'a, T> = DrainingIter<'a, Receiver<T>>;
+
+/// What [`Receiver::iter`] returns.
+///
+/// # Examples
+///
+/// ```
+/// use std::thread;
+/// use tamtam_channel::spsc;
+///
+/// let (sender, receiver) = spsc::bounded(1);
+/// let worker = thread::spawn(move || (1..=3).for_each(|number| sender.send(number).unwrap()));
+/// // It ends when the sender is gone.
+/// assert_eq!(receiver.iter().sum::<i32>(), 6);
+/// worker.join().unwrap();
+/// ```
+pub type Iter<'a, T> = WaitingIter<'a, Receiver<T>>;
+
+/// What [`Receiver::try_iter`] returns.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::spsc;
+///
+/// let (sender, receiver) = spsc::unbounded();
+/// sender.send("now")?;
+/// // Once in each frame: it takes what is there, and never waits.
+/// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["now"]);
+/// assert_eq!(receiver.try_iter().next(), None);
+/// # Ok::<(), tamtam_channel::SendError<&str>>(())
+/// ```
+pub type TryIter<'a, T> = TryingIter<'a, Receiver<T>>;
+
+/// What `into_iter` of a [`Receiver`] returns.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::mpsc;
+///
+/// let (sender, receiver) = mpsc::unbounded();
+/// sender.send(1)?;
+/// drop(sender);
+/// for number in receiver {
+///     assert_eq!(number, 1);
+/// }
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// ```
+pub type IntoIter<T> = OwningIter<Receiver<T>>;
 
 impl<T> Receiver<T> {
     /// An iterator over the messages that are there now; what comes later is not part of it. It never
@@ -24,121 +92,17 @@ impl<T> Receiver<T> {
     }
 }
 
-/// What [`Receiver::drain`] returns.
-///
-/// # Examples
-///
-/// ```
-/// use tamtam_channel::spsc;
-///
-/// let (sender, receiver) = spsc::unbounded();
-/// sender.send(1)?;
-/// sender.send(2)?;
-/// let drain = receiver.drain();
-/// // Sent later: not one of those that were there.
-/// sender.send(3)?;
-/// assert_eq!(drain.collect::<Vec<_>>(), [1, 2]);
-/// # Ok::<(), tamtam_channel::SendError<i32>>(())
-/// ```
-#[must_use = "an iterator does nothing until it is asked"]
-pub struct Drain<'a, T> {
-    receiver: &'a Receiver<T>,
-    left: usize,
-}
-
-/// What [`Receiver::iter`] returns.
-///
-/// # Examples
-///
-/// ```
-/// use std::thread;
-/// use tamtam_channel::spsc;
-///
-/// let (sender, receiver) = spsc::bounded(1);
-/// let worker = thread::spawn(move || (1..=3).for_each(|number| sender.send(number).unwrap()));
-/// // It ends when the sender is gone.
-/// assert_eq!(receiver.iter().sum::<i32>(), 6);
-/// worker.join().unwrap();
-/// ```
-#[must_use = "an iterator does nothing until it is asked"]
-pub struct Iter<'a, T> {
-    receiver: &'a Receiver<T>,
-}
-
-/// What [`Receiver::try_iter`] returns.
-///
-/// # Examples
-///
-/// ```
-/// use tamtam_channel::spsc;
-///
-/// let (sender, receiver) = spsc::unbounded();
-/// sender.send("now")?;
-/// // Once in each frame: it takes what is there, and never waits.
-/// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["now"]);
-/// assert_eq!(receiver.try_iter().next(), None);
-/// # Ok::<(), tamtam_channel::SendError<&str>>(())
-/// ```
-#[must_use = "an iterator does nothing until it is asked"]
-pub struct TryIter<'a, T> {
-    receiver: &'a Receiver<T>,
-}
-
-/// What `into_iter` of a [`Receiver`] returns.
-///
-/// # Examples
-///
-/// ```
-/// use tamtam_channel::mpsc;
-///
-/// let (sender, receiver) = mpsc::unbounded();
-/// sender.send(1)?;
-/// drop(sender);
-/// for number in receiver {
-///     assert_eq!(number, 1);
-/// }
-/// # Ok::<(), tamtam_channel::SendError<i32>>(())
-/// ```
-#[must_use = "an iterator does nothing until it is asked"]
-pub struct IntoIter<T> {
-    receiver: Receiver<T>,
-}
-
-impl<T> Iterator for Drain<'_, T> {
+impl<T> Iterated for Receiver<T> {
     type Item = T;
 
     #[inline]
-    fn next(&mut self) -> Option<T> {
-        self.left = self.left.checked_sub(1)?;
-        self.receiver.take().ok()
+    fn next_awaited(&self) -> Option<T> {
+        self.recv().ok()
     }
 
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (0, Some(self.left))
-    }
-}
-
-impl<T> Iterator for Iter<'_, T> {
-    type Item = T;
-
-    fn next(&mut self) -> Option<T> {
-        self.receiver.recv().ok()
-    }
-}
-
-impl<T> Iterator for TryIter<'_, T> {
-    type Item = T;
-
-    fn next(&mut self) -> Option<T> {
-        self.receiver.take().ok()
-    }
-}
-
-impl<T> Iterator for IntoIter<T> {
-    type Item = T;
-
-    fn next(&mut self) -> Option<T> {
-        self.receiver.recv().ok()
+    #[inline]
+    fn next_there(&self) -> Option<T> {
+        self.take().ok()
     }
 }
 
@@ -159,15 +123,3 @@ impl<T> IntoIterator for Receiver<T> {
         IntoIter { receiver: self }
     }
 }
-
-macro_rules! debug_as {
-    ($($name:ident $(<$life:lifetime>)?),+) => { $(
-        impl<T> fmt::Debug for $name<$($life,)? T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(concat!(stringify!($name), " { .. }"))
-            }
-        }
-    )+ };
-}
-
-debug_as!(Drain<'_>, Iter<'_>, TryIter<'_>, IntoIter);

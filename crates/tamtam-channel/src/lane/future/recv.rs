@@ -1,13 +1,13 @@
-use core::fmt;
-use core::future::Future;
-use core::pin::Pin;
+//! Receiving from lanes as a task.
+
 use core::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use tamtam_wait::{Polled, TaskWait, Token};
 
-use crate::error::{RecvError, RecvTimeoutError};
-use crate::future::timeout::{PollUntil, TimeoutFuture};
+use crate::error::{RecvTimeoutError, TryRecvError};
+use crate::future::receiving::{Awaited, End, Receiving, ReceivingMany, Stream};
+use crate::future::timeout::TimeoutFuture;
 use crate::lane::Receiver;
 
 /// What [`Receiver::recv_async`] returns: ready when a message is there.
@@ -26,11 +26,7 @@ use crate::lane::Receiver;
 /// # Ok::<(), tamtam_channel::SendError<&str>>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a future does nothing until it is awaited"]
-pub struct RecvFuture<'a, T> {
-    receiver: &'a mut Receiver<T>,
-    wait: TaskWait,
-}
+pub type RecvFuture<'a, T> = Receiving<&'a mut Receiver<T>>;
 
 /// What [`Receiver::recv_timeout_async`] and [`Receiver::recv_deadline_async`] return: ready when a message is
 /// there or the time is over.
@@ -40,20 +36,93 @@ pub struct RecvFuture<'a, T> {
 /// Dropping it takes no message, and neither does its running out of time.
 pub type RecvTimeoutFuture<'a, T> = TimeoutFuture<RecvFuture<'a, T>>;
 
-#[inline]
-pub(super) fn poll_receive<T>(
-    receiver: &Receiver<T>,
-    wait: &mut TaskWait,
-    context: &Context<'_>,
-    deadline: Option<Instant>,
-) -> Poll<Result<T, RecvTimeoutError>> {
-    let mut token = Token::default();
-    wait.poll(receiver, &mut token, context.waker(), deadline)
-        .map(|polled| match polled {
-            // SAFETY: the receiver has filled the token just now.
-            Polled::Begun => unsafe { receiver.finish(&mut token) }.map_err(Into::into),
-            Polled::TimedOut => Err(RecvTimeoutError::Timeout),
-        })
+/// What [`Receiver::recv_many_async`] returns: ready when messages are there, and have been put into the buffer.
+///
+/// # Cancel safety
+///
+/// Dropping it takes no message: until it is ready the buffer is as it was.
+///
+/// # Examples
+///
+/// ```
+/// # futures::executor::block_on(async {
+/// let (sender, mut receiver) = tamtam_channel::spsc::unbounded();
+/// (0..5).try_for_each(|number| sender.send(number))?;
+/// let mut batch = Vec::new();
+/// // At most three at a time.
+/// assert_eq!(receiver.recv_many_async(&mut batch, 3).await, Ok(3));
+/// assert_eq!(batch, [0, 1, 2]);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// # }).unwrap();
+/// ```
+pub type RecvManyFuture<'a, T> = ReceivingMany<'a, &'a mut Receiver<T>>;
+
+/// What [`Receiver::recv_timeout_many_async`] returns.
+///
+/// # Cancel safety
+///
+/// As for [`RecvManyFuture`], and running out of time takes no message.
+pub type RecvManyTimeoutFuture<'a, T> = TimeoutFuture<RecvManyFuture<'a, T>>;
+
+/// What [`Receiver::stream`] and [`Receiver::into_stream`] return: the messages, one after the other, until
+/// the channel is empty and closed, or no sender is left.
+///
+/// With the feature `futures` it is a `Stream`; without it there is [`poll_next`](RecvStream::poll_next).
+///
+/// # Cancel safety
+///
+/// Dropping the stream, or the future of its next message, takes no message. One that owns its receiver drops
+/// it, too.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(feature = "futures")]
+/// # futures::executor::block_on(async {
+/// use futures::StreamExt;
+///
+/// let (sender, receiver) = tamtam_channel::mpsc::unbounded();
+/// sender.send(1)?;
+/// sender.send(2)?;
+/// drop(sender);
+/// let doubled: Vec<_> = receiver.into_stream().map(|number| 2 * number).collect().await;
+/// assert_eq!(doubled, [2, 4]);
+/// # Ok::<(), tamtam_channel::SendError<i32>>(())
+/// # }).unwrap();
+/// ```
+pub type RecvStream<'a, T> = Stream<End<&'a mut Receiver<T>, Receiver<T>>>;
+
+impl<T> Awaited for Receiver<T> {
+    type Message = T;
+
+    #[inline]
+    fn poll_receive(
+        &self,
+        wait: &mut TaskWait,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+    ) -> Poll<Result<T, RecvTimeoutError>> {
+        let mut token = Token::default();
+        wait.poll(self, &mut token, context.waker(), deadline)
+            .map(|polled| match polled {
+                // SAFETY: the receiver has filled the token just now.
+                Polled::Begun => unsafe { self.finish(&mut token) }.map_err(Into::into),
+                Polled::TimedOut => Err(RecvTimeoutError::Timeout),
+            })
+    }
+
+    #[inline]
+    fn cancel(&self, wait: &mut TaskWait) {
+        wait.cancel(self);
+    }
+
+    fn receive_there(&self, buffer: &mut Vec<T>, limit: usize) -> Result<usize, TryRecvError> {
+        self.try_recv_many(buffer, limit)
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
 }
 
 impl<T> Receiver<T> {
@@ -87,10 +156,7 @@ impl<T> Receiver<T> {
     /// ```
     #[inline]
     pub fn recv_async(&mut self) -> RecvFuture<'_, T> {
-        RecvFuture {
-            receiver: self,
-            wait: TaskWait::new(),
-        }
+        Receiving::new(self)
     }
 
     /// As [`recv_async`](Receiver::recv_async), but waits at most `timeout` from now. No runtime's timer
@@ -119,41 +185,103 @@ impl<T> Receiver<T> {
     pub fn recv_deadline_async(&mut self, deadline: Instant) -> RecvTimeoutFuture<'_, T> {
         TimeoutFuture::until(self.recv_async(), deadline)
     }
-}
 
-impl<T> Future for RecvFuture<'_, T> {
-    type Output = Result<T, RecvError>;
-
-    #[inline]
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.get_mut();
-        poll_receive(this.receiver, &mut this.wait, context, None).map_err(|_| RecvError)
+    /// As [`recv_many`](Receiver::recv_many), but awaits the first message: all that are there then, at most `limit`,
+    /// are put behind what is in `buffer`; returns how many they are.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future takes no message.
+    ///
+    /// # Panics
+    ///
+    /// If the buffer cannot grow; then no message is lost.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`] if the channel is empty, and no sender is left or it is closed, also if that happens while it
+    /// waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::task::{Context, Poll, Waker};
+    /// # fn run<F: Future>(future: F) -> F::Output {
+    /// #     let mut future = std::pin::pin!(future);
+    /// #     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    /// #         Poll::Ready(output) => output,
+    /// #         Poll::Pending => panic!("it was to be ready"),
+    /// #     }
+    /// # }
+    /// # run(async {
+    /// let (mut sender, mut receiver) = tamtam_channel::spsc::unbounded();
+    /// sender.send_many(0..5).unwrap();
+    /// let mut buffer = Vec::new();
+    /// assert_eq!(receiver.recv_many_async(&mut buffer, 3).await, Ok(3));
+    /// assert_eq!(receiver.recv_many_async(&mut buffer, 100).await, Ok(2));
+    /// assert_eq!(buffer, [0, 1, 2, 3, 4]);
+    /// # });
+    /// ```
+    pub fn recv_many_async<'a>(
+        &'a mut self,
+        buffer: &'a mut Vec<T>,
+        limit: usize,
+    ) -> RecvManyFuture<'a, T> {
+        ReceivingMany::new(self, buffer, limit)
     }
-}
 
-impl<T> Drop for RecvFuture<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        self.wait.cancel(&*self.receiver);
+    /// As [`recv_many_async`](Receiver::recv_many_async), but waits for the first message at most `timeout` from now. No
+    /// runtime's timer is needed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future takes no message, and neither does its running out of time.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvTimeoutError::Timeout`] or [`RecvTimeoutError::Disconnected`].
+    pub fn recv_timeout_many_async<'a>(
+        &'a mut self,
+        buffer: &'a mut Vec<T>,
+        limit: usize,
+        timeout: Duration,
+    ) -> RecvManyTimeoutFuture<'a, T> {
+        TimeoutFuture::within(self.recv_many_async(buffer, limit), timeout)
     }
-}
 
-impl<T> PollUntil for RecvFuture<'_, T> {
-    type Timed = Result<T, RecvTimeoutError>;
-
-    const TIMED: &'static str = "RecvTimeoutFuture { .. }";
-
-    fn poll_until(
-        &mut self,
-        context: &Context<'_>,
-        deadline: Option<Instant>,
-    ) -> Poll<Self::Timed> {
-        poll_receive(self.receiver, &mut self.wait, context, deadline)
+    /// The messages as a stream; see [`RecvStream`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::future::poll_fn;
+    /// # use std::task::{Context, Poll, Waker};
+    /// # fn run<F: Future>(future: F) -> F::Output {
+    /// #     let mut future = std::pin::pin!(future);
+    /// #     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    /// #         Poll::Ready(output) => output,
+    /// #         Poll::Pending => panic!("it was to be ready"),
+    /// #     }
+    /// # }
+    ///
+    /// let (sender, mut receiver) = tamtam_channel::mpsc::unbounded();
+    /// sender.send_many([1, 2]).unwrap();
+    /// drop(sender);
+    /// # run(async {
+    /// let mut stream = receiver.stream();
+    /// let mut sum = 0;
+    /// while let Some(number) = poll_fn(|context| stream.poll_next(context)).await {
+    ///     sum += number;
+    /// }
+    /// assert_eq!(sum, 3);
+    /// # });
+    /// ```
+    pub fn stream(&mut self) -> RecvStream<'_, T> {
+        Stream::new(End::Borrowed(self))
     }
-}
 
-impl<T> fmt::Debug for RecvFuture<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("RecvFuture { .. }")
+    /// The messages as a stream that owns this end.
+    pub fn into_stream(self) -> RecvStream<'static, T> {
+        Stream::new(End::Owned(self))
     }
 }

@@ -1,9 +1,9 @@
 use core::fmt;
 use core::task::{Context, Poll};
 
-use super::End;
 use super::send::Sending;
 use crate::error::{SendError, TrySendError};
+use crate::future::receiving::End;
 use crate::lane::LaneSender;
 
 /// What [`LaneSender::sink`] and [`LaneSender::into_sink`] return: takes messages while the sender's lane has
@@ -34,7 +34,7 @@ use crate::lane::LaneSender;
 /// ```
 #[must_use = "a sink does nothing until it is polled"]
 pub struct SendSink<'a, T, K> {
-    sender: End<'a, LaneSender<T, K>>,
+    sender: End<&'a mut LaneSender<T, K>, LaneSender<T, K>>,
     /// One message that found no room.
     unsent: Option<Sending<T>>,
 }

@@ -1,0 +1,280 @@
+//! Receiving as a task, from an end of whatever kind: one message, several, or a stream of them.
+
+use core::fmt;
+use core::future::Future;
+use core::ops::Deref;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use std::time::Instant;
+
+use tamtam_wait::TaskWait;
+
+use super::timeout::PollUntil;
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
+
+/// A receiving end as its futures see it.
+///
+/// Public only as a bound: it cannot be named outside of this crate.
+pub trait Awaited {
+    /// What is sent.
+    type Message;
+
+    /// Receives, or enters the task among those who wait.
+    fn poll_receive(
+        &self,
+        wait: &mut TaskWait,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+    ) -> Poll<Result<Self::Message, RecvTimeoutError>>;
+
+    /// Takes the task out from among those who wait.
+    fn cancel(&self, wait: &mut TaskWait);
+
+    /// What is there now, at most `limit`, put behind what is in the buffer.
+    fn receive_there(
+        &self,
+        buffer: &mut Vec<Self::Message>,
+        limit: usize,
+    ) -> Result<usize, TryRecvError>;
+
+    /// How many messages are there.
+    fn count(&self) -> usize;
+}
+
+/// An end that a stream or sink borrows, shared or for itself, or owns.
+pub enum End<B, E> {
+    /// A reference to it.
+    Borrowed(B),
+    /// The end itself.
+    Owned(E),
+}
+
+impl<E, B: Deref<Target = E>> Deref for End<B, E> {
+    type Target = E;
+
+    #[inline]
+    fn deref(&self) -> &E {
+        match self {
+            End::Borrowed(end) => end,
+            End::Owned(end) => end,
+        }
+    }
+}
+
+impl<B, E> fmt::Debug for End<B, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            End::Borrowed(_) => "Borrowed(..)",
+            End::Owned(_) => "Owned(..)",
+        })
+    }
+}
+
+/// Ready when a message is there. `R` is a reference to the receiving end.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct Receiving<R: Deref<Target: Awaited>> {
+    receiver: R,
+    wait: TaskWait,
+}
+
+impl<R: Deref<Target: Awaited>> Receiving<R> {
+    #[inline]
+    pub(crate) fn new(receiver: R) -> Self {
+        Receiving {
+            receiver,
+            wait: TaskWait::new(),
+        }
+    }
+}
+
+impl<R: Deref<Target: Awaited>> Future for Receiving<R> {
+    type Output = Result<<R::Target as Awaited>::Message, RecvError>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.poll_until(context, None).map_err(|_| RecvError)
+    }
+}
+
+impl<R: Deref<Target: Awaited>> PollUntil for Receiving<R> {
+    type Timed = Result<<R::Target as Awaited>::Message, RecvTimeoutError>;
+
+    const TIMED: &'static str = "RecvTimeoutFuture { .. }";
+
+    #[inline]
+    fn poll_until(
+        &mut self,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+    ) -> Poll<Self::Timed> {
+        self.receiver
+            .poll_receive(&mut self.wait, context, deadline)
+    }
+}
+
+impl<R: Deref<Target: Awaited>> Drop for Receiving<R> {
+    #[inline]
+    fn drop(&mut self) {
+        self.receiver.cancel(&mut self.wait);
+    }
+}
+
+impl<R: Deref<Target: Awaited>> fmt::Debug for Receiving<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("RecvFuture { .. }")
+    }
+}
+
+// Messages are moved by value and never pinned, and neither is the reference.
+impl<R: Deref<Target: Awaited>> Unpin for Receiving<R> {}
+
+/// Ready when messages are there, and have been put into the buffer.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct ReceivingMany<'a, R: Deref<Target: Awaited>> {
+    receiver: R,
+    buffer: &'a mut Vec<<R::Target as Awaited>::Message>,
+    limit: usize,
+    wait: TaskWait,
+}
+
+impl<'a, R: Deref<Target: Awaited>> ReceivingMany<'a, R> {
+    pub(crate) fn new(
+        receiver: R,
+        buffer: &'a mut Vec<<R::Target as Awaited>::Message>,
+        limit: usize,
+    ) -> Self {
+        ReceivingMany {
+            receiver,
+            buffer,
+            limit,
+            wait: TaskWait::new(),
+        }
+    }
+}
+
+impl<R: Deref<Target: Awaited>> PollUntil for ReceivingMany<'_, R> {
+    type Timed = Result<usize, RecvTimeoutError>;
+
+    const TIMED: &'static str = "RecvManyTimeoutFuture { .. }";
+
+    fn poll_until(
+        &mut self,
+        context: &Context<'_>,
+        deadline: Option<Instant>,
+    ) -> Poll<Self::Timed> {
+        if !self.wait.is_listed() {
+            match self.receiver.receive_there(self.buffer, self.limit) {
+                Err(TryRecvError::Empty) => {}
+                decided => {
+                    return Poll::Ready(decided.map_err(|_| RecvTimeoutError::Disconnected));
+                }
+            }
+        }
+        // Before a message is taken, which would be lost if this fails.
+        self.buffer.reserve(1);
+        self.receiver
+            .poll_receive(&mut self.wait, context, deadline)
+            .map_ok(|first| {
+                self.buffer.push(first);
+                let more = self.receiver.receive_there(self.buffer, self.limit - 1);
+                1 + more.unwrap_or(0)
+            })
+    }
+}
+
+impl<R: Deref<Target: Awaited>> Future for ReceivingMany<'_, R> {
+    type Output = Result<usize, RecvError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.poll_until(context, None).map_err(|_| RecvError)
+    }
+}
+
+impl<R: Deref<Target: Awaited>> Drop for ReceivingMany<'_, R> {
+    fn drop(&mut self) {
+        self.receiver.cancel(&mut self.wait);
+    }
+}
+
+impl<R: Deref<Target: Awaited>> fmt::Debug for ReceivingMany<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("RecvManyFuture { .. }")
+    }
+}
+
+// As above: nothing of it is pinned.
+impl<R: Deref<Target: Awaited>> Unpin for ReceivingMany<'_, R> {}
+
+/// The messages, one after the other, until there will be no more.
+#[must_use = "a stream does nothing until it is polled"]
+pub struct Stream<R: Deref<Target: Awaited>> {
+    receiver: R,
+    wait: TaskWait,
+    /// It has ended, and is not polled on.
+    ended: bool,
+}
+
+impl<R: Deref<Target: Awaited>> Stream<R> {
+    pub(crate) fn new(receiver: R) -> Self {
+        Stream {
+            receiver,
+            wait: TaskWait::new(),
+            ended: false,
+        }
+    }
+
+    /// The next message; `None` when there will be no more.
+    pub fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<<R::Target as Awaited>::Message>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        let polled = self.receiver.poll_receive(&mut self.wait, context, None);
+        polled.map(|received| {
+            self.ended = received.is_err();
+            received.ok()
+        })
+    }
+
+    /// The receiver whose messages these are.
+    pub fn receiver(&self) -> &R::Target {
+        &self.receiver
+    }
+}
+
+impl<R: Deref<Target: Awaited>> Drop for Stream<R> {
+    fn drop(&mut self) {
+        self.receiver.cancel(&mut self.wait);
+    }
+}
+
+// Messages are moved by value and never pinned, and neither is the end.
+impl<R: Deref<Target: Awaited>> Unpin for Stream<R> {}
+
+#[cfg(feature = "futures")]
+impl<R: Deref<Target: Awaited>> futures_core::Stream for Stream<R> {
+    type Item = <R::Target as Awaited>::Message;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Stream::poll_next(self.get_mut(), context)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (if self.ended { 0 } else { self.receiver.count() }, None)
+    }
+}
+
+#[cfg(feature = "futures")]
+impl<R: Deref<Target: Awaited>> futures_core::FusedStream for Stream<R> {
+    fn is_terminated(&self) -> bool {
+        self.ended
+    }
+}
+
+impl<R: Deref<Target: Awaited>> fmt::Debug for Stream<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("RecvStream { .. }")
+    }
+}
