@@ -1,4 +1,6 @@
 //! Timers where the clock that is to keep them has no thread.
+//!
+//! A program of its own: it forks, limits the memory of the process, and needs a clock that no other test has started.
 
 #![cfg(all(target_os = "linux", not(miri)))]
 

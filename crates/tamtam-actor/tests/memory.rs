@@ -1,6 +1,8 @@
 //! What actors cost, and that the memory of a burst is given back.
 //!
 //! `cargo test --release --test memory -- --nocapture` prints the figures.
+//!
+//! A program of its own: it counts what the whole process allocates.
 
 mod support;
 

@@ -1,4 +1,6 @@
 //! What is recorded for those who collect figures by the facade `metrics`.
+//!
+//! A program of its own: a process has one recorder.
 
 mod support;
 

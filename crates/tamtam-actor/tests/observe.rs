@@ -1,4 +1,6 @@
 //! What is seen of pools and actors, and that it is right.
+//!
+//! A program of its own: it observes, and has observed, all pools and actors of the process.
 
 mod support;
 

@@ -1,4 +1,6 @@
 //! A program that is looked at over its socket, by those who may and as they should, and by others.
+//!
+//! A program of its own: what is served is all that the process has.
 
 #![cfg(unix)]
 

@@ -2,6 +2,8 @@
 //! killed and begun again. Nothing lost in silence, nothing doubled, nothing out of order.
 //!
 //! Each test runs for under a second; `TAMTAM_SOAK_SECONDS` makes it longer.
+//!
+//! A program of its own: it is compiled with optimization, and run on one core and beside busy ones.
 
 mod support;
 

@@ -1,4 +1,6 @@
 //! What is told to a subscriber of `tracing`.
+//!
+//! A program of its own: a process has one subscriber, which hears of all actors.
 
 mod support;
 

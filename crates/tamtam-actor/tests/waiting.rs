@@ -1,4 +1,6 @@
 //! What waiting costs, and that nobody is kept waiting by others.
+//!
+//! A program of its own: it measures what idle threads and the clock of the process use.
 
 mod support;
 

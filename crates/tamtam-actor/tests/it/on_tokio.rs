@@ -1,0 +1,360 @@
+//! Actors on a runtime of tokio.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use crate::support::{
+    Answers, Drops, Hold, LONG, Soak, hold, panic_on_purpose, until, within, within_limit,
+};
+use tamtam_actor::{Actor, Address, AskError, Context, EndReason, Pool, Reply};
+use tokio::runtime::{Builder, Runtime};
+
+fn runtime(threads: usize) -> Runtime {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(threads).build().unwrap()
+}
+
+#[test]
+fn threads_tasks_and_actors_ask() {
+    struct Relay(Address<Reply<u32>>);
+
+    impl Actor for Relay {
+        type Message = Reply<u32>;
+
+        fn handle(&mut self, reply: Reply<u32>, cx: &mut Context<Self>) {
+            cx.ask(
+                &self.0,
+                |reply| reply,
+                |_, answer, _| reply.send(answer.unwrap() + 1),
+            );
+        }
+    }
+
+    within_limit(|| {
+        let runtime = runtime(2);
+        let pool = Pool::on_tokio(runtime.handle());
+        assert_eq!(pool.threads(), 2);
+        let source = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+        let relay = pool.spawn(Relay(source));
+        assert_eq!(relay.ask(|reply| reply), Ok(2));
+        assert_eq!(runtime.block_on(relay.ask_async(|reply| reply)), Ok(2));
+        // The pool is only a way to the runtime.
+        drop(pool);
+        assert_eq!(relay.ask(|reply| reply), Ok(2));
+    });
+}
+
+/// More than a turn handles, while a task of somebody else's wants its share of the only thread.
+#[test]
+fn a_flooded_actor_gives_way_to_other_tasks() {
+    within_limit(|| {
+        let runtime = runtime(1);
+        let pool = Pool::on_tokio(runtime.handle());
+        let flooded = Arc::new(std::sync::OnceLock::<Address<()>>::new());
+        let again = Arc::clone(&flooded);
+        let address = pool.spawn_fn(move |(), _| {
+            // It is never without mail.
+            let _ = again.get().unwrap().tell(());
+        });
+        flooded.set(address.clone()).unwrap();
+        address.tell(()).unwrap();
+        let (sender, done) = mpsc::channel();
+        let task = async move { sender.send(()).unwrap() };
+        drop(runtime.spawn(task));
+        done.recv_timeout(LONG).unwrap();
+        let other = pool.spawn_fn(|reply: Reply<()>, _| reply.send(()));
+        assert_eq!(other.ask(|reply| reply), Ok(()));
+        address.stop();
+        until(|| address.is_stopped());
+    });
+}
+
+#[test]
+fn messages_arrive_once_and_in_order() {
+    const SENDERS: usize = 3;
+    const MESSAGES: u32 = 5_000;
+
+    let soak = Soak::rounds(2);
+    within(soak.limit(), move || {
+        for _ in soak {
+            let runtime = runtime(2);
+            let pool = Pool::on_tokio(runtime.handle());
+            let (sender, done) = mpsc::channel();
+            let mut next = [0; SENDERS];
+            let actor = pool.spawn_fn(move |(from, number): (usize, u32), _| {
+                assert_eq!(number, next[from]);
+                next[from] += 1;
+                if next == [MESSAGES; SENDERS] {
+                    sender.send(()).unwrap();
+                }
+            });
+            thread::scope(|scope| {
+                for from in 0..SENDERS {
+                    let actor = &actor;
+                    scope.spawn(move || {
+                        for number in 0..MESSAGES {
+                            actor.tell((from, number)).unwrap();
+                            if number.is_multiple_of(50) {
+                                thread::yield_now();
+                            }
+                        }
+                    });
+                }
+            });
+            done.recv_timeout(LONG).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_panic_ends_one_actor_and_no_task() {
+    within_limit(|| {
+        let runtime = runtime(1);
+        let pool = Pool::on_tokio(runtime.handle());
+        let sick = pool.spawn_fn(|_: Reply<()>, _| panic_on_purpose());
+        let well = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(3));
+        let answer = sick.ask(|reply| reply);
+        assert!(matches!(answer, Err(AskError::Panicked(_))), "{answer:?}");
+        assert_eq!(well.ask(|reply| reply), Ok(3));
+    });
+}
+
+#[test]
+fn who_is_due_or_sent_to_when_the_runtime_ends_stops_and_askers_hear_of_it() {
+    within_limit(|| {
+        let runtime = runtime(1);
+        let pool = Pool::on_tokio(runtime.handle());
+        let drops = Drops::default();
+        let handled = Arc::new(AtomicUsize::new(0));
+        let (hold, gate) = hold();
+        let mut hold = Some(hold);
+        let busy = pool.spawn_fn(move |(): (), _| {
+            if let Some(hold) = hold.take() {
+                hold.wait();
+            }
+        });
+        busy.tell(()).unwrap();
+        gate.until_entered();
+        let actor = || {
+            let (token, handled) = (drops.token(), Arc::clone(&handled));
+            pool.spawn_fn(move |_: Reply<()>, _| {
+                let _ = &token;
+                handled.fetch_add(1, Ordering::SeqCst);
+            })
+        };
+        let (due, idle) = (actor(), actor());
+        let answers = Answers::new();
+        due.tell(answers.reply()).unwrap();
+        let ending = thread::spawn(move || drop(runtime));
+        // The runtime's only thread is in a handler; its end begins meanwhile, or after.
+        gate.open();
+        ending.join().unwrap();
+        assert_eq!(answers.next(), Err(AskError::Unanswered));
+        drop(idle.tell(answers.reply()));
+        assert_eq!(answers.next(), Err(AskError::Unanswered));
+        assert_eq!(idle.lost(), 1);
+        assert!(idle.is_stopped());
+        assert!(idle.tell(answers.reply()).unwrap_err().is_stopped());
+        assert_eq!(handled.load(Ordering::SeqCst) + due.lost() as usize, 1);
+        drop(due);
+        until(|| drops.count() == 2);
+    });
+}
+
+/// Keeps its mail back for ever.
+struct HoldsForEver;
+
+impl Actor for HoldsForEver {
+    type Message = ();
+
+    fn handle(&mut self, (): (), cx: &mut Context<Self>) {
+        cx.hold(std::future::pending::<()>(), |_, (), _| {});
+    }
+}
+
+#[test]
+fn who_is_watched_or_keeps_mail_back_ends_with_the_runtime() {
+    within_limit(|| {
+        let runtime = runtime(2);
+        let pool = Pool::on_tokio(runtime.handle());
+        let idle = pool.spawn_fn(|(): (), _| {});
+        let mut end = idle.end();
+        let holding = pool.spawn(HoldsForEver);
+        for _ in 0..3 {
+            holding.tell(()).unwrap();
+        }
+        let mut end_of_holding = holding.end();
+        drop(runtime);
+        for end in [&mut end, &mut end_of_holding] {
+            let ended = end.wait_timeout(LONG).expect("it is told");
+            assert_eq!(ended.reason, EndReason::HomeEnded);
+        }
+        // Two or three: the runtime may have ended before the first one had its turn.
+        assert!((2..=3).contains(&holding.lost()));
+        assert!(idle.is_stopped());
+        // What is watched now has ended, too.
+        let late = pool.spawn_fn(|(): (), _| {});
+        assert!(late.end().wait_timeout(LONG).is_some());
+    });
+}
+
+/// The news of the end found them in their turn, which went on as if nothing had happened, and was their last one.
+#[test]
+fn who_is_in_a_handler_while_its_runtime_ends_ends_with_it() {
+    struct Busy {
+        hold: Option<Hold>,
+        keeps_mail_back: bool,
+    }
+
+    impl Actor for Busy {
+        type Message = ();
+
+        fn handle(&mut self, (): (), cx: &mut Context<Self>) {
+            if let Some(hold) = self.hold.take() {
+                hold.wait();
+            }
+            if self.keeps_mail_back {
+                cx.hold(std::future::pending::<()>(), |_, (), _| {});
+            }
+        }
+    }
+
+    for keeps_mail_back in [false, true] {
+        within_limit(move || {
+            let runtime = runtime(2);
+            let pool = Pool::on_tokio(runtime.handle());
+            let (hold, gate) = hold();
+            let busy = pool.spawn(Busy {
+                hold: Some(hold),
+                keeps_mail_back,
+            });
+            for _ in 0..2 {
+                busy.tell(()).unwrap();
+            }
+            gate.until_entered();
+            let mut end = busy.end();
+            let idle = pool.spawn_fn(|(): (), _| {});
+            let mut end_of_idle = idle.end();
+            // The other thread of the runtime ends what is left. Those that are watched are told in this order.
+            runtime.shutdown_background();
+            let ended = end_of_idle.wait_timeout(LONG).expect("it is told");
+            assert_eq!(ended.reason, EndReason::HomeEnded);
+            assert!(!busy.is_stopped());
+            gate.open();
+            let ended = end.wait_timeout(LONG).expect("it is told");
+            assert_eq!(ended.reason, EndReason::HomeEnded);
+        });
+    }
+}
+
+#[test]
+fn an_actor_begins_soon_after_its_birth() {
+    struct Beginning(mpsc::Sender<&'static str>);
+
+    impl Actor for Beginning {
+        type Message = ();
+
+        fn started(&mut self, cx: &mut Context<Self>) {
+            self.0.send("started").unwrap();
+            cx.after(Duration::ZERO, |this, _| this.0.send("due").unwrap());
+        }
+
+        fn handle(&mut self, (): (), _: &mut Context<Self>) {}
+    }
+
+    within_limit(|| {
+        let runtime = runtime(2);
+        let pool = Pool::on_tokio(runtime.handle());
+        let (sender, said) = mpsc::channel();
+        let _address = pool.spawn(Beginning(sender));
+        assert_eq!(said.recv_timeout(LONG), Ok("started"));
+        assert_eq!(said.recv_timeout(LONG), Ok("due"));
+    });
+}
+
+/// Nobody would answer: the runtime's only thread is the one that would wait.
+#[test]
+fn a_task_of_a_runtime_with_one_thread_is_refused_instead_of_waiting_for_itself() {
+    within(LONG, || {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let pool = Pool::on_tokio(runtime.handle());
+        let echo = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+        let asks = echo.clone();
+        let (answers, later) = runtime.block_on(async move {
+            let root = asks.ask(|reply| reply);
+            let own = asks.clone();
+            let task = runtime_task(async move { own.ask_timeout(|reply| reply, LONG) }).await;
+            // What the task is allowed to do in one go is as before.
+            assert!(tokio::task::coop::has_budget_remaining());
+            // A thread for what blocks is none of those that answer.
+            let elsewhere = asks.clone();
+            let blocking = tokio::task::spawn_blocking(move || elsewhere.ask(|reply| reply));
+            ([root, task], blocking.await.unwrap())
+        });
+        assert_eq!(
+            answers,
+            [Err(AskError::OwnThread), Err(AskError::OwnThread)]
+        );
+        assert_eq!(later, Ok(1));
+        // One that has entered the runtime polls no tasks: it waits, and nothing is refused.
+        let _entered = runtime.enter();
+        let short = echo.ask_timeout(|reply| reply, Duration::from_millis(1));
+        assert_eq!(short, Err(AskError::TimedOut));
+    });
+}
+
+fn runtime_task<T: Send + 'static>(
+    task: impl Future<Output = T> + Send + 'static,
+) -> impl Future<Output = T> {
+    let handle = tokio::spawn(task);
+    async move { handle.await.unwrap() }
+}
+
+/// A handler is a task, too; and so is the end that it would wait for.
+#[test]
+fn a_handler_on_a_runtime_with_one_thread_is_refused() {
+    within(LONG, || {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let pool = Pool::on_tokio(runtime.handle());
+        let echo = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+        let relay = pool.spawn_fn(move |reply: Reply<Result<u32, AskError>>, _| {
+            reply.send(echo.ask(|reply| reply));
+        });
+        let answer = runtime.block_on(relay.ask_async(|reply| reply));
+        assert_eq!(answer, Ok(Err(AskError::OwnThread)));
+    });
+}
+
+/// Of two threads one may wait for an actor; not both.
+#[test]
+fn the_last_thread_of_a_runtime_does_not_wait() {
+    within(LONG, || {
+        let runtime = runtime(2);
+        let pool = Pool::on_tokio(runtime.handle());
+        let (hold, gate) = hold();
+        let mut hold = Some(hold);
+        let (first, answered) = mpsc::channel();
+        let kept = pool.spawn_fn(move |reply: Reply<u32>, _| {
+            // Answered from elsewhere, so that the actor's own turn keeps no thread.
+            let hold = hold.take();
+            thread::spawn(move || {
+                hold.into_iter().for_each(Hold::wait);
+                reply.send(1);
+            });
+        });
+        let asks = kept.clone();
+        drop(runtime.spawn(async move { first.send(asks.ask(|reply| reply)).unwrap() }));
+        gate.until_entered();
+        // One of the two waits. So the other one may not.
+        let asks = kept.clone();
+        let second = runtime.spawn(async move { asks.ask(|reply| reply) });
+        assert_eq!(runtime.block_on(second).unwrap(), Err(AskError::OwnThread));
+        gate.open();
+        assert_eq!(answered.recv_timeout(LONG), Ok(Ok(1)));
+        // It is not counted any more.
+        let third = runtime.spawn(async move { kept.ask(|reply| reply) });
+        assert_eq!(runtime.block_on(third).unwrap(), Ok(1));
+    });
+}

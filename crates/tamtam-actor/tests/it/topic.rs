@@ -1,0 +1,712 @@
+//! Topics: what is published reaches all who have subscribed. Subscribers that gather have tests of their own beside
+//! the code.
+//!
+//! `TAMTAM_SOAK_SECONDS` makes the last test longer.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use crate::support::{
+    Drops, LONG, Random, SHORT, Soak, block_on, hold, panic_on_purpose, until, within, within_limit,
+};
+use tamtam_actor::{
+    Actor, Address, AnswerError, Answers, Batch, Context, Ending, Overflow, Pool, PublishError,
+    Request, RequestTopic, Session, Subscription, Topic, WhenFull,
+};
+use tamtam_channel::RecvTimeoutError;
+
+/// An actor that passes on what it gets.
+fn collector<M: Send + 'static>(pool: &Pool) -> (Address<M>, mpsc::Receiver<M>) {
+    let (sender, receiver) = mpsc::channel();
+    let address = pool.spawn_fn(move |message, _| drop(sender.send(message)));
+    (address, receiver)
+}
+
+fn next<M>(receiver: &mpsc::Receiver<M>) -> M {
+    receiver.recv_timeout(LONG).expect("a message")
+}
+
+/// An actor with room for so many messages, which waits at its first one until it is let go.
+fn held_back(
+    pool: &Pool,
+    room: usize,
+) -> (Address<u32>, crate::support::Gate, mpsc::Receiver<u32>) {
+    let (held, gate) = hold();
+    let (sender, receiver) = mpsc::channel();
+    let mut held = Some(held);
+    let address = pool
+        .spawner()
+        .limited(room, Overflow::Fail)
+        .spawn_fn(move |message, _| {
+            if let Some(held) = held.take() {
+                held.wait();
+            }
+            let _ = sender.send(message);
+        });
+    address.tell(0).expect("room for one");
+    gate.until_entered();
+    (address, gate, receiver)
+}
+
+#[test]
+fn all_who_have_subscribed_get_what_is_published_afterwards() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let topic = Topic::new();
+        assert_eq!(topic.publish("nobody").unwrap(), 0);
+        let (first, heard_by_first) = collector(&pool);
+        let (second, heard_by_second) = collector(&pool);
+        let _first = topic.subscribe(&first);
+        assert_eq!(topic.publish("one").unwrap(), 1);
+        let _second = topic.subscribe(&second);
+        assert_eq!(topic.publish("two").unwrap(), 2);
+        assert_eq!(topic.subscribers(), 2);
+        assert_eq!(
+            [next(&heard_by_first), next(&heard_by_first)],
+            ["one", "two"]
+        );
+        assert_eq!(next(&heard_by_second), "two");
+    });
+}
+
+#[test]
+fn an_actor_that_subscribes_twice_gets_everything_twice() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let topic = Topic::new();
+        let (listener, heard) = collector(&pool);
+        let subscriptions = [topic.subscribe(&listener), topic.subscribe(&listener)];
+        assert_ne!(subscriptions[0].id(), subscriptions[1].id());
+        assert_eq!(topic.publish(7).unwrap(), 2);
+        assert_eq!([next(&heard), next(&heard)], [7, 7]);
+    });
+}
+
+#[test]
+fn a_filter_lets_pass_what_it_likes() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let topic = Topic::new();
+        let (listener, heard) = collector(&pool);
+        let subscription = topic
+            .feed()
+            .filter(|number| number % 2 == 0)
+            .subscribe(&listener);
+        let got: Vec<usize> = (0..=4)
+            .map(|number| topic.publish(number).unwrap())
+            .collect();
+        assert_eq!(got, [1, 0, 1, 0, 1]);
+        assert_eq!([next(&heard), next(&heard), next(&heard)], [0, 2, 4]);
+        assert_eq!(subscription.delivered(), 3);
+    });
+}
+
+#[test]
+fn the_end_of_a_subscription_is_the_end_of_its_messages() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let topic = Topic::new();
+        let (listener, heard) = collector(&pool);
+        let subscription = topic.subscribe(&listener);
+        topic.publish(1).unwrap();
+        subscription.unsubscribe();
+        assert_eq!(topic.publish(2).unwrap(), 0);
+        assert_eq!(topic.subscribers(), 0);
+        drop(topic.subscribe(&listener));
+        assert_eq!(topic.publish(3).unwrap(), 0);
+        topic.subscribe(&listener).detach();
+        assert_eq!(topic.publish(4).unwrap(), 1);
+        assert_eq!([next(&heard), next(&heard)], [1, 4]);
+    });
+}
+
+#[test]
+fn a_subscription_may_be_longer_than_its_topic() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let drops = Drops::default();
+        let topic = Topic::<u32>::new();
+        let (listener, _heard) = collector(&pool);
+        let token = drops.token();
+        let subscription = topic
+            .feed()
+            .filter(move |_| {
+                let _ = &token;
+                true
+            })
+            .subscribe(&listener);
+        drop(topic);
+        assert!(subscription.is_active());
+        assert_eq!(subscription.ending(), None);
+        drop(subscription);
+        assert_eq!(drops.count(), 1);
+    });
+}
+
+#[test]
+fn a_topic_keeps_nobody_alive_and_forgets_who_has_stopped() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let drops = Drops::default();
+        let topic = Topic::new();
+        let token = drops.token();
+        let listener = pool.spawn_fn(move |_: u32, _| {
+            let _ = &token;
+        });
+        let plain = topic.subscribe(&listener);
+        let mapped = topic.subscribe(&listener.map(|number: u32| number + 1));
+        assert_eq!(
+            topic.publish(1).unwrap(),
+            2,
+            "also through an address that is gone"
+        );
+        drop(listener);
+        until(|| drops.count() == 1);
+        assert_eq!(topic.subscribers(), 2);
+        assert_eq!(topic.publish(2).unwrap(), 0);
+        assert_eq!(topic.subscribers(), 0);
+        assert_eq!(plain.ending(), Some(Ending::Stopped));
+        assert_eq!(mapped.ending(), Some(Ending::Stopped));
+        assert_eq!(plain.delivered(), 1);
+    });
+}
+
+#[test]
+fn detached_subscriptions_of_ended_actors_go_without_a_publish() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let topic = Topic::new();
+        let (lasting, heard) = collector(&pool);
+        topic.subscribe(&lasting).detach();
+        let drops = Drops::default();
+        for generation in 1..=50 {
+            for place in 0..20 {
+                let token = drops.token();
+                let listener = pool.spawn_fn(move |_: u32, _| {
+                    let _ = &token;
+                });
+                match place % 3 {
+                    0 => topic.subscribe(&listener).detach(),
+                    1 => topic.subscribe(&listener.map(|n: u32| n + 1)).detach(),
+                    _ => topic.feed().latest(LONG).subscribe(&listener).detach(),
+                }
+            }
+            until(|| drops.count() == 20 * generation);
+        }
+        let kept = topic.subscribers();
+        assert!(kept <= 200, "{kept} subscriptions");
+        assert_eq!(topic.publish(7).unwrap(), 1);
+        assert_eq!(next(&heard), 7);
+    });
+}
+
+/// Counts how often it is cloned.
+struct Original {
+    clones: Arc<AtomicUsize>,
+}
+
+impl Clone for Original {
+    fn clone(&self) -> Self {
+        self.clones.fetch_add(1, Ordering::SeqCst);
+        Original {
+            clones: Arc::clone(&self.clones),
+        }
+    }
+}
+
+#[test]
+fn the_last_one_who_wants_a_message_gets_the_original() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let topic = Topic::new();
+        let (listener, heard) = collector::<Original>(&pool);
+        let clones = Arc::new(AtomicUsize::new(0));
+        let publish = || {
+            let clones = Arc::clone(&clones);
+            topic.publish(Original { clones }).unwrap()
+        };
+        let _first = topic.subscribe(&listener);
+        assert_eq!(publish(), 1);
+        assert_eq!(clones.load(Ordering::SeqCst), 0);
+        let _more: Vec<Subscription> = (0..3).map(|_| topic.subscribe(&listener)).collect();
+        let _not = topic.feed().filter(|_| false).subscribe(&listener);
+        assert_eq!(publish(), 4);
+        assert_eq!(clones.load(Ordering::SeqCst), 3);
+        (0..5).for_each(|_| drop(next(&heard)));
+    });
+}
+
+#[test]
+fn a_full_mailbox_is_told_to_the_publisher_who_may_try_again() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let topic = Topic::new();
+        let (slow, gate, heard_by_slow) = held_back(&pool, 2);
+        let (quick, heard) = collector(&pool);
+        let subscription = topic.subscribe(&slow);
+        let _quick = topic.subscribe(&quick);
+        assert_eq!(topic.publish(1).unwrap(), 2);
+        assert_eq!(topic.publish(2).unwrap(), 2);
+        let error = topic.publish(3).unwrap_err();
+        assert_eq!((error.delivered(), error.refused()), (1, 1));
+        assert_eq!(
+            error.subscriptions().collect::<Vec<_>>(),
+            [subscription.id()]
+        );
+        assert_eq!(
+            error.to_string(),
+            "no room at 1 of the subscribers who wanted the message, 1 have got it; try the others later, or wait \
+             for room"
+        );
+        let error = error.retry().unwrap_err();
+        let error = error.retry_timeout(SHORT).unwrap_err();
+        assert_eq!((error.delivered(), error.refused()), (1, 1));
+        assert_eq!(subscription.refused(), 3);
+        gate.open();
+        assert_eq!(error.retry_timeout(LONG).unwrap(), 2);
+        assert_eq!(topic.publish_timeout(4, LONG).unwrap(), 2);
+        assert_eq!([1, 2, 3, 4], [(); 4].map(|()| next(&heard)), "each once");
+        assert_eq!([0, 1, 2, 3, 4], [(); 5].map(|()| next(&heard_by_slow)));
+        assert_eq!(subscription.dropped(), 0);
+        assert_eq!(subscription.delivered(), 4);
+    });
+}
+
+#[test]
+fn a_message_that_all_refuse_comes_back() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let topic = Topic::new();
+        let (slow, gate, _heard) = held_back(&pool, 1);
+        let subscriptions = [topic.subscribe(&slow), topic.subscribe(&slow)];
+        let error = topic.publish(1).unwrap_err();
+        assert_eq!((error.delivered(), error.refused()), (1, 1));
+        let error = topic.publish(2).unwrap_err();
+        assert_eq!((error.delivered(), error.refused()), (0, 2));
+        assert_eq!(error.into_inner(), 2);
+        // One who has unsubscribed meanwhile is not tried again.
+        let error = topic.publish(3).unwrap_err();
+        drop(subscriptions);
+        assert_eq!(error.retry().unwrap(), 0);
+        let _: Box<dyn std::error::Error + Send + Sync> = {
+            let _again = topic.subscribe(&slow);
+            topic.publish(4).unwrap_err().into()
+        };
+        gate.open();
+    });
+}
+
+#[test]
+fn a_subscriber_without_room_may_lose_messages_or_its_place() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let topic = Topic::new();
+        let (slow, gate, heard) = held_back(&pool, 1);
+        let dropping = topic.feed().when_full(WhenFull::Drop).subscribe(&slow);
+        let leaving = topic
+            .feed()
+            .when_full(WhenFull::Unsubscribe)
+            .subscribe(&slow);
+        assert_eq!(topic.publish(1).unwrap(), 1);
+        assert_eq!(leaving.ending(), Some(Ending::Lagged));
+        assert_eq!(leaving.dropped(), 1);
+        assert!(!leaving.is_active());
+        assert_eq!(topic.subscribers(), 1);
+        assert_eq!(
+            topic.publish_timeout(2, LONG).unwrap(),
+            0,
+            "nobody waits for it"
+        );
+        assert_eq!((dropping.delivered(), dropping.dropped()), (1, 1));
+        gate.open();
+        assert_eq!([next(&heard), next(&heard)], [0, 1]);
+    });
+}
+
+#[test]
+fn a_panic_of_a_subscribers_code_is_its_own_affair() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let topic = Topic::new();
+        let (listener, heard) = collector::<u32>(&pool);
+        let filtered = topic
+            .feed()
+            .filter(|number| *number == 1 || panic_on_purpose())
+            .subscribe(&listener);
+        let mapped = topic.subscribe(&listener.map(|number| {
+            if number == 1 {
+                number
+            } else {
+                panic_on_purpose()
+            }
+        }));
+        let plain = topic.subscribe(&listener);
+        assert_eq!(topic.publish(1).unwrap(), 3);
+        assert_eq!(topic.publish(2).unwrap(), 1);
+        assert_eq!(filtered.ending(), Some(Ending::Panicked));
+        assert_eq!(mapped.ending(), Some(Ending::Panicked));
+        assert_eq!(mapped.dropped(), 1);
+        assert_eq!(plain.ending(), None);
+        assert_eq!(topic.subscribers(), 1);
+        assert_eq!([(); 4].map(|()| next(&heard)), [1, 1, 1, 2]);
+    });
+}
+
+#[test]
+fn filters_and_drops_may_use_the_topic() {
+    /// Publishes when it is dropped.
+    struct Last(Topic<u32>);
+
+    impl Drop for Last {
+        fn drop(&mut self) {
+            let _ = self.0.publish(100);
+        }
+    }
+
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let topic = Topic::new();
+        let (listener, heard) = collector::<u32>(&pool);
+        let _plain = topic.subscribe(&listener);
+        let other = Topic::new();
+        let (inner, last) = (topic.clone(), Last(topic.clone()));
+        let (watcher, _) = collector::<u32>(&pool);
+        let subscription = other
+            .feed()
+            .filter(move |number: &u32| {
+                let _ = &last;
+                inner.publish(*number).unwrap() == 1
+            })
+            .subscribe(&watcher);
+        assert_eq!(other.publish(1).unwrap(), 1);
+        drop(subscription);
+        assert_eq!(other.publish(2).unwrap(), 0);
+        assert_eq!([next(&heard), next(&heard)], [1, 100]);
+    });
+}
+
+#[test]
+fn a_panic_when_a_filter_is_dropped_is_nobody_elses_affair() {
+    /// Panics when it is dropped.
+    struct Rude;
+
+    impl Drop for Rude {
+        fn drop(&mut self) {
+            panic_on_purpose()
+        }
+    }
+
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let topic = Topic::new();
+        let (listener, heard) = collector::<u32>(&pool);
+        let stopped = pool.spawn_fn(|_: u32, _| {});
+        let rude = Rude;
+        topic
+            .feed()
+            .filter(move |_| {
+                let _ = &rude;
+                true
+            })
+            .subscribe(&stopped)
+            .detach();
+        let _listens = topic.subscribe(&listener);
+        stopped.stop();
+        until(|| stopped.is_stopped());
+        assert_eq!(topic.publish(1).unwrap(), 1);
+        assert_eq!(topic.publish(2).unwrap(), 1);
+        assert_eq!([next(&heard), next(&heard)], [1, 2]);
+    });
+}
+
+#[test]
+fn what_topics_are_made_of_can_be_sent_and_shared() {
+    fn both<T: Send + Sync>() {}
+    // A message that can be sent, but not shared.
+    type Message = std::cell::Cell<u32>;
+
+    both::<Topic<Message>>();
+    both::<Subscription>();
+    both::<RequestTopic<u32, Message>>();
+    both::<Request<u32, Message>>();
+    both::<Answers<Message>>();
+    both::<Session>();
+    both::<PublishError<Message>>();
+    both::<Batch<u32>>();
+}
+
+/// What two publishers say, numbered by each of them.
+#[derive(Clone, Copy)]
+struct Said {
+    publisher: usize,
+    number: u64,
+}
+
+/// What a guest has heard of one publisher.
+#[derive(Clone, Copy, Default)]
+struct Heard {
+    messages: u64,
+    next: Option<u64>,
+    has_gap: bool,
+}
+
+/// One who subscribes and leaves again.
+struct Guest {
+    heard: Arc<Mutex<[Heard; 2]>>,
+}
+
+impl Actor for Guest {
+    type Message = Said;
+
+    fn handle(&mut self, said: Said, _: &mut Context<Self>) {
+        let heard = &mut self.heard.lock().unwrap()[said.publisher];
+        heard.has_gap |= heard.next.is_some_and(|next| next != said.number);
+        heard.next = Some(said.number + 1);
+        heard.messages += 1;
+    }
+}
+
+#[test]
+fn guests_who_come_and_go_hear_each_publisher_without_a_gap() {
+    let soak = Soak::rounds(if cfg!(debug_assertions) { 200 } else { 1_000 });
+    within(soak.limit(), || {
+        let pool = Pool::with_threads(2);
+        let topic = Topic::<Said>::new();
+        let over = Arc::new(AtomicBool::new(false));
+        let publish = |publisher| {
+            let (topic, over) = (topic.clone(), Arc::clone(&over));
+            thread::spawn(move || {
+                let mut number = 0;
+                while !over.load(Ordering::SeqCst) {
+                    let mut published = topic.publish(Said { publisher, number });
+                    // All others have it; the ones without room get it later, unless they leave before.
+                    while let Err(error) = published {
+                        published = error.retry_timeout(Duration::from_millis(1));
+                    }
+                    number += 1;
+                    thread::yield_now();
+                }
+                number
+            })
+        };
+        let publishers = [0, 1].map(publish);
+        let mut random = Random::new(7);
+        let mut here = Vec::new();
+        let mut all = Vec::new();
+        for round in soak {
+            let heard = Arc::<Mutex<[Heard; 2]>>::default();
+            all.push(Arc::clone(&heard));
+            let guest = Guest {
+                heard: Arc::clone(&heard),
+            };
+            let address = match random.below(2) {
+                0 => pool.spawn(guest),
+                _ => pool.spawner().limited(16, Overflow::Fail).spawn(guest),
+            };
+            let subscription = topic.subscribe(&address);
+            until(|| heard.lock().unwrap()[round % 2].messages != 0);
+            here.push((address, subscription, heard));
+            while here.len() > random.below(8) as usize {
+                let place = random.below(here.len() as u64) as usize;
+                let (address, subscription, _) = here.swap_remove(place);
+                // Either may go first. The guest handles what it was sent, and stops.
+                if random.below(2) == 0 {
+                    drop(address);
+                    drop(subscription);
+                } else {
+                    drop(subscription);
+                    drop(address);
+                }
+            }
+        }
+        over.store(true, Ordering::SeqCst);
+        let said = publishers.map(|publisher| publisher.join().expect("no publisher panics"));
+        let delivered: Vec<u64> = here
+            .iter()
+            .map(|(_, subscription, _)| subscription.delivered())
+            .collect();
+        // Whatever is due is handled.
+        pool.shutdown();
+        for ((_, _, heard), delivered) in here.iter().zip(delivered) {
+            let heard = *heard.lock().unwrap();
+            assert_eq!(heard[0].messages + heard[1].messages, delivered);
+            for (heard, said) in heard.iter().zip(said) {
+                assert!(
+                    heard.next.is_none_or(|next| next == said),
+                    "the end is missing"
+                );
+            }
+        }
+        for heard in all {
+            assert!(
+                heard.lock().unwrap().iter().all(|heard| !heard.has_gap),
+                "a gap"
+            );
+        }
+    });
+}
+
+// ------------------------------------------------------------------------------------ questions
+
+/// Answers with these numbers, and keeps nothing.
+fn responder(pool: &Pool, answers: Vec<u32>) -> Address<Request<&'static str, u32>> {
+    pool.spawn_fn(move |request: Request<&'static str, u32>, _| {
+        for answer in &answers {
+            let _ = request.answer(*answer);
+        }
+    })
+}
+
+#[test]
+fn a_session_has_all_answers_and_an_end() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let questions = RequestTopic::new();
+        assert_eq!(questions.request("nobody").count(), 0);
+        let responders = [
+            responder(&pool, vec![1]),
+            responder(&pool, (10..20).collect()),
+            responder(&pool, vec![]),
+        ];
+        let _subscriptions = responders.each_ref().map(|one| questions.subscribe(one));
+        let answers = questions.request("all");
+        assert_eq!((answers.heard(), answers.refused()), (3, 0));
+        let mut all: Vec<u32> = answers.collect();
+        let of_second: Vec<u32> = all.iter().copied().filter(|answer| *answer > 1).collect();
+        assert_eq!(of_second, (10..20).collect::<Vec<_>>(), "in order");
+        all.sort_unstable();
+        assert_eq!(all.len(), 11);
+        assert_eq!(all[0], 1);
+        let mut answers = questions.request("the first five");
+        assert_eq!(answers.within(LONG).take(5).count(), 5);
+        assert_eq!(answers.count(), 6, "the rest");
+    });
+}
+
+#[test]
+fn a_session_can_be_waited_for_with_a_limit_and_awaited() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let questions = RequestTopic::<&str, u32>::new();
+        let (keeper, kept) = collector(&pool);
+        let _subscription = questions.subscribe(&keeper);
+        let mut answers = questions.request("later");
+        let request = next(&kept);
+        assert_eq!(*request.question(), "later");
+        assert_eq!(answers.within(SHORT).count(), 0);
+        assert_eq!(answers.next_timeout(SHORT), Err(RecvTimeoutError::Timeout));
+        let second = request.clone();
+        request.answer(1).unwrap();
+        drop(request);
+        assert_eq!(block_on(answers.receiver().recv_async()), Ok(1));
+        second.answer(2).unwrap();
+        drop(second);
+        assert_eq!(answers.next(), Some(2));
+        assert_eq!(
+            answers.next_timeout(LONG),
+            Err(RecvTimeoutError::Disconnected)
+        );
+        assert_eq!(answers.next(), None);
+    });
+}
+
+#[test]
+fn who_answers_sees_the_end_of_the_session() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let questions = RequestTopic::<u32, u32>::new();
+        let (keeper, kept) = collector(&pool);
+        let (log, ends) = collector::<u32>(&pool);
+        let _subscription = questions.subscribe(&keeper);
+        let answers = questions.request(7);
+        let request = next(&kept);
+        request.tell_when_over(&log, *request.question());
+        assert!(request.is_awaited());
+        request.answer(1).unwrap();
+        assert!(ends.try_recv().is_err());
+        drop(answers);
+        assert_eq!(next(&ends), 7);
+        assert!(!request.is_awaited());
+        assert_eq!(request.answer(2), Err(AnswerError::Over(2)));
+        request.tell_when_over(&log, 8);
+        assert_eq!(next(&ends), 8, "at once, since it is over");
+    });
+}
+
+#[test]
+fn a_request_in_a_mailbox_that_is_lost_ends_the_session() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let questions = RequestTopic::<u32, u32>::new();
+        let responder = pool.spawn_fn(|_: Request<u32, u32>, _| panic_on_purpose());
+        let _subscription = questions.subscribe(&responder);
+        assert_eq!(questions.request(1).count(), 0);
+        until(|| responder.is_stopped());
+        let answers = questions.request(2);
+        assert_eq!(answers.heard(), 0);
+        assert_eq!(questions.subscribers(), 0);
+    });
+}
+
+#[test]
+fn a_question_that_finds_no_room_is_counted() {
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        let questions = RequestTopic::<u32, u32>::new();
+        let (held, gate) = hold();
+        let mut held = Some(held);
+        let slow = pool.spawner().limited(1, Overflow::Fail).spawn_fn(
+            move |request: Request<u32, u32>, _| {
+                if let Some(held) = held.take() {
+                    held.wait();
+                }
+                let _ = request.answer(*request.question());
+            },
+        );
+        let _subscription = questions.subscribe(&slow);
+        let first = questions.request(1);
+        gate.until_entered();
+        let second = questions.request(2);
+        let third = questions.request(3);
+        assert_eq!((second.heard(), second.refused()), (1, 0));
+        assert_eq!((third.heard(), third.refused()), (0, 1));
+        assert_eq!(third.count(), 0, "it is over at once");
+        gate.open();
+        assert_eq!(first.chain(second).collect::<Vec<_>>(), [1, 2]);
+    });
+}
+
+#[test]
+fn an_actor_gets_answers_as_messages_and_the_end_as_none() {
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let questions = RequestTopic::new();
+        let (asker, heard) = collector::<Option<u32>>(&pool);
+        let nobody = questions.request_to("nobody", &asker);
+        assert_eq!((nobody.heard(), nobody.refused()), (0, 0));
+        assert_eq!(next(&heard), None);
+        let responder = responder(&pool, vec![1, 2]);
+        let _subscription = questions.subscribe(&responder);
+        let _session = questions.request_to("both", &asker);
+        assert_eq!([(); 3].map(|()| next(&heard)), [Some(1), Some(2), None]);
+
+        let (keeper, kept) = collector(&pool);
+        let _kept = questions.subscribe(&keeper);
+        let session = questions.request_to("kept", &asker);
+        let request = next(&kept);
+        assert_eq!([(); 2].map(|()| next(&heard)), [Some(1), Some(2)]);
+        drop(session);
+        assert_eq!(request.answer(3), Err(AnswerError::Over(3)));
+        drop(request);
+        // Whoever has ended the session need not be told.
+        let _again = questions.request_to("again", &asker);
+        let request = next(&kept);
+        assert_eq!([(); 2].map(|()| next(&heard)), [Some(1), Some(2)]);
+        asker.stop();
+        until(|| asker.is_stopped());
+        assert!(!request.is_awaited());
+        assert_eq!(request.answer(4), Err(AnswerError::Over(4)));
+    });
+}
