@@ -69,10 +69,15 @@ impl Shared {
     pub(super) fn tell_if_idle(&self) {
         seam::model_fence();
         if self.idle_waiters.count.load(Ordering::SeqCst) != 0 && self.is_idle() {
-            for slot in self.idle_waiters.take() {
+            let waiters = self.idle_waiters.take();
+            // A thread of this pool that comes here has looked at its own desk already: an actor that waits, and is due by
+            // this, would lie there unseen while all threads sleep. So it comes in as from outside.
+            let seat = SEAT.replace(Seat::NONE);
+            for slot in waiters {
                 // It is told once.
                 let _ = slot.try_put(());
             }
+            SEAT.set(seat);
         }
     }
 
