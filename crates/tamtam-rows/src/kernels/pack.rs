@@ -1,4 +1,4 @@
-use super::{Word, packed_bytes, width_of};
+use super::{Word, packed_bytes, vectorised, width_of};
 
 /// How many bytes behind the packed ones may be written to, so that whole words can be stored without looking.
 const SLACK: usize = 16;
@@ -19,11 +19,30 @@ pub(crate) fn pack_offsets<W: Word>(values: &[W], base: W, width: u32, out: &mut
         return;
     }
     out.reserve(packed_bytes(values.len(), width) + SLACK);
+    if W::BITS == 64 && width <= u32::BITS {
+        return narrowed(values, base, width, out);
+    }
     #[cfg(target_arch = "x86_64")]
     let done = super::x86::pack(values, base, width, out);
     #[cfg(not(target_arch = "x86_64"))]
     let done = 0;
     portable(&values[done..], base, width, out);
+}
+
+/// As words of half the width, which are packed several at once.
+fn narrowed<W: Word>(values: &[W], base: W, width: u32, out: &mut Vec<u8>) {
+    // So many take whole bytes of any width.
+    const BLOCK: usize = 512;
+    let mut words = [0_u32; BLOCK];
+    for block in values.chunks(BLOCK) {
+        let words = &mut words[..block.len()];
+        vectorised(|| {
+            for (word, value) in words.iter_mut().zip(block) {
+                *word = value.less(base).get() as u32;
+            }
+        });
+        pack_offsets::<u32>(words, 0, width, out);
+    }
 }
 
 pub(super) fn portable<W: Word>(values: &[W], base: W, width: u32, out: &mut Vec<u8>) {
