@@ -12,7 +12,7 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 7 | mpsc, spsc | the lanes under the names by which they are asked for |
+// | 7 | mpsc, receiving, spsc | the lanes under the names by which they are asked for; iterators, futures and streams of all ends |
 // | 6 | broadcast, lane | channels with ends of their own: each receiver has all, each sender has a lane |
 // | 5 | channel, future, select_macro | functions that make channels, the async verbs, `select!` |
 // | 4 | batch, builder, permit, select | several messages at once, a place held, several things at once |
@@ -45,6 +45,13 @@ pub mod select_macro;
 mod sender;
 mod slot;
 mod source;
+/// What iterators, futures and streams of receiving ends are: one of each for all kinds of ends.
+///
+/// Each kind of channel has names of its own for them, such as [`Iter`], [`spsc::Iter`] and [`broadcast::Iter`]; here is what they can do.
+pub mod receiving {
+    pub use crate::future::receiving::{AwaitedEnd, End, Receiving, ReceivingMany, Stream};
+    pub use crate::iter::{DrainingIter, IteratedEnd, OwningIter, TryingIter, WaitingIter};
+}
 pub mod spsc;
 mod weak_sender;
 

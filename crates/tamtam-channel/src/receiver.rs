@@ -16,7 +16,7 @@ use crate::flavor::queue::Queue;
 use crate::flavor::rendezvous::{Exchange, Rendezvous};
 use crate::flavor::ring::Ring;
 use crate::flavor::tick::Tick;
-use crate::iter::{DrainingIter, Iterated, OwningIter, TryingIter, WaitingIter};
+use crate::iter::{DrainingIter, IteratedEnd, OwningIter, TryingIter, WaitingIter};
 
 pub(crate) enum ReceiverFlavor<T> {
     Bounded(Arc<Ends<Ring<T>>>),
@@ -600,7 +600,9 @@ impl<T> fmt::Debug for Receiver<T> {
     }
 }
 
-impl<T> Iterated for Receiver<T> {
+impl<T> crate::iter::sealed::Sealed for Receiver<T> {}
+
+impl<T> IteratedEnd for Receiver<T> {
     type Item = T;
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use super::error::{Lost, RecvError, TryRecvError};
 use super::receiver::Receiver;
-use crate::iter::{Iterated, OwningIter, TryingIter, WaitingIter};
+use crate::iter::{IteratedEnd, OwningIter, TryingIter, WaitingIter};
 
 /// Waits for each message, says what was lost, and ends with the broadcast; made by [`Receiver::iter`].
 ///
@@ -53,7 +53,9 @@ pub type TryIter<'a, T> = TryingIter<'a, Receiver<T>>;
 /// ```
 pub type IntoIter<T> = OwningIter<Receiver<T>>;
 
-impl<T: Clone> Iterated for Receiver<T> {
+impl<T> crate::iter::sealed::Sealed for Receiver<T> {}
+
+impl<T: Clone> IteratedEnd for Receiver<T> {
     type Item = Result<T, Lost>;
 
     fn next_awaited(&self) -> Option<Self::Item> {

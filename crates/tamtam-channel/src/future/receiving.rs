@@ -11,14 +11,39 @@ use tamtam_wait::TaskWait;
 
 use super::timeout::PollUntil;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
+use crate::iter::sealed;
 
 /// A receiving end as its futures see it.
 ///
-/// Public only as a bound: it cannot be named outside of this crate.
-pub trait Awaited {
+/// [`Receiver`](crate::Receiver) and those of [`spsc`](crate::spsc) and [`mpsc`](crate::mpsc) are; no other type can be.
+///
+/// # Examples
+///
+/// ```
+/// use std::ops::Deref;
+/// use tamtam_channel::receiving::{AwaitedEnd, Stream};
+///
+/// /// How many messages a stream has brought when it ends, of whatever end it is.
+/// async fn count<R: Deref<Target: AwaitedEnd>>(mut stream: Stream<R>) -> usize {
+///     let mut count = 0;
+///     while std::future::poll_fn(|context| stream.poll_next(context)).await.is_some() {
+///         count += 1;
+///     }
+///     count
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let (sender, receiver) = tamtam_channel::mpsc::unbounded();
+/// sender.send_many([1, 2]).unwrap();
+/// drop(sender);
+/// assert_eq!(count(receiver.into_stream()).await, 2);
+/// # });
+/// ```
+pub trait AwaitedEnd: sealed::Sealed {
     /// What is sent.
     type Message;
 
+    #[doc(hidden)]
     /// Receives, or enters the task among those who wait.
     fn poll_receive(
         &self,
@@ -27,9 +52,11 @@ pub trait Awaited {
         deadline: Option<Instant>,
     ) -> Poll<Result<Self::Message, RecvTimeoutError>>;
 
+    #[doc(hidden)]
     /// Takes the task out from among those who wait.
     fn cancel(&self, wait: &mut TaskWait);
 
+    #[doc(hidden)]
     /// What is there now, at most `limit`, put behind what is in the buffer.
     fn receive_there(
         &self,
@@ -37,11 +64,22 @@ pub trait Awaited {
         limit: usize,
     ) -> Result<usize, TryRecvError>;
 
+    #[doc(hidden)]
     /// How many messages are there.
     fn count(&self) -> usize;
 }
 
 /// An end that a stream or sink borrows, shared or for itself, or owns.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::receiving::End;
+///
+/// let text = String::from("an end");
+/// let (borrowed, owned) = (End::<&String, String>::Borrowed(&text), End::<&String, String>::Owned(text.clone()));
+/// assert_eq!((borrowed.len(), owned.len()), (6, 6));
+/// ```
 pub enum End<B, E> {
     /// A reference to it.
     Borrowed(B),
@@ -71,13 +109,31 @@ impl<B, E> fmt::Debug for End<B, E> {
 }
 
 /// Ready when a message is there. `R` is a reference to the receiving end.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_channel::receiving::Receiving;
+/// use tamtam_channel::{Receiver, bounded};
+///
+/// struct Login<'a> {
+///     answer: Receiving<&'a Receiver<u32>>, // `RecvFuture<'a, u32>`
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let (sender, receiver) = bounded(1);
+/// let login = Login { answer: receiver.recv_async() };
+/// sender.send(7).unwrap();
+/// assert_eq!(login.answer.await, Ok(7));
+/// # });
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
-pub struct Receiving<R: Deref<Target: Awaited>> {
+pub struct Receiving<R: Deref<Target: AwaitedEnd>> {
     receiver: R,
     wait: TaskWait,
 }
 
-impl<R: Deref<Target: Awaited>> Receiving<R> {
+impl<R: Deref<Target: AwaitedEnd>> Receiving<R> {
     #[inline]
     pub(crate) fn new(receiver: R) -> Self {
         Receiving {
@@ -87,8 +143,8 @@ impl<R: Deref<Target: Awaited>> Receiving<R> {
     }
 }
 
-impl<R: Deref<Target: Awaited>> Future for Receiving<R> {
-    type Output = Result<<R::Target as Awaited>::Message, RecvError>;
+impl<R: Deref<Target: AwaitedEnd>> Future for Receiving<R> {
+    type Output = Result<<R::Target as AwaitedEnd>::Message, RecvError>;
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -96,8 +152,8 @@ impl<R: Deref<Target: Awaited>> Future for Receiving<R> {
     }
 }
 
-impl<R: Deref<Target: Awaited>> PollUntil for Receiving<R> {
-    type Timed = Result<<R::Target as Awaited>::Message, RecvTimeoutError>;
+impl<R: Deref<Target: AwaitedEnd>> PollUntil for Receiving<R> {
+    type Timed = Result<<R::Target as AwaitedEnd>::Message, RecvTimeoutError>;
 
     const TIMED: &'static str = "RecvTimeoutFuture { .. }";
 
@@ -112,35 +168,46 @@ impl<R: Deref<Target: Awaited>> PollUntil for Receiving<R> {
     }
 }
 
-impl<R: Deref<Target: Awaited>> Drop for Receiving<R> {
+impl<R: Deref<Target: AwaitedEnd>> Drop for Receiving<R> {
     #[inline]
     fn drop(&mut self) {
         self.receiver.cancel(&mut self.wait);
     }
 }
 
-impl<R: Deref<Target: Awaited>> fmt::Debug for Receiving<R> {
+impl<R: Deref<Target: AwaitedEnd>> fmt::Debug for Receiving<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad("RecvFuture { .. }")
     }
 }
 
 // Messages are moved by value and never pinned, and neither is the reference.
-impl<R: Deref<Target: Awaited>> Unpin for Receiving<R> {}
+impl<R: Deref<Target: AwaitedEnd>> Unpin for Receiving<R> {}
 
 /// Ready when messages are there, and have been put into the buffer.
+///
+/// # Examples
+///
+/// ```
+/// # futures::executor::block_on(async {
+/// let (sender, receiver) = tamtam_channel::unbounded();
+/// sender.send_many(0..5).unwrap();
+/// let mut buffer = Vec::new();
+/// assert_eq!(receiver.recv_many_async(&mut buffer, 100).await, Ok(5));
+/// # });
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
-pub struct ReceivingMany<'a, R: Deref<Target: Awaited>> {
+pub struct ReceivingMany<'a, R: Deref<Target: AwaitedEnd>> {
     receiver: R,
-    buffer: &'a mut Vec<<R::Target as Awaited>::Message>,
+    buffer: &'a mut Vec<<R::Target as AwaitedEnd>::Message>,
     limit: usize,
     wait: TaskWait,
 }
 
-impl<'a, R: Deref<Target: Awaited>> ReceivingMany<'a, R> {
+impl<'a, R: Deref<Target: AwaitedEnd>> ReceivingMany<'a, R> {
     pub(crate) fn new(
         receiver: R,
-        buffer: &'a mut Vec<<R::Target as Awaited>::Message>,
+        buffer: &'a mut Vec<<R::Target as AwaitedEnd>::Message>,
         limit: usize,
     ) -> Self {
         ReceivingMany {
@@ -152,7 +219,7 @@ impl<'a, R: Deref<Target: Awaited>> ReceivingMany<'a, R> {
     }
 }
 
-impl<R: Deref<Target: Awaited>> PollUntil for ReceivingMany<'_, R> {
+impl<R: Deref<Target: AwaitedEnd>> PollUntil for ReceivingMany<'_, R> {
     type Timed = Result<usize, RecvTimeoutError>;
 
     const TIMED: &'static str = "RecvManyTimeoutFuture { .. }";
@@ -182,7 +249,7 @@ impl<R: Deref<Target: Awaited>> PollUntil for ReceivingMany<'_, R> {
     }
 }
 
-impl<R: Deref<Target: Awaited>> Future for ReceivingMany<'_, R> {
+impl<R: Deref<Target: AwaitedEnd>> Future for ReceivingMany<'_, R> {
     type Output = Result<usize, RecvError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -190,31 +257,43 @@ impl<R: Deref<Target: Awaited>> Future for ReceivingMany<'_, R> {
     }
 }
 
-impl<R: Deref<Target: Awaited>> Drop for ReceivingMany<'_, R> {
+impl<R: Deref<Target: AwaitedEnd>> Drop for ReceivingMany<'_, R> {
     fn drop(&mut self) {
         self.receiver.cancel(&mut self.wait);
     }
 }
 
-impl<R: Deref<Target: Awaited>> fmt::Debug for ReceivingMany<'_, R> {
+impl<R: Deref<Target: AwaitedEnd>> fmt::Debug for ReceivingMany<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad("RecvManyFuture { .. }")
     }
 }
 
 // As above: nothing of it is pinned.
-impl<R: Deref<Target: Awaited>> Unpin for ReceivingMany<'_, R> {}
+impl<R: Deref<Target: AwaitedEnd>> Unpin for ReceivingMany<'_, R> {}
 
 /// The messages, one after the other, until there will be no more.
+///
+/// # Examples
+///
+/// ```
+/// # futures::executor::block_on(async {
+/// let (sender, receiver) = tamtam_channel::bounded(2);
+/// sender.send(1).unwrap();
+/// let mut stream = receiver.stream();
+/// let next = std::future::poll_fn(|context| stream.poll_next(context)).await;
+/// assert_eq!((next, stream.receiver().len()), (Some(1), 0));
+/// # });
+/// ```
 #[must_use = "a stream does nothing until it is polled"]
-pub struct Stream<R: Deref<Target: Awaited>> {
+pub struct Stream<R: Deref<Target: AwaitedEnd>> {
     receiver: R,
     wait: TaskWait,
     /// It has ended, and is not polled on.
     ended: bool,
 }
 
-impl<R: Deref<Target: Awaited>> Stream<R> {
+impl<R: Deref<Target: AwaitedEnd>> Stream<R> {
     pub(crate) fn new(receiver: R) -> Self {
         Stream {
             receiver,
@@ -227,7 +306,7 @@ impl<R: Deref<Target: Awaited>> Stream<R> {
     pub fn poll_next(
         &mut self,
         context: &mut Context<'_>,
-    ) -> Poll<Option<<R::Target as Awaited>::Message>> {
+    ) -> Poll<Option<<R::Target as AwaitedEnd>::Message>> {
         if self.ended {
             return Poll::Ready(None);
         }
@@ -244,18 +323,18 @@ impl<R: Deref<Target: Awaited>> Stream<R> {
     }
 }
 
-impl<R: Deref<Target: Awaited>> Drop for Stream<R> {
+impl<R: Deref<Target: AwaitedEnd>> Drop for Stream<R> {
     fn drop(&mut self) {
         self.receiver.cancel(&mut self.wait);
     }
 }
 
 // Messages are moved by value and never pinned, and neither is the end.
-impl<R: Deref<Target: Awaited>> Unpin for Stream<R> {}
+impl<R: Deref<Target: AwaitedEnd>> Unpin for Stream<R> {}
 
 #[cfg(feature = "futures")]
-impl<R: Deref<Target: Awaited>> futures_core::Stream for Stream<R> {
-    type Item = <R::Target as Awaited>::Message;
+impl<R: Deref<Target: AwaitedEnd>> futures_core::Stream for Stream<R> {
+    type Item = <R::Target as AwaitedEnd>::Message;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         Stream::poll_next(self.get_mut(), context)
@@ -267,13 +346,13 @@ impl<R: Deref<Target: Awaited>> futures_core::Stream for Stream<R> {
 }
 
 #[cfg(feature = "futures")]
-impl<R: Deref<Target: Awaited>> futures_core::FusedStream for Stream<R> {
+impl<R: Deref<Target: AwaitedEnd>> futures_core::FusedStream for Stream<R> {
     fn is_terminated(&self) -> bool {
         self.ended
     }
 }
 
-impl<R: Deref<Target: Awaited>> fmt::Debug for Stream<R> {
+impl<R: Deref<Target: AwaitedEnd>> fmt::Debug for Stream<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad("RecvStream { .. }")
     }

@@ -1,7 +1,7 @@
 //! A lane's receiving end as an iterator.
 
 use super::Receiver;
-use crate::iter::{DrainingIter, Iterated, OwningIter, TryingIter, WaitingIter};
+use crate::iter::{DrainingIter, IteratedEnd, OwningIter, TryingIter, WaitingIter};
 
 /// What [`Receiver::drain`] returns.
 ///
@@ -92,7 +92,9 @@ impl<T> Receiver<T> {
     }
 }
 
-impl<T> Iterated for Receiver<T> {
+impl<T> crate::iter::sealed::Sealed for Receiver<T> {}
+
+impl<T> IteratedEnd for Receiver<T> {
     type Item = T;
 
     #[inline]

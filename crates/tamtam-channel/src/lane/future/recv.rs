@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tamtam_wait::{Polled, TaskWait, Token};
 
 use crate::error::{RecvTimeoutError, TryRecvError};
-use crate::future::receiving::{Awaited, End, Receiving, ReceivingMany, Stream};
+use crate::future::receiving::{AwaitedEnd, End, Receiving, ReceivingMany, Stream};
 use crate::future::timeout::TimeoutFuture;
 use crate::lane::Receiver;
 
@@ -67,7 +67,7 @@ pub type RecvManyTimeoutFuture<'a, T> = TimeoutFuture<RecvManyFuture<'a, T>>;
 /// What [`Receiver::stream`] and [`Receiver::into_stream`] return: the messages, one after the other, until
 /// the channel is empty and closed, or no sender is left.
 ///
-/// With the feature `futures` it is a `Stream`; without it there is [`poll_next`](RecvStream::poll_next).
+/// With the feature `futures` it is a `Stream`; without it there is [`poll_next`](crate::receiving::Stream::poll_next).
 ///
 /// # Cancel safety
 ///
@@ -92,7 +92,7 @@ pub type RecvManyTimeoutFuture<'a, T> = TimeoutFuture<RecvManyFuture<'a, T>>;
 /// ```
 pub type RecvStream<'a, T> = Stream<End<&'a mut Receiver<T>, Receiver<T>>>;
 
-impl<T> Awaited for Receiver<T> {
+impl<T> AwaitedEnd for Receiver<T> {
     type Message = T;
 
     #[inline]
@@ -134,7 +134,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`RecvError`] if the channel is empty and closed, or no sender is left.
+    /// [`RecvError`](crate::RecvError) if the channel is empty and closed, or no sender is left.
     ///
     /// # Examples
     ///
@@ -199,7 +199,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`RecvError`] if the channel is empty, and no sender is left or it is closed, also if that happens while it
+    /// [`RecvError`](crate::RecvError) if the channel is empty, and no sender is left or it is closed, also if that happens while it
     /// waits.
     ///
     /// # Examples
