@@ -1,12 +1,14 @@
 #![forbid(unsafe_code)]
-//! What the project asks of its own source, checked by reading it: `cargo xtask --help`.
+//! What the project asks of itself: `cargo xtask --help`.
 //!
-//! Each rule is a module that takes the [`Sources`] of a crate and says what breaks it, with file and line. The
-//! tests of this crate hold the workspace to all of them.
+//! Each rule of the source is a module that takes the [`Sources`] of a crate and says what breaks it, with file and line. The
+//! tests of this crate hold the workspace to all of them. The steps of `scripts/test` are in `test`.
 
 pub mod floors;
 mod graph;
 mod sources;
+#[cfg(unix)]
+pub mod test;
 
 pub use graph::Graph;
 pub use sources::{Source, Sources};

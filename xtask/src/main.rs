@@ -1,5 +1,5 @@
 #![forbid(unsafe_code)]
-//! What the project asks of its own source.
+//! What the project asks of itself.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use xtask::{Graph, Sources};
 #[derive(Parser)]
 #[command(
     name = "cargo xtask",
-    about = "Checks of the project's own source",
+    about = "What the project asks of itself",
     disable_help_subcommand = true
 )]
 struct Arguments {
@@ -31,11 +31,16 @@ enum Command {
         #[arg(long)]
         arrows: bool,
     },
+    /// Tests everything, or what a change in one crate needs
+    #[cfg(unix)]
+    Test(xtask::test::Arguments),
 }
 
 fn main() -> Result<ExitCode> {
     match Arguments::parse().command {
         Command::Floors { folder, arrows } => show_floors(&folder, arrows),
+        #[cfg(unix)]
+        Command::Test(arguments) => xtask::test::run(&arguments),
     }
 }
 

@@ -1,0 +1,268 @@
+//! What a step works with: the workspace, the folders, what was asked for; and how it ends.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::jobs::{self, Job, Queue};
+use super::workspace::{Package, Workspace};
+
+/// What a step knows.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) workspace: Workspace,
+    /// Cargo's target folder.
+    pub(crate) target: PathBuf,
+    /// The folder of the logs.
+    pub(crate) logs: PathBuf,
+    /// The step's name.
+    pub(crate) step: String,
+    /// The crates that it is about; all where there are none.
+    pub(crate) scope: Vec<String>,
+}
+
+/// An error that is none: this machine cannot run the step, or a part of it.
+#[derive(Debug)]
+pub(crate) struct Skipped(pub(crate) String);
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Skipped {}
+
+/// Ends a step that this machine cannot run.
+pub(crate) fn skip<T>(why: impl Into<String>) -> Result<T> {
+    Err(Skipped(why.into()).into())
+}
+
+impl Stage {
+    pub(crate) fn root(&self) -> &Path {
+        &self.workspace.root
+    }
+
+    /// Whether the step is about all crates.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.scope.is_empty()
+    }
+
+    /// The crates that it is about.
+    pub(crate) fn packages(&self) -> impl Iterator<Item = &Package> {
+        let packages = self.workspace.packages.iter();
+        packages.filter(|package| self.is_whole() || self.scope.contains(&package.name))
+    }
+
+    /// Those of them whose protocols have models: the core.
+    pub(crate) fn core(&self) -> Vec<&Package> {
+        self.packages()
+            .filter(|package| package.has_models())
+            .collect()
+    }
+
+    /// Long stress was asked for: the seconds of each stress test.
+    pub(crate) fn soak() -> Option<u64> {
+        std::env::var("TAMTAM_SOAK_SECONDS").ok()?.parse().ok()
+    }
+
+    /// A file beside the step's log.
+    pub(crate) fn log(&self, name: &str) -> PathBuf {
+        self.logs.join(name)
+    }
+
+    /// A command in the root.
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.root());
+        command
+    }
+
+    /// `cargo` with arguments, which a blank separates.
+    pub(crate) fn cargo(&self, arguments: &str) -> Command {
+        let mut command = self.command("cargo");
+        command.args(arguments.split_whitespace());
+        command
+    }
+
+    /// Cargo's names for what the step is about: the crates in scope, or all but the guide. Steps that name the same crates
+    /// and features find what an earlier one has compiled.
+    pub(crate) fn selection(&self) -> Vec<String> {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        if self.is_whole() {
+            return words("--workspace --exclude tamtam-guide --all-features");
+        }
+        let mut selection = packages_as_arguments(self.packages());
+        selection.push("--all-features".to_owned());
+        selection
+    }
+
+    /// Runs jobs, at most `lanes` at a time; see [`jobs::side_by_side`].
+    pub(crate) fn side_by_side(
+        &self,
+        lanes: usize,
+        fill: impl FnOnce(&Queue<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let folder = jobs::folder_of(&self.log(&format!("{}.log", self.step)));
+        jobs::side_by_side(&folder, lanes, &jobs::show, fill)
+    }
+
+    /// Runs these jobs, at most `lanes` at a time.
+    pub(crate) fn run_jobs(&self, lanes: usize, all: impl IntoIterator<Item = Job>) -> Result<()> {
+        self.side_by_side(lanes, |queue| {
+            all.into_iter().for_each(|job| queue.push(job));
+            Ok(())
+        })
+    }
+}
+
+/// `--package NAME` for each.
+pub(crate) fn packages_as_arguments<'a>(
+    packages: impl IntoIterator<Item = &'a Package>,
+) -> Vec<String> {
+    let packages = packages.into_iter();
+    packages
+        .map(|package| format!("--package={}", package.name))
+        .collect()
+}
+
+/// How many cores there are.
+pub(crate) fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Runs a command; an error says which one failed.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command
+        .stdin(Stdio::null())
+        .status()
+        .with_context(|| shown(command))?;
+    ensure!(status.success(), "{}: {status}", shown(command));
+    Ok(())
+}
+
+/// Runs a command whose output goes to a file.
+pub(crate) fn run_into(command: &mut Command, file: &Path) -> Result<()> {
+    let output = File::create(file).with_context(|| file.display().to_string())?;
+    run(command.stdout(output))
+}
+
+/// What a command prints.
+pub(crate) fn output_of(command: &mut Command) -> Result<String> {
+    let output = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| shown(command))?;
+    if !output.status.success() {
+        bail!("{}: {}", shown(command), output.status);
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Whether a command can be run and succeeds; it shows nothing.
+pub(crate) fn succeeds(command: &mut Command) -> bool {
+    let quiet = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    quiet.status().is_ok_and(|status| status.success())
+}
+
+/// A command as one would type it.
+fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
+}
+
+/// Where a program is, by `PATH` and then in the folders given.
+pub(crate) fn find_program(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(folders.iter().cloned())
+        .map(|folder| folder.join(name))
+        .find(|file| nix::unistd::access(file, nix::unistd::AccessFlags::X_OK).is_ok())
+}
+
+/// Where `cargo install` puts programs.
+pub(crate) fn cargo_programs() -> Vec<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let own = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
+    home.or_else(own)
+        .map(|home| home.join("bin"))
+        .into_iter()
+        .collect()
+}
+
+/// Whether a nightly toolchain is there.
+pub(crate) fn has_nightly(stage: &Stage) -> bool {
+    succeeds(&mut stage.cargo("+nightly --version"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stage(scope: &[&str]) -> Stage {
+        let package = |name: &str, loom: bool| Package {
+            name: name.to_owned(),
+            dependencies: if loom {
+                vec!["loom".to_owned()]
+            } else {
+                Vec::new()
+            },
+            ..Package::default()
+        };
+        Stage {
+            workspace: Workspace {
+                root: "/".into(),
+                packages: vec![package("tamtam-amf", false), package("tamtam-wait", true)],
+            },
+            target: "/target".into(),
+            logs: "/target/test-logs".into(),
+            step: "clippy".to_owned(),
+            scope: scope.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    #[test]
+    fn a_step_is_about_all_crates_or_those_named() {
+        let names = |stage: &Stage| stage.packages().map(|p| p.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&stage(&[])), ["tamtam-amf", "tamtam-wait"]);
+        assert_eq!(names(&stage(&["tamtam-amf"])), ["tamtam-amf"]);
+        assert_eq!(stage(&[]).core().len(), 1);
+        assert_eq!(stage(&["tamtam-amf"]).core().len(), 0);
+        assert!(stage(&[]).selection().contains(&"--workspace".to_owned()));
+        assert_eq!(
+            stage(&["tamtam-wait"]).selection(),
+            ["--package=tamtam-wait", "--all-features"]
+        );
+    }
+
+    #[test]
+    fn a_failed_command_is_named() {
+        let error = run(Command::new("sh").args(["-c", "exit 3"])).unwrap_err();
+        assert_eq!(error.to_string(), "sh -c exit 3: exit status: 3");
+        assert!(run(&mut Command::new("/no/such/program")).is_err());
+        assert_eq!(output_of(Command::new("echo").arg("one")).unwrap(), "one\n");
+        assert!(succeeds(&mut Command::new("true")));
+        assert!(!succeeds(&mut Command::new("/no/such/program")));
+    }
+
+    #[test]
+    fn programs_are_found_in_path_and_elsewhere() {
+        assert!(find_program("sh", &[]).is_some());
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("no-program"), "").unwrap();
+        assert_eq!(
+            find_program("no-program", &[folder.path().to_path_buf()]),
+            None
+        );
+    }
+}

@@ -1,0 +1,292 @@
+//! Steps that look for what plain tests rarely meet: models, stress, sanitizer, fuzzer, Miri.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::test::jobs::Job;
+use crate::test::libtest;
+use crate::test::programs::{self, Manner};
+use crate::test::stage::{
+    Stage, cores, has_nightly, output_of, packages_as_arguments, run, skip, succeeds,
+};
+
+/// Miri, the models and the fuzzer take one core each.
+fn lanes() -> usize {
+    cores()
+}
+
+fn manner(arguments: &[&str]) -> Manner {
+    Manner {
+        arguments: arguments.iter().map(ToString::to_string).collect(),
+        ..Manner::default()
+    }
+}
+
+/// A filter that matches nothing passes for a test program; for us it is a failure.
+pub(super) fn ensure_ran(stage: &Stage, what: &str) -> Result<()> {
+    let log = fs::read_to_string(stage.log(&format!("{}.log", stage.step)))?;
+    let sums = libtest::sums(&log);
+    ensure!(sums.passed + sums.failed > 0, "{what}");
+    Ok(())
+}
+
+pub(crate) fn loom(stage: &Stage) -> Result<()> {
+    // A depth of two preemptions shows nearly every error of this kind, and the models stay quick.
+    let depth = if Stage::soak().is_some() { "3" } else { "2" };
+    let default =
+        |name: &str, value: &str| std::env::var(name).unwrap_or_else(|_| value.to_owned());
+    let mut cargo = stage.cargo("test --release --lib");
+    cargo
+        .args(packages_as_arguments(stage.core()))
+        .arg("--target-dir")
+        .arg(stage.target.join("loom"))
+        // A switch of our own: loom's would change other crates, too. Counters begin near their wrap, so that the models see
+        // both sides of it.
+        .env("RUSTFLAGS", "--cfg tamtam_loom --cfg tamtam_near_wrap")
+        // What more of either takes to compile, it does not give back. A model that fails says where without it, too.
+        .env(
+            "CARGO_PROFILE_RELEASE_OPT_LEVEL",
+            default("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
+        )
+        .env(
+            "CARGO_PROFILE_RELEASE_DEBUG",
+            default("CARGO_PROFILE_RELEASE_DEBUG", "0"),
+        );
+    // Each crate's by itself: one model at a time, since each maps memory for its threads again and again, for which all
+    // cores of a process have to wait.
+    let manner = manner(&["loom", "--test-threads", "1"]);
+    let depth = default("LOOM_MAX_PREEMPTIONS", depth);
+    stage.side_by_side(lanes(), |queue| {
+        programs::build(cargo, |program| {
+            let mut job = program.job(&manner);
+            job.commands[0].env("LOOM_MAX_PREEMPTIONS", &depth);
+            queue.push(job);
+        })
+    })?;
+    ensure_ran(stage, "no model ran")
+}
+
+pub(crate) fn stress(stage: &Stage) -> Result<()> {
+    let has_stress = |test: &String| test == "stress";
+    let packages = stage
+        .packages()
+        .filter(|package| package.tests.iter().any(has_stress));
+    let packages = packages_as_arguments(packages);
+    ensure!(!packages.is_empty(), "there is no stress test");
+    let programs = programs::build_all({
+        let mut cargo = stage.cargo("test --release --test stress");
+        cargo.args(packages);
+        cargo
+    })?;
+    let one_by_one = || {
+        let jobs: Vec<_> = programs
+            .iter()
+            .map(|program| program.job(&Manner::default()))
+            .collect();
+        stage.run_jobs(1, jobs)
+    };
+    println!("=== on all cores");
+    one_by_one().context("on all cores")?;
+    println!("=== beside one busy loop a core");
+    beside_busy_loops(one_by_one).context("beside busy loops")?;
+    println!("=== on one core");
+    on_one_core(one_by_one)
+}
+
+/// Runs `work` while one thread a core does nothing but compute.
+fn beside_busy_loops<T>(work: impl FnOnce() -> T) -> T {
+    /// Ends the loops, also when the work panics.
+    struct Ends(Arc<AtomicBool>);
+    impl Drop for Ends {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let is_over = Arc::new(AtomicBool::new(false));
+    thread::scope(|scope| {
+        let _ends = Ends(Arc::clone(&is_over));
+        for _ in 0..cores() {
+            scope.spawn(|| while !is_over.load(Ordering::Relaxed) {});
+        }
+        work()
+    })
+}
+
+/// Runs `work`, and all processes that it starts, on the first core that this process may use.
+#[cfg(target_os = "linux")]
+fn on_one_core(work: impl FnOnce() -> Result<()>) -> Result<()> {
+    use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+    use nix::unistd::Pid;
+    let this = Pid::from_raw(0);
+    let all = sched_getaffinity(this)?;
+    let first = (0..CpuSet::count()).find(|core| all.is_set(*core).unwrap_or(false));
+    let mut one = CpuSet::new();
+    one.set(first.context("this process may use no core")?)?;
+    sched_setaffinity(this, &one)?;
+    let result = work();
+    sched_setaffinity(this, &all)?;
+    result.context("on one core")
+}
+
+#[cfg(not(target_os = "linux"))]
+fn on_one_core(_: impl FnOnce() -> Result<()>) -> Result<()> {
+    skip("this system pins nothing: stress was not run on one core")
+}
+
+pub(crate) fn asan(stage: &Stage) -> Result<()> {
+    if !has_nightly(stage) {
+        return skip("there is no nightly toolchain here");
+    }
+    let version = output_of(stage.command("rustc").args(["+nightly", "-vV"]))?;
+    let host = version
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .unwrap_or_default();
+    if !["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"].contains(&host) {
+        return skip(format!("the address sanitizer is not set up for {host}"));
+    }
+    let sanitized = |packages: Vec<String>| {
+        // With a target named, build scripts and macros are compiled without the sanitizer.
+        let mut cargo = stage.cargo("+nightly test --lib --tests --target");
+        cargo
+            .arg(host)
+            .arg("--target-dir")
+            .arg(stage.target.join("asan"))
+            .args(packages)
+            // Counters begin near their wrap: what goes wrong there is what the sanitizer is good at, and the step of plain
+            // tests begins at zero.
+            .env("RUSTFLAGS", "-Zsanitizer=address --cfg tamtam_near_wrap");
+        cargo
+    };
+    // These tests leak on purpose: messages after one whose drop panics, a forgotten operation, and a message that must not be
+    // dropped on the thread where an operation was lost. And the sanitizer ends a program that asks for more memory than there
+    // can be.
+    let manner = manner(&[
+        "--skip=a_panicking_drop_is_not_repeated",
+        "--skip=a_leaked_operation_corrupts_nothing",
+        "--skip=a_message_that_belongs_to_another_thread",
+        "--skip=a_message_that_panics_when_dropped",
+        "--skip=a_capacity_for_which_there_is_no_memory",
+    ]);
+    let rows = stage
+        .packages()
+        .filter(|package| package.name == "tamtam-rows");
+    let rows = packages_as_arguments(rows);
+    let core = packages_as_arguments(stage.core());
+    // Many tests wait: three programs at a time.
+    stage.side_by_side(3, |queue| {
+        for packages in [core, rows] {
+            if !packages.is_empty() {
+                programs::build_into(queue, sanitized(packages), &manner)?;
+            }
+        }
+        Ok(())
+    })?;
+    ensure_ran(stage, "no test ran under the sanitizer")
+}
+
+pub(crate) fn fuzz(stage: &Stage) -> Result<()> {
+    if !has_nightly(stage) {
+        return skip("there is no nightly toolchain here");
+    }
+    if !succeeds(&mut stage.cargo("fuzz --version")) {
+        return skip("there is no cargo-fuzz here");
+    }
+    let soak = Stage::soak().is_some();
+    let listed = output_of(&mut stage.cargo("+nightly fuzz list"))?;
+    // Arrow and Parquet take minutes to compile with a sanitizer: only the long run has their targets.
+    let is_heavy = |target: &str| target.starts_with("arrow_") || target.starts_with("parquet_");
+    let targets: Vec<_> = listed
+        .lines()
+        .filter(|target| soak || !is_heavy(target))
+        .filter(|target| {
+            stage.is_whole()
+                || stage
+                    .packages()
+                    .any(|package| belongs_to(target, &package.name))
+        })
+        .collect();
+    ensure!(!targets.is_empty(), "there is no fuzz target");
+    let seeds = stage.root().join("fuzz/corpus");
+    for target in &targets {
+        let mut files = fs::read_dir(seeds.join(target)).into_iter().flatten();
+        ensure!(files.next().is_some(), "fuzz/corpus/{target} has no seeds");
+    }
+    let seconds = seconds_of_each(targets.len());
+    let folder = stage.target.join("fuzz");
+    let fuzz = |command: &str| {
+        let mut cargo = stage.cargo(&format!("+nightly fuzz {command}"));
+        if soak {
+            cargo.args(["--features", "arrow"]);
+        }
+        cargo.arg("--target-dir").arg(&folder);
+        // For a short look they are compiled sooner than that makes them slower.
+        if seconds < 30 && std::env::var_os("CARGO_PROFILE_RELEASE_OPT_LEVEL").is_none() {
+            cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+        }
+        cargo
+    };
+    run(&mut fuzz("build")).context("the fuzz targets do not compile")?;
+    let mut jobs = Vec::new();
+    for target in targets {
+        // What it finds is kept beside the seeds' folder, not in it.
+        let found = folder.join("corpus").join(target);
+        fs::create_dir_all(&found)?;
+        let mut cargo = fuzz("run");
+        cargo
+            .arg(target)
+            .arg(found)
+            .arg(format!("fuzz/corpus/{target}"))
+            .arg("--");
+        cargo.arg(format!("-max_total_time={seconds}"));
+        cargo.args([
+            "-timeout=30",
+            "-malloc_limit_mb=512",
+            "-rss_limit_mb=2048",
+            "-print_final_stats=1",
+        ]);
+        jobs.push(Job::new(format!("{target} for {seconds} s"), cargo));
+    }
+    stage
+        .run_jobs(lanes(), jobs)
+        .context("fuzz/artifacts has what made these fail; make a test of it")
+}
+
+/// Whether a fuzz target is about a crate.
+fn belongs_to(target: &str, package: &str) -> bool {
+    let is_amf = target.starts_with("amf");
+    is_amf == (package == "tamtam-amf")
+}
+
+/// All targets together take a minute, unless more is asked for.
+fn seconds_of_each(targets: usize) -> u64 {
+    let asked = std::env::var("TAMTAM_FUZZ_SECONDS")
+        .ok()
+        .and_then(|seconds| seconds.parse().ok());
+    let share = (60 / targets.max(1) as u64).max(2);
+    let usual = if Stage::soak().is_some() { 600 } else { share };
+    asked.unwrap_or(usual)
+}
+
+pub(crate) fn miri(stage: &Stage) -> Result<()> {
+    if !succeeds(&mut stage.cargo("+nightly miri --version")) {
+        return skip("there is no Miri here");
+    }
+    // Timeouts look at the clock, which Miri keeps from a program by default.
+    let flags = std::env::var("MIRIFLAGS").unwrap_or_default();
+    let flags = format!("-Zmiri-disable-isolation {flags}");
+    let jobs = stage.core().into_iter().map(|package| {
+        let mut cargo = stage.cargo("+nightly miri test --lib --no-fail-fast");
+        cargo
+            .args(["--package", &package.name, "--target-dir"])
+            .arg(stage.target.join("miri"))
+            .env("MIRIFLAGS", &flags);
+        Job::new(format!("{} under Miri", package.name), cargo)
+    });
+    stage.run_jobs(lanes(), jobs)?;
+    ensure_ran(stage, "no test ran under Miri")
+}

@@ -1,0 +1,301 @@
+//! Steps that look at the project from elsewhere: from a new program, a package, another platform, an older compiler, another
+//! library's tests.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use nix::sys::resource::{UsageWho, getrusage};
+
+use crate::test::stage::{Stage, output_of, run, skip, succeeds};
+
+/// Makes a crate that depends on `tamtam` as it is here. It takes the versions that our lock file names, so that there is
+/// nothing to ask a registry for.
+fn new_program(stage: &Stage, name: &str, features: &str) -> Result<std::path::PathBuf> {
+    let folder = stage.target.join(name);
+    fs::create_dir_all(folder.join("src"))?;
+    let tamtam = stage.root().join("crates/tamtam");
+    let manifest = format!(
+        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n\
+         tamtam = {{ path = {:?}, features = [{features}] }}\n",
+        tamtam.display().to_string()
+    );
+    fs::write(folder.join("Cargo.toml"), manifest)?;
+    fs::copy(stage.root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
+    Ok(folder)
+}
+
+fn build_program(stage: &Stage, folder: &Path, more: &[&str]) -> Command {
+    let mut cargo = stage.cargo("build --quiet --manifest-path");
+    cargo
+        .arg(folder.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(folder.join("target"))
+        .args(more);
+    cargo
+}
+
+pub(crate) fn newcomer(stage: &Stage) -> Result<()> {
+    const CRATES: usize = 10;
+    const LIMIT: Duration = Duration::from_secs(15);
+    let tree = output_of(
+        &mut stage.cargo("tree --package tamtam --edges normal,build --prefix none --format {p}"),
+    )?;
+    let crates: std::collections::BTreeSet<_> = tree
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)"))
+        .collect();
+    println!("{}", crates.iter().copied().collect::<Vec<_>>().join("\n"));
+    println!(
+        "tamtam with default features compiles {} crates",
+        crates.len()
+    );
+    ensure!(
+        crates.len() <= CRATES,
+        "{} crates are more than {CRATES}",
+        crates.len()
+    );
+
+    let folder = new_program(stage, "newcomer", "")?;
+    fs::write(
+        folder.join("src/main.rs"),
+        "fn main() { let (s, r) = tamtam::bounded(1); s.send(1).unwrap(); assert_eq!(r.recv(), Ok(1)); }\n",
+    )?;
+    for attempt in 1..=2 {
+        let _ = fs::remove_dir_all(folder.join("target"));
+        let (began, used) = (Instant::now(), core_time_of_children()?);
+        run(&mut build_program(stage, &folder, &[])).context("a new program with tamtam")?;
+        let (passed, used) = (began.elapsed(), core_time_of_children()? - used);
+        // Beside busy neighbours the time that passes says little; then the core time counts, all cores together.
+        println!(
+            "a new program with tamtam compiled in {passed:.1?}, {used:.1?} of cores (attempt {attempt})"
+        );
+        if passed.min(used) < LIMIT {
+            return run(&mut stage.command(folder.join("target/debug/newcomer")))
+                .context("the new program");
+        }
+    }
+    bail!("compiling tamtam takes {LIMIT:?} or more")
+}
+
+/// The core time of all processes that were started here and have ended.
+fn core_time_of_children() -> Result<Duration> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let micros = |time: nix::sys::time::TimeVal| {
+        let seconds = Duration::from_secs(time.tv_sec().unsigned_abs());
+        seconds + Duration::from_micros(time.tv_usec().unsigned_abs())
+    };
+    Ok(micros(usage.user_time()) + micros(usage.system_time()))
+}
+
+pub(crate) fn package(stage: &Stage) -> Result<()> {
+    let version = output_of(&mut stage.cargo("--version"))?;
+    // Crates of one workspace that are not published yet can be packaged together since then.
+    if minor_version(&version).is_none_or(|minor| minor < 90) {
+        return skip("cargo is older than 1.90 and cannot package crates that need each other");
+    }
+    let folder = stage.target.join("package");
+    let packages = folder.join("package");
+    let _ = fs::remove_dir_all(&packages);
+    let mut cargo = stage.cargo("package --workspace --allow-dirty --no-verify --target-dir");
+    cargo.arg(&folder);
+    for package in stage.packages().filter(|package| !package.is_published) {
+        cargo.args(["--exclude", &package.name]);
+    }
+    run(&mut cargo)?;
+    // Cargo would compile each of them by itself, with all that it needs, and as if published crates never changed. A
+    // workspace of what was unpacked finds what clippy has compiled.
+    let mut manifest =
+        "[workspace]\nresolver = \"3\"\nmembers = [\"tamtam*/\"]\n[patch.crates-io]\n".to_owned();
+    for entry in fs::read_dir(&packages)? {
+        let archive = entry?.path();
+        if archive.extension() != Some(OsStr::new("crate")) {
+            continue;
+        }
+        // As files of now: in a package all are of one day long ago, and cargo would not look at what has changed.
+        run(stage
+            .command("tar")
+            .arg("-xzmf")
+            .arg(&archive)
+            .arg("-C")
+            .arg(&packages))?;
+        let folder = archive
+            .file_stem()
+            .and_then(OsStr::to_str)
+            .context("the name of a package")?;
+        // Its version is behind the last hyphen.
+        let (name, _) = folder.rsplit_once('-').context("the name of a package")?;
+        manifest += &format!("{name} = {{ path = \"{folder}\" }}\n");
+    }
+    let ours = fs::read_to_string(stage.root().join("Cargo.toml"))?;
+    let profiles = ours
+        .find("\n[profile")
+        .context("the profiles of the workspace")?;
+    manifest += &ours[profiles..];
+    fs::write(packages.join("Cargo.toml"), manifest)?;
+    fs::copy(stage.root().join("Cargo.lock"), packages.join("Cargo.lock"))?;
+    let mut cargo = stage.cargo("check --workspace --all-features --manifest-path");
+    run(cargo.arg(packages.join("Cargo.toml"))).context("compiling what is in the packages")
+}
+
+/// `90` of `cargo 1.90.2 (..)`.
+fn minor_version(version: &str) -> Option<u32> {
+    let mut parts = version.split_whitespace().nth(1)?.split('.');
+    (parts.next()? == "1").then_some(())?;
+    parts.next()?.parse().ok()
+}
+
+/// The features of tamtam-rows that need a C compiler for the platform, or sockets; they are not compiled for others.
+const NEEDS_THE_PLATFORM: [&str; 6] = [
+    "arrow",
+    "compression",
+    "mysql",
+    "parquet",
+    "postgres",
+    "sqlite",
+];
+
+pub(crate) fn targets(stage: &Stage) -> Result<()> {
+    let installed = output_of(
+        stage
+            .command("rustup")
+            .args(["target", "list", "--installed"]),
+    )
+    .unwrap_or_default();
+    let wanted = output_of(stage.command("scripts/setup").arg("--targets"))?;
+    let rows = stage
+        .workspace
+        .package("tamtam-rows")
+        .context("tamtam-rows")?;
+    let portable: Vec<_> = rows
+        .features
+        .iter()
+        .filter(|feature| !NEEDS_THE_PLATFORM.contains(&feature.as_str()))
+        .cloned()
+        .collect();
+    let mut checked = 0;
+    for platform in wanted.lines() {
+        if !installed.lines().any(|line| line == platform) {
+            println!("{platform} skipped: never compiled there");
+            continue;
+        }
+        println!("--- {platform}");
+        let check = |arguments: &str| {
+            let mut cargo = stage.cargo(&format!("check --target {platform} {arguments}"));
+            cargo
+                .arg("--target-dir")
+                .arg(stage.target.join("targets"))
+                .env("RUSTFLAGS", "-D warnings");
+            cargo
+        };
+        // The libraries that are to compile everywhere.
+        run(&mut check(
+            "-p tamtam-amf -p tamtam-wait -p tamtam-channel -p tamtam-actor -p tamtam --all-features",
+        ))?;
+        run(check("-p tamtam-rows --no-default-features --features").arg(portable.join(",")))?;
+        if platform == "wasm32-unknown-unknown" {
+            without_threads(stage)?;
+        }
+        checked += 1;
+    }
+    if checked == 0 {
+        return skip("never compiled there (no other platform's standard library is installed)");
+    }
+    Ok(())
+}
+
+/// A program for WebAssembly that does not block.
+const DOES_NOT_BLOCK: &str = "fn main() {
+    if let Ok(pool) = tamtam::Pool::builder().build() {
+        let numbers = pool.spawn_fn(|_: u64, _| {});
+        numbers.map(u64::from).tell(1_u8).unwrap();
+    }
+    let (sender, receiver) = tamtam::bounded(1);
+    sender.try_send(1).unwrap();
+    assert_eq!(receiver.try_recv(), Ok(1));
+    let _ = (sender.send_async(2), receiver.recv_async());
+    let mut select = tamtam::Select::new();
+    select.recv(&receiver);
+    assert!(select.try_select().is_err());
+}
+";
+
+/// What blocks, each in its way.
+const BLOCKS: [&str; 7] = [
+    "tamtam::bounded::<u8>(1).1.recv()",
+    "tamtam::bounded(0).0.send(1)",
+    "tamtam::Slot::<u8>::new().take()",
+    "tamtam::Event::auto().wait()",
+    "tamtam::spsc::unbounded::<u8>().1.recv()",
+    "tamtam::Property::new(1).wait_changed(0)",
+    "tamtam::Pool::new().spawn_fn(|reply: tamtam::Reply<u8>, _| reply.send(1)).ask(|reply| reply)",
+];
+
+/// Without threads nothing could end a wait, so what blocks must not compile there; the rest must.
+fn without_threads(stage: &Stage) -> Result<()> {
+    let folder = new_program(stage, "wasm", "\"actor\"")?;
+    let main = folder.join("src/main.rs");
+    let build = || build_program(stage, &folder, &["--target", "wasm32-unknown-unknown"]);
+    fs::write(&main, DOES_NOT_BLOCK)?;
+    run(&mut build()).context("a program for wasm32 that does not block")?;
+    for blocking in BLOCKS {
+        fs::write(&main, format!("fn main() {{ let _ = {blocking}; }}\n"))?;
+        let output = build().output()?;
+        ensure!(
+            !output.status.success(),
+            "'{blocking}' blocks, and compiles for wasm32 without threads"
+        );
+        let said = String::from_utf8_lossy(&output.stderr);
+        if !said.contains("would block") && !said.contains("no method named") {
+            bail!("'{blocking}' fails for another reason:\n{said}");
+        }
+    }
+    println!("what blocks does not compile for wasm32 without threads");
+    Ok(())
+}
+
+pub(crate) fn msrv(stage: &Stage) -> Result<()> {
+    let manifest = fs::read_to_string(stage.root().join("Cargo.toml"))?;
+    let oldest = oldest_rust(&manifest).context("the workspace names no oldest Rust")?;
+    if !succeeds(&mut stage.cargo(&format!("+{oldest} --version"))) {
+        return skip(format!("Rust {oldest} is not installed"));
+    }
+    let mut cargo = stage.cargo(&format!(
+        "+{oldest} check --workspace --all-features --target-dir"
+    ));
+    run(cargo.arg(stage.target.join("msrv")))
+}
+
+fn oldest_rust(manifest: &str) -> Option<&str> {
+    let version = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("rust-version"))?;
+    version.split('"').nth(1)
+}
+
+pub(crate) fn drop_in(stage: &Stage) -> Result<()> {
+    run(&mut stage.command("scripts/drop-in"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        assert_eq!(
+            minor_version("cargo 1.95.0 (f2d3ce0bd 2026-03-21)\n"),
+            Some(95)
+        );
+        assert_eq!(minor_version("cargo 1.88.0-nightly (x)"), Some(88));
+        assert_eq!(minor_version("cargo"), None);
+        assert_eq!(
+            oldest_rust("[workspace]\nrust-version = \"1.88\"\n"),
+            Some("1.88")
+        );
+        assert_eq!(oldest_rust("[workspace]\n"), None);
+    }
+}

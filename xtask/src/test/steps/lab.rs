@@ -1,0 +1,50 @@
+//! The lab as its user starts it, and the systems that it compares with.
+
+use std::fs;
+
+use anyhow::{Result, ensure};
+
+use crate::test::stage::{Stage, run};
+
+pub(crate) fn peers(stage: &Stage) -> Result<()> {
+    let mut cargo =
+        stage.cargo("clippy --all-targets --manifest-path peers/rust/Cargo.toml --target-dir");
+    cargo
+        .arg(stage.root().join("peers/rust/target"))
+        .args(["--", "-D", "warnings"]);
+    run(&mut cargo)
+}
+
+pub(crate) fn lab(stage: &Stage) -> Result<()> {
+    let results = stage.log("lab.jsonl");
+    let _ = fs::remove_file(&results);
+    // It is to work here, not to say how fast: optimizing the libraries of other forms took three quarters of the time.
+    // Beside the examples it has the features that the tests brought with them, and is there already.
+    let mut cargo =
+        stage.cargo("build --workspace --exclude tamtam-guide --all-features --bins --examples");
+    run(&mut cargo)?;
+    let lab = |arguments: &[&str]| {
+        let mut command = stage.command("scripts/lab");
+        command
+            .env("TAMTAM_PROGRAM", stage.target.join("debug/tamtam"))
+            .args(arguments);
+        command
+    };
+    run(&mut lab(&["list"]))?;
+    // A first look at each experiment, as a newcomer takes it.
+    run(lab(&["--against", "none", "--runs", "1", "--json"]).arg(&results))?;
+    let figures = fs::read_to_string(&results)?;
+    ensure!(!figures.is_empty(), "the lab wrote no results");
+    let is_verified = |line: &&str| line.contains(r#""verified":true"#);
+    let others: Vec<_> = figures.lines().filter(|line| !is_verified(line)).collect();
+    ensure!(
+        others.is_empty(),
+        "these figures were not verified:\n{}",
+        others.join("\n")
+    );
+    println!("{} figures, all verified", figures.lines().count());
+    run(lab(&["report"])
+        .arg(&results)
+        .arg("--out")
+        .arg(results.with_extension("html")))
+}

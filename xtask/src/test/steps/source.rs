@@ -1,0 +1,321 @@
+//! Steps that look at the source: what is in it, its form, clippy, its documentation, its features.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::floors::Floors;
+use crate::test::features;
+use crate::test::jobs::Job;
+use crate::test::stage::{Stage, find_program, packages_as_arguments, run, run_into, skip};
+use crate::test::workspace::Package;
+use crate::{Graph, Sources};
+
+/// The manifests of our workspaces, of which one is the workspace of the crates.
+const WORKSPACES: [&str; 4] = [
+    "Cargo.toml",
+    "peers/rust/Cargo.toml",
+    "examples/window/Cargo.toml",
+    "fuzz/Cargo.toml",
+];
+
+/// The crates that have unsafe code.
+const MAY_BE_UNSAFE: [&str; 4] = [
+    "tamtam-wait",
+    "tamtam-channel",
+    "tamtam-actor",
+    "tamtam-rows",
+];
+
+pub(crate) fn rules(stage: &Stage) -> Result<()> {
+    let manifests: &[&str] = if stage.is_whole() {
+        &WORKSPACES
+    } else {
+        &WORKSPACES[..1]
+    };
+    for manifest in manifests {
+        let mut metadata = stage.cargo("metadata --locked --format-version 1 --manifest-path");
+        let unread = stage.log("metadata.json");
+        run_into(metadata.arg(manifest), &unread).with_context(|| {
+            format!(
+                "the lock file beside {manifest} is not current: run cargo check there and keep it"
+            )
+        })?;
+        fs::remove_file(unread)?;
+    }
+    let is_ours = |package: &&Package| package.folder.starts_with("crates");
+    for package in stage.packages().filter(is_ours) {
+        rules_of(package, stage.root())?;
+    }
+    let mut unfinished = Vec::new();
+    for folder in ["crates", "examples"] {
+        find_unfinished(&stage.root().join(folder), &mut unfinished)?;
+    }
+    ensure!(
+        unfinished.is_empty(),
+        "these lines are unfinished:\n{}",
+        unfinished.join("\n")
+    );
+    Ok(())
+}
+
+/// The rules of one crate. Its floors are a test of this crate's, too; here they are said sooner.
+fn rules_of(package: &Package, root: &Path) -> Result<()> {
+    let folder = root.join(&package.folder);
+    let name = &package.name;
+    let readme = fs::read_to_string(folder.join("README.md")).unwrap_or_default();
+    ensure!(!readme.is_empty(), "{name} has no README.md");
+    let manifest = fs::read_to_string(folder.join("Cargo.toml"))?;
+    let has_description = manifest.lines().any(|line| line.starts_with("description"));
+    ensure!(has_description, "{name} has no description");
+    if !MAY_BE_UNSAFE.contains(&name.as_str()) {
+        for root in ["src/lib.rs", "src/main.rs"] {
+            let Ok(source) = fs::read_to_string(folder.join(root)) else {
+                continue;
+            };
+            let forbids = source
+                .lines()
+                .any(|line| line.starts_with("#![forbid(unsafe_code)]"));
+            ensure!(
+                forbids,
+                "{root} of {name} does not say #![forbid(unsafe_code)]"
+            );
+        }
+    }
+    let sources = Sources::read(&folder)?;
+    if let Some(floors) = Floors::read(&sources)? {
+        let breaches = floors.breaches(&Graph::of(&sources));
+        let said: Vec<_> = breaches.iter().map(ToString::to_string).collect();
+        ensure!(said.is_empty(), "{name}: {}", said.join("\n"));
+    }
+    Ok(())
+}
+
+/// Lines that say that something is still to be written.
+fn find_unfinished(folder: &Path, found: &mut Vec<String>) -> Result<()> {
+    const MARKS: [&str; 3] = ["todo!", "unimplemented!", "dbg!"];
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() {
+            if !path.ends_with("target") {
+                find_unfinished(&path, found)?;
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path)?;
+            for (number, line) in text.lines().enumerate() {
+                if MARKS.iter().any(|mark| has_word(line, mark)) {
+                    found.push(format!("{}:{}: {line}", path.display(), number + 1));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a line has a macro that no longer name ends with.
+fn has_word(line: &str, word: &str) -> bool {
+    line.match_indices(word).any(|(at, _)| {
+        !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_')
+    })
+}
+
+pub(crate) fn scripts(stage: &Stage) -> Result<()> {
+    let mut bash = Vec::new();
+    for script in files_in(&stage.root().join("scripts"))?
+        .into_iter()
+        .chain([stage.root().join(".ci/run")])
+    {
+        let text = fs::read_to_string(&script)?;
+        if text
+            .lines()
+            .next()
+            .is_some_and(|line| line.ends_with("bash"))
+        {
+            check_script(stage, &script, "bash")?;
+            bash.push(script);
+        }
+    }
+    let mut peers = Vec::new();
+    for folder in files_in(&stage.root().join("peers"))? {
+        for name in ["build", "run"] {
+            let script = folder.join(name);
+            if script.exists() {
+                check_script(stage, &script, "sh")?;
+                peers.push(script);
+            }
+        }
+    }
+    let Some(shellcheck) = find_program("shellcheck", &[]) else {
+        return skip("there is no shellcheck; only the syntax was checked");
+    };
+    run(stage.command(&shellcheck).args(bash))?;
+    // With the file that they have in common.
+    peers.push(stage.root().join("peers/common.sh"));
+    run(stage
+        .command(&shellcheck)
+        .arg("--external-sources")
+        .args(peers))
+}
+
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut files: Vec<_> = entries
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<_>>()?;
+    files.sort();
+    Ok(files)
+}
+
+fn check_script(stage: &Stage, script: &Path, shell: &str) -> Result<()> {
+    let mode = fs::metadata(script)?.permissions().mode();
+    ensure!(mode & 0o111 != 0, "{} is not executable", script.display());
+    run(stage.command(shell).arg("-n").arg(script))
+}
+
+pub(crate) fn format(stage: &Stage) -> Result<()> {
+    if !stage.is_whole() {
+        // Rustfmt takes crates by name only with -p.
+        let packages = packages_as_arguments(stage.packages());
+        return run(stage.cargo("fmt --check").args(packages)).context("run cargo fmt");
+    }
+    run(&mut stage.cargo("fmt --all --check")).context("run cargo fmt --all")?;
+    for manifest in &WORKSPACES[1..] {
+        run(stage.cargo("fmt --check --manifest-path").arg(manifest))
+            .with_context(|| format!("run cargo fmt --manifest-path {manifest}"))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn clippy(stage: &Stage) -> Result<()> {
+    if stage.is_whole() {
+        return run(
+            &mut stage.cargo("clippy --workspace --all-targets --all-features -- -D warnings")
+        );
+    }
+    let packages = packages_as_arguments(stage.packages());
+    run(stage
+        .cargo("clippy --all-targets --all-features")
+        .args(packages)
+        .args(["--", "-D", "warnings"]))?;
+    // What is built on them still has to compile, but for the programs, whose libraries take minutes.
+    let on_them = |package: &&Package| {
+        package.is_library
+            && !package.is_program
+            && stage
+                .packages()
+                .any(|changed| package.depends_on(&changed.name))
+    };
+    let dependents = packages_as_arguments(stage.workspace.packages.iter().filter(on_them));
+    if dependents.is_empty() {
+        return Ok(());
+    }
+    run(stage
+        .cargo("clippy --lib")
+        .args(dependents)
+        .args(["--", "-D", "warnings"]))
+}
+
+pub(crate) fn docs(stage: &Stage) -> Result<()> {
+    let packages = if stage.is_whole() {
+        vec!["--workspace".to_owned()]
+    } else {
+        packages_as_arguments(stage.packages().filter(|package| package.is_library))
+    };
+    let mut cargo = stage.cargo("doc --no-deps --all-features --lib");
+    run(cargo.args(packages).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+pub(crate) fn features(stage: &Stage) -> Result<()> {
+    // A check takes one core, and cargo lets only one at a time work in a folder. These two take as long as all others.
+    const BESIDE: [&str; 2] = ["tamtam", "tamtam-actor"];
+    let (mut here, mut beside) = (Vec::new(), Vec::new());
+    let is_ours = |package: &&Package| package.folder.starts_with("crates");
+    for package in stage.packages().filter(is_ours) {
+        let is_beside = stage.is_whole() && BESIDE.contains(&package.name.as_str());
+        let choices = if package.is_program {
+            features::of_program(&package.features)
+        } else {
+            features::of_library(&package.features)
+        };
+        for choice in choices {
+            let name = format!(
+                "{} with features: {}",
+                package.name,
+                if choice.is_empty() { "none" } else { &choice }
+            );
+            let mut cargo = stage.cargo("clippy --quiet --no-default-features");
+            cargo.args(["--package", &package.name, "--features", &choice]);
+            if is_beside {
+                cargo.arg("--target-dir").arg(stage.target.join("features"));
+            }
+            cargo.args(["--", "-D", "warnings"]);
+            let jobs = if is_beside { &mut beside } else { &mut here };
+            jobs.push((name, cargo));
+        }
+    }
+    let in_turn = |name: &str, commands: Vec<(String, std::process::Command)>| Job {
+        name: name.to_owned(),
+        commands: commands
+            .into_iter()
+            .flat_map(|(name, cargo)| {
+                let mut echo = stage.command("echo");
+                echo.arg(format!("{}{name}", crate::test::libtest::HEADING));
+                [echo, cargo]
+            })
+            .collect(),
+    };
+    if here.is_empty() && beside.is_empty() {
+        bail!("there is no crate to choose features of");
+    }
+    stage.run_jobs(
+        2,
+        [
+            in_turn("features", here),
+            in_turn("features in a folder of their own", beside),
+        ],
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unfinished_lines_are_found_and_longer_names_are_not() {
+        assert!(has_word("    todo!(\"later\")", "todo!"));
+        assert!(has_word("x = dbg!(y)", "dbg!"));
+        assert!(!has_word("my_todo!()", "todo!"));
+        assert!(!has_word("// to do", "todo!"));
+    }
+
+    #[test]
+    fn a_crate_without_a_readme_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let package = Package {
+            name: "tamtam-sea".to_owned(),
+            folder: "crates/tamtam-sea".into(),
+            ..Package::default()
+        };
+        let root = folder.path().join("crates/tamtam-sea");
+        let error = || rules_of(&package, folder.path()).unwrap_err().to_string();
+        fs::create_dir_all(root.join("src")).unwrap();
+        assert_eq!(error(), "tamtam-sea has no README.md");
+        fs::write(root.join("README.md"), "# Sea").unwrap();
+        fs::write(root.join("Cargo.toml"), "[package]\n").unwrap();
+        assert_eq!(error(), "tamtam-sea has no description");
+        fs::write(root.join("Cargo.toml"), "description = \"\"\n").unwrap();
+        fs::write(root.join("src/lib.rs"), "//! Sea.\n").unwrap();
+        assert_eq!(
+            error(),
+            "src/lib.rs of tamtam-sea does not say #![forbid(unsafe_code)]"
+        );
+        fs::write(
+            root.join("src/lib.rs"),
+            "#![forbid(unsafe_code)]\n//! Sea.\n",
+        )
+        .unwrap();
+        rules_of(&package, folder.path()).unwrap();
+    }
+}

@@ -1,0 +1,96 @@
+//! Steps that run tests as a user's machine would: all tests, the guide, the examples.
+
+use std::ffi::OsStr;
+use std::fs;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::test::jobs::Job;
+use crate::test::programs::{self, Manner};
+use crate::test::stage::{Stage, cargo_programs, find_program, output_of, run};
+use crate::test::workspace::Package;
+
+/// How many test programs run at a time: many tests wait.
+const LANES: usize = 3;
+
+pub(crate) fn tests(stage: &Stage) -> Result<()> {
+    let selection = stage.selection();
+    let manner = Manner {
+        is_timed: true,
+        ..Manner::default()
+    };
+    stage.side_by_side(LANES, |queue| {
+        let mut cargo = stage.cargo("test");
+        cargo.args(&selection);
+        programs::build_into(queue, cargo, &manner)?;
+        // What the documentation shows is compiled while tests still run.
+        let with_docs = stage.packages().filter(|package| package.is_library);
+        if stage.is_whole() || with_docs.count() > 0 {
+            let mut cargo = stage.cargo("test --no-fail-fast --doc");
+            cargo.args(&selection);
+            queue.push_first(Job::new("documentation", cargo));
+        }
+        Ok(())
+    })
+}
+
+pub(crate) fn guide(stage: &Stage) -> Result<()> {
+    let is_guide = |package: &Package| package.name == "tamtam-guide";
+    if !stage.is_whole() && !stage.packages().any(is_guide) {
+        // What a crate promises is proved by tests that it has.
+        return run(&mut stage.cargo("test --package tamtam-guide --test guide promises"));
+    }
+    run(&mut stage.cargo("test --package tamtam-guide --no-fail-fast"))?;
+    // Where there is mdbook, the book is built, too; scripts/guide installs it.
+    let Some(mdbook) = find_program("mdbook", &cargo_programs()) else {
+        println!("the book was not built: there is no mdbook");
+        return Ok(());
+    };
+    let mut build = stage.command(mdbook);
+    let output = build
+        .args(["build", "docs", "--dest-dir"])
+        .arg(stage.target.join("guide"))
+        .output()?;
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    print!("{said}");
+    ensure!(output.status.success(), "the book: {}", output.status);
+    let complaints = |line: &str| {
+        let line = line.trim_start().trim_start_matches('[');
+        line.starts_with("WARN") || line.starts_with("ERROR")
+    };
+    ensure!(
+        !said.lines().any(complaints),
+        "mdbook complains as shown above"
+    );
+    Ok(())
+}
+
+pub(crate) fn examples(stage: &Stage) -> Result<()> {
+    let mut cargo = stage.cargo("build --examples");
+    run(cargo.args(stage.selection()))?;
+    let sources = stage.root().join("crates/tamtam/examples");
+    let mut examples: Vec<_> = fs::read_dir(&sources)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<_>>()?;
+    examples.sort();
+    examples.retain(|file| file.extension() == Some(OsStr::new("rs")));
+    ensure!(!examples.is_empty(), "there is no example");
+    for source in examples {
+        let name = source
+            .file_stem()
+            .and_then(OsStr::to_str)
+            .context("the name of an example")?;
+        println!("--- {name}");
+        let mut example = stage.command(stage.target.join("debug/examples").join(name));
+        // Threads or not, it says the same each time.
+        let Ok(expected) = fs::read_to_string(source.with_extension("txt")) else {
+            run(&mut example)?;
+            continue;
+        };
+        let printed = output_of(&mut example)?;
+        if printed != expected {
+            bail!("the example {name} prints something else than the file beside it:\n{printed}");
+        }
+    }
+    Ok(())
+}
