@@ -195,7 +195,9 @@ pub(crate) fn targets(stage: &Stage) -> Result<()> {
         run(&mut check(
             "-p tamtam-amf -p tamtam-wait -p tamtam-channel -p tamtam-actor -p tamtam --all-features",
         ))?;
-        run(check("-p tamtam-rows --no-default-features --features").arg(portable.join(",")))?;
+        run(check("-p tamtam-rows --no-default-features")
+            .arg("--features")
+            .arg(portable.join(",")))?;
         if platform == "wasm32-unknown-unknown" {
             without_threads(stage)?;
         }
