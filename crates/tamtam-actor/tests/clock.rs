@@ -8,50 +8,20 @@ mod support;
 
 use std::cell::Cell;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::rc::Rc;
-use std::sync::mpsc;
+use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use support::LONG;
 use tamtam_actor::{Address, Budget, Every, Frame, Pool, Worker};
+use tamtam_testing::{in_a_process_of_its_own, succeeds_in_a_forked_child};
 
 /// A wait that only a lost timer uses up; shorter than that of those who wait for the process.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
-}
-
-/// Runs `program` in a child that this thread alone is forked into; whether it returned `true`. One that hangs is ended.
-fn succeeds_in_a_forked_child(program: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child runs on with this thread alone, allocates (which the system's allocator allows) and ends
-    // without returning from here.
-    let child = unsafe { libc::fork() };
-    assert!(child >= 0, "no child");
-    if child == 0 {
-        let code = i32::from(!program());
-        // SAFETY: ends the child.
-        unsafe { libc::_exit(code) };
-    }
-    let patient_until = Instant::now() + LONG / 4;
-    let mut status = 0;
-    loop {
-        // SAFETY: the child is ours, and the status a place to write to.
-        if unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == child {
-            return libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0;
-        }
-        if Instant::now() > patient_until {
-            // SAFETY: the child is ours and was not waited for to its end.
-            unsafe {
-                libc::kill(child, libc::SIGKILL);
-                libc::waitpid(child, &raw mut status, 0);
-            }
-            return false;
-        }
-        thread::sleep(ms(1));
-    }
 }
 
 /// Pumps until something was counted, or nothing comes any more.
@@ -93,24 +63,24 @@ fn timers_in_a_forked_child_come() {
     let ignoring = pool.spawn_fn(|(), _| ());
     // The clock of the parent has an appointment, and sleeps.
     ignoring.tell_after(ms(200), ());
-    assert!(succeeds_in_a_forked_child(|| {
+    assert!(succeeds_in_a_forked_child(LONG / 4, || {
         timers_come(&Pool::with_threads(1))
     }));
     // Set in the parent, pumped in the child.
     let mut frame = Frame::new();
     let (actor, count) = counter(&frame);
     actor.tell_after(ms(200), ());
-    assert!(succeeds_in_a_forked_child(|| pump_until_counted(
+    assert!(succeeds_in_a_forked_child(LONG / 4, || pump_until_counted(
         &mut frame, &count
     )));
 }
-
-const WITHOUT_THREADS: &str = "TAMTAM_TEST_WITHOUT_THREADS";
 
 #[test]
 fn timers_come_where_no_thread_can_be_started() {
     in_a_process_of_its_own(
         "timers_come_where_no_thread_can_be_started",
+        LONG / 2,
+        |_| {},
         without_threads,
     );
 }
@@ -119,34 +89,10 @@ fn timers_come_where_no_thread_can_be_started() {
 fn a_worker_alone_keeps_its_timers_where_no_thread_can_be_started() {
     in_a_process_of_its_own(
         "a_worker_alone_keeps_its_timers_where_no_thread_can_be_started",
+        LONG / 2,
+        |_| {},
         without_threads_but_a_worker,
     );
-}
-
-/// Runs the program of this test in a process of its own, which then may not have the memory for the stack of another
-/// thread.
-fn in_a_process_of_its_own(test: &str, program: fn()) {
-    if std::env::var_os(WITHOUT_THREADS).is_some() {
-        return program();
-    }
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test])
-        .args(["--test-threads", "1"])
-        .env(WITHOUT_THREADS, "1")
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let patient_until = Instant::now() + LONG / 2;
-    while Instant::now() < patient_until {
-        if let Some(status) = child.try_wait().unwrap() {
-            assert!(status.success());
-            return;
-        }
-        thread::sleep(ms(1));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    panic!("a timer did not come");
 }
 
 /// Memory for no more than so many bytes beside what is used now; none is all that there is.
@@ -178,6 +124,7 @@ fn without_threads() {
     resident.tell(()).unwrap();
     receiver.recv_timeout(PATIENCE).unwrap();
     let (actor, count) = counter(&frame);
+    both_threads_have_begun(&pool);
     allow_memory(Some(1 << 20));
     assert!(thread::Builder::new().spawn(|| ()).is_err());
 
@@ -194,6 +141,19 @@ fn without_threads() {
     allow_memory(None);
     receiver.recv_timeout(PATIENCE).expect("a worker's timer");
     assert!(timers_come(&pool), "a pool's timer");
+}
+
+/// Waits until both threads of the pool have had a turn: one that begins later may need more memory than there is then.
+fn both_threads_have_begun(pool: &Pool) {
+    let meet = Arc::new(Barrier::new(3));
+    for _ in 0..2 {
+        let meet = Arc::clone(&meet);
+        let actor = pool.spawn_fn(move |(), _| {
+            meet.wait();
+        });
+        actor.tell(()).unwrap();
+    }
+    meet.wait();
 }
 
 /// No pool looks after the timers, too: whoever sets one has to wake the worker.

@@ -201,17 +201,16 @@ fn timer_runs() -> bool {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_timer_ends_when_nobody_waits_with_a_deadline() {
-    const NAME: &str = "asynchronous::timeouts::the_timer_ends_when_nobody_waits_with_a_deadline";
-    const MARK: &str = "TAMTAM_TEST_ALONE";
-    if std::env::var_os(MARK).is_none() {
-        let status = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", NAME, "--nocapture"])
-            .env(MARK, "1")
-            .status()
-            .unwrap();
-        assert!(status.success());
-        return;
-    }
+    tamtam_testing::in_a_process_of_its_own(
+        "asynchronous::timeouts::the_timer_ends_when_nobody_waits_with_a_deadline",
+        crate::support::LIMIT,
+        |_| {},
+        the_timer_ends,
+    );
+}
+
+#[cfg(target_os = "linux")]
+fn the_timer_ends() {
     within_limit(|| {
         assert!(!timer_runs(), "it runs before it is needed");
         // A thread has its name a moment after it was started.

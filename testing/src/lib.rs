@@ -1,0 +1,167 @@
+//! What the tests of several crates share: a test that runs in a process of its own, and a forked child.
+
+use std::io::Read;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Tells a test that it is in the process which was started for it.
+const ALONE: &str = "TAMTAM_TEST_ALONE";
+
+/// Runs `program`, the body of the test with this path, in a process that runs nothing else.
+///
+/// The test calls this with its own path as the test program lists it: `module::name`. `prepare` may change the command that
+/// starts the process.
+///
+/// # Panics
+///
+/// If the test fails in that process, has not ended after `patience`, or is not found by that path.
+pub fn in_a_process_of_its_own(
+    path: &str,
+    patience: Duration,
+    prepare: impl FnOnce(&mut Command),
+    program: impl FnOnce(),
+) {
+    if std::env::var_os(ALONE).is_some_and(|alone| alone == path) {
+        return program();
+    }
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command
+        .args(["--exact", path, "--test-threads", "1"])
+        .env(ALONE, path)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    prepare(&mut command);
+    let mut child = command.spawn().expect("a process for the test");
+    let mut output = child.stdout.take().expect("its output");
+    let said = thread::spawn(move || {
+        let mut said = String::new();
+        output.read_to_string(&mut said).map(|_| said)
+    });
+    let status = wait_for(&mut child, patience);
+    let said = said.join().expect("the reader").expect("what it said");
+    match status {
+        None => panic!("{path} has not ended after {patience:?}:\n{said}"),
+        Some(status) => assert!(status.success(), "{path}: {status}:\n{said}"),
+    }
+    assert!(
+        said.contains("test result: ok. 1 passed"),
+        "{path} is no test of this program:\n{said}"
+    );
+}
+
+/// Waits for a process; ends it, and gives nothing, where that takes longer than `patience`.
+fn wait_for(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+    let patient_until = Instant::now() + patience;
+    while Instant::now() < patient_until {
+        if let Some(status) = child.try_wait().expect("it was started here") {
+            return Some(status);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().expect("it was not waited for");
+    child.wait().expect("it was started here");
+    None
+}
+
+/// Runs `program` in a child that this thread alone is forked into; whether it returned `true`. A child that has not ended
+/// after `patience` is ended.
+#[cfg(target_os = "linux")]
+pub fn succeeds_in_a_forked_child(patience: Duration, program: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the child runs on with this thread alone, allocates (which the system's allocator allows) and ends without
+    // returning from here.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "no child");
+    if child == 0 {
+        // A panic must not go on in the child to where this was called from.
+        let succeeds = std::panic::catch_unwind(std::panic::AssertUnwindSafe(program));
+        let code = i32::from(!succeeds.unwrap_or(false));
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(code) };
+    }
+    let patient_until = Instant::now() + patience;
+    let mut status = 0;
+    loop {
+        // SAFETY: the child was started above and not waited for to its end; the status is a place to write to.
+        if unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == child {
+            return libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0;
+        }
+        if Instant::now() > patient_until {
+            // SAFETY: the child was started above and not waited for to its end; the status is a place to write to.
+            unsafe {
+                libc::kill(child, libc::SIGKILL);
+                libc::waitpid(child, &raw mut status, 0);
+            }
+            return false;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_test_runs_in_another_process() {
+        let this = std::process::id().to_string();
+        in_a_process_of_its_own(
+            "tests::a_test_runs_in_another_process",
+            PATIENCE,
+            |command| {
+                command.env("TAMTAM_TEST_PARENT", &this);
+            },
+            || assert_ne!(std::env::var("TAMTAM_TEST_PARENT").unwrap(), this),
+        );
+    }
+
+    /// It fails where it runs alone, and so it must where that is asked for.
+    #[test]
+    #[ignore = "run by the test below"]
+    fn fails() {
+        panic!("it is wrong");
+    }
+
+    #[test]
+    #[should_panic(expected = "exit status")]
+    fn a_failure_in_another_process_is_one_here() {
+        let ignored = |command: &mut Command| {
+            command.arg("--ignored");
+        };
+        in_a_process_of_its_own("tests::fails", PATIENCE, ignored, || {});
+    }
+
+    #[test]
+    #[should_panic(expected = "is no test of this program")]
+    fn a_path_that_is_wrong_is_noticed() {
+        in_a_process_of_its_own("tests::no_such_test", PATIENCE, |_| {}, || {});
+    }
+
+    #[test]
+    #[should_panic(expected = "has not ended")]
+    fn a_test_that_hangs_is_ended() {
+        in_a_process_of_its_own(
+            "tests::a_test_that_hangs_is_ended",
+            Duration::from_millis(300),
+            |_| {},
+            || loop {
+                thread::park();
+            },
+        );
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_forked_child_says_whether_it_succeeds() {
+        assert!(succeeds_in_a_forked_child(PATIENCE, || true));
+        assert!(!succeeds_in_a_forked_child(PATIENCE, || false));
+        assert!(!succeeds_in_a_forked_child(
+            Duration::from_millis(50),
+            || loop {
+                thread::park();
+            }
+        ));
+    }
+}
