@@ -9,20 +9,22 @@ use crate::cell::{AtWork, Cell, Door, Place};
 use crate::error::{AskError, NoThread, TellError};
 use crate::id::ActorId;
 use crate::mailbox::{Level, WhenFull, apart};
-use crate::reply::{Answer, Reply};
+use crate::reply::{Answer, AskedBy, Reply};
 use crate::task::ThreadWait;
 use crate::waits::{GRACE, HeldWait, Waiting};
 
+mod noting;
 mod outlet;
 mod recipient;
 mod tell_future;
 mod weak;
 
+pub(crate) use noting::Envelope;
 pub(crate) use outlet::Outlet;
 pub use tell_future::TellFuture;
 pub use weak::WeakAddress;
 
-use recipient::{Held, Mapped, Recipient, tell_through};
+use recipient::{Held, Mapped, Recipient};
 
 /// Where an actor is reached, for as many as want to.
 ///
@@ -180,7 +182,29 @@ impl<M> Address<M> {
     fn push(&self, message: M, when: WhenFull) -> Result<(), TellError<M>> {
         match &self.way {
             Way::Here(cell) => cell.0.push(message, when),
-            Way::Through(recipient) => tell_through(&**recipient, message, when),
+            Way::Through(recipient) => recipient.push(message, when, None),
+        }
+    }
+
+    /// As `push`, and says who waits for an answer.
+    pub(crate) fn push_asked(
+        &self,
+        message: M,
+        when: WhenFull,
+        asked_by: Option<AskedBy>,
+    ) -> Result<(), TellError<M>> {
+        match &self.way {
+            Way::Here(cell) => cell.0.push(message, when),
+            Way::Through(recipient) => recipient.push(message, when, asked_by),
+        }
+    }
+
+    /// Whether it is of use to say who waits for an answer.
+    #[inline(always)]
+    pub(crate) fn notes_askers(&self) -> bool {
+        match &self.way {
+            Way::Here(_) => false,
+            Way::Through(recipient) => recipient.notes_askers(),
         }
     }
 
@@ -238,9 +262,12 @@ impl<M> Address<M> {
         };
         if let Some(asker) = AtWork::id() {
             let (reply, answer) = Reply::open();
-            self.put_question(question(reply))?;
+            self.put_question(question(reply), &answer)?;
             wait.has_sent();
             return self.wait_at_work(asker, &answer, deadline);
+        }
+        if self.notes_askers() {
+            return self.ask_noted(question, wait, deadline);
         }
         let (reply, answer) = Reply::open_for_thread();
         let when = if self.waits() {
@@ -252,6 +279,27 @@ impl<M> Address<M> {
         wait.has_sent();
         // Perhaps in the drop of something: on a thread of a pool all the same.
         crate::task::while_blocked(|| answer.wait_until(deadline))
+    }
+
+    /// Asks on a thread that is at work for nobody, where it is noted who asks.
+    #[cold]
+    fn ask_noted<R: Send + 'static>(
+        &self,
+        question: impl FnOnce(Reply<R>) -> M,
+        wait: ThreadWait,
+        deadline: Option<Instant>,
+    ) -> Result<R, AskError> {
+        let (reply, answer) = Reply::open();
+        let when = if self.waits() {
+            WhenFull::WaitUntil(deadline)
+        } else {
+            WhenFull::AsMade
+        };
+        self.push_asked(question(reply), when, Some(answer.asked_by()))?;
+        wait.has_sent();
+        // Perhaps in the drop of something: on a thread of a pool all the same.
+        crate::task::while_blocked(|| answer.take_until(deadline))
+            .unwrap_or(Err(AskError::TimedOut))
     }
 
     /// Waits for an answer in a turn of an actor.
@@ -296,11 +344,11 @@ impl<M> Address<M> {
             Ok(answered) => answered,
             Err(stuck) => {
                 let name = match &self.way {
-                    Way::Here(cell) => cell.0.life().name(),
+                    Way::Here(cell) => cell.0.name(),
                     Way::Through(recipient) => recipient.name(),
                 };
                 let asked = (self.id(), name);
-                let asker = AtWork::place().map(|place| (place.id(), place.life().name()));
+                let asker = AtWork::place().map(|place| (place.id(), place.name()));
                 Some(Err(AskError::NoThread(NoThread::new(asker, asked, stuck))))
             }
         }
@@ -327,8 +375,17 @@ impl<M> Address<M> {
         }
     }
 
-    fn put_question(&self, question: M) -> Result<(), AskError> {
-        self.tell(question).map_err(AskError::from)
+    fn put_question<R: Send + 'static>(
+        &self,
+        question: M,
+        answer: &Answer<R>,
+    ) -> Result<(), AskError> {
+        let put = if self.notes_askers() {
+            self.push_asked(question, WhenFull::AsMade, Some(answer.asked_by()))
+        } else {
+            self.tell(question)
+        };
+        put.map_err(AskError::from)
     }
 
     /// Stops the actor when it has handled the message that it is at. What else lies in its mailbox is lost,
@@ -454,19 +511,21 @@ impl<M: Send + 'static> Address<M> {
     ) -> AskFuture<R> {
         let (reply, answer) = Reply::open();
         let open = answer.to_open();
-        let waiting = match self.try_tell(question(reply)) {
+        let asked_by = self.notes_askers().then(|| answer.asked_by());
+        let put = self.push_asked(question(reply), WhenFull::GiveBack, asked_by.clone());
+        let waiting = match put {
             Ok(()) => Ok(None),
             Err(error) if error.is_full() && self.waits() => {
-                Ok(Some((self.clone(), error.into_inner())))
+                Ok(Some((self.clone(), error.into_inner(), asked_by)))
             }
             Err(error) => Err(AskError::from(error)),
         };
         let to = self.id();
         AskFuture {
             answer: Box::pin(async move {
-                if let Some((address, question)) = waiting? {
+                if let Some((address, question, asked_by)) = waiting? {
                     // The wait for the answer is the one that is looked at.
-                    let told = TellFuture::unwatched(&address, question);
+                    let told = TellFuture::of_question(&address, question, asked_by);
                     limit.await_within(told).await.ok_or(AskError::Full(to))??;
                 }
                 let answered = limit.await_within(answer.awaited()).await;

@@ -25,8 +25,8 @@ use crate::ended::{EndReason, Ended, catch};
 use crate::error::{TellError, panic_of};
 use crate::id::{ActorId, forget_name};
 use crate::mailbox::{
-    DeadLetter, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed, Reserved,
-    Room, Ruled, Seen, Special, Tail, Things, Urgent, WhenFull, tell_of,
+    DeadLetter, Downstream, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed,
+    Reserved, Room, Ruled, Seen, Special, Store, Tail, Things, Upstream, Urgent, WhenFull, tell_of,
 };
 use crate::memory::SlabBox;
 use crate::observe::{Record, told};
@@ -216,6 +216,58 @@ impl<M: Send + 'static> Cell<M> {
             .ledger()
             .map(|ledger| Record::new(id, message_type, ledger, home.is_for_blocking()));
         let special = Special::new(mailbox, record);
+        // SAFETY: what the caller promises of the behaviour is what is asked for.
+        unsafe { Self::inhabited(id, home, special, 1, behavior) }
+    }
+
+    /// A cell with one address, whose messages are taken by something else than the actor in it.
+    ///
+    /// # Safety
+    ///
+    /// As for `new`.
+    pub(crate) unsafe fn relayed<B: Behavior<M> + 'static>(
+        home: Arc<dyn Home>,
+        mailbox: Ruled<M>,
+        downstream: Arc<dyn Downstream>,
+        behavior: impl FnOnce(Own<M>) -> B,
+    ) -> Arc<Self> {
+        let id = ActorId::next();
+        let record = home.ledger().map(|ledger| {
+            let message_type = downstream.message_type();
+            Record::new(id, message_type, ledger, home.is_for_blocking())
+        });
+        let special = Special::relayed(mailbox, record, downstream);
+        // SAFETY: what the caller promises of the behaviour is what is asked for.
+        unsafe { Self::inhabited(id, home, Some(special), 1, behavior) }
+    }
+
+    /// A cell without an address, which takes its messages from another one. Both are the same actor to all others.
+    ///
+    /// # Safety
+    ///
+    /// As for `new`.
+    pub(crate) unsafe fn instance<B: Behavior<M> + 'static>(
+        id: ActorId,
+        home: Arc<dyn Home>,
+        upstream: Arc<dyn Upstream<M>>,
+        behavior: impl FnOnce(Own<M>) -> B,
+    ) -> Arc<Self> {
+        let special = Special::upstream(upstream);
+        // SAFETY: what the caller promises of the behaviour is what is asked for.
+        unsafe { Self::inhabited(id, home, Some(special), 0, behavior) }
+    }
+
+    /// # Safety
+    ///
+    /// As for `new`.
+    #[inline(always)]
+    unsafe fn inhabited<B: Behavior<M> + 'static>(
+        id: ActorId,
+        home: Arc<dyn Home>,
+        special: Option<Box<Special<M>>>,
+        addresses: usize,
+        behavior: impl FnOnce(Own<M>) -> B,
+    ) -> Arc<Self> {
         let is_special = special.is_some();
         let cell = Arc::new(Cell {
             tail: Tail::new(),
@@ -224,7 +276,7 @@ impl<M: Send + 'static> Cell<M> {
             parked: AtomicBool::new(false),
             mutes: AtomicU32::new(0),
             lost: AtomicU64::new(0),
-            addresses: AtomicUsize::new(1),
+            addresses: AtomicUsize::new(addresses),
             special,
             home,
             acts: Inhabited::<M, B>::ACTS,
@@ -242,11 +294,14 @@ impl<M: Send + 'static> Cell<M> {
         if let Some(record) = cell.record() {
             record.begin(behavior.actor_type());
         }
-        told::born(
-            id,
-            behavior.actor_type(),
-            cell.record().map(|record| &**record),
-        );
+        if addresses != 0 {
+            // Otherwise the birth was told when the cell was made to which others send.
+            told::born(
+                id,
+                behavior.actor_type(),
+                cell.record().map(|record| &**record),
+            );
+        }
         // SAFETY: nobody else has the cell yet.
         cell.behavior
             .with_mut(|place| unsafe { *place = Some(behavior.into_raw().cast()) });
@@ -285,6 +340,65 @@ impl<M> Cell<M> {
     pub(crate) fn has_addresses(&self) -> bool {
         // SYNC cell-addresses
         self.addresses.load(Ordering::Acquire) != 0
+            || self.upstream().is_some_and(|others| others.has_addresses())
+    }
+
+    // ----------------------------------------------------------------------------------- parts
+
+    /// The cell to which others send, if that is not this one.
+    pub(crate) fn upstream(&self) -> Option<&Arc<dyn Upstream<M>>> {
+        match &self.special.as_ref()?.store {
+            Store::Upstream(upstream) => Some(upstream),
+            Store::Queue | Store::Limited(_) => None,
+        }
+    }
+
+    /// What takes the messages, if that is not the actor in this cell.
+    fn downstream(&self) -> Option<&Arc<dyn Downstream>> {
+        self.special.as_ref()?.downstream.as_ref()
+    }
+
+    /// Whether another cell is this actor by now.
+    pub(crate) fn is_replaced(&self) -> bool {
+        self.is_special && self.upstream().is_some_and(|others| others.is_replaced())
+    }
+
+    /// The message that was taken has been handled, and something else is to be done: `false` if another cell is this actor
+    /// by now.
+    #[inline]
+    pub(crate) fn goes_on(&self) -> bool {
+        !self.is_special || self.upstream().is_none_or(|others| others.goes_on())
+    }
+
+    /// The name that the actor was given, if any.
+    pub(crate) fn name(&self) -> Option<Arc<str>> {
+        match self.upstream() {
+            Some(upstream) => upstream.name(),
+            None => self.life.name(),
+        }
+    }
+
+    /// The type of the messages, for people to read.
+    pub(crate) fn message_type(&self) -> &'static str {
+        match self.downstream() {
+            Some(downstream) => downstream.message_type(),
+            None => core::any::type_name::<M>(),
+        }
+    }
+
+    /// The mailbox, for a cell that takes its messages from there.
+    pub(crate) fn to_take_from(&self) -> Option<&Limited<M>> {
+        self.limited()
+    }
+
+    /// Where the actor has its turns.
+    pub(crate) fn home(&self) -> &Arc<dyn Home> {
+        &self.home
+    }
+
+    /// Gives the actor a turn for a message that lies elsewhere.
+    pub(crate) fn wake(self: &Arc<Self>) {
+        self.sent(self.tail.wake());
     }
 
     /// The time by which the actor lives.
@@ -294,6 +408,9 @@ impl<M> Cell<M> {
 
     /// A message of this type was lost, or will be in a moment.
     pub(crate) fn note_lost(&self, message_type: &'static str, why: Loss) {
+        if let Some(upstream) = self.upstream() {
+            return upstream.note_lost(message_type, why);
+        }
         self.lost.fetch_add(1, Ordering::Relaxed);
         if let Some(record) = self.record() {
             record.count_lost();
@@ -301,7 +418,7 @@ impl<M> Cell<M> {
         told::lost(self.id, message_type);
         tell_of(|| DeadLetter {
             actor: self.id(),
-            name: self.life.name(),
+            name: self.name(),
             message_type,
             why,
         });
@@ -309,7 +426,7 @@ impl<M> Cell<M> {
 
     /// Loses a message: user code runs, which may panic.
     fn lose(&self, message: M, why: Loss) {
-        self.note_lost(core::any::type_name::<M>(), why);
+        self.note_lost(self.message_type(), why);
         let undelivered = self
             .special
             .as_ref()
@@ -355,6 +472,9 @@ impl<M> Cell<M> {
         if let Some(limited) = self.limited() {
             limited.close();
         }
+        if let Some(upstream) = self.upstream() {
+            upstream.close();
+        }
     }
 
     /// Whether nobody has sent anything behind the message that was taken last.
@@ -382,7 +502,7 @@ impl<M> Cell<M> {
     #[inline]
     pub(crate) fn counted(&self) -> usize {
         if self.is_special {
-            self.limited().map_or(0, Limited::len)
+            self.special.as_ref().map_or(0, |special| special.len())
         } else {
             0
         }
@@ -438,7 +558,7 @@ impl<M> Cell<M> {
     unsafe fn take_next(&self, counted: bool) -> Popped<M> {
         if self.is_special
             && counted
-            && let Some(message) = self.limited().and_then(Limited::pop)
+            && let Some(message) = self.pop_counted()
         {
             return Popped::Message(message);
         }
@@ -446,19 +566,26 @@ impl<M> Cell<M> {
         unsafe { self.head.pop(&self.tail, &self.seen) }
     }
 
+    /// Takes the next of the messages that are counted.
+    #[inline]
+    fn pop_counted(&self) -> Option<M> {
+        self.special.as_ref()?.pop()
+    }
+
     /// At the end of a turn: whether no message is left where they are counted. Then the next one wakes the receiver, which
     /// is seen by the one who is about to become idle.
     #[inline]
     fn has_none_counted(&self) -> bool {
-        !self.is_special || self.limited().is_none_or(Limited::rest)
+        !self.is_special || self.special.as_ref().is_none_or(|special| special.rest())
     }
 
     /// A turn of an actor that may be observed.
     #[inline(never)]
     fn special_turn(&self, behavior: &mut impl Behavior<M>) -> Turn {
         match self.record() {
-            None => behavior.turn(),
-            Some(record) => record.measure(|| behavior.turn()),
+            // It is another cell whose turns are measured.
+            Some(record) if self.downstream().is_none() => record.measure(|| behavior.turn()),
+            _ => behavior.turn(),
         }
     }
 
@@ -571,7 +698,16 @@ impl<M: Send + 'static> Place for Cell<M> {
     }
 
     fn message_type(&self) -> &'static str {
-        core::any::type_name::<M>()
+        Cell::message_type(self)
+    }
+
+    fn name(&self) -> Option<Arc<str>> {
+        Cell::name(self)
+    }
+
+    fn replace(&self) -> bool {
+        self.downstream()
+            .is_some_and(|downstream| downstream.replace())
     }
 
     fn is_on_this_thread(&self) -> bool {
@@ -648,7 +784,7 @@ impl<M: Send + 'static, B: Behavior<M> + 'static> Due for Inhabited<M, B> {
             }) {
                 Ok(turn) => turn,
                 Err(why) => {
-                    told::panicked(cell.id, behavior.actor_type(), cell.life.name(), &why);
+                    told::panicked(cell.id, behavior.actor_type(), cell.name(), &why);
                     after_panic(cell.id, behavior, why)
                 }
             }

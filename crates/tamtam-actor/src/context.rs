@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::cell::{Cell, Continuation, Own, State, System};
+use crate::cell::{Cell, Continuation, Own, Place, State, System};
 use crate::error::AskError;
 use crate::id::ActorId;
-use crate::mailbox::{Linked, Mark, Open};
+use crate::mailbox::{Linked, Mark, Open, WhenFull};
 use crate::pipe::Pipes;
-use crate::reply::{Answered, Race, Reply};
+use crate::reply::{Answered, Asked, Race, Reply};
 use crate::running::Running;
 use crate::time::Timers;
 use tamtam_wait::contain;
@@ -183,8 +183,11 @@ impl<A: Actor> Context<A> {
         M: Send + 'static,
         R: Send + 'static,
     {
-        let reply = Reply::to_continuation(self.pending(then));
-        put(address, question(reply));
+        let pending = self.pending(then);
+        if address.notes_askers() {
+            return put_noted(address, question, Race::new(pending));
+        }
+        put(address, question(Reply::to_continuation(pending)));
     }
 
     /// As [`ask`](Context::ask), but waits at most `timeout` for the answer, by the time of this actor's home: then `then`
@@ -228,6 +231,9 @@ impl<A: Actor> Context<A> {
         let over = Arc::clone(&race);
         // Set before the question is asked: whoever answers finds it.
         race.set_timer(self.after(timeout, move |_, _| over.end(Err(AskError::TimedOut))));
+        if address.notes_askers() {
+            return put_noted(address, question, race);
+        }
         put(address, question(Reply::to_continuation(Box::new(race))));
     }
 
@@ -251,6 +257,21 @@ impl<A: Actor> Context<A> {
 /// Asks a question, whose reply hears of it if it is refused.
 fn put<M>(address: &Address<M>, question: M) {
     if let Err(error) = address.tell(question) {
+        crate::reply::refuse(error);
+    }
+}
+
+/// As `put`, and says who waits for the answer.
+#[cold]
+#[inline(never)]
+fn put_noted<M, R: Send + 'static>(
+    address: &Address<M>,
+    question: impl FnOnce(Reply<R>) -> M,
+    race: Arc<Race<R>>,
+) {
+    let asked_by = Arc::downgrade(&(Arc::clone(&race) as Arc<dyn Asked>));
+    let question = question(Reply::to_continuation(Box::new(race)));
+    if let Err(error) = address.push_asked(question, WhenFull::AsMade, Some(asked_by)) {
         crate::reply::refuse(error);
     }
 }
@@ -349,8 +370,28 @@ impl<M: Send + 'static> Here<M> {
     ///
     /// As long as it, or a clone of it, is kept by somebody, the actor does not end for want of addresses.
     pub fn address(&self) -> Address<M> {
+        self.public_address().unwrap_or_else(|| self.own_address())
+    }
+
+    /// The address of the cell to which others send, if that is not this one.
+    fn public_address(&self) -> Option<Address<M>> {
+        let address = self.cell.upstream()?.address();
+        address.downcast().ok().map(|address| *address)
+    }
+
+    /// An address of this very cell, also if others send to another one: it keeps the actor in it from stopping.
+    pub(crate) fn own_address(&self) -> Address<M> {
         self.cell.add_address();
         Address::first(self.cell.to_arc())
+    }
+
+    /// The actor, as others know it: not only this cell, if they send to another one; and not any more if this one was replaced.
+    pub(crate) fn place(&self) -> Arc<dyn Place> {
+        let public = self.cell.upstream().and_then(|others| others.public());
+        match public.map(|public| public.downcast::<Arc<dyn Place>>()) {
+            Some(Ok(public)) => *public,
+            _ => self.cell.to_arc(),
+        }
     }
 
     /// Stops the actor that this function is, when it has handled this message. What else lies in its

@@ -91,6 +91,21 @@ impl<M> TellError<M> {
         }
     }
 
+    /// The same of what the message is made into.
+    pub(crate) fn map<N>(self, make: impl FnOnce(M) -> N) -> TellError<N> {
+        let message = make(
+            self.message
+                .into_inner()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
+        TellError {
+            why: self.why,
+            to: self.to,
+            cycle: self.cycle,
+            message: Mutex::new(message),
+        }
+    }
+
     /// The message that was not accepted.
     pub fn into_inner(self) -> M {
         self.message
@@ -189,7 +204,9 @@ impl AskError {
     #[must_use]
     pub fn actor(&self) -> Option<ActorId> {
         match self {
-            AskError::Full(actor) | AskError::Stopped(actor) => Some(*actor),
+            AskError::Full(actor) | AskError::Stopped(actor) | AskError::Hung(actor) => {
+                Some(*actor)
+            }
             AskError::Panicked(panicked) => Some(panicked.actor()),
             AskError::NoThread(starved) => Some(starved.asked()),
             AskError::Unanswered
@@ -199,8 +216,8 @@ impl AskError {
         }
     }
 
-    /// The name of that actor, if it was given one by [`Spawner::name`](crate::Spawner::name). In [`Full`](AskError::Full) and
-    /// [`Stopped`](AskError::Stopped) it is known as long as there is an address of the actor.
+    /// The name of that actor, if it was given one by [`Spawner::name`](crate::Spawner::name). In [`Full`](AskError::Full),
+    /// [`Stopped`](AskError::Stopped) and [`Hung`](AskError::Hung) it is known as long as there is an address of the actor.
     ///
     /// # Examples
     ///
@@ -255,6 +272,9 @@ pub enum AskError {
     /// The actor that had the question panicked: while it handled it or kept its [`Reply`](crate::Reply), or with the question in
     /// its mailbox, and was not begun again.
     Panicked(Panicked),
+    /// The handler of this actor had not come back when the actor was [replaced](crate::Address::replace), and the instance that
+    /// was replaced had the question. For its name, see [`name`](AskError::name).
+    Hung(ActorId),
     /// No answer came in time. The question may still be handled; its answer goes nowhere.
     TimedOut,
     /// The asking actor waited, by [`Address::ask`](crate::Address::ask) in a handler or by
@@ -403,6 +423,14 @@ impl fmt::Display for AskError {
                 let name = self.name();
                 let actor = Called(*actor, name.as_deref());
                 return write!(f, "actor {actor} has stopped: the question was not asked");
+            }
+            AskError::Hung(actor) => {
+                let name = self.name();
+                let actor = Called(*actor, name.as_deref());
+                return write!(
+                    f,
+                    "the handler of actor {actor} has not come back, and the actor was replaced: the question will not be answered"
+                );
             }
             AskError::Unanswered => {
                 "the question was dropped without an answer: the actor did not answer it, or stopped before its turn came"

@@ -9,6 +9,7 @@
 //
 // | floor | modules | what |
 // |---|---|---|
+// | 13 | replaceable | actors of which another instance takes the place of one that hangs |
 // | 12 | comm, life, listener, stepper | built on the face: other programs' callers, watches and supervisors, listeners, tests that step |
 // | 11 | frame, pool, spawner, worker (one circle) | the homes, and what is said of an actor before it is born there |
 // | 10 | later, line, topic | timers of an actor; the executor of one thread; one message to many |
@@ -45,6 +46,7 @@ mod models;
 pub mod observe;
 mod pipe;
 mod pool;
+mod replaceable;
 mod reply;
 mod restart;
 mod running;
@@ -74,6 +76,7 @@ pub use mailbox::{
     DeadLetter, DeadLetterWatch, Describes, Level, Loss, Overflow, Plain, Ruled, on_dead_letter,
 };
 pub use pool::{Pool, PoolBuilder, Shutdown, WaitIdle, WaitIdleError};
+pub use replaceable::Replaceable;
 pub use reply::Reply;
 pub use restart::Restart;
 pub use spawner::{Hosts, Spawner};

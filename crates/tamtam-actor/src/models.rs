@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tamtam_wait::seam::{self, Mutex};
 
 use crate::spawner::Spawner;
-use crate::task::{Home, Task};
+use crate::task::{Home, Left, Task, ThreadTurn};
 use crate::time::Time;
 
 /// Runs a model with so many preemptions at most.
@@ -96,5 +96,14 @@ impl Home for Stage {
 
     fn time(&self) -> &Time {
         &self.time
+    }
+
+    /// Each of its threads can be left behind.
+    fn turn_here(&self) -> Option<ThreadTurn> {
+        Some(ThreadTurn { thread: 0, turn: 1 })
+    }
+
+    fn leave_behind(&self, _: ThreadTurn) -> Left {
+        Left::Behind(Box::new(|| {}))
     }
 }

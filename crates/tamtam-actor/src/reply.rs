@@ -1,5 +1,5 @@
 use core::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use tamtam_channel::Slot;
@@ -58,6 +58,27 @@ pub(crate) trait Answered<R>: Send {
 impl<R, F: FnOnce(Result<R, AskError>) + Send> Answered<R> for F {
     fn answered(self: Box<Self>, answer: Result<R, AskError>) {
         self(answer);
+    }
+}
+
+/// A question that may be told that there will be no answer, whatever becomes of its [`Reply`]. Only the first of the two counts.
+pub(crate) trait Asked: Send + Sync {
+    fn fail(&self, why: AskError);
+}
+
+/// Who waits for the answer to a question, as long as that is awaited and may come.
+pub(crate) type AskedBy = Weak<dyn Asked>;
+
+impl<R: Send> Asked for Slot<Result<R, AskError>> {
+    fn fail(&self, why: AskError) {
+        // If there is an answer it is that.
+        drop(self.try_put(Err(why)));
+    }
+}
+
+impl<R: Send> Asked for Race<R> {
+    fn fail(&self, why: AskError) {
+        self.end(Err(why));
     }
 }
 
@@ -181,6 +202,14 @@ impl<R> Answer<R> {
         R: Send + 'static,
     {
         Arc::clone(&self.0) as Arc<dyn Open>
+    }
+
+    /// For those who may have to say that there will be no answer.
+    pub(crate) fn asked_by(&self) -> AskedBy
+    where
+        R: Send + 'static,
+    {
+        Arc::downgrade(&(Arc::clone(&self.0) as Arc<dyn Asked>))
     }
 
     pub(crate) async fn awaited(self) -> Result<R, AskError> {

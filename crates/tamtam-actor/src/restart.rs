@@ -1,7 +1,8 @@
 //! Whether and when an actor is begun again, and what begins it.
 
+use core::fmt;
 use std::collections::VecDeque;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::actor::Actor;
@@ -127,12 +128,43 @@ pub(crate) enum Decision {
     End(EndReason),
 }
 
-/// Who decides whether an actor is begun again.
+/// Who decides whether an actor is begun again. Clones decide together.
+#[derive(Clone)]
 pub(crate) enum Policy {
     /// It does by itself.
-    Own(Restarts),
-    /// Somebody who is told of each panic, and then tells it.
-    Reported(Box<dyn Fn(EndReason) + Send>),
+    Own(Arc<Mutex<Restarts>>),
+    /// A supervisor, which is told of each panic and then tells the actor.
+    Reported(Arc<dyn Fn(EndReason) + Send + Sync>),
+}
+
+impl Policy {
+    /// The actor decides by itself, as that says.
+    pub(crate) fn own(restart: Restart) -> Self {
+        Policy::Own(Arc::new(Mutex::new(Restarts::new(restart))))
+    }
+
+    /// What becomes of an actor that ends for this reason.
+    pub(crate) fn decide(&self, why: EndReason, now: Instant) -> Decision {
+        match self {
+            // Nothing panics under the lock.
+            Policy::Own(restarts) => restarts
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .decide(why, now),
+            Policy::Reported(_) => Decision::Wait,
+        }
+    }
+
+    /// Whether an actor that has stopped itself is begun again.
+    pub(crate) fn restarts_after_stop(&self) -> bool {
+        match self {
+            Policy::Own(restarts) => restarts
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .restarts_after_stop(),
+            Policy::Reported(_) => false,
+        }
+    }
 }
 
 /// How often an actor was begun again.
@@ -146,7 +178,7 @@ pub(crate) struct Restarts {
 }
 
 impl Restarts {
-    pub(crate) fn new(restart: Restart) -> Self {
+    fn new(restart: Restart) -> Self {
         Restarts {
             restart,
             recent: VecDeque::new(),
@@ -155,11 +187,11 @@ impl Restarts {
         }
     }
 
-    pub(crate) fn restarts_after_stop(&self) -> bool {
+    fn restarts_after_stop(&self) -> bool {
         self.restart.when == When::Always
     }
 
-    pub(crate) fn decide(&mut self, why: EndReason, now: Instant) -> Decision {
+    fn decide(&mut self, why: EndReason, now: Instant) -> Decision {
         if self.restart.when == When::Never {
             return Decision::End(why);
         }
@@ -197,7 +229,7 @@ pub(crate) fn gave_up(restarts: u32, why: &EndReason) -> EndReason {
 pub(crate) type Birth<A> = Box<dyn Bear<A>>;
 
 /// Makes an actor, once or several times.
-pub(crate) trait Bear<A: Actor>: Send {
+pub trait Bear<A: Actor>: Send {
     /// `None` if it cannot be made again.
     fn bear(&mut self, context: &mut Context<A>) -> Option<A>;
 
@@ -208,12 +240,18 @@ pub(crate) trait Bear<A: Actor>: Send {
 }
 
 /// Whether, and when, an actor is made again.
-pub(crate) struct Again {
+pub struct Again {
     pub(crate) policy: Policy,
     /// Until when it pauses.
     pub(crate) pause: Option<Pause>,
     /// To be called when it has been made.
     pub(crate) when_born: Option<Call>,
+}
+
+impl fmt::Debug for Again {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Again").finish_non_exhaustive()
+    }
 }
 
 /// An actor that is made once.
@@ -239,11 +277,17 @@ impl<F> Born<F> {
     pub(crate) fn new(birth: F, policy: Policy) -> Self {
         Born {
             birth,
-            again: Again {
-                policy,
-                pause: None,
-                when_born: None,
-            },
+            again: Again::new(policy),
+        }
+    }
+}
+
+impl Again {
+    pub(crate) fn new(policy: Policy) -> Self {
+        Again {
+            policy,
+            pause: None,
+            when_born: None,
         }
     }
 }

@@ -85,7 +85,7 @@ impl<A: Actor> Running<A> {
             told::restarted(
                 cell.id(),
                 core::any::type_name::<A>(),
-                cell.life().name(),
+                cell.name(),
                 restarts,
             );
         }
@@ -107,6 +107,10 @@ impl<A: Actor> Running<A> {
             };
             self.actor = born;
         }
+        if self.context.here().cell().is_replaced() {
+            // Its birth has taken too long: it does not begin.
+            return;
+        }
         self.started = true;
         if let Some((actor, context)) = self.parts() {
             actor.started(context);
@@ -127,6 +131,10 @@ impl<A: Actor> Running<A> {
             things,
         };
         for system in &mut rest.things {
+            if !rest.cell.goes_on() {
+                // What was to be gone on with goes with this instance.
+                return true;
+            }
             match system {
                 System::Continue(continuation) => {
                     *handled += 1;
@@ -325,10 +333,9 @@ impl<A: Actor> Running<A> {
     #[cold]
     fn decide(&mut self, why: EndReason) -> Turn {
         let now = self.context.now();
-        let decision = match self.again().map(|again| &mut again.policy) {
+        let decision = match self.again() {
             None => Decision::End(why.clone()),
-            Some(Policy::Own(restarts)) => restarts.decide(why.clone(), now),
-            Some(Policy::Reported(_)) => Decision::Wait,
+            Some(again) => again.policy.decide(why.clone(), now),
         };
         match decision {
             Decision::End(reason) => {
@@ -365,11 +372,8 @@ impl<A: Actor> Running<A> {
     /// The actor has stopped itself: whether it is begun again.
     #[cold]
     fn stopped_itself(&mut self) -> Turn {
-        let begins_again = self.again().is_some_and(|again| match &again.policy {
-            Policy::Own(restarts) => restarts.restarts_after_stop(),
-            Policy::Reported(_) => false,
-        });
-        if !begins_again {
+        let again = self.again();
+        if !again.is_some_and(|again| again.policy.restarts_after_stop()) {
             return Turn::Stop;
         }
         self.doing = Doing::Other;

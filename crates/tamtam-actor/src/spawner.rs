@@ -1,6 +1,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::actor::{Actor, Function};
 use crate::address::Address;
@@ -50,7 +51,20 @@ mod mailbox;
 pub trait Hosts<A>: Sealed {}
 
 /// Only our own homes can host: unsafe code relies on what they host.
-pub trait Sealed {}
+pub trait Sealed: Sized {
+    /// Gives an actor that can be made again a cell.
+    ///
+    /// # Safety
+    ///
+    /// The actor may be used and dropped on each thread on which its home has turns.
+    unsafe fn settle_birth<A: Actor, B: Describes<A::Message>>(
+        spawner: Spawner<Self, B>,
+        birth: Birth<A>,
+    ) -> Address<A::Message> {
+        // SAFETY: what the caller promises of the actor is what is asked for.
+        unsafe { spawner.settle_birth(birth) }
+    }
+}
 
 impl<A: Actor + Send> Hosts<A> for Pool {}
 impl<A: Actor> Hosts<A> for Worker {}
@@ -89,6 +103,16 @@ pub struct Spawner<H = Pool, B = Plain> {
     /// A spawner may be sent where its home may: that of a [`Frame`] stays on its thread.
     home: PhantomData<H>,
     pub(crate) name: Option<Arc<str>>,
+    /// How long a turn may last before the actor is replaced, where it can be.
+    pub(crate) replace_after: Option<Duration>,
+}
+
+/// What a spawner knows of an actor on several threads.
+pub(crate) struct Parts<B> {
+    pub(crate) home: Arc<dyn Home>,
+    pub(crate) mailbox: B,
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) replace_after: Option<Duration>,
 }
 
 #[derive(Clone)]
@@ -105,6 +129,7 @@ impl<H> Spawner<H> {
             place: Place::Home(home),
             mailbox: Plain::default(),
             name: None,
+            replace_after: None,
             home: PhantomData,
         }
     }
@@ -114,6 +139,7 @@ impl<H> Spawner<H> {
             place: Place::Line(Arc::clone(line)),
             mailbox: Plain::default(),
             name: None,
+            replace_after: None,
             home: PhantomData,
         }
     }
@@ -126,8 +152,33 @@ impl<H, B> Spawner<H, B> {
             place: self.place,
             mailbox: change(self.mailbox),
             name: self.name,
+            replace_after: self.replace_after,
             home: PhantomData,
         }
+    }
+
+    /// The same place, as a home that hosts otherwise.
+    pub(crate) fn into_home<K>(self) -> Spawner<K, B> {
+        Spawner {
+            place: self.place,
+            mailbox: self.mailbox,
+            name: self.name,
+            replace_after: self.replace_after,
+            home: PhantomData,
+        }
+    }
+
+    /// `None` if the actor is to live on one thread.
+    pub(crate) fn into_parts(self) -> Option<Parts<B>> {
+        let Place::Home(home) = self.place else {
+            return None;
+        };
+        Some(Parts {
+            home,
+            mailbox: self.mailbox,
+            name: self.name,
+            replace_after: self.replace_after,
+        })
     }
 
     /// # Safety
@@ -150,11 +201,7 @@ impl<H, B> Spawner<H, B> {
                 Place::Line(line) => line.settle(mailbox, make),
             }
         };
-        if let Some(name) = self.name {
-            cell.show_name(&name);
-            remember_name(cell.id(), &name);
-            cell.life().set_name(name);
-        }
+        set_name(&cell, self.name);
         if first == FirstTurn::Soon {
             cell.nudge();
         }
@@ -223,6 +270,15 @@ impl<H, B> Spawner<H, B> {
         };
         // SAFETY: by the caller's promise; before its first turn there is only `birth`, which may be dropped anywhere.
         unsafe { self.settle(first, |cell| Running::unborn(cell, birth)) }
+    }
+}
+
+/// Gives an actor its name, before its address is known.
+pub(crate) fn set_name<M>(cell: &Cell<M>, name: Option<Arc<str>>) {
+    if let Some(name) = name {
+        cell.show_name(&name);
+        remember_name(cell.id(), &name);
+        cell.life().set_name(name);
     }
 }
 
@@ -348,6 +404,7 @@ impl<H, B: Clone> Clone for Spawner<H, B> {
             place: self.place.clone(),
             mailbox: self.mailbox.clone(),
             name: self.name.clone(),
+            replace_after: self.replace_after,
             home: PhantomData,
         }
     }

@@ -185,8 +185,20 @@ fn what_pools_and_actors_do_is_recorded_and_never_by_themselves() {
         let metrics = Metrics::every(Duration::from_millis(1)).unwrap();
         until(|| figures(&seen, "office").get("tamtam_queued") == Some(&0.0));
         assert_eq!(nameless.ask(Work::Read), Ok(()));
+        // One that hangs, is replaced, and comes back.
+        assert_eq!(figures(&seen, "office")["tamtam_left_behind"], 0.0);
+        let digger = pool.spawner().replaceable().spawn_with(|_| Clerk);
+        let (wait, gate) = hold();
+        digger.tell(Work::Hold(wait)).unwrap();
+        gate.until_entered();
+        assert!(digger.replace());
+        until(|| figures(&seen, "office").get("tamtam_left_behind") == Some(&1.0));
+        gate.open();
+        until(|| figures(&seen, "office").get("tamtam_left_behind") == Some(&0.0));
         drop(metrics);
-        let handled = figures(&seen, "office")["tamtam_handled_total"];
-        assert_eq!(handled, 11.0);
+        let found = figures(&seen, "office");
+        assert_eq!(found["tamtam_handled_total"], 12.0);
+        assert_eq!(found["tamtam_restarts_total"], 2.0);
+        assert_eq!(found["tamtam_lost_total"], 4.0);
     });
 }

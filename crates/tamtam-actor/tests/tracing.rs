@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use support::{hold, until, within_limit};
-use tamtam_actor::{Address, Overflow, Pool, Reply};
+use tamtam_actor::{Actor, Address, Overflow, Pool, Reply};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
@@ -196,5 +196,44 @@ fn many_losses_are_told_in_few_words() {
         assert!((1..100).contains(&losses.len()), "{}", losses.len());
         drop(told);
         gate.open();
+    });
+}
+
+#[test]
+fn a_replacement_is_told_with_the_name_and_whether_a_thread_is_left_behind() {
+    struct Waits;
+
+    impl Actor for Waits {
+        type Message = Option<support::Hold>;
+
+        fn handle(&mut self, gate: Self::Message, _: &mut tamtam_actor::Context<Self>) {
+            gate.into_iter().for_each(support::Hold::wait);
+        }
+    }
+
+    within_limit(|| {
+        listen();
+        let pool = Pool::with_threads(1);
+        let actor = pool
+            .spawner()
+            .name("digger")
+            .replaceable()
+            .spawn_with(|_| Waits);
+        let (wait, gate) = hold();
+        actor.tell(Some(wait)).unwrap();
+        gate.until_entered();
+        assert!(actor.replace());
+        let told = told_of(&actor, "was replaced");
+        assert_eq!(told.len(), 1);
+        assert!(told[0]["name"].contains("digger"), "{told:?}");
+        assert_eq!(told[0]["is_left_behind"], "true");
+        assert_eq!(told[0]["level"], "WARN");
+        // It is one actor, which was born once.
+        assert_eq!(told_of(&actor, "born").len(), 1);
+        gate.open();
+        until(|| pool.snapshot().left_behind == 0);
+        assert!(told_of(&actor, "ended").is_empty());
+        actor.stop();
+        until(|| told_of(&actor, "ended").len() == 1);
     });
 }

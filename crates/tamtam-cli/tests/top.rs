@@ -14,10 +14,24 @@ use std::thread;
 
 use program::{Ended, Place};
 use serde_json::Value;
-use tamtam_actor::{Pool, Reply, observe};
+use tamtam_actor::{Actor, Pool, Reply, observe};
 
 /// Where the program finds that it is to be one that is looked at.
 const SERVE: &str = "TAMTAM_TEST_SERVES";
+
+/// Does not come back.
+struct Shaft;
+
+impl Actor for Shaft {
+    type Message = std::sync::mpsc::Sender<()>;
+
+    fn handle(&mut self, enter: Self::Message, _: &mut tamtam_actor::Context<Self>) {
+        enter.send(()).unwrap();
+        loop {
+            thread::park();
+        }
+    }
+}
 
 /// A program that is looked at: this very test in a process of its own. It works until its input ends.
 #[test]
@@ -58,6 +72,13 @@ fn a_program_that_serves() {
         actor.tell(()).unwrap();
         entered.recv().unwrap();
     }
+    // One that hangs was replaced, and its thread left behind.
+    let attic = Pool::builder().threads(1).name("attic").build().unwrap();
+    let shaft = attic.spawner().replaceable().spawn_with(|_| Shaft);
+    let (enter, entered) = std::sync::mpsc::channel();
+    shaft.tell(enter).unwrap();
+    entered.recv().unwrap();
+    assert!(shaft.replace());
     println!("\nserves at {}", serving.path().display());
     let asker = thread::spawn(move || while cook.ask(|reply| reply).is_ok() {});
     // Only the end matters.
@@ -164,7 +185,7 @@ fn a_running_program_is_shown() {
     );
     assert_eq!(
         (&kitchen["actors"]["living"], &answer["actors_observed"]),
-        (&2.into(), &4.into())
+        (&2.into(), &5.into())
     );
     let actors = answer["actors"].as_array().unwrap();
     let stuck = actors
@@ -239,7 +260,12 @@ fn a_pool_without_a_free_thread_is_warned_of_and_those_who_keep_it_are_found() {
         .lines()
         .filter(|line| line.starts_with("warning: "))
         .collect();
-    assert_eq!(warnings.len(), 1, "{}", shown.stdout);
+    assert_eq!(warnings.len(), 2, "{}", shown.stdout);
+    assert!(
+        warnings[1].starts_with("warning: attic: a thread was left behind"),
+        "{}",
+        shown.stdout
+    );
     assert!(
         warnings[0].starts_with("warning: cellar: its only thread is in a long turn"),
         "{}",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tamtam_wait::Source;
 
-use super::recipient::{Held, Recipient, tell_through};
+use super::recipient::{Held, Recipient};
 use super::{Address, Way};
 use crate::error::TellError;
 use crate::mailbox::WhenFull;
@@ -39,7 +39,7 @@ impl<M> Outlet<M> {
     pub(crate) fn tell_when(&self, message: M, when: WhenFull) -> Result<(), TellError<M>> {
         match self {
             Outlet::Here(cell) => cell.0.push(message, when),
-            Outlet::Through(recipient) => tell_through(&**recipient, message, when),
+            Outlet::Through(recipient) => recipient.push(message, when, None),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::cell::{Cell, Door, Place, System};
 use crate::error::TellError;
 use crate::id::ActorId;
 use crate::mailbox::{Level, Loss, Reserved, WhenFull};
+use crate::reply::AskedBy;
 use crate::task::ThreadWait;
 
 /// A cell; if it is counted, with one of its addresses.
@@ -44,9 +45,32 @@ impl<M, const COUNTED: bool> Drop for Held<M, COUNTED> {
 
 /// Something that takes messages for an actor, in two steps: a place first, then the message.
 pub(crate) trait Recipient<M> {
+    /// Sends a message if there is a place for it.
+    fn push(
+        &self,
+        message: M,
+        when: WhenFull,
+        asked_by: Option<AskedBy>,
+    ) -> Result<(), TellError<M>> {
+        match self.reserve(when) {
+            Reserved::Place => self.fill(message, asked_by),
+            Reserved::Dropped => {
+                self.note_lost(core::any::type_name::<M>(), Loss::DroppedNewest);
+                drop(message);
+            }
+            Reserved::Full if self.is_stopped() => {
+                return Err(TellError::stopped(self.id(), message));
+            }
+            Reserved::Full => return Err(TellError::full(self.id(), message)),
+        }
+        Ok(())
+    }
+
     fn reserve(&self, when: WhenFull) -> Reserved;
-    /// Sends a message to the place that was kept.
-    fn fill(&self, message: M);
+    /// Sends a message to the place that was kept, and says who waits for an answer to it.
+    fn fill(&self, message: M, asked_by: Option<AskedBy>);
+    /// Whether it is of use to say who waits for an answer.
+    fn notes_askers(&self) -> bool;
     /// Gives the place back.
     fn release(&self);
     fn with_room(&self, look: &mut dyn FnMut(&dyn Source));
@@ -67,32 +91,17 @@ pub(crate) trait Recipient<M> {
     fn name(&self) -> Option<Arc<str>>;
 }
 
-pub(super) fn tell_through<M>(
-    recipient: &(dyn Recipient<M> + Send + Sync),
-    message: M,
-    when: WhenFull,
-) -> Result<(), TellError<M>> {
-    match recipient.reserve(when) {
-        Reserved::Place => recipient.fill(message),
-        Reserved::Dropped => {
-            recipient.note_lost(core::any::type_name::<M>(), Loss::DroppedNewest);
-            drop(message);
-        }
-        Reserved::Full if recipient.is_stopped() => {
-            return Err(TellError::stopped(recipient.id(), message));
-        }
-        Reserved::Full => return Err(TellError::full(recipient.id(), message)),
-    }
-    Ok(())
-}
-
 impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
     fn reserve(&self, when: WhenFull) -> Reserved {
         self.0.reserve(when)
     }
 
-    fn fill(&self, message: M) {
+    fn fill(&self, message: M, _: Option<AskedBy>) {
         self.0.push_reserved(message);
+    }
+
+    fn notes_askers(&self) -> bool {
+        false
     }
 
     fn release(&self) {
@@ -152,7 +161,7 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
     }
 
     fn name(&self) -> Option<Arc<str>> {
-        self.0.life().name()
+        self.0.name()
     }
 }
 
@@ -172,7 +181,7 @@ where
         self.inner.reserve(when)
     }
 
-    fn fill(&self, message: N) {
+    fn fill(&self, message: N, asked_by: Option<AskedBy>) {
         /// If `make` panics, nothing comes to the place.
         struct Kept<'a, M>(&'a (dyn Recipient<M> + Send + Sync));
 
@@ -185,7 +194,11 @@ where
         let kept = Kept(&*self.inner);
         let made = (self.make)(message);
         core::mem::forget(kept);
-        self.inner.fill(made);
+        self.inner.fill(made, asked_by);
+    }
+
+    fn notes_askers(&self) -> bool {
+        self.inner.notes_askers()
     }
 
     fn release(&self) {

@@ -9,6 +9,8 @@ use tamtam_wait::{Polled, TaskWait, Token};
 
 use super::Address;
 use crate::error::TellError;
+use crate::mailbox::WhenFull;
+use crate::reply::AskedBy;
 use crate::waits::{Cycle, HeldWait, UntilDropped, holder};
 
 /// What [`Address::tell_async`] returns: ready when the message is in the mailbox, or refused.
@@ -41,6 +43,8 @@ pub struct TellFuture<'a, M> {
     address: &'a Address<M>,
     /// None once it was sent.
     message: Option<M>,
+    /// Who waits for an answer to it, if that is to be noted.
+    asked_by: Option<AskedBy>,
     wait: TaskWait,
     /// Whether circles are looked for.
     is_watched: bool,
@@ -53,15 +57,21 @@ impl<'a, M> TellFuture<'a, M> {
         TellFuture {
             address,
             message: Some(message),
+            asked_by: None,
             wait: TaskWait::new(),
             is_watched: true,
             held: None,
         }
     }
 
-    /// One for which somebody else looks for circles.
-    pub(crate) fn unwatched(address: &'a Address<M>, message: M) -> Self {
+    /// That of a question, which looks for circles itself.
+    pub(crate) fn of_question(
+        address: &'a Address<M>,
+        message: M,
+        asked_by: Option<AskedBy>,
+    ) -> Self {
         let mut future = Self::new(address, message);
+        future.asked_by = asked_by;
         future.is_watched = false;
         future
     }
@@ -104,7 +114,7 @@ impl<M> Future for TellFuture<'_, M> {
         loop {
             if !this.wait.is_listed() {
                 // The first time, or there is room as it seems.
-                match address.try_tell(message) {
+                match address.push_asked(message, WhenFull::GiveBack, this.asked_by.clone()) {
                     Err(refused) if refused.is_full() => message = refused.into_inner(),
                     decided => {
                         this.held = None;

@@ -13,13 +13,17 @@ pub(crate) trait Place: Send + Sync {
     fn id(&self) -> ActorId;
     /// For people to read.
     fn message_type(&self) -> &'static str;
+    /// The name that it was given, if any.
+    fn name(&self) -> Option<Arc<str>>;
+    /// Lets another instance take its place: `false` if that cannot be.
+    fn replace(&self) -> bool;
     /// Whether it has its turns on this very thread, and nowhere else.
     fn is_on_this_thread(&self) -> bool;
     /// Lets it handle no more messages from the end of the one that it is at. Called in its turn only.
     fn mute(&self);
     /// Takes that back, once for each time.
     fn unmute(self: Arc<Self>);
-    /// Its name, and whom its end concerns.
+    /// Whom its end concerns.
     fn life(&self) -> &Lifeline;
     /// Calls `watcher` at its end; at once if it has ended.
     fn watch(self: Arc<Self>, key: WatchKey, watcher: Watcher);

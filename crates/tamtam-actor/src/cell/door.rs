@@ -24,7 +24,7 @@ impl<M: Send + 'static> Door for Cell<M> {
     }
 
     fn count_lost(&self, why: Loss) {
-        self.note_lost(core::any::type_name::<M>(), why);
+        self.note_lost(self.message_type(), why);
     }
 
     fn time(&self) -> &Time {

@@ -10,14 +10,16 @@ impl<M> Cell<M> {
             watchers,
             watched,
         } = self.life.end(reason);
-        let message_type = core::any::type_name::<M>();
-        told::ended(
-            self.id,
-            message_type,
-            self.life.name(),
-            self.lost(),
-            &reason,
-        );
+        if self.upstream().is_none() {
+            // Otherwise only an instance ends: the actor is the cell to which others send.
+            told::ended(
+                self.id,
+                self.message_type(),
+                self.life.name(),
+                self.lost(),
+                &reason,
+            );
+        }
         if watchers.is_empty() && watched.is_empty() {
             return;
         }
@@ -93,8 +95,12 @@ impl<M> Cell<M> {
     /// The caller drains the mailbox.
     pub(super) unsafe fn next_to_lose(&self) -> Option<M> {
         loop {
+            // What lies in another cell's mailbox is not lost with this one.
+            if let Some(message) = self.limited().and_then(Limited::pop) {
+                return Some(message);
+            }
             // SAFETY: by the caller's promise.
-            match unsafe { self.take_next(true) } {
+            match unsafe { self.head.pop(&self.tail, &self.seen) } {
                 Popped::Message(message) => return Some(message),
                 Popped::Woken => {}
                 Popped::Empty => return None,

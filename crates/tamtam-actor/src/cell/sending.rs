@@ -11,7 +11,10 @@ impl<M> Cell<M> {
 
     #[inline]
     pub(super) fn limited(&self) -> Option<&Limited<M>> {
-        self.special.as_ref()?.limited.as_ref()
+        match &self.special.as_ref()?.store {
+            Store::Limited(limited) => Some(limited),
+            Store::Queue | Store::Upstream(_) => None,
+        }
     }
 
     /// Whether senders are to wait for room.
@@ -100,12 +103,15 @@ impl<M> Cell<M> {
 
     /// Where what this actor does is counted, if its home is observed.
     #[inline(always)]
-    pub(super) fn record(&self) -> Option<&Arc<Record>> {
+    pub(crate) fn record(&self) -> Option<&Arc<Record>> {
         self.special.as_ref()?.record.as_ref()
     }
 
     /// The actor is begun again.
     pub(crate) fn note_restart(&self) {
+        if let Some(upstream) = self.upstream() {
+            return upstream.note_restart();
+        }
         if let Some(record) = self.record() {
             record.count_restart();
         }
@@ -123,6 +129,18 @@ impl<M> Cell<M> {
     pub(super) fn count_put(&self) {
         if let Some(record) = self.record() {
             record.count_put();
+        }
+    }
+
+    /// There is a counted message again. `true`: the actor in this cell is the one that is to have a turn for it, and has none.
+    #[inline]
+    fn wake_receiver(&self) -> bool {
+        match self.downstream() {
+            None => self.tail.wake(),
+            Some(downstream) => {
+                downstream.wake();
+                false
+            }
         }
     }
 
@@ -174,7 +192,7 @@ impl<M> Cell<M> {
         match pushed {
             Pushed::In(wake) => {
                 self.count_put();
-                self.sent(wake && self.tail.wake());
+                self.sent(wake && self.wake_receiver());
             }
             Pushed::InsteadOf(lost, why) => {
                 // First, since the drop may panic.
@@ -284,7 +302,7 @@ impl<M> Cell<M> {
             Some(limited) => match limited.push_reserved(message) {
                 Pushed::In(wake) => {
                     self.count_put();
-                    self.sent(wake && self.tail.wake());
+                    self.sent(wake && self.wake_receiver());
                 }
                 Pushed::InsteadOf(lost, why) | Pushed::Dropped(lost, why) => {
                     // First, since the drop may panic.

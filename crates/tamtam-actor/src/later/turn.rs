@@ -64,7 +64,7 @@ impl<A: Actor> Context<A> {
         let due = self.now().checked_add(delay);
         let once = Once {
             then,
-            address: self.address(),
+            address: self.here_ref().own_address(),
         };
         self.later(due, once)
     }

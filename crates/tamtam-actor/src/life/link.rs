@@ -42,7 +42,7 @@ impl<A: Actor> Context<A> {
     /// # Ok::<(), tamtam_actor::TellError<()>>(())
     /// ```
     pub fn link<M: Send + 'static>(&mut self, address: &Address<M>) {
-        let own: Arc<dyn Place> = self.here().to_arc();
+        let own: Arc<dyn Place> = self.here().place();
         let other = address.place();
         if own.id() == other.id() || find(&own, &other).is_some() {
             return;
@@ -59,7 +59,7 @@ impl<A: Actor> Context<A> {
 
     /// Takes a link back, whoever made it: `false` if there is none.
     pub fn unlink<M: Send + 'static>(&mut self, address: &Address<M>) -> bool {
-        let own: Arc<dyn Place> = self.here().to_arc();
+        let own: Arc<dyn Place> = self.here().place();
         let other = address.place();
         let mut was_linked = false;
         // Two, if both have linked with each other at the same time.

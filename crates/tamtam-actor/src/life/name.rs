@@ -20,13 +20,13 @@ impl<M: Send + 'static> Address<M> {
     /// The name that the actor was given by [`Spawner::name`], if any. A mapped address has that of the actor
     /// behind it.
     pub fn name(&self) -> Option<Arc<str>> {
-        self.place().life().name()
+        self.place().name()
     }
 }
 
 impl<A: Actor> Context<A> {
     /// The name that this actor was given, if any.
     pub fn name(&mut self) -> Option<Arc<str>> {
-        self.here().cell().life().name()
+        self.here().cell().name()
     }
 }

@@ -110,7 +110,7 @@ impl Registry {
                     let by_name = taken.get().place.upgrade();
                     drop(names);
                     return Err(RegisterError::Taken {
-                        by_name: by_name.and_then(|place| place.life().name()),
+                        by_name: by_name.and_then(|place| place.name()),
                         name,
                         by,
                     });

@@ -8,8 +8,8 @@ use crate::context::Context;
 use crate::frame::{Frame, FrameHandle};
 use crate::mailbox::{Describes, Plain};
 use crate::pool::Pool;
-use crate::restart::{Born, Policy, Restart, Restarts};
-use crate::spawner::Spawner;
+use crate::restart::{Born, Policy, Restart};
+use crate::spawner::{Sealed, Spawner};
 use crate::worker::Worker;
 
 impl<H, B> Spawner<H, B> {
@@ -79,21 +79,20 @@ pub struct Restarting<H = Pool, B = Plain> {
     restart: Restart,
 }
 
-impl<H, B> Restarting<H, B> {
+impl<H: Sealed, B> Restarting<H, B> {
     /// # Safety
     ///
     /// The actor may be used and dropped on each thread on which its home has turns.
-    unsafe fn settle<A: Actor>(
+    pub(crate) unsafe fn settle<A: Actor>(
         self,
         birth: impl FnMut(&mut Context<A>) -> A + Send + 'static,
     ) -> Address<A::Message>
     where
         B: Describes<A::Message>,
     {
-        let policy = Policy::Own(Restarts::new(self.restart));
-        let birth = Box::new(Born::new(birth, policy));
+        let birth = Box::new(Born::new(birth, Policy::own(self.restart)));
         // SAFETY: the caller promises that the actor may be used on each thread on which its home gives turns.
-        unsafe { self.spawner.settle_birth(birth) }
+        unsafe { H::settle_birth(self.spawner, birth) }
     }
 }
 

@@ -205,7 +205,7 @@ impl Supervision {
 
     /// How long each child that is added from now on may take to [finish](Address::finish) when the tree is shut down.
     /// Then it is [stopped](Address::stop); if it has not ended after the same time again, nobody waits for it any
-    /// more.
+    /// more, and the thread of one that is [replaceable](Spawner::replaceable) is left behind.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
@@ -299,7 +299,7 @@ impl Child {
     ) -> (Address<A::Message>, Self) {
         let birth = Box::new(Born::new(birth, policy));
         // SAFETY: `H` hosts `A`: either the actor is `Send`, or its home, a worker or a frame, has turns on one thread only.
-        let address = unsafe { spawner.name(name).settle_birth(birth) };
+        let address = unsafe { H::settle_birth(spawner.name(name), birth) };
         let child = Child {
             place: address.place(),
             deadline,
@@ -314,7 +314,7 @@ impl Child {
 /// Who is told of the panics of the child with this number.
 fn report(chief: &Chief, number: usize) -> Policy {
     let chief = Arc::clone(chief);
-    Policy::Reported(Box::new(move |why| {
+    Policy::Reported(Arc::new(move |why| {
         tell(&chief, Event::Failed(number, why))
     }))
 }

@@ -40,6 +40,8 @@ pub enum Loss {
     Stopped,
     /// The actor panicked while it handled it.
     Panicked,
+    /// The actor was [replaced](crate::Address::replace) while it handled it.
+    Hung,
     /// There was no room for it, and the policy is [`Overflow::DropNewest`](crate::Overflow::DropNewest), or it came
     /// from a [timer](crate::Timer).
     DroppedNewest,
@@ -55,6 +57,7 @@ impl fmt::Display for Loss {
         f.write_str(match self {
             Loss::Stopped => "the actor stopped before it handled the message",
             Loss::Panicked => "the actor panicked while it handled the message",
+            Loss::Hung => "the actor was replaced while it handled the message",
             Loss::DroppedNewest => "there was no room for the message",
             Loss::DroppedOldest => "there was no room, and the message was the oldest",
             Loss::Replaced => "a later message took its place",

@@ -92,6 +92,23 @@ impl<M> Labels<M> {
         }));
     }
 
+    /// The same for messages in envelopes, of which `look` shows the message.
+    pub(crate) fn within<E: 'static>(self, look: fn(&E) -> &M) -> Labels<E>
+    where
+        M: 'static,
+    {
+        fn of<E: 'static, M: 'static, T: 'static>(
+            known: OfMessage<M, T>,
+            look: fn(&E) -> &M,
+        ) -> OfMessage<E, T> {
+            Arc::new(move |envelope| known(look(envelope)))
+        }
+        Labels {
+            priority: self.priority.map(|priority| of(priority, look)),
+            key: self.key.map(|key| of(key, look)),
+        }
+    }
+
     /// Whether there are any.
     pub(crate) fn is_empty(&self) -> bool {
         self.priority.is_none() && self.key.is_none()

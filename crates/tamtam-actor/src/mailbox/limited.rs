@@ -246,6 +246,24 @@ pub(crate) enum Pushed<M> {
     Full(M),
 }
 
+/// What [`Limited::take`] has taken, with all that is to be dropped without a lock.
+#[must_use]
+pub(crate) struct Took<M> {
+    taken: Option<Taken<M>>,
+    unmuted: Muted,
+    memory: Option<Memory<M>>,
+}
+
+impl<M> Took<M> {
+    /// The message, if there was one.
+    pub(crate) fn message(&self) -> Option<&M> {
+        match self.taken.as_ref()? {
+            Taken::FromLine(message) => Some(message),
+            Taken::Sorted(entry) => Some(&entry.message),
+        }
+    }
+}
+
 /// How full a mailbox is: see [`Address::level`](crate::Address::level).
 ///
 /// # Examples
@@ -582,20 +600,34 @@ impl<M> Limited<M> {
 
     /// Takes the next message. If there is none the receiver is to be woken for the next one.
     pub(crate) fn pop(&self) -> Option<M> {
-        let (taken, unmuted, memory) = {
-            let mut queue = self.queue.lock();
-            let taken = queue.messages.take();
-            queue.awake = taken.is_some();
-            // What a rush has left, once it is over for sure.
-            let memory = match taken {
-                Some(_) => None,
-                None => queue.messages.spare(),
-            };
-            (taken, queue.unmuted(self.limit), memory)
+        let took = self.take();
+        self.finish(took)
+    }
+
+    /// As `pop`, but does nothing that may run user code: that is left to [`finish`](Self::finish).
+    #[inline(always)]
+    pub(crate) fn take(&self) -> Took<M> {
+        let mut queue = self.queue.lock();
+        let taken = queue.messages.take();
+        queue.awake = taken.is_some();
+        // What a rush has left, once it is over for sure.
+        let memory = match taken {
+            Some(_) => None,
+            None => queue.messages.spare(),
         };
-        drop(unmuted);
-        drop(memory);
-        let message = taken?.into_inner();
+        Took {
+            taken,
+            unmuted: queue.unmuted(self.limit),
+            memory,
+        }
+    }
+
+    /// The message that was taken. Those who wait for its room are told.
+    #[inline(always)]
+    pub(crate) fn finish(&self, took: Took<M>) -> Option<M> {
+        drop(took.unmuted);
+        drop(took.memory);
+        let message = took.taken?.into_inner();
         self.tell_of_room();
         Some(message)
     }

@@ -2,6 +2,7 @@
 
 mod block;
 mod dead_letter;
+mod elsewhere;
 mod label;
 mod limited;
 #[cfg(all(test, tamtam_loom))]
@@ -20,13 +21,14 @@ mod urgent;
 
 pub(crate) use dead_letter::tell_of;
 pub use dead_letter::{DeadLetter, DeadLetterWatch, Loss, on_dead_letter};
+pub(crate) use elsewhere::{Downstream, Upstream};
 pub use limited::{Level, Overflow};
 pub(crate) use limited::{Limited, Pushed, Reserved, WhenFull};
 pub(crate) use mute::Mute;
 pub(crate) use node::apart;
 pub(crate) use pigeonhole::{Filler, Taker, pigeonhole};
-pub(crate) use plan::Special;
 pub use plan::{Describes, Plain, Ruled};
+pub(crate) use plan::{Special, Store};
 pub(crate) use queue::{Head, Mark, Popped, Seen, Tail};
 pub(crate) use room::Room;
 pub(crate) use urgent::{Linked, Open, Things, Urgent};

@@ -4,6 +4,7 @@ use core::fmt;
 use std::sync::Arc;
 
 use super::dead_letter::Loss;
+use super::elsewhere::{Downstream, Upstream};
 use super::label::Labels;
 use super::limited::{Limited, Overflow};
 use crate::observe::Record;
@@ -122,6 +123,20 @@ impl<M> Ruled<M> {
     pub(crate) fn undelivered(&mut self, undelivered: impl Fn(M, Loss) + Send + Sync + 'static) {
         self.undelivered = Some(Arc::new(undelivered));
     }
+
+    /// The same for messages in envelopes, of which `look` shows the message, and `open` takes it out.
+    pub(crate) fn within<E: 'static>(self, look: fn(&E) -> &M, open: fn(E) -> M) -> Ruled<E>
+    where
+        M: 'static,
+    {
+        Ruled {
+            limit: self.limit,
+            labels: self.labels.within(look),
+            undelivered: self.undelivered.map(|undelivered| {
+                Arc::new(move |envelope, why| undelivered(open(envelope), why)) as Undelivered<E>
+            }),
+        }
+    }
 }
 
 impl<M> Clone for Ruled<M> {
@@ -144,11 +159,22 @@ impl<M> fmt::Debug for Ruled<M> {
 
 /// What is out of the ordinary in a mailbox. An ordinary one has none of this.
 pub(crate) struct Special<M> {
-    /// What messages lie in instead, if there is a limit or an order.
-    pub(crate) limited: Option<Limited<M>>,
+    pub(crate) store: Store<M>,
     pub(crate) undelivered: Option<Undelivered<M>>,
     /// What is counted, if the actor's home is observed.
     pub(crate) record: Option<Arc<Record>>,
+    /// What takes the messages, if it is not the actor in this cell.
+    pub(crate) downstream: Option<Arc<dyn Downstream>>,
+}
+
+/// Where messages lie.
+pub(crate) enum Store<M> {
+    /// In the queue of all mailboxes.
+    Queue,
+    /// In another one, since there is a limit or an order.
+    Limited(Limited<M>),
+    /// In that of another cell.
+    Upstream(Arc<dyn Upstream<M>>),
 }
 
 impl<M> Special<M> {
@@ -158,17 +184,75 @@ impl<M> Special<M> {
             labels,
             undelivered,
         } = mailbox;
-        let limited = match limit {
-            Some((limit, overflow)) => Some(Limited::new(limit, overflow, labels)),
-            None if labels.is_empty() => None,
-            None => Some(Limited::new(usize::MAX, Overflow::Fail, labels)),
+        let store = match limit {
+            Some((limit, overflow)) => Store::Limited(Limited::new(limit, overflow, labels)),
+            None if labels.is_empty() => Store::Queue,
+            None => Store::Limited(Limited::new(usize::MAX, Overflow::Fail, labels)),
         };
-        (limited.is_some() || undelivered.is_some() || record.is_some()).then(|| {
+        let is_ordinary =
+            matches!(store, Store::Queue) && undelivered.is_none() && record.is_none();
+        (!is_ordinary).then(|| {
             Box::new(Special {
-                limited,
+                store,
                 undelivered,
                 record,
+                downstream: None,
             })
+        })
+    }
+
+    /// A mailbox whose messages are taken by that.
+    pub(crate) fn relayed(
+        mailbox: Ruled<M>,
+        record: Option<Arc<Record>>,
+        downstream: Arc<dyn Downstream>,
+    ) -> Box<Self> {
+        let (limit, overflow) = mailbox.limit.unwrap_or((usize::MAX, Overflow::Fail));
+        Box::new(Special {
+            store: Store::Limited(Limited::new(limit, overflow, mailbox.labels)),
+            undelivered: mailbox.undelivered,
+            record,
+            downstream: Some(downstream),
+        })
+    }
+
+    /// How many messages are counted.
+    pub(crate) fn len(&self) -> usize {
+        match &self.store {
+            Store::Queue => 0,
+            Store::Limited(limited) => limited.len(),
+            Store::Upstream(upstream) => upstream.len(),
+        }
+    }
+
+    /// Takes the next of the messages that are counted.
+    #[inline]
+    pub(crate) fn pop(&self) -> Option<M> {
+        match &self.store {
+            Store::Queue => None,
+            Store::Limited(limited) => limited.pop(),
+            Store::Upstream(upstream) => upstream.pop(),
+        }
+    }
+
+    /// Whether no counted message is left that the actor in this cell would take; then it is to be woken for the next one.
+    pub(crate) fn rest(&self) -> bool {
+        match &self.store {
+            // It is another cell that is to be woken.
+            _ if self.downstream.is_some() => true,
+            Store::Queue => true,
+            Store::Limited(limited) => limited.rest(),
+            Store::Upstream(upstream) => upstream.rest(),
+        }
+    }
+
+    /// No mailbox of its own: the messages lie in that of another cell.
+    pub(crate) fn upstream(upstream: Arc<dyn Upstream<M>>) -> Box<Self> {
+        Box::new(Special {
+            store: Store::Upstream(upstream),
+            undelivered: None,
+            record: None,
+            downstream: None,
         })
     }
 }

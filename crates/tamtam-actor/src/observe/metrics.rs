@@ -25,7 +25,7 @@ use super::watched;
 ///
 /// | name | kind | what it says |
 /// |---|---|---|
-/// | `tamtam_threads`, `tamtam_stand_ins`, `tamtam_blocking_threads`, `tamtam_idle_threads` | gauge | threads of a home |
+/// | `tamtam_threads`, `tamtam_stand_ins`, `tamtam_blocking_threads`, `tamtam_left_behind`, `tamtam_idle_threads` | gauge | threads of a home |
 /// | `tamtam_due` | gauge | actors that wait for a thread |
 /// | `tamtam_turns_total`, `tamtam_steals_total`, `tamtam_sleeps_total`, `tamtam_entered_total`, `tamtam_blocking_asks_total` | counter | see [`HomeSnapshot`](super::HomeSnapshot) |
 /// | `tamtam_actors`, `tamtam_queued`, `tamtam_in_long_turn` | gauge | observed actors, their messages, those in a long turn |
@@ -128,6 +128,10 @@ const GAUGES: &[(&str, &str)] = &[
         "tamtam_blocking_threads",
         "Threads for handlers that may block",
     ),
+    (
+        "tamtam_left_behind",
+        "Threads that were left behind by actors that were replaced",
+    ),
     ("tamtam_idle_threads", "Threads that have nothing to do"),
     ("tamtam_due", "Actors that wait for a thread"),
     ("tamtam_actors", "Observed actors that there are"),
@@ -224,6 +228,7 @@ impl Figures {
         self.gauge("tamtam_threads", home.threads as u64);
         self.gauge("tamtam_stand_ins", home.stand_ins as u64);
         self.gauge("tamtam_blocking_threads", home.blocking_threads as u64);
+        self.gauge("tamtam_left_behind", home.left_behind as u64);
         self.gauge("tamtam_idle_threads", home.idle_threads as u64);
         self.gauge("tamtam_due", home.due as u64);
         self.count("tamtam_turns_total", home.turns);

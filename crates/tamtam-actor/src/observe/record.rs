@@ -197,14 +197,19 @@ impl Record {
 
         impl Drop for Measured<'_> {
             fn drop(&mut self) {
-                self.0.end_turn();
+                let long = self.0.end_turn();
+                self.0.tell_of_long_turn(long);
             }
         }
 
-        self.note_queue();
-        self.turn_began.store(clock::now(), Relaxed);
+        self.begin_turn();
         let _measured = Measured(self);
         turn()
+    }
+
+    pub(crate) fn begin_turn(&self) {
+        self.note_queue();
+        self.turn_began.store(clock::now(), Relaxed);
     }
 
     fn note_queue(&self) {
@@ -215,7 +220,8 @@ impl Record {
         raise(&self.most_queued, queued);
     }
 
-    fn end_turn(&self) {
+    /// How many nanoseconds the turn has lasted, if it was a long one: to be told under no lock.
+    pub(crate) fn end_turn(&self) -> Option<u64> {
         let began = self.turn_began.load(Relaxed);
         let nanos = clock::now().saturating_sub(began);
         add(&self.turns, 1);
@@ -227,8 +233,16 @@ impl Record {
         self.note_queue();
         // SYNC turn-counted
         self.turn_began.store(0, Release);
-        if nanos >= self.ledger.long_turn() {
+        let is_long = nanos >= self.ledger.long_turn();
+        is_long.then(|| {
             self.ledger.count_long_turn();
+            nanos
+        })
+    }
+
+    /// Tells of a turn that was long.
+    pub(crate) fn tell_of_long_turn(&self, nanos: Option<u64>) {
+        if let Some(nanos) = nanos {
             told::long_turn(self, nanos);
         }
     }

@@ -125,6 +125,8 @@ pub struct HomeSnapshot {
     pub stand_ins: usize,
     /// How many threads there are at this time for [handlers that may block](crate::Pool::spawn_blocking).
     pub blocking_threads: usize,
+    /// How many threads were left behind, by actors that were [replaced](crate::Address::replace), and have not come back.
+    pub left_behind: usize,
     /// How many threads have nothing to do at this time.
     pub idle_threads: usize,
     /// Tasks that are due at this time, without those that run. Approximate: those on their way are not seen.
@@ -159,6 +161,7 @@ impl HomeSnapshot {
             threads,
             stand_ins: 0,
             blocking_threads: 0,
+            left_behind: 0,
             idle_threads: threads.saturating_sub(usize::try_from(at_work).unwrap_or(usize::MAX)),
             due: 0,
             turns: sums.map_or(0, |sums| sums.turns),
@@ -271,8 +274,8 @@ pub struct ActorSnapshot {
     pub most_queued: u64,
     /// Messages that were accepted and never handled.
     pub lost: u64,
-    /// How often it was begun again, by its [`Restart`](crate::Restart) or its supervisor: also when the new instance could
-    /// not be made.
+    /// How often it was begun again, by its [`Restart`](crate::Restart) or its supervisor, also when the new instance could
+    /// not be made; or was [replaced](crate::Address::replace).
     pub restarts: u64,
     /// Turns that it has had: in each it handles some messages.
     pub turns: u64,

@@ -13,12 +13,12 @@ pub(crate) type Asker = (ActorId, &'static str);
 #[cfg(not(feature = "tracing"))]
 pub(crate) use silent::{
     blocking_ask, born, clock_without_thread, ended, long_turn, lost, no_thread_left, panicked,
-    restarted,
+    replaced, restarted,
 };
 #[cfg(feature = "tracing")]
 pub(crate) use spoken::{
     blocking_ask, born, clock_without_thread, ended, long_turn, lost, no_thread_left, panicked,
-    restarted,
+    replaced, restarted,
 };
 
 #[cfg(feature = "tracing")]
@@ -79,6 +79,19 @@ mod spoken {
         let name = name.as_deref();
         let _ = contain(
             || tracing::warn!(target: "tamtam::actor", actor = id.get(), name, actor_type, restarts, "an actor begins again"),
+        );
+    }
+
+    /// An actor was replaced. If its handler had not come back its thread is left behind.
+    pub(crate) fn replaced(
+        id: ActorId,
+        message_type: &'static str,
+        name: Option<Arc<str>>,
+        is_left_behind: bool,
+    ) {
+        let name = name.as_deref();
+        let _ = contain(
+            || tracing::warn!(target: "tamtam::actor", actor = id.get(), name, message_type, is_left_behind, "an actor was replaced"),
         );
     }
 
@@ -188,6 +201,9 @@ mod silent {
 
     #[inline(always)]
     pub(crate) fn restarted(_: ActorId, _: &'static str, _: Option<Arc<str>>, _: u32) {}
+
+    #[inline(always)]
+    pub(crate) fn replaced(_: ActorId, _: &'static str, _: Option<Arc<str>>, _: bool) {}
 
     #[inline(always)]
     pub(crate) fn long_turn(_: &Record, _: u64) {}

@@ -7,18 +7,23 @@
 //! They have one queue, under a lock: what may block takes its time anyway. A thread that finds nothing there waits for
 //! a while, and ends. While the pool ends its other threads stay until nothing is due here, since what comes of it may
 //! be for them.
+//!
+//! A thread whose handler does not come back may be *left behind*. Its place in the limit is free then, and neither the end of the
+//! pool nor who waits until it is idle waits for its turn. The turn is told by its number, under the lock: so a thread that
+//! has come back, and has begun with something else, is not taken for it. One that comes back later finds itself left behind, and
+//! ends.
 
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
-use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
+use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::thread::Shared;
 use crate::observe::Ledger;
-use crate::task::{AtClose, Home, Task, TurnLimits};
+use crate::task::{AtClose, Home, Left, Task, ThreadTurn, TurnLimits};
 use crate::time::Time;
 
 /// So many threads there may be unless somebody says otherwise.
@@ -36,23 +41,75 @@ pub(super) struct Blocking {
 
 #[derive(Default)]
 struct State {
-    tasks: VecDeque<Task>,
-    handles: Vec<thread::JoinHandle<()>>,
+    tasks: VecDeque<DueTask>,
+    /// Those that have not ended, and some that have.
+    workers: Vec<Worker>,
     /// So many threads there are, and so many of them wait.
     threads: usize,
     idle: usize,
+    /// Threads that are in a turn, and not left behind.
+    at_work: usize,
     /// Threads whose handlers wait for an actor.
     waiting: usize,
     /// Where the tasks of the actors are for which these wait, and threads of the pool's, once for each thread.
     awaited: Vec<usize>,
     number: usize,
+    /// Threads that were left behind and have not come back. Not among those above.
+    left_behind: usize,
     ending: bool,
     closed: bool,
+    /// Nobody waits for the threads any more.
+    is_left_alone: bool,
+}
+
+struct DueTask {
+    task: Task,
+    /// Where the tasks of the actor are to which it belongs, for those who wait for that.
+    location: usize,
+}
+
+/// A thread that is not left behind.
+struct Worker {
+    record: Arc<Record>,
+    handle: thread::JoinHandle<()>,
+}
+
+/// What is known of a thread. Changed under the lock.
+struct Record {
+    number: usize,
+    /// One more at the beginning and at the end of each turn: odd during one.
+    turn: AtomicU64,
+    /// So often its handlers wait for an actor, one within the other.
+    waits: AtomicUsize,
+    is_left_behind: AtomicBool,
+}
+
+impl Record {
+    fn turn(&self) -> ThreadTurn {
+        ThreadTurn {
+            thread: self.number,
+            turn: self.turn.load(Ordering::Relaxed),
+        }
+    }
+
+    /// A turn begins, or ends.
+    fn note_turn(&self) {
+        let turn = self.turn.load(Ordering::Relaxed);
+        self.turn.store(turn.wrapping_add(1), Ordering::Relaxed);
+    }
+
+    fn is_left_behind(&self) -> bool {
+        self.is_left_behind.load(Ordering::Relaxed)
+    }
 }
 
 thread_local! {
     /// The pool to which this thread belongs.
     static INSIDE: RefCell<Weak<Shared>> = const { RefCell::new(Weak::new()) };
+    /// What is known of this thread there.
+    static RECORD: RefCell<Option<Arc<Record>>> = const { RefCell::new(None) };
+    /// The turn in which this thread is.
+    static TURN: Cell<Option<ThreadTurn>> = const { Cell::new(None) };
 }
 
 /// Whether this thread is one of those for handlers of that pool which may block.
@@ -80,21 +137,38 @@ impl Blocking {
         self.due.load(Ordering::SeqCst) == 0
     }
 
-    /// So many threads there are now.
+    /// So many threads there are now, without those that are left behind.
     pub(super) fn threads(&self) -> usize {
         self.lock().threads
     }
 
+    /// How many threads are in a turn, without those that are left behind.
+    pub(super) fn at_work(&self) -> usize {
+        self.lock().at_work
+    }
+
+    /// So many threads were left behind and have not come back.
+    pub(super) fn left_behind(&self) -> usize {
+        self.lock().left_behind
+    }
+
     /// Lets the threads end when they have nothing to do, and waits for them, unless this is one of them.
     pub(super) fn end(&self) {
-        let handles = {
+        let this = thread::current().id();
+        let workers = {
             let mut state = self.lock();
             state.ending = true;
-            core::mem::take(&mut state.handles)
+            self.called.notify_all();
+            let is_own = |worker: &Worker| worker.handle.thread().id() == this;
+            let own = usize::from(state.workers.iter().any(is_own));
+            // Not by joining them: one may be left behind meanwhile.
+            while state.threads > own && !state.is_left_alone {
+                let waited = self.called.wait(state);
+                state = waited.unwrap_or_else(PoisonError::into_inner);
+            }
+            core::mem::take(&mut state.workers)
         };
-        self.called.notify_all();
-        let this = thread::current().id();
-        for handle in handles {
+        for Worker { handle, .. } in workers {
             if handle.thread().id() != this {
                 // Turns catch what actors do; a thread ends by itself.
                 let _ = handle.join();
@@ -113,7 +187,7 @@ impl Blocking {
         };
         self.called.notify_all();
         let count = tasks.len();
-        for task in tasks {
+        for DueTask { task, .. } in tasks {
             task.abandon();
             self.due.fetch_sub(1, Ordering::SeqCst);
         }
@@ -122,24 +196,70 @@ impl Blocking {
 
     /// The threads are not waited for any more.
     pub(super) fn leave_alone(&self) {
-        drop(core::mem::take(&mut self.lock().handles));
+        let workers = {
+            let mut state = self.lock();
+            state.is_left_alone = true;
+            core::mem::take(&mut state.workers)
+        };
+        drop(workers);
     }
 
-    fn bring(&self, shared: &Arc<Shared>, task: Task) {
+    fn bring(&self, shared: &Arc<Shared>, task: Task, location: usize) {
         let mut state = self.lock();
         if state.closed {
             drop(state);
             return task.abandon();
         }
         self.due.fetch_add(1, Ordering::SeqCst);
-        state.tasks.push_back(task);
-        let has_place = state.threads < self.most || self.is_stuck(&state);
-        if state.tasks.len() <= state.idle || !has_place {
+        state.tasks.push_back(DueTask { task, location });
+        if state.tasks.len() <= state.idle || !self.has_place(&state) {
             drop(state);
             self.called.notify_one();
             return;
         }
         self.start_thread(&mut state, shared);
+    }
+
+    /// Whether a further thread may be started.
+    fn has_place(&self, state: &State) -> bool {
+        state.threads < self.most || self.is_stuck(state)
+    }
+
+    /// Leaves the thread behind that is in this turn.
+    fn leave_behind(&self, shared: &Arc<Shared>, turn: ThreadTurn) -> Left {
+        let mut state = self.lock();
+        let is_it = |worker: &Worker| worker.record.turn() == turn;
+        let Some(place) = state.workers.iter().position(is_it) else {
+            return Left::Over;
+        };
+        if state.left_behind >= self.most {
+            return Left::Refused;
+        }
+        // Nobody waits for its end any more.
+        let Worker { record, handle } = state.workers.swap_remove(place);
+        drop(handle);
+        record.is_left_behind.store(true, Ordering::Relaxed);
+        state.left_behind += 1;
+        state.at_work -= 1;
+        state.threads -= 1;
+        state.waiting -= usize::from(record.waits.load(Ordering::Relaxed) != 0);
+        if state.tasks.len() > state.idle && self.has_place(&state) {
+            self.start_thread(&mut state, shared);
+        }
+        drop(state);
+        let shared = Arc::clone(shared);
+        Left::Behind(Box::new(move || {
+            let blocking = shared.blocking_threads();
+            blocking.called.notify_all();
+            blocking.note_done(&shared);
+        }))
+    }
+
+    /// What was due has had its turn, or nobody waits for that any more. Called under no lock: somebody may wait for it.
+    fn note_done(&self, shared: &Shared) {
+        if self.due.fetch_sub(1, Ordering::SeqCst) == 1 {
+            shared.note_unblocked();
+        }
     }
 
     /// Whether an actor is due that is waited for, and all threads that there may be wait.
@@ -154,12 +274,19 @@ impl Blocking {
         state.number += 1;
         let name = format!("{}-b{}", shared.name(), state.number);
         let own = Arc::clone(shared);
+        let record = Arc::new(Record {
+            number: state.number,
+            turn: AtomicU64::new(0),
+            waits: AtomicUsize::new(0),
+            is_left_behind: AtomicBool::new(false),
+        });
+        let kept = Arc::clone(&record);
         let started = thread::Builder::new()
             .name(name)
-            .spawn(move || own.blocking_threads().work(&own));
-        state.handles.retain(|handle| !handle.is_finished());
+            .spawn(move || own.blocking_threads().work(&own, &kept));
+        state.workers.retain(|worker| !worker.handle.is_finished());
         match started {
-            Ok(handle) => state.handles.push(handle),
+            Ok(handle) => state.workers.push(Worker { record, handle }),
             // The others have to do; without any it waits for the next attempt.
             Err(_) => state.threads -= 1,
         }
@@ -168,42 +295,62 @@ impl Blocking {
     /// The next task for a thread that has none.
     fn take(&self, state: &mut State) -> Option<Task> {
         if state.threads <= self.most {
-            return state.tasks.pop_front();
+            return state.tasks.pop_front().map(|due| due.task);
         }
         let place = state.next_awaited()?;
-        state.tasks.remove(place)
+        state.tasks.remove(place).map(|due| due.task)
     }
 
     /// A handler waits, and its thread with it: one of these threads, or of the pool's.
-    fn begin_wait(&self, shared: &Arc<Shared>, awaited: Option<usize>, is_inside: bool) {
+    fn begin_wait(&self, shared: &Arc<Shared>, awaited: Option<usize>, inside: Option<&Record>) {
         let mut state = self.lock();
-        state.waiting += usize::from(is_inside);
+        if let Some(record) = inside {
+            let before = record.waits.fetch_add(1, Ordering::Relaxed);
+            state.waiting += usize::from(before == 0 && !record.is_left_behind());
+        }
         state.awaited.extend(awaited);
         if self.is_stuck(&state) {
             self.start_thread(&mut state, shared);
         }
     }
 
-    fn end_wait(&self, awaited: Option<usize>, is_inside: bool) {
+    fn end_wait(&self, awaited: Option<usize>, inside: Option<&Record>) {
         let mut state = self.lock();
-        state.waiting -= usize::from(is_inside);
+        if let Some(record) = inside {
+            let before = record.waits.fetch_sub(1, Ordering::Relaxed);
+            state.waiting -= usize::from(before == 1 && !record.is_left_behind());
+        }
         let place = (state.awaited.iter()).position(|other| Some(*other) == awaited);
         if let Some(place) = place {
             state.awaited.swap_remove(place);
         }
     }
 
-    fn work(&self, shared: &Arc<Shared>) {
+    fn work(&self, shared: &Arc<Shared>, record: &Arc<Record>) {
         INSIDE.set(Arc::downgrade(shared));
+        RECORD.set(Some(Arc::clone(record)));
         let mut state = self.lock();
         loop {
             if let Some(task) = self.take(&mut state) {
+                record.note_turn();
+                state.at_work += 1;
                 drop(state);
+                TURN.set(Some(record.turn()));
                 task.run();
-                if self.due.fetch_sub(1, Ordering::SeqCst) == 1 {
-                    shared.note_unblocked();
-                }
+                TURN.set(None);
                 state = self.lock();
+                record.note_turn();
+                if record.is_left_behind() {
+                    // It was counted as done, and as gone, then.
+                    state.left_behind -= 1;
+                    break;
+                }
+                state.at_work -= 1;
+                if self.due.fetch_sub(1, Ordering::SeqCst) == 1 {
+                    drop(state);
+                    shared.note_unblocked();
+                    state = self.lock();
+                }
                 continue;
             }
             // Beyond the limit a thread is there for those who wait only.
@@ -221,8 +368,16 @@ impl Blocking {
                 break;
             }
         }
-        state.threads -= 1;
+        if !record.is_left_behind() {
+            state.threads -= 1;
+        }
+        let ends = state.ending;
         drop(state);
+        if ends {
+            // Somebody may wait for the last one.
+            self.called.notify_all();
+        }
+        RECORD.set(None);
         INSIDE.set(Weak::new());
     }
 }
@@ -232,7 +387,7 @@ impl State {
     fn next_awaited(&self) -> Option<usize> {
         self.tasks
             .iter()
-            .position(|task| self.awaited.contains(&task.location()))
+            .position(|due| self.awaited.contains(&due.location))
     }
 }
 
@@ -241,7 +396,7 @@ pub(super) struct Waiter {
     shared: Arc<Shared>,
     awaited: Option<usize>,
     /// It is one of those for handlers that may block.
-    is_inside: bool,
+    inside: Option<Arc<Record>>,
 }
 
 impl Waiter {
@@ -251,23 +406,24 @@ impl Waiter {
             .try_with(|inside| inside.borrow().upgrade())
             .ok()
             .flatten()?;
-        Some(Self::at(&shared, awaited, true))
+        let record = RECORD.try_with(|record| record.borrow().clone());
+        Some(Self::at(&shared, awaited, record.ok().flatten()))
     }
 
     /// This is a thread of the pool's own, whose handler has sent something to that actor. `None` if it is not here.
     pub(super) fn of_pool(shared: &Arc<Shared>, awaited: usize) -> Option<Self> {
         // One that is here is due, or at work.
         let may_be_here = !shared.blocking_threads().is_idle();
-        may_be_here.then(|| Self::at(shared, Some(awaited), false))
+        may_be_here.then(|| Self::at(shared, Some(awaited), None))
     }
 
-    fn at(shared: &Arc<Shared>, awaited: Option<usize>, is_inside: bool) -> Self {
+    fn at(shared: &Arc<Shared>, awaited: Option<usize>, inside: Option<Arc<Record>>) -> Self {
         let blocking = shared.blocking_threads();
-        blocking.begin_wait(shared, awaited, is_inside);
+        blocking.begin_wait(shared, awaited, inside.as_deref());
         Waiter {
             shared: Arc::clone(shared),
             awaited,
-            is_inside,
+            inside,
         }
     }
 }
@@ -275,20 +431,33 @@ impl Waiter {
 impl Drop for Waiter {
     fn drop(&mut self) {
         let blocking = self.shared.blocking_threads();
-        blocking.end_wait(self.awaited, self.is_inside);
+        blocking.end_wait(self.awaited, self.inside.as_deref());
     }
 }
 
 /// Where actors live whose handlers may block.
-pub(super) struct BlockingHome(pub(super) Arc<Shared>);
+pub(super) struct BlockingHome {
+    shared: Arc<Shared>,
+    /// Where those tasks are in whose place the tasks here have their turns, if that is said.
+    stands_for: Option<usize>,
+}
+
+impl BlockingHome {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        BlockingHome {
+            shared,
+            stands_for: None,
+        }
+    }
+}
 
 impl Home for BlockingHome {
     fn turn_limits(&self) -> TurnLimits {
-        self.0.turn_limits()
+        self.shared.turn_limits()
     }
 
     fn ledger(&self) -> Option<&Arc<Ledger>> {
-        self.0.ledger.as_ref()
+        self.shared.ledger.as_ref()
     }
 
     fn is_for_blocking(&self) -> bool {
@@ -296,11 +465,30 @@ impl Home for BlockingHome {
     }
 
     fn schedule(&self, task: Task) {
-        self.0.blocking_threads().bring(&self.0, task);
+        let location = self.stands_for.unwrap_or_else(|| task.location());
+        (self.shared.blocking_threads()).bring(&self.shared, task, location);
+    }
+
+    fn standing_for(&self, location: usize) -> Option<Arc<dyn Home>> {
+        Some(Arc::new(BlockingHome {
+            shared: Arc::clone(&self.shared),
+            stands_for: Some(location),
+        }))
+    }
+
+    fn turn_here(&self) -> Option<ThreadTurn> {
+        if !is_inside(Arc::as_ptr(&self.shared)) {
+            return None;
+        }
+        TURN.try_with(Cell::get).ok().flatten()
+    }
+
+    fn leave_behind(&self, turn: ThreadTurn) -> Left {
+        (self.shared.blocking_threads()).leave_behind(&self.shared, turn)
     }
 
     fn schedule_or_refuse(&self, task: Task) -> Result<(), Task> {
-        if self.0.refuses() {
+        if self.shared.refuses() {
             return Err(task);
         }
         self.schedule(task);
@@ -308,7 +496,7 @@ impl Home for BlockingHome {
     }
 
     fn has_closed(&self) -> bool {
-        self.0.blocking_threads().lock().closed
+        self.shared.blocking_threads().lock().closed
     }
 
     fn schedule_again(&self, task: Task) {
@@ -316,10 +504,10 @@ impl Home for BlockingHome {
     }
 
     fn remember(&self, place: Weak<dyn AtClose>) {
-        self.0.remember(place);
+        self.shared.remember(place);
     }
 
     fn time(&self) -> &Time {
-        self.0.time()
+        self.shared.time()
     }
 }

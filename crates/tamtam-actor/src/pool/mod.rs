@@ -202,7 +202,8 @@ impl Pool {
     ///
     /// # Blocking
     ///
-    /// Until they have. From one of its own threads it only tells them to.
+    /// Until they have. From one of its own threads it only tells them to. Threads that were left behind by actors that were
+    /// [replaced](Address::replace) are not waited for.
     pub fn shutdown(self) {
         drop(self);
     }
@@ -288,7 +289,8 @@ impl PoolBuilder {
     /// [`Pool::spawn_blocking`].
     ///
     /// If the handlers on all of them wait, by [`Address::ask`] and others, for such actors as well, these have their turns on
-    /// further threads, one at a time unless they wait in turn.
+    /// further threads, one at a time unless they wait in turn. As many threads again, at most, are
+    /// [left behind](Address::replace) by actors that were replaced.
     pub fn blocking_threads(mut self, most: usize) -> Self {
         self.blocking = Some(most.max(1));
         self

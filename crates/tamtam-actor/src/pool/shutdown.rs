@@ -29,6 +29,9 @@ pub struct Shutdown {
     pub abandoned: usize,
     /// So many threads had not come back from a handler. They end when they do.
     pub at_work: usize,
+    /// So many threads had been left behind by actors that were [replaced](crate::Address::replace). The pool has not waited for
+    /// them; they end when they come back.
+    pub left_behind: usize,
 }
 
 /// So long threads have to come back after the deadline.
@@ -69,6 +72,7 @@ impl Pool {
                 finished: false,
                 abandoned: 0,
                 at_work: 0,
+                left_behind: 0,
             };
         };
         let deadline = Instant::now().checked_add(timeout);
@@ -83,6 +87,7 @@ impl Pool {
             finished: finished && abandoned == 0,
             abandoned,
             at_work: shared.at_work(),
+            left_behind: shared.blocking_threads().left_behind(),
         }
     }
 }

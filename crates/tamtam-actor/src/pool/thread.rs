@@ -424,11 +424,11 @@ impl Shared {
         self.abandoned.load(Ordering::Relaxed)
     }
 
-    /// So many threads have not ended.
+    /// How many threads have not come back from a handler, or have not ended.
     pub(super) fn at_work(&self) -> usize {
         self.people.lock().alive
             + if self.is_halted() {
-                self.blocking.threads()
+                self.blocking.at_work()
             } else {
                 0
             }
@@ -604,7 +604,7 @@ impl Home for Shared {
     }
 
     fn blocking(self: Arc<Self>) -> Option<Arc<dyn Home>> {
-        Some(Arc::new(BlockingHome(self)))
+        Some(Arc::new(BlockingHome::new(self)))
     }
 
     fn remember(&self, place: Weak<dyn AtClose>) {

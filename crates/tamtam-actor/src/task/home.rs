@@ -61,6 +61,24 @@ pub(crate) trait Home: Send + Sync {
         None
     }
 
+    /// The same place, for tasks that have their turns in the place of those that lie at this location: whoever waits for these
+    /// waits for them. `None` if that makes no difference here.
+    fn standing_for(&self, location: usize) -> Option<Arc<dyn Home>> {
+        let _ = location;
+        None
+    }
+
+    /// The turn in which this thread is here; `None` if a thread of this place cannot be left behind.
+    fn turn_here(&self) -> Option<ThreadTurn> {
+        None
+    }
+
+    /// Leaves the thread behind that is in this turn: it counts as gone, and nobody waits for its end.
+    fn leave_behind(&self, turn: ThreadTurn) -> Left {
+        let _ = turn;
+        Left::Refused
+    }
+
     /// Lets a task that has just had a turn have another one, behind the others.
     fn schedule_again(&self, task: Task);
 
@@ -92,6 +110,25 @@ pub(crate) trait Home: Send + Sync {
     fn remember(&self, place: Weak<dyn AtClose>) {
         let _ = place;
     }
+}
+
+/// A turn of a thread: see [`Home::turn_here`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ThreadTurn {
+    /// The number of the thread.
+    pub(crate) thread: usize,
+    /// The number of its turn.
+    pub(crate) turn: u64,
+}
+
+/// What became of the wish to leave a thread behind.
+pub(crate) enum Left {
+    /// It is. To be called under no lock: somebody may wait for that.
+    Behind(Box<dyn FnOnce() + Send>),
+    /// The turn is over.
+    Over,
+    /// As many threads as may be are left behind, or this place leaves none.
+    Refused,
 }
 
 /// What is called when its home has closed.

@@ -11,7 +11,7 @@ mod tokio_worker;
 pub(crate) use blocking::{Blocking, Stuck, set_blocking, wait_for, while_blocked};
 pub(crate) use due::{Acts, Due, Task};
 pub(crate) use hatch::Hatch;
-pub(crate) use home::{AtClose, Home, ThreadWait, TurnLimits};
+pub(crate) use home::{AtClose, Home, Left, ThreadTurn, ThreadWait, TurnLimits};
 pub(crate) use remembered::Remembered;
 #[cfg(feature = "tokio")]
 pub(crate) use tokio_worker::{BlockedWorker, Waiter};

@@ -13,6 +13,7 @@ mod cycles;
 mod delivery;
 mod frame;
 mod gathering;
+mod hung;
 mod idle;
 mod life;
 mod listener;

@@ -358,3 +358,39 @@ fn the_last_thread_of_a_runtime_does_not_wait() {
         assert_eq!(runtime.block_on(third).unwrap(), Ok(1));
     });
 }
+
+/// Its threads are not ours to leave behind.
+#[test]
+fn an_actor_in_a_turn_is_not_replaced_and_one_in_no_turn_is() {
+    struct Waits(u32);
+
+    impl Actor for Waits {
+        type Message = (Option<Hold>, Reply<u32>);
+
+        fn handle(&mut self, (gate, reply): Self::Message, _: &mut Context<Self>) {
+            gate.into_iter().for_each(Hold::wait);
+            reply.send(self.0);
+        }
+    }
+
+    within_limit(|| {
+        let runtime = runtime(2);
+        let pool = Pool::on_tokio(runtime.handle());
+        let mut number = 0;
+        let actor = pool.spawner().replaceable().spawn_with(move |_| {
+            number += 1;
+            Waits(number)
+        });
+        let (wait, gate) = hold();
+        let answers = Answers::new();
+        actor.tell((Some(wait), answers.reply())).unwrap();
+        gate.until_entered();
+        assert!(!actor.replace());
+        gate.open();
+        assert_eq!(answers.next(), Ok(1));
+        // As soon as its turn has ended.
+        until(|| actor.replace());
+        assert!(actor.ask(|reply| (None, reply)).unwrap() >= 2);
+        assert_eq!(actor.lost(), 0);
+    });
+}

@@ -32,6 +32,7 @@ pub(crate) struct Home {
     pub(crate) threads: u64,
     pub(crate) stand_ins: u64,
     pub(crate) blocking_threads: u64,
+    pub(crate) left_behind: u64,
     pub(crate) idle_threads: u64,
     pub(crate) due: u64,
     pub(crate) turns: u64,

@@ -140,7 +140,9 @@ impl View {
             },
             observed: answer.actors_matching.unwrap_or(answer.actors_observed),
             note: note(answer),
-            warnings: answer.homes.iter().filter_map(warning).collect(),
+            warnings: (answer.homes.iter())
+                .flat_map(|home| warning(home).into_iter().chain(left_behind(home)))
+                .collect(),
         }
     }
 }
@@ -173,6 +175,20 @@ fn warning(home: &Home) -> Option<String> {
         };
         format!("{name}: {keeps}, and no other actor gets one: sort by turn to see which they are")
     })
+}
+
+/// Threads that hang in handlers of actors that have been replaced since.
+fn left_behind(home: &Home) -> Option<String> {
+    let name = printable(&home.name);
+    match home.left_behind {
+        0 => None,
+        1 => Some(format!(
+            "{name}: a thread was left behind by an actor that was replaced: its handler has not come back"
+        )),
+        threads => Some(format!(
+            "{name}: {threads} threads were left behind by actors that were replaced: their handlers have not come back"
+        )),
+    }
 }
 
 fn home_row(home: &Home, before: Option<&Home>, seconds: f64) -> Vec<Value> {

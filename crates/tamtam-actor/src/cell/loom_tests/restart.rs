@@ -94,7 +94,7 @@ fn loom_resume_against_a_pause_and_a_message() {
         let address = {
             let fate = Arc::clone(&fate);
             // Nobody decides but this model.
-            let policy = Policy::Reported(Box::new(|_| {}));
+            let policy = Policy::Reported(Arc::new(|_| {}));
             let birth = Born::new(
                 move |_: &mut Context<Fragile>| Fragile {
                     _fate: Arc::clone(&fate),

@@ -121,7 +121,10 @@ impl Overseer {
             return;
         }
         if core::mem::replace(&mut self.is_overdue, true) {
-            // It does not come back from what it is at. It has its wish to stop, and we go.
+            // It does not come back from what it is at. It has its wish to stop, and we go. One that can be replaced ends now.
+            if let Some(child) = self.tree.child(number) {
+                child.place.replace();
+            }
             self.current = None;
             return self.go_on(cx);
         }

@@ -227,6 +227,7 @@ fn show_home(json: &mut Json, number: u64, home: &dyn Watched) {
         threads,
         stand_ins,
         blocking_threads,
+        left_behind,
         idle_threads,
         due,
         turns,
@@ -243,6 +244,7 @@ fn show_home(json: &mut Json, number: u64, home: &dyn Watched) {
         json.plain("threads", threads);
         json.plain("stand_ins", stand_ins);
         json.plain("blocking_threads", blocking_threads);
+        json.plain("left_behind", left_behind);
         json.plain("idle_threads", idle_threads);
         json.plain("due", due);
         json.plain("turns", turns);

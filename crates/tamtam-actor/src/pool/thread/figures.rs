@@ -19,6 +19,7 @@ impl Watched for Shared {
             threads: self.threads,
             stand_ins,
             blocking_threads: self.blocking.threads(),
+            left_behind: self.blocking.left_behind(),
             idle_threads,
             due: usize::from(self.entrance.hatch.is_full())
                 + self.entrance.length.load(Ordering::Relaxed)
