@@ -58,111 +58,39 @@ const BEFORE_COMPRESSION: Mode = Mode::Link(100_000_000);
 /// This one takes the codecs of the small mode where they save much.
 const NEARLY_PACKED: Mode = Mode::Link(1_000_000_000);
 
-/// What is tried at some speeds: more than was ever the best there would only take longer.
-struct Menu {
-    /// In the order in which they are tried, each mode with compressions from the quickest to the slowest. What the first one is
-    /// with its compression is the usual way, which was good for all tables, and is taken where there is no time to try.
-    ways: Vec<(Mode, &'static [Compression])>,
-    /// How many times as long the usual way must be expected to take for another one to be taken, since a part of the table does not
-    /// tell all, and tells less of compressions.
-    lead: f64,
-    /// What choosing may take, as a share of the time until the whole table is there.
-    share: f64,
-    /// Of a row's time to be encoded, as many as all modes need, both ways.
-    modes: f64,
-    /// Nanoseconds that all compressions need for a byte.
-    compressions: f64,
+/// All compressions that may ever be the best, from the quickest to the slowest.
+const COMPRESSIONS: &[Compression] = &[ZSTD_1, ZSTD_3, ZSTD_9, BROTLI_5];
+
+/// The way that was good for all tables at this speed: it is tried first, and taken where there is no time to try.
+fn usual(bits_per_second: u64) -> Plan {
+    let (mode, compression) = match bits_per_second {
+        0..4_000_000 => (BEFORE_COMPRESSION, BROTLI_5),
+        4_000_000..30_000_000 => (BEFORE_COMPRESSION, ZSTD_9),
+        30_000_000..500_000_000 => (Mode::Link(bits_per_second), ZSTD_1),
+        500_000_000.. => (Mode::Packed, UNCOMPRESSED),
+    };
+    Plan { mode, compression }
 }
 
-impl Menu {
-    fn of(bits_per_second: u64) -> Menu {
-        match bits_per_second {
-            0..4_000_000 => Menu {
-                ways: vec![
-                    (BEFORE_COMPRESSION, &[BROTLI_5]),
-                    (Mode::Small, &[ZSTD_3, BROTLI_5]),
-                    (Mode::Packed, &[ZSTD_3, BROTLI_5]),
-                ],
-                lead: 1.0,
-                share: 0.04,
-                modes: 12.0,
-                compressions: 250.0,
-            },
-            4_000_000..30_000_000 => Menu {
-                ways: vec![
-                    (BEFORE_COMPRESSION, &[ZSTD_9]),
-                    (Mode::Small, &[ZSTD_3]),
-                    (Mode::Packed, &[ZSTD_3, BROTLI_5]),
-                ],
-                lead: 1.0,
-                share: 0.035,
-                modes: 12.0,
-                compressions: 150.0,
-            },
-            30_000_000..500_000_000 => Menu {
-                ways: vec![
-                    (Mode::Link(bits_per_second), &[ZSTD_1]),
-                    (Mode::Packed, &[ZSTD_1, ZSTD_3]),
-                    (NEARLY_PACKED, &[ZSTD_1]),
-                ],
-                lead: 1.05,
-                share: 0.12,
-                modes: 10.0,
-                compressions: 30.0,
-            },
-            500_000_000..4_000_000_000 => Menu {
-                ways: vec![(Mode::Packed, &[]), (NEARLY_PACKED, &[ZSTD_1])],
-                lead: 1.05,
-                share: 0.15,
-                modes: 8.0,
-                compressions: 12.0,
-            },
-            4_000_000_000.. => Menu {
-                ways: vec![(Mode::Packed, &[]), (Mode::Plain, &[])],
-                lead: 1.05,
-                share: 0.15,
-                modes: 3.0,
-                compressions: 0.0,
-            },
-        }
-    }
+/// All modes that may be the best, behind the usual one.
+fn modes(bits_per_second: u64) -> impl Iterator<Item = Mode> {
+    let modes = [
+        usual(bits_per_second).mode,
+        BEFORE_COMPRESSION,
+        NEARLY_PACKED,
+        Mode::Link(bits_per_second),
+        Mode::Small,
+        Mode::Packed,
+        Mode::Plain,
+    ];
+    (0..modes.len())
+        .filter(move |&index| !modes[..index].contains(&modes[index]))
+        .map(move |index| modes[index])
 }
 
-impl Menu {
-    /// All that may ever be the best, behind the usual way at this speed.
-    fn thorough(bits_per_second: u64) -> Menu {
-        const ALL: &[Compression] = &[ZSTD_1, ZSTD_3, ZSTD_9, BROTLI_5];
-        let mut ways = Menu::of(bits_per_second).ways;
-        let usual = ways[0].0;
-        let modes = [
-            usual,
-            BEFORE_COMPRESSION,
-            NEARLY_PACKED,
-            Mode::Link(bits_per_second),
-            Mode::Small,
-            Mode::Packed,
-            Mode::Plain,
-        ];
-        let is_first = |&(index, mode): &(usize, Mode)| !modes[..index].contains(&mode);
-        // The usual way is tried first, and then everything, this mode's other compressions included.
-        ways.truncate(1);
-        let each = modes.into_iter().enumerate().filter(is_first);
-        ways.extend(each.map(|(_, mode)| (mode, ALL)));
-        Menu {
-            ways,
-            lead: 1.0,
-            share: 1.0,
-            modes: 24.0,
-            compressions: 400.0,
-        }
-    }
-
-    fn usual(&self) -> Plan {
-        let &(mode, compressions) = self.ways.first().expect("each menu has ways");
-        let compression = compressions.first().copied().unwrap_or(UNCOMPRESSED);
-        Plan { mode, compression }
-    }
-}
+/// What all ways together take, each twice: so often what a row takes to be encoded, and so many nanoseconds a byte for the compressions.
+const ENCODINGS: f64 = 24.0;
+const NANOSECONDS_TO_COMPRESS: f64 = 400.0;
 
 /// How many rows are tried at least and at most, and how many tell how long a row takes.
 const LEAST: usize = 384;
@@ -180,37 +108,35 @@ const DOUBLING: f64 = 0.1;
 const MOST_POWER: f64 = 1.5;
 /// A first compression that leaves more than this leaves nothing for a slower one to find.
 const NOTHING_FOUND: f64 = 0.995;
-/// In less time than this, too little can be tried to know better.
+/// In less time than this, too little can be tried to know better than what is usual.
 const SHORTEST: Duration = Duration::from_micros(250);
+/// What choosing a plan to be kept may take.
+const LONGEST: Duration = Duration::from_millis(100);
+/// How often each way is tried; the shortest time counts.
+const REPEATS: u32 = 2;
 
 impl Plan {
     /// The plan by which this table, encoded and decoded on machines like this one, is ready first behind a link of this speed in
-    /// bits a second: the time to encode, compress, send, decompress and decode counts.
+    /// bits a second: the time to encode, compress, send, decompress and decode counts. It is meant to be kept, for all tables
+    /// that are alike.
     ///
-    /// Of the ways that may be best at this speed each is tried once on some stretches from all over the table, and their times
-    /// are measured, so that near equals may change places from call to call. It takes a twentieth of the time until the
-    /// table is there on slow links, and up to a sixth of it on fast ones, if the table has some thousand rows; of smaller ones all
-    /// that matters is tried. This time is not part of what is counted.
+    /// All ways are tried on stretches from all over the table, each twice, and their times are measured, so that near equals may
+    /// change places from call to call. That takes up to a tenth of a second, about thirty times as long as the table takes to be
+    /// encoded if that is less; it is not part of what is counted. [`for_link_within`](Plan::for_link_within) is told how
+    /// long it may take.
     ///
     /// # Errors
     /// If the packed encoding cannot carry the table.
     pub fn for_link(rows: &Rows, bits_per_second: u64) -> Result<Plan, EncodeError> {
-        let nanoseconds = 8e9 / bits_per_second.max(1) as f64;
-        let menu = Menu::of(bits_per_second);
-        let few = Few::of(rows)?;
-        let budget = few.share_of_all(rows, nanoseconds, &menu);
-        if budget < SHORTEST {
-            return Ok(menu.usual());
-        }
-        let count = few.rows_in(budget, rows, &menu);
-        Trial::of(rows, count, nanoseconds, budget, &menu, 1)?.run(menu.ways)
+        Plan::for_link_within(rows, bits_per_second, LONGEST)
     }
 
-    /// As [`for_link`](Plan::for_link), with the time that choosing may take: for a plan that is kept, for many tables that are alike.
+    /// As [`for_link`](Plan::for_link), with the time that choosing may take: less for a table whose like does not come again, more for
+    /// a large one.
     ///
-    /// More ways are tried, each twice, on as many rows as that time allows, on all of them if it does: then the plan is the best of
-    /// all ways but for what their times vary. About thirty times as long as the table takes to be encoded suffices for that; a
-    /// part of the time is left over where ways are seen to be hopeless.
+    /// As many rows are tried as that time allows, all of them if it does: then the plan is the best of all ways but for what their
+    /// times vary. A part of the time is left over where ways are seen to be hopeless. In less than a quarter of a millisecond
+    /// nothing is tried: the plan is the usual one for that speed.
     ///
     /// ```
     /// use std::time::Duration;
@@ -218,8 +144,7 @@ impl Plan {
     ///
     /// let schema = Schema::new([Field::new("price", Kind::U32)])?;
     /// let rows = Rows::new(schema, [(0..1000u32).map(|n| n * n % 971).collect::<Vec<_>>().into()])?;
-    /// // Once, for all answers to this query.
-    /// let plan = Plan::for_link_within(&rows, 100_000_000, Duration::from_millis(20))?;
+    /// let plan = Plan::for_link_within(&rows, 100_000_000, Duration::from_millis(1))?;
     /// let sent = plan.encode(&rows)?;
     /// assert!(sent.bytes.len() < 2000);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -232,10 +157,20 @@ impl Plan {
         bits_per_second: u64,
         time: Duration,
     ) -> Result<Plan, EncodeError> {
+        let usual = usual(bits_per_second);
+        if time < SHORTEST {
+            return Ok(usual);
+        }
         let nanoseconds = 8e9 / bits_per_second.max(1) as f64;
-        let menu = Menu::thorough(bits_per_second);
-        let count = Few::of(rows)?.rows_in(time, rows, &menu);
-        Trial::of(rows, count, nanoseconds, time, &menu, 2)?.run(menu.ways)
+        let count = Few::of(rows)?.rows_in(time, rows);
+        let mut trial = Trial::of(rows, count, nanoseconds, time, usual)?;
+        let compressed = [usual.compression];
+        let is_compressed = usual.compression.kind != CompressionKind::None;
+        trial.try_mode(usual.mode, if is_compressed { &compressed } else { &[] })?;
+        for mode in modes(bits_per_second) {
+            trial.try_mode(mode, COMPRESSIONS)?;
+        }
+        Ok(trial.plan)
     }
 
     /// The table as it is sent. Where the compression would not make it smaller, it is sent without, and the kind says so.
@@ -309,16 +244,10 @@ impl Few {
         })
     }
 
-    /// The menu's share of the time until the whole table is there.
-    fn share_of_all(&self, rows: &Rows, nanoseconds_a_byte: f64, menu: &Menu) -> Duration {
-        let ready = 2.0 * self.encode + self.sent * nanoseconds_a_byte;
-        let all = ready * rows.len() as f64 / self.count as f64;
-        Duration::from_nanos((menu.share * all) as u64)
-    }
-
     /// How many rows can be tried in this time.
-    fn rows_in(&self, time: Duration, rows: &Rows, menu: &Menu) -> usize {
-        let one = (menu.modes * self.encode + menu.compressions * self.sent) / self.count as f64;
+    fn rows_in(&self, time: Duration, rows: &Rows) -> usize {
+        let one =
+            (ENCODINGS * self.encode + NANOSECONDS_TO_COMPRESS * self.sent) / self.count as f64;
         let tried = time.as_nanos() as f64 / one.max(f64::MIN_POSITIVE);
         (tried as usize)
             .clamp(LEAST, MOST.max(LEAST))
@@ -329,17 +258,13 @@ impl Few {
 /// What is tried, and what was found.
 struct Trial {
     rows: Rows,
-    /// How often each way is tried; the shortest time counts.
-    repeats: u32,
     /// How many times as many rows the whole table has.
     times: f64,
     nanoseconds_a_byte: f64,
     /// When no more ways are to be tried.
     until: Instant,
-    lead: f64,
-    /// Nanoseconds until all rows are there by the plan; more, by the lead, if it is not the usual one.
+    /// Nanoseconds until all rows are there by the plan.
     best: f64,
-    usual: Plan,
     plan: Plan,
 }
 
@@ -349,29 +274,17 @@ impl Trial {
         count: usize,
         nanoseconds_a_byte: f64,
         budget: Duration,
-        menu: &Menu,
-        repeats: u32,
+        usual: Plan,
     ) -> Result<Trial, EncodeError> {
-        let usual = menu.usual();
         let sample = sample(rows, count)?;
         Ok(Trial {
             times: rows.len() as f64 / sample.len().max(1) as f64,
             rows: sample,
-            repeats,
             nanoseconds_a_byte,
             until: Instant::now() + budget,
-            lead: menu.lead,
             best: f64::INFINITY,
-            usual,
             plan: usual,
         })
-    }
-
-    fn run(mut self, ways: Vec<(Mode, &'static [Compression])>) -> Result<Plan, EncodeError> {
-        for (mode, compressions) in ways {
-            self.try_mode(mode, compressions)?;
-        }
-        Ok(self.plan)
     }
 
     /// The mode with each compression that may be better than the best so far.
@@ -380,12 +293,12 @@ impl Trial {
             return Ok(());
         }
         let mut bytes = Vec::new();
-        let (encoded, encode) = timed(self.repeats, || {
+        let (encoded, encode) = timed(REPEATS, || {
             bytes.clear();
             packed::encode(&self.rows, mode, &mut bytes)
         });
         encoded?;
-        let (decoded, decode) = timed(self.repeats, || packed::decode(&bytes, &Limits::NONE));
+        let (decoded, decode) = timed(REPEATS, || packed::decode(&bytes, &Limits::NONE));
         decoded.map_err(|error| EncodeError::Failed {
             form: "packed",
             reason: error.to_string(),
@@ -400,7 +313,7 @@ impl Trial {
             if self.is_over() || index > 0 && is_hopeless {
                 break;
             }
-            let (left, took) = squeeze(&bytes, compression, self.repeats).map_err(failed)?;
+            let (left, took) = squeeze(&bytes, compression, REPEATS).map_err(failed)?;
             let sent = length * left.powf((1.0 + DOUBLING * self.times.log2()).min(MOST_POWER));
             let once = BEGINNING.min(took / 2.0);
             let took = once + (took - once) * self.times;
@@ -417,8 +330,7 @@ impl Trial {
     /// Takes this way if all rows are there sooner by it.
     fn offer(&mut self, mode: Mode, compression: Compression, work: f64, bytes: f64) {
         let plan = Plan { mode, compression };
-        let lead = if plan == self.usual { 1.0 } else { self.lead };
-        let total = (work + bytes * self.nanoseconds_a_byte) * lead;
+        let total = work + bytes * self.nanoseconds_a_byte;
         if total < self.best {
             self.best = total;
             self.plan = plan;
