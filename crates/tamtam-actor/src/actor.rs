@@ -1,3 +1,5 @@
+//! What an actor is: a state, a type of messages, and what it does with each.
+
 use core::marker::PhantomData;
 
 use crate::context::{Context, Here};

@@ -1,3 +1,5 @@
+//! Where an actor is reached: `tell`, `ask`, and their variants with time limits and as tasks.
+
 use core::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,3 +1,5 @@
+//! Waiting for an answer as a task.
+
 use core::fmt;
 use core::future::poll_fn;
 use core::pin::{Pin, pin};

@@ -1,3 +1,5 @@
+//! Questions from any thread to the loop that pumps a frame, with an answer for each.
+
 use core::fmt;
 use core::time::Duration;
 

@@ -1,3 +1,5 @@
+//! What a handler may do with its own actor: stop, answer later, ask others, set timers, watch.
+
 use core::fmt;
 use core::marker::PhantomData;
 use std::any::Any;

@@ -1,3 +1,5 @@
+//! Actors that live on a thread with a loop of its own, such as that of a game or a window, and have their turns when it pumps.
+
 use core::fmt;
 use core::marker::PhantomData;
 use std::sync::{Arc, Weak};

@@ -1,3 +1,5 @@
+//! A channel whose messages a frame, a pool's thread or a worker hands to a function.
+
 use core::fmt;
 use core::task::{self, Poll};
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! The way back to whoever waits for an answer: it is used once, and its loss is an answer, too.
+
 use core::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;

@@ -1,3 +1,5 @@
+//! How an actor is to be spawned: its name, mailbox, restarts, and where its turns are.
+
 use core::fmt;
 use core::marker::PhantomData;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! A home for tests: it runs actors one turn at a time, in an order that the test or its seed chooses, under a time of its own.
+
 use core::cell::{Cell, RefCell};
 use core::fmt;
 use core::marker::PhantomData;

@@ -1,3 +1,5 @@
+//! A thread of its own for actors that are made there and never leave it.
+
 use core::fmt;
 use core::time::Duration;
 use std::io;

@@ -1,3 +1,5 @@
+//! The constructors of channels: [`unbounded`], [`bounded`], and the ways in which a full one makes room.
+
 use std::time::{Duration, Instant};
 
 use tamtam_wait::seam::Arc;

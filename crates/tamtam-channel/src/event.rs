@@ -1,3 +1,5 @@
+//! A flag that threads and tasks wait for: it lets one of them pass, or stays open for all.
+
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::{Duration, Instant};

@@ -1,3 +1,5 @@
+//! The receiving end of every channel with many senders and receivers: one face over the flavors.
+
 use core::fmt;
 use core::mem::{ManuallyDrop, size_of};
 use core::panic::{RefUnwindSafe, UnwindSafe};

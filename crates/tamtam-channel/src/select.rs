@@ -1,3 +1,6 @@
+//! Waiting for the first of several operations that are known only when the program runs; [`select!`](crate::select!) expands to
+//! this.
+
 use core::cell::Cell;
 use core::fmt;
 use core::mem;

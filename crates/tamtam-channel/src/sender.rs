@@ -1,3 +1,5 @@
+//! The sending end of every channel with many senders and receivers: one face over the flavors.
+
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::{Duration, Instant};

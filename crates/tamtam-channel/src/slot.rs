@@ -1,3 +1,5 @@
+//! A place for one value, which is put and taken in turn.
+
 use core::fmt;
 use core::mem::MaybeUninit;
 use core::panic::{RefUnwindSafe, UnwindSafe};

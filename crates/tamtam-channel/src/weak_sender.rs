@@ -1,3 +1,5 @@
+//! A sender that does not keep its channel open.
+
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 

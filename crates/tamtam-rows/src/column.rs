@@ -1,3 +1,5 @@
+//! A column: values of one type one behind the other, and where there are none.
+
 use crate::{Kind, Nulls, ShapeError, Slices, Strings, Value};
 
 /// The values of one column, of whatever type.

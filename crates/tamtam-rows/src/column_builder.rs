@@ -1,3 +1,5 @@
+//! Making a column value by value.
+
 use crate::column::each;
 use crate::{Column, Kind, Nulls, ShapeError, Value, Values};
 

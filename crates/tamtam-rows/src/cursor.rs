@@ -1,3 +1,5 @@
+//! Rows one by one, without a copy.
+
 use crate::{Rows, Value};
 
 /// Goes through a table row by row. Made by [`Rows::iter`].

@@ -1,3 +1,5 @@
+//! Where the values of a column of text or bytes end.
+
 use crate::ShapeError;
 use crate::kernels::vectorised;
 

@@ -1,3 +1,5 @@
+//! Why a table cannot be made, written or read.
+
 use thiserror::Error;
 
 use crate::Kind;

@@ -1,3 +1,5 @@
+//! The types of columns.
+
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! How much memory a decoder may take for what bytes declare.
+
 /// How large a table a decoder may make. A decoder checks what is declared before it takes memory for it.
 ///
 /// The default suits answers from a server that is not quite trusted, in a program that has 1 GiB of memory: 256 MiB, 100

@@ -1,3 +1,5 @@
+//! Which texts stand for null.
+
 /// The texts that stand for a null in delimited text and JSON, beside the empty field and JSON's `null`.
 ///
 /// The usual ones are those that R, NumPy, pandas, MySQL and PostgreSQL write: `NA`, `N/A`, `#N/A`, `NULL`, `None`, `nan`,

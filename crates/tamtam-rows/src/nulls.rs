@@ -1,3 +1,5 @@
+//! Which rows of a column have no value.
+
 /// Which rows of a column are null: one bit a row, the first row in the lowest bit of the first word.
 ///
 /// # Examples

@@ -1,3 +1,5 @@
+//! Structs that are rows.
+
 use crate::{
     Column, Element, Field, Kind, Lane, Lanes, Nulls, Rows, Schema, ShapeError, Slices, Strings,
     Values,

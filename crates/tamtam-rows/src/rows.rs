@@ -1,3 +1,5 @@
+//! A table: typed columns of one length.
+
 use crate::cursor::Cursor;
 use crate::{Column, Field, Schema, ShapeError, Value};
 

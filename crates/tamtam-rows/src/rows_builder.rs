@@ -1,3 +1,5 @@
+//! Making a table row by row.
+
 use crate::{ColumnBuilder, Rows, Schema, ShapeError, Value};
 
 /// Makes a table row by row.

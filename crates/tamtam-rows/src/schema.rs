@@ -1,3 +1,5 @@
+//! The names and types of columns.
+
 use std::sync::Arc;
 
 use crate::{Kind, ShapeError};

@@ -1,3 +1,5 @@
+//! A column of bytes.
+
 use crate::ShapeError;
 use crate::ends::Ends;
 use crate::kernels::join;

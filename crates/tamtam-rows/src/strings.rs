@@ -1,3 +1,5 @@
+//! A column of text.
+
 use crate::ShapeError;
 use crate::ends::Ends;
 use crate::kernels::join_texts;

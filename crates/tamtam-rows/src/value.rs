@@ -1,3 +1,5 @@
+//! One value of a table.
+
 /// One value of a table, borrowed from its column.
 ///
 /// What a number means is said by the column's [`Kind`](crate::Kind): the scale of a decimal, the unit of a time.

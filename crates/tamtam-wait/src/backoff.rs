@@ -1,3 +1,5 @@
+//! Waiting for something that gives no signal: spins, gives way, and then sleeps, longer each round.
+
 #[cfg(not(tamtam_loom))]
 use std::time::Duration;
 

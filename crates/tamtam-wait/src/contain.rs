@@ -1,3 +1,5 @@
+//! Running foreign code, such as a waker or a drop, where a panic must not get out.
+
 #[cfg(not(tamtam_loom))]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

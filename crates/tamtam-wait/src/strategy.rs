@@ -1,3 +1,5 @@
+//! How a thread waits: [`Wait`], and how it is written in configuration.
+
 use core::fmt;
 use core::str::FromStr;
 

@@ -1,3 +1,5 @@
+//! An address that does not keep its actor from ending.
+
 use core::fmt;
 use std::sync::{Arc, Weak};
 

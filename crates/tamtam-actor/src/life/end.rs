@@ -1,3 +1,5 @@
+//! Waiting for the end of an actor, and the reason for it.
+
 use core::fmt;
 use core::pin::Pin;
 use core::task::{self, Poll};

@@ -1,3 +1,5 @@
+//! Ending an actor when it has handled what it has accepted.
+
 use crate::actor::Actor;
 use crate::address::Address;
 use crate::cell::System;

@@ -1,3 +1,5 @@
+//! Two actors that end together.
+
 use std::sync::{Arc, Weak};
 
 use crate::actor::Actor;

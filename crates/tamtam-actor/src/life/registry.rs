@@ -1,3 +1,5 @@
+//! Addresses by name.
+
 use core::any::{Any, type_name};
 use core::error::Error;
 use core::fmt;

@@ -1,3 +1,5 @@
+//! An actor that is told of the end of another one.
+
 use core::any::Any;
 use core::fmt;
 use core::marker::PhantomData;

@@ -1,3 +1,5 @@
+//! The end of a pool: what was done by its deadline, and what was not.
+
 use std::time::{Duration, Instant};
 
 use super::{Pool, Threads};

@@ -1,3 +1,5 @@
+//! Which actors of a home are to be called when it closes.
+
 use std::sync::Weak;
 
 use tamtam_wait::seam::Mutex;

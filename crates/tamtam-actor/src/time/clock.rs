@@ -1,3 +1,5 @@
+//! The time by which actors live, real or advanced by hand, and the timers that are set on it.
+
 use core::fmt;
 use std::sync::{Arc, OnceLock};
 use std::task::{Wake, Waker};

@@ -1,3 +1,5 @@
+//! How often a timer that repeats is due, and what becomes of times that were missed.
+
 use std::time::{Duration, Instant};
 
 use super::clock::TICK;

@@ -1,3 +1,5 @@
+//! A timer that was set: it can be cancelled, and tells how often it was late.
+
 use core::fmt;
 use std::sync::Arc;
 

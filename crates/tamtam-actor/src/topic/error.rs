@@ -1,3 +1,5 @@
+//! Why a message was not published to all subscribers.
+
 use core::error::Error;
 use core::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,3 +1,5 @@
+//! How a subscriber gets what is published: each message, some of them, or the latest now and then.
+
 use core::fmt;
 use core::hash::Hash;
 use std::collections::HashMap;

@@ -1,3 +1,5 @@
+//! What a topic knows of each of its subscriptions: what was sent, and what was lost.
+
 use core::fmt;
 
 use tamtam_wait::seam::atomic::{AtomicU8, AtomicU64, Ordering};

@@ -1,3 +1,5 @@
+//! Publishing as a task, which waits for room at each subscriber.
+
 use core::fmt;
 use core::pin::Pin;
 use core::task::{Context, Poll};

@@ -1,3 +1,5 @@
+//! A topic whose subscribers answer: one question, as many answers.
+
 use core::error::Error;
 use core::fmt;
 use std::iter::FusedIterator;

@@ -1,3 +1,5 @@
+//! A subscription: it lasts as long as this is kept, or as long as the actor.
+
 use core::fmt;
 use std::sync::{Arc, Weak};
 

@@ -1,3 +1,5 @@
+//! What sends and receives of a broadcast return when they fail, and how many messages a receiver has lost.
+
 use core::fmt;
 use std::error::Error;
 

@@ -1,3 +1,5 @@
+//! Receiving from a broadcast as a task.
+
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;

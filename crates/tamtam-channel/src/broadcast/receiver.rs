@@ -1,3 +1,5 @@
+//! The receiver of a broadcast: it has a place of its own in the ring, and each message from there on.
+
 use core::fmt;
 use std::time::{Duration, Instant};
 

@@ -1,3 +1,5 @@
+//! The sender of a broadcast, which also makes receivers.
+
 use core::fmt;
 use std::time::{Duration, Instant};
 

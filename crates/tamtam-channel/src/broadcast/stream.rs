@@ -1,3 +1,5 @@
+//! The messages of a broadcast as a stream.
+
 use core::fmt;
 use core::task::{Context, Poll};
 

@@ -1,3 +1,5 @@
+//! Waiting as a task for a property to change.
+
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};

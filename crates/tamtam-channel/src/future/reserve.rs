@@ -1,3 +1,5 @@
+//! Waiting as a task for room, which a [`Permit`](crate::Permit) then keeps.
+
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};

@@ -1,3 +1,5 @@
+//! Sending into a channel as a task.
+
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};

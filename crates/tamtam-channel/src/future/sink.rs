@@ -1,3 +1,5 @@
+//! A channel's sender as a sink of the `futures` crates, without a dependency on them.
+
 use core::task::{Context, Poll};
 
 use super::receiving::End;

@@ -1,3 +1,5 @@
+//! A deadline for any future of this crate.
+
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;

@@ -1,3 +1,5 @@
+//! Waiting as a task for an event, a latch, or whatever else is waitable.
+
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};

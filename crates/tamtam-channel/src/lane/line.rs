@@ -1,3 +1,5 @@
+//! What the lanes of one receiver share: its bell, the lanes that it has not seen yet, and how many senders there are.
+
 use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
 use tamtam_wait::seam::{Arc, CacheAligned, Mutex, ORIGIN};
 use tamtam_wait::{Attention, Wait, WaitList};

@@ -1,3 +1,5 @@
+//! The receiver of lanes: it takes from all of them in turn, and sleeps on one bell.
+
 use core::cell::{Cell, RefCell};
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};

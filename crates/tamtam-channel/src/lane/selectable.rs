@@ -1,3 +1,5 @@
+//! Ends of lanes in a select: they are used through `&mut`, so they are lent to it.
+
 use core::fmt;
 
 use tamtam_wait::seam::Mutex;

@@ -1,3 +1,5 @@
+//! The sender of a lane: the only one that writes there, or one of several with a lane each.
+
 use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;

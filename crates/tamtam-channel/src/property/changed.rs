@@ -1,3 +1,5 @@
+//! A reader of a property that waits for values it has not seen yet.
+
 use core::fmt;
 
 use tamtam_wait::{Source, Token};

@@ -1,3 +1,5 @@
+//! Properties by name, of any type, which threads that know nothing of each other share.
+
 use core::any::{Any, type_name};
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};

@@ -1,3 +1,5 @@
+//! Databases in a program that was built without them.
+
 use anyhow::{Result, bail};
 use tamtam_rows::Schema;
 

@@ -1,3 +1,5 @@
+//! The article's table in a database: made and filled where it is missing.
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 

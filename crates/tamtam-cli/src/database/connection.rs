@@ -1,3 +1,5 @@
+//! A database that is open.
+
 use std::fmt;
 use std::future::Future;
 use std::time::Duration;

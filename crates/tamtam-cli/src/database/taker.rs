@@ -1,3 +1,5 @@
+//! What takes the rows of a query.
+
 use anyhow::Result;
 use tamtam_rows::{Rows, Schema};
 

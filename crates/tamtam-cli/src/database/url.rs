@@ -1,3 +1,5 @@
+//! Where a database is.
+
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};

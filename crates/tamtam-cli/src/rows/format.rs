@@ -1,3 +1,5 @@
+//! What a file is made of, by its name or its first bytes.
+
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};

@@ -1,3 +1,5 @@
+//! Bytes that can be read as often as wanted, decompressed on the way.
+
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, stdin};
 use std::path::{Path, PathBuf};

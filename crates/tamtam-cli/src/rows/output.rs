@@ -1,3 +1,5 @@
+//! Converting a file into another one, which appears when it is complete.
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufWriter, Write};

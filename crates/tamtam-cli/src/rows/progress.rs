@@ -1,3 +1,5 @@
+//! How far a conversion is: a line on a terminal, nothing elsewhere.
+
 use std::io::{self, IsTerminal, Write, stderr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

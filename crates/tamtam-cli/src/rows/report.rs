@@ -1,3 +1,5 @@
+//! What a trial of forms found, in words, tables and JSON.
+
 use std::io::Write;
 
 use anyhow::Result;

@@ -1,3 +1,5 @@
+//! The first rows of a file as a table.
+
 use std::io::{Write, stdout};
 use std::iter::once;
 

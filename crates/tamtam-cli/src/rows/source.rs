@@ -1,3 +1,5 @@
+//! Where rows come from: files of every form.
+
 use std::cell::RefCell;
 use std::fmt;
 use std::path::Path;

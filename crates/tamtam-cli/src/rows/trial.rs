@@ -1,3 +1,5 @@
+//! What each form costs for a table.
+
 use std::hint::black_box;
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};

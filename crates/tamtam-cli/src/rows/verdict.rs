@@ -1,3 +1,5 @@
+//! What to send over a link, from what each way costs.
+
 use tamtam_rows::CompressionKind;
 
 use super::trial::{Cost, Trial};

@@ -1,3 +1,5 @@
+//! Our channels, received from in batches.
+
 use tamtam_channel::{Receiver, Sender, bounded, mpsc, spsc, unbounded};
 
 use super::{VERSION, offer};

@@ -1,3 +1,5 @@
+//! Our channels, one message at a time.
+
 use tamtam_channel::{Receiver, Sender, bounded, unbounded};
 
 use super::channel_ask::ThreadWithChannel;

@@ -1,3 +1,5 @@
+//! A thread with a channel, asked as an actor is.
+
 use std::sync::Arc;
 use std::thread;
 

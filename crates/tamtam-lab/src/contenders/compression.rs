@@ -1,3 +1,5 @@
+//! The compression of `tamtam-rows`, for bodies of any size.
+
 use std::borrow::Cow;
 
 use tamtam_rows::{Compression, CompressionKind, decompress};

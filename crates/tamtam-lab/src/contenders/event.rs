@@ -1,3 +1,5 @@
+//! Two events, and a value beside each.
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tamtam_channel::Event;

@@ -1,3 +1,5 @@
+//! What the worker of `post` is blocked on: our event.
+
 use tamtam_channel::Event;
 
 use crate::Gate;

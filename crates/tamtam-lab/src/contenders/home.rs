@@ -1,3 +1,5 @@
+//! Where our actors live: the pool or workers, behind one trait.
+
 use tamtam_actor::{Actor, Address, Pool, Worker};
 
 /// Where actors live.

@@ -1,3 +1,5 @@
+//! Our latch, as the end of a count.
+
 use tamtam_channel::Latch;
 
 use super::VERSION;

@@ -1,3 +1,5 @@
+//! Article B's lock and unlock loop, as it was published.
+
 use super::VERSION;
 use crate::{Card, Contender, Measure, lock_loop};
 

@@ -1,3 +1,5 @@
+//! The actors of the ring.
+
 use std::sync::{Arc, OnceLock};
 
 use tamtam_actor::{Actor, Address, Context};

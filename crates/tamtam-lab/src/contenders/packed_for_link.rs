@@ -1,3 +1,5 @@
+//! Our packed encoding by the plan that it makes for each table and link by itself.
+
 use tamtam_rows::{Plan, Rows};
 
 use super::VERSION;

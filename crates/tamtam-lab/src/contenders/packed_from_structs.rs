@@ -1,3 +1,5 @@
+//! Our packed encoding from a list of structs, and back to it.
+
 use tamtam_rows::packed::{self, Mode};
 use tamtam_rows::{Limits, Record, Rows, Schema, record};
 

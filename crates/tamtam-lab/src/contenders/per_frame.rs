@@ -1,3 +1,5 @@
+//! A channel that is drained once per frame.
+
 use super::VERSION;
 use super::channel::CHANNEL;
 use crate::{Card, Contender, Measure, frames};

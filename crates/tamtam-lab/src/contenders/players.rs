@@ -1,3 +1,5 @@
+//! Actors who know each other by their positions.
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};

@@ -1,3 +1,5 @@
+//! The latest value in a slot that is never waited for.
+
 use std::hint::spin_loop;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Our actors on a pool.
+
 use tamtam_actor::Pool;
 
 use super::nodes::Nodes;

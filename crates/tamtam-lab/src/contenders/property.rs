@@ -1,3 +1,5 @@
+//! Our property.
+
 use std::sync::Arc;
 
 use tamtam_channel::Property;

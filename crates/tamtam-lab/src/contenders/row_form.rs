@@ -1,3 +1,5 @@
+//! Every form of `tamtam-rows`, with and without compression.
+
 use std::sync::LazyLock;
 
 #[cfg(feature = "tables")]

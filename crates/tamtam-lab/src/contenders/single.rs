@@ -1,3 +1,5 @@
+//! Our channels with one receiver: one sender, or a lane for each.
+
 use tamtam_channel::{TrySendError, mpsc, spsc};
 
 use super::gate::EventGate;

@@ -1,3 +1,5 @@
+//! A value in a slot, looked at only between slices of other work.
+
 use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};

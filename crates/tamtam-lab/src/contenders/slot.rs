@@ -1,3 +1,5 @@
+//! Two slots, one each way.
+
 use std::sync::Arc;
 
 use tamtam_channel::{Slot, Wait};

@@ -1,3 +1,5 @@
+//! Delimited text by loops for the article's five columns.
+
 use tamtam_rows::{Column, Kind, Rows, Schema, Strings};
 
 use super::VERSION;

@@ -1,3 +1,5 @@
+//! A channel that is looked at in a tight loop.
+
 use std::hint::spin_loop;
 
 use tamtam_channel::{Receiver, Sender};

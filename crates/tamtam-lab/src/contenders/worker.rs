@@ -1,3 +1,5 @@
+//! Our actors on threads of their own.
+
 use super::home::Workers;
 use super::nodes::Nodes;
 use super::players::Players;

@@ -1,3 +1,5 @@
+//! Ways of handing messages back and forth between tasks, and between a thread and a task.
+
 use crate::{End, Queue, QueueEnd, QueuePair};
 
 /// A way of handing messages back and forth between two tasks.

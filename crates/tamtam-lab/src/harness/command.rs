@@ -1,3 +1,5 @@
+//! The command line of a program of contenders: `list`, and `run` of one in a process of its own.
+
 use std::any::Any;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,3 +1,5 @@
+//! A way of passing messages that takes part in experiments.
+
 use std::fmt;
 
 use crate::Measure;

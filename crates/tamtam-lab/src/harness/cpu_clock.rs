@@ -1,3 +1,5 @@
+//! CPU time of a thread and of the process.
+
 use std::time::Duration;
 
 /// The CPU time of the calling thread so far, to the nanosecond; `None` where the system has no such clock.

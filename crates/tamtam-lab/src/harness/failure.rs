@@ -1,3 +1,5 @@
+//! Why a measurement has no figure.
+
 use std::fmt;
 
 /// Why a measurement has no figure.

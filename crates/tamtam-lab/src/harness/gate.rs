@@ -1,3 +1,5 @@
+//! What a worker is blocked on between two messages.
+
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// What the worker of the `post` experiment is blocked on: opened once, it lets one wait pass and is closed again.

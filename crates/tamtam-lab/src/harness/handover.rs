@@ -1,3 +1,5 @@
+//! Ways of handing messages back and forth between two threads.
+
 use crate::{Post, Queue, Retrieve};
 
 /// A way of handing messages back and forth between two workers.

@@ -1,3 +1,5 @@
+//! Ways of publishing the latest value.
+
 /// A way of publishing the latest value: it is set by one and read by others, and nobody waits for anybody's reading.
 pub trait Latest<V>: Copy + Send + Sync + 'static {
     /// What sets it.

@@ -1,3 +1,5 @@
+//! What a body is told, and what it gives back.
+
 use std::fmt;
 use std::time::Duration;
 

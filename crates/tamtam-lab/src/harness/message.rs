@@ -1,3 +1,5 @@
+//! Messages that carry a number and show if they were damaged.
+
 /// A message that carries a number, and shows if it was damaged.
 pub trait Message: Send + 'static {
     /// The message with this number.

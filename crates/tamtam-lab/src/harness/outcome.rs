@@ -1,3 +1,5 @@
+//! What one run of one contender prints.
+
 use serde::{Deserialize, Serialize};
 
 /// One figure of a measurement.

@@ -1,3 +1,5 @@
+//! The messages of the `post` experiment, of several sizes.
+
 use crate::Failure;
 
 /// How many bits of a packet's tag hold the number; those above hold the sender.

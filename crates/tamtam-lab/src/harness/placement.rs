@@ -1,3 +1,5 @@
+//! On which cores the threads of an experiment run.
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,3 +1,5 @@
+//! A handover by looking at two places in a loop.
+
 use std::hint::spin_loop;
 
 use crate::{End, GetLatest, Handover, Latest, SetLatest};

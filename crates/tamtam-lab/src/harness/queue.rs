@@ -1,3 +1,5 @@
+//! Ways of passing many messages from a sending to a receiving side.
+
 /// A way of passing many messages: something with a sending and a receiving side.
 pub trait Queue<M>: Copy + Send + Sync + 'static {
     /// The sending side.

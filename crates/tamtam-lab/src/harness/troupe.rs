@@ -1,3 +1,5 @@
+//! Systems of actors, as the experiments with many actors use them.
+
 use std::time::Duration;
 
 use tamtam_channel::Latch;

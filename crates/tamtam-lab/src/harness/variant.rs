@@ -1,3 +1,5 @@
+//! One setting of an experiment, and how it is written.
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,3 +1,5 @@
+//! Ending a run that hangs.
+
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! How long a loop goes on before it looks at the clock.
+
 use std::time::{Duration, Instant};
 
 use crate::measure::statistics::median;

@@ -1,3 +1,5 @@
+//! The passes of an experiment of turns, and how they share the time.
+
 use std::time::{Duration, Instant};
 
 use crate::measure::pace::Series;

@@ -1,3 +1,5 @@
+//! Rounds of actors that are made, do their work, and end.
+
 use std::time::{Duration, Instant};
 
 use crate::measure::statistics::median;

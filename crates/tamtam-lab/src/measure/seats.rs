@@ -1,3 +1,5 @@
+//! Which processor each side of an experiment has.
+
 use crate::{Failure, Placement};
 
 /// The processors of the two sides of an experiment.

@@ -1,3 +1,5 @@
+//! Percentiles and medians.
+
 /// The value below or at which `share` (0 to 1) of the values lie: the nearest rank, so always one of the values.
 /// Moves them about. `None` if there are none.
 pub(crate) fn percentile(values: &mut [u32], share: f64) -> Option<u32> {

@@ -1,3 +1,5 @@
+//! What a thread or the process has used: time, CPU, faults, switches.
+
 use std::ops::{Add, Sub};
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! A table of events of a web shop, with JSON in a column.
+
 use tamtam_rows::{Kind, Rows, ShapeError, Strings, Unit, Zone};
 
 use super::layout::Layout;

@@ -1,3 +1,5 @@
+//! Putting a table together column by column.
+
 use tamtam_rows::{Column, Field, Kind, Rows, Schema, ShapeError};
 
 /// Puts a table together column by column.

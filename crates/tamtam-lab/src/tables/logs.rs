@@ -1,3 +1,5 @@
+//! A table of log lines.
+
 use tamtam_rows::{Kind, Rows, ShapeError, Strings, Unit, Zone};
 
 use super::layout::Layout;

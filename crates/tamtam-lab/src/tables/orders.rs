@@ -1,3 +1,5 @@
+//! A table of the lines of a shop's orders.
+
 use tamtam_rows::{Column, Kind, Rows, ShapeError, Strings, Unit, Values, Zone};
 
 use super::layout::Layout;

@@ -1,3 +1,5 @@
+//! A table of people, as an address book has them.
+
 use std::sync::LazyLock;
 
 use tamtam_rows::{Column, Kind, Rows, ShapeError, Strings, Values};

@@ -1,3 +1,5 @@
+//! Numbers without a pattern that are the same everywhere.
+
 /// Numbers that look random and follow from the seed alone: SplitMix64 (Steele, Lea and Flood, *Fast splittable
 /// pseudorandom number generators*, 2014). Only the basic operations are used, so that the numbers are the same
 /// everywhere.

@@ -1,3 +1,5 @@
+//! A table of what devices measure.
+
 use tamtam_rows::{Kind, Rows, ShapeError, Unit, Zone};
 
 use super::layout::Layout;

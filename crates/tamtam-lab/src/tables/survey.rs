@@ -1,3 +1,5 @@
+//! A table of answers to a long questionnaire.
+
 use tamtam_rows::{Column, ColumnBuilder, Field, Kind, Rows, Schema, ShapeError, Value};
 
 use super::random::{Random, Weights};

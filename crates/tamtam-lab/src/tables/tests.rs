@@ -1,3 +1,5 @@
+//! The tables hold what their documentation says.
+
 use std::collections::HashMap;
 
 use tamtam_rows::{Rows, Value};

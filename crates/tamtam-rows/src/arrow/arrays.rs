@@ -1,3 +1,5 @@
+//! Rows as Arrow's arrays and record batches.
+
 use std::sync::Arc;
 
 use arrow_array::{

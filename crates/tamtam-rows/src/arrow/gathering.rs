@@ -1,3 +1,5 @@
+//! Arrow's record batches as rows.
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ByteArrayType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,

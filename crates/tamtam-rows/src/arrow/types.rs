@@ -1,3 +1,5 @@
+//! Which type of Arrow stands for which of ours.
+
 use std::collections::HashMap;
 
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;

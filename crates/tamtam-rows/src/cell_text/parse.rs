@@ -1,3 +1,5 @@
+//! Reading a value out of its text, as CSV and JSON have it.
+
 use base64::Engine;
 use base64::alphabet::STANDARD as ALPHABET;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};

@@ -1,3 +1,5 @@
+//! Writing a value as text, as CSV and JSON have it.
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 

@@ -1,3 +1,5 @@
+//! Why rows did not come out of a database.
+
 use thiserror::Error;
 
 use crate::{Kind, ShapeError};

@@ -1,3 +1,5 @@
+//! The part of a table that is being read from a database: it is given away when it is large enough.
+
 use super::PART_BYTES;
 use super::error::{DatabaseError, Unfit};
 use crate::{ColumnBuilder, Field, Rows, Schema, ShapeError, Value};

@@ -1,3 +1,5 @@
+//! What MySQL and MariaDB hold, as values of columns.
+
 use sqlx::mysql::{MySqlColumn, MySqlRow, MySqlTypeInfo, MySqlValueRef};
 use sqlx::{Column, Decode, MySql, Row, Type, TypeInfo, ValueRef};
 

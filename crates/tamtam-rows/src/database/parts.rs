@@ -1,3 +1,5 @@
+//! Queries whose rows come in parts, from any server.
+
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -1,3 +1,5 @@
+//! What PostgreSQL holds, as values of columns.
+
 use sqlx::postgres::{PgColumn, PgRow, PgTypeInfo, PgTypeKind, PgValueFormat, PgValueRef};
 use sqlx::{Column, Postgres, Row, TypeInfo, ValueRef};
 

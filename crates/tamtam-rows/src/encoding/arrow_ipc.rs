@@ -1,3 +1,5 @@
+//! Arrow's stream and file formats.
+
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;

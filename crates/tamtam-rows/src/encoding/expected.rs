@@ -1,3 +1,5 @@
+//! The check that a self-describing form holds the columns that were asked for.
+
 use crate::{DecodeError, Rows, Schema};
 
 /// The rows, if they are what was asked for.

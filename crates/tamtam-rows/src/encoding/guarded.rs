@@ -1,3 +1,5 @@
+//! Foreign readers that may panic on bad bytes, kept from ending the program.
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::DecodeError;

@@ -1,3 +1,5 @@
+//! JSON: an array for each row.
+
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, SeqAccess, Visitor};

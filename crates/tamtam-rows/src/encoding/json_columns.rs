@@ -1,3 +1,5 @@
+//! JSON: an array for each column.
+
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};

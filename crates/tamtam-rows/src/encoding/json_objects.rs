@@ -1,3 +1,5 @@
+//! JSON: an object for each row.
+
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};

@@ -1,3 +1,5 @@
+//! JSON read part by part: an array of rows, or one row a line.
+
 use std::fmt;
 use std::io::Read;
 

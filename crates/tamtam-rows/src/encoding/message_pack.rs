@@ -1,3 +1,5 @@
+//! MessagePack: an array for each row.
+
 use rmp::Marker;
 use rmp::{decode, encode};
 

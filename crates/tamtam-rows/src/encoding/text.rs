@@ -1,3 +1,5 @@
+//! Delimited text: CSV and its like.
+
 use super::Encoding;
 use super::inlet::{Inlet, Refusal};
 use super::intake::Intake;

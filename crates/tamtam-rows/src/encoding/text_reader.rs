@@ -1,3 +1,5 @@
+//! Delimited text read part by part.
+
 use std::io::Read;
 
 use super::intake::Intake;

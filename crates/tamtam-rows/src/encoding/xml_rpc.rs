@@ -1,3 +1,5 @@
+//! XML-RPC: an array of structs, as the article's server sent it.
+
 use std::borrow::Cow;
 use std::io::Write;
 

@@ -1,3 +1,5 @@
+//! The type of a column of text, narrowed value by value.
+
 use super::numbers::Numbers;
 use super::seen::Seen;
 use super::{About, Remark};

@@ -1,3 +1,5 @@
+//! The form and the types of JSON that is not described.
+
 use std::collections::HashMap;
 use std::fmt;
 use std::io::Read;

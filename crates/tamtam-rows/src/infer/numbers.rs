@@ -1,3 +1,5 @@
+//! What the numbers of a column have in common: the narrowest type that holds all of them.
+
 use super::seen::Seen;
 use crate::Kind;
 

@@ -1,3 +1,5 @@
+//! How types are found: what stands for null, which types are given, how much is looked at.
+
 use std::io::Read;
 
 use super::guess::Guess;

@@ -1,3 +1,5 @@
+//! What is worth saying of a column whose type was found.
+
 use std::fmt;
 
 use crate::Kind;

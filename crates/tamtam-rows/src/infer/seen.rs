@@ -1,3 +1,5 @@
+//! Texts of a column that are remarkable for one reason: how many, a few of them, and where the first stands.
+
 /// Texts of a column that are remarkable for one reason: how many, a few of them, and where the first stands.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {

@@ -1,3 +1,5 @@
+//! Packing integers with a fixed number of bits each.
+
 use super::{Word, packed_bytes, vectorised, width_of};
 
 /// How many bytes behind the packed ones may be written to, so that whole words can be stored without looking.

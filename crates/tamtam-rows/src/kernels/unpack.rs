@@ -1,3 +1,5 @@
+//! Unpacking integers with a fixed number of bits each, with vector instructions where there are any.
+
 use super::{Word, mask, packed_bytes};
 
 /// Reads values of `width` bits, as many as `out` takes. Bits beyond the word's are cut off. Bytes behind those that

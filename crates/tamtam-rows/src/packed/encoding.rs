@@ -1,3 +1,5 @@
+//! The packed encoding as a form beside the others.
+
 use super::bytes::FORM;
 use super::{Mode, decode, encode};
 use crate::{DecodeError, EncodeError, Encoding, Limits, Rows, Schema};

@@ -1,3 +1,5 @@
+//! Which codec each column of a packed table has, and how many bytes it takes.
+
 use super::bytes::{Input, Met, Result};
 use super::reader::{Chunks, InMemory, Source};
 use crate::{Field, Limits};

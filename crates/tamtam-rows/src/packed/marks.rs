@@ -1,3 +1,5 @@
+//! A bitmap in which values are marked at places that they are hashed to.
+
 /// A bitmap in which values are marked at places that they are hashed to.
 pub(super) struct Marks<const WORDS: usize>([u64; WORDS]);
 

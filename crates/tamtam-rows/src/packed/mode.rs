@@ -1,3 +1,5 @@
+//! What the packed encoding is to be good for.
+
 /// What the packed encoding aims at.
 ///
 /// Each mode saves bytes of the next for more work. On ten tables of 1,000 rows, with a reader in Rust and no compressor behind,

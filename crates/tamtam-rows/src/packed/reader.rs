@@ -1,3 +1,5 @@
+//! A packed table read chunk by chunk from a stream.
+
 use std::io::Read;
 use std::ops::Range;
 

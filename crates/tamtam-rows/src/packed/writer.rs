@@ -1,3 +1,5 @@
+//! A packed table written part by part.
+
 use std::io::Write;
 
 use super::bytes::{FORM, Output, write_varint};

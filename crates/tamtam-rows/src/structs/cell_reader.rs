@@ -1,3 +1,5 @@
+//! One value of a table, as serde's deserializers want it.
+
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{Deserializer, Error, Visitor};
 use serde::forward_to_deserialize_any;

@@ -1,3 +1,5 @@
+//! One value of a struct, put into a column.
+
 use serde::Serialize;
 use serde::ser::{Impossible, Serializer};
 

@@ -1,3 +1,5 @@
+//! A table that grows by rows whose columns may not be known yet.
+
 use std::collections::HashMap;
 
 use super::{Reason, StructError};

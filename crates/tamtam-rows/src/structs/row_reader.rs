@@ -1,3 +1,5 @@
+//! One row of a table, as serde's deserializers want it.
+
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;

@@ -1,3 +1,5 @@
+//! One struct, taken as a row.
+
 use serde::Serialize;
 use serde::ser::{
     Impossible, SerializeMap, SerializeSeq, SerializeStruct, SerializeTuple, SerializeTupleStruct,

@@ -1,3 +1,5 @@
+//! How many threads of a pool are busy, and how often one became so, in one word.
+
 use tamtam_wait::seam::atomic::{AtomicU64, Ordering};
 
 /// How many threads are busy, and how often one has become so, in one word.

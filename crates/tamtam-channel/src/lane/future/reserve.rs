@@ -1,3 +1,5 @@
+//! Waiting as a task for room in a lane.
+
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;

@@ -1,3 +1,6 @@
+//! Sending into a lane as a task. The room of a lane is its one sender's, so nothing is ever claimed here that another task could
+//! take.
+
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;

@@ -1,3 +1,5 @@
+//! A lane's sender as a sink of the `futures` crates, without a dependency on them.
+
 use core::fmt;
 use core::task::{Context, Poll};
 

@@ -1,3 +1,5 @@
+//! A value under a lock of the standard library.
+
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use super::VERSION;

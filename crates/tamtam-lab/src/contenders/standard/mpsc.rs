@@ -1,3 +1,5 @@
+//! The standard library's channels.
+
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 
 use super::VERSION;

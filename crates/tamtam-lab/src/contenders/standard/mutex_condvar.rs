@@ -1,3 +1,5 @@
+//! A queue under a `Mutex`, with a `Condvar`.
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 

@@ -1,3 +1,5 @@
+//! A queue under a `Mutex`, which the receiver exchanges for its own empty one.
+
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 

@@ -1,3 +1,5 @@
+//! An atomic number, and `park` and `unpark`.
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 

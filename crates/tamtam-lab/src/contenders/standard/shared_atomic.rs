@@ -1,3 +1,5 @@
+//! A countdown by one shared atomic number.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 

@@ -1,3 +1,5 @@
+//! The side that asks, and checks each answer.
+
 use std::time::Duration;
 
 use super::counter::answer;

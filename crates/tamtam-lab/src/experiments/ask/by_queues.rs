@@ -1,3 +1,5 @@
+//! Asking by two queues: any system that passes messages between threads takes part by it.
+
 use std::thread;
 
 use super::{Ask, Asker, Counter, Origin, Teller, Tells};

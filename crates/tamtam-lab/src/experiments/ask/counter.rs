@@ -1,3 +1,5 @@
+//! The side that is asked.
+
 /// The state of the actor that is told and asked: a contender puts it into its actor and hands it every message.
 ///
 /// It sees whether each message is the one that is due; an answer says so.

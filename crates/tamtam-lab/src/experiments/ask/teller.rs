@@ -1,3 +1,5 @@
+//! The side that tells many times, and then asks whether all came.
+
 use std::ops::Range;
 use std::time::{Duration, Instant};
 

@@ -1,3 +1,5 @@
+//! The bodies notice what is lost, doubled or wrong.
+
 use std::time::Duration;
 
 use super::*;

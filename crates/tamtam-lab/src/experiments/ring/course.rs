@@ -1,3 +1,5 @@
+//! What is sent round the ring of article D, and what counts it.
+
 use super::station::Entries;
 use crate::{Failure, Variant};
 

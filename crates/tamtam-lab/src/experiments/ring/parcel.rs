@@ -1,3 +1,5 @@
+//! The message of the ring, which counts its own way.
+
 /// A message of the ring: a number, how many actors have handled it, and as many words as fill its size.
 ///
 /// It counts its own way, so that each handled message is verified without a list of what every actor has seen.

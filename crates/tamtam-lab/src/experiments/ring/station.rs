@@ -1,3 +1,5 @@
+//! What one actor of the ring does with a message.
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tamtam_channel::Latch;

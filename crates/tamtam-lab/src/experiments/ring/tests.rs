@@ -1,3 +1,5 @@
+//! The ring's body notices what is lost, doubled or misled.
+
 use std::collections::VecDeque;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Whether the table that arrived is the one that was sent.
+
 use tamtam_rows::Rows;
 
 use crate::Failure;

@@ -1,3 +1,5 @@
+//! Ways that are chosen for each link.
+
 use std::time::Instant;
 
 use tamtam_rows::Rows;

@@ -1,3 +1,5 @@
+//! One form with one table: what encoding and decoding cost, and the totals on each link.
+
 use std::borrow::Cow;
 use std::hint::black_box;
 

@@ -1,3 +1,5 @@
+//! The links to clients, of which only the speed counts.
+
 /// A link to a client, of which only the speed counts: no latency, no headers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {

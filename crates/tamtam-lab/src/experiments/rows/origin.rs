@@ -1,3 +1,5 @@
+//! Where a table is before it takes a form: a database.
+
 use std::fmt;
 
 use tamtam_rows::Rows;

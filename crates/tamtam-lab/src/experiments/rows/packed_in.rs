@@ -1,3 +1,5 @@
+//! The packed encoding in a mode, as a form of the experiment.
+
 use tamtam_rows::packed::{self, Mode};
 use tamtam_rows::{Limits, Rows, Schema};
 

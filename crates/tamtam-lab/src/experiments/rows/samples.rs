@@ -1,3 +1,5 @@
+//! What one operation took in each of many batches.
+
 use std::time::{Duration, Instant};
 
 use crate::Failure;

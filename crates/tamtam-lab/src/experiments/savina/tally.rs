@@ -1,3 +1,5 @@
+//! What the actors of a round say when they are done, each once.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

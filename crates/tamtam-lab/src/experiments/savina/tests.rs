@@ -1,3 +1,5 @@
+//! The bodies notice what is lost, doubled or misled.
+
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 

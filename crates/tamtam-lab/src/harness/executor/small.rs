@@ -1,3 +1,5 @@
+//! The smallest executor: it polls the tasks of one thread, and parks.
+
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

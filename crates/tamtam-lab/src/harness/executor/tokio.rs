@@ -1,3 +1,5 @@
+//! Tokio's runtime of one thread as an executor of the lab.
+
 use std::panic::resume_unwind;
 
 use tokio::runtime::{Builder, Runtime};

@@ -1,3 +1,5 @@
+//! What SQLite holds in one cell, as a value of a column.
+
 use std::fmt::Write;
 
 use rusqlite::types::ValueRef;

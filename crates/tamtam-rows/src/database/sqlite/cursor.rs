@@ -1,3 +1,5 @@
+//! The rows of an SQLite query, part by part.
+
 use std::fmt;
 
 use rusqlite::types::ValueRef;

@@ -1,3 +1,5 @@
+//! The type of a column of SQLite, from its declaration and its first values.
+
 use rusqlite::types::ValueRef;
 
 use crate::cell_text;

@@ -1,3 +1,5 @@
+//! The parts of a query handed to a function, one after the other.
+
 use std::sync::mpsc::sync_channel;
 use std::thread;
 

@@ -1,3 +1,5 @@
+//! Rows as objects of AMF0, as Amfphp sends them.
+
 use tamtam_amf::amf0::{Decoder, Encoder, Event, Name};
 
 use super::cell::{Cell, Style};

@@ -1,3 +1,5 @@
+//! Rows as a record set of Flash Remoting in AMF0.
+
 use tamtam_amf::recordset::{self, Cell as RecordSetCell, Encoder, Header};
 
 use super::cell::{Cell, Style};

@@ -1,3 +1,5 @@
+//! Rows as objects of AMF3, whose names are sent once.
+
 use std::sync::Arc;
 
 use tamtam_amf::amf3::{Decoder, Encoder, Event, Traits};

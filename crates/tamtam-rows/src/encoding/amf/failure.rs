@@ -1,3 +1,5 @@
+//! The errors of the AMF codec as errors of a form.
+
 use tamtam_amf::{
     Cause, DecodeError as AmfDecodeError, EncodeError as AmfEncodeError, Limits as AmfLimits,
 };

@@ -1,3 +1,5 @@
+//! Parquet, by the crate of the Arrow project.
+
 mod page_header;
 mod pages;
 mod reader;

@@ -1,3 +1,5 @@
+//! The pages of a Parquet file, looked at before memory is taken for what they declare.
+
 use std::sync::Arc;
 
 use parquet::basic::{Compression, Encoding};

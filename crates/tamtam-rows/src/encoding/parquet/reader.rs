@@ -1,3 +1,5 @@
+//! Parquet read part by part.
+
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Where a Parquet file is: in memory, or in a file.
+
 use std::fs::File;
 use std::io::{BufReader, Read};
 

@@ -1,3 +1,5 @@
+//! Parquet written part by part.
+
 use std::fmt;
 use std::io::Write;
 

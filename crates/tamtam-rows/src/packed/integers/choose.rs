@@ -1,3 +1,5 @@
+//! Choosing the codec of a list of integers by what a sample says it would cost.
+
 use std::cell::{Cell, OnceCell};
 
 use super::divisor::Divisor;

@@ -1,3 +1,5 @@
+//! Reading lists of integers.
+
 use super::{Codec, DEPTH, Integer, radix, read_exceptions, symbols};
 use crate::kernels::{Word, packed_bytes, unpack, vectorised};
 use crate::packed::bytes::{Input, Met, Result};

@@ -1,3 +1,5 @@
+//! Lists of few different integers: each once, and numbers for them.
+
 use super::choose::is_packed;
 use super::encode::{Written, delta, pays};
 use super::{Codec, Effort, encode};

@@ -1,3 +1,5 @@
+//! Division by a number that is known only when the program runs, by one multiplication.
+
 /// A number that others are divided by, if they are multiples of it: one multiplication each, instead of a division
 /// (Granlund, Montgomery, "Division by Invariant Integers using Multiplication", 1994).
 #[derive(Clone, Copy, Debug)]

@@ -1,3 +1,5 @@
+//! Writing lists of integers.
+
 use super::choose::{Choice, Chosen, choose};
 use super::exceptions::gaps;
 use super::{Codec, Effort, Exceptions, Integer, dictionary, radix, symbols};

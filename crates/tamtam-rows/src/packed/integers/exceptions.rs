@@ -1,3 +1,5 @@
+//! Values that a codec cannot hold: where they stand, and what is to be done there.
+
 use super::{Effort, Integer, decode, encode};
 use crate::kernels::vectorised;
 use crate::packed::bytes::{Input, Output, Result};

@@ -1,3 +1,5 @@
+//! A look at some stretches of a list, from which the cost of each codec is estimated.
+
 use super::Integer;
 use super::dictionary::MOST as MOST_ENTRIES;
 use super::divisor::Divisor;

@@ -1,3 +1,5 @@
+//! Each codec of integers holds what it is given, and is chosen where it should be.
+
 use super::*;
 use crate::Limits;
 use crate::kernels::packed_bytes;

@@ -1,3 +1,5 @@
+//! Reading lists of texts.
+
 use super::symbol_table::Symbols;
 use super::{
     ALPHABET, Collected, DEPTH, DICTIONARY, DIGITS, FIXED, HEX_LOWER, HEX_UPPER, LENGTHS, OFFSETS,

@@ -1,3 +1,5 @@
+//! The different values of a list of texts, found until it is clear that there are too many.
+
 use super::identity::Identity;
 use super::sample::Repetitions;
 use super::{Collected, Texts};

@@ -1,3 +1,5 @@
+//! Writing lists of texts.
+
 use super::dictionary::Dictionary;
 use super::sample::{Repetitions, Sample, shared_prefix};
 use super::symbol_table::{self, SymbolTable};

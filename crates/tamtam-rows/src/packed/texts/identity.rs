@@ -1,3 +1,5 @@
+//! Telling texts apart by a number that is quick to compare.
+
 /// How long a value may be whose identity is in eight bytes, and in sixteen: the length takes one of them.
 const SHORT: usize = 7;
 const MIDDLE: usize = 15;

@@ -1,3 +1,5 @@
+//! A look at some texts, from which the codec is chosen.
+
 use super::Texts;
 use super::identity::Identity;
 use crate::packed::marks::Marks;

@@ -1,3 +1,5 @@
+//! Each codec of texts holds what it is given, and is chosen where it should be.
+
 use super::*;
 use crate::packed::Mode;
 use crate::packed::bytes::{Input, Output};

@@ -1,3 +1,5 @@
+//! A column of a plain table, used where it lies.
+
 use std::borrow::Cow;
 
 use crate::{Kind, Value};

@@ -1,3 +1,5 @@
+//! The checks after which the bytes of a plain column may be used as values.
+
 use std::borrow::Cow;
 
 use bytemuck::AnyBitPattern;
