@@ -9,6 +9,7 @@ mod graph;
 mod sources;
 #[cfg(unix)]
 pub mod test;
+pub mod words;
 
 pub use graph::Graph;
 pub use sources::{Source, Sources};

@@ -172,7 +172,8 @@ pub(crate) struct Cell<M> {
 // SAFETY: the actor is used by the thread that runs the cell's turn only; where it may not leave a thread its
 // home runs all turns there. The rest is made for several threads.
 unsafe impl<M: Send> Send for Cell<M> {}
-// SAFETY: as above.
+// SAFETY: what several threads reach (mailbox, urgent messages, counts) is made for that; the actor and the head are
+// reached by the thread that runs the cell's turn only.
 unsafe impl<M: Send> Sync for Cell<M> {}
 
 /// A cell, for the actor that is in it.
@@ -515,7 +516,7 @@ impl<M> Cell<M> {
     /// This is the cell's turn.
     #[inline]
     pub(crate) unsafe fn pop(&self) -> Popped<M> {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller has the cell's turn, which is what `pop_of` asks for.
         unsafe { self.pop_of(true) }
     }
 
@@ -527,10 +528,10 @@ impl<M> Cell<M> {
     #[inline]
     pub(crate) unsafe fn pop_of(&self, counted: bool) -> Popped<M> {
         if self.is_special {
-            // SAFETY: by the caller's promise.
+            // SAFETY: the caller has the cell's turn, which is what `pop_special` asks for.
             return unsafe { self.pop_special(counted) };
         }
-        // SAFETY: as above.
+        // SAFETY: the caller has the cell's turn, so this is the only thread at the head.
         unsafe { self.head.pop(&self.tail, &self.seen) }
     }
 
@@ -541,7 +542,7 @@ impl<M> Cell<M> {
     /// As for `pop`.
     #[inline(never)]
     unsafe fn pop_special(&self, counted: bool) -> Popped<M> {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller has the cell's turn, which is what `take_next` asks for.
         let popped = unsafe { self.take_next(counted) };
         if let (Popped::Message(_), Some(record)) = (&popped, self.record()) {
             record.count_taken();
@@ -562,7 +563,7 @@ impl<M> Cell<M> {
         {
             return Popped::Message(message);
         }
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller has the cell's turn, so this is the only thread at the head.
         unsafe { self.head.pop(&self.tail, &self.seen) }
     }
 
@@ -620,14 +621,14 @@ impl<M> Drop for Cell<M> {
         }
         // Nobody is left, and an actor that has stopped was drained by the last who sent to it. But a home may go
         // without running or abandoning what is due.
-        // SAFETY: as said.
+        // SAFETY: the cell is being dropped, so no other thread has it: nothing is sent, and nothing else is at the head.
         while let Some(message) = unsafe { self.head.take_left(&self.tail, &self.seen) } {
             contain(|| self.lose(message, Loss::Stopped));
         }
         while let Some(message) = self.limited().and_then(Limited::pop) {
             contain(|| self.lose(message, Loss::Stopped));
         }
-        // SAFETY: as said; all messages are out.
+        // SAFETY: the cell is being dropped, no other thread has it, and `take_left` has said that nothing is left.
         unsafe { self.head.free(&self.tail) };
     }
 }
@@ -769,14 +770,15 @@ impl<M: Send + 'static, B: Behavior<M> + 'static> Due for Inhabited<M, B> {
         let this = this.cast::<Cell<M>>();
         // SAFETY: it lives until its turn has ended.
         let cell = unsafe { this.as_ref() };
-        // SAFETY: as said.
+        // SAFETY: `this` is a cell of `M`, and lives until its turn has ended, which is after `at_work` is dropped.
         let at_work = unsafe { AtWork::begin(this.cast(), Cell::<M>::KIND) };
         let turn = cell.behavior.with_mut(|place| {
             // SAFETY: this is the cell's turn: no other thread touches the actor.
             let Some(behavior) = (unsafe { *place }) else {
                 unreachable!("an actor that has stopped is not due");
             };
-            // SAFETY: as above; it is of this type, since the acts are.
+            // SAFETY: this is the cell's turn: no other thread touches the actor; and it is a `B`, since the acts are those
+            // of `B`.
             let behavior = unsafe { behavior.cast::<B>().as_mut() };
             match catch(|| match cell.is_special {
                 false => behavior.turn(),
@@ -794,7 +796,7 @@ impl<M: Send + 'static, B: Behavior<M> + 'static> Due for Inhabited<M, B> {
             // SAFETY: still the cell's turn. If it ends here, the cell may be gone.
             Turn::Done => !(cell.has_none_counted() && unsafe { cell.head.rest(&cell.tail) }),
             Turn::More => true,
-            // SAFETY: as above.
+            // SAFETY: this is still the cell's turn, which ends by this call; `cell` is not used afterwards.
             Turn::Park => return unsafe { Cell::park(this) },
             Turn::Stop => {
                 let reason = if cell.state.has(State::ALONE) {
@@ -802,7 +804,8 @@ impl<M: Send + 'static, B: Behavior<M> + 'static> Due for Inhabited<M, B> {
                 } else {
                     EndReason::Stopped
                 };
-                // SAFETY: as above; nothing of the cell is used afterwards.
+                // SAFETY: this is still the cell's turn, the actor in it is a `B`, and nothing of the cell is used
+                // afterwards.
                 return unsafe { Cell::bury::<B>(this, reason) };
             }
         };

@@ -300,7 +300,7 @@ impl<A: Actor> Running<A> {
             {
                 // An address that was there until now may have been used meanwhile.
                 is_last = context.here().is_last();
-                // SAFETY: as above.
+                // SAFETY: this is the turn of the context's own cell.
                 popped = unsafe { context.here().cell().pop() };
             }
             match popped {

@@ -196,7 +196,7 @@ impl<H, B> Spawner<H, B> {
         B: Describes<A::Message>,
     {
         let mailbox = self.mailbox.ruled();
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller vouches that the actor may be used and dropped on each thread on which its home has turns.
         let cell = unsafe {
             match self.place {
                 Place::Home(home) => Cell::new(home, mailbox, make),
@@ -222,7 +222,7 @@ impl<H, B> Spawner<H, B> {
             Place::Line(line) if line.begins_all() => FirstTurn::Soon,
             _ => FirstTurn::of::<A>(),
         };
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller vouches for the actor, which is all that `settle` asks for.
         unsafe { self.settle(first, |cell| Running::born(cell, actor)) }
     }
 
@@ -236,7 +236,8 @@ impl<H, B> Spawner<H, B> {
     where
         B: Describes<M>,
     {
-        // SAFETY: by the caller's promise. A function has nothing to do before its first message.
+        // SAFETY: the caller vouches for the function, which is all of the actor. It has nothing to do before its first
+        // message.
         unsafe {
             self.settle(FirstTurn::WhenCalled, |cell| {
                 Running::born(cell, Function::new(function))
@@ -254,7 +255,7 @@ impl<H, B> Spawner<H, B> {
     where
         B: Describes<A::Message>,
     {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller vouches for the actor; `birth` is `Send`.
         unsafe { self.settle_birth(Box::new(Once(Some(birth)))) }
     }
 
@@ -270,7 +271,8 @@ impl<H, B> Spawner<H, B> {
             Some(Policy::Reported(_)) => FirstTurn::WhenCalled,
             _ => FirstTurn::Soon,
         };
-        // SAFETY: by the caller's promise; before its first turn there is only `birth`, which may be dropped anywhere.
+        // SAFETY: the caller vouches for the actor; before its first turn there is only `birth`, which may be dropped
+        // anywhere.
         unsafe { self.settle(first, |cell| Running::unborn(cell, birth)) }
     }
 }
@@ -371,7 +373,7 @@ impl<B> Spawner<Frame, B> {
     where
         B: Describes<M>,
     {
-        // SAFETY: as for `spawn`.
+        // SAFETY: the function is made and stays on this thread, which is the one of its home.
         unsafe { self.settle_fn(function) }
     }
 
@@ -395,7 +397,7 @@ impl<B> Spawner<Frame, B> {
         }
 
         let birth = Stays(birth);
-        // SAFETY: as for `spawn`.
+        // SAFETY: `birth` and the actor stay on this thread, which is the one of their home.
         unsafe { self.settle_with(move |context| birth.into_inner()(context)) }
     }
 }

@@ -89,7 +89,7 @@ impl<H: Header> Block<H> {
             });
         }
         for index in 0..Self::CELLS {
-            // SAFETY: as above; the layout has room for so many cells.
+            // SAFETY: the block was allocated above, and the layout has room for so many cells.
             unsafe { Self::place(block, index).cast_mut().write(H::cell()) };
         }
         block
@@ -107,7 +107,7 @@ impl<H: Header> Block<H> {
                 // SAFETY: written by `allocate`; loom counts what it tracks.
                 unsafe { core::ptr::drop_in_place(Self::place(block, index).cast_mut()) };
             }
-            // SAFETY: as above.
+            // SAFETY: the header was written by `allocate`; loom counts what it tracks.
             unsafe { core::ptr::drop_in_place(block.as_ptr()) };
         }
         // SAFETY: allocated with this layout, and by the caller's promise not in use.

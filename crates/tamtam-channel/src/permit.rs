@@ -358,19 +358,19 @@ mod tests {
         assert!(!reserving.is_ready());
         let mut other = Token::default();
         assert!(!begin(&reserving, &mut other));
-        // SAFETY: begun just now.
+        // SAFETY: the token was filled by `begin` above, and is used once.
         let permit = unsafe { reserving.finish(&mut token) }.expect("it was granted");
         permit.send(1).expect("the channel is open");
         assert!(!begin(&reserving, &mut other));
         assert_eq!(take(&receiver), 1);
         assert!(begin(&reserving, &mut other));
         assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));
-        // SAFETY: begun just now.
+        // SAFETY: the token was filled by `begin` above, and is used once.
         unsafe { reserving.abandon(&mut other) };
         assert_eq!(sender.try_send(2), Ok(()));
         receiver.close();
         assert!(reserving.is_ready() && begin(&reserving, &mut other));
-        // SAFETY: begun just now.
+        // SAFETY: the token was filled by `begin` above, and is used once.
         let refused = unsafe { reserving.finish(&mut other) };
         assert_eq!(refused.err(), Some(ReserveError::Disconnected));
     }
@@ -389,7 +389,7 @@ mod tests {
             assert_eq!(context.outcome(), Some(Outcome::Selected(only)));
             assert!(reserving.accept(&mut token, context));
         });
-        // SAFETY: accepted just now.
+        // SAFETY: the token was filled by `accept` above, and is used once.
         drop(unsafe { reserving.finish(&mut token) });
         assert!(reserving.is_ready());
     }
@@ -399,14 +399,14 @@ mod tests {
         let (sender, receiver) = unbounded();
         let mut token = Token::default();
         assert!(begin(&sender.reserving(), &mut token));
-        // SAFETY: begun just now.
+        // SAFETY: the token was filled by `begin` above, and is used once.
         let permit = unsafe { sender.reserving().finish(&mut token) }.expect("it was granted");
         permit.send(1).expect("the channel is open");
         assert_eq!(take(&receiver), 1);
 
         let (sender, _receiver) = bounded::<u8>(0);
         assert!(begin(&sender.reserving(), &mut token));
-        // SAFETY: begun just now.
+        // SAFETY: the token was filled by `begin` above, and is used once.
         let refused = unsafe { sender.reserving().finish(&mut token) };
         assert_eq!(refused.err(), Some(ReserveError::CapacityZero));
     }

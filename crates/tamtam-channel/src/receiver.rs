@@ -58,7 +58,8 @@ pub struct Receiver<T> {
 
 // SAFETY: the flavors are, for messages that may go to another thread.
 unsafe impl<T: Send> Send for Receiver<T> {}
-// SAFETY: as above: receiving through a shared end only moves messages.
+// SAFETY: the flavors are `Sync` for messages that may go to another thread; receiving through a shared end only moves
+// messages.
 unsafe impl<T: Send> Sync for Receiver<T> {}
 
 // No user code runs while a channel is half changed.
@@ -727,12 +728,12 @@ impl<T> Source for Receiver<T> {
     }
 
     unsafe fn abandon(&self, token: &mut Token) {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller has begun the operation with this token, which is what the flavor's source asks for.
         self.source(|source| unsafe { source.abandon(token) });
     }
 
     unsafe fn abandon_elsewhere(&self, token: &mut Token) {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller has begun the operation with this token, which is what the flavor's source asks for.
         self.source(|source| unsafe { source.abandon_elsewhere(token) });
     }
 

@@ -136,7 +136,7 @@ pub struct Select<'a> {
 // synchronised themselves. A message can only be completed through the end itself, which the other
 // thread can only have if the end may be shared.
 unsafe impl Send for Select<'_> {}
-// SAFETY: as above; besides, every operation takes `&mut self`.
+// SAFETY: every operation takes `&mut self`, so a shared reference alone only compares addresses.
 unsafe impl Sync for Select<'_> {}
 
 /// How long a select may take.
@@ -801,7 +801,7 @@ impl Drop for SelectedOperation<'_> {
             // SAFETY: this source has filled the token, and whoever completes the operation forgets it.
             unsafe { self.handle.source.abandon(&mut self.token) };
         } else {
-            // SAFETY: as above.
+            // SAFETY: this source has filled the token, and whatever completes the operation forgets it.
             unsafe { self.handle.source.abandon_elsewhere(&mut self.token) };
         }
         // A second panic while the first one unwinds would end the program without a word.

@@ -66,7 +66,8 @@ pub struct Sender<T> {
 
 // SAFETY: the flavors are, for messages that may go to another thread.
 unsafe impl<T: Send> Send for Sender<T> {}
-// SAFETY: as above: sending through a shared end only moves messages.
+// SAFETY: the flavors are `Sync` for messages that may go to another thread; sending through a shared end only moves
+// messages.
 unsafe impl<T: Send> Sync for Sender<T> {}
 
 // No user code runs while a channel is half changed.
@@ -655,12 +656,12 @@ impl<T> Source for Sender<T> {
     }
 
     unsafe fn abandon(&self, token: &mut Token) {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller has begun the operation with this token, which is what the flavor's source asks for.
         self.source(|source| unsafe { source.abandon(token) });
     }
 
     unsafe fn abandon_elsewhere(&self, token: &mut Token) {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller has begun the operation with this token, which is what the flavor's source asks for.
         self.source(|source| unsafe { source.abandon_elsewhere(token) });
     }
 

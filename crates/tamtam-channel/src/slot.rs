@@ -81,7 +81,8 @@ pub struct Slot<T> {
 // SAFETY: a value only moves through the slot, from one thread to another, and the claimed state
 // gives each access to the place to one thread alone.
 unsafe impl<T: Send> Send for Slot<T> {}
-// SAFETY: as above; no two threads ever see the value at once, so `T: Sync` is not needed.
+// SAFETY: the claimed state gives each access to the place to one thread alone; no two threads ever see the value at once,
+// so `T: Sync` is not needed.
 unsafe impl<T: Send> Sync for Slot<T> {}
 
 // No user code runs while the place is claimed, so no panic can leave it half changed.
@@ -251,7 +252,7 @@ impl<T> Slot<T> {
                 let unread = self.place.value.with_mut(|place| {
                     // SAFETY: the place is claimed by this thread and was full.
                     let unread = unsafe { (*place).assume_init_read() };
-                    // SAFETY: as above.
+                    // SAFETY: the place is claimed by this thread, and its value was read out above.
                     unsafe { (*place).write(value) };
                     unread
                 });

@@ -104,7 +104,8 @@ impl Drop for Choice {
 // SAFETY: the waker is accessed by one thread at a time, as its comment says; a waker may be sent and
 // shared. The rest is `Send` and `Sync` by itself.
 unsafe impl Send for Choice {}
-// SAFETY: as above.
+// SAFETY: the waker is accessed by one thread at a time, as its comment says, and a waker may be shared; the rest is
+// atomic.
 unsafe impl Sync for Choice {}
 
 #[cfg(not(tamtam_loom))]
@@ -240,7 +241,7 @@ impl Context {
             let waker = waker.clone();
             core::mem::forget(undo);
             self.0.waker.with_mut(|place| {
-                // SAFETY: as above.
+                // SAFETY: the word is `WAITING`, and only the task itself moves it on to `PARKED`.
                 unsafe { (*place).replace(waker) }
             })
         };
@@ -333,7 +334,8 @@ impl Context {
         });
         if waits_as_task {
             let waker = self.0.waker.with_mut(|place| {
-                // SAFETY: as above. Taking it leaves nothing that would outlive the task.
+                // SAFETY: this thread has chosen the one that slept, so it alone accesses the waker. Taking it leaves
+                // nothing that would outlive the task.
                 unsafe { (*place).take() }
             });
             if let Some(waker) = waker {

@@ -45,7 +45,7 @@ pub(crate) struct Ticket(u64);
 
 // SAFETY: the state gives the waker to one thread at a time, and wakers may be sent and shared.
 unsafe impl Send for Lone {}
-// SAFETY: as above.
+// SAFETY: the state gives the waker to one thread at a time, and wakers may be sent and shared.
 unsafe impl Sync for Lone {}
 
 /// Frees the place, also if cloning a waker panics.

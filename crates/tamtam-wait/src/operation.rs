@@ -73,7 +73,7 @@ impl Token {
             // SAFETY: size and alignment fit, as just checked.
             unsafe { place.cast::<T>().write(value) }
         } else {
-            // SAFETY: a pointer fits.
+            // SAFETY: a pointer fits into the words, which are aligned for one.
             unsafe { place.cast::<*mut T>().write(Box::into_raw(Box::new(value))) }
         }
     }

@@ -70,7 +70,7 @@ mod wiped {
         }
         // SAFETY: the page is ours, and as long as asked for.
         if unsafe { libc::madvise(page, size, libc::MADV_WIPEONFORK) } != 0 {
-            // SAFETY: as above, and nothing points into it.
+            // SAFETY: the page was mapped above with this size, and nothing points into it.
             unsafe { libc::munmap(page, size) };
             return None;
         }

@@ -109,7 +109,8 @@ pub trait Source {
     ///
     /// As for [`abandon`](Source::abandon).
     unsafe fn abandon_elsewhere(&self, token: &mut Token) {
-        // SAFETY: by the caller's promise. Sources whose tokens hold what a user has sent do otherwise.
+        // SAFETY: what the caller owes here is what `abandon` asks for. Sources whose tokens hold what a user has sent do
+        // otherwise.
         unsafe { self.abandon(token) };
     }
 

@@ -99,7 +99,7 @@ impl<M> Cell<M> {
             if let Some(message) = self.limited().and_then(Limited::pop) {
                 return Some(message);
             }
-            // SAFETY: by the caller's promise.
+            // SAFETY: the caller drains the mailbox, so this is the only thread at the head.
             match unsafe { self.head.pop(&self.tail, &self.seen) } {
                 Popped::Message(message) => return Some(message),
                 Popped::Woken => {}
@@ -134,7 +134,7 @@ impl<M: Send + 'static> Cell<M> {
         // SYNC cell-closed: sequentially consistent, for those who look after they have sent.
         cell.closed.store(true, Ordering::SeqCst);
         seam::model_fence();
-        // SAFETY: by the caller's promise.
+        // SAFETY: this is the cell's turn, its last one: no other thread touches the actor.
         let behavior = cell.behavior.with_mut(|place| unsafe { (*place).take() });
         let panic = cell
             .life

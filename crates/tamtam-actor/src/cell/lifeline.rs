@@ -148,7 +148,8 @@ impl Lifeline {
                 drop(unsafe { Box::from_raw(life) });
                 match small_reason(word) {
                     Some(reason) => Err(reason),
-                    // SAFETY: as in `look`.
+                    // SAFETY: a word that is no small reason is a `Life` in a box, which stays until the lifeline is
+                    // dropped.
                     None => Ok(unsafe { &*word }),
                 }
             }

@@ -71,7 +71,8 @@ impl<M> Cell<M> {
     #[inline(never)]
     pub(super) fn schedule_message(self: &Arc<Self>) -> Result<(), TellError<M>> {
         let due = Self::location(self).cast();
-        // SAFETY: as in `schedule`.
+        // SAFETY: the acts are this cell's. This thread has woken the receiver, so it schedules it, once; and until that has run the
+        // actor does not stop, so the cell keeps its own reference.
         let task = unsafe { Task::new(due, self.acts) };
         match self.home.schedule_or_refuse(task) {
             Ok(()) => Ok(()),
@@ -94,7 +95,8 @@ impl<M> Cell<M> {
         }
         if self.home.has_closed() {
             task.abandon();
-        // SAFETY: as above. If nobody has come meanwhile the actor is idle as before.
+        // SAFETY: the actor was not scheduled, so the thread that has woken it has its turn. If nothing has come meanwhile
+        // it is idle as before.
         } else if !unsafe { self.head.rest(&self.tail) } {
             self.home.schedule(task);
         }

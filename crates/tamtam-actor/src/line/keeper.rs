@@ -17,7 +17,7 @@ impl Line {
     unsafe fn run_while(&self, mut goes_on: impl FnMut() -> bool) {
         let mut backoff = Backoff::new();
         loop {
-            // SAFETY: by the caller's promise, here and below.
+            // SAFETY: the caller is the keeper, which is what `take_in`, `next`, `rest` and `wait` ask for.
             unsafe {
                 self.take_in();
                 // After it: what we were woken for is seen now, and for what comes later we cannot become idle.
@@ -44,12 +44,12 @@ impl Line {
     /// The caller is the keeper, and stays it.
     pub(crate) unsafe fn work(&self) {
         let entered = self.enter();
-        // SAFETY: by the caller's promise, here and below.
+        // SAFETY: the caller is the keeper.
         unsafe { self.run_while(|| self.order() == RUN) };
         if self.order() == DRAIN {
             self.own.draining.set(true);
             self.roster.ask_all_for_a_turn();
-            // SAFETY: as above.
+            // SAFETY: the caller is the keeper, and has run what was due until it was told to drain.
             unsafe {
                 self.run_while(|| self.roster.owing() != 0 && self.order() == DRAIN);
                 for _ in 0..ROUNDS_OF_DRAIN {
@@ -66,7 +66,7 @@ impl Line {
             }
         }
         drop(entered);
-        // SAFETY: as above.
+        // SAFETY: the caller is the keeper, and no turn is under way: all above have returned.
         unsafe { self.end() };
     }
 
@@ -79,11 +79,11 @@ impl Line {
         let entered = self.enter();
         self.roster.stop_all();
         // Those whom somebody has woken up are not due before he has brought them; and some are about to be born.
-        // SAFETY: by the caller's promise, here and below.
+        // SAFETY: the caller is the keeper.
         unsafe { self.run_while(|| !self.roster.close()) };
         drop(entered);
         // From here on nothing comes to the list.
-        // SAFETY: as above.
+        // SAFETY: the caller is the keeper, and stays it until the store below.
         while let Some(task) = unsafe { self.next() } {
             task.abandon();
         }
@@ -117,7 +117,7 @@ impl Line {
                         Popped::Empty => break,
                     }
                 }
-                // SAFETY: as above.
+                // SAFETY: the line has closed, and this thread holds the lock: no other one is at the head.
                 self.entrance.inbox.is_idle() || unsafe { self.own.head.rest(&self.entrance.inbox) }
             };
             left.into_iter().for_each(Task::abandon);

@@ -32,7 +32,7 @@ impl Due for Turns {
     }
 
     unsafe fn abandon(this: NonNull<Self>) {
-        // SAFETY: as above.
+        // SAFETY: the counter outlives the model's threads, which run all tasks.
         unsafe { this.as_ref() }.abandoned.fetch_add(1, Relaxed);
     }
 }
@@ -185,7 +185,7 @@ fn loom_the_hook_is_called_once_before_each_pump() {
         while turns.run.load(Relaxed) < 2 {
             bell.wait();
             told.store(false, Relaxed);
-            // SAFETY: as above.
+            // SAFETY: this thread is the keeper: it has made the line and pumps it alone.
             while unsafe { line.pump(&allowed) }.1 {
                 thread::yield_now();
             }
@@ -193,7 +193,7 @@ fn loom_the_hook_is_called_once_before_each_pump() {
         for other in others {
             other.join().unwrap();
         }
-        // SAFETY: as above.
+        // SAFETY: this thread is the keeper, and the others have been joined.
         unsafe { line.end() };
     });
 }
@@ -214,7 +214,7 @@ fn loom_mail_against_a_new_hook() {
         unsafe { line.set_hook(Some(Arc::new(move || _ = count.fetch_add(1, Relaxed)))) };
         other.join().unwrap();
         assert_eq!(calls.load(Relaxed), 1);
-        // SAFETY: as above.
+        // SAFETY: this thread is the keeper, and the other one was joined.
         unsafe { line.end() };
     });
 }

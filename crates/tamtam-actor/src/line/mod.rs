@@ -315,7 +315,7 @@ impl Line {
             core::mem::replace(&mut hook.call, call)
         };
         contain(|| drop(before));
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller is the keeper.
         if unsafe { self.is_due() } {
             self.tell_hook();
         }
@@ -359,7 +359,7 @@ impl Line {
     ///
     /// The caller is the keeper.
     unsafe fn take_in(&self) -> usize {
-        // SAFETY: by the caller's promise, here and below; the keeper is the receiver for good.
+        // SAFETY: the caller is the keeper, the only thread at the head and at what is due.
         unsafe {
             self.with_due(|due| {
                 due.extend(self.entrance.hatch.take());
@@ -381,7 +381,7 @@ impl Line {
     /// The caller is the keeper.
     unsafe fn next(&self) -> Option<Task> {
         let mut grown = VecDeque::new();
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller is the keeper, the only thread at what is due.
         let next = unsafe {
             self.with_due(|due| {
                 let next = due.pop_front();
@@ -402,7 +402,7 @@ impl Line {
     ///
     /// The caller is the keeper.
     unsafe fn rest(&self) -> bool {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller is the keeper, the only thread at the head and at what is due.
         unsafe {
             self.with_due(|due| due.is_empty())
                 && (self.entrance.inbox.is_idle() || self.own.head.rest(&self.entrance.inbox))
@@ -415,7 +415,7 @@ impl Line {
     ///
     /// The caller is the keeper.
     pub(crate) unsafe fn is_due(&self) -> bool {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller is the keeper, the only thread at what is due.
         !self.entrance.is_empty() || unsafe { self.with_due(|due| !due.is_empty()) }
     }
 
@@ -504,7 +504,7 @@ impl Drop for Line {
     fn drop(&mut self) {
         // Whoever is due has a share of its line; so there is nothing in here but what woke a keeper, unless it has
         // something due that is no actor.
-        // SAFETY: nobody else is left.
+        // SAFETY: the line is being dropped, so no other thread has it.
         unsafe {
             while let Some(task) = self
                 .own

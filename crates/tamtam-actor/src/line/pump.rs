@@ -31,7 +31,7 @@ impl Line {
         let mut rounds = 0;
         'rounds: while idle_rounds < ROUNDS_OF_PUMP && (has_budget || rounds < ROUNDS_OF_PUMP) {
             let at_first = handled();
-            // SAFETY: by the caller's promise, here and below.
+            // SAFETY: the caller is the keeper.
             let due = unsafe { self.take_in() };
             if due == 0 {
                 break;
@@ -47,7 +47,7 @@ impl Line {
                     break 'rounds;
                 }
                 self.own.allowance.set(allowance);
-                // SAFETY: as above.
+                // SAFETY: the caller is the keeper.
                 if let Some(task) = unsafe { self.next() } {
                     task.run();
                 }
@@ -64,7 +64,7 @@ impl Line {
             // Before the keeper is idle: from then on somebody may tell.
             hook.lock().told = false;
         }
-        // SAFETY: as above.
+        // SAFETY: the caller is the keeper, and no turn is under way.
         let is_left = !unsafe { self.rest() };
         (handled(), is_left)
     }

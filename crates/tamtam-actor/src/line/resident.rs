@@ -136,7 +136,8 @@ impl Line {
             seat,
             last_to_drain: None,
         };
-        // SAFETY: by the caller's promise. As long as somebody has a seat, the keeper alone runs and abandons.
+        // SAFETY: the caller vouches that the actor may be used and dropped by the keeper; and as long as there is a seat,
+        // the keeper alone runs and abandons.
         let cell = unsafe { Cell::new(home, mailbox, settle) };
         let resident: Weak<Cell<A::Message>> = Arc::downgrade(&cell);
         if self.roster.fill(place, resident) {

@@ -112,7 +112,8 @@ impl<M> Block<M> {
     /// The block is alive, and `place` is smaller than `ROOM`.
     #[inline(always)]
     unsafe fn slot(this: *mut Self, place: usize) -> *const Slot<M> {
-        // SAFETY: by the caller's promise it is in the block's memory.
+        // SAFETY: the block is alive and `place` is smaller than `ROOM`, says the caller: so the result is in the block's
+        // memory.
         unsafe { (&raw const (*this).slots).cast::<Slot<M>>().add(place) }
     }
 
@@ -121,7 +122,8 @@ impl<M> Block<M> {
     /// As for `slot`; the slot is empty, and the caller's. Once somebody may read it the message is out of where it was.
     #[inline(always)]
     unsafe fn write(this: *mut Self, place: usize, message: *const M) {
-        // SAFETY: by the caller's promise. Outside models the slots have no value to begin with, and need none.
+        // SAFETY: the block is alive and the slot is the caller's. Outside models the slots have no value to begin with,
+        // and need none.
         unsafe { &(*Self::slot(this, place)).0 }
             .with_mut(|slot| unsafe { ptr::copy_nonoverlapping(message, slot.cast(), 1) });
     }
@@ -138,7 +140,8 @@ impl<M> Block<M> {
     pub(super) unsafe fn put(this: NonNull<Self>, count: usize, message: *const M) -> Put {
         let fills = count + 1 == Self::ROOM;
         let more = (count as u32 + 1) | if fills { RELEASED } else { 0 };
-        // SAFETY: by the caller's promise the block is alive and not full, and only the caller puts anything in.
+        // SAFETY: the caller has made the block and not given it up, so it is alive; it has put in `count`, which is less
+        // than the room; and only the caller puts anything in.
         let done = unsafe {
             Self::write(this.as_ptr(), count, message);
             // SYNC block-state: the message.
@@ -195,7 +198,8 @@ impl<M> Block<M> {
     /// As for `count`, which was larger than `place`; nobody takes it twice.
     #[inline(always)]
     pub(super) unsafe fn take(this: *mut Self, place: u32) -> M {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the block counted more messages than `place` and the caller takes each once, so the slot is written and
+        // no other thread reads it.
         unsafe { &(*Self::slot(this, place as usize)).0 }
             .with_mut(|slot| unsafe { (*slot).assume_init_read() })
     }
@@ -255,7 +259,8 @@ impl<M> Block<M> {
     /// Nobody else has it, and its messages are out.
     #[inline]
     unsafe fn free(this: NonNull<Self>) {
-        // SAFETY: by the caller's promise. Nothing in a block needs a drop, but loom counts what it tracks.
+        // SAFETY: no other thread has the block, and its messages are out. Nothing in a block needs a drop, but loom counts
+        // what it tracks.
         unsafe {
             ptr::drop_in_place(this.as_ptr());
             #[cfg(not(tamtam_loom))]

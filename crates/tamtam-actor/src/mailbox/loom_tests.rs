@@ -73,7 +73,8 @@ impl<M: Into<u32>> Mailbox<M> {
                     Popped::Empty => break,
                 }
             }
-            // SAFETY: as above; and if it has become idle it goes.
+            // SAFETY: this thread has been told that the receiver was idle, and is the receiver until it rests; if it has
+            // become idle it goes.
             if unsafe { self.head.rest(&self.tail) } {
                 return;
             }
@@ -84,7 +85,7 @@ impl<M: Into<u32>> Mailbox<M> {
 
     /// What was received; nobody sends any more.
     fn received(&self) -> Vec<u32> {
-        // SAFETY: as in `note`.
+        // SAFETY: all senders and receivers are joined when this is called.
         self.received
             .with(|received| unsafe { (*received).clone() })
     }

@@ -45,10 +45,10 @@ impl<M> Node<M> {
     /// The node is alive, has a message that was not taken yet, and nobody else takes it.
     #[inline]
     pub(super) unsafe fn take(node: *mut Self) -> M {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the node is alive, says the caller.
         unsafe { &*node }
             .message
-            // SAFETY: as above.
+            // SAFETY: a message was put in, and only the caller takes it, once.
             .with_mut(|message| unsafe { (*message).assume_init_read() })
     }
 
@@ -59,7 +59,8 @@ impl<M> Node<M> {
     /// The node is in the caller's hands alone; its message, if there was one, was taken.
     #[inline]
     pub(super) unsafe fn free(node: *mut Self) {
-        // SAFETY: by the caller's promise. Nothing in a node needs a drop, but loom counts what it tracks.
+        // SAFETY: the node is the caller's alone, and its message is out. Nothing in a node needs a drop, but loom counts
+        // what it tracks.
         unsafe {
             ptr::drop_in_place(node);
             memory::give_back(NonNull::new_unchecked(node));
@@ -187,7 +188,7 @@ pub(super) mod memory {
     #[cold]
     unsafe fn free_all(nodes: &[*mut u8], place: usize) {
         if !nodes.is_empty() {
-            // SAFETY: by the caller's promise.
+            // SAFETY: these nodes are from the slabs of this place, and no other thread has them.
             unsafe { STORES[place].lock().slabs.give_back(nodes) };
         }
     }
@@ -215,14 +216,16 @@ pub(super) mod memory {
     pub(in crate::mailbox) unsafe fn give_back<N>(node: NonNull<N>) {
         let memory = node.as_ptr().cast::<u8>();
         match const { place_of(Layout::new::<N>()) } {
-            // SAFETY: by the caller's promise.
+            // SAFETY: the memory came from `plain::take`, as that of each type without a place does, and is not used any
+            // more.
             None => unsafe { plain::give_back(node) },
             Some(place) => {
                 // SAFETY: memory of this size, in nobody's hands.
                 let kept =
                     SHELVES.try_with(|shelves| unsafe { shelves.0[place].keep(memory, place) });
                 if kept.is_err() {
-                    // SAFETY: as above. The thread is ending.
+                    // SAFETY: the memory is from the slabs of this place, and no other thread has it. The thread's shelves
+                    // are gone: it is ending.
                     unsafe { free_all(&[memory], place) };
                 }
             }
@@ -245,19 +248,20 @@ pub(super) mod memory {
         #[inline(never)]
         fn fetch(&self, place: usize) -> *mut u8 {
             let kept = self.kept.get();
-            // SAFETY: as in `take`.
+            // SAFETY: these arrays are this thread's own, and no other reference to one is alive: neither `take` nor `keep`
+            // keeps any.
             let taking = unsafe { &mut *self.taking.get() };
             if self.has_spare.replace(false) {
-                // SAFETY: as in `take`; the two are different arrays.
+                // SAFETY: the two are different arrays of this thread's own, and no other reference to one is alive.
                 core::mem::swap(taking, unsafe { &mut *self.spare.get() });
             } else if kept == BATCH {
-                // SAFETY: as above.
+                // SAFETY: the two are different arrays of this thread's own, and no other reference to one is alive.
                 core::mem::swap(taking, unsafe { &mut *self.keeping.get() });
                 self.kept.set(0);
             } else if kept != 0 {
                 // Where few go round, the one that was kept last is the next: without a look at the store.
                 self.kept.set(kept - 1);
-                // SAFETY: as in `take`.
+                // SAFETY: the array is this thread's own, no reference to it is alive, and `kept - 1` is below its length.
                 return unsafe { (*self.keeping.get())[kept - 1] };
             } else {
                 return self.fetch_stored(place);
@@ -270,7 +274,7 @@ pub(super) mod memory {
         #[cold]
         #[inline(never)]
         fn fetch_stored(&self, place: usize) -> *mut u8 {
-            // SAFETY: as in `take`.
+            // SAFETY: the array is this thread's own, and no other reference to it is alive.
             let taking = unsafe { &mut *self.taking.get() };
             let stored = {
                 let mut store = STORES[place].lock();
@@ -296,7 +300,8 @@ pub(super) mod memory {
                 self.store(place);
             }
             let kept = self.kept.get();
-            // SAFETY: as in `take`.
+            // SAFETY: the array is this thread's own, no reference to it is alive, and `kept` is below its length: a full
+            // one was stored.
             unsafe { (*self.keeping.get())[kept] = memory };
             self.kept.set(kept + 1);
         }
@@ -305,10 +310,10 @@ pub(super) mod memory {
         #[cold]
         #[inline(never)]
         fn store(&self, place: usize) {
-            // SAFETY: as in `take`.
+            // SAFETY: the array is this thread's own, and no other reference to it is alive.
             let keeping = unsafe { &mut *self.keeping.get() };
             self.kept.set(0);
-            // SAFETY: as in `take`; the two are different arrays.
+            // SAFETY: the two are different arrays of this thread's own, and no other reference to one is alive.
             let spare = unsafe { &mut *self.spare.get() };
             core::mem::swap(keeping, spare);
             if !self.has_spare.replace(true) {

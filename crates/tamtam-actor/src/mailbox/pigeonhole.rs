@@ -52,7 +52,7 @@ impl Pigeonhole {
         // SYNC pigeonhole-left: what the first one did.
         // SAFETY: it lives until both have left.
         if unsafe { this.as_ref() }.left.swap(true, Ordering::AcqRel) {
-            // SAFETY: so they have.
+            // SAFETY: both ends have left, so no other thread has it, or ever will.
             unsafe { Self::free(this) };
         }
     }
@@ -62,10 +62,10 @@ impl Pigeonhole {
     /// Nobody else has it, or ever will.
     #[cold]
     unsafe fn free(this: NonNull<Self>) {
-        // SAFETY: by the caller's promise; it came from a box.
+        // SAFETY: no other thread has it, or ever will; and it was made as a box.
         let this = unsafe { Box::from_raw(this.as_ptr()) };
         if this.full.load(Ordering::Relaxed) {
-            // SAFETY: nobody else has it.
+            // SAFETY: no other thread has it.
             let discard = this.discard.with(|discard| unsafe { *discard });
             // SAFETY: it is full, and the function came with what is inside.
             this.words.with_mut(|words| unsafe { discard(words) });
@@ -82,10 +82,10 @@ const fn fits<T>() -> bool {
 /// The words have room for a value and hold none.
 unsafe fn write<T>(words: *mut Words, value: T) {
     if const { fits::<T>() } {
-        // SAFETY: size and alignment fit.
+        // SAFETY: the words are aligned for a `T` and have room for it, as `fits` has found.
         unsafe { words.cast::<T>().write(value) }
     } else {
-        // SAFETY: a pointer fits.
+        // SAFETY: a pointer fits into the words, which are aligned for one.
         unsafe { words.cast::<*mut T>().write(Box::into_raw(Box::new(value))) }
     }
 }
@@ -95,10 +95,10 @@ unsafe fn write<T>(words: *mut Words, value: T) {
 /// A value of this type was written there, and is read once.
 unsafe fn read<T>(words: *const Words) -> T {
     if const { fits::<T>() } {
-        // SAFETY: by the caller's promise.
+        // SAFETY: a `T` was written there by `write`, and the caller reads it once.
         unsafe { words.cast::<T>().read() }
     } else {
-        // SAFETY: as above; there is a box.
+        // SAFETY: a `T` does not fit, so `write` has left a pointer out of a box, which the caller reads once.
         unsafe { *Box::from_raw(words.cast::<*mut T>().read()) }
     }
 }
@@ -144,12 +144,13 @@ impl<T> Filler<T> {
 
     /// Brings the value, and wakes the one who waits for it.
     pub(crate) fn fill(self, value: T) {
-        // SAFETY: as above.
+        // SAFETY: the place lives until both ends have left, and this one has not.
         let place = unsafe { self.place.as_ref() };
         // SAFETY: nobody reads there before it is full, and only we fill it.
         place.words.with_mut(|words| unsafe { write(words, value) });
         place.discard.with_mut(|discard| {
-            // SAFETY: as above.
+            // SAFETY: the other end does not look at it before it is full, and only this end fills it; the function reads
+            // what was written above.
             unsafe { *discard = |words| drop(read::<T>(words)) };
         });
         // SYNC pigeonhole-full. Sequentially consistent, because it must be seen by one who registers as a waiter and

@@ -74,11 +74,11 @@ pub(crate) enum Popped<M> {
 
 // SAFETY: messages move through the queue from one thread to another.
 unsafe impl<M: Send> Send for Tail<M> {}
-// SAFETY: as above.
+// SAFETY: messages move through the queue from one thread to another; senders share the tail by atomic steps only.
 unsafe impl<M: Send> Sync for Tail<M> {}
-// SAFETY: as above; and the receiver's end is used by one thread at a time, by the promise that its caller makes.
+// SAFETY: messages move through the queue from one thread to another; the head may go to another thread between two uses.
 unsafe impl<M: Send> Send for Head<M> {}
-// SAFETY: as above.
+// SAFETY: each method at the head asks its caller to be the only thread there, so a shared reference alone reaches nothing.
 unsafe impl<M: Send> Sync for Head<M> {}
 
 /// The node without the marks of its sender.
@@ -92,7 +92,7 @@ fn is_block<M>(node: *mut Node<M>) -> bool {
 
 /// The block that this node is.
 fn block<M>(node: *mut Node<M>) -> NonNull<Block<M>> {
-    // SAFETY: nodes have addresses.
+    // SAFETY: a marked node is a pointer of a block, which is not null; only its marks are taken off.
     unsafe { NonNull::new_unchecked(node.map_addr(|address| address & !(BLOCK | TAKEN)).cast()) }
 }
 
@@ -112,7 +112,7 @@ fn as_sent<M>(block: *mut Node<M>) -> *mut Node<M> {
 ///
 /// The node is alive as long as this is used.
 unsafe fn next_of<'a, M>(unmarked: *mut Node<M>) -> &'a AtomicPtr<Node<M>> {
-    // SAFETY: by the caller's promise; a block, too, begins with this.
+    // SAFETY: the node is alive as long as the result is used, says the caller; and a block, too, begins with this.
     unsafe { &(*unmarked).next }
 }
 
@@ -161,7 +161,8 @@ impl<M> Tail<M> {
                 seam::model_fence();
                 return false;
             }
-            // SAFETY: as above.
+            // SAFETY: the block has not taken the message, so it is still there to be moved; it is not used any more
+            // afterwards.
             return unsafe { self.push_otherwise(streak, &raw const *message) };
         }
         let has_woken = self.push(message);
@@ -177,13 +178,13 @@ impl<M> Tail<M> {
     #[inline(never)]
     unsafe fn push_otherwise(&self, streak: &Streak, message: *const M) -> bool {
         if !streak.end_block() && streak::is_ended_in_time() {
-            // SAFETY: by the caller's promise.
+            // SAFETY: the message is there, and is moved out by this.
             let block = unsafe { Block::new(message) };
             streak.begin_block(block);
             let node = block.as_ptr().cast::<Node<M>>();
             return self.append(node.map_addr(|address| address | BLOCK));
         }
-        // SAFETY: as above.
+        // SAFETY: the message is there, was not moved into a block, and is not used any more.
         let has_woken = self.push(unsafe { ptr::read(message) });
         streak.note_alone(has_woken);
         has_woken
@@ -279,7 +280,7 @@ impl<M> Head<M> {
         }
         self.current
             .set(current.map_addr(|address| address + ONE_TAKEN));
-        // SAFETY: as above. The message was put in, and each is taken once.
+        // SAFETY: the block is the receiver's until it is left, `taken` is below its count, and each message is taken once.
         Some(unsafe { Block::take(block, taken) })
     }
 
@@ -302,7 +303,7 @@ impl<M> Head<M> {
             tail.first.store(ptr::null_mut(), Ordering::Relaxed);
             first
         } else if is_block(current) {
-            // SAFETY: by the caller's promise.
+            // SAFETY: the caller is the receiver, and `current` is the current node, and a block.
             match unsafe { self.pop_of_block(seen, current) } {
                 Ok(next) => next,
                 Err(popped) => return popped,
@@ -346,7 +347,7 @@ impl<M> Head<M> {
         seen: &Seen,
         current: *mut Node<M>,
     ) -> Result<*mut Node<M>, Popped<M>> {
-        // SAFETY: by the caller's promise; the block is ours until it is left.
+        // SAFETY: the caller is the receiver, and `current` is a block, which is the receiver's until it is left.
         unsafe {
             if let Some(message) = self.take_of(seen, current) {
                 return Err(Popped::Message(message));
@@ -382,7 +383,7 @@ impl<M> Head<M> {
             return false;
         }
         if is_block(current) {
-            // SAFETY: by the caller's promise.
+            // SAFETY: the caller is the receiver, and `current` is the current node, and a block.
             return unsafe { self.rest_after_block(tail, current) };
         }
         if !self.let_go(tail, current, current) {
@@ -445,7 +446,7 @@ impl<M> Head<M> {
     /// As for [`pop`](Head::pop), but for the wake-up; nobody sends meanwhile, nor ever again.
     pub(crate) unsafe fn take_left(&self, tail: &Tail<M>, seen: &Seen) -> Option<M> {
         loop {
-            // SAFETY: by the caller's promise.
+            // SAFETY: the caller has both ends, so it is the receiver, and nothing is sent meanwhile.
             match unsafe { self.pop(tail, seen) } {
                 Popped::Message(message) => return Some(message),
                 Popped::Woken => {}
@@ -463,7 +464,8 @@ impl<M> Head<M> {
     pub(crate) unsafe fn free(&self, _: &Tail<M>) {
         let current = self.current.replace(ptr::null_mut());
         if !current.is_null() {
-            // SAFETY: by the caller's promise.
+            // SAFETY: nothing is left in the queue and no thread has an end of it, so the current node is the last one, and
+            // the caller's.
             unsafe {
                 if is_block(current) {
                     let all = Block::close(block(current).as_ptr(), taken(current));

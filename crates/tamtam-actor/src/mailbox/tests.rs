@@ -30,7 +30,7 @@ impl<M> Mailbox<M> {
     }
 
     fn rest(&self) -> bool {
-        // SAFETY: as above.
+        // SAFETY: each test has one receiver.
         unsafe { self.head.rest(&self.tail) }
     }
 
@@ -45,7 +45,7 @@ impl<M> Mailbox<M> {
 
 impl<M> Drop for Mailbox<M> {
     fn drop(&mut self) {
-        // SAFETY: nobody else has it.
+        // SAFETY: the mailbox is being dropped, so no other thread has it.
         unsafe {
             while self.head.take_left(&self.tail, &self.seen).is_some() {}
             self.head.free(&self.tail);

@@ -26,7 +26,7 @@ struct Link<T> {
 
 // SAFETY: a link says where another one is; who may go there is for the stack to say.
 unsafe impl<T> Send for Link<T> {}
-// SAFETY: as above.
+// SAFETY: a link says where another one is, and lets no one go there: that is for the stack to say.
 unsafe impl<T> Sync for Link<T> {}
 
 /// A value in a box with a link, so that it needs no other box to lie on a stack of `T`.
@@ -65,7 +65,7 @@ impl<T> Open<T> for Plain<T> {
 
 // SAFETY: things move through the stack from one thread to another.
 unsafe impl<T: Send> Send for Urgent<T> {}
-// SAFETY: as above.
+// SAFETY: things move through the stack from one thread to another; pushing and taking are atomic steps.
 unsafe impl<T: Send> Sync for Urgent<T> {}
 
 impl<T> Urgent<T> {

@@ -49,7 +49,7 @@ impl<T> Deref for SlabBox<T> {
 impl<T> DerefMut for SlabBox<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in `deref`.
+        // SAFETY: the box owns the value, which lives as long as the box; and `self` is borrowed mutably.
         unsafe { self.0.as_mut() }
     }
 }
@@ -145,11 +145,12 @@ mod pieces {
     /// It came from [`take`] of the same type, and nobody uses it any more.
     pub(super) unsafe fn give_back<T>(place: NonNull<T>) {
         let Some(size) = (const { size_of(Layout::new::<T>()) }) else {
-            // SAFETY: by the caller's promise.
+            // SAFETY: the memory came from `plain::take`, as that of each type without a size does, and is not used any
+            // more.
             return unsafe { plain::give_back(place) };
         };
         let piece = place.as_ptr().cast();
-        // SAFETY: by the caller's promise it is a piece of this size, from the slabs of the owner that is asked for.
+        // SAFETY: the piece came from `take`, so it is of this size, and from the slabs of the owner that is asked for.
         unsafe {
             let owner = Slabs::owner(piece, size);
             OWNERS[owner].0.lock()[size / LEAST_ALIGN - 1].give_back(&[piece]);

@@ -78,7 +78,8 @@ impl Slabs {
     ///
     /// It was taken from slabs for nodes of this size, and is still in the caller's hands.
     pub(crate) unsafe fn owner(node: *mut u8, size: usize) -> usize {
-        // SAFETY: by the caller's promise the slab is alive; its owner is written before its first node is taken.
+        // SAFETY: the node is in the caller's hands, so its slab is alive; its owner is written before its first node is
+        // taken.
         unsafe { (*Self::slab_of(node, size)).owner }
     }
 
@@ -132,7 +133,7 @@ impl Slabs {
     ///
     /// The slab is one of these, and open.
     unsafe fn take_from(&mut self, slab: *mut Slab) -> *mut u8 {
-        // SAFETY: by the caller's promise the slab is alive and has nodes; free ones are in nobody's hands.
+        // SAFETY: the slab is open: it is alive and has nodes; and free nodes are in no one's hands.
         unsafe {
             (*slab).used += 1;
             let free = (*slab).free;
@@ -158,7 +159,7 @@ impl Slabs {
     /// They were taken from these slabs, and nobody uses them any more.
     pub(crate) unsafe fn give_back(&mut self, nodes: &[*mut u8]) {
         for node in nodes {
-            // SAFETY: by the caller's promise the node is ours, and its slab lives as long as it is in use. A slab that is
+            // SAFETY: each node was taken from these slabs, and its slab lives as long as it is in use. A slab that is
             // not open is on no list.
             unsafe {
                 let slab = Self::slab_of(*node, self.size);
@@ -184,7 +185,7 @@ impl Slabs {
     /// The slab is one of these, alive, and on no list.
     unsafe fn link(&mut self, slab: *mut Slab) {
         let next = self.open;
-        // SAFETY: by the caller's promise; those on the list are alive.
+        // SAFETY: the slab is alive and on no list, and those on the list are alive.
         unsafe {
             (*slab).before = ptr::null_mut();
             (*slab).next = next;
@@ -199,7 +200,7 @@ impl Slabs {
     ///
     /// The slab is one of these, and on the list.
     unsafe fn unlink(&mut self, slab: *mut Slab) {
-        // SAFETY: by the caller's promise; those on the list are alive.
+        // SAFETY: the slab is on the list, and those on the list are alive.
         unsafe {
             let (before, next) = ((*slab).before, (*slab).next);
             if before.is_null() {
@@ -247,7 +248,7 @@ mod tests {
                     }
                 }
                 for (number, node) in nodes.iter().enumerate() {
-                    // SAFETY: as above; both were written.
+                    // SAFETY: the node is of this size and was not given back, and both its ends were written above.
                     let ends = unsafe { [node.read(), node.add(size - 1).read()] };
                     assert_eq!(ends, [(number + round) as u8; 2]);
                 }

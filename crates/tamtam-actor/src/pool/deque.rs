@@ -27,7 +27,8 @@ pub(crate) struct Deque<T> {
 
 // SAFETY: items move through the ring from one thread to another; head and tail say whose each place is.
 unsafe impl<T: Send> Send for Deque<T> {}
-// SAFETY: as above; the owner's methods are called by one thread at a time, by its promise.
+// SAFETY: items move through the ring from one thread to another; the owner's methods ask their caller to be the only one,
+// and all others claim an item by an exchange before they read it.
 unsafe impl<T: Send> Sync for Deque<T> {}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -183,12 +184,12 @@ impl<T> Deque<T> {
         for offset in 1..count {
             // SAFETY: these items are ours by the exchange, and their places are not free before we say so.
             let item = unsafe { self.read(first.wrapping_add(offset)) };
-            // SAFETY: the caller owns `own`.
+            // SAFETY: the caller owns `own`, and the items were read once.
             if unsafe { own.push(item) }.is_err() {
                 unreachable!("only its owner, that is we, takes room in a ring");
             }
         }
-        // SAFETY: as above.
+        // SAFETY: the first item, too, is this thread's by the exchange, and is read once.
         let item = unsafe { self.read(first) };
         let mut word = self.head.load(Ordering::Acquire);
         loop {
@@ -213,14 +214,14 @@ impl<T> Deque<T> {
     /// The item at this position was taken by the caller, who reads it once.
     unsafe fn read(&self, position: u32) -> T {
         self.place(position)
-            // SAFETY: by the caller's promise.
+            // SAFETY: the caller has taken the item at this position, and reads it once.
             .with(|place| unsafe { (*place).assume_init_read() })
     }
 }
 
 impl<T> Drop for Deque<T> {
     fn drop(&mut self) {
-        // SAFETY: nobody else is left.
+        // SAFETY: the ring is being dropped, so no other thread has it.
         while let Some(item) = unsafe { self.pop() } {
             drop(item);
         }
@@ -235,7 +236,7 @@ mod tests {
     fn a_thief_whose_own_ring_is_still_being_copied_from_takes_no_more_than_it_has_room_for() {
         let (own, other) = (Deque::new(), Deque::new());
         for number in 0..CAPACITY {
-            // SAFETY: this thread owns both.
+            // SAFETY: this thread owns both rings.
             unsafe { other.push(number).unwrap() };
         }
         for stuck in [CAPACITY, CAPACITY - 3] {
@@ -246,13 +247,13 @@ mod tests {
                 copied: 0,
             };
             own.head.store(head.pack(), Ordering::Relaxed);
-            // SAFETY: as above.
+            // SAFETY: this thread owns both rings.
             let first = unsafe { other.steal_into(&own) };
             assert_eq!(first, Some(if stuck == CAPACITY { 0 } else { 1 }));
             assert_eq!(own.len() as u32, CAPACITY - stuck);
         }
         assert_eq!(other.len() as u32, CAPACITY - 1 - 4);
-        // SAFETY: as above.
+        // SAFETY: this thread owns both rings.
         let left: Vec<_> = core::iter::from_fn(|| unsafe { own.pop() }).collect();
         assert_eq!(left, [2, 3, 4]);
     }

@@ -30,14 +30,14 @@ fn push(ring: &Deque<Item>, numbers: impl IntoIterator<Item = u32>) {
 }
 
 fn pop(ring: &Deque<Item>) -> Option<u32> {
-    // SAFETY: as in `push`.
+    // SAFETY: each model's thread has one ring of its own, and uses the owner's methods of no other one.
     unsafe { ring.pop() }.map(|item| item.0)
 }
 
 /// What a thief gets: the one that it is given, then those in its own ring.
 fn steal(victim: &Deque<Item>) -> Vec<u32> {
     let own = Deque::new();
-    // SAFETY: as in `push`.
+    // SAFETY: the ring was made here, so this thread owns it.
     let first = unsafe { victim.steal_into(&own) }.map(|item| item.0);
     let rest = core::iter::from_fn(|| pop(&own));
     first.into_iter().chain(rest).collect()
@@ -60,7 +60,7 @@ fn owner_against_thieves(preemptions: usize, thieves: usize) {
         let mut own = Vec::new();
         own.extend(pop(&ring));
         // Around the end, over places that were just left.
-        // SAFETY: as in `push`.
+        // SAFETY: this thread owns the ring: the others only steal.
         let more: u32 = (3..6)
             .map(|number| u32::from(unsafe { ring.push(Item::new(number)) }.is_ok()))
             .sum();
@@ -142,10 +142,10 @@ fn loom_next_against_a_thief() {
             // SAFETY: this thread is the owner.
             all.extend(unsafe { next.put(Item::new(number)) }.map(|item| item.0));
         }
-        // SAFETY: as above.
+        // SAFETY: this thread is the owner: the other one only steals.
         all.extend(unsafe { next.take() }.map(|item| item.0));
         all.extend(thief.join().unwrap().into_iter().flatten());
-        // SAFETY: as above.
+        // SAFETY: this thread is the owner, and the other one was joined.
         assert!(unsafe { next.take() }.is_none());
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2]);
@@ -168,12 +168,12 @@ fn loom_next_against_two_thieves() {
         });
         // SAFETY: this thread is the owner.
         let mut back = u32::from(unsafe { next.put(Item::new(1)) }.is_some());
-        // SAFETY: as above.
+        // SAFETY: this thread is the owner: the others only steal.
         back += u32::from(unsafe { next.put(Item::new(2)) }.is_some());
         for thief in thieves {
             thief.join().unwrap();
         }
-        // SAFETY: as above.
+        // SAFETY: this thread is the owner, and the others were joined.
         back += u32::from(unsafe { next.take() }.is_some());
         assert_eq!(back + stolen.load(Relaxed), 2);
     });

@@ -34,7 +34,8 @@ pub(crate) struct Next<T> {
 
 // SAFETY: items move from one thread to another; the state says whose the place is.
 unsafe impl<T: Send> Send for Next<T> {}
-// SAFETY: as above; the owner's methods are called by one thread at a time, by its promise.
+// SAFETY: items move from one thread to another; the owner's methods ask their caller to be the only one, and others claim
+// the item by an exchange before they read it.
 unsafe impl<T: Send> Sync for Next<T> {}
 
 impl<T> Next<T> {
@@ -161,14 +162,14 @@ impl<T> Next<T> {
     /// There is an item, and it is the caller's, who reads it once.
     unsafe fn read(&self) -> T {
         self.item
-            // SAFETY: by the caller's promise.
+            // SAFETY: there is an item, and it is the caller's, who reads it once.
             .with(|place| unsafe { (*place).assume_init_read() })
     }
 }
 
 impl<T> Drop for Next<T> {
     fn drop(&mut self) {
-        // SAFETY: nobody else is left.
+        // SAFETY: the place is being dropped, so no other thread has it.
         drop(unsafe { self.take() });
     }
 }

@@ -17,7 +17,7 @@ fn push<T>(ring: &Deque<T>, item: T) -> Result<(), T> {
 }
 
 fn pop<T>(ring: &Deque<T>) -> Option<T> {
-    // SAFETY: as above.
+    // SAFETY: each ring has one thread that uses the owner's methods.
     unsafe { ring.pop() }
 }
 
@@ -48,7 +48,7 @@ fn a_thief_takes_the_older_half() {
     for number in 0..5 {
         push(&victim, number).unwrap();
     }
-    // SAFETY: this thread owns both.
+    // SAFETY: this thread owns both rings.
     let first = unsafe { victim.steal_into(&own) };
     assert_eq!(first, Some(0));
     assert_eq!([pop(&own), pop(&own), pop(&own)], [Some(1), Some(2), None]);
@@ -56,7 +56,7 @@ fn a_thief_takes_the_older_half() {
         [pop(&victim), pop(&victim), pop(&victim)],
         [Some(3), Some(4), None]
     );
-    // SAFETY: as above.
+    // SAFETY: this thread owns both rings.
     assert_eq!(unsafe { victim.steal_into(&own) }, None);
 }
 
@@ -69,7 +69,7 @@ fn a_thief_takes_no_more_than_it_has_room_for() {
             push(&own, 1_000).unwrap();
         }
     }
-    // SAFETY: this thread owns both.
+    // SAFETY: this thread owns both rings.
     assert_eq!(unsafe { victim.steal_into(&own) }, Some(0));
     assert_eq!(own.len(), 256);
     assert_eq!(victim.len(), 253);
@@ -136,7 +136,7 @@ fn what_comes_next_is_the_youngest() {
     }
     assert_eq!(next.steal().as_deref(), Some("third"));
     assert_eq!(next.steal(), None);
-    // SAFETY: as above.
+    // SAFETY: this thread is the only one that has the place.
     let before = unsafe { next.put("the last one goes with it".to_owned()) };
     assert_eq!(before, None);
 }
@@ -216,11 +216,11 @@ fn what_comes_next_goes_to_its_owner_or_to_a_thief() {
             // SAFETY: this thread is the owner.
             own.extend(unsafe { next.put(Box::new(number)) });
             if number % 3 == 0 {
-                // SAFETY: as above.
+                // SAFETY: this thread is the owner: the other one only steals.
                 own.extend(unsafe { next.take() });
             }
         }
-        // SAFETY: as above.
+        // SAFETY: this thread is the owner: the other one only steals.
         own.extend(unsafe { next.take() });
         done.store(true, Ordering::Release);
         (own, thief.join().unwrap())

@@ -26,7 +26,7 @@ pub(crate) struct Hatch<T> {
 
 // SAFETY: items move from one thread to another; the state says whose the place is.
 unsafe impl<T: Send> Send for Hatch<T> {}
-// SAFETY: as above.
+// SAFETY: items move from one thread to another; the state gives the place to one thread at a time.
 unsafe impl<T: Send> Sync for Hatch<T> {}
 
 impl<T> Hatch<T> {

@@ -110,7 +110,7 @@ impl<T> Packet<T> {
     /// Nobody else accesses the message.
     unsafe fn take(&self) -> Option<T> {
         self.message.with_mut(|message| {
-            // SAFETY: by the caller's promise.
+            // SAFETY: no other thread accesses the message, says the caller.
             unsafe { (*message).take() }
         })
     }
@@ -122,7 +122,7 @@ impl<T> Packet<T> {
     /// Nobody else accesses the message.
     unsafe fn fill(&self, message: T) {
         self.message.with_mut(|place| {
-            // SAFETY: by the caller's promise.
+            // SAFETY: no other thread accesses the message, says the caller.
             unsafe { *place = Some(message) };
         });
     }
@@ -240,7 +240,7 @@ pub(crate) struct Rendezvous<T> {
 // SAFETY: messages move from one thread to another through packets, each accessed by one side at a
 // time; everything else is under the lock.
 unsafe impl<T: Send> Send for Rendezvous<T> {}
-// SAFETY: as above.
+// SAFETY: messages only move, through packets that one side accesses at a time; everything else is under the lock.
 unsafe impl<T: Send> Sync for Rendezvous<T> {}
 
 /// An exchange that has begun.
@@ -341,7 +341,8 @@ impl<T> Rendezvous<T> {
             // SAFETY: the packet lives until it is done, and this is the last access.
             unsafe { (*exchange).end_held() };
         } else {
-            // SAFETY: by the caller's promise. The message has nobody to go to.
+            // SAFETY: this thread began the exchange and has not finished it, so the packet lives and its message is this
+            // thread's. The message has no receiver.
             drop(unsafe { Self::take(exchange, None) });
         }
     }
@@ -827,7 +828,8 @@ impl<T> Rendezvous<T> {
     pub(crate) unsafe fn finish_sending(&self, exchange: Exchange<T>, message: T) -> Result<(), T> {
         match exchange {
             Exchange::Packet(packet) => {
-                // SAFETY: by the caller's promise.
+                // SAFETY: this thread began the exchange as the sender and has not finished it, so the packet lives and
+                // waits for the message.
                 unsafe { Self::give_held(packet, message) };
                 Ok(())
             }
@@ -857,7 +859,8 @@ impl<T> Exchange<T> {
     pub(crate) unsafe fn take(self) -> Result<Option<T>, RecvError> {
         match self {
             Exchange::Closed | Exchange::Mail => Err(RecvError),
-            // SAFETY: by the caller's promise.
+            // SAFETY: this thread began the exchange as the receiver and has not finished it, so the packet lives and holds
+            // the message.
             Exchange::Packet(packet) => Ok(unsafe { Rendezvous::take(packet, None) }),
             Exchange::Taken(message) => Ok(message),
         }
@@ -889,7 +892,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
             }
             // SAFETY: chosen just now; a packet lives until its exchange is done.
             if !SENDS && unsafe { (*packet).blocked } {
-                // SAFETY: begun just now.
+                // SAFETY: this thread has begun the exchange by choosing the packet, which lives until that is done.
                 let message = unsafe { Rendezvous::take(packet, sleeper) };
                 token.put(Exchange::Taken(message));
             } else {
@@ -956,7 +959,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
     fn decline(&self, context: &Context) {
         let mut token = Token::default();
         if self.accept(&mut token, context) {
-            // SAFETY: filled just now.
+            // SAFETY: `accept` has filled the token just now.
             unsafe { self.abandon(&mut token) };
         }
     }
@@ -964,7 +967,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
     unsafe fn abandon(&self, token: &mut Token) {
         // SAFETY: this is what `try_begin` and `accept` put into a token.
         if let Exchange::Packet(packet) = unsafe { token.take::<Exchange<T>>() } {
-            // SAFETY: begun by this thread.
+            // SAFETY: this thread has begun the exchange and not finished it: the token was filled and not used since.
             unsafe { Rendezvous::abandon(packet, SENDS) };
         }
     }
@@ -977,7 +980,7 @@ impl<T, const SENDS: bool> Source for Side<'_, T, SENDS> {
                 unsafe { Rendezvous::abandon(packet, SENDS) };
             }
             Exchange::Packet(packet) => {
-                // SAFETY: begun by this thread.
+                // SAFETY: this thread has begun the exchange as the receiver, and not finished it.
                 core::mem::forget(unsafe { Rendezvous::take(packet, None) });
             }
             taken => core::mem::forget(taken),

@@ -146,7 +146,7 @@ impl<T> Cursor<T> {
     /// The block has them.
     #[inline(always)]
     unsafe fn pass(&self, cells: usize) {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the block has so many cells behind this one, says the caller.
         self.next
             .set(unsafe { self.next.get().byte_add(cells * Block::<T>::STRIDE) });
         self.count.set(self.count.get().wrapping_add(cells));
@@ -189,7 +189,8 @@ pub(super) struct Lane<T> {
 // SAFETY: messages move through the lane from one thread to another; the counts say which side each cell
 // belongs to.
 unsafe impl<T: Send> Send for Lane<T> {}
-// SAFETY: as above. Those methods that take a cursor are called by that cursor's owner only.
+// SAFETY: messages only move, and the counts say which side each cell belongs to. Methods that take a cursor are called by
+// its owner only.
 unsafe impl<T: Send> Sync for Lane<T> {}
 
 impl<T> Lane<T> {
@@ -325,7 +326,7 @@ impl<T> Lane<T> {
             let Some(message) = messages.next() else {
                 break;
             };
-            // SAFETY: as in `write`; the block has so many cells left.
+            // SAFETY: the cells up to `limit` are the sender's, and lie in this block: it has so many left.
             unsafe {
                 let cell = first.byte_add(written.count * Block::<T>::STRIDE);
                 (*cell).with_mut(|place| (*place).write(message));
@@ -485,7 +486,7 @@ impl<T> Lane<T> {
         }
         #[cfg(tamtam_loom)]
         for offset in 0..many {
-            // SAFETY: as above.
+            // SAFETY: so many messages lie ahead in this block, and they are the receiver's to take.
             buffer.push(unsafe { Self::read(first.byte_add(offset * Block::<T>::STRIDE)) });
         }
         // SAFETY: the block has so many cells left.
@@ -502,7 +503,7 @@ impl<T> Lane<T> {
     /// The cell is alive, a message lies in it, and it is the caller's to take.
     #[inline(always)]
     unsafe fn read(cell: *const Place<T>) -> T {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the cell is alive, a message lies in it, and it is the caller's to take.
         unsafe { (*cell).with_mut(|place| (*place).assume_init_read()) }
     }
 
@@ -559,7 +560,7 @@ impl<T> Drop for Lane<T> {
     fn drop(&mut self) {
         // Nobody else is left; what is still here was sent when the receiver had gone already.
         let (block, next, abandoned) = self.rest.with(|rest| {
-            // SAFETY: nobody else is left.
+            // SAFETY: the lane is being dropped, so no other thread has it.
             let rest = unsafe { &*rest };
             (rest.block, rest.next, rest.abandoned)
         });

@@ -133,7 +133,8 @@ impl<T> Receiver<T> {
         }
         // SAFETY: `head` stands in a lane of ours, since there is something ahead of it.
         let lane = unsafe { &*self.lane.get() };
-        // SAFETY: as above; and this end is not closed: only then could the sender take messages back.
+        // SAFETY: there is something ahead of `head` in this lane, and this end is not closed: only then could the sender
+        // take messages back.
         let message = unsafe { lane.take(&self.head) };
         lane.tell_of_room();
         Ok(message)
@@ -159,7 +160,8 @@ impl<T> Receiver<T> {
     fn take_closed(&self) -> Result<T, Nothing> {
         let closing = self.line.closing.lock();
         self.find(1)?;
-        // SAFETY: as in `take`; and the lock keeps the sender from taking the message back.
+        // SAFETY: `find` has set `head` into a lane of this receiver with something ahead; and the lock keeps the sender
+        // from taking it back.
         let message = unsafe { (*self.lane.get()).take(&self.head) };
         drop(closing);
         Ok(message)
@@ -292,9 +294,10 @@ impl<T> Receiver<T> {
                 Ok(()) => {}
             }
             buffer.reserve(self.head.ahead().min(limit - taken));
-            // SAFETY: as in `take`.
+            // SAFETY: `head` stands in a lane of this receiver, since there is something ahead of it.
             let lane = unsafe { &*self.lane.get() };
-            // SAFETY: as in `take`; `limit` is larger than `taken`.
+            // SAFETY: there is something ahead of `head` in this lane, this end is not closed, and `limit` is larger than
+            // `taken`.
             taken += unsafe { lane.take_many(&self.head, buffer, limit - taken) };
             lane.tell_of_room();
         }

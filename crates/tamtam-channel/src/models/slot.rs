@@ -102,7 +102,7 @@ fn loom_slot_held_and_given_up_wakes_who_waits() {
             let slot = Arc::clone(&slot);
             thread::spawn(move || slot.put(1))
         };
-        // SAFETY: begun above.
+        // SAFETY: the token was filled by `try_begin` above, and is used once.
         unsafe { putting.abandon(&mut token) };
         putter.join().unwrap();
         let taking = slot.taking::<true>();
@@ -111,7 +111,7 @@ fn loom_slot_held_and_given_up_wakes_who_waits() {
             let slot = Arc::clone(&slot);
             thread::spawn(move || slot.take())
         };
-        // SAFETY: begun above.
+        // SAFETY: the token was filled by `try_begin` above, and is used once.
         unsafe { taking.abandon(&mut token) };
         assert_eq!(taker.join().unwrap(), 1);
     });

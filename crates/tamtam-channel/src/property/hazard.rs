@@ -85,7 +85,7 @@ mod system {
 
     // SAFETY: `next` is written before the record is shared; everything else is atomic.
     unsafe impl Send for Record {}
-    // SAFETY: as above.
+    // SAFETY: `next` is written before the record is shared, and not afterwards; everything else is atomic.
     unsafe impl Sync for Record {}
 
     /// The record that was made last; all others follow it.
@@ -127,7 +127,7 @@ mod system {
         let newest = RECORDS.load(Ordering::SeqCst).cast_const();
         // SAFETY: records in the list were leaked and are never freed.
         core::iter::successors(unsafe { newest.as_ref() }, |record| {
-            // SAFETY: as above.
+            // SAFETY: `next` is a record of the list, which was leaked and is never freed, or null.
             unsafe { record.next.as_ref() }
         })
     }
@@ -158,10 +158,11 @@ mod system {
                 // SYNC records
                 match RECORDS.compare_exchange_weak(next, new, Ordering::SeqCst, Ordering::Relaxed)
                 {
-                    // SAFETY: it is never freed.
+                    // SAFETY: records are leaked and never freed.
                     Ok(_) => return unsafe { &*new },
                     Err(newest) => {
-                        // SAFETY: as above, it is not in the list yet.
+                        // SAFETY: the exchange has failed, so the record is not in the list yet, and this thread alone has
+                        // it.
                         unsafe { (*new).next = newest };
                     }
                 }

@@ -62,7 +62,7 @@ unsafe impl Sync for Value {}
 
 impl Value {
     fn number(&self) -> u32 {
-        // SAFETY: as above; loom reports an access that is not ordered before the drop.
+        // SAFETY: this reads while loom watches: it reports an access that is not ordered before the drop.
         self.number.with(|number| unsafe { *number })
     }
 }

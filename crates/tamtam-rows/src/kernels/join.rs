@@ -17,7 +17,7 @@ pub(crate) fn join<'a>(
         for place in &mut all.spare_capacity_mut()[..count] {
             place.write(values.next()?.try_into().ok()?);
         }
-        // SAFETY: as many values have been written.
+        // SAFETY: the first `count` places have been written by the loop.
         unsafe { all.set_len(count) };
         values.next().is_none().then(|| all.into_flattened())
     }

@@ -66,7 +66,7 @@ pub(super) fn pack<W: Word>(values: &[W], base: W, width: u32, out: &mut Vec<u8>
     match W::BITS {
         // SAFETY: AVX2 is there; there are 16 values of 16 bits a group; the room was looked at.
         16 => unsafe { pack_16(from.cast(), base as i16, width, groups, to.cast()) },
-        // SAFETY: as above, with 8 values of 32 bits.
+        // SAFETY: AVX2 is there; there are 8 values of 32 bits a group; the room was looked at.
         _ => unsafe { pack_32(from.cast(), base as i32, width, groups, to.cast()) },
     }
     // SAFETY: that many bytes behind the end have been written.
@@ -95,7 +95,7 @@ unsafe fn pack_16(mut from: *const i16, base: i16, width: u32, groups: usize, mu
     let upper = Bytes::moved(width as usize / 2, 8, 8);
     let (lower, upper) = (lower.both(), upper.both());
     for _ in 0..groups {
-        // SAFETY: promised.
+        // SAFETY: the caller says that a group of values can be read behind `from`.
         let values = unsafe { _mm256_loadu_si256(from.cast()) };
         let values = _mm256_sub_epi16(values, base);
         let pairs = _mm256_srl_epi32(_mm256_mullo_epi16(values, up), down);
@@ -105,7 +105,7 @@ unsafe fn pack_16(mut from: *const i16, base: i16, width: u32, groups: usize, mu
             _mm256_shuffle_epi8(fours, lower),
             _mm256_shuffle_epi8(fours, upper),
         );
-        // SAFETY: promised; a group takes twice `width` bytes, and each store begins within it.
+        // SAFETY: the caller says that `to` has room; a group takes twice `width` bytes, and each store begins within it.
         unsafe {
             _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(eights));
             to = to.add(width as usize);
@@ -143,7 +143,7 @@ unsafe fn pack_32(mut from: *const i32, base: i32, width: u32, groups: usize, mu
         Bytes::moved(0, middle, usize::from(width % 2 == 1)),
     );
     for _ in 0..groups {
-        // SAFETY: promised.
+        // SAFETY: the caller says that a group of values can be read behind `from`.
         let values = unsafe { _mm256_loadu_si256(from.cast()) };
         let values = _mm256_sub_epi32(values, base);
         let pairs = _mm256_srl_epi64(_mm256_sllv_epi32(values, up), down);
@@ -154,7 +154,7 @@ unsafe fn pack_32(mut from: *const i32, base: i32, width: u32, groups: usize, mu
         );
         let before = _mm256_permute2x128_si256(fours, fours, 0x08);
         let fours = _mm256_or_si256(fours, _mm256_shuffle_epi8(before, shared));
-        // SAFETY: promised; a group takes `width` bytes, and each store begins within it.
+        // SAFETY: the caller says that `to` has room; a group takes `width` bytes, and each store begins within it.
         unsafe {
             _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(fours));
             _mm_storeu_si128(to.add(middle).cast(), _mm256_extracti128_si256(fours, 1));
@@ -175,11 +175,11 @@ pub(super) fn unequal<W: Word>(ones: &[W], others: &[W], words: &mut Vec<u64>) {
         let equal = match W::BITS {
             // SAFETY: AVX2 is there, and 64 values are in each of both, of as many bits as are said.
             8 => unsafe { equal_8(ones, others) },
-            // SAFETY: as above.
+            // SAFETY: AVX2 is there, and 64 values of 16 bits are in each of both.
             16 => unsafe { equal_16(ones, others) },
-            // SAFETY: as above.
+            // SAFETY: AVX2 is there, and 64 values of 32 bits are in each of both.
             32 => unsafe { equal_32(ones, others) },
-            // SAFETY: as above.
+            // SAFETY: AVX2 is there, and 64 values of 64 bits are in each of both.
             _ => unsafe { equal_64(ones, others) },
         };
         !equal
@@ -192,7 +192,7 @@ pub(super) fn unequal<W: Word>(ones: &[W], others: &[W], words: &mut Vec<u64>) {
 unsafe fn equal_8(ones: *const __m256i, others: *const __m256i) -> u64 {
     let mut all = 0;
     for part in 0..2 {
-        // SAFETY: promised.
+        // SAFETY: the caller says that AVX2 is there, and that so many values can be read from each of both.
         let (one, other) = unsafe { two(ones.add(part), others.add(part)) };
         let equal = _mm256_movemask_epi8(_mm256_cmpeq_epi8(one, other));
         all |= u64::from(equal as u32) << (32 * part);
@@ -206,7 +206,7 @@ unsafe fn equal_8(ones: *const __m256i, others: *const __m256i) -> u64 {
 unsafe fn equal_16(ones: *const __m256i, others: *const __m256i) -> u64 {
     let mut all = 0;
     for part in 0..2 {
-        // SAFETY: promised.
+        // SAFETY: the caller says that AVX2 is there, and that so many values can be read from each of both.
         let (low, high) = unsafe {
             let (one, other) = two(ones.add(2 * part), others.add(2 * part));
             let low = _mm256_cmpeq_epi16(one, other);
@@ -226,7 +226,7 @@ unsafe fn equal_16(ones: *const __m256i, others: *const __m256i) -> u64 {
 unsafe fn equal_32(ones: *const __m256i, others: *const __m256i) -> u64 {
     let mut all = 0;
     for part in 0..8 {
-        // SAFETY: promised.
+        // SAFETY: the caller says that AVX2 is there, and that so many values can be read from each of both.
         let (one, other) = unsafe { two(ones.add(part), others.add(part)) };
         let equal = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(one, other)));
         all |= u64::from(equal as u32) << (8 * part);
@@ -240,7 +240,7 @@ unsafe fn equal_32(ones: *const __m256i, others: *const __m256i) -> u64 {
 unsafe fn equal_64(ones: *const __m256i, others: *const __m256i) -> u64 {
     let mut all = 0;
     for part in 0..16 {
-        // SAFETY: promised.
+        // SAFETY: the caller says that AVX2 is there, and that so many values can be read from each of both.
         let (one, other) = unsafe { two(ones.add(part), others.add(part)) };
         let equal = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(one, other)));
         all |= u64::from(equal as u32) << (4 * part);
@@ -252,7 +252,7 @@ unsafe fn equal_64(ones: *const __m256i, others: *const __m256i) -> u64 {
 /// AVX2 is there; 32 bytes can be read from both.
 #[target_feature(enable = "avx2")]
 unsafe fn two(one: *const __m256i, other: *const __m256i) -> (__m256i, __m256i) {
-    // SAFETY: promised.
+    // SAFETY: the caller says that AVX2 is there, and that 32 bytes can be read from both.
     unsafe { (_mm256_loadu_si256(one), _mm256_loadu_si256(other)) }
 }
 
@@ -303,7 +303,7 @@ pub(super) fn unpack<W: Word>(bytes: &[u8], width: u32, out: &mut [W]) -> usize 
         // SAFETY: AVX2 is there; the last read, `half + 16` bytes behind the beginning of the last group, ends
         // within `bytes`; `out` has room for 8 values a group.
         16 => unsafe { unpack_16(bytes.as_ptr(), width, out.as_mut_ptr().cast(), groups) },
-        // SAFETY: as above.
+        // SAFETY: AVX2 is there, the last read ends within `bytes` as said above, and `out` has room for 8 values of 32 bits a group.
         _ => unsafe { unpack_32(bytes.as_ptr(), width, out.as_mut_ptr().cast(), groups) },
     }
     groups * 8
@@ -352,7 +352,7 @@ impl Lanes {
     #[target_feature(enable = "avx2")]
     #[inline]
     unsafe fn eight(&self, from: *const u8) -> __m256i {
-        // SAFETY: promised.
+        // SAFETY: the caller says that `half + 16` bytes can be read.
         let (low, high) = unsafe {
             (
                 _mm_loadu_si128(from.cast()),
@@ -372,7 +372,7 @@ impl Lanes {
 unsafe fn unpack_32(mut from: *const u8, width: u32, mut out: *mut u32, groups: usize) {
     let lanes = Lanes::new(width);
     for _ in 0..groups {
-        // SAFETY: promised.
+        // SAFETY: the caller says that this group can be read, and that `out` has room for 8 values of 32 bits.
         unsafe {
             _mm256_storeu_si256(out.cast(), lanes.eight(from));
             from = from.add(width as usize);
@@ -388,7 +388,7 @@ unsafe fn unpack_16(mut from: *const u8, width: u32, mut out: *mut u16, groups: 
     let lanes = Lanes::new(width);
     let low = _mm256_set1_epi32(0xffff);
     for _ in 0..groups {
-        // SAFETY: promised.
+        // SAFETY: the caller says that this group can be read, and that `out` has room for 8 values of 16 bits.
         unsafe {
             let eight = _mm256_and_si256(lanes.eight(from), low);
             let packed = _mm_packus_epi32(
@@ -435,7 +435,7 @@ unsafe fn split_groups(from: *const u64, groups: usize, places: [*mut u16; 4]) {
     for group in 0..groups {
         // Words 0, 1 and 8, 9, then 2, 3 and 10, 11, so that halves of registers are halves of what is written.
         let pairs = [0, 2, 4, 6].map(|word| {
-            // SAFETY: promised.
+            // SAFETY: the caller says that `from` points to 16 words a group; `word` is at most 6, so the last one read is its sixteenth.
             let four = unsafe {
                 let from = from.add(group * 16 + word);
                 _mm256_loadu2_m128i(from.add(8).cast(), from.cast())
@@ -458,7 +458,7 @@ unsafe fn split_groups(from: *const u64, groups: usize, places: [*mut u16; 4]) {
         ];
         for (place, sixteen) in places.into_iter().zip(numbers) {
             if !place.is_null() {
-                // SAFETY: promised.
+                // SAFETY: the caller says that a place that is not null has room for 16 numbers a group.
                 unsafe { _mm256_storeu_si256(place.add(group * 16).cast(), sixteen) };
             }
         }
@@ -499,7 +499,7 @@ unsafe fn read_digits(mut from: *const u8, mut out: *mut u32, groups: usize) -> 
     let digits = digits();
     let mut bad = _mm256_setzero_si256();
     for _ in 0..groups {
-        // SAFETY: promised.
+        // SAFETY: the caller says that `half + 16` bytes can be read.
         let (low, high) = unsafe {
             (
                 _mm_loadu_si128(from.cast()),
@@ -520,7 +520,7 @@ unsafe fn read_digits(mut from: *const u8, mut out: *mut u32, groups: usize) -> 
         let pairs = _mm256_maddubs_epi16(nibbles, _mm256_set1_epi16(0x0110));
         let bytes = _mm256_shuffle_epi8(pairs, reversed);
         let four = _mm256_permute4x64_epi64(bytes, 0b1000);
-        // SAFETY: promised.
+        // SAFETY: the caller says that 28 bytes of this group can be read, and that `out` has room for four values.
         unsafe {
             _mm_storeu_si128(out.cast(), _mm256_castsi256_si128(four));
             from = from.add(24);
@@ -558,7 +558,7 @@ unsafe fn write_digits(mut from: *const u32, mut out: *mut u8, groups: usize) {
     let first = _mm256_set1_epi16(0x000f);
     let second = _mm256_set1_epi16(0x0f00);
     for _ in 0..groups {
-        // SAFETY: promised.
+        // SAFETY: the caller says that `from` points to four values a group.
         let four = unsafe { _mm_loadu_si128(from.cast()) };
         let bytes = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(four), doubled);
         // The first of two equal bytes gives its upper digit, the second its lower.
@@ -567,7 +567,7 @@ unsafe fn write_digits(mut from: *const u32, mut out: *mut u8, groups: usize) {
             _mm256_and_si256(bytes, second),
         );
         let text = _mm256_shuffle_epi8(digits, nibbles);
-        // SAFETY: promised; the second store begins 12 bytes behind the first and ends 4 bytes behind the group.
+        // SAFETY: the caller says that `out` has room; the second store begins 12 bytes behind the first and ends 4 bytes behind the group.
         unsafe {
             _mm_storeu_si128(out.cast(), _mm256_castsi256_si128(text));
             _mm_storeu_si128(out.add(12).cast(), _mm256_extracti128_si256(text, 1));

@@ -24,7 +24,7 @@ impl Due for Turns {
     }
 
     unsafe fn abandon(this: NonNull<Self>) {
-        // SAFETY: as above.
+        // SAFETY: the counter outlives the model's threads, which run or abandon all tasks.
         unsafe { Self::run(this) };
     }
 }

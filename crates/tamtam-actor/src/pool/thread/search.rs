@@ -18,7 +18,7 @@ impl Shared {
                 round.streak += 1;
                 return next;
             }
-            // SAFETY: as above.
+            // SAFETY: this thread owns the desk, and with it the desk's ring.
             if let Some(task) = unsafe { desk.ring.pop() } {
                 round.streak += STREAK_OF_RING;
                 return Some(task);
@@ -30,7 +30,7 @@ impl Shared {
             self.append(desk, next);
         }
         self.enter(ring)
-            // SAFETY: as above.
+            // SAFETY: this thread owns the desk, and with it the desk's ring.
             .or_else(|| unsafe { desk.ring.pop() })
     }
 

@@ -136,7 +136,7 @@ impl Shared {
                 Role::StandIn
             };
             if !self.start_stand_in(stand_in, role) {
-                // SAFETY: as above; no thread has started.
+                // SAFETY: no thread has started at this desk, so this one still owns it.
                 next = next.or_else(|| unsafe { self.desk(stand_in).next.take() });
             }
         }

@@ -88,7 +88,8 @@ impl<T> BlockList<T> {
             unsafe { *generation }
         });
         for offset in offset..offset + count {
-            // SAFETY: as above: at least this cell is not written yet. Offsets that are claimed are
+            // SAFETY: the block is not freed before all its cells are written and read, and at least this one is not
+            // written yet. Offsets that are claimed are
             // below the number of cells.
             let cell = unsafe { Block::cell(block, offset) };
             cell.message.with_mut(|place| {
@@ -119,7 +120,7 @@ impl<T> BlockList<T> {
         let mut count = 0;
         let mut offset = offset_of(head);
         while count < room && offset < Block::<T>::CELLS {
-            // SAFETY: as above, and the offset is below the number of cells.
+            // SAFETY: the receiver's lock keeps the block, and the offset is below the number of cells.
             let cell = unsafe { Block::cell(block, offset) };
             // SYNC list-stamp
             if cell.stamp.load(Ordering::Acquire) != generation {

@@ -93,7 +93,8 @@ impl<T> Block<T> {
     #[inline(always)]
     unsafe fn cell<'a>(block: NonNull<Self>, index: usize) -> &'a Cell<T> {
         debug_assert!(index < Self::CELLS);
-        // SAFETY: by the caller's promise; `allocate` wrote a cell there.
+        // SAFETY: the block lives as long as `'a`, the index is below the number of cells, and `allocate` wrote a cell
+        // there.
         unsafe { &*Self::place(block, index) }
     }
 }
@@ -153,7 +154,7 @@ pub(crate) struct BlockList<T> {
 // SAFETY: messages move through the list from one thread to another; a claimed cell belongs to one
 // sender, the head's lock bit to one receiver.
 unsafe impl<T: Send> Send for BlockList<T> {}
-// SAFETY: as above.
+// SAFETY: senders claim cells by atomic steps, and receivers take them under the head's lock bit; messages only move.
 unsafe impl<T: Send> Sync for BlockList<T> {}
 
 impl<T> BlockList<T> {
@@ -313,7 +314,8 @@ impl<T> BlockList<T> {
     pub(crate) fn write(&self, claim: Claim<T>, message: T) {
         // SAFETY: a block is not freed before all its cells are written and read.
         let header = unsafe { claim.block.as_ref() };
-        // SAFETY: as above, and offsets that are claimed are below the number of cells.
+        // SAFETY: the block is not freed before its cells are read, which this one is not; and offsets that are claimed are
+        // below the number of cells.
         let cell = unsafe { Block::cell(claim.block, claim.offset) };
         cell.message.with_mut(|place| {
             // SAFETY: the cell is claimed by this thread alone.
@@ -581,7 +583,7 @@ impl<T> Drop for BlockList<T> {
             let offset = offset_of(head);
             // SAFETY: the blocks from the head to the tail are ours alone now.
             let (header, cell) = unsafe { (block.as_ref(), Block::cell(block, offset)) };
-            // SAFETY: as above.
+            // SAFETY: no other thread has the block, so nothing changes its generation.
             let generation = header.generation.with(|generation| unsafe { *generation });
             let written = !abandoned && cell.stamp.load(Ordering::Relaxed) == generation;
             let message = written.then(|| {

@@ -85,7 +85,7 @@ pub(crate) struct Ring<T> {
 // SAFETY: messages move through the ring from one thread to another; a claimed position gives its
 // cell to one sender, the head's lock bit to one receiver.
 unsafe impl<T: Send> Send for Ring<T> {}
-// SAFETY: as above.
+// SAFETY: senders claim positions by atomic steps, and receivers take under the head's lock bit; messages only move.
 unsafe impl<T: Send> Sync for Ring<T> {}
 
 /// A position that a sender has claimed and must fill.

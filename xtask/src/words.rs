@@ -1,0 +1,135 @@
+//! The rule of words: each module says what it is for, and what stands beside unsafe code proves it by itself.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use syn::{AttrStyle, Attribute};
+
+use crate::{Source, Sources};
+
+/// What breaks the rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// The file, from the crate's folder on.
+    pub file: PathBuf,
+    /// The line, from 1 on.
+    pub line: usize,
+    /// What is wrong there.
+    pub what: What,
+}
+
+/// In which way a place breaks the rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The module does not say in its first line what it is for.
+    NoFirstLine,
+    /// A note beside unsafe code leans on another one, or on a promise that it does not name.
+    LeansOnAnother,
+    /// A note beside unsafe code is too short to prove anything.
+    TooShort,
+    /// A comment has a person for its subject, where it is a thread, an actor or a function.
+    Person,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.what {
+            What::NoFirstLine => {
+                "the module begins without a line (`//!`) that says what it is for"
+            }
+            What::LeansOnAnother => {
+                "the SAFETY note leans on another one, or on a promise that it does not name: say here what makes this block sound"
+            }
+            What::TooShort => "the SAFETY note is too short to prove anything",
+            What::Person => {
+                "a comment is about nobody, somebody or whoever: name the thread, the sender, the handler"
+            }
+        };
+        write!(f, "{}:{}: {what}", self.file.display(), self.line)
+    }
+}
+
+/// How a note begins that is true only as long as nothing is put in before it.
+const LEANING: [&str; 10] = [
+    "as above",
+    "as below",
+    "as said",
+    "as in ",
+    "as for ",
+    "as before",
+    "see above",
+    "the same",
+    "promised",
+    "by the caller's promise.",
+];
+/// A note of fewer words says no reason.
+const FEWEST_WORDS: usize = 3;
+const PERSONS: [&str; 4] = ["nobody", "somebody", "someone", "whoever"];
+
+/// What breaks the rule in this crate; of persons only if `persons` are looked for.
+#[must_use]
+pub fn breaches(sources: &Sources, persons: bool) -> Vec<Breach> {
+    let mut breaches = Vec::new();
+    for source in &sources.files {
+        let mut add = |line, what| {
+            breaches.push(Breach {
+                file: source.file.clone(),
+                line,
+                what,
+            });
+        };
+        if !source.syntax.attrs.iter().any(is_first_line) {
+            add(1, What::NoFirstLine);
+        }
+        for (line, note) in notes(source) {
+            let note = note.to_lowercase();
+            let leans = LEANING.iter().any(|begin| note.starts_with(begin));
+            if leans || note == "by the caller's promise" {
+                add(line, What::LeansOnAnother);
+            } else if note.split_whitespace().count() < FEWEST_WORDS {
+                add(line, What::TooShort);
+            }
+        }
+        if persons {
+            for (line, comment) in comments(source) {
+                let mut words = comment.split(|sign: char| !sign.is_alphanumeric());
+                if words.any(|word| PERSONS.contains(&word.to_lowercase().as_str())) {
+                    add(line, What::Person);
+                }
+            }
+        }
+    }
+    breaches
+}
+
+fn is_first_line(attribute: &Attribute) -> bool {
+    matches!(attribute.style, AttrStyle::Inner(_)) && attribute.path().is_ident("doc")
+}
+
+/// Each line's comment, if all of the line is one, with the line's number.
+fn comments(source: &Source) -> impl Iterator<Item = (usize, &str)> {
+    source.text.lines().enumerate().filter_map(|(index, line)| {
+        let comment = line.trim_start().strip_prefix("//")?;
+        Some((index + 1, comment))
+    })
+}
+
+/// Each note beside unsafe code, as one line, with the number of its first one.
+fn notes(source: &Source) -> Vec<(usize, String)> {
+    let mut notes: Vec<(usize, String)> = Vec::new();
+    let mut last = 0;
+    for (line, comment) in comments(source) {
+        if let Some(note) = comment.trim_start().strip_prefix("SAFETY:") {
+            notes.push((line, note.trim().to_owned()));
+            last = line;
+        } else if let Some((_, note)) = notes.last_mut()
+            && last + 1 == line
+            && !comment.starts_with(['/', '!'])
+        {
+            note.push(' ');
+            note.push_str(comment.trim());
+            last = line;
+        }
+    }
+    notes
+}

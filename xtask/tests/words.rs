@@ -1,0 +1,90 @@
+//! The rule of words, on crates that break it on purpose and on our own.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+use xtask::Sources;
+use xtask::words::{self, What};
+
+/// A crate of this one file.
+fn a_crate(text: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("src")).unwrap();
+    fs::write(folder.path().join("src/lib.rs"), text).unwrap();
+    folder
+}
+
+fn found(text: &str) -> Vec<(usize, What)> {
+    let folder = a_crate(text);
+    words::breaches(&Sources::read(folder.path()).unwrap(), true)
+        .into_iter()
+        .map(|breach| (breach.line, breach.what))
+        .collect()
+}
+
+#[test]
+fn a_module_without_a_first_line_is_found() {
+    assert_eq!(
+        found("/// Documented.\nfn work() {}\n"),
+        [(1, What::NoFirstLine)]
+    );
+    assert_eq!(found("//! For work.\nfn work() {}\n"), []);
+}
+
+#[test]
+fn a_note_that_leans_on_another_one_is_found() {
+    let leaning = "//! .\nfn work() {\n    // SAFETY: as above.\n    unsafe { work() }\n    // SAFETY: by the caller's promise.\n    unsafe { work() }\n}\n";
+    assert_eq!(
+        found(leaning),
+        [(3, What::LeansOnAnother), (5, What::LeansOnAnother)]
+    );
+    let whole = "//! .\nfn work() {\n    // SAFETY: by the caller's promise the block is alive,\n    // as above.\n    unsafe { work() }\n}\n";
+    assert_eq!(found(whole), []);
+}
+
+#[test]
+fn a_note_that_proves_nothing_is_found() {
+    let short = "//! .\nfn work() {\n    // SAFETY: it is.\n    unsafe { work() }\n}\n";
+    assert_eq!(found(short), [(3, What::TooShort)]);
+}
+
+#[test]
+fn a_person_in_a_comment_is_found() {
+    assert_eq!(
+        found("//! .\n/// Nobody's.\nfn work() {}\n"),
+        [(2, What::Person)]
+    );
+    assert_eq!(found("//! .\nconst NAME: &str = \"nobody\";\n"), []);
+}
+
+/// Our crates, and whether their comments are free of persons by now.
+const CRATES: [(&str, bool); 8] = [
+    ("tamtam", false),
+    ("tamtam-wait", false),
+    ("tamtam-channel", false),
+    ("tamtam-actor", false),
+    ("tamtam-rows", false),
+    ("tamtam-amf", true),
+    ("tamtam-lab", false),
+    ("tamtam-cli", false),
+];
+
+#[test]
+fn our_crates_say_what_they_mean() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut count = 0;
+    let mut all = Vec::new();
+    for (name, persons) in CRATES {
+        let sources = Sources::read(&root.join("crates").join(name)).unwrap();
+        count += sources.files.len();
+        let breaches = words::breaches(&sources, persons);
+        all.extend(
+            breaches
+                .iter()
+                .map(|breach| format!("crates/{name}/{breach}")),
+        );
+    }
+    assert!(count > 400, "{count} files were read");
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
