@@ -99,7 +99,7 @@ impl<H: Header> Block<H> {
     ///
     /// # Safety
     ///
-    /// Nobody else uses the block or will.
+    /// No other thread uses the block or will.
     pub(crate) unsafe fn free(block: NonNull<Self>) {
         #[cfg(tamtam_loom)]
         {
@@ -190,7 +190,7 @@ mod tests {
         }
         assert!(addresses[0] >= begin + size_of::<Plain<C>>());
         assert!(addresses[7] <= begin + layout.size() && begin.is_multiple_of(128));
-        // SAFETY: nobody else knows the block.
+        // SAFETY: no other thread knows the block.
         unsafe { Block::free(block) };
     }
 

@@ -19,7 +19,7 @@ use crate::sender::{Sender, SenderFlavor};
 /// ```
 /// use tamtam_channel::{Builder, Overflow, Wait};
 ///
-/// // The last eight temperatures, for whoever comes to look.
+/// // The last eight temperatures, for a reader that comes now and then.
 /// let (sender, receiver) = Builder::new()
 ///     .capacity(8)
 ///     .overflow(Overflow::DropOldest)
@@ -62,7 +62,7 @@ impl Builder {
     /// dropped, [`dropped`](Sender::dropped) counts all of it. It is an error only if the channel is
     /// closed or the receivers are gone.
     ///
-    /// With capacity zero both ways of dropping mean: to a receiver that waits, a thread or a task, or to nobody.
+    /// With capacity zero both ways of dropping mean: to a receiver that waits, a thread or a task, or to none.
     /// Without a bound nothing is ever dropped.
     /// [`Select::ready`](crate::Select::ready) never finds a sender on a dropping channel of capacity zero,
     /// since none waits.

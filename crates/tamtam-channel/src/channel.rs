@@ -85,7 +85,7 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 /// let (_sender, receiver) = unbounded::<i32>();
 /// let timeout = after(Duration::from_millis(10));
 /// select! {
-///     recv(receiver) -> _ => unreachable!("nobody sends"),
+///     recv(receiver) -> _ => unreachable!("nothing is sent"),
 ///     recv(timeout) -> moment => assert!(moment.is_ok()),
 /// }
 /// ```
@@ -138,7 +138,7 @@ pub const fn never<T>() -> Receiver<T> {
 
 /// A receiver that gets a message every `period`: the moment at which it was due.
 ///
-/// At most one message waits: ticks that nobody receives do not pile up. The channel never
+/// At most one message waits: ticks that are not received do not pile up. The channel never
 /// disconnects. No thread runs for it.
 ///
 /// # Examples

@@ -100,7 +100,7 @@ pub struct SendManyError<T> {
 /// ```
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub enum TryReserveError {
-    /// There is no room that nobody else has reserved.
+    /// There is no room that is not reserved.
     Full,
     /// All receivers are gone, or the channel is closed.
     Disconnected,

@@ -26,11 +26,11 @@ enum Kind {
 /// Something that threads wait for until it happens.
 ///
 /// - [`Event::manual`] stays set until it is [reset](Event::reset) and lets everybody pass meanwhile.
-///   Whoever waits when it is set gets past, even if it is reset right afterwards.
-/// - [`Event::auto`] lets one thread pass for each [`set`](Event::set) and resets itself. If nobody
+///   A thread or task that waits when it is set gets past, even if it is reset right afterwards.
+/// - [`Event::auto`] lets one thread pass for each [`set`](Event::set) and resets itself. If none
 ///   waits, it stays set for the next one; setting it again before that changes nothing.
 ///
-/// An event is 72 bytes and allocates nothing while nobody sleeps at it.
+/// An event is 72 bytes and allocates nothing while no thread sleeps at it.
 ///
 /// # Ordering
 ///
@@ -123,7 +123,7 @@ impl Event {
         }
     }
 
-    /// Resets the event: whoever comes from now on has to wait until it is set again.
+    /// Resets the event: a thread that comes from now on has to wait until it is set again.
     pub fn reset(&self) {
         match self.kind {
             Kind::Manual => self.change(|state| (state & SET != 0).then_some(state & !SET)),
@@ -171,7 +171,7 @@ impl Event {
     ///
     /// # Blocking
     ///
-    /// For as long as nobody sets it.
+    /// For as long as it is not set.
     pub fn wait(&self) {
         self.wait_until(None);
     }
@@ -248,7 +248,7 @@ impl Event {
     }
 
     /// An auto event: a thread that is counted as waiting gives up. A permit that was kept for it
-    /// and that nobody else waits for is gone, except the one for the next to come.
+    /// and that no other one waits for is gone, except the one for the next to come.
     fn stop_waiting(&self) {
         self.change(|state| {
             let waiting = state / WAITING - 1;

@@ -9,7 +9,7 @@
 //! there is: for a handful up to some dozens of senders this is the fastest way, for thousands it is not.
 //!
 //! The verbs are those of [`Sender`](crate::Sender) and [`Receiver`](crate::Receiver); those that await want
-//! their end exclusively. There is no high-water mark, since nobody sees all lanes at one moment, and nothing
+//! their end exclusively. There is no high-water mark, since no side sees all lanes at one moment, and nothing
 //! that has to do with dropping messages, since no lane does.
 //!
 //! # Examples

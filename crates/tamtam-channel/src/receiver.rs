@@ -526,7 +526,7 @@ impl<T> Receiver<T> {
     }
 }
 
-/// Attempts until nobody is in the middle of a step that decides the result.
+/// Attempts until no other thread is in the middle of a step that decides the result.
 #[inline]
 pub(crate) fn settle<T>(
     mut attempt: impl FnMut() -> Result<T, Nothing>,

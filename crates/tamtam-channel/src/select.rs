@@ -122,7 +122,7 @@ impl<'a> Handles<'a> {
 /// let operation = select.select();
 /// match operation.index() {
 ///     index if index == first => assert_eq!(operation.recv(&r1), Ok(10)),
-///     index if index == second => unreachable!("nobody sends"),
+///     index if index == second => unreachable!("nothing is sent"),
 ///     _ => unreachable!(),
 /// }
 /// ```
@@ -418,7 +418,7 @@ impl<'a> Select<'a> {
                     if handle.source.accept(&mut token, &context) {
                         break handle;
                     }
-                    // Somebody was faster.
+                    // Another thread was faster.
                 }
             }
         };
@@ -798,7 +798,7 @@ impl Drop for SelectedOperation<'_> {
         // A select may be sent to another thread, and what it takes out of a channel there may be of a type
         // that must stay on the thread of the channel's end.
         if self.handle.thread == this_thread() {
-            // SAFETY: this source has filled the token, and whoever completes the operation forgets it.
+            // SAFETY: this source has filled the token, and what completes the operation forgets it.
             unsafe { self.handle.source.abandon(&mut self.token) };
         } else {
             // SAFETY: this source has filled the token, and whatever completes the operation forgets it.

@@ -169,7 +169,7 @@ pub fn no_such_arm() -> ! {
 ///
 /// select! {
 ///     put(result, 42) => {}
-///     wait(stop) => unreachable!("nobody said stop"),
+///     wait(stop) => unreachable!("it was not told to stop"),
 ///     wait(ready) => unreachable!("the latch is closed"),
 /// }
 /// select! {

@@ -45,7 +45,7 @@ impl<T> SenderFlavor<T> {
 ///
 /// Messages are received in the order in which they were sent, over all senders: a `send` that
 /// returned before another one began is received before it. What a thread did before it sent is
-/// visible to whoever received the message.
+/// visible to the thread that received the message.
 ///
 /// # Examples
 ///
@@ -225,8 +225,8 @@ impl<T> Sender<T> {
     ///
     /// let (sender, _receiver) = bounded(0);
     /// assert_eq!(
-    ///     sender.send_timeout("nobody takes it", Duration::from_millis(10)),
-    ///     Err(SendTimeoutError::Timeout("nobody takes it"))
+    ///     sender.send_timeout("not taken", Duration::from_millis(10)),
+    ///     Err(SendTimeoutError::Timeout("not taken"))
     /// );
     /// ```
     pub fn send_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {

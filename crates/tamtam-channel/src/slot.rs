@@ -45,7 +45,7 @@ struct Place<T> {
 /// one fits. Any number of threads may put and take; share the slot by reference or in an `Arc`. Two
 /// slots, one for each direction, are the fastest way to take strict turns with another thread.
 ///
-/// A slot has no ends that could be dropped: whoever takes from it waits until somebody puts. Where a
+/// A slot has no ends that could be dropped: a thread that takes from it waits until another one puts. Where a
 /// peer may go away, use a [channel](crate::bounded) or the timeouts.
 ///
 /// An empty slot allocates nothing. It is 256 bytes for values up to 120 bytes (two cache-line pairs
@@ -130,7 +130,7 @@ impl<T> Slot<T> {
         let mut backoff = Backoff::new();
         loop {
             // SYNC slot-state: acquires what the last release store wrote. Sequentially consistent,
-            // because a claim must be seen by whoever registers as a waiter and looks once more.
+            // because a claim must be seen by a waiter that registers and looks once more.
             match self.place.state.compare_exchange(
                 wanted,
                 claimed,
@@ -201,7 +201,7 @@ impl<T> Slot<T> {
     ///
     /// # Blocking
     ///
-    /// For as long as nobody takes the value that is inside.
+    /// For as long as the value that is inside is not taken.
     pub fn put(&self, value: T) {
         if self.claim_at_once(EMPTY) || self.wait_to_claim(EMPTY, None) {
             self.fill(value);
@@ -319,7 +319,7 @@ impl<T> Slot<T> {
     ///
     /// # Blocking
     ///
-    /// For as long as nobody puts a value in.
+    /// For as long as no value is put in.
     #[must_use = "the value is gone from the slot"]
     pub fn take(&self) -> T {
         loop {

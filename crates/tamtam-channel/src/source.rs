@@ -58,7 +58,7 @@ macro_rules! in_list_or_alone {
     };
 }
 
-/// For a source that nobody makes ready, so that there is no list: it is ready, or will be at its
+/// For a source that no thread makes ready, so that there is no list: it is ready, or will be at its
 /// `deadline`, or never.
 macro_rules! in_no_list {
     () => {

@@ -11,7 +11,7 @@ use crate::sender::SenderFlavor;
 /// A sender that does not keep its channel open, made by [`Sender::downgrade`].
 ///
 /// The receivers' end comes when the last [`Sender`] is dropped, however many weak ones there are. For
-/// whoever sends now and then but is not what the channel is there for: a timer, a registry, the thread
+/// what sends now and then but is not what the channel is there for: a timer, a registry, the thread
 /// that itself receives and puts something off until later.
 ///
 /// It keeps the channel's memory, but no message.

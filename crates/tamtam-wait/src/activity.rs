@@ -15,7 +15,7 @@ use crate::seam::CacheAligned;
 /// Machines with more processors share words; a word too busy only makes a stranger look like one of us.
 const PROCESSORS: usize = 64;
 
-/// A word for each processor, written with plain stores by whoever runs there: a lost count now and
+/// A word for each processor, written with plain stores by the thread that runs there: a lost count now and
 /// then does no harm.
 static WAITS: [CacheAligned<AtomicU32>; PROCESSORS] =
     [const { CacheAligned(AtomicU32::new(0)) }; PROCESSORS];
@@ -59,7 +59,7 @@ fn word(processor: u32) -> Option<&'static AtomicU32> {
         .map(|processor| &*WAITS[processor as usize % PROCESSORS])
 }
 
-/// The processor that this thread runs on, plus one; zero where that is unknown: then whoever takes a
+/// The processor that this thread runs on, plus one; zero where that is unknown: then the thread that takes a
 /// core counts as a stranger, and where the peer is has to be learned.
 #[cfg(all(target_os = "linux", not(tamtam_loom), not(miri)))]
 #[inline]

@@ -19,7 +19,7 @@ const CLOSED: u32 = 2;
 /// look in between, and neither would see the other. A full fence behind each store prevents that, and
 /// costs more than the message (5 ns). Here the one who waits chooses. While it comes and goes it *wants
 /// attention*: bringers put a fence behind each store and look for it. Once it has received thousands of
-/// messages without waiting it wants none, and a message costs one load of a word that nobody writes; then,
+/// messages without waiting it wants none, and a message costs one load of a word that is not written; then,
 /// before it relies on being woken again, it makes every other running thread execute a barrier
 /// ([`fence::heavy`], up to 13 µs), once, and wants attention from then on.
 ///
@@ -65,7 +65,7 @@ impl Attention {
         }))
     }
 
-    /// For the bringer, behind its store: whether somebody wants to be looked for, or the end is closed.
+    /// For the bringer, behind its store: whether a waiter wants to be looked for, or the end is closed.
     #[inline(always)]
     pub fn is_wanted(&self) -> bool {
         fence::light();
@@ -94,7 +94,7 @@ impl Attention {
         }
     }
 
-    /// For the one who waits, and only if nobody else waits at the same end: bringers need not look for now.
+    /// For the one who waits, and only if no other thread waits at the same end: bringers need not look for now.
     #[inline]
     pub fn want_none(&self) {
         if self.0.load(Ordering::Relaxed) & WANTED != 0 && fence::can_be_asymmetric() {
@@ -102,7 +102,7 @@ impl Attention {
         }
     }
 
-    /// Sees to it that whoever stores something from now on learns that it is too late. What was stored by
+    /// Sees to it that a bringer that stores something from now on learns that it is too late. What was stored by
     /// those who do not learn it is visible to this thread afterwards.
     pub fn close(&self) {
         self.ask(WANTED | CLOSED);

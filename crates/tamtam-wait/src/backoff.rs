@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::seam;
 
-/// Waiting for somebody who is in the middle of a few instructions.
+/// Waiting for another thread that is in the middle of a few instructions.
 ///
 /// For the short stretches inside lock-free code where another thread has begun a step and only it
 /// can finish it: a slot that is claimed and not yet written, a block about to be linked. That

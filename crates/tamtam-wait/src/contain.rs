@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Runs foreign code: a waker, a drop, a handler. A panic in it ends here, after the panic hook has reported
 /// it; then there is no result.
 ///
-/// A waker is run by whoever brings something for its task, and an actor by a thread that runs others, too:
+/// A waker is run by the thread that brings something for its task, and an actor by a thread that runs others, too:
 /// in the middle of an operation that has nothing to do with it, which a panic would end. What it panicked
 /// with is foreign as well: if its drop panics, it is leaked.
 #[inline]

@@ -12,13 +12,13 @@ use crate::seam::atomic::{AtomicPtr, Ordering};
 use crate::seam::{Arc, UnsafeCell};
 use crate::{Backoff, Futex, Operation, Patience, Scope};
 
-/// Nobody has chosen yet; the thread is awake.
+/// No thread has chosen it yet; the thread is awake.
 const WAITING: u32 = 0;
-/// Nobody has chosen yet; the thread sleeps or is about to.
+/// No thread has chosen it yet; the thread sleeps or is about to.
 const PARKED: u32 = 1;
 /// The thread gave the wait up.
 const ABORTED: u32 = 2;
-/// Whoever was waited for is gone.
+/// What was waited for is gone.
 const DISCONNECTED: u32 = 3;
 /// The first of the operations.
 const OPERATION: u32 = 4;
@@ -50,7 +50,7 @@ pub enum Outcome {
 }
 
 /// One thread's place in the wait lists: every entry of one wait points to the same context, and
-/// whoever changes its word first decides how the wait ends.
+/// the thread that changes its word first decides how the wait ends.
 ///
 /// The idea of one word per blocked thread that all its partners compete for is from
 /// crossbeam-channel's select.
@@ -85,8 +85,8 @@ struct Choice {
     packet: AtomicPtr<()>,
     /// What wakes the task, if a task waits and not a thread.
     ///
-    /// Whoever moves the word from `PARKED` to a decision may take it; the task itself may change it
-    /// while the word is `WAITING`, and while nobody else has the context.
+    /// The thread that moves the word from `PARKED` to a decision may take it; the task itself may change it
+    /// while the word is `WAITING`, and while no other thread has the context.
     waker: UnsafeCell<Option<Waker>>,
     is_task: bool,
 }
@@ -94,7 +94,7 @@ struct Choice {
 impl Drop for Choice {
     fn drop(&mut self) {
         let waker = self.waker.with_mut(|place| {
-            // SAFETY: nobody else has this any more.
+            // SAFETY: no other thread has this any more.
             unsafe { (*place).take() }
         });
         contain(|| drop(waker));
@@ -164,7 +164,7 @@ impl Context {
         }))
     }
 
-    /// A context for a task, which counts as asleep from the beginning: whoever chooses it wakes it
+    /// A context for a task, which counts as asleep from the beginning: the thread that chooses it wakes it
     /// by `waker`.
     #[must_use]
     pub fn for_task(waker: &Waker) -> Self {
@@ -179,27 +179,27 @@ impl Context {
         // A waker's clone is user code: it runs before anything depends on it.
         let waker = waker.clone();
         context.0.waker.with_mut(|place| {
-            // SAFETY: nobody else has this context.
+            // SAFETY: no other thread has this context.
             unsafe { *place = Some(waker) }
         });
         context.0.word.store(PARKED, Ordering::Relaxed);
         context
     }
 
-    /// Keeps the context of a task's wait that is over for another one, if nobody else has it.
+    /// Keeps the context of a task's wait that is over for another one, if no other thread has it.
     ///
     /// No entry of it may be listed any more.
     pub fn recycle(self) {
         #[cfg(not(tamtam_loom))]
         {
             let mut context = self;
-            // Somebody who has chosen us may still be about to wake us: then it is theirs.
+            // A thread that has chosen this one may still be about to wake it: then the context is that thread's.
             let Some(choice) = Arc::get_mut(&mut context.0) else {
                 return;
             };
             choice.packet = AtomicPtr::new(ptr::null_mut());
             let waker = choice.waker.with_mut(|place| {
-                // SAFETY: nobody else has this context.
+                // SAFETY: no other thread has this context.
                 unsafe { (*place).take() }
             });
             let _ = SPARE_FOR_TASKS.try_with(|spare| {
@@ -213,13 +213,13 @@ impl Context {
         }
     }
 
-    /// A task was polled while it waits: how the wait has ended, if it has; else whoever chooses it
+    /// A task was polled while it waits: how the wait has ended, if it has; else the thread that chooses it
     /// from now on wakes `waker`.
     pub fn renew(&self, waker: &Waker) -> Option<Outcome> {
         if let Some(outcome) = self.outcome() {
             return Some(outcome);
         }
-        // While the word says that we are awake nobody wakes us, so the waker is ours.
+        // While the word says that the task is awake no thread wakes it, so the waker is the task's own.
         // SYNC waker
         if self
             .0
@@ -300,7 +300,7 @@ impl Context {
         self.decide(DISCONNECTED)
     }
 
-    /// The thread itself gives up. `false` if somebody was faster.
+    /// The thread itself gives up. `false` if another thread was faster.
     pub fn abort(&self) -> bool {
         self.decide(ABORTED).is_some()
     }
@@ -329,7 +329,7 @@ impl Context {
     /// Only for the one who has chosen it, and once.
     pub fn wake(&self) {
         let waits_as_task = self.0.waker.with(|place| {
-            // SAFETY: whoever chose it asleep is the only one to access the waker.
+            // SAFETY: the thread that chose it asleep is the only one to access the waker.
             unsafe { (*place).is_some() }
         });
         if waits_as_task {
@@ -377,9 +377,9 @@ impl Context {
         }
     }
 
-    /// Sleeps until somebody decides, or until the deadline.
+    /// Sleeps until another thread decides, or until the deadline.
     pub fn park(&self, deadline: Option<Instant>) -> Outcome {
-        // From here on a chooser must wake us. If this fails, somebody has chosen already.
+        // From here on a chooser must wake this thread. If this fails, it was chosen already.
         let _ = self
             .0
             .word
@@ -459,7 +459,7 @@ mod tests {
         for (decide, outcome) in ways {
             Context::with(|context| {
                 assert_eq!(context.outcome(), None);
-                // It is awake, so nobody has to wake it.
+                // It is awake, so it needs no wake-up.
                 assert_eq!(decide(context), Some(false));
                 for (again, _) in ways {
                     assert_eq!(again(context), None);

@@ -13,13 +13,13 @@ use crate::seam;
 const FREE_PAUSES: u32 = 72;
 /// Budget by level, in nanoseconds. The top is the order of a wake-up's price: by the ski-rental
 /// argument (Karlin, Li, Manasse and Owicki, *Empirical studies of competitive spinning for a
-/// shared-memory multiprocessor*, 1991) whoever spins at most that long before sleeping is never
+/// shared-memory multiprocessor*, 1991) a thread that spins at most that long before sleeping is never
 /// worse than twice the best.
 const BUDGET: [u32; 7] = [0, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000];
 const TOP: u32 = BUDGET.len() as u32 - 1;
-/// A yield that took longer than this let somebody else run.
+/// A yield that took longer than this let another thread run.
 const SWITCHED: Duration = Duration::from_nanos(600);
-/// A yield that took longer than this lost the core to somebody with much to do.
+/// A yield that took longer than this lost the core to a thread with much to do.
 const LOST: Duration = Duration::from_micros(150);
 /// A sleep this short would have been cheaper awake.
 const SHORT_SLEEP: Duration = Duration::from_micros(90);
@@ -34,7 +34,7 @@ const FIRST_SPELL: Duration = Duration::from_nanos(1_500);
 const FIRST_SKIPS: u32 = 10;
 const MORE_SKIPS: u32 = 6;
 const MOST_SKIPS: u32 = 16;
-/// A sleep this long, and still short, ended on a core that had been idle: nobody crowds it any more.
+/// A sleep this long, and still short, ended on a core that had been idle: no other thread crowds it any more.
 const IDLE_WAKE: Duration = Duration::from_micros(20);
 /// One of so many skipped waits is timed, and such a sleep is worth the square of it.
 const IDLE_WORTH: u32 = 64;
@@ -112,7 +112,7 @@ impl Lesson {
 /// ```
 pub struct Habit {
     word: AtomicU32,
-    /// The processor on which somebody brought something last, plus one; zero if nobody said.
+    /// The processor on which something was brought last, plus one; zero if that was not said.
     peer: AtomicU32,
 }
 
@@ -360,7 +360,7 @@ impl Patience<'_> {
                     if lesson.skips > 0 {
                         return false;
                     }
-                    // Two who take turns on one core need no clock, as long as nobody else comes
+                    // Two who take turns on one core need no clock, as long as no third thread comes
                     // between: a look at the clock now and then tells.
                     if lesson.exponent == 0 && lesson.turn != 0 {
                         seam::yield_now();
@@ -402,7 +402,7 @@ impl Patience<'_> {
                 self.offer()
             }
             Stage::Offered => {
-                // The offer was made in vain: nobody who took the core brought the message.
+                // The offer was made in vain: no thread that took the core brought the message.
                 if self.started.is_none() {
                     self.open(self.habit.lesson());
                     return self.offer();
@@ -463,11 +463,11 @@ impl Patience<'_> {
     fn came_back(&mut self, away: Duration, was_ours: impl FnOnce() -> bool) {
         self.contended = away > SWITCHED;
         if away <= SWITCHED {
-            // Nobody else wanted the core, so the peer is on another one.
+            // No other thread wanted the core, so the peer is on another one.
             self.place = Place::Apart;
         } else if away <= LOST {
             self.forgive(away);
-            // Somebody ran here. Unless the peer has said where it is, it was the peer.
+            // Another thread ran here. Unless the peer has said where it is, it was the peer.
             if self.habit.peer.load(Relaxed) == 0 {
                 self.place = Place::Together;
             }

@@ -29,7 +29,7 @@ mod strategy;
 mod task;
 mod timer;
 
-/// Whether a thread can wait here: not under WebAssembly without threads, where nobody else could end the
+/// Whether a thread can wait here: not under WebAssembly without threads, where no other one could end the
 /// wait. Verbs that block do not compile there; those that begin with `try_` and those that end in `_async`
 /// do.
 pub const CAN_BLOCK: bool = !cfg!(all(target_family = "wasm", not(target_feature = "atomics")));

@@ -121,7 +121,7 @@ impl WaitQueue {
         self.selectors.len() + self.watchers.len()
     }
 
-    /// Whether nobody waits.
+    /// Whether no thread waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -151,7 +151,7 @@ impl WaitQueue {
             .retain(|entry| entry.operation != operation || !entry.context.same(context));
     }
 
-    /// Chooses the first thread that nobody else has chosen yet.
+    /// Chooses the first thread that no other thread has chosen yet.
     pub fn choose(&mut self) -> Option<(Entry, Option<Sleeper>)> {
         let mut position = 0;
         while let Some(entry) = self.selectors.get(position) {
@@ -180,14 +180,14 @@ impl WaitQueue {
         self.selectors.iter().filter(undecided).count()
     }
 
-    /// Whether a thread other than `own` waits that nobody has chosen yet.
+    /// Whether a thread other than `own` waits that no thread has chosen yet.
     pub fn has_other(&self, own: &Context) -> bool {
         self.selectors
             .iter()
             .any(|entry| !entry.context.same(own) && entry.context.outcome().is_none())
     }
 
-    /// Whether any thread waits that nobody has chosen yet.
+    /// Whether any thread waits that no thread has chosen yet.
     pub fn has_any(&self) -> bool {
         self.selectors
             .iter()
@@ -233,7 +233,7 @@ impl WaitQueue {
 /// Threads that wait at an endpoint, and what was learned about waiting there.
 ///
 /// Those who bring something call [`notify_one`](WaitList::notify_one) after every message: one
-/// load of a word that nobody writes while nobody sleeps. The protocol is in the crate's README.
+/// load of a word that is not written while no thread sleeps. The protocol is in the crate's README.
 ///
 /// # Examples
 ///
@@ -267,7 +267,7 @@ pub struct WaitList {
     queue: Mutex<Option<Box<Waiters>>>,
 }
 
-/// In `pending`: there are entries, and yet nobody is to be woken now.
+/// In `pending`: there are entries, and yet none is to be woken now.
 const ENOUGH: u32 = 1;
 
 #[derive(Debug, Default)]
@@ -300,15 +300,15 @@ impl WaitList {
     }
 
     /// An empty list in which one thread at a time is on its way: while a chosen thread has not
-    /// arrived, nobody else is chosen; when it has got what it came for and there is more, it chooses
+    /// arrived, no other one is chosen; when it has got what it came for and there is more, it chooses
     /// the next one.
     ///
-    /// For those who wait for room. Room comes one place at a time from somebody who has better things
-    /// to do than to wake a thread for each of them; and whoever is late only finds more of it. Not for
+    /// For those who wait for room. Room comes one place at a time from a thread that has better things
+    /// to do than to wake another one for each of them; and a late one only finds more of it. Not for
     /// those who wait for messages: each of them should be on its way to a thread at once.
     ///
     /// A thread that was chosen comes; a task may never be polled again, or not before another one of
-    /// the same list has got on. So nobody waits for a task to arrive: each place chooses another one, and
+    /// the same list has got on. So none waits for a task to arrive: each place chooses another one, and
     /// the last one that was chosen passes on.
     pub fn chained() -> Self {
         Self {
@@ -440,7 +440,7 @@ impl WaitList {
     }
 
     /// A chosen thread has got what it came for: if there is more, the next one is chosen, since those
-    /// who brought it may have seen that somebody was on the way.
+    /// who brought it may have seen that a thread was on the way.
     pub fn pass_on(&self, ready: impl Fn() -> bool) {
         if self.chained && ready() {
             self.notify_one();
@@ -454,7 +454,7 @@ impl WaitList {
         }
     }
 
-    /// Sleeps until somebody notifies this thread (`true`), until it is ready by itself, or until
+    /// Sleeps until this thread is notified (`true`), until it is ready by itself, or until
     /// the deadline.
     #[cold]
     fn sleep(&self, deadline: Option<Instant>, ready: &dyn Fn() -> bool) -> bool {
@@ -462,10 +462,10 @@ impl WaitList {
         Context::with(|context| {
             self.register(ONLY, context);
             if ready() {
-                // Whoever has chosen us meanwhile meant a message that we are about to see.
+                // A notification that has come meanwhile meant a message that this thread is about to see.
                 context.abort();
                 if cfg!(tamtam_loom) {
-                    // Somebody may be in the middle of a step that we would look at for ever.
+                    // Another thread may be in the middle of a step that this one would look at for ever.
                     seam::yield_now();
                 }
             }
@@ -584,13 +584,13 @@ impl WaitList {
         attention.is_closed()
     }
 
-    /// Whether nobody has registered.
+    /// Whether no waiter has registered.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.pending.load(Ordering::Relaxed) == 0
     }
 
-    /// Lists a task in the place for one, if nobody waits here.
+    /// Lists a task in the place for one, if no other waiter is here.
     #[inline]
     pub(crate) fn list_alone(&self, waker: &Waker) -> Option<Ticket> {
         if self.chained || self.pending.load(Ordering::Relaxed) != 0 {

@@ -2,7 +2,7 @@
 //!
 //! Most endpoints have one waiter. Where that is a task, entering a list (a lock, an entry, a context)
 //! costs several times what the message costs; so each list has one place that is taken by one
-//! compare-and-swap. Whoever comes while it is taken stands in the list behind it.
+//! compare-and-swap. A waiter that comes while it is taken stands in the list behind it.
 //!
 //! ```text
 //!          list                     list                    notify
@@ -80,7 +80,7 @@ impl Lone {
         if word & STATE != FREE
             || self
                 .word
-                // SYNC lone-free: whoever had the place before is done with the waker.
+                // SYNC lone-free: the waiter that had the place before is done with the waker.
                 .compare_exchange(word, word | CLAIMED, Ordering::Acquire, Ordering::Relaxed)
                 .is_err()
         {
@@ -91,7 +91,7 @@ impl Lone {
         Some(ticket)
     }
 
-    /// As [`list`](Lone::list), where nobody else ever lists: then no claim is needed.
+    /// As [`list`](Lone::list), where no other waiter ever lists: then no claim is needed.
     #[inline]
     pub(crate) fn list_only(&self, waker: &Waker) -> Option<Ticket> {
         self.forget();
@@ -141,7 +141,7 @@ impl Lone {
         self.word.load(Ordering::Acquire) == ticket.0
     }
 
-    /// The task was polled while it waits: whoever chooses it from now on wakes `waker`. `false` if it
+    /// The task was polled while it waits: the thread that chooses it from now on wakes `waker`. `false` if it
     /// was chosen meanwhile. It must look once more.
     pub(crate) fn renew(&self, ticket: Ticket, waker: &Waker) -> bool {
         let claimed = self.claim(ticket);
@@ -174,7 +174,7 @@ impl Lone {
         true
     }
 
-    /// Where nobody else ever waits: forgets a task whose future was leaked.
+    /// Where no other waiter ever comes: forgets a task whose future was leaked.
     #[inline]
     pub(crate) fn forget(&self) {
         let word = self.word.load(Ordering::Relaxed);
@@ -249,7 +249,7 @@ mod tests {
         assert!(lone.renew(ticket, waker) && lone.waits(ticket));
         assert!(lone.notify() && !lone.notify());
         assert!(!lone.is_listed());
-        // A task whose future was leaked is forgotten; there is nobody to forget then.
+        // A task whose future was leaked is forgotten; here there is none.
         let leaked = lone.list(waker).expect("the place is free again");
         lone.forget();
         assert!(!lone.is_listed() && !lone.waits(leaked) && !lone.notify());

@@ -14,7 +14,7 @@ use crate::{Context, Operation, Token, WaitList};
 /// 3. Sleep until one of them selects the context, or until the earliest
 ///    [`deadline`](Source::deadline).
 /// 4. [`unregister`](Source::unregister) from each but the one that selected the context.
-/// 5. [`accept`](Source::accept) that one; if that fails (somebody was faster), start over.
+/// 5. [`accept`](Source::accept) that one; if that fails (another thread was faster), start over.
 ///
 /// # Examples
 ///
@@ -93,7 +93,7 @@ pub trait Source {
         let _ = context;
     }
 
-    /// Gives up an operation that was begun, so that nobody waits for its end.
+    /// Gives up an operation that was begun, so that the other side does not wait for its end.
     ///
     /// # Safety
     ///

@@ -47,7 +47,7 @@ pub enum Polled {
 
 /// One task's wait for one source, between two polls.
 ///
-/// Whoever owns one must [`cancel`](TaskWait::cancel) it before it is dropped, with the same source:
+/// The owner of one must [`cancel`](TaskWait::cancel) it before it is dropped, with the same source:
 /// the source's list holds an entry of it, and may have chosen it already.
 ///
 /// # Examples
@@ -146,7 +146,7 @@ impl TaskWait {
                 }
             }
         }
-        // Turns only while somebody else is in the middle of a step.
+        // Turns only while another thread is in the middle of a step.
         let mut backoff = Backoff::new();
         loop {
             if source.try_begin(token) {

@@ -267,7 +267,7 @@ mod clock {
         let mut kept = clock.lock();
         let context = kept.deadlines.remove(&Key { due, number });
         if kept.deadlines.is_empty() {
-            // A far deadline must not keep the thread when nobody waits for it.
+            // A far deadline must not keep the thread when no task waits for it.
             clock.get_up(kept, |asleep_until| asleep_until > Instant::now() + IDLE);
         } else {
             drop(kept);
@@ -343,7 +343,7 @@ mod clock {
             }
         }
 
-        /// Sleeps until then, or until somebody wants it to get up.
+        /// Sleeps until then, or until it is told to get up.
         fn sleep<'a>(
             &'a self,
             mut kept: MutexGuard<'a, Kept>,

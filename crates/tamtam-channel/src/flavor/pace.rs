@@ -76,7 +76,7 @@ impl Pace {
         since.cast_signed().saturating_add_unsigned(next_chance) > self.interval.cast_signed()
     }
 
-    /// Somebody saw so many messages in the channel.
+    /// A thread saw so many messages in the channel.
     pub(crate) fn saw(&self, messages: usize) {
         self.sampled.store(self.received.load(Relaxed), Relaxed);
         if messages > self.high_water.load(Relaxed) {
@@ -168,7 +168,7 @@ mod tests {
         }
         pace.saw(5);
         assert!(!pace.is_due(63) && pace.is_due(64));
-        // Without an interval whoever can look does.
+        // Without an interval each thread that can look does.
         assert!(Pace::new(0).is_due(1));
     }
 

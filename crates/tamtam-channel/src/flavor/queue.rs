@@ -150,7 +150,7 @@ impl<Q: Queue + ?Sized> Source for Receiving<'_, Q> {
 
     unsafe fn abandon(&self, token: &mut Token) {
         // SAFETY: this is what `try_begin` puts into a token. The message is out of the channel and
-        // has nobody to go to.
+        // has no receiver to go to.
         drop(unsafe { token.take::<Option<Q::Message>>() });
     }
 

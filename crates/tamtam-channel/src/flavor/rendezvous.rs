@@ -1,6 +1,6 @@
 //! Channels of capacity zero: a message changes hands only when both sides are there.
 //!
-//! Both sides' wait queues are under one lock. Whoever comes second finds the partner there, chooses
+//! Both sides' wait queues are under one lock. The side that comes second finds the partner there, chooses
 //! it, and exchanges the message through the *packet* of the one who came first: on its stack if it is
 //! blocked in `send` or `recv`, on the heap if it is in a select, where the exchange comes after the
 //! choice. The message itself moves outside of the lock.
@@ -8,7 +8,7 @@
 //! A task that receives is never chosen for an exchange: it may be cancelled at any moment, and would lose the
 //! message. A sender that can wait enters its packet and tells the tasks, and one of them takes the message
 //! while it is polled. A sender that cannot wait (`try_send`, a selected operation, a channel that drops) leaves the
-//! message in the *mail* of the tasks, if one of them waits: whoever receives next takes it from there, so a task
+//! message in the *mail* of the tasks, if one of them waits: the next to receive takes it from there, so a task
 //! that is cancelled meanwhile takes nothing with it.
 
 use core::ptr::{self, NonNull};
@@ -107,7 +107,7 @@ impl<T> Packet<T> {
 
     /// # Safety
     ///
-    /// Nobody else accesses the message.
+    /// No other thread accesses the message.
     unsafe fn take(&self) -> Option<T> {
         self.message.with_mut(|message| {
             // SAFETY: no other thread accesses the message, says the caller.
@@ -119,7 +119,7 @@ impl<T> Packet<T> {
     ///
     /// # Safety
     ///
-    /// Nobody else accesses the message.
+    /// No other thread accesses the message.
     unsafe fn fill(&self, message: T) {
         self.message.with_mut(|place| {
             // SAFETY: no other thread accesses the message, says the caller.
@@ -156,7 +156,7 @@ struct Sides<T> {
     receivers: WaitQueue,
     /// Made for the first task that waits.
     tasks: Option<Box<Tasks<T>>>,
-    /// One side is gone, or somebody closed the channel while both were there. Then nobody is chosen
+    /// One side is gone, or the channel was closed while both were there. Then no waiter is chosen
     /// any more: a select may enter its queue before it learns of the end.
     closed: bool,
     /// Messages that find no receiver are dropped. Never changes.
@@ -381,7 +381,7 @@ impl<T> Rendezvous<T> {
         Ok(())
     }
 
-    /// Leaves a message for whoever receives next.
+    /// Leaves a message for the next one to receive.
     fn put_mail(mut sides: MutexGuard<'_, Sides<T>>, message: T) {
         let mut sleepers = Vec::new();
         sides.tasks().mail.push_back(message);
@@ -469,7 +469,7 @@ impl<T> Rendezvous<T> {
                 Outcome::Aborted => Refusal::Full,
                 Outcome::Disconnected => Refusal::Closed,
             };
-            // SAFETY: nobody has chosen us, and the entry is gone.
+            // SAFETY: this thread was not chosen, and the entry is gone.
             match unsafe { packet.take() } {
                 Some(message) => Err((message, refusal)),
                 None => unreachable!("nobody took a message that was not chosen"),
@@ -547,7 +547,7 @@ impl<T> Rendezvous<T> {
     }
 
     /// Waits with a packet as a sender or as a receiver. If it was chosen, the packet is done by now; else
-    /// nobody has the packet's address any more.
+    /// no other thread has the packet's address any more.
     #[inline]
     fn wait_as<const SENDS: bool>(
         &self,
@@ -777,7 +777,7 @@ impl<T> Rendezvous<T> {
             || (deadline.as_mut()).is_some_and(|deadline| deadline.attend(context, waker))
     }
 
-    /// Ends an offer: sent, or the message and why nobody has taken it.
+    /// Ends an offer: sent, or the message and why no receiver has taken it.
     pub(crate) fn end_offer(&self, offer: Offer<T>) -> Result<(), (T, Refusal)> {
         let Offer {
             packet,
@@ -802,7 +802,7 @@ impl<T> Rendezvous<T> {
             }
         };
         context.recycle();
-        // SAFETY: either the receiver that chose us is done with it, or nobody has chosen us and the
+        // SAFETY: either the receiver that chose this sender is done with it, or none has chosen it and the
         // entry is gone.
         let message = unsafe { Box::from_raw(packet.as_ptr()) }
             .message

@@ -9,7 +9,7 @@ use super::Nothing;
 use super::at::sleep_until;
 use crate::source::in_no_list;
 
-/// Delivers the moment of each tick. Ticks that nobody receives do not pile up: the next one is due
+/// Delivers the moment of each tick. Ticks that are not received do not pile up: the next one is due
 /// a period after the last one was received or due, whichever is later.
 #[derive(Debug)]
 pub(crate) struct Tick {

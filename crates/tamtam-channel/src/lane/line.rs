@@ -18,7 +18,7 @@ pub(super) struct Line<T> {
     /// How many lanes were opened, ever; tells the receiver to look into `opened`.
     version: AtomicUsize,
     opened: Mutex<Opened<T>>,
-    /// Held by whoever takes a message out of a lane after the receiver has closed the line.
+    /// Held by the side that takes a message out of a lane after the receiver has closed the line.
     pub(super) closing: Mutex<()>,
     pub(super) capacity: usize,
 }
@@ -81,7 +81,7 @@ impl<T> Line<T> {
     fn add_lane(&self) -> Arc<Lane<T>> {
         let lane = Arc::new(Lane::new(self.capacity));
         if self.attention.is_closed() {
-            // Its sender will take back whatever it writes, and nobody comes for the lane.
+            // Its sender will take back what it writes, and no receiver comes for the lane.
             return lane;
         }
         self.opened.lock().lanes.push(Arc::clone(&lane));

@@ -14,7 +14,7 @@ use crate::error::{ReserveError, ReserveTimeoutError, SendError, TryReserveError
 /// Room for one message in the lane of an [`spsc`](crate::spsc) or [`mpsc`](crate::mpsc) sender, made by
 /// [`LaneSender::reserve`] and its relatives.
 ///
-/// It is used by [`send`](Permit::send), which never waits, or given back by dropping it. For whoever must
+/// It is used by [`send`](Permit::send), which never waits, or given back by dropping it. For a sender that must
 /// know that there is room before he makes a message, or before he takes it from where it is safe.
 ///
 /// A permit has no place in the order: its message comes behind all that were sent before
@@ -244,7 +244,7 @@ impl<T, K> LaneSender<T, K> {
         }
     }
 
-    /// A permit for room that was found just now, unless the channel is closed: whoever finds room does not
+    /// A permit for room that was found just now, unless the channel is closed: a sender that finds room does not
     /// look for that.
     fn keep_room(&self) -> Option<Permit<'_, T, K>> {
         if self.is_closed() {
@@ -255,7 +255,7 @@ impl<T, K> LaneSender<T, K> {
         Some(Permit { sender: self })
     }
 
-    /// The room of a permit is free again, from the next look on. Nobody waits for it: who could is the one
+    /// The room of a permit is free again, from the next look on. No one waits for it: the only one who could is the one
     /// who has the permit.
     fn release(&self) {
         self.fit.set(self.fit.get() + 1);

@@ -278,7 +278,7 @@ impl<T> Lane<T> {
         !tail.is_at_limit()
     }
 
-    /// Writes a message behind the last one. Nobody sees it before it is
+    /// Writes a message behind the last one. The receiver does not see it before it is
     /// [announced](Lane::announce).
     #[inline(always)]
     pub(super) fn write(&self, tail: &Cursor<T>, message: T) {
@@ -511,7 +511,7 @@ impl<T> Lane<T> {
     #[inline(never)]
     fn next_block(&self, head: &Cursor<T>) {
         self.tell_of_much_room();
-        // SYNC lane-sent: whoever sees a message sees the block that it is in.
+        // SYNC lane-sent: a receiver that sees a message sees the block that it is in.
         let next = match NonNull::new(head.block.get()) {
             None => self.sent.first.load(Ordering::Relaxed),
             Some(read) => {
@@ -540,7 +540,7 @@ impl<T> Lane<T> {
         unsafe { Block::free(block) };
     }
 
-    /// The receiver goes: notes where it stood, for whoever drops the lane, and whether the messages that
+    /// The receiver goes: notes where it stood, for the thread that drops the lane, and whether the messages that
     /// are left are to be leaked.
     pub(super) fn leave(&self, head: &Cursor<T>, abandoned: bool) {
         self.rest.with_mut(|rest| {
@@ -558,7 +558,7 @@ impl<T> Lane<T> {
 
 impl<T> Drop for Lane<T> {
     fn drop(&mut self) {
-        // Nobody else is left; what is still here was sent when the receiver had gone already.
+        // No other thread is left; what is still here was sent when the receiver had gone already.
         let (block, next, abandoned) = self.rest.with(|rest| {
             // SAFETY: the lane is being dropped, so no other thread has it.
             let rest = unsafe { &*rest };

@@ -218,7 +218,7 @@ impl<T> Receiver<T> {
         }
         self.began_turn.set(self.head.count());
         if !self.head.is_at_limit() {
-            // Somebody may wait while another one receives: where a select was lent to another thread.
+            // One thread may wait while another one receives: where a select was lent to another thread.
             if received.wrapping_sub(self.waited.get()) > UNATTENDED
                 && self.line.receivers.is_empty()
             {

@@ -80,7 +80,7 @@ pub enum Many {}
 ///
 /// The messages of one sender are received in the order sent. Between two senders there is no order at
 /// all: a message may be received before one that another sender had sent earlier. What a thread did
-/// before it sent is visible to whoever received the message.
+/// before it sent is visible to the thread that received the message.
 ///
 /// # Examples
 ///
@@ -594,7 +594,7 @@ impl<T, K> fmt::Debug for LaneSender<T, K> {
 impl<T, K> Source for LaneSender<T, K> {
     fn try_begin(&self, token: &mut Token) -> bool {
         match self.may_write() {
-            // Nobody else takes the room away.
+            // No other thread takes the room away.
             Ok(()) => token.put(true),
             Err(Unwritten::Closed) => token.put(false),
             Err(Unwritten::Full) => return false,

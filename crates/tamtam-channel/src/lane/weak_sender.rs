@@ -13,7 +13,7 @@ use super::{LaneSender, Many};
 /// `downgrade`.
 ///
 /// The receiver's end comes when the last sender is closed or dropped, however many weak ones there are. For
-/// whoever sends now and then but is not what the channel is there for: a timer, a registry, the thread that
+/// what sends now and then but is not what the channel is there for: a timer, a registry, the thread that
 /// itself receives and puts something off until later. Unlike a sender it may be shared by several threads.
 ///
 /// It keeps some of the channel's memory, but no message that the receiver could have had.

@@ -37,11 +37,11 @@ const LARGE: u64 = if cfg!(tamtam_loom) { 1 << 32 } else { 1 << 16 };
 /// takes nothing along: what it counted is counted, and what it did not is left to the others.
 ///
 /// A latch is 128 bytes. One of at least 65,536 counts allocates 4,352 bytes more when it is made;
-/// a smaller one allocates nothing while nobody sleeps at it.
+/// a smaller one allocates nothing while no thread sleeps at it.
 ///
 /// # Ordering
 ///
-/// What each thread did before it counted is visible to whoever has waited for the latch or has
+/// What each thread did before it counted is visible to every thread that has waited for the latch or has
 /// seen it open.
 ///
 /// # Examples
@@ -156,7 +156,7 @@ impl Latch {
             let after = left.saturating_sub(by);
             // SYNC latch: each count acquires what those before it released, so that the last one
             // releases everything that was done before any of them. Sequentially consistent,
-            // because zero must be seen by whoever registers as a waiter and looks once more.
+            // because zero must be seen by a waiter that registers and looks once more.
             match self
                 .left
                 .compare_exchange_weak(left, after, Ordering::SeqCst, Ordering::Relaxed)

@@ -1,6 +1,6 @@
 //! Counting without locked instructions.
 //!
-//! Each thread counts on a stripe of its own, with a plain load and a plain store. Nobody knows the
+//! Each thread counts on a stripe of its own, with a plain load and a plain store. No thread knows the
 //! sum of the stripes at a moment, so a thread may count there only what cannot be the last count:
 //! it takes a *lease* from the pool (the latch's `left`), and as long as any lease is not used up
 //! the latch cannot have reached zero. The phases:
@@ -38,7 +38,7 @@ const PART_OF_POOL: u64 = if cfg!(tamtam_loom) { 2 } else { 8 };
 /// When the pool cannot give as much as this, the end is near enough for exact counting.
 const SMALLEST_LEASE: u64 = if cfg!(tamtam_loom) { 1 } else { 32 };
 
-/// The owner of a stripe that nobody has claimed.
+/// The owner of a stripe that is not claimed.
 const NOBODY: u32 = 0;
 
 const LEASED: u32 = 0;
@@ -177,7 +177,7 @@ impl Stripes {
             return true;
         }
         let guard = self.lock.lock();
-        // Under the lock nobody is settling.
+        // Under the lock no other thread is settling.
         if self.head.phase.load(Ordering::Relaxed) == EXACT {
             return false;
         }
@@ -214,7 +214,7 @@ impl Stripes {
         let mut unused = 0;
         for stripe in &self.stripes {
             // SYNC stripe-done: acquires what was done before the counts found here; adding to the
-            // pool releases it to whoever counts after this.
+            // pool releases it to the thread that counts after this.
             let done = stripe.done.load(Ordering::Acquire);
             unused += stripe.leased.load(Ordering::Relaxed) - done;
             stripe.leased.store(done, Ordering::Relaxed);
@@ -267,7 +267,7 @@ fn count_on_new_lease(pool: &AtomicU64, stripe: &Stripe, by: u64) -> bool {
     let leased = stripe.leased.load(Ordering::Relaxed);
     let missing = by.saturating_sub(leased - done);
     let mut drawn = 0;
-    // Relaxed: to take a lease tells nobody anything, and what others released by counting in the
+    // Relaxed: to take a lease tells other threads nothing, and what others released by counting in the
     // pool passes through.
     let enough = pool.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
         let spare = left.checked_sub(missing)?;
@@ -279,7 +279,7 @@ fn count_on_new_lease(pool: &AtomicU64, stripe: &Stripe, by: u64) -> bool {
         return false;
     }
     stripe.leased.store(leased + drawn, Ordering::Relaxed);
-    // Relaxed: whoever reads it holds the lock, and acquired with it what this thread did.
+    // Relaxed: a thread that reads it holds the lock, and acquired with it what this thread did.
     stripe.done.store(done + by, Ordering::Relaxed);
     true
 }

@@ -2,7 +2,7 @@
 //! Reclamation for Lock-Free Objects", 2004).
 //!
 //! A thread that reads has a record with a few slots of its own, one for each read that is going on
-//! at once. Records are never freed: a thread that ends leaves its record to a later one. Whoever
+//! at once. Records are never freed: a thread that ends leaves its record to a later one. A writer that
 //! has replaced a value looks at the slots of all records.
 
 use core::ptr;
@@ -20,7 +20,7 @@ pub(super) struct Slot {
     /// The address of the value that is being read, or null.
     pub(super) held: AtomicPtr<()>,
     /// The property that was read last. Without it a value of another property, at an address where
-    /// there was one of ours a moment ago, would look as if somebody read it.
+    /// there was one of ours a moment ago, would look as if it were being read.
     pub(super) of: AtomicPtr<()>,
     /// The address of a replaced value of which the reader was given a share, to be dropped when
     /// it leaves; or null. Written under the lock of [`Registry::paying`], and taken out by a
@@ -153,7 +153,7 @@ mod system {
                 claimed: AtomicBool::new(true),
             }));
             loop {
-                // SAFETY: nobody else knows the record before it is in the list.
+                // SAFETY: no other thread knows the record before it is in the list.
                 let next = unsafe { (*new).next }.cast_mut();
                 // SYNC records
                 match RECORDS.compare_exchange_weak(next, new, Ordering::SeqCst, Ordering::Relaxed)
@@ -344,7 +344,7 @@ mod model {
             self.0.paying.lock()
         }
 
-        /// At the end of a model: nobody reads, and no share was left behind.
+        /// At the end of a model: there are no readers, and no share was left behind.
         pub(in super::super) fn assert_empty(&self) {
             for slot in self.slots() {
                 assert!(slot.held.load(Ordering::Relaxed).is_null());

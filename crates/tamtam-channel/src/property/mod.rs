@@ -42,7 +42,7 @@ use published::{Published, Refused, Replaced};
 ///
 /// # What it costs
 ///
-/// Readers wait for nobody, and writers only for each other. A read takes 2 to 3 ns while the
+/// Readers never wait, and writers only for each other. A read takes 2 to 3 ns while the
 /// property is set at most once a millisecond or so, and about 20 while it is set more often; with one
 /// writer at full speed on another core 40 on average, new values included.
 /// In return a writer that comes after a pause makes the processors on which other threads of the
@@ -50,7 +50,7 @@ use published::{Published, Refused, Replaced};
 /// follows soon after another one takes 0.08 µs, or 0.8 while others read at full speed. Elsewhere than on Linux there is
 /// no such barrier, and all reads cost the same.
 ///
-/// A value that was replaced is dropped as soon as nobody reads it any more: by the writer, or by the
+/// A value that was replaced is dropped as soon as it is not read any more: by the writer, or by the
 /// last of those who were reading it. Never later, and never under a lock.
 ///
 /// A property is 256 bytes; its value lies apart from it, in an [`Arc`](std::sync::Arc). Each thread
@@ -62,7 +62,7 @@ use published::{Published, Refused, Replaced};
 /// # Ordering
 ///
 /// A read that begins after a `set` has returned finds its value or a later one. What a thread did
-/// before it set a value is visible to whoever reads that value or learns of its version. All readers
+/// before it set a value is visible to each thread that reads that value or learns of its version. All readers
 /// see the values in one order.
 ///
 /// # Examples
@@ -82,7 +82,7 @@ pub struct Property<T> {
     published: Published<T>,
 }
 
-// No user code runs while a property is half changed. Whoever looks at it sees a `T` by reference.
+// No user code runs while a property is half changed. A reader sees a `T` by reference.
 impl<T: RefUnwindSafe> UnwindSafe for Property<T> {}
 impl<T: RefUnwindSafe> RefUnwindSafe for Property<T> {}
 
@@ -189,7 +189,7 @@ impl<T> Property<T> {
 
     // ------------------------------------------------------------------------------- setting
 
-    /// Sets the latest value. Whoever waits for a change is woken.
+    /// Sets the latest value. Threads and tasks that wait for a change are woken.
     ///
     /// The old value is dropped by this call, or by the last reader that still looks at it.
     ///
@@ -271,7 +271,7 @@ impl<T> Property<T> {
     /// ```
     /// use tamtam_channel::Property;
     ///
-    /// let owner = Property::new("nobody");
+    /// let owner = Property::new("none");
     /// assert_eq!(owner.compare_and_set(0, "Anna"), Ok(1));
     /// let error = owner.compare_and_set(0, "Berta").unwrap_err();
     /// assert_eq!((error.version, error.value), (1, "Berta"));
@@ -299,12 +299,12 @@ impl<T> Property<T> {
 
     /// Waits until the version is another one than `since`, and returns it; at once if it is.
     ///
-    /// Whoever passes on each time the version that he was given learns of every change, though not
+    /// A reader that passes on each time the version that it was given learns of every change, though not
     /// of every value: several changes may have come together.
     ///
     /// # Blocking
     ///
-    /// For as long as nobody sets the property.
+    /// For as long as the property is not set.
     ///
     /// # Examples
     ///
@@ -382,7 +382,7 @@ impl<T> Property<T> {
     /// position.set(1);
     /// let moved = position.changed_since(0);
     /// select! {
-    ///     recv(messages) -> _ => unreachable!("nobody sends"),
+    ///     recv(messages) -> _ => unreachable!("nothing is sent"),
     ///     wait(moved) => assert_eq!(position.get(), 1),
     /// }
     /// ```

@@ -178,7 +178,7 @@ impl Properties {
     ///
     /// # Blocking
     ///
-    /// For as long as nobody makes it. Not at all if it exists.
+    /// For as long as it is not made. Not at all if it exists.
     ///
     /// # Errors
     ///
@@ -246,8 +246,8 @@ impl Properties {
                 self.wait,
                 deadline,
                 |_| self.find(name),
-                // Either this look comes after the name was made, under the same lock; or whoever
-                // makes it takes the lock after this look, and then sees that somebody waits.
+                // Either this look comes after the name was made, under the same lock; or the thread that
+                // makes it takes the lock after this look, and then sees that another one waits.
                 || self.contains(name),
             )
         })

@@ -31,7 +31,7 @@ const PAUSES: u32 = 10;
 pub(super) struct Published<T> {
     front: CacheAligned<Front<T>>,
     version: AtomicU64,
-    /// Held by whoever replaces the value, until nothing is left to do but to drop the old one.
+    /// Held by the writer that replaces the value, until nothing is left to do but to drop the old one.
     writers: Mutex<Pace>,
     /// Those who wait for another version. Here, and not in the property, because there is room for
     /// them behind the front's cache lines.
@@ -106,7 +106,7 @@ impl<T> Published<T> {
 
     // ------------------------------------------------------------------------------- readers
 
-    /// Takes hold of the current value. Waits for nobody; starts over if the value is replaced in
+    /// Takes hold of the current value. Never waits; starts over if the value is replaced in
     /// the few nanoseconds that this takes.
     #[inline]
     pub(super) fn protect(&self) -> Protected<'_, T> {
@@ -114,7 +114,7 @@ impl<T> Published<T> {
         loop {
             let seen = self.front.current.load(Ordering::Relaxed);
             let busy = self.front.enter(claim.slot(), seen);
-            // SYNC current, SYNC hazard: if it is current still, whoever replaces it will find it
+            // SYNC current, SYNC hazard: if it is current still, the writer that replaces it will find it
             // in the slot. It is used as loaded here: what was first seen at the same address may
             // have been an earlier value.
             let value = self.front.current.load(Ordering::SeqCst).cast_const();
@@ -141,7 +141,7 @@ impl<T> Published<T> {
     #[cold]
     #[inline(never)]
     pub(super) fn calm_down(&self) {
-        // Whoever holds the lock replaces the value at this moment, so all is not calm.
+        // The writer that holds the lock replaces the value at this moment, so all is not calm.
         if fence::is_asymmetric()
             && let Some(pace) = self.writers.try_lock()
             && pace.is_calm()
@@ -172,7 +172,7 @@ impl<T> Published<T> {
         // SYNC current, SYNC hazard
         let old = self.front.current.swap(new, Ordering::SeqCst);
         // SYNC version: after the value, so that a version is never ahead of it. Sequentially
-        // consistent, because it must be seen by whoever registers as a waiter and looks once more.
+        // consistent, because it must be seen by a waiter that registers and looks once more.
         self.version.store(version + 1, Ordering::SeqCst);
         if busy && pace.meets_readers() {
             pause(ROOM);
@@ -203,7 +203,7 @@ impl<T> Published<T> {
         let was = self.front.mode.load(Ordering::Relaxed);
         if often && was == QUIET {
             self.front.mode.store(BUSY, Ordering::SeqCst);
-            // From here on whoever reads `QUIET` has had its slot written before this.
+            // From here on a writer that reads `QUIET` has had its slot written before this.
             fence::heavy();
         } else if !often && was == BUSY {
             // SYNC quiet
@@ -271,7 +271,7 @@ impl<T> Published<T> {
     fn take(&mut self) -> Option<Arc<T>> {
         let value = self.front.current.swap(ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: a pointer that is not null came from `Arc::into_raw`, with one share, which is
-        // taken out with it. Nobody reads, since nobody else refers to this.
+        // taken out with it. There is no reader, since nothing else refers to this.
         (!value.is_null()).then(|| unsafe { Arc::from_raw(value) })
     }
 
@@ -377,7 +377,7 @@ impl<T> Front<T> {
                 .is_ok()
         {
             // SAFETY: a writer of this property has made this share for this reader, and it was
-            // just taken out, so that nobody else drops it.
+            // just taken out, so that no other thread drops it.
             drop(unsafe { Arc::from_raw(paid.cast::<T>().cast_const()) });
         }
     }
@@ -411,7 +411,7 @@ impl<T> Deref for Protected<'_, T> {
     #[inline]
     fn deref(&self) -> &T {
         // SAFETY: the value lives as long as `self`: it was current after its address was written
-        // into the slot, so whoever replaced it since has found it there and left us a share.
+        // into the slot, so a writer that has replaced it since has found it there and left us a share.
         unsafe { &*self.value }
     }
 }

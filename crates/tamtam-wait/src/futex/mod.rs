@@ -196,7 +196,7 @@ mod tests {
             let word = Futex::new(7);
             // Another value: no sleep.
             assert_eq!(wait(&word, 8, None, scope), Ok(()));
-            // Nobody wakes: the deadline ends it, whether it lies ahead or behind.
+            // No wake-up comes: the deadline ends it, whether it lies ahead or behind.
             let soon = Instant::now() + Duration::from_millis(5);
             while wait(&word, 7, Some(soon), scope) != Err(TimedOut) {}
             assert!(Instant::now() >= soon);

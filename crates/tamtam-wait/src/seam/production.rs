@@ -46,7 +46,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         look(self.0.get())
     }
 
-    /// Exclusive access: the caller makes sure that nobody else looks meanwhile.
+    /// Exclusive access: the caller makes sure that no other thread looks meanwhile.
     #[inline(always)]
     pub fn with_mut<R>(&self, change: impl FnOnce(*mut T) -> R) -> R {
         change(self.0.get())
@@ -99,7 +99,7 @@ impl<T> Mutex<T> {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Takes the lock if nobody has it.
+    /// Takes the lock if it is free.
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         match self.0.try_lock() {

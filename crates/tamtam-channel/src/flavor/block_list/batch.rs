@@ -84,7 +84,7 @@ impl<T> BlockList<T> {
         // SAFETY: a block is not freed before all its cells are written and read.
         let header = unsafe { block.as_ref() };
         let generation = header.generation.with(|generation| {
-            // SAFETY: changes only while nobody but its owner has the block.
+            // SAFETY: changes only while no thread but its owner has the block.
             unsafe { *generation }
         });
         for offset in offset..offset + count {
@@ -113,7 +113,7 @@ impl<T> BlockList<T> {
         // SAFETY: the head's block lives while the lock is held.
         let header = unsafe { block.as_ref() };
         let generation = header.generation.with(|generation| {
-            // SAFETY: changes only while nobody but its owner has the block.
+            // SAFETY: changes only while no thread but its owner has the block.
             unsafe { *generation }
         });
         let places = messages.spare_capacity_mut();
@@ -127,7 +127,7 @@ impl<T> BlockList<T> {
                 break;
             }
             places[count].write(cell.message.with_mut(|place| {
-                // SAFETY: the stamp says that it is written, and the lock that nobody else takes it.
+                // SAFETY: the stamp says that it is written, and the lock that no other thread takes it.
                 unsafe { (*place).assume_init_read() }
             }));
             count += 1;

@@ -4,7 +4,7 @@
 //! *and* the offset in it (blocks are aligned so that the low bits of the address are free). So the
 //! claim itself tells where to write: no second read that could meet a freed block, and a block that
 //! was recycled to the same place under a sender's eyes is still the right one. Receivers take turns
-//! by a lock bit in the head, and whoever takes a block's last message owns the block: no sender can
+//! by a lock bit in the head, and the receiver that takes a block's last message owns the block: no sender can
 //! have business in it any more, since all its cells are written. It is kept for the next time (a few
 //! are) or freed: no epochs, no hazard pointers.
 //!
@@ -49,7 +49,7 @@ struct Cell<T> {
 
 /// What a block of the list begins with.
 struct Link<T> {
-    /// The block that follows; set by whoever claims this block's last cell, before it is written.
+    /// The block that follows; set by the sender that claims this block's last cell, before it is written.
     next: AtomicPtr<Block<T>>,
     /// Cells whose stamp is this are written. Changed only by a block's owner.
     generation: UnsafeCell<u32>,
@@ -236,7 +236,7 @@ impl<T> BlockList<T> {
                 Ok(Claim { block, offset: 0 })
             }
             Err(now) => {
-                // SAFETY: nobody has seen this block.
+                // SAFETY: no thread has seen this block.
                 unsafe { Block::free(block) };
                 Err(now)
             }
@@ -254,7 +254,7 @@ impl<T> BlockList<T> {
         offset: usize,
     ) -> Result<Claim<T>, *mut Block<T>> {
         if offset == Block::<T>::CELLS {
-            // Somebody else is about to link the next block.
+            // Another sender is about to link the next block.
             let mut backoff = Backoff::new();
             loop {
                 backoff.pause();
@@ -278,7 +278,7 @@ impl<T> BlockList<T> {
         }
         // SAFETY: the block is not freed before its last cell, claimed here, is written and read.
         let block_header = unsafe { block.as_ref() };
-        // SAFETY: nobody else has seen the next block yet.
+        // SAFETY: no other thread has seen the next block yet.
         let next_header = unsafe { next.as_ref() };
         let start = block_header.start.with(|start| {
             // SAFETY: written before the block was linked.
@@ -322,7 +322,7 @@ impl<T> BlockList<T> {
             unsafe { (*place).write(message) };
         });
         let generation = header.generation.with(|generation| {
-            // SAFETY: changes only while nobody but its owner has the block.
+            // SAFETY: changes only while no thread but its owner has the block.
             unsafe { *generation }
         });
         // SYNC list-stamp: the message is written.
@@ -398,12 +398,12 @@ impl<T> BlockList<T> {
     #[cold]
     #[inline(never)]
     fn leave(&self, block: NonNull<Block<T>>) {
-        // SAFETY: the lock is held, so nobody else leaves the block.
+        // SAFETY: the lock is held, so no other thread leaves the block.
         let header = unsafe { block.as_ref() };
         // SYNC list-next. The next block was linked before the last cell was written.
         let next = header.next.load(Ordering::Acquire);
         header.generation.with_mut(|generation| {
-            // SAFETY: all cells are written and read: nobody else has business in this block.
+            // SAFETY: all cells are written and read: no other thread has business in this block.
             unsafe { *generation = (*generation).wrapping_add(1) }
         });
         // SYNC list-first: the head will never be null again, and this word is not read any more.
@@ -411,7 +411,7 @@ impl<T> BlockList<T> {
         self.keep_or_free(block);
     }
 
-    /// The caller owns the block: nobody else has its address.
+    /// The caller owns the block: no other thread has its address.
     fn keep_or_free(&self, block: NonNull<Block<T>>) {
         for spare in &self.spares[..Block::<T>::SPARES] {
             // SYNC list-spare: the block's new generation.
@@ -493,7 +493,7 @@ impl<T> Queue for BlockList<T> {
         // number of cells, since the head moves on to the next block at once.
         let (header, cell) = unsafe { (block.as_ref(), Block::cell(block, offset)) };
         let generation = header.generation.with(|generation| {
-            // SAFETY: changes only while nobody but its owner has the block.
+            // SAFETY: changes only while no thread but its owner has the block.
             unsafe { *generation }
         });
         // SYNC list-stamp
@@ -502,7 +502,7 @@ impl<T> Queue for BlockList<T> {
             return Err(Nothing::Busy);
         }
         let message = cell.message.with_mut(|place| {
-            // SAFETY: the stamp says that it is written, and the lock that nobody else takes it.
+            // SAFETY: the stamp says that it is written, and the lock that no other thread takes it.
             unsafe { (*place).assume_init_read() }
         });
         self.head.pace.count(1);
@@ -571,7 +571,7 @@ impl<T> Queue for BlockList<T> {
 
 impl<T> Drop for BlockList<T> {
     fn drop(&mut self) {
-        // Nobody else is left. A cell that was claimed and never written is passed over.
+        // No other thread is left. A cell that was claimed and never written is passed over.
         let abandoned = self.abandoned.load(Ordering::Relaxed);
         let tail = without_flag(self.tail.load(Ordering::Relaxed));
         let mut head = without_flag(self.head.place.load(Ordering::Relaxed));

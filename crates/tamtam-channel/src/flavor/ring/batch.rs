@@ -146,7 +146,7 @@ impl<T> Ring<T> {
             }
             places[count].write(cell.message.with_mut(|place| {
                 // SAFETY: the stamp says that the message of this very position is written, and
-                // the lock bit that nobody else takes it.
+                // the lock bit that no other thread takes it.
                 unsafe { (*place).assume_init_read() }
             }));
             count += 1;

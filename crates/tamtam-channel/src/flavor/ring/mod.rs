@@ -29,7 +29,7 @@ use crate::source::in_list;
 
 /// In the tail: closed. In the head: a receiver is at work. In a stamp: written.
 const FLAG: usize = 1;
-/// In the tail: permits are out (or the ring is `exact`), and whoever claims has to take their lock.
+/// In the tail: permits are out (or the ring is `exact`), and a sender that claims has to take their lock.
 const RESERVED: usize = 2;
 /// What is no position in a tail.
 const BITS: usize = FLAG | RESERVED;
@@ -160,7 +160,7 @@ impl<T> Ring<T> {
     /// How many messages lie between a head and a tail of one moment.
     fn distance(&self, head: usize, tail: usize) -> usize {
         if tail.wrapping_sub(head) > self.lap {
-            // Somebody is displacing the oldest message.
+            // Another sender is displacing the oldest message.
             return self.cells.len();
         }
         let mask = self.lap - 1;
@@ -385,7 +385,7 @@ impl<T> Queue for Ring<T> {
         let (head, cell) = self.lock_mail()?;
         let message = cell.message.with_mut(|place| {
             // SAFETY: the stamp says that the message of this very position is written, and the
-            // lock bit that nobody else takes it.
+            // lock bit that no other thread takes it.
             unsafe { (*place).assume_init_read() }
         });
         self.head.pace.count(1);
@@ -461,7 +461,7 @@ impl<T> Queue for Ring<T> {
 
 impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
-        // Nobody else is left. A cell that was claimed and never written is passed over.
+        // No other thread is left. A cell that was claimed and never written is passed over.
         let abandoned = self.abandoned.load(Ordering::Relaxed);
         let tail = self.tail.position.load(Ordering::Relaxed) & !BITS;
         let mut head = self.head.position.load(Ordering::Relaxed) & !FLAG;

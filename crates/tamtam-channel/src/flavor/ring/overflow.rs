@@ -55,7 +55,7 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Takes the oldest message out of a full ring and claims the next position, in one step: nobody else
+    /// Takes the oldest message out of a full ring and claims the next position, in one step: no other thread
     /// gets the room, so one message displaces exactly one.
     fn displace(&self) -> Displacement<T> {
         let tail = self.tail.position.load(Ordering::Relaxed);
@@ -89,14 +89,14 @@ impl<T> Ring<T> {
     }
 
     /// Takes the message at this head, claims the position of this tail, and moves both on; unless
-    /// somebody else has changed one of them. The head is not locked, and the tail not closed; as long as
+    /// another thread has changed one of them. The head is not locked, and the tail not closed; as long as
     /// the head stays, only a closing can change the tail.
     ///
     /// In a ring full of messages both are the same cell, and between the claim and the new head the tail
-    /// is one position more than a lap ahead; whoever sees that takes the ring for full, which it is.
+    /// is one position more than a lap ahead; a sender that sees that takes the ring for full, which it is.
     fn exchange(&self, head: usize, tail: usize) -> Displacement<T> {
         let cell = self.cell(head);
-        // SYNC ring-stamp. As in `lock_mail`. Somebody may be in the middle of writing it; but it was not
+        // SYNC ring-stamp. As in `lock_mail`. Another sender may be in the middle of writing it; but it was not
         // given up: in a channel that drops, no select claims anything.
         if cell.stamp.load(Ordering::Acquire) != head | FLAG {
             return Displacement::NotNow;
@@ -118,7 +118,7 @@ impl<T> Ring<T> {
         }
         let oldest = cell.message.with_mut(|place| {
             // SAFETY: the stamp says that the message of this very position is written, and the lock
-            // bit that nobody else takes it.
+            // bit that no other thread takes it.
             unsafe { (*place).assume_init_read() }
         });
         // SYNC ring-head: the message is out. What is written into the claimed cell next is ours.
@@ -133,7 +133,7 @@ enum Displacement<T> {
     Done(Claim, T),
     /// Permits keep all the room, and there is no message.
     NothingThere,
-    /// The ring is not full or is closed, or somebody is in the middle of sending, receiving or displacing
+    /// The ring is not full or is closed, or another thread is in the middle of sending, receiving or displacing
     /// the oldest message.
     NotNow,
 }

@@ -1,9 +1,9 @@
 //! Room in a ring that is kept for a message to come.
 //!
-//! A permit is no position: it has no place in the order and holds up nobody. It is a number, under a
+//! A permit is no position: it has no place in the order and holds up no other sender. It is a number, under a
 //! short lock, by which the room of all others is smaller. While there are any, a bit in the tail says so.
 //! Setting it changes the tail, so a claim that was about to succeed without knowing of the permit fails
-//! and looks again; and whoever sees it takes the lock before it claims. So while there are none, sending
+//! and looks again; and a sender that sees it takes the lock before it claims. So while there are none, sending
 //! costs nothing more: the bit is tested together with the one that says closed.
 //!
 //! What holds whenever the lock is free: messages and permits together are no more than the capacity; and
@@ -98,7 +98,7 @@ impl<T> Ring<T> {
             if tail & RESERVED != 0 {
                 break;
             }
-            // From here on claims take the lock. If the tail is the same, nobody has taken the room.
+            // From here on claims take the lock. If the tail is the same, the room was not taken.
             match self.tail.position.compare_exchange(
                 tail,
                 tail | RESERVED,

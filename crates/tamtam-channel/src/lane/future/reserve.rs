@@ -43,7 +43,7 @@ impl<'a, T, K> Reserving<'a, T, K> {
                 self.sender = Some(sender);
                 return Poll::Pending;
             }
-            // What a sender puts into a token needs no finishing; whoever finds room does not look whether
+            // What a sender puts into a token needs no finishing; a sender that finds room does not look whether
             // the channel is closed.
             Poll::Ready(Polled::Begun) if sender.is_closed() => {
                 Err(ReserveTimeoutError::Disconnected)
