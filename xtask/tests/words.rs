@@ -63,7 +63,7 @@ const CRATES: [(&str, bool); 8] = [
     ("tamtam", false),
     ("tamtam-wait", true),
     ("tamtam-channel", true),
-    ("tamtam-actor", false),
+    ("tamtam-actor", true),
     ("tamtam-rows", false),
     ("tamtam-amf", true),
     ("tamtam-lab", false),

@@ -12,7 +12,7 @@ use crate::first_turn::FirstTurn;
 /// [`Pool`](crate::Pool) of threads with many others.
 ///
 /// A panic in one of its methods ends this actor, and no other: what lies in its mailbox is lost, and
-/// whoever waits for an answer gets an error at once.
+/// the one who waits for an answer gets an error at once.
 ///
 /// # Ordering
 ///
@@ -59,7 +59,7 @@ pub trait Actor: Sized + 'static {
     /// [`Context::ask`].
     fn handle(&mut self, message: Self::Message, cx: &mut Context<Self>);
 
-    /// Is called once, before the first message, in a turn that the actor gets soon after its birth, also if nobody
+    /// Is called once, before the first message, in a turn that the actor gets soon after its birth, also if nothing
     /// sends to it: so it can set timers, [subscribe](crate::Topic::subscribe) or ask others by itself.
     ///
     /// On a pool or a worker that takes no turn from those who do not say what is to be done here: a million actors that
@@ -80,7 +80,7 @@ pub trait Actor: Sized + 'static {
     ///         let tick = Every::rate(Duration::from_millis(1));
     ///         cx.every(tick, |clock, cx| {
     ///             if clock.0.send("tick").is_err() {
-    ///                 cx.stop(); // nobody listens any more
+    ///                 cx.stop(); // the other end is gone
     ///             }
     ///         });
     ///     }

@@ -283,7 +283,7 @@ impl<M> Address<M> {
         crate::task::while_blocked(|| answer.wait_until(deadline))
     }
 
-    /// Asks on a thread that is at work for nobody, where it is noted who asks.
+    /// Asks on a thread that is in no actor's turn, where it is noted who asks.
     #[cold]
     fn ask_noted<R: Send + 'static>(
         &self,
@@ -391,7 +391,7 @@ impl<M> Address<M> {
     }
 
     /// Stops the actor when it has handled the message that it is at. What else lies in its mailbox is lost,
-    /// and whoever waits for an answer to it gets an error.
+    /// and those who wait for an answer to it get an error.
     pub fn stop(&self) {
         match &self.way {
             Way::Here(cell) => cell.stop(),

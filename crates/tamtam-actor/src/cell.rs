@@ -1,10 +1,10 @@
 //! What an address leads to: an actor with its mailbox.
 //!
-//! Whoever wakes an idle actor by sending to it brings it to its home, once; whoever runs its turn is alone with
+//! The sender that wakes an idle actor brings it to its home, once; the thread that runs its turn is alone with
 //! it, until it has nothing to do and becomes idle by its last step. The protocol is that of the mailbox's queue;
 //! the README.md of this crate tells it from the beginning.
 //!
-//! An actor that has stopped never becomes idle again: its queue stays as if somebody were at it, so nobody
+//! An actor that has stopped never becomes idle again: its queue stays as if a turn were under way, so no sender
 //! brings it home any more. Those who send after it has closed, without knowing, take their messages out again.
 
 use core::any::Any;
@@ -102,7 +102,7 @@ pub(crate) enum System {
     End(EndReason),
     /// Stop when what was accepted is handled, and accept no more.
     Finish,
-    /// A pause is over; to be called when there is somebody to handle messages again.
+    /// A pause is over; to be called when there is an instance to handle messages again.
     Resume(Option<Call>),
     /// Ends the instance, and pauses; to be called then.
     Suspend(Call),
@@ -124,12 +124,12 @@ enum Waits {
     Muted(Option<Mute>),
 }
 
-/// Nobody empties a closed mailbox.
-const NOBODY: u8 = 0;
-/// Somebody does.
+/// No thread empties the closed mailbox. A sender that finds this empties it.
+const UNDRAINED: u8 = 0;
+/// A thread empties the closed mailbox.
 const DRAINING: u8 = 1;
-/// Somebody does, or is about to, and is to look again.
-const ASKED: u8 = 2;
+/// A message came while a thread emptied the mailbox; that thread must look once more before it goes.
+const DRAIN_AGAIN: u8 = 2;
 
 /// An actor with its mailbox.
 ///
@@ -140,9 +140,9 @@ pub(crate) struct Cell<M> {
     tail: Tail<M>,
     /// No message is accepted any more.
     closed: AtomicBool,
-    /// Whether somebody takes out what came to a closed mailbox, and whether there may be more since.
+    /// Whether a thread takes out what came to a closed mailbox, and whether there may be more since.
     draining: AtomicU8,
-    /// The actor gets no turn until somebody changes this. Its queue stays as if it were at work.
+    /// The actor gets no turn until this is changed. Its queue stays as if it were at work.
     parked: AtomicBool,
     /// So many [`Muted`] there are.
     mutes: AtomicU32,
@@ -154,7 +154,7 @@ pub(crate) struct Cell<M> {
     special: Option<Box<Special<M>>>,
     home: Arc<dyn Home>,
     /// How this cell gets its turns: those of [`Inhabited`] by its actor. Kept here so that addresses need not know
-    /// that messages may be sent to other threads: whoever made the cell knew.
+    /// that messages may be sent to other threads: that was known where the cell was made.
     acts: &'static Acts,
     /// Gone once the actor has stopped. Of which type it is, `acts` know.
     behavior: UnsafeCell<Option<NonNull<()>>>,
@@ -273,7 +273,7 @@ impl<M: Send + 'static> Cell<M> {
         let cell = Arc::new(Cell {
             tail: Tail::new(),
             closed: AtomicBool::new(false),
-            draining: AtomicU8::new(NOBODY),
+            draining: AtomicU8::new(UNDRAINED),
             parked: AtomicBool::new(false),
             mutes: AtomicU32::new(0),
             lost: AtomicU64::new(0),
@@ -303,7 +303,7 @@ impl<M: Send + 'static> Cell<M> {
                 cell.record().map(|record| &**record),
             );
         }
-        // SAFETY: nobody else has the cell yet.
+        // SAFETY: no other thread has the cell yet.
         cell.behavior
             .with_mut(|place| unsafe { *place = Some(behavior.into_raw().cast()) });
         // The actor's own reference, until it stops.
@@ -478,7 +478,7 @@ impl<M> Cell<M> {
         }
     }
 
-    /// Whether nobody has sent anything behind the message that was taken last.
+    /// Whether nothing was sent behind the message that was taken last.
     pub(crate) fn has_reached_end(&self) -> bool {
         self.head.has_reached_end(&self.tail)
     }
@@ -493,7 +493,7 @@ impl<M> Cell<M> {
         &self.state
     }
 
-    /// Whether nobody waits for room that this actor has used up.
+    /// Whether no sender waits for room that this actor has used up.
     pub(crate) fn is_unmuted(&self) -> bool {
         // SYNC cell-parked
         self.mutes.load(Ordering::SeqCst) == 0
@@ -619,7 +619,7 @@ impl<M> Drop for Cell<M> {
         if self.life.has_name() {
             forget_name(self.id);
         }
-        // Nobody is left, and an actor that has stopped was drained by the last who sent to it. But a home may go
+        // No reference is left, and an actor that has stopped was drained by the last sender. But a home may go
         // without running or abandoning what is due.
         // SAFETY: the cell is being dropped, so no other thread has it: nothing is sent, and nothing else is at the head.
         while let Some(message) = unsafe { self.head.take_left(&self.tail, &self.seen) } {
@@ -636,7 +636,7 @@ impl<M> Drop for Cell<M> {
 impl<M: Send + 'static> Cell<M> {
     /// What others do with it who do not know its type.
     const KIND: &'static Kind = &Kind {
-        // SAFETY: for whoever calls it: see `AtWork::begin`.
+        // SAFETY: what is asked of the caller is what `AtWork::begin` asks for.
         place: |this| unsafe {
             let this = this.cast::<Self>();
             Arc::increment_strong_count(this.as_ptr());
@@ -644,7 +644,7 @@ impl<M: Send + 'static> Cell<M> {
         },
     };
 
-    /// Sees to it that the actor ends when its home closes, even if nobody sends to it.
+    /// Sees to it that the actor ends when its home closes, even if nothing is sent to it.
     pub(crate) fn be_told_of_close(self: &Arc<Self>) {
         if self.life.is_news() {
             let cell: Weak<dyn AtClose> = Arc::downgrade(self) as _;
@@ -652,7 +652,7 @@ impl<M: Send + 'static> Cell<M> {
         }
     }
 
-    /// Parks the actor: it gets its next turn from whoever unparks it.
+    /// Parks the actor: it gets its next turn from the thread that unparks it.
     ///
     /// # Safety
     ///

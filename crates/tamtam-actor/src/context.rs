@@ -123,7 +123,7 @@ impl<A: Actor> Context<A> {
 
     /// This actor's own address.
     ///
-    /// As long as it, or a clone of it, is kept by somebody, the actor does not end for want of addresses;
+    /// As long as it, or a clone of it, is kept, the actor does not end for want of addresses;
     /// an actor that keeps its own has to be [stopped](Context::stop).
     pub fn address(&self) -> Address<A::Message> {
         self.here.address()
@@ -231,7 +231,7 @@ impl<A: Actor> Context<A> {
     {
         let race = Race::new(self.pending(then));
         let over = Arc::clone(&race);
-        // Set before the question is asked: whoever answers finds it.
+        // Set before the question is asked: the handler that answers finds it.
         race.set_timer(self.after(timeout, move |_, _| over.end(Err(AskError::TimedOut))));
         if address.notes_askers() {
             return put_noted(address, question, race);
@@ -370,7 +370,7 @@ pub struct Here<M> {
 impl<M: Send + 'static> Here<M> {
     /// The address of the actor that this function is.
     ///
-    /// As long as it, or a clone of it, is kept by somebody, the actor does not end for want of addresses.
+    /// As long as it, or a clone of it, is kept, the actor does not end for want of addresses.
     pub fn address(&self) -> Address<M> {
         self.public_address().unwrap_or_else(|| self.own_address())
     }
@@ -419,7 +419,7 @@ impl<M: Send + 'static> Here<M> {
     /// Whether the turn has come to the message that was the youngest when it began.
     #[inline]
     pub(crate) fn is_at(&self, mark: Mark) -> bool {
-        // One that is about to end looks whether there is more, since nobody might give it another turn.
+        // One that is about to end looks whether there is more, since no sender might give it another turn.
         self.cell().is_at(mark) && !self.is_ending()
     }
 
@@ -465,7 +465,7 @@ impl<M: Send + 'static> Here<M> {
     /// is in the mailbox.
     #[cold]
     pub(crate) fn is_alone(&mut self) -> bool {
-        // If not, whoever drops the last one tells once more.
+        // If not, the thread that drops the last one tells once more.
         if self.cell().has_addresses() {
             self.cell.state().clear(State::ORPHANED);
         }

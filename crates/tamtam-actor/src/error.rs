@@ -11,7 +11,7 @@ use crate::waits::Cycle;
 
 /// A message that was not accepted, and why.
 ///
-/// It converts by `?` into `Box<dyn Error + Send + Sync>` whatever the message is: nobody gets at the message
+/// It converts by `?` into `Box<dyn Error + Send + Sync>` whatever the message is: no one gets at the message
 /// but by [`into_inner`](TellError::into_inner).
 ///
 /// # Examples
@@ -34,7 +34,7 @@ pub struct TellError<M> {
     to: ActorId,
     /// Those who wait for each other, if that is why.
     cycle: Option<Box<Cycle>>,
-    /// The lock is never taken: it says that nobody looks at the message through a shared error.
+    /// The lock is never taken: it says that the message is not looked at through a shared error.
     message: Mutex<M>,
 }
 

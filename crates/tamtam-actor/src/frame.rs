@@ -23,7 +23,7 @@ use crate::time::{Time, vigil};
 /// their addresses as everywhere, and spawn others by a [`FrameHandle`]. Mail waits for the next pump; a loop that
 /// sleeps is woken by a function of its own, see [`on_mail`](Frame::on_mail), or by [`wait`](Frame::wait).
 ///
-/// Dropping the frame stops its actors. What lies in their mailboxes then is counted as lost, and whoever waits for an
+/// Dropping the frame stops its actors. What lies in their mailboxes then is counted as lost, and those who wait for an
 /// answer hears of it; `tell` gives messages back from then on. Pump until nothing is left to handle all.
 ///
 /// # Examples
@@ -133,7 +133,7 @@ impl Frame {
     /// is any time at all, one message is handled. An answer to a question that an actor of the frame has asked counts as a message.
     ///
     /// `left` says whether something is due that did not get its turn, or is on its way. It then has to be pumped
-    /// again; nobody is told of it a second time.
+    /// again; the hook is not called for it a second time.
     pub fn pump(&mut self, budget: Budget) -> Pumped {
         let allowed = Allowed {
             time: budget.time,
@@ -208,7 +208,7 @@ impl Frame {
         self.has_mail() || self.line.wait(deadline)
     }
 
-    /// The process may be a forked child, in which nobody else would.
+    /// The process may be a forked child, in which no other thread would.
     fn look_after_timers(&self) {
         self.line.time().keep_appointment();
         vigil::attend();

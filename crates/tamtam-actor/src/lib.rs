@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-// Where nobody can wait there are no pools to end, and nobody to make room for.
+// Where no thread can wait there are no pools to end, and no sender to make room for.
 #![cfg_attr(
     all(target_family = "wasm", not(target_feature = "atomics")),
     allow(dead_code, unused_imports)

@@ -93,7 +93,7 @@ use mpsc::{Receiver as LaneReceiver, RecvStream as LaneStream};
 
 can_be_listened_to!(Receiver, RecvStream; LaneReceiver, LaneStream);
 
-/// Somebody who listens to a channel: see [`Pool::on`], [`Worker::on`] and [`Frame::on`].
+/// What listens to a channel: see [`Pool::on`], [`Worker::on`] and [`Frame::on`].
 ///
 /// Dropping this ends the listening, when the handler is through with the message that it is at, or that it is just about
 /// to take, which may be one sent after the drop: at most this one is heard afterwards, and nothing once
@@ -192,7 +192,7 @@ where
     type Message = Look;
 
     fn started(&mut self, cx: &mut Context<Self>) {
-        // With an address of its own it does not end for want of others. Nor by itself with its home, if nobody sends on
+        // With an address of its own it does not end for want of others. Nor by itself with its home, if nothing is sent on
         // the channel any more, as after `after`: it would keep itself for ever.
         cx.here().to_arc().be_told_of_close();
         self.waker = Some(Waker::from(Arc::new(Bell(cx.address()))));

@@ -262,7 +262,7 @@ struct PipeWaker<A: Actor> {
 
 impl<A: Actor> Wake for PipeWaker<A> {
     fn wake(self: Arc<Self>) {
-        // SYNC pipe-called: what was done before this is seen by the poll that follows, also by one that somebody
+        // SYNC pipe-called: what was done before this is seen by the poll that follows, also by one that another thread
         // else has called for.
         if !self.is_called.swap(true, Ordering::AcqRel) {
             let cell = Arc::clone(&self.cell);

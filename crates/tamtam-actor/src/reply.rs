@@ -1,4 +1,4 @@
-//! The way back to whoever waits for an answer: it is used once, and its loss is an answer, too.
+//! The way back to the asker: it is used once, and its loss is an answer, too.
 
 use core::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,7 +12,7 @@ use crate::mailbox::{Filler, Taker, pigeonhole};
 use crate::time::Timer;
 use crate::waits::Open;
 
-/// The way back of an answer: whoever handles a question sends the answer with it, once.
+/// The way back of an answer: the handler of a question sends the answer with it, once.
 ///
 /// It lies in the question itself, so a message type says by itself what is answered and with what. It may be
 /// kept, passed on to another actor or thread, and answered later.
@@ -97,7 +97,7 @@ impl<R> Reply<R> {
         }
     }
 
-    /// For a thread that does nothing but wait, and is at work for nobody.
+    /// For a thread that does nothing but wait, and is in no actor's turn.
     pub(crate) fn open_for_thread() -> (Self, ThreadAnswer<R>) {
         let (filler, taker) = pigeonhole();
         let reply = Reply {
@@ -121,7 +121,7 @@ impl<R> Reply<R> {
         self.finish(Ok(answer));
     }
 
-    /// Whether somebody still waits for the answer, as far as is known: a handler may save itself the work
+    /// Whether the answer is still waited for, as far as is known: a handler may save itself the work
     /// for an asker that has given up.
     pub fn is_awaited(&self) -> bool {
         match &self.way {
@@ -176,7 +176,7 @@ impl<R> fmt::Debug for Reply<R> {
     }
 }
 
-/// The asker's side of a question, for a thread that is at work for nobody.
+/// The asker's side of a question, for a thread that is in no actor's turn.
 pub(crate) struct ThreadAnswer<R>(Taker<Result<R, AskError>>);
 
 impl<R> ThreadAnswer<R> {

@@ -174,7 +174,7 @@ impl<A: Actor> Running<A> {
         }
     }
 
-    /// The instance is to go, in order, and another one to come when somebody says so.
+    /// The instance is to go, in order, and another one to come when its supervisor says so.
     fn suspend(&mut self, call: Call) {
         if self.started
             && let Some((actor, context)) = self.parts()
@@ -195,7 +195,7 @@ impl<A: Actor> Running<A> {
         self.doing = Doing::Nothing;
     }
 
-    /// Before there is an actor, and between one instance and the next: how the turn ends; `None` if there is somebody
+    /// Before there is an actor, and between one instance and the next: how the turn ends; `None` if there is an instance
     /// now.
     #[cold]
     fn begin(&mut self, handled: &mut u32) -> Option<Turn> {
@@ -204,7 +204,7 @@ impl<A: Actor> Running<A> {
                 return Some(Turn::Stop);
             }
             if self.has(State::PAUSED) {
-                // It could begin again by itself; one that waits for somebody else is forgotten by him.
+                // It could begin again by itself; one that waits for a supervisor is forgotten by that.
                 let is_forgotten = self
                     .again()
                     .is_some_and(|again| matches!(again.policy, Policy::Reported(_)))

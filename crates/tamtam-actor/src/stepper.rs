@@ -31,7 +31,7 @@ use crate::time::Time;
 ///
 /// Time is virtual: it passes when the test says so, by [`advance`](Stepper::advance).
 ///
-/// No thread is started. A handler that asks by [`Address::ask`] gets [`AskError::OwnThread`], since nobody would answer.
+/// No thread is started. A handler that asks by [`Address::ask`] gets [`AskError::OwnThread`], since no thread would answer.
 ///
 /// Dropping the stepper stops its actors.
 ///
@@ -341,7 +341,7 @@ impl Stepper {
     ///
     /// # Errors
     ///
-    /// [`AskError`]: [`AskError::TimedOut`] if no answer has come, and nobody has mail who might send it.
+    /// [`AskError`]: [`AskError::TimedOut`] if no answer has come, and no actor has mail that might send it.
     pub fn ask<M: Send + 'static, R: Send + 'static>(
         &self,
         address: &Address<M>,
@@ -399,7 +399,7 @@ impl Stepper {
     }
 
     /// Says more about an actor before it is born. What a spawner has made is not stopped when the stepper is dropped,
-    /// but when somebody sends to it after that.
+    /// but when a message is sent to it after that.
     pub fn spawner(&self) -> Spawner {
         Spawner::on(Arc::clone(&self.stage) as Arc<dyn Home>)
     }

@@ -9,7 +9,7 @@ use super::{Address, Way};
 use crate::error::TellError;
 use crate::mailbox::WhenFull;
 
-/// A way to an actor that is no address of it: whoever has one reaches the actor as long as it lives, and does not
+/// A way to an actor that is no address of it: it reaches the actor as long as that lives, and does not
 /// keep it from stopping. What stays is its cell, without the actor.
 ///
 /// Unlike a [`WeakAddress`] it need not become an address each time that it is used.

@@ -46,18 +46,18 @@ impl<M> Cell<M> {
     #[cold]
     pub(super) fn drain(&self) {
         // SYNC cell-draining
-        if self.draining.swap(ASKED, Ordering::AcqRel) == NOBODY {
-            // SAFETY: nobody else is at it.
+        if self.draining.swap(DRAIN_AGAIN, Ordering::AcqRel) == UNDRAINED {
+            // SAFETY: this thread has set `DRAINING`, so no other one is at the mailbox.
             unsafe { self.lose_all() };
         }
-        // Otherwise whoever is at it looks once more.
+        // Otherwise the thread that drains looks once more.
     }
 
     /// Loses what is in the mailbox of an actor that has stopped, and what comes there meanwhile.
     ///
     /// # Safety
     ///
-    /// The caller has changed `draining` from `NOBODY`.
+    /// The caller has changed `draining` from `UNDRAINED`.
     pub(super) unsafe fn lose_all(&self) {
         loop {
             // SYNC cell-draining: what those who asked have sent.
@@ -79,14 +79,14 @@ impl<M> Cell<M> {
             // SYNC cell-draining
             let done = self.draining.compare_exchange(
                 DRAINING,
-                NOBODY,
+                UNDRAINED,
                 Ordering::AcqRel,
                 Ordering::Relaxed,
             );
             if done.is_ok() {
                 return;
             }
-            // Somebody has sent since, and relies on us.
+            // A message has come since, and its sender relies on this thread.
         }
     }
 
@@ -110,7 +110,7 @@ impl<M> Cell<M> {
 }
 
 impl<M: Send + 'static> Cell<M> {
-    /// Ends an actor whose home has ended before its birth, on this thread. Nobody else has an address of it yet.
+    /// Ends an actor whose home has ended before its birth, on this thread. There is no address of it yet.
     #[cold]
     pub(crate) fn end_at_birth(self: &Arc<Self>) {
         if self.tail.wake() {
@@ -159,7 +159,7 @@ impl<M: Send + 'static> Cell<M> {
             if let Some(limited) = cell.limited() {
                 limited.close();
             }
-            // SAFETY: nobody else has found that nobody is at it.
+            // SAFETY: this thread has changed `draining` from `UNDRAINED`, so no other one is at the mailbox.
             unsafe { cell.lose_all() };
         };
         match panic {

@@ -1,8 +1,8 @@
 //! What an actor is called, who watches it, and whom it watches: a word in the cell of an actor about which
-//! nobody asks.
+//! there is nothing to tell.
 //!
 //! The word is null at first. It becomes the address of a [`Life`] when there is something to remember, or a
-//! number when the actor ends and nobody has asked: then that is all that will ever be said.
+//! number when the actor ends and was not watched: then that is all that will ever be said.
 
 use core::ptr;
 use std::collections::BTreeMap;
@@ -144,7 +144,7 @@ impl Lifeline {
             // SAFETY: it was made above, and stays until this is dropped.
             Ok(_) => Ok(unsafe { &*life }),
             Err(word) => {
-                // SAFETY: it was made above, and nobody else has seen it.
+                // SAFETY: it was made above, and no other thread has seen it.
                 drop(unsafe { Box::from_raw(life) });
                 match small_reason(word) {
                     Some(reason) => Err(reason),
@@ -156,7 +156,7 @@ impl Lifeline {
         }
     }
 
-    /// Adds somebody to be told of the end. If that has come already, why, and the one who would be told.
+    /// Adds a watcher to be told of the end. If that has come already, why, and the watcher.
     pub(crate) fn add_watcher(
         &self,
         key: WatchKey,
@@ -175,7 +175,7 @@ impl Lifeline {
         Ok(())
     }
 
-    /// Whether the home has to be told that there is somebody to be told of the end; at most once.
+    /// Whether the home has to be told that there is a watcher of the end; at most once.
     pub(crate) fn is_news(&self) -> bool {
         self.life()
             .is_ok_and(|life| !core::mem::replace(&mut life.inner.lock().is_known, true))
@@ -204,7 +204,7 @@ impl Lifeline {
         match self.look() {
             Some(Ok(life)) => {
                 let forgotten = life.inner.lock().watchers.remove(&key);
-                // Not under the lock: what it has is somebody else's.
+                // Not under the lock: what it has is a user's.
                 forgotten.is_some()
             }
             _ => false,
@@ -269,7 +269,7 @@ impl Lifeline {
         }
     }
 
-    /// The end: for this reason unless another one was noted. Whoever watched is given back, to be told, and nobody
+    /// The end: for this reason unless another one was noted. The watchers are given back, to be told, and none
     /// is added any more.
     pub(crate) fn end(&self, reason: EndReason) -> Concerned {
         if let Some(word) = small_word(&reason) {
@@ -308,7 +308,7 @@ impl Drop for Lifeline {
         // SYNC life-word
         let word = self.word.load(Ordering::Acquire);
         if !word.is_null() && small_reason(word).is_none() {
-            // SAFETY: it came from a box, and nobody has this any more.
+            // SAFETY: it came from a box, and no thread has this any more.
             drop(unsafe { Box::from_raw(word) });
         }
     }

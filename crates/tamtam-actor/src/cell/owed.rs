@@ -2,7 +2,7 @@
 //!
 //! A reply that is dropped while a thread unwinds cannot say yet what the panic says: that is known where the panic ends.
 //! So the news waits until then, on this thread; and in the actor's mailbox, before messages, for a panic that ends sooner,
-//! in the handler itself. Whoever comes first delivers it.
+//! in the handler itself. The first of them delivers it.
 
 use core::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};

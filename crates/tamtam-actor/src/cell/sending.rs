@@ -62,7 +62,7 @@ impl<M> Cell<M> {
         if let Some(limited) = self.limited() {
             return self.push_limited(limited, message, when);
         }
-        // Before it can be handled: nobody is to see more taken than put. If it comes back, that is taken back.
+        // Before it can be handled: no figure is to show more taken than put. If it comes back, that is taken back.
         self.count_put();
         self.push_plain(message)
     }
@@ -83,7 +83,7 @@ impl<M> Cell<M> {
     /// The home takes no more messages from here: the first one in the queue is ours.
     #[cold]
     pub(super) fn take_back(self: &Arc<Self>, task: Task) -> Result<(), TellError<M>> {
-        // SAFETY: we have woken the receiver, and nobody else has its turn.
+        // SAFETY: this sender has woken the receiver, and no other thread has its turn.
         let message = match unsafe { self.head.pop(&self.tail, &self.seen) } {
             Popped::Message(message) => message,
             Popped::Woken | Popped::Empty => {
@@ -172,7 +172,7 @@ impl<M> Cell<M> {
     #[inline]
     pub(super) fn schedule(self: &Arc<Self>) {
         let due = Self::location(self).cast();
-        // SAFETY: the acts are this cell's. Whoever has woken the receiver schedules it once, and until it has run it
+        // SAFETY: the acts are this cell's. The thread that has woken the receiver schedules it once, and until it has run it
         // does not stop, so it keeps its own reference.
         self.home.schedule(unsafe { Task::new(due, self.acts) });
     }
@@ -266,7 +266,7 @@ impl<M> Cell<M> {
     /// What a sender does that finds no room.
     pub(super) fn sender(&self, limited: &Limited<M>, when: WhenFull) -> Waits {
         match when {
-            // Nobody but this thread would make room.
+            // No thread but this one would make room.
             WhenFull::WaitUntil(_) if self.is_on_this_thread() => Waits::Not,
             WhenFull::WaitUntil(deadline) => Waits::Until(deadline),
             WhenFull::AsMade if limited.waits() && !self.is_closed() => {
@@ -346,7 +346,7 @@ impl<M> Cell<M> {
     /// Gives a parked actor a turn; `false` if it is not parked.
     pub(super) fn unpark(self: &Arc<Self>) -> bool {
         seam::model_fence();
-        // Whoever changes it is the one who schedules.
+        // The thread that changes it is the one that schedules.
         let was_parked =
             self.parked.load(Ordering::SeqCst) && self.parked.swap(false, Ordering::SeqCst);
         if was_parked {

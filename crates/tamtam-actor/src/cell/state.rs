@@ -16,13 +16,13 @@ impl State {
     pub(crate) const MUTED: u8 = 8;
     /// It may not go on with its messages.
     pub(crate) const WAITS: u8 = Self::HELD | Self::MUTED;
-    /// There is nobody to handle messages until it is begun, or begun again.
+    /// There is no instance to handle messages until it is begun, or begun again.
     pub(crate) const PAUSED: u8 = 16;
     /// No message is accepted any more, and it ends when it has handled those that were.
     pub(crate) const FINISHING: u8 = 32;
     /// It ends when it has handled what there is.
     pub(crate) const ENDING: u8 = Self::ORPHANED | Self::FINISHING;
-    /// It ends because nobody can send to it.
+    /// It ends because there is no address by which it could be sent to.
     pub(crate) const ALONE: u8 = 64;
     /// In a model, which panics only to fail: it has panicked.
     #[cfg(all(test, tamtam_loom))]

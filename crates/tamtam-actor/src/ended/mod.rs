@@ -12,7 +12,7 @@ pub(crate) use panicked::catch;
 
 /// The news of an actor's end: which one it was, and why.
 ///
-/// When somebody gets it the actor's state has been dropped, and what lay in its mailbox is counted by
+/// When this is given out the actor's state has been dropped, and what lay in its mailbox is counted by
 /// [`Address::lost`](crate::Address::lost).
 ///
 /// # Examples

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::ActorId;
 
-/// The names of the actors that were given one and are still known to somebody, for errors that have no room for more
+/// The names of the actors that were given one and are still referred to, for errors that have no room for more
 /// than a number.
 static NAMES: Mutex<BTreeMap<ActorId, Arc<str>>> = Mutex::new(BTreeMap::new());
 
@@ -26,7 +26,7 @@ pub(crate) fn forget_name(id: ActorId) {
     drop(gone);
 }
 
-/// The name of an actor, if it has one and is still known to somebody.
+/// The name of an actor, if it has one and is still referred to.
 pub(crate) fn name_of(id: ActorId) -> Option<Arc<str>> {
     names().get(&id).cloned()
 }

@@ -226,7 +226,7 @@ struct Delivery<M, C> {
     door: Arc<dyn Door>,
     to: WeakAddress<M>,
     key: Key,
-    /// Whoever takes it from here has it: the turn, or whoever cancels it.
+    /// The one that takes it from here has it: the turn, or the thread that cancels it.
     stage: Mutex<Stage<C>>,
     missed: AtomicU64,
 }
@@ -251,7 +251,7 @@ impl<M: Send + 'static, C: Post<M>> Alarm for Delivery<M, C> {
             delivery: Some(self),
         });
         if door.is_closed() {
-            // Nobody would open.
+            // It would not be opened.
             drop(knock);
         } else {
             door.knock(knock);

@@ -29,7 +29,7 @@ impl<A: Actor> Context<A> {
     /// use std::time::Duration;
     /// use tamtam_actor::{Actor, Context, Pool, Reply, Timer};
     ///
-    /// /// Answers when nobody has asked for 20 ms.
+    /// /// Answers when no question has come for 20 ms.
     /// #[derive(Default)]
     /// struct Quiet {
     ///     asked: Vec<Reply<usize>>,
@@ -255,7 +255,7 @@ struct Later<A: Actor, C: Call<A>> {
     key: Key,
     /// Of the actor that has set it: one that is begun again meanwhile is not called.
     generation: u32,
-    /// Whoever takes it from here has it: the turn, or whoever cancels it.
+    /// The one that takes it from here has it: the turn, or the thread that cancels it.
     stage: Mutex<Stage<C>>,
     missed: C::Missed,
     actor: PhantomData<fn(A)>,
@@ -267,7 +267,7 @@ impl<A: Actor, C: Call<A>> Alarm for Later<A, C> {
         let knock = Box::new(Knock { later: Some(self) });
         // One that has closed may still be about to finish.
         if cell.life().has_ended() {
-            // Nobody would open.
+            // It would not be opened.
             drop(knock);
         } else {
             cell.push_system(System::Continue(knock));

@@ -15,7 +15,7 @@ use crate::ended::Ended;
 impl<M: Send + 'static> Address<M> {
     /// The end of the actor, to be waited for by a thread, or awaited.
     ///
-    /// It is no address: it does not keep the actor from ending. Whoever has an address besides, and wants the
+    /// It is no address: it does not keep the actor from ending. A program that has an address besides, and wants the
     /// actor to end for want of addresses, drops it before he waits.
     ///
     /// # Examples

@@ -59,7 +59,7 @@ impl<A: Actor> Context<A> {
         other.watch(key, tell(key, to_own));
     }
 
-    /// Takes a link back, whoever made it: `false` if there is none.
+    /// Takes a link back, whichever of the two made it: `false` if there is none.
     pub fn unlink<M: Send + 'static>(&mut self, address: &Address<M>) -> bool {
         let own: Arc<dyn Place> = self.here().place();
         let other = address.place();

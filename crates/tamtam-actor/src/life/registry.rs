@@ -167,7 +167,7 @@ impl Registry {
         Ok(address)
     }
 
-    /// Takes a name back: `false` if nobody has it. The actor goes on.
+    /// Takes a name back: `false` if no actor has it. The actor goes on.
     pub fn remove(&self, name: &str) -> bool {
         self.0.remove(name, None)
     }

@@ -15,7 +15,7 @@ use crate::worker::Worker;
 impl<H, B> Spawner<H, B> {
     /// Lets the actor begin again after a panic, in the same mailbox: all addresses stay good.
     ///
-    /// The message that it panicked at is lost and counted, and whoever waits for an answer to it hears so at
+    /// The message that it panicked at is lost and counted, and the one who waits for an answer to it hears so at
     /// once. Messages that wait are for the new instance, in their order. What the old one went on with later is
     /// forgotten: questions, futures, watches.
     ///

@@ -61,7 +61,7 @@ pub enum Strategy {
 ///
 /// Children are added in the order in which they are to begin; they end in the opposite one. Their addresses are good
 /// from the moment at which they are added, and stay so however often they begin again: messages wait until there is
-/// somebody to handle them. So children can be given the addresses of those before them.
+/// a child to handle them. So children can be given the addresses of those before them.
 ///
 /// # Examples
 ///
@@ -204,7 +204,7 @@ impl Supervision {
     }
 
     /// How long each child that is added from now on may take to [finish](Address::finish) when the tree is shut down.
-    /// Then it is [stopped](Address::stop); if it has not ended after the same time again, nobody waits for it any
+    /// Then it is [stopped](Address::stop); if it has not ended after the same time again, it is not waited for any
     /// more, and the thread of one that is [replaceable](Spawner::replaceable) is left behind.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
@@ -215,7 +215,7 @@ impl Supervision {
     /// its spawner says: on a pool, on a [`Worker`](crate::Worker), or in a [`Frame`](crate::Frame); on the last two it need
     /// not be `Send`. In a frame it begins, ends and begins again when that is pumped, and those behind it wait for that.
     ///
-    /// It is [stopped](Address::stop) or finished by whoever likes, and then not begun again. It does not end for want of
+    /// It may be [stopped](Address::stop) or finished by any address, and is then not begun again. It does not end for want of
     /// addresses before its supervisor does.
     pub fn child<A: Actor, H: Hosts<A>, B: Describes<A::Message>>(
         &mut self,

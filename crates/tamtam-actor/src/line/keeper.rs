@@ -30,7 +30,7 @@ impl Line {
                 } else if self.rest() {
                     self.wait(None);
                 } else {
-                    // Somebody is in the middle of bringing something.
+                    // A sender is in the middle of bringing something.
                     backoff.pause();
                 }
             }
@@ -78,7 +78,7 @@ impl Line {
     pub(crate) unsafe fn end(&self) {
         let entered = self.enter();
         self.roster.stop_all();
-        // Those whom somebody has woken up are not due before he has brought them; and some are about to be born.
+        // An actor that was woken up is not due before its sender has brought it; and some are about to be born.
         // SAFETY: the caller is the keeper.
         unsafe { self.run_while(|| !self.roster.close()) };
         drop(entered);

@@ -4,13 +4,13 @@
 //! What the thread makes due in its turns goes to a list of its own, without atomics; what others make due comes
 //! in through a queue, the inbox, which also says who has to wake the thread: it is a mailbox's queue, with tasks as
 //! messages. The thread becomes idle by a last step of its own, and who sends to an idle one hears of it: so a bell is
-//! rung once, whether a thread sleeps there or somebody's own loop is to be told.
+//! rung once, whether a thread sleeps there or a user's own loop is to be told.
 //!
 //! A thread that asks question after question brings one task after the other, each to a keeper that has nothing else to
 //! do. To a keeper that only waits for such tasks the first one goes through a hatch, which costs either side less: the bell
-//! is rung for each, which nobody hears who does not sleep.
+//! is rung for each, which goes unheard where none sleeps.
 //!
-//! Whoever lives here has a seat in the [`Roster`]: so that all are stopped when the thread ends, and dropped on it.
+//! An actor that lives here has a seat in the [`Roster`]: so that all are stopped when the thread ends, and dropped on it.
 //! The thread ends when the last seat is free: until then it runs what is due, so nothing of an actor that may not
 //! leave its thread is ever run or abandoned by another one.
 
@@ -76,7 +76,7 @@ pub enum Quit {
     /// an end within a thousand rounds of turns. Mail that an actor keeps back, because it [holds](crate::Context::hold)
     /// for something, is lost and counted.
     Drain,
-    /// The message at hand is the last one. The others are counted as lost, and whoever waits for an answer hears
+    /// The message at hand is the last one. The others are counted as lost, and the one who waits for an answer hears
     /// of it.
     Discard,
 }
@@ -249,7 +249,7 @@ impl Line {
     /// Brings a task from elsewhere.
     fn bring(&self, task: Task) {
         let task = match self.hook {
-            // Whoever closes the hatch abandons what is inside.
+            // The thread that closes the hatch abandons what is inside.
             None => match self.entrance.hatch.put(task) {
                 Ok(()) => return self.ring(),
                 Err(task) => task,
@@ -272,7 +272,7 @@ impl Line {
     #[inline]
     fn brought(&self, is_woken: bool) {
         seam::model_fence();
-        // SYNC line-closed: either we see that it has closed, or the keeper sees that we have come. Nobody's nudge is
+        // SYNC line-closed: either this sender sees that it has closed, or the keeper sees what it brought. No nudge is
         // left out: a task may have come behind it.
         if self.closed.load(Ordering::SeqCst) {
             self.abandon_left(false);
@@ -396,7 +396,7 @@ impl Line {
         next
     }
 
-    /// Becomes idle, unless something is due, or somebody is about to bring something.
+    /// Becomes idle, unless something is due, or a sender is about to bring something.
     ///
     /// # Safety
     ///
@@ -442,7 +442,7 @@ impl Line {
                 Some(false) | None => {}
             }
         }
-        // There is nobody who could bring anything.
+        // There is no sender that could bring anything.
         #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
         {
             let _ = (deadline, self.wait);
@@ -502,7 +502,7 @@ impl Home for Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        // Whoever is due has a share of its line; so there is nothing in here but what woke a keeper, unless it has
+        // A task that is due has a share of its line; so there is nothing in here but what woke a keeper, unless it has
         // something due that is no actor.
         // SAFETY: the line is being dropped, so no other thread has it.
         unsafe {

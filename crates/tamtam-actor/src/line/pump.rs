@@ -61,7 +61,7 @@ impl Line {
             };
         }
         if let Some(hook) = &self.hook {
-            // Before the keeper is idle: from then on somebody may tell.
+            // Before the keeper is idle: from then on a sender may tell.
             hook.lock().told = false;
         }
         // SAFETY: the caller is the keeper, and no turn is under way.

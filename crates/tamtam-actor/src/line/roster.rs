@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use tamtam_wait::seam::Mutex;
 
-/// Somebody who lives on a line, whatever its messages are.
+/// An actor that lives on a line, whatever its messages are.
 pub(super) trait Resident: Send + Sync {
     /// It stops with its next turn, which it gets.
     fn stop(self: Arc<Self>);
@@ -26,13 +26,13 @@ struct Seats {
     owing: usize,
     /// Who comes is stopped.
     stopping: bool,
-    /// Nobody may come any more.
+    /// No actor may come any more.
     closed: bool,
 }
 
 enum Seat {
     Free,
-    /// For somebody who is being made.
+    /// For an actor that is being made.
     Reserved,
     Taken {
         resident: Weak<dyn Resident>,
@@ -59,7 +59,7 @@ impl Roster {
         self.0.lock().taken
     }
 
-    /// A seat for somebody who is about to be made; `None` if the line is at its end.
+    /// A seat for an actor that is about to be made; `None` if the line is at its end.
     pub(super) fn reserve(&self) -> Option<u32> {
         let mut seats = self.0.lock();
         if seats.closed {
@@ -77,7 +77,7 @@ impl Roster {
         Some(place)
     }
 
-    /// Whoever was to come is here. `true`: it is to stop at once.
+    /// The actor that was to come is here. `true`: it is to stop at once.
     #[must_use]
     pub(super) fn fill(&self, place: u32, resident: Weak<dyn Resident>) -> bool {
         let mut seats = self.0.lock();
@@ -137,7 +137,7 @@ impl Roster {
         }
     }
 
-    /// Somebody had a turn that left nothing.
+    /// An actor had a turn that left nothing.
     pub(super) fn settle(&self, place: u32) {
         let mut seats = self.0.lock();
         if let Seat::Taken { owes, .. } = &mut seats.seats[place as usize]
@@ -151,7 +151,7 @@ impl Roster {
         self.0.lock().owing
     }
 
-    /// Closes when nobody is here; `false` if somebody is.
+    /// Closes when no actor is here; `false` if there is one.
     pub(super) fn close(&self) -> bool {
         let mut seats = self.0.lock();
         seats.closed |= seats.taken == 0;

@@ -92,7 +92,7 @@ impl<M> Block<M> {
         let block = memory::take::<Space>().cast::<Self>();
         #[cfg(tamtam_loom)]
         let block = memory::take::<Self>();
-        // SAFETY: fresh memory with room for a block, in nobody else's hands.
+        // SAFETY: fresh memory with room for a block, which no other thread knows.
         unsafe {
             block.as_ptr().write(Block {
                 next: AtomicPtr::new(ptr::null_mut()),
@@ -119,7 +119,7 @@ impl<M> Block<M> {
 
     /// # Safety
     ///
-    /// As for `slot`; the slot is empty, and the caller's. Once somebody may read it the message is out of where it was.
+    /// As for `slot`; the slot is empty, and the caller's. Once the receiver may read it the message is out of where it was.
     #[inline(always)]
     unsafe fn write(this: *mut Self, place: usize, message: *const M) {
         // SAFETY: the block is alive and the slot is the caller's. Outside models the slots have no value to begin with,
@@ -155,7 +155,7 @@ impl<M> Block<M> {
         match done {
             Ok(_) if fills => Put::Filled,
             Ok(_) => Put::In,
-            // Nobody looks for what was written.
+            // What was written is not looked for.
             Err(_) => Put::Closed,
         }
     }
@@ -168,7 +168,7 @@ impl<M> Block<M> {
     pub(super) unsafe fn release(this: NonNull<()>) {
         let this = this.cast::<Self>();
         // SYNC block-state: what the receiver did with it.
-        // SAFETY: alive by the caller's promise; if the receiver has left it, nobody else has it.
+        // SAFETY: alive by the caller's promise; if the receiver has left it, no other thread has it.
         unsafe {
             let before = (*this.as_ptr()).state.fetch_or(RELEASED, Ordering::AcqRel);
             if before & LEFT != 0 {
@@ -195,7 +195,7 @@ impl<M> Block<M> {
     ///
     /// # Safety
     ///
-    /// As for `count`, which was larger than `place`; nobody takes it twice.
+    /// As for `count`, which was larger than `place`; it is not taken twice.
     #[inline(always)]
     pub(super) unsafe fn take(this: *mut Self, place: u32) -> M {
         // SAFETY: the block counted more messages than `place` and the caller takes each once, so the slot is written and
@@ -238,11 +238,11 @@ impl<M> Block<M> {
     ///
     /// # Safety
     ///
-    /// As for `count`, for the last time; the block is closed, its messages are out, and nobody is going to look for
+    /// As for `count`, for the last time; the block is closed, its messages are out, and no thread is going to look for
     /// the next node in it.
     #[inline]
     pub(super) unsafe fn leave(this: NonNull<Self>) {
-        // SAFETY: alive by the caller's promise; if the sender has released it, nobody else has it.
+        // SAFETY: alive by the caller's promise; if the sender has released it, no other thread has it.
         unsafe {
             let state = &(*this.as_ptr()).state;
             // SYNC block-state: what the sender did with it.
@@ -256,7 +256,7 @@ impl<M> Block<M> {
 
     /// # Safety
     ///
-    /// Nobody else has it, and its messages are out.
+    /// No other thread has it, and its messages are out.
     #[inline]
     unsafe fn free(this: NonNull<Self>) {
         // SAFETY: no other thread has the block, and its messages are out. Nothing in a block needs a drop, but loom counts

@@ -125,7 +125,7 @@ static OBSERVERS: Mutex<Observers> = Mutex::new(Observers {
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// This thread is telling somebody of a loss.
+    /// This thread is telling the watches of a loss.
     static TELLING: Cell<bool> = const { Cell::new(false) };
 }
 

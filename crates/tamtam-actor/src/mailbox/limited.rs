@@ -352,7 +352,7 @@ impl<M> Limited<M> {
 
     /// Asks the user's code what is to be known of a message.
     fn label(&self, message: M) -> Letter<M> {
-        /// Whoever panics may have been called here because there is room.
+        /// The closure that panics may have been called here because there is room.
         struct Told<'a, M>(&'a Limited<M>);
 
         impl<M> Drop for Told<'_, M> {
@@ -370,7 +370,7 @@ impl<M> Limited<M> {
     /// As `push`, but puts a message in where it would fail: the limit is exceeded, and its sender muted.
     pub(crate) fn push_above(&self, message: M, mute: Option<Mute>) -> Pushed<M> {
         let letter = self.label(message);
-        // A place first, so that nobody takes the last message out, and finds nobody muted, before all is done.
+        // A place first, so that the last message is not taken out, and no sender found muted, before all is done.
         self.reserve_above(mute);
         self.settle_in_place(letter)
     }
@@ -484,14 +484,14 @@ impl<M> Limited<M> {
             .unwrap_or(Reserved::Full)
     }
 
-    /// Attempts something while somebody takes messages out, at least once.
+    /// Attempts something while messages are taken out, at least once.
     fn wait_until<R>(
         &self,
         deadline: Option<Instant>,
         mut attempt: impl FnMut() -> Option<R>,
         closed: &impl Fn() -> bool,
     ) -> Option<R> {
-        // Every address has verbs that may wait, also where nobody can.
+        // Every address has verbs that may wait, also where no thread can.
         #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
         {
             let _ = (deadline, closed);
@@ -546,7 +546,7 @@ impl<M> Limited<M> {
 
     fn tell_of_room(&self) {
         if self.refuses() {
-            // Whoever waits for room registers and then looks into the queue.
+            // A sender that waits for room registers and then looks into the queue.
             atomic::fence(Ordering::SeqCst);
             self.senders.notify_one();
         }
@@ -632,7 +632,7 @@ impl<M> Limited<M> {
         Some(message)
     }
 
-    /// The actor takes no more messages: whoever waits for room has to learn it.
+    /// The actor takes no more messages: those who wait for room have to learn it.
     pub(crate) fn close(&self) {
         self.senders.notify_all();
     }

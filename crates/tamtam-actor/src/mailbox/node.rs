@@ -19,13 +19,13 @@ pub(super) struct Node<M> {
 }
 
 impl<M> Node<M> {
-    /// Puts a message into a node, if there is one. Whoever gets the node owns both.
+    /// Puts a message into a node, if there is one. The thread that gets the node owns both.
     #[inline(always)]
     pub(super) fn new(message: Option<M>) -> NonNull<Self> {
         // So that there is nothing to be dropped should there be no memory: it would have to lie in memory for that.
         let message = message.map(ManuallyDrop::new);
         let node = memory::take::<Self>();
-        // SAFETY: fresh memory of this layout, in nobody else's hands.
+        // SAFETY: fresh memory of this layout, which no other thread knows.
         unsafe {
             node.as_ptr().write(Node {
                 next: AtomicPtr::new(ptr::null_mut()),
@@ -42,7 +42,7 @@ impl<M> Node<M> {
     ///
     /// # Safety
     ///
-    /// The node is alive, has a message that was not taken yet, and nobody else takes it.
+    /// The node is alive, has a message that was not taken yet, and no other thread takes it.
     #[inline]
     pub(super) unsafe fn take(node: *mut Self) -> M {
         // SAFETY: the node is alive, says the caller.
@@ -106,11 +106,11 @@ pub(super) mod memory {
         slabs: Slabs,
     }
 
-    /// Nodes that nobody uses. In an array, not a list: the next one is known without a look at memory that is still in
+    /// Nodes that are not in use. In an array, not a list: the next one is known without a look at memory that is still in
     /// another core's cache.
     struct Batch(Box<[*mut u8; BATCH]>);
 
-    // SAFETY: the nodes of a batch are in nobody's hands; whoever takes the batch out has them alone.
+    // SAFETY: the nodes of a batch are in no thread's hands; the thread that takes the batch out has them alone.
     unsafe impl Send for Batch {}
 
     static STORES: [Mutex<Store>; SIZES.len()] = [
@@ -184,7 +184,7 @@ pub(super) mod memory {
 
     /// # Safety
     ///
-    /// These nodes are of this place, and in nobody else's hands.
+    /// These nodes are of this place, and in no thread's hands.
     #[cold]
     unsafe fn free_all(nodes: &[*mut u8], place: usize) {
         if !nodes.is_empty() {
@@ -211,7 +211,7 @@ pub(super) mod memory {
     ///
     /// # Safety
     ///
-    /// It came from [`take`] of the same type, and nobody uses it any more.
+    /// It came from [`take`] of the same type, and is not used any more.
     #[inline]
     pub(in crate::mailbox) unsafe fn give_back<N>(node: NonNull<N>) {
         let memory = node.as_ptr().cast::<u8>();
@@ -220,7 +220,7 @@ pub(super) mod memory {
             // more.
             None => unsafe { plain::give_back(node) },
             Some(place) => {
-                // SAFETY: memory of this size, in nobody's hands.
+                // SAFETY: memory of this size, in no other thread's hands.
                 let kept =
                     SHELVES.try_with(|shelves| unsafe { shelves.0[place].keep(memory, place) });
                 if kept.is_err() {
@@ -293,7 +293,7 @@ pub(super) mod memory {
 
         /// # Safety
         ///
-        /// Memory of this place that nobody uses.
+        /// Memory of this place that is not in use.
         #[inline]
         unsafe fn keep(&self, memory: *mut u8, place: usize) {
             if self.kept.get() == BATCH {

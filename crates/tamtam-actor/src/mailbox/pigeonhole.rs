@@ -1,6 +1,6 @@
 //! Where a thread that has asked finds the answer.
 //!
-//! Two know a pigeonhole: the thread that waits, and whoever has the question. Each leaves it once, and the last one
+//! Two know a pigeonhole: the thread that waits, and the holder of the question. Each leaves it once, and the last one
 //! frees it. A thread that has got its answer keeps the pigeonhole for its next question, for the memory, for the
 //! cache line, and for what was learned about waiting there: how soon answers come, and from which core.
 
@@ -59,7 +59,7 @@ impl Pigeonhole {
 
     /// # Safety
     ///
-    /// Nobody else has it, or ever will.
+    /// No other thread has it, or ever will.
     #[cold]
     unsafe fn free(this: NonNull<Self>) {
         // SAFETY: no other thread has it, or ever will; and it was made as a box.
@@ -146,7 +146,7 @@ impl<T> Filler<T> {
     pub(crate) fn fill(self, value: T) {
         // SAFETY: the place lives until both ends have left, and this one has not.
         let place = unsafe { self.place.as_ref() };
-        // SAFETY: nobody reads there before it is full, and only we fill it.
+        // SAFETY: the other end does not read there before it is full, and only this end fills it.
         place.words.with_mut(|words| unsafe { write(words, value) });
         place.discard.with_mut(|discard| {
             // SAFETY: the other end does not look at it before it is full, and only this end fills it; the function reads
@@ -227,7 +227,7 @@ mod kept {
         }
     }
 
-    /// One that nobody else knows any more.
+    /// One that no other thread knows any more.
     #[inline]
     pub(super) fn take() -> Option<NonNull<Pigeonhole>> {
         KEPT.try_with(|kept| {

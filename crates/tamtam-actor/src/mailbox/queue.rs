@@ -3,12 +3,12 @@
 //! Nodes are linked from the oldest to the youngest; `last` is the youngest. A sender exchanges `last` for
 //! its node, and then links the node behind the one that it got: one locked instruction a message, and never
 //! a wait (Vyukov's *intrusive MPSC node-based queue*, 2010). In his, a node always stays; here it goes when
-//! the receiver has nothing to do: then `last` is null, and whoever finds it null has woken the receiver up
+//! the receiver has nothing to do: then `last` is null, and the sender that finds it null has woken the receiver up
 //! (Pony's runtime keeps a bit for that in its `head`, and Mellor-Crummey and Scott's lock, 1991, has the same
 //! two exchanges). So there is no word besides that says whether an actor is idle, and an idle one has no node.
 //!
 //! The receiver keeps the node whose message it handles, and becomes idle by a step of its own at the very
-//! end of its turn: from then on another thread may be the receiver. Between its two steps a sender may be held up; the receiver then sees that somebody has
+//! end of its turn: from then on another thread may be the receiver. Between its two steps a sender may be held up; the receiver then sees that a sender has
 //! come, but not what with, and has another turn later.
 //!
 //! A node may be without a message: it wakes the receiver for something that lies elsewhere. Another one has room for
@@ -208,7 +208,7 @@ impl<M> Tail<M> {
             return true;
         }
         // SAFETY: the receiver frees no node before its successor is linked, unless it has changed `last` from it
-        // to null, and then nobody gets it out of there any more.
+        // to null, and then it is not got out of there any more.
         unsafe { next_of(before) }.store(node, Ordering::Release);
         // Between the first step and the sender's look whether the actor has closed. Not before the second step: that
         // has to do without.
@@ -218,7 +218,7 @@ impl<M> Tail<M> {
 }
 
 impl<M> Tail<M> {
-    /// Whether the receiver is idle, and nobody has woken it. Sequentially consistent.
+    /// Whether the receiver is idle, and was not woken. Sequentially consistent.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         seam::model_fence();
@@ -299,7 +299,7 @@ impl<M> Head<M> {
             if first.is_null() {
                 return Popped::Empty;
             }
-            // Nobody writes there again before we are idle.
+            // Nothing is written there again before the receiver is idle.
             tail.first.store(ptr::null_mut(), Ordering::Relaxed);
             first
         } else if is_block(current) {
@@ -369,7 +369,7 @@ impl<M> Head<M> {
         }
     }
 
-    /// Becomes idle, unless somebody has come: `true` if so, and then another thread may be the receiver
+    /// Becomes idle, unless a message has come: `true` if idle, and then another thread may be the receiver
     /// already, and nothing of the receiver's may be touched any more.
     ///
     /// # Safety
@@ -379,7 +379,7 @@ impl<M> Head<M> {
     pub(crate) unsafe fn rest(&self, tail: &Tail<M>) -> bool {
         let current = self.current.get();
         if current.is_null() {
-            // Whoever woke us is about to say what for.
+            // The sender that woke this receiver is about to say what for.
             return false;
         }
         if is_block(current) {
@@ -389,7 +389,7 @@ impl<M> Head<M> {
         if !self.let_go(tail, current, current) {
             return false;
         }
-        // SAFETY: its message is out, and nobody can reach it any more.
+        // SAFETY: its message is out, and no thread can reach it any more.
         unsafe { Node::free(unmarked(current)) };
         true
     }
@@ -424,12 +424,12 @@ impl<M> Head<M> {
         if !self.let_go(tail, current, as_sent(current)) {
             return false;
         }
-        // SAFETY: its messages are out, and nobody can reach it any more, but its sender.
+        // SAFETY: its messages are out, and no thread can reach it any more, but its sender.
         unsafe { Block::leave(block(current)) };
         true
     }
 
-    /// Whether nobody has sent anything behind the message that was taken last. Sequentially consistent.
+    /// Whether nothing was sent behind the message that was taken last. Sequentially consistent.
     pub(crate) fn has_reached_end(&self, tail: &Tail<M>) -> bool {
         let current = self.current.get();
         let last = tail.last.load(Ordering::SeqCst);
@@ -439,11 +439,11 @@ impl<M> Head<M> {
         last == current
     }
 
-    /// Takes what is left, for the last one who has both ends: also what nobody was woken for.
+    /// Takes what is left, for the last one who has both ends: also what has woken no receiver.
     ///
     /// # Safety
     ///
-    /// As for [`pop`](Head::pop), but for the wake-up; nobody sends meanwhile, nor ever again.
+    /// As for [`pop`](Head::pop), but for the wake-up; nothing is sent meanwhile, nor ever again.
     pub(crate) unsafe fn take_left(&self, tail: &Tail<M>, seen: &Seen) -> Option<M> {
         loop {
             // SAFETY: the caller has both ends, so it is the receiver, and nothing is sent meanwhile.

@@ -4,7 +4,7 @@ use tamtam_wait::{Operation, Source, Token, WaitList};
 
 use super::limited::Limited;
 
-/// Room in a mailbox. To begin is to look whether there is any: whoever has seen it then tries.
+/// Room in a mailbox. To begin is to look whether there is any: a sender that has seen it then tries.
 pub(crate) struct Room<'a, M, C> {
     pub(crate) limited: &'a Limited<M>,
     /// Whether the actor takes no more messages.

@@ -53,7 +53,7 @@ pub(crate) struct Twin {
     pub(crate) key: Key,
 }
 
-/// Memory that nobody needs any more, to be dropped without a lock.
+/// Memory that is not needed any more, to be dropped without a lock.
 #[expect(dead_code, reason = "kept until it is dropped")]
 pub(crate) struct Spare<M>(Vec<Lane<M>>, HashMap<u64, Spot>);
 

@@ -11,7 +11,7 @@ pub(crate) fn take<T>() -> NonNull<T> {
 ///
 /// # Safety
 ///
-/// It came from [`take`] of the same type, and nobody uses it any more.
+/// It came from [`take`] of the same type, and is not used any more.
 pub(crate) unsafe fn give_back<T>(place: NonNull<T>) {
     // SAFETY: the memory came out of a box of this type in `take`, and is not used any more.
     drop(unsafe { Box::from_raw(place.cast::<core::mem::MaybeUninit<T>>().as_ptr()) });

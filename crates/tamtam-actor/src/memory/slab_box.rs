@@ -30,7 +30,7 @@ impl<T> SlabBox<T> {
 
     /// # Safety
     ///
-    /// It came from [`into_raw`](SlabBox::into_raw) of a box of this type, and is used by nobody else.
+    /// It came from [`into_raw`](SlabBox::into_raw) of a box of this type, and is not used otherwise.
     pub(crate) unsafe fn from_raw(place: NonNull<T>) -> Self {
         SlabBox(place)
     }
@@ -67,7 +67,7 @@ impl<T> Drop for SlabBox<T> {
         }
 
         let _back = Back(self.0);
-        // SAFETY: the value is alive, and nobody uses it afterwards.
+        // SAFETY: the value is alive, and not used afterwards.
         unsafe { self.0.drop_in_place() };
     }
 }
@@ -142,7 +142,7 @@ mod pieces {
     ///
     /// # Safety
     ///
-    /// It came from [`take`] of the same type, and nobody uses it any more.
+    /// It came from [`take`] of the same type, and is not used any more.
     pub(super) unsafe fn give_back<T>(place: NonNull<T>) {
         let Some(size) = (const { size_of(Layout::new::<T>()) }) else {
             // SAFETY: the memory came from `plain::take`, as that of each type without a size does, and is not used any

@@ -24,7 +24,7 @@ struct Slab {
     free: *mut Free,
     /// So many nodes were never taken; they are the last ones.
     fresh: usize,
-    /// So many nodes are in somebody's hands.
+    /// How many nodes are in use.
     used: usize,
     /// Other slabs that have nodes to take; null if this one has none.
     next: *mut Slab,
@@ -103,7 +103,7 @@ impl Slabs {
             if self.open.is_null() {
                 self.open = self.make(owner);
             }
-            // SAFETY: an open slab is alive, and nobody else has it.
+            // SAFETY: an open slab is alive, and no other thread has it.
             *node = unsafe { self.take_from(self.open) };
         }
     }
@@ -156,7 +156,7 @@ impl Slabs {
     ///
     /// # Safety
     ///
-    /// They were taken from these slabs, and nobody uses them any more.
+    /// They were taken from these slabs, and are not used any more.
     pub(crate) unsafe fn give_back(&mut self, nodes: &[*mut u8]) {
         for node in nodes {
             // SAFETY: each node was taken from these slabs, and its slab lives as long as it is in use. A slab that is

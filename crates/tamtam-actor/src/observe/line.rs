@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use super::{HomeKind, HomeSnapshot, Ledger, Observe, Watched, watch};
 
-/// A worker or a frame that is observed; others are not seen. Whoever has the home has this, so it goes with it.
+/// A worker or a frame that is observed; others are not seen. The home has this, so it goes with it.
 #[derive(Debug)]
 pub(crate) struct Shown {
     kind: HomeKind,

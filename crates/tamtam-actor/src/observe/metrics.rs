@@ -1,7 +1,7 @@
 //! The figures of homes and actors, for a recorder of the crate `metrics`.
 //!
-//! They are read as a [`snapshot`](super::snapshot()) reads them, when it is asked for: an actor tells nobody anything, and waits
-//! for nobody.
+//! They are read as a [`snapshot`](super::snapshot()) reads them, when it is asked for: an actor sends nothing, and never
+//! waits.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use super::watched;
 /// Gives the figures of all homes of this process, and of their observed actors, to the recorder of `metrics` that the
 /// program has installed (feature `metrics`).
 ///
-/// It is to be called again and again: by whoever collects the figures, before each time, or by a
+/// It is to be called again and again: by what collects the figures, before each time, or by a
 /// [`Metrics::every`] of its own. It takes about 50 ns for each observed actor, and none of them waits for it.
 ///
 /// | name | kind | what it says |

@@ -101,7 +101,7 @@ impl Record {
 
     /// The actor is born: from now on those who observe see it.
     pub(crate) fn begin(self: &Arc<Self>, type_name: &'static str) {
-        // Nobody else sets it.
+        // No other thread sets it.
         let _ = self.type_name.set(type_name);
         self.ledger.add(self);
     }
@@ -134,7 +134,7 @@ impl Record {
     }
 
     pub(crate) fn set_name(&self, name: Arc<str>) {
-        // Nobody else sets it.
+        // No other thread sets it.
         let _ = self.name.set(name);
     }
 

@@ -209,7 +209,7 @@ pub struct ActorTotals {
     /// Turns that took longer than [`PoolBuilder::long_turn`](crate::PoolBuilder::long_turn) says.
     pub long_turns: u64,
     /// Actors that are at such a turn at this time, without those whose handlers may block: as many as there are threads, and
-    /// nobody else has a turn.
+    /// no other actor has a turn.
     pub in_long_turn: u64,
 }
 
@@ -269,7 +269,7 @@ pub struct ActorSnapshot {
     /// Messages in its mailbox at this time. Approximate by as many as there are threads in the middle of sending, which
     /// are counted after they have sent.
     pub queued: u64,
-    /// The most that `queued` has been at the beginning or the end of a turn, or when somebody looked. What came and
+    /// The most that `queued` has been at the beginning or the end of a turn, or at a look. What came and
     /// was handled within one turn is not seen.
     pub most_queued: u64,
     /// Messages that were accepted and never handled.

@@ -26,7 +26,7 @@ use crate::observe::Ledger;
 use crate::task::{AtClose, Home, Left, Task, ThreadTurn, TurnLimits};
 use crate::time::Time;
 
-/// So many threads there may be unless somebody says otherwise.
+/// How many threads there may be unless the pool's builder is told otherwise.
 const MOST: usize = 256;
 /// A thread that has had nothing to do for so long ends.
 const IDLE: Duration = Duration::from_secs(1);
@@ -58,7 +58,7 @@ struct State {
     left_behind: usize,
     ending: bool,
     closed: bool,
-    /// Nobody waits for the threads any more.
+    /// The end of the threads is not waited for any more.
     is_left_alone: bool,
 }
 
@@ -235,7 +235,7 @@ impl Blocking {
         if state.left_behind >= self.most {
             return Left::Refused;
         }
-        // Nobody waits for its end any more.
+        // Its end is not waited for any more.
         let Worker { record, handle } = state.workers.swap_remove(place);
         drop(handle);
         record.is_left_behind.store(true, Ordering::Relaxed);
@@ -255,7 +255,7 @@ impl Blocking {
         }))
     }
 
-    /// What was due has had its turn, or nobody waits for that any more. Called under no lock: somebody may wait for it.
+    /// What was due has had its turn, or is not waited for any more. Called under no lock: a thread may wait for it.
     fn note_done(&self, shared: &Shared) {
         if self.due.fetch_sub(1, Ordering::SeqCst) == 1 {
             shared.note_unblocked();
@@ -374,7 +374,7 @@ impl Blocking {
         let ends = state.ending;
         drop(state);
         if ends {
-            // Somebody may wait for the last one.
+            // The thread that ends the pool may wait for the last one.
             self.called.notify_all();
         }
         RECORD.set(None);

@@ -81,7 +81,7 @@ impl<T> Deque<T> {
     /// The caller is the owner.
     unsafe fn room(&self) -> u32 {
         let tail = self.tail.load(Ordering::Relaxed);
-        // For a number only: whoever appends looks again.
+        // For a number only: a thread that appends looks again.
         let head = Head::unpack(self.head.load(Ordering::Relaxed));
         CAPACITY - tail.wrapping_sub(head.copied)
     }
@@ -100,7 +100,7 @@ impl<T> Deque<T> {
             return Err(item);
         }
         self.place(tail).with_mut(|place| {
-            // SAFETY: the place is free: everything before `copied` is out, and nobody else appends.
+            // SAFETY: the place is free: everything before `copied` is out, and no other thread appends.
             unsafe { (*place).write(item) };
         });
         // SYNC deque-tail: the item.

@@ -39,7 +39,7 @@ use thread::Shared;
 /// threads; the order of what one sender sent stays. A thread that finds nothing sleeps.
 ///
 /// Dropping the pool lets the threads finish what is due and then ends them; so does
-/// [`shutdown`](Pool::shutdown). Actors that are idle then stop when somebody sends to them, or when their last
+/// [`shutdown`](Pool::shutdown). Actors that are idle then stop when a message is sent to them, or when their last
 /// address is dropped; those that [hold](Context::hold) for something, or are to begin again after a pause, stop with the
 /// pool, and the mail that they keep back is counted as lost. Meanwhile what comes from outside to an actor that has nothing to do goes back to its sender; but
 /// as long as others keep an actor busy without a pause, or an actor itself does, the drop does not return. Let them know

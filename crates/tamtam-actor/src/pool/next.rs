@@ -25,7 +25,7 @@ pub(crate) struct Next<T> {
     state: AtomicU32,
     /// The owner is taking what is in it, or about to look whether it may.
     taking: AtomicBool,
-    /// Somebody else is.
+    /// Another thread is.
     thief: AtomicBool,
     /// Whether thieves can make all threads see what they have stored.
     asymmetric: bool,
@@ -74,7 +74,7 @@ impl<T> Next<T> {
             return Some(item);
         }
         self.item.with_mut(|place| {
-            // SAFETY: empty, so nobody looks, and only the owner fills it.
+            // SAFETY: empty, so no thief looks, and only the owner fills it.
             unsafe { (*place).write(item) };
         });
         // SYNC next-item
@@ -103,7 +103,7 @@ impl<T> Next<T> {
             self.taking.store(false, Ordering::Relaxed);
             return self.contend();
         }
-        // No thief is here that did not see that we are taking, so nobody else changes the state.
+        // No thief is here that did not see that the owner is taking, so no other thread changes the state.
         let item = (self.state.load(Ordering::Relaxed) == FULL).then(|| {
             // SAFETY: it is full, so there is an item, and it stays ours.
             let item = unsafe { self.read() };
@@ -145,7 +145,7 @@ impl<T> Next<T> {
                 .compare_exchange(FULL, LEAVING, Ordering::Acquire, Ordering::Relaxed)
                 .ok()
                 .map(|_| {
-                    // SAFETY: it was full, so there is an item; and nobody touches the place while it is being left.
+                    // SAFETY: it was full, so there is an item; and no other thread touches the place while it is being left.
                     let item = unsafe { self.read() };
                     // SYNC next-left
                     self.state.store(EMPTY, Ordering::Release);

@@ -1,4 +1,4 @@
-//! Actors on somebody else's threads: those of a runtime of tokio.
+//! Actors on threads that are not ours: those of a runtime of tokio.
 //!
 //! An actor that is due is a task of tokio's until it has nothing to do. Tokio decides where and when it goes on; a
 //! turn that leaves something goes behind the other tasks, as one that yields does.
@@ -20,7 +20,7 @@ impl Pool {
     ///
     /// An actor that has mail is a task there, beside all others; its turns are as long as on other pools, and between
     /// them it gives way. No thread of ours is started. A handler that blocks keeps one of the runtime's threads, as
-    /// any task that blocks does; [`blocking_asks`](Pool::blocking_asks) does not count here, and nobody stands in. So
+    /// any task that blocks does; [`blocking_asks`](Pool::blocking_asks) does not count here, and no thread stands in. So
     /// [`Address::ask`](crate::Address::ask) of an actor there is refused, with [`AskError::OwnThread`](crate::AskError::OwnThread),
     /// to a task or handler of the same runtime that would leave it no thread: to all of them on a runtime of the current
     /// thread, otherwise to the last one. Ask by [`ask_async`](crate::Address::ask_async) there, or in
@@ -28,7 +28,7 @@ impl Pool {
     ///
     /// Dropping such a pool ends nothing: its actors live on as long as the runtime does. When the runtime is shut down
     /// those stop that are due, that are watched, that [hold](crate::Context::hold) for something, or are to begin again
-    /// after a pause; those that are idle stop when somebody sends to them, or when their last address is dropped.
+    /// after a pause; those that are idle stop when a message is sent to them, or when their last address is dropped.
     ///
     /// Its actors are observed as [`observe_all`](crate::observe::observe_all) has it; of the threads nothing is counted.
     ///
@@ -58,7 +58,7 @@ pub(super) struct OnTokio {
     ledger: Option<Arc<Ledger>>,
     /// Who is to be told when the runtime ends.
     remembered: Arc<Remembered>,
-    /// Somebody is there who will hear of it.
+    /// There is a subscriber that will hear of it.
     is_waited_for: AtomicBool,
 }
 

@@ -27,7 +27,7 @@ pub struct Shutdown {
     pub finished: bool,
     /// So often an actor was ended that had something to do, or had kept mail back because it [holds](crate::Context::hold) for
     /// something or is to begin again after a pause. What lay in their mailboxes is counted by
-    /// [`Address::lost`](crate::Address::lost), and whoever waits for an answer to it has got an error.
+    /// [`Address::lost`](crate::Address::lost), and those who wait for an answer to it have got an error.
     pub abandoned: usize,
     /// So many threads had not come back from a handler. They end when they do.
     pub at_work: usize,

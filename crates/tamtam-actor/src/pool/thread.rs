@@ -65,12 +65,12 @@ const STAND_INS_OF_EACH: usize = if cfg!(tamtam_loom) { 0 } else { 16 };
 const FIRST_NAP: Duration = Duration::from_micros(100);
 const LONGEST_NAP: Duration = Duration::from_millis(100);
 
-/// Nobody looks around.
-const NOBODY: u32 = 0;
-/// Somebody does.
+/// No thread looks around.
+const NOT_LOOKING: u32 = 0;
+/// A thread does.
 const LOOKING: u32 = 1;
 /// The one who did has found something that came in from outside. If it is a short turn, it will look again in no time:
-/// whoever answers a question, and then gets the next one.
+/// the thread that answers a question, and then gets the next one.
 const BACK_SOON: u32 = 2;
 /// So many looks whether it has come back, with so many pauses (of about 0.02 µs) between them: a wake-up that is for
 /// nothing costs more than ten times that.
@@ -108,7 +108,7 @@ pub(crate) struct Shared {
     abandoned: AtomicUsize,
     /// The last thread has ended, and all that it had to see to is done.
     gone: AtomicBool,
-    /// Whoever waits for that.
+    /// The waiters for that.
     last_gone: WaitList,
     people: Mutex<People>,
     blocking_asks: AtomicUsize,
@@ -178,7 +178,7 @@ struct Entrance {
     /// The way in for one that finds no others waiting.
     hatch: Hatch<Task>,
     /// One of those that have nothing to do stays awake for a while, and the others sleep at once: as long as
-    /// it looks nobody needs to be woken. `NOBODY`, `LOOKING`, or `BACK_SOON`.
+    /// it looks no thread needs to be woken. `NOT_LOOKING`, `LOOKING`, or `BACK_SOON`.
     watched: AtomicU32,
     /// No thread is left. Changed under the lock.
     closed: AtomicBool,
@@ -191,7 +191,7 @@ struct Entrance {
 struct People {
     /// The pool's threads, to be joined.
     handles: Vec<std::thread::JoinHandle<()>>,
-    /// Rings of stand-ins that nobody has.
+    /// Rings of stand-ins that no thread has.
     free_rings: Vec<usize>,
     /// Threads that are blocked, and those that stand in.
     blocked: usize,
@@ -256,7 +256,7 @@ impl vigil::Sleeper for Shared {
 /// What a look around brought.
 enum Found {
     Task(Task),
-    /// Somebody has begun to work.
+    /// A thread has begun to work.
     Call,
     /// The pool is at its end.
     End,
@@ -301,7 +301,7 @@ impl Shared {
             used: AtomicUsize::new(threads),
             entrance: CacheAligned(Entrance {
                 hatch: Hatch::new(),
-                watched: AtomicU32::new(NOBODY),
+                watched: AtomicU32::new(NOT_LOOKING),
                 closed: AtomicBool::new(false),
                 length: AtomicUsize::new(0),
                 tasks: Mutex::new(VecDeque::new()),
@@ -443,7 +443,7 @@ impl Shared {
         SEAT.get().shared == core::ptr::from_ref(self) || is_inside(self)
     }
 
-    /// Whether messages of whoever is at work on this thread are not accepted any more.
+    /// Whether messages of the actor at work on this thread are not accepted any more.
     pub(super) fn refuses(&self) -> bool {
         self.ending.load(Ordering::Relaxed) && !self.is_one_of_us()
     }
@@ -463,7 +463,7 @@ impl Shared {
     /// Nothing is due any more for those handlers that may block.
     pub(super) fn note_unblocked(&self) {
         if self.ending.load(Ordering::SeqCst) {
-            // Somebody may wait for just this.
+            // A thread may wait for just this.
             self.idle.notify_all();
         }
         self.tell_if_idle();
@@ -482,7 +482,7 @@ impl Shared {
             Role::Own | Role::StandIn => self.take_turns(ring, role),
             Role::Reserve => self.serve_as_reserve(ring),
         };
-        // What becomes due from now on does not come to this thread's desk, where nobody would find it.
+        // What becomes due from now on does not come to this thread's desk, where it would not be found.
         SEAT.set(Seat::NONE);
         POOL.set(Weak::new());
         self.leave(ring, role, has_resigned);
@@ -530,7 +530,7 @@ impl Shared {
         turns
     }
 
-    /// Whether the threads may end: they are to, and nobody works who might make something due.
+    /// Whether the threads may end: they are to, and none works that might make something due.
     fn is_over(&self) -> bool {
         self.ending.load(Ordering::SeqCst)
             && self.busy.count() == 0
@@ -581,7 +581,7 @@ impl Home for Shared {
         if let Some(older) = unsafe { desk.next.put(task) } {
             self.append(desk, older);
         } else if self.napping.load(Ordering::SeqCst) == 0 {
-            // This turn may take long, and all others may have gone to sleep when nobody worked.
+            // This turn may take long, and all others may have gone to sleep when none worked.
             self.call_one();
         }
     }
@@ -631,13 +631,13 @@ impl Home for Shared {
 }
 
 impl Shared {
-    /// Puts a task behind the others of this thread, and wakes somebody if that is more than it can do at once.
+    /// Puts a task behind the others of this thread, and wakes another one if that is more than it can do at once.
     fn append(&self, desk: &Desk, task: Task) {
         // SAFETY: this thread owns the desk.
         match unsafe { desk.ring.push(task) } {
             Ok(()) => {
                 if desk.ring.len() + usize::from(desk.next.is_full()) >= 2 {
-                    // Whoever is about to sleep registers and then looks into the rings.
+                    // A thread that is about to sleep registers and then looks into the rings.
                     atomic::fence(Ordering::SeqCst);
                     self.call_one();
                 }

@@ -124,7 +124,7 @@ impl<B> Spawner<Pool, B> {
     /// use std::time::Duration;
     /// use tamtam_actor::{Actor, AskError, Context, Pool, Reply};
     ///
-    /// /// Reads what somebody else is to write, and may never do.
+    /// /// Reads what another program is to write, and may never do.
     /// struct Reader;
     ///
     /// impl Actor for Reader {
@@ -209,7 +209,7 @@ impl<M: Send + 'static> Address<M> {
     /// [may be](crate::PoolBuilder::blocking_threads). Returns at once.
     ///
     /// If a handler is at work its thread is left behind: it is counted by [`HomeSnapshot`](crate::observe::HomeSnapshot), keeps no
-    /// place in the limit of the pool's threads, and nobody waits for its end, the pool neither. The message that it handles is lost: it
+    /// place in the limit of the pool's threads, and its end is not waited for, by the pool neither. The message that it handles is lost: it
     /// is counted, and told as [`Loss::Hung`](crate::Loss::Hung). All who have asked that instance and have no answer yet get
     /// [`AskError::Hung`](crate::AskError::Hung), at once; if it has passed a question on, the answer goes nowhere. A
     /// [`Reply`](crate::Reply) that came to it otherwise than by a question to this actor is out of reach: its asker hears when the

@@ -167,7 +167,7 @@ impl<M: Send + 'static> Succession<M> {
         public.push_system(System::Look);
     }
 
-    /// The public cell has ended: no instance follows, and nobody is to look after turns any more.
+    /// The public cell has ended: no instance follows, and no timer is to look after turns any more.
     pub(super) fn close(&self, time: &Time) {
         let guard = {
             let mut state = self.lock();
@@ -222,7 +222,7 @@ impl<M: Send + 'static> Succession<M> {
         let Stage::Present(gone) = gone else {
             unreachable!("it was there under the lock");
         };
-        // What it was to go on with is for nobody; then it ends, as soon as it comes back.
+        // What it was to go on with is dropped; then it ends, as soon as it comes back.
         drop(gone.cell.take_system());
         gone.cell.push_system(System::Stop);
         tell_of_long_turn(&public, long);

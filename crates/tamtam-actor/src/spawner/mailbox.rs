@@ -23,7 +23,7 @@ impl<H> Spawner<H> {
     ///
     /// It takes no room, so it is accepted by a full mailbox as well; one with a new key is not, see
     /// [`limited`](Spawner::limited), which may be said before or after. Through a
-    /// [mapped](crate::Address::map) address nobody knows the key of a message before there is room for it. Finding a
+    /// [mapped](crate::Address::map) address the key of a message is not known before there is room for it. Finding a
     /// key takes the same time however many there are.
     ///
     /// `key` is called by the sender, with no lock held; so are the key's `Hash` and `Eq`.
@@ -60,7 +60,7 @@ impl<H> Spawner<H> {
     /// Messages are handled in the order of their priority, the highest first; and in the order sent where it is
     /// the same.
     ///
-    /// Nobody starves: after 64 messages that have overtaken an older one, the oldest of all is handled.
+    /// No message starves: after 64 messages that have overtaken an older one, the oldest of all is handled.
     ///
     /// A [limit](Spawner::limited) holds for all priorities together. Where a message has to go for another one, it
     /// is one of the lowest priority.

@@ -43,7 +43,7 @@ pub(crate) struct Acts {
     abandon: unsafe fn(NonNull<()>),
 }
 
-/// Something that is due for a turn. Whoever has it runs it, or abandons it, and it lives until then.
+/// Something that is due for a turn. Its owner runs it, or abandons it, and it lives until then.
 pub(crate) struct Task {
     due: NonNull<()>,
     acts: &'static Acts,

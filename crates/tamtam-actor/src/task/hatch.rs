@@ -10,11 +10,11 @@ use tamtam_wait::seam::UnsafeCell;
 use tamtam_wait::seam::atomic::{AtomicU32, Ordering};
 
 const EMPTY: u32 = 0;
-/// Somebody puts something in.
-const COMING: u32 = 1;
+/// A thread puts a task in.
+const PUTTING: u32 = 1;
 const FULL: u32 = 2;
-/// Somebody takes it out.
-const LEAVING: u32 = 3;
+/// A thread takes the task out.
+const TAKING: u32 = 3;
 /// For ever.
 const CLOSED: u32 = 4;
 
@@ -46,7 +46,7 @@ impl<T> Hatch<T> {
         // SYNC hatch-left: who has taken the item before is done with the place.
         let claimed =
             self.state
-                .compare_exchange(EMPTY, COMING, Ordering::Acquire, Ordering::Relaxed);
+                .compare_exchange(EMPTY, PUTTING, Ordering::Acquire, Ordering::Relaxed);
         if claimed.is_err() {
             return Err(item);
         }
@@ -80,7 +80,7 @@ impl<T> Hatch<T> {
     fn take_and_leave(&self, after: u32, before: impl FnOnce()) -> Option<T> {
         // SYNC hatch-item
         self.state
-            .compare_exchange(FULL, LEAVING, Ordering::Acquire, Ordering::Relaxed)
+            .compare_exchange(FULL, TAKING, Ordering::Acquire, Ordering::Relaxed)
             .ok()?;
         before();
         // SAFETY: it was full, so there is an item, and it is ours by the exchange.
@@ -120,7 +120,7 @@ impl<T> Hatch<T> {
             if item.is_some() {
                 return item;
             }
-            // Somebody is between two steps.
+            // Another thread is between two steps.
             backoff.pause();
         }
     }

@@ -36,7 +36,7 @@ pub(crate) trait Home: Send + Sync {
         None
     }
 
-    /// Whether each turn here has a thread of its own, so that a long one keeps nobody else.
+    /// Whether each turn here has a thread of its own, so that a long one keeps no other actor.
     fn is_for_blocking(&self) -> bool {
         false
     }
@@ -44,7 +44,7 @@ pub(crate) trait Home: Send + Sync {
     /// Lets a task have a turn soon; abandons it if this place has closed.
     fn schedule(&self, task: Task);
 
-    /// As `schedule`, for a message of whoever is at work on this thread: it comes back if this place takes no more
+    /// As `schedule`, for a message of the actor at work on this thread: it comes back if this place takes no more
     /// from there.
     fn schedule_or_refuse(&self, task: Task) -> Result<(), Task> {
         self.schedule(task);
@@ -61,7 +61,7 @@ pub(crate) trait Home: Send + Sync {
         None
     }
 
-    /// The same place, for tasks that have their turns in the place of those that lie at this location: whoever waits for these
+    /// The same place, for tasks that have their turns in the place of those that lie at this location: what waits for these
     /// waits for them. `None` if that makes no difference here.
     fn standing_for(&self, location: usize) -> Option<Arc<dyn Home>> {
         let _ = location;
@@ -73,7 +73,7 @@ pub(crate) trait Home: Send + Sync {
         None
     }
 
-    /// Leaves the thread behind that is in this turn: it counts as gone, and nobody waits for its end.
+    /// Leaves the thread behind that is in this turn: it counts as gone, and its end is not waited for.
     fn leave_behind(&self, turn: ThreadTurn) -> Left {
         let _ = turn;
         Left::Refused
@@ -106,7 +106,7 @@ pub(crate) trait Home: Send + Sync {
     }
 
     /// An actor of this place is watched, or keeps its messages back: it is to be called when this place has closed, so
-    /// that it ends then even if nobody sends to it.
+    /// that it ends then even if nothing is sent to it.
     fn remember(&self, place: Weak<dyn AtClose>) {
         let _ = place;
     }
@@ -123,7 +123,7 @@ pub(crate) struct ThreadTurn {
 
 /// What became of the wish to leave a thread behind.
 pub(crate) enum Left {
-    /// It is. To be called under no lock: somebody may wait for that.
+    /// It is. To be called under no lock: a thread may wait for that.
     Behind(Box<dyn FnOnce() + Send>),
     /// The turn is over.
     Over,

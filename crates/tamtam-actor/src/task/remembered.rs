@@ -49,7 +49,7 @@ impl Remembered {
         }
     }
 
-    /// The home has closed: whoever gets a turn now is abandoned, and who is in one ends with it. How many of them had kept
+    /// The home has closed: an actor that gets a turn now is abandoned, and one that is in a turn ends with it. How many of them had kept
     /// mail back, which is lost now.
     pub(crate) fn close(&self) -> usize {
         let places = {

@@ -22,7 +22,7 @@ const BATCHES: usize = 16;
 /// A manual time is moved by no more than so many seconds, in bits: more milliseconds would not fit into 64 bits.
 const MOST_SECONDS: u32 = 54;
 /// A clock that has nothing to do any more has the shared timer thread come so soon for the last time, and not at
-/// once: whoever sets and cancels one timer after the other does not make an appointment each time.
+/// once: an actor that sets and cancels one timer after the other does not make an appointment each time.
 const NEAR: Duration = Duration::from_secs(1);
 /// Where the clock's thread could not be started, it is not attempted again before.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -165,7 +165,7 @@ impl Time {
 
     /// Moves a manual time, and lets the actors know whose timers are due: how many those are.
     ///
-    /// What these do they do in their actors' turns, on their threads; nobody waits for that here. It is already the
+    /// What these do they do in their actors' turns, on their threads; that is not waited for here. It is already the
     /// new time when the first one has its turn, so a timer that repeats at a fixed rate has missed what is in
     /// between. Who wants to see each one moves the time in steps: see [`until_next`](Time::until_next).
     ///

@@ -23,7 +23,7 @@ pub(crate) struct Slab<E> {
     bare: Vec<u32>,
     /// The chunk without values that has kept its memory, so that a single value that comes and goes costs none.
     spare: u32,
-    /// Counts the values that there ever were, so that keys differ. After 2³² of them they repeat; whoever keeps a
+    /// Counts the values that there ever were, so that keys differ. After 2³² of them they repeat; a holder that keeps a
     /// key for so long knows from elsewhere that its value is gone.
     next_number: u32,
 }

@@ -7,7 +7,7 @@ use super::clock::Alarm;
 
 /// Something that happens later, and that can be cancelled until then.
 ///
-/// Dropping this does **not** cancel it; whoever does not care may drop it at once. It can be cloned, kept in the
+/// Dropping this does **not** cancel it; it may be dropped at once where that is of no interest. It can be cloned, kept in the
 /// actor's state, and sent to other threads.
 ///
 /// A timer of an actor, made by [`Context::after`](crate::Context::after) and its like, ends with the actor: at once,

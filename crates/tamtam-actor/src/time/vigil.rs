@@ -1,8 +1,8 @@
 //! Timers where the clock has no thread: those that give actors their turns look after them.
 //!
 //! A process may not get another thread. Then the threads of pools, workers and frames ring what is due themselves, each
-//! before it sleeps, and sleep no longer than until the next timer. Whoever sets one that is earlier calls the sleepers.
-//! Each look attempts to start the clock's thread again; when there is one, nobody looks any more.
+//! before it sleeps, and sleep no longer than until the next timer. A thread that sets one that is earlier calls the sleepers.
+//! Each look attempts to start the clock's thread again; when there is one, the others look no more.
 //!
 //! What is looked at while all is well is one word that never changes.
 
@@ -77,7 +77,7 @@ pub(super) fn by_homes(is_by_homes: bool) {
 /// A timer was set that no thread keeps, and that is earlier than the others. Not under a lock.
 #[cold]
 pub(super) fn call() {
-    // Whoever sleeps after this sees it before.
+    // A thread that sleeps after this sees it before.
     CALLS.fetch_add(1, Ordering::SeqCst);
     let sleepers: Vec<Arc<dyn Sleeper>> = {
         let sleepers = SLEEPERS.lock().unwrap_or_else(PoisonError::into_inner);

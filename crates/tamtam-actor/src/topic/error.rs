@@ -36,7 +36,7 @@ use super::subscriber::Subscriber;
 /// # Ok::<(), tamtam_actor::PublishError<u32>>(())
 /// ```
 pub struct PublishError<M> {
-    /// The lock is never taken: it says that nobody looks at the message through a shared error.
+    /// The lock is never taken: it says that the message is not looked at through a shared error.
     message: Mutex<M>,
     refused: Vec<Arc<dyn Subscriber<M>>>,
     delivered: usize,
@@ -93,7 +93,7 @@ impl<M: Clone + Send + 'static> PublishError<M> {
     ///
     /// # Errors
     ///
-    /// Another [`PublishError`] if somebody still has no room.
+    /// Another [`PublishError`] if a subscriber still has no room.
     pub fn retry(self) -> Result<usize, PublishError<M>> {
         self.again(Patience::AsMade)
     }
@@ -102,7 +102,7 @@ impl<M: Clone + Send + 'static> PublishError<M> {
     ///
     /// # Blocking
     ///
-    /// While somebody's mailbox is full; see [`Topic::publish_timeout`](crate::Topic::publish_timeout).
+    /// While a subscriber's mailbox is full; see [`Topic::publish_timeout`](crate::Topic::publish_timeout).
     ///
     /// # Errors
     ///

@@ -34,7 +34,7 @@ pub(super) struct Rhythm {
 }
 
 /// Gathers messages. The first one sets the alarm; when that rings, all that has come is delivered as one, in a turn of
-/// the subscriber: so what it has brought, a key or a mapping, is done there, and keeps nobody else.
+/// the subscriber: so what it has brought, a key or a mapping, is done there, and keeps no other one.
 ///
 /// One thread at a time delivers, or finishes what was gathered. Who comes meanwhile leaves it to that one.
 pub(super) struct Gatherer<M, G: Gathering<M>> {
@@ -56,7 +56,7 @@ struct State<G, D> {
     held: Option<D>,
     /// How many messages are held, or in the hands of the one who is busy.
     held_size: usize,
-    /// Somebody delivers, or finishes.
+    /// A thread delivers, or finishes.
     busy: bool,
     /// And is to deliver what has come since.
     due: bool,
@@ -292,7 +292,7 @@ where
     }
 
     fn tell_of_room(&self) {
-        // Whoever waits for room registers and then looks.
+        // A publisher that waits for room registers and then looks.
         atomic::fence(Ordering::SeqCst);
         self.room.notify_all();
     }
@@ -392,7 +392,7 @@ where
     /// Waits for room until the deadline, if there is one.
     #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
     fn put_until(&self, message: M, _: Option<Instant>) -> Put<M> {
-        // Nobody can wait there.
+        // No thread can wait there.
         self.put(message)
     }
 
@@ -418,7 +418,7 @@ where
     }
 }
 
-/// Room where messages are gathered, for tasks that await it; whoever has seen it then tries. All who wait are told.
+/// Room where messages are gathered, for tasks that await it; a task that has seen it then tries. All who wait are told.
 struct Room<'a, R> {
     list: &'a WaitList,
     is_there: R,
@@ -461,7 +461,7 @@ where
         let door = Arc::clone(&self.door);
         let knock = Box::new(Knock(Some(self)));
         if door.is_closed() {
-            // Nobody would open.
+            // It would not be opened.
             drop(knock);
         } else {
             door.knock(knock);

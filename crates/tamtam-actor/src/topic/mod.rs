@@ -43,13 +43,13 @@ use round::Round;
 ///
 /// A topic keeps no subscriber alive. One that has stopped is noticed and taken off the list by the next
 /// [`publish`](Topic::publish), or when others subscribe: there are never more than twice as many on the list as were at work at
-/// once, or 64. A message that is published when nobody has subscribed is dropped, and one who
+/// once, or 64. A message that is published while there is no subscriber is dropped, and one who
 /// subscribes later does not get it, unless the topic is one that [retains](Topic::retaining) its latest message.
 ///
 /// # Ordering
 ///
 /// What one thread, or one actor, publishes reaches each subscriber in the order published, without gaps but for those
-/// that were refused or counted as dropped. So does what was published by somebody who had learned of an earlier
+/// that were refused or counted as dropped. So does what was published by one who had learned of an earlier
 /// message after that was published. Other messages of two publishers may reach two subscribers in different orders;
 /// where all have to see one order, let one actor publish.
 ///
@@ -84,12 +84,12 @@ impl<M: Send + 'static> Topic<M> {
         }
     }
 
-    /// A topic that keeps the latest message: whoever subscribes gets that one first, if its feed wants it, and then
+    /// A topic that keeps the latest message: a new subscriber gets that one first, if its feed wants it, and then
     /// each one that is published later, as others do.
     ///
-    /// It is kept from the moment at which it is published, whoever has room for it, until the next one is. If
+    /// It is kept from the moment at which it is published, whichever subscriber has room for it, until the next one is. If
     /// the new subscriber has no room for it, it is dropped for that one, and [counted](Subscription::dropped). Where the latest
-    /// value is all that is wanted, and nobody needs to be told, there is the
+    /// value is all that is wanted, and no one needs to be told, there is the
     /// [`Property`](https://docs.rs/tamtam-channel).
     ///
     /// # Examples
@@ -174,7 +174,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// Gives a message to each subscriber that wants it, in the order in which they subscribed, and returns to how
     /// many.
     ///
-    /// It waits for nobody but those whose mailboxes have their [senders wait](crate::Overflow::Wait), as a
+    /// It waits only for those whose mailboxes have their [senders wait](crate::Overflow::Wait), as a
     /// [`tell`](Address::tell) does; in async code, [`publish_async`](Topic::publish_async) awaits them. Subscribers' handlers run elsewhere and later; of what they have brought only their filters,
     /// keys and mappings run here, under no lock. One of those that panics ends its own subscription, and the others
     /// do not notice.
@@ -205,7 +205,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, it has given the message to those who had room, and to nobody else.
+    /// Dropped before it is ready, it has given the message to those who had room, and to no other.
     /// [`PublishFuture::into_inner`] gives it back.
     ///
     /// # Panics
@@ -214,7 +214,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     ///
     /// # Errors
     ///
-    /// None at this time, since there is nobody left to tell the publisher of; it is the error of
+    /// None at this time, since there is no one left to tell the publisher of; it is the error of
     /// [`publish`](Topic::publish), so that the one can be put in the place of the other.
     ///
     /// # Examples
@@ -253,7 +253,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     ///
     /// # Blocking
     ///
-    /// While somebody's mailbox is full. Not for handlers on a pool: they keep a thread from those who would make
+    /// While a subscriber's mailbox is full. Not for handlers on a pool: they keep a thread from those who would make
     /// room. An actor that has subscribed itself would wait for itself.
     ///
     /// # Panics

@@ -14,11 +14,11 @@ use super::round::{Awaited, Patience, Round};
 use super::subscriber::{Offered, Subscriber};
 
 /// What [`Topic::publish_async`](crate::Topic::publish_async) and [`PublishError::retry_async`] return: ready, with the
-/// number of subscribers that have got the message, when nobody is waited for any more.
+/// number of subscribers that have got the message, when none is waited for any more.
 ///
 /// # Cancel safety
 ///
-/// Dropping it before it is ready gives the message to nobody else; [`into_inner`](PublishFuture::into_inner) gives it
+/// Dropping it before it is ready gives the message to no other; [`into_inner`](PublishFuture::into_inner) gives it
 /// back.
 ///
 /// # Examples
@@ -42,7 +42,7 @@ pub struct PublishFuture<M> {
     roster: Arc<Roster<M>>,
     /// None when all have it.
     message: Option<M>,
-    /// Nobody was offered it yet.
+    /// No subscriber was offered it yet.
     is_new: bool,
     /// Those who have no room, and are awaited: one after the other.
     awaited: VecDeque<Arc<dyn Subscriber<M>>>,
@@ -155,7 +155,7 @@ impl<M: Clone + Send + 'static> Future for PublishFuture<M> {
         assert!(!this.is_over, "a publish was polled after it had ended");
         while let Some(member) = this.awaited.front().map(Arc::clone) {
             // The first time, or there is room as it seems. Also to one who has unsubscribed meanwhile: it was this task
-            // that was told of the room, and nobody else.
+            // that was told of the room, and no other.
             if !this.wait.is_listed() && this.offer(&*member) {
                 continue;
             }

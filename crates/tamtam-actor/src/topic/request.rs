@@ -50,7 +50,7 @@ pub struct RequestTopic<Q, A> {
 }
 
 impl<Q: Send + Sync + 'static, A: Send + 'static> RequestTopic<Q, A> {
-    /// A topic of questions that nobody hears yet.
+    /// A topic of questions without subscribers yet.
     #[must_use]
     pub fn new() -> Self {
         RequestTopic {
@@ -230,7 +230,7 @@ impl<Q, A> Request<Q, A> {
             }
     }
 
-    /// Sends a message to somebody when the asker ends the session, by dropping it; at once, if it has ended. So one
+    /// Sends a message to an actor when the asker ends the session, by dropping it; at once, if it has ended. So one
     /// who goes on answering for a long time can learn that it is enough.
     ///
     /// It does so also if the request is dropped before. If the mailbox is full, or its actor has stopped, the message
@@ -306,7 +306,7 @@ impl Life {
             }
             None => Some(epilogue),
         };
-        // Not under the lock: it may run somebody's mapping.
+        // Not under the lock: it may run a user's mapping.
         if let Some(epilogue) = now {
             contain(epilogue);
         }
@@ -456,7 +456,7 @@ impl<A> Answers<A> {
     /// let questions = RequestTopic::<&str, u32>::new();
     /// let mut answers = questions.request("how many?");
     /// let first_five: Vec<u32> = answers.within(Duration::from_millis(50)).take(5).collect();
-    /// assert_eq!(first_five, []); // nobody has heard it
+    /// assert_eq!(first_five, []); // no one has heard it
     /// ```
     pub fn within(&mut self, timeout: Duration) -> impl Iterator<Item = A> + '_ {
         let deadline = Instant::now().checked_add(timeout);
@@ -522,7 +522,7 @@ impl<A> fmt::Debug for Answers<A> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerError<A> {
-    /// The session is over: nobody waits for an answer.
+    /// The session is over: no answer is waited for.
     Over(A),
     /// The asker's mailbox has no room; later it may have.
     Full(A),

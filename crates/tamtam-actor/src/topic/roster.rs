@@ -15,7 +15,7 @@ use super::{Subscription, Topic};
 /// A topic with fewer subscribers is not searched for those that have stopped.
 const FEW: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
 
-/// Those who have subscribed. Nobody gets a message while the lock is held.
+/// Those who have subscribed. No message is given out while the lock is held.
 pub(super) struct Roster<M> {
     members: Mutex<Members<M>>,
     /// How a message is kept for those who come late; none if it is not.
@@ -97,7 +97,7 @@ impl<M> Roster<M> {
         (members.retained.clone(), members.version)
     }
 
-    /// Who is to get this message. From the same moment on it is the one that is retained: so whoever comes later gets it
+    /// Who is to get this message. From the same moment on it is the one that is retained: so one that comes later gets it
     /// from there.
     pub(super) fn begin_round(&self, message: &M) -> Snapshot<M>
     where
@@ -140,7 +140,7 @@ impl<M> Roster<M> {
         let mut greeted = None;
         let mut entering = None;
         let (outdated, stopped) = loop {
-            // Nobody knows the subscriber yet, so what is retained comes before all that is published later; and if
+            // The subscriber is not known yet, so what is retained comes before all that is published later; and if
             // something is published meanwhile, it is greeted by that, too.
             if self.keep.is_some() {
                 if greeted.is_some() {
@@ -158,7 +158,7 @@ impl<M> Roster<M> {
             }
         };
         // With it others may go that have left since, and what they have brought: not under the lock, and if that
-        // panics it is nobody else's affair.
+        // panics it is no one else's affair.
         contain(move || drop(outdated));
         for member in stopped {
             member.ledger().end(Ending::Stopped);

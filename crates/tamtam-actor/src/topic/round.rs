@@ -24,7 +24,7 @@ pub(super) struct Round<'a, M> {
 /// What is left of a round for a task to do.
 pub(super) struct Awaited<M> {
     pub(super) awaited: Vec<Arc<dyn Subscriber<M>>>,
-    /// If somebody has not got it.
+    /// If a subscriber has not got it.
     pub(super) message: Option<M>,
     pub(super) taken: usize,
 }
@@ -74,7 +74,7 @@ impl<'a, M: Clone + Send + 'static> Round<'a, M> {
         self.hand_out(&members, message, patience, |member, message| {
             member.wants(message)
         });
-        // Perhaps the last trace of somebody who has left meanwhile, with what that one has brought.
+        // Perhaps the last trace of a subscriber that has left meanwhile, with what it has brought.
         contain(move || drop(members));
     }
 

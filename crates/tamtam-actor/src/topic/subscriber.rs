@@ -41,7 +41,7 @@ pub(super) enum Offered<M> {
     Refused(M),
     /// It has no room; a task is to await it.
     Awaited(M),
-    /// It has no room; the message is dropped and counted, and that is nobody else's business.
+    /// It has no room; the message is dropped and counted, which concerns no other subscriber.
     Dropped,
     /// The subscription has ended.
     Over,

@@ -11,7 +11,7 @@ use crate::id::ActorId;
 pub(crate) enum HeldWait {
     /// It has not waited yet.
     New,
-    /// Nobody keeps messages back for it, or it closes no circle; or it did, and that came undone.
+    /// No message is kept back for it, or it closes no circle; or it did, and that came undone.
     Plain(#[allow(dead_code)] Option<Waiting>),
     /// An actor keeps messages back for it in a circle, and looks again when this is ready.
     InCircle(Waiting, Closed, Pin<Box<dyn Future<Output = ()> + Send>>),

@@ -1,13 +1,13 @@
 //! Who waits for whom: actors that wait for an answer without handling messages meanwhile, and circles of them, in
-//! which nobody would ever answer.
+//! which would never be answered.
 //!
 //! An actor waits so if its handler blocks in [`Address::ask`](crate::Address::ask), or if it
 //! [holds](crate::Context::hold) for the answer of [`Address::ask_async`](crate::Address::ask_async), or for room by
 //! [`Address::tell_async`](crate::Address::tell_async). Each such wait is
-//! an edge of a graph, and whoever adds one looks whether it closes a circle (Chandy, Misra and Haas describe the
+//! an edge of a graph, and the one that adds an edge looks whether it closes a circle (Chandy, Misra and Haas describe the
 //! and-model of such graphs, 1983; here all edges are in one place, so a walk will do).
 //!
-//! A circle may still come undone: an answer may be on its way, or the question may have been passed on to somebody
+//! A circle may still come undone: an answer may be on its way, or the question may have been passed on to another
 //! outside, who will answer. So it counts as a deadlock only if it still stands after a while. A question of an actor
 //! to itself counts at once.
 
@@ -193,7 +193,7 @@ impl Drop for Waiting {
             }
         }
         drop(graph);
-        // With the question may go an answer that nobody has taken.
+        // With the question may go an answer that was not taken.
         drop(ended);
     }
 }

@@ -39,7 +39,7 @@ const PART_OF_POOL: u64 = if cfg!(tamtam_loom) { 2 } else { 8 };
 const SMALLEST_LEASE: u64 = if cfg!(tamtam_loom) { 1 } else { 32 };
 
 /// The owner of a stripe that is not claimed.
-const NOBODY: u32 = 0;
+const UNCLAIMED: u32 = 0;
 
 const LEASED: u32 = 0;
 const SETTLING: u32 = 1;
@@ -107,7 +107,7 @@ impl Stripes {
             }),
             stripes: core::array::from_fn(|_| {
                 CacheAligned(Stripe {
-                    owner: AtomicU32::new(NOBODY),
+                    owner: AtomicU32::new(UNCLAIMED),
                     done: AtomicU64::new(0),
                     leased: AtomicU64::new(0),
                 })
@@ -199,7 +199,7 @@ impl Stripes {
         // that had the same number was acquired with the number.
         match stripe
             .owner
-            .compare_exchange(NOBODY, thread, Ordering::Relaxed, Ordering::Relaxed)
+            .compare_exchange(UNCLAIMED, thread, Ordering::Relaxed, Ordering::Relaxed)
         {
             Ok(_) => Some(stripe),
             Err(owner) => (owner == thread).then_some(stripe),

@@ -88,7 +88,7 @@ impl Overseer {
             Step::Finish(_) => {
                 self.is_overdue = false;
                 match &child.kind {
-                    // There is nobody who could finish.
+                    // There is no child that could finish.
                     _ if is_paused => self.tree.stop(number),
                     Kind::Supervisor { address, .. } => drop(address.tell(Event::ShutDown)),
                     Kind::Worker { .. } => Arc::clone(&child.place).send(System::Finish),
@@ -142,12 +142,12 @@ impl Overseer {
         match &self.aim {
             Aim::Keep => {}
             Aim::End => cx.stop(),
-            // As a panic, though without the panic hook: whoever decides what follows a panic decides now.
+            // As a panic, though without the panic hook: what decides what follows a panic decides now.
             Aim::GiveUp(reason) => std::panic::resume_unwind(Box::new(reason.clone())),
         }
     }
 
-    /// A child has failed for good or pauses, and somebody has to begin again.
+    /// A child has failed for good or pauses, and children have to begin again.
     fn repair(&mut self, number: usize, why: &EndReason, cx: &mut Context<Self>) {
         let now = cx.now();
         let within = self.tree.within;
@@ -218,7 +218,7 @@ impl Actor for Overseer {
                     Aim::Keep => self.repair(number, &why, cx),
                     // It may begin again, if our supervisor says so.
                     Aim::GiveUp(_) if self.tree.has_parent => {}
-                    // There is nobody who could finish.
+                    // There is no child that could finish.
                     Aim::End | Aim::GiveUp(_) => self.tree.stop(number),
                 }
             }

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// It makes a socket: `$XDG_RUNTIME_DIR/tamtam/PID.sock`, or `/tmp/tamtam-UID/PID.sock` where there is no such
 /// folder. Only the same user may connect: the folder has mode 0700, the socket 0600, and on Linux the user of each
 /// connection is looked at, too. Who connects gets figures and the names of types, and can change nothing.
-/// One thread answers, and sleeps while nobody asks. Sockets that programs have left behind are removed.
+/// One thread answers, and sleeps while there is no question. Sockets that programs have left behind are removed.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Where the socket is, and that it is nobody else's.
+//! Where the socket is, and that it is this user's alone.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, Permissions};
@@ -35,7 +35,7 @@ impl Place {
         make_way(path)?;
         let mut hidden = OsString::from(".tamtam-");
         hidden.push(std::process::id().to_string());
-        // The socket is made where nobody else can reach it, and comes to its place with its mode, listening.
+        // The socket is made where no other user can reach it, and comes to its place with its mode, listening.
         let private = path.with_file_name(hidden);
         DirBuilder::new()
             .mode(0o700)
@@ -59,7 +59,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // Somebody may have put something else there.
+        // Another program may have put something else there.
         let is_ours = fs::symlink_metadata(&self.path)
             .is_ok_and(|file| (file.dev(), file.ino()) == self.file);
         if is_ours {
@@ -102,7 +102,7 @@ fn make_way(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder of all sockets of this user, which nobody else can look into.
+/// The folder of all sockets of this user, which no other user can look into.
 fn folder() -> io::Result<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let folder = match runtime {
@@ -113,7 +113,7 @@ fn folder() -> io::Result<PathBuf> {
         Err(why) if why.kind() != ErrorKind::AlreadyExists => return Err(at(&folder)(why)),
         _ => {}
     }
-    // Not through a link that somebody has put there.
+    // Not through a link that another user has put there.
     let found = fs::symlink_metadata(&folder).map_err(at(&folder))?;
     if !found.is_dir() || found.uid() != user() {
         let what = "this is not a folder of this user";

@@ -17,7 +17,7 @@ use super::place::Place;
 
 /// So many may ask at a time. When one more comes, the one goes that has said nothing for the longest time.
 const MOST_LINKS: usize = 16;
-/// How long nobody is let in after that has failed, for instance for want of file descriptors.
+/// How long no client is let in after that has failed, for instance for want of file descriptors.
 const REST: Duration = Duration::from_millis(100);
 
 /// The thread that answers. Dropping it ends it, and removes its socket.
@@ -66,7 +66,7 @@ fn serve(place: &Place, end: &UnixStream) {
         let ready = match wait(place, end, &links, rest) {
             Ok(ready) => ready,
             Err(why) if why.kind() == ErrorKind::Interrupted => continue,
-            // What could be waited for is gone: nobody can be answered any more.
+            // What could be waited for is gone: no client can be answered any more.
             Err(_) => return,
         };
         if ready.ends {

@@ -56,7 +56,7 @@ impl Shared {
     /// Brings a task to the entrance.
     #[inline]
     pub(super) fn bring(&self, task: Task) {
-        // Nobody is to overtake a queue.
+        // No task is to overtake a queue.
         let has_queue = self.entrance.length.load(Ordering::Relaxed) != 0;
         let task = if has_queue {
             Some(task)

@@ -9,7 +9,7 @@ impl Watched for Shared {
             let people = self.people.lock();
             (people.stand_ins, people.blocked)
         };
-        // Whoever is blocked counts as busy.
+        // A thread that is blocked counts as busy.
         let idle_threads =
             (self.threads + stand_ins).saturating_sub(self.busy.count().max(blocked));
         let due = |desk: &Desk| desk.ring.len() + usize::from(desk.next.is_full());

@@ -81,7 +81,7 @@ impl Shared {
         (0..self.count_desks()).filter_map(|ring| Some((ring, self.used_desk(ring)?)))
     }
 
-    /// Takes over from a thread that has been at one turn for long. Where all have something to do, nobody else would;
+    /// Takes over from a thread that has been at one turn for long. Where all have something to do, no other thread would;
     /// and a thread may be kept by its turn, or not have a core at all.
     #[cold]
     pub(super) fn look_after_others(&self, ring: usize, round: &mut Round) {
@@ -180,7 +180,7 @@ impl Shared {
             };
             let is_called = || vigil::calls() != calls;
             nap = (nap * 2).min(LONGEST_NAP);
-            // Somebody works, and nobody would look whether that takes long.
+            // A thread works, and none would look whether that takes long.
             let is_missed = || {
                 !naps.get() && self.busy.count() != 0 && self.napping.load(Ordering::SeqCst) == 0
             };
@@ -210,9 +210,9 @@ impl Shared {
             let ready = || {
                 self.desk(ring).pace.counts.sleeps.add_one();
                 if watches {
-                    // About to sleep. Whoever still sees that somebody looks has made something due before
+                    // About to sleep. A thread that still sees that this one looks has made something due before
                     // this, which is seen now.
-                    self.entrance.watched.store(NOBODY, Ordering::SeqCst);
+                    self.entrance.watched.store(NOT_LOOKING, Ordering::SeqCst);
                 }
                 self.has_tasks() || self.is_over() || is_missed() || is_called()
             };
@@ -228,7 +228,7 @@ impl Shared {
             if watches {
                 let next = match found {
                     Some(Found::Task(_)) => BACK_SOON,
-                    _ => NOBODY,
+                    _ => NOT_LOOKING,
                 };
                 self.entrance.watched.store(next, Ordering::SeqCst);
             }
@@ -255,7 +255,7 @@ impl Shared {
             };
             end_nap();
             if watches && self.has_tasks() {
-                // More came while we looked, and nobody was woken for it.
+                // More came while this thread looked, and none was woken for it.
                 self.idle.notify_one();
             }
             return Some(task);

@@ -54,7 +54,7 @@ impl Shared {
         }
         self.rest();
         if self.ending.load(Ordering::SeqCst) {
-            // Somebody may wait for the last one who works.
+            // A thread may wait for the last one that works.
             self.idle.notify_all();
         }
     }
@@ -126,7 +126,7 @@ impl Shared {
                 // It looks for itself.
                 self.bring_first(next.take());
             } else if let Some(task) = next.take() {
-                // SAFETY: nobody owns this desk before its thread has started, which makes what was put there visible.
+                // SAFETY: no thread owns this desk before its own has started, which makes what was put there visible.
                 let left = unsafe { self.desk(stand_in).next.put(task) };
                 next = left;
             }
