@@ -66,9 +66,9 @@ const LEANING: [&str; 10] = [
 const FEWEST_WORDS: usize = 3;
 const PERSONS: [&str; 4] = ["nobody", "somebody", "someone", "whoever"];
 
-/// What breaks the rule in this crate; of persons only if `persons` are looked for.
+/// What breaks the rule in this crate.
 #[must_use]
-pub fn breaches(sources: &Sources, persons: bool) -> Vec<Breach> {
+pub fn breaches(sources: &Sources) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for source in &sources.files {
         let mut add = |line, what| {
@@ -90,12 +90,10 @@ pub fn breaches(sources: &Sources, persons: bool) -> Vec<Breach> {
                 add(line, What::TooShort);
             }
         }
-        if persons {
-            for (line, comment) in comments(source) {
-                let mut words = comment.split(|sign: char| !sign.is_alphanumeric());
-                if words.any(|word| PERSONS.contains(&word.to_lowercase().as_str())) {
-                    add(line, What::Person);
-                }
+        for (line, comment) in comments(source) {
+            let mut words = comment.split(|sign: char| !sign.is_alphanumeric());
+            if words.any(|word| PERSONS.contains(&word.to_lowercase().as_str())) {
+                add(line, What::Person);
             }
         }
     }

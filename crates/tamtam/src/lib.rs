@@ -4,7 +4,7 @@
 /// Channels, slots, properties, events and latches between threads: the whole of the crate `tamtam-channel`,
 /// its error types included.
 ///
-/// The names that most programs use are at the root of this crate, too. Whoever comes from
+/// The names that most programs use are at the root of this crate, too. A reader who comes from
 /// `crossbeam-channel` can write `use tamtam::channel as crossbeam_channel;` and change nothing else.
 #[cfg(feature = "channel")]
 pub use tamtam_channel as channel;
@@ -15,7 +15,7 @@ pub use tamtam_channel as channel;
 pub use tamtam_actor as actor;
 
 /// Tables on their way: the row set and its packed encoding: the whole of the crate `tamtam-rows` as it is without
-/// features. Whoever wants its other forms depends on that crate beside this one.
+/// features. Programs that want its other forms depend on that crate beside this one.
 #[cfg(feature = "rows")]
 pub use tamtam_rows as rows;
 

@@ -60,7 +60,7 @@ pub enum Against {
     All,
     /// Other crates, where they are built
     Rust,
-    /// Nobody else: our own ways, and the standard library's, which are in this program
+    /// No others: our own ways, and the standard library's, which are in this program
     None,
 }
 

@@ -96,7 +96,7 @@ fn pin(_core: usize) -> Result<()> {
 ///
 /// # Errors
 ///
-/// If it cannot be pinned, or nobody reads that it is ready.
+/// If it cannot be pinned, or what it writes when it is ready cannot be read.
 pub fn be(core: Option<usize>) -> Result<ExitCode> {
     if let Some(core) = core {
         pin(core)?;
@@ -104,7 +104,7 @@ pub fn be(core: Option<usize>) -> Result<ExitCode> {
     let closed = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&closed);
     std::thread::spawn(move || {
-        // Whether by its end or by an error, nobody holds the other end any more.
+        // Whether by its end or by an error, the other end is not held any more.
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         seen.store(true, Ordering::Relaxed);
     });

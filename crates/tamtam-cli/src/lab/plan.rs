@@ -31,7 +31,7 @@ const FIRST_LOOK_BUDGET: Duration = Duration::from_secs(56);
 /// `--quick` ends in less than five minutes.
 const QUICK_BUDGET: Duration = Duration::from_secs(290);
 
-/// With `--quick` nobody gets less, however many there are.
+/// With `--quick` no contender gets less, however many there are.
 const SHORTEST_QUICK_LIMIT: Duration = Duration::from_millis(100);
 /// What a run takes beside what it measures: a process, its warm-up and its end.
 const OVERHEAD: Duration = Duration::from_millis(60);

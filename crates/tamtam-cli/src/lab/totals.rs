@@ -266,7 +266,7 @@ fn unread(lines: &[Line]) -> Option<String> {
     if names.is_empty() {
         return None;
     }
-    // At the first call nobody knows what a decoder would take that has yet to be compiled.
+    // At the first call it is not known what a decoder would take that has yet to be compiled.
     let might_win = distinct(&|line| match line.client {
         Client::Warm => &line.unread_might_win,
         Client::Rust | Client::Cold => &[],

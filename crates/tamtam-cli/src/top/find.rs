@@ -30,7 +30,7 @@ fn folders() -> Vec<PathBuf> {
         .into_iter()
         .collect();
     folders.push(PathBuf::from(format!("/tmp/tamtam-{user}")));
-    // What somebody else has made there is not looked into.
+    // What another user has made there is not looked into.
     folders.retain(|folder| {
         std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir() && found.uid() == user)
     });

@@ -50,7 +50,7 @@ fn one_word(text: &str) -> String {
 impl Line {
     /// # Errors
     ///
-    /// If nobody serves there, or it is another user's.
+    /// If no program serves there, or it is another user's.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let shown = path.display();
         let file = std::fs::metadata(path).with_context(|| {

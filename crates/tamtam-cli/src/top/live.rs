@@ -149,7 +149,7 @@ fn run(
     }
 }
 
-/// Whether there is somebody to show a live table to.
+/// Whether there is a reader to show a live table to.
 pub(crate) fn is_possible() -> bool {
     use std::io::IsTerminal;
     stdout().is_terminal() && std::io::stdin().is_terminal()

@@ -54,7 +54,7 @@ pub(super) struct Nodes<H, const WORDS: usize> {
 }
 
 impl<H, const WORDS: usize> Nodes<H, WORDS> {
-    /// Nobody yet.
+    /// No actor yet.
     pub(super) fn at(home: H) -> Self {
         Nodes {
             home,
@@ -88,7 +88,7 @@ impl<H: Home, const WORDS: usize> Actors<WORDS> for Nodes<H, WORDS> {
         if plan.is_closed()
             && let Next::Known(node) = next
         {
-            // It was empty: nobody else fills it.
+            // It was empty: no other thread fills it.
             let _ = first.set(node);
         }
     }
@@ -99,7 +99,7 @@ impl<H: Home, const WORDS: usize> Actors<WORDS> for Nodes<H, WORDS> {
     }
 
     fn clear(&mut self) {
-        // In a closed ring everybody has somebody who knows him.
+        // In a closed ring each actor is known to another one.
         if let Some(first) = self.entries.first() {
             first.stop();
         }

@@ -20,7 +20,7 @@ pub(super) struct Players<H, P: Part> {
 }
 
 impl<H, P: Part> Players<H, P> {
-    /// Nobody yet.
+    /// No actor yet.
     pub(super) fn at(home: H) -> Self {
         Players {
             home,
@@ -88,7 +88,7 @@ impl<H: Home, P: Part> Stage<P> for Players<H, P> {
             };
             self.all.push(self.home.spawn(player));
         }
-        // It was empty: nobody else fills it.
+        // It was empty: no other thread fills it.
         let _ = known.set(self.all.clone());
     }
 
@@ -99,7 +99,7 @@ impl<H: Home, P: Part> Stage<P> for Players<H, P> {
 
     fn clear(&mut self) {
         for address in self.all.drain(..) {
-            // All know all, so nobody would be dropped.
+            // All know all, so none would be dropped.
             address.stop();
         }
         self.gone.wait();

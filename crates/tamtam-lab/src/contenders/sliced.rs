@@ -15,7 +15,7 @@ const SLICE: Duration = Duration::from_micros(10);
 /// Article A's other reader: it looks at the shared value only between slices of other work.
 ///
 /// A message waits for the rest of the slice, on each side; on one core for the rest of the other's time slice, since
-/// nobody here ever yields.
+/// neither side ever yields.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sliced;
 

@@ -305,7 +305,7 @@ fn flood(
     sender.next = start;
     let timetable = start.duration_since(shared.epoch).as_nanos();
     let timetable = u64::try_from(timetable).unwrap_or(u64::MAX);
-    // Whoever gets a message that counts sees it with that message.
+    // The actor that gets a message that counts sees it with that message.
     shared.timetable.store(timetable, Ordering::Relaxed);
     let rounds = sender.rounds(u64::MAX, start + conditions.limit);
     let elapsed = start.elapsed();
@@ -461,7 +461,7 @@ mod tests {
                 (Message::Drop(number), Fault::DoubleDrop(at)) if number == at
             );
             for _ in 0..1 + usize::from(doubled) {
-                // Nobody hears it at the end.
+                // It is not heard at the end.
                 let _ = self.0.send(Some((position, message)));
             }
         }

@@ -216,7 +216,7 @@ mod tests {
             }
         }
 
-        // Nobody counts before the driver has looked whether all have.
+        // No thread counts before the driver has looked whether all have.
         fn count_down(&self) {
             while !self.asked.load(Ordering::Acquire) {
                 thread::yield_now();

@@ -1,6 +1,6 @@
 //! `property`: the latest value, read again and again, by itself and while it is set without pause.
 //!
-//! An operation is one `get` of a value of 16 bytes. Extra `get`: nobody else is there. The thread sets a new value now
+//! An operation is one `get` of a value of 16 bytes. Extra `get`: no other thread is there. The thread sets a new value now
 //! and then, and reads it in between; every value read must be that very one. After that it only sets, which gives
 //! `set_ns_per_op`, and looks now and then whether the last value is there.
 //!
@@ -9,7 +9,7 @@
 //! read before, and no older than the newest whose `set` had returned before the `get` began. In the timed pass the
 //! published number is read once in up to 4,096 gets, because it lies on a cache line that the writer writes: reading it
 //! each time would cost more than the `get`. Gets count only where the writer was at work: a stretch of them in which it
-//! set nothing, because the system gave its core to somebody else, is left out. A second pass, which is not timed, reads it before every `get`. In the end
+//! set nothing, because the system gave its core to another program, is left out. A second pass, which is not timed, reads it before every `get`. In the end
 //! the last value that was set must be there.
 
 use std::hint::black_box;
@@ -89,7 +89,7 @@ impl Versions {
         }
     }
 
-    /// Takes the value when nobody sets: it must be this very version.
+    /// Takes the value when it is not being set: it must be this very version.
     #[inline]
     fn accept_exactly(&self, value: &Packet16, version: u64) -> Result<(), Failure> {
         match value.open() {

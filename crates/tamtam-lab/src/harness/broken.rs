@@ -145,7 +145,7 @@ impl<M: Clone + Send + 'static> Post<M> for Sending<M> {
         if full {
             return Err(message);
         }
-        // Nobody else sends in the tests that use this.
+        // Nothing else is sent in the tests that use this.
         self.send(message);
         Ok(())
     }

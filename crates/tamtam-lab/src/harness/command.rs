@@ -226,7 +226,7 @@ fn print(lines: &str) -> ExitCode {
     let mut out = io::stdout().lock();
     match out.write_all(lines.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads has seen enough.
+        // The reader has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("the figures cannot be written: {error}");

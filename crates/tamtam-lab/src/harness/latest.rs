@@ -1,6 +1,6 @@
 //! Ways of publishing the latest value.
 
-/// A way of publishing the latest value: it is set by one and read by others, and nobody waits for anybody's reading.
+/// A way of publishing the latest value: it is set by one and read by others, and neither side waits for the other.
 pub trait Latest<V>: Copy + Send + Sync + 'static {
     /// What sets it.
     type Writer: SetLatest<V>;

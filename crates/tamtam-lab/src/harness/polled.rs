@@ -5,7 +5,7 @@ use std::hint::spin_loop;
 use crate::{End, GetLatest, Handover, Latest, SetLatest};
 
 /// The handover through two places of the latest value, one for each direction, which are looked at in a tight loop until
-/// they have changed. Only strict turns can use it: what nobody has read is overwritten.
+/// they have changed. Only strict turns can use it: what was not read is overwritten.
 #[derive(Debug, Clone, Copy)]
 pub struct Polled<L>(pub L);
 

@@ -16,7 +16,7 @@ pub trait Troupe: Copy + 'static {
     /// processors that the calling thread may use now.
     fn open<P: Part>(&self, threads: usize) -> Self::Stage<P>;
 
-    /// The same, but with threads of its own, so that actors run while nobody waits.
+    /// The same, but with threads of its own, so that actors run while no thread waits.
     fn open_apart<P: Part>(&self, threads: usize) -> Self::Stage<P> {
         self.open(threads)
     }

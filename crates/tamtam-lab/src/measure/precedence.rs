@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 ///
 /// Who sends by a timetable beside busy threads is otherwise let in when the system sees fit: where there are fewer
 /// cores than threads, that is up to one of its time slices later, some milliseconds, and then all that has become due
-/// is sent at once. Whoever receives it would be measured at another load than was said (Tene, *How NOT to Measure
+/// is sent at once. Its receiver would be measured at another load than was said (Tene, *How NOT to Measure
 /// Latency*, 2013, calls that coordinated omission).
 #[derive(Debug)]
 pub(crate) struct Precedence {

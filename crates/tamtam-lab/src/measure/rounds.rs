@@ -42,7 +42,7 @@ pub(crate) fn measure(
     let elapsed: Duration = rounds.iter().map(|round| round.whole).sum();
     let all = operations * rounds.len() as u64;
     let microseconds = |time: Duration| time.as_nanos() as f64 / 1e3;
-    // Whoever compiles while it runs is compared by what it comes to.
+    // A contender that compiles while it runs is compared by what it comes to.
     let steady = &rounds[rounds.len() / 2..];
     let middle = |time: fn(&Round) -> Duration| {
         let mut times: Vec<f64> = steady

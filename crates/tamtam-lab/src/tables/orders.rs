@@ -78,7 +78,7 @@ pub(super) fn rows(count: usize) -> Result<Rows, ShapeError> {
             order += 1 + u32::from(random.chance(0.07));
             lines_left = 1 + (random.exponential() * 0.8) as u64;
             customer = customers.pick(&mut random);
-            // Whoever buys again lives where he lived.
+            // A customer that buys again lives at the same place.
             land = countries.pick(&mut Random::new(customer as u64));
         }
         lines_left -= 1;

@@ -62,7 +62,7 @@ pub(super) fn rows(count: usize) -> Result<Rows, ShapeError> {
                     .with("moving", Kind::Bool, moving)
                     .rows();
             }
-            // The walks go on while nobody hears of them.
+            // The walks go on while they are not reported.
             device.temperature += random.normal() * 0.03;
             device.humidity = (device.humidity + random.normal() * 0.15).clamp(5.0, 100.0);
             device.pressure += random.normal() * 0.02;

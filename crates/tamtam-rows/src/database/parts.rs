@@ -51,7 +51,7 @@ pub(super) mod sealed {
             sample: &[Self::Row],
         ) -> Result<Kind, DatabaseError>;
 
-        /// Whether a column's values can be read as this type, which somebody asked for.
+        /// Whether a column's values can be read as this type, which was asked for.
         fn gives(column: &Self::Column, kind: &Kind) -> bool;
 
         /// A value of a column of this type, which the column gives.

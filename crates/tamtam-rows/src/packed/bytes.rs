@@ -72,7 +72,7 @@ pub(crate) struct Input<'a> {
     end: usize,
     /// Where in the stream `bytes` begins.
     origin: u64,
-    /// The codecs met, if somebody asks for them.
+    /// The codecs met, if they are asked for.
     pub(crate) met: Option<Vec<Met>>,
     /// How many more bytes of columns may be made.
     pub(crate) budget: u64,

@@ -9,7 +9,7 @@ use crate::{Card, Contender, Measure, Post, Queue, Retrieve};
 
 /// What one writes by hand: a `VecDeque` under a `Mutex`, and a `Condvar` for each side.
 ///
-/// Who waits is counted under the lock, since notifying a `Condvar` costs a system call even if nobody waits.
+/// Who waits is counted under the lock, since notifying a `Condvar` costs a system call even if no thread waits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MutexCondvar;
 

@@ -53,7 +53,7 @@ struct Shared<M> {
 #[derive(Debug)]
 struct State<M> {
     messages: Vec<M>,
-    // Who waits is counted under the lock, since notifying a Condvar costs a system call even if nobody waits.
+    // Who waits is counted under the lock, since notifying a Condvar costs a system call even if no thread waits.
     receiver_waits: bool,
     waiting_senders: usize,
 }

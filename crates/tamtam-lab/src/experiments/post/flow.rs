@@ -35,7 +35,7 @@ pub(crate) trait Draw<P>: Send + 'static {
     /// Those of `accept`.
     fn draw(&mut self, accept: impl FnMut(&P) -> Result<bool, Failure>) -> Result<(), Failure>;
 
-    /// Whether a message is there that nobody waits for.
+    /// Whether a message is there that is not waited for.
     fn has_more(&mut self) -> bool;
 }
 

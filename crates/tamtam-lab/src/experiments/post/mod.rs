@@ -258,7 +258,7 @@ impl<G: Gate> Worker<G> {
                     gate.pass();
                     let retrieved = retrieve(&mut receiver, &mut sequences, count);
                     let failed = retrieved.is_err();
-                    // A closed channel: the main thread has all its rounds, and nobody opens the gate again.
+                    // A closed channel: the main thread has all its rounds, and does not open the gate again.
                     if report.send(retrieved).is_err() || failed {
                         return;
                     }

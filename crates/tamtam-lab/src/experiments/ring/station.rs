@@ -135,7 +135,7 @@ impl Office {
                 }
                 false
             }
-            // A token that went astray ends at once, since nobody knows when it should.
+            // A token that went astray ends at once, since it is not known when it should.
             Fate::EndAfter(hops, latch) => match parcel.open() {
                 Some((_, made)) if made < *hops => true,
                 _ => {

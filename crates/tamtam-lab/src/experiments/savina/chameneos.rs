@@ -63,13 +63,13 @@ pub(super) enum Message {
     Start,
     /// To the mall: here I am.
     Come(Visit),
-    /// To a creature, about its visit of that number: somebody has come, too.
+    /// To a creature, about its visit of that number: another one has come, too.
     Meet { visit: u32, with: Visit },
     /// To the one who came second, about its visit of that number: the colour that both have now.
     Change { visit: u32, colour: Colour },
     /// To a creature, about its visit of that number: the mall has closed.
     Closed { visit: u32 },
-    /// To the mall: how often a creature has met somebody.
+    /// To the mall: how often a creature has met another one.
     Met { who: u32, times: u32 },
 }
 
@@ -93,7 +93,7 @@ pub(super) struct Mall {
     game: Chameneos,
     waiting: Option<Visit>,
     meetings: u32,
-    /// Who has yet to say how often it met somebody, by the positions.
+    /// Who has yet to say how often it met another one, by the positions.
     expected: Vec<bool>,
     met: u64,
     tally: Arc<Tally>,

@@ -197,7 +197,7 @@ fn probabilities(symbols: &[u8]) -> Vec<u16> {
             .max_by_key(|&symbol| shares[symbol])
             .expect("there is a symbol");
         let missing = i64::from(TOTAL) - sum;
-        // Where too much was added, nobody gives more than half of what he has.
+        // Where too much was added, no symbol gives more than half of what it has.
         let most_taken = (i64::from(shares[most]) / 2 - 1).max(1);
         let change = missing.max(-most_taken);
         shares[most] = (i64::from(shares[most]) + change) as u16;

@@ -18,7 +18,7 @@ use plain::Refused;
 ///
 /// Values can be used in place if they lie aligned, and if the processor is little-endian, as the format is. The first
 /// is so where `bytes` begin at a multiple of 8, as what an allocator gives and what is mapped do. Of what is not so,
-/// a copy is made, since whoever receives bytes cannot always choose where: [`is_in_place`](View::is_in_place) tells.
+/// a copy is made, since a receiver of bytes cannot always choose where: [`is_in_place`](View::is_in_place) tells.
 ///
 /// ```
 /// use tamtam_rows::packed::{self, Mode, View};
