@@ -1,9 +1,10 @@
 //! The rule of words: each module says what it is for, and what stands beside unsafe code proves it by itself.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use syn::{AttrStyle, Attribute};
+use syn::{AttrStyle, Attribute, Item};
 
 use crate::{Source, Sources};
 
@@ -130,4 +131,50 @@ fn notes(source: &Source) -> Vec<(usize, String)> {
         }
     }
     notes
+}
+
+/// The types, traits and aliases of the crate whose names are given in more than one file, and these files. What only tests
+/// or models have does not count.
+#[must_use]
+pub fn doubled_names(sources: &Sources) -> BTreeMap<String, BTreeSet<PathBuf>> {
+    let mut names = BTreeMap::new();
+    for source in &sources.files {
+        collect(&source.syntax.items, &source.file, &mut names);
+    }
+    names.retain(|_, files: &mut BTreeSet<PathBuf>| files.len() > 1);
+    names
+}
+
+fn collect(items: &[Item], file: &Path, names: &mut BTreeMap<String, BTreeSet<PathBuf>>) {
+    for item in items {
+        let (name, attributes) = match item {
+            Item::Struct(item) => (&item.ident, &item.attrs),
+            Item::Enum(item) => (&item.ident, &item.attrs),
+            Item::Union(item) => (&item.ident, &item.attrs),
+            Item::Trait(item) => (&item.ident, &item.attrs),
+            Item::Type(item) => (&item.ident, &item.attrs),
+            Item::Mod(module) => {
+                if let (Some((_, items)), false) = (&module.content, is_for_tests(&module.attrs)) {
+                    collect(items, file, names);
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        if !is_for_tests(attributes) {
+            let files = names.entry(name.to_string()).or_default();
+            files.insert(file.to_owned());
+        }
+    }
+}
+
+fn is_for_tests(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        let syn::Meta::List(list) = &attribute.meta else {
+            return false;
+        };
+        let condition = list.tokens.to_string();
+        attribute.path().is_ident("cfg")
+            && (condition == "test" || condition.starts_with("all (test"))
+    })
 }

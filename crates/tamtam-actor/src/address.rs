@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use tamtam_wait::Source;
 
 use crate::ask_future::{AskFuture, Limit};
-use crate::cell::{AtWork, Cell, Door, Place};
+use crate::cell::{AnyActor, AtWork, Cell, Door};
 use crate::error::{AskError, NoThread, TellError};
 use crate::id::ActorId;
-use crate::mailbox::{Level, WhenFull, apart};
+use crate::mailbox::{Level, WhenNoRoom, apart};
 use crate::reply::{Answer, AskedBy, Reply};
 use crate::task::ThreadWait;
 use crate::waits::{GRACE, HeldWait, Waiting};
@@ -111,7 +111,7 @@ impl<M> Address<M> {
 
     #[inline(never)]
     fn tell_otherwise(&self, message: M) -> Result<(), TellError<M>> {
-        self.push(message, WhenFull::AsMade)
+        self.push(message, WhenNoRoom::AsMade)
     }
 
     /// As [`tell`](Address::tell), but never waits: a full mailbox that is made for waiting gives the message back.
@@ -120,7 +120,7 @@ impl<M> Address<M> {
     ///
     /// [`TellError`] with the message: the mailbox is limited and full, or the actor has stopped.
     pub fn try_tell(&self, message: M) -> Result<(), TellError<M>> {
-        self.push(message, WhenFull::GiveBack)
+        self.push(message, WhenNoRoom::GiveBack)
     }
 
     /// As [`tell`](Address::tell), but waits for room in a full mailbox, at most `timeout`; also where the message
@@ -136,7 +136,7 @@ impl<M> Address<M> {
     /// As [`tell`](Address::tell).
     pub fn tell_timeout(&self, message: M, timeout: Duration) -> Result<(), TellError<M>> {
         let deadline = Instant::now().checked_add(timeout);
-        self.push(message, WhenFull::WaitUntil(deadline))
+        self.push(message, WhenNoRoom::WaitUntil(deadline))
     }
 
     /// As [`tell`](Address::tell), for async code: room in a full mailbox is awaited, with any runtime or none;
@@ -181,7 +181,7 @@ impl<M> Address<M> {
     }
 
     #[inline]
-    fn push(&self, message: M, when: WhenFull) -> Result<(), TellError<M>> {
+    fn push(&self, message: M, when: WhenNoRoom) -> Result<(), TellError<M>> {
         match &self.way {
             Way::Here(cell) => cell.0.push(message, when),
             Way::Through(recipient) => recipient.push(message, when, None),
@@ -192,7 +192,7 @@ impl<M> Address<M> {
     pub(crate) fn push_asked(
         &self,
         message: M,
-        when: WhenFull,
+        when: WhenNoRoom,
         asked_by: Option<AskedBy>,
     ) -> Result<(), TellError<M>> {
         match &self.way {
@@ -273,9 +273,9 @@ impl<M> Address<M> {
         }
         let (reply, answer) = Reply::open_for_thread();
         let when = if self.waits() {
-            WhenFull::WaitUntil(deadline)
+            WhenNoRoom::WaitUntil(deadline)
         } else {
-            WhenFull::AsMade
+            WhenNoRoom::AsMade
         };
         self.push(question(reply), when)?;
         wait.has_sent();
@@ -293,9 +293,9 @@ impl<M> Address<M> {
     ) -> Result<R, AskError> {
         let (reply, answer) = Reply::open();
         let when = if self.waits() {
-            WhenFull::WaitUntil(deadline)
+            WhenNoRoom::WaitUntil(deadline)
         } else {
-            WhenFull::AsMade
+            WhenNoRoom::AsMade
         };
         self.push_asked(question(reply), when, Some(answer.asked_by()))?;
         wait.has_sent();
@@ -383,7 +383,7 @@ impl<M> Address<M> {
         answer: &Answer<R>,
     ) -> Result<(), AskError> {
         let put = if self.notes_askers() {
-            self.push_asked(question, WhenFull::AsMade, Some(answer.asked_by()))
+            self.push_asked(question, WhenNoRoom::AsMade, Some(answer.asked_by()))
         } else {
             self.tell(question)
         };
@@ -514,7 +514,7 @@ impl<M: Send + 'static> Address<M> {
         let (reply, answer) = Reply::open();
         let open = answer.to_open();
         let asked_by = self.notes_askers().then(|| answer.asked_by());
-        let put = self.push_asked(question(reply), WhenFull::GiveBack, asked_by.clone());
+        let put = self.push_asked(question(reply), WhenNoRoom::GiveBack, asked_by.clone());
         let waiting = match put {
             Ok(()) => Ok(None),
             Err(error) if error.is_full() && self.waits() => {
@@ -540,9 +540,9 @@ impl<M: Send + 'static> Address<M> {
     }
 
     /// The actor, whatever its type is.
-    pub(crate) fn place(&self) -> Arc<dyn Place> {
+    pub(crate) fn place(&self) -> Arc<dyn AnyActor> {
         match &self.way {
-            Way::Here(cell) => Arc::clone(&cell.0) as Arc<dyn Place>,
+            Way::Here(cell) => Arc::clone(&cell.0) as Arc<dyn AnyActor>,
             Way::Through(recipient) => recipient.place(),
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::error::AskError;
 use crate::id::ActorId;
-use crate::waits::{HeldWait, Open};
+use crate::waits::{HeldWait, OpenQuestion};
 
 /// The answer to a question, awaited: see [`Address::ask_async`](crate::Address::ask_async).
 ///
@@ -37,7 +37,7 @@ use crate::waits::{HeldWait, Open};
 pub struct AskFuture<R> {
     pub(crate) answer: Pin<Box<dyn Future<Output = Result<R, AskError>> + Send>>,
     pub(crate) to: ActorId,
-    pub(crate) question: Arc<dyn Open>,
+    pub(crate) question: Arc<dyn OpenQuestion>,
     pub(crate) wait: HeldWait,
 }
 

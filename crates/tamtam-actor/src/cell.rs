@@ -26,7 +26,8 @@ use crate::error::{TellError, panic_of};
 use crate::id::{ActorId, forget_name};
 use crate::mailbox::{
     DeadLetter, Downstream, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed,
-    Reserved, Room, Ruled, Seen, Special, Store, Tail, Things, Upstream, Urgent, WhenFull, tell_of,
+    Reserved, Room, Ruled, Seen, Special, Store, Tail, Things, Upstream, Urgent, WhenNoRoom,
+    tell_of,
 };
 use crate::memory::SlabBox;
 use crate::observe::{Record, told};
@@ -48,7 +49,7 @@ pub(crate) mod owed;
 mod sending;
 mod state;
 
-pub(crate) use at_work::{AtWork, Kind, Muted, Place};
+pub(crate) use at_work::{AnyActor, AtWork, Kind, Muted};
 pub(crate) use door::Door;
 pub(crate) use dropped::{dropping_for, why_dropped};
 pub(crate) use lifeline::{Concerned, Lifeline, WatchKey, Watched, Watcher};
@@ -90,7 +91,7 @@ pub(crate) enum Turn {
 
 /// What an actor does with the answer to a question of its own.
 pub(crate) trait Continuation: Send {
-    /// `running` is the [`Running`](crate::running::Running) of the actor that it is for.
+    /// `running` is the [`ActorRunner`](crate::runner::ActorRunner) of the actor that it is for.
     fn go_on(self: Box<Self>, running: &mut dyn Any);
 }
 
@@ -693,7 +694,7 @@ impl<M: Send + 'static> AtClose for Cell<M> {
     }
 }
 
-impl<M: Send + 'static> Place for Cell<M> {
+impl<M: Send + 'static> AnyActor for Cell<M> {
     fn id(&self) -> ActorId {
         self.id
     }

@@ -47,11 +47,11 @@ use crate::worker::Worker;
 /// assert_eq!(shown.get(), 42);
 /// ```
 pub struct Comm<Q, R> {
-    address: Address<Call<Q, R>>,
+    address: Address<CommCall<Q, R>>,
 }
 
 /// A question and the way back.
-struct Call<Q, R> {
+struct CommCall<Q, R> {
     argument: Q,
     reply: Reply<R>,
 }
@@ -67,7 +67,7 @@ impl<Q: Send + 'static, R: Send + 'static> Comm<Q, R> {
     ///
     /// [`AskError`] says why there is no answer.
     pub fn ask(&self, argument: Q) -> Result<R, AskError> {
-        self.address.ask(|reply| Call { argument, reply })
+        self.address.ask(|reply| CommCall { argument, reply })
     }
 
     /// As [`ask`](Comm::ask), for async code.
@@ -76,7 +76,7 @@ impl<Q: Send + 'static, R: Send + 'static> Comm<Q, R> {
     ///
     /// [`AskError`] says why there is no answer.
     pub fn ask_async(&self, argument: Q) -> AskFuture<R> {
-        self.address.ask_async(|reply| Call { argument, reply })
+        self.address.ask_async(|reply| CommCall { argument, reply })
     }
 
     /// As [`ask`](Comm::ask), but waits at most `timeout`.
@@ -86,7 +86,7 @@ impl<Q: Send + 'static, R: Send + 'static> Comm<Q, R> {
     /// [`AskError`] says why there is no answer.
     pub fn ask_timeout(&self, argument: Q, timeout: Duration) -> Result<R, AskError> {
         self.address
-            .ask_timeout(|reply| Call { argument, reply }, timeout)
+            .ask_timeout(|reply| CommCall { argument, reply }, timeout)
     }
 
     /// As [`ask_async`](Comm::ask_async), but waits at most `timeout` from now.
@@ -96,13 +96,13 @@ impl<Q: Send + 'static, R: Send + 'static> Comm<Q, R> {
     /// [`AskError`] says why there is no answer.
     pub fn ask_timeout_async(&self, argument: Q, timeout: Duration) -> AskFuture<R> {
         self.address
-            .ask_timeout_async(|reply| Call { argument, reply }, timeout)
+            .ask_timeout_async(|reply| CommCall { argument, reply }, timeout)
     }
 
     /// Calls the function, and `then` with its answer, on the thread that answers.
     fn call(&self, argument: Q, then: impl FnOnce(Result<R, AskError>) + Send + 'static) {
         let reply = Reply::to(then);
-        if let Err(error) = self.address.tell(Call { argument, reply }) {
+        if let Err(error) = self.address.tell(CommCall { argument, reply }) {
             crate::reply::refuse(error);
         }
     }
@@ -111,8 +111,8 @@ impl<Q: Send + 'static, R: Send + 'static> Comm<Q, R> {
 /// The function at the other end.
 fn function<Q, R>(
     mut function: impl FnMut(Q) -> R,
-) -> impl FnMut(Call<Q, R>, &mut Here<Call<Q, R>>) {
-    move |Call { argument, reply }, _| reply.send(function(argument))
+) -> impl FnMut(CommCall<Q, R>, &mut Here<CommCall<Q, R>>) {
+    move |CommCall { argument, reply }, _| reply.send(function(argument))
 }
 
 /// A callback as an actor, which is called once.
@@ -193,7 +193,7 @@ impl<A: Actor> Context<A> {
         argument: Q,
         then: impl FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
     ) {
-        self.ask(&comm.address, |reply| Call { argument, reply }, then);
+        self.ask(&comm.address, |reply| CommCall { argument, reply }, then);
     }
 
     /// As [`call`](Context::call), but waits at most `timeout` for the answer, as [`ask_timeout`](Context::ask_timeout) does.
@@ -204,7 +204,7 @@ impl<A: Actor> Context<A> {
         timeout: Duration,
         then: impl FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
     ) {
-        let question = |reply| Call { argument, reply };
+        let question = |reply| CommCall { argument, reply };
         self.ask_timeout(&comm.address, question, timeout, then);
     }
 }

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::cell::{Cell, Continuation, Own, Place, State, System};
+use crate::cell::{AnyActor, Cell, Continuation, Own, State, System};
 use crate::error::AskError;
 use crate::id::ActorId;
-use crate::mailbox::{Linked, Mark, Open, WhenFull};
+use crate::mailbox::{Linked, Mark, Open, WhenNoRoom};
 use crate::pipe::Pipes;
 use crate::reply::{Answered, Asked, Race, Reply};
-use crate::running::Running;
+use crate::runner::ActorRunner;
 use crate::time::Timers;
 use tamtam_wait::contain;
 
@@ -273,7 +273,7 @@ fn put_noted<M, R: Send + 'static>(
 ) {
     let asked_by = Arc::downgrade(&(Arc::clone(&race) as Arc<dyn Asked>));
     let question = question(Reply::to_continuation(Box::new(race)));
-    if let Err(error) = address.push_asked(question, WhenFull::AsMade, Some(asked_by)) {
+    if let Err(error) = address.push_asked(question, WhenNoRoom::AsMade, Some(asked_by)) {
         crate::reply::refuse(error);
     }
 }
@@ -326,8 +326,9 @@ where
             let this = self;
             (this.what.generation, this.what.then, this.what.answer)
         };
-        let running = running.downcast_mut::<Running<A>>();
-        if let (Some((actor, context)), Some(answer)) = (running.and_then(Running::parts), answer)
+        let running = running.downcast_mut::<ActorRunner<A>>();
+        if let (Some((actor, context)), Some(answer)) =
+            (running.and_then(ActorRunner::parts), answer)
             && context.generation() == generation
         {
             context.end_waiting();
@@ -388,9 +389,9 @@ impl<M: Send + 'static> Here<M> {
     }
 
     /// The actor, as others know it: not only this cell, if they send to another one; and not any more if this one was replaced.
-    pub(crate) fn place(&self) -> Arc<dyn Place> {
+    pub(crate) fn place(&self) -> Arc<dyn AnyActor> {
         let public = self.cell.upstream().and_then(|others| others.public());
-        match public.map(|public| public.downcast::<Arc<dyn Place>>()) {
+        match public.map(|public| public.downcast::<Arc<dyn AnyActor>>()) {
             Some(Ok(public)) => *public,
             _ => self.cell.to_arc(),
         }

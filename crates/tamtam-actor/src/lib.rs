@@ -13,7 +13,7 @@
 // | 12 | comm, life, listener, stepper | built on the face: other programs' callers, watches and supervisors, listeners, tests that step |
 // | 11 | frame, pool, spawner, worker (one circle) | the homes, and what is said of an actor before it is born there |
 // | 10 | later, line, topic | timers of an actor; the executor of one thread; one message to many |
-// | 9 | actor, context, first_turn, pipe, restart, running (one circle) | the actor and its turn |
+// | 9 | actor, context, first_turn, pipe, restart, runner (one circle) | the actor and its turn |
 // | 8 | address | where an actor is reached |
 // | 7 | reply | the answer to a question |
 // | 6 | ask_future, cell | the mailbox with its state, whatever the actor is; a future's question |
@@ -49,7 +49,7 @@ mod pool;
 mod replaceable;
 mod reply;
 mod restart;
-mod running;
+mod runner;
 mod spawner;
 mod stepper;
 mod task;

@@ -122,7 +122,7 @@ can_be_listened_to!(Receiver, RecvStream; LaneReceiver, LaneStream);
 /// ```
 #[must_use = "dropping it ends the listening; see `detach`"]
 pub struct Listener {
-    address: Address<Look>,
+    address: Address<ListenerLook>,
     detached: bool,
 }
 
@@ -161,19 +161,19 @@ impl fmt::Debug for Listener {
 }
 
 /// Something may be in the channel.
-struct Look;
+struct ListenerLook;
 
 /// Wakes a listener.
-struct Bell(Address<Look>);
+struct ListenerBell(Address<ListenerLook>);
 
-impl Wake for Bell {
+impl Wake for ListenerBell {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
         // Nothing is lost with it if the listener has ended.
-        let _ = self.0.tell(Look);
+        let _ = self.0.tell(ListenerLook);
     }
 }
 
@@ -189,16 +189,16 @@ where
     T: Send + 'static,
     F: FnMut(T) + 'static,
 {
-    type Message = Look;
+    type Message = ListenerLook;
 
     fn started(&mut self, cx: &mut Context<Self>) {
         // With an address of its own it does not end for want of others. Nor by itself with its home, if nothing is sent on
         // the channel any more, as after `after`: it would keep itself for ever.
         cx.here().to_arc().be_told_of_close();
-        self.waker = Some(Waker::from(Arc::new(Bell(cx.address()))));
+        self.waker = Some(Waker::from(Arc::new(ListenerBell(cx.address()))));
     }
 
-    fn handle(&mut self, _: Look, cx: &mut Context<Self>) {
+    fn handle(&mut self, _: ListenerLook, cx: &mut Context<Self>) {
         let Some(waker) = &self.waker else { return };
         let mut context = task::Context::from_waker(waker);
         // What comes meanwhile is for another turn.
@@ -237,9 +237,9 @@ fn listening<L: Listenable, F>(receiver: L, handler: F) -> Listening<L::Message,
     }
 }
 
-fn begin(address: Address<Look>) -> Listener {
+fn begin(address: Address<ListenerLook>) -> Listener {
     // If its home is gone it has ended already.
-    let _ = address.tell(Look);
+    let _ = address.tell(ListenerLook);
     Listener {
         address,
         detached: false,

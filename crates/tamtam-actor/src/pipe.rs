@@ -16,7 +16,7 @@ use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use crate::actor::Actor;
 use crate::cell::{Cell, Continuation, State, System};
 use crate::context::Context;
-use crate::running::Running;
+use crate::runner::ActorRunner;
 use crate::waits::polled_by;
 
 impl<A: Actor> Context<A> {
@@ -116,7 +116,7 @@ impl<A: Actor> Context<A> {
     ) where
         F: Future + Send + 'static,
     {
-        let awaited = Awaited {
+        let awaited = AwaitedFuture {
             future: Box::pin(future),
             then: Some(then),
             output: None,
@@ -222,13 +222,13 @@ trait Await<A: Actor> {
     fn go_on(self: Box<Self>, actor: &mut A, context: &mut Context<A>);
 }
 
-struct Awaited<F: Future, T> {
+struct AwaitedFuture<F: Future, T> {
     future: Pin<Box<F>>,
     then: Option<T>,
     output: Option<F::Output>,
 }
 
-impl<A, F, T> Await<A> for Awaited<F, T>
+impl<A, F, T> Await<A> for AwaitedFuture<F, T>
 where
     A: Actor,
     F: Future,
@@ -277,8 +277,8 @@ struct Poller<A: Actor>(Arc<PipeWaker<A>>);
 impl<A: Actor> Continuation for Poller<A> {
     fn go_on(self: Box<Self>, running: &mut dyn Any) {
         let Some((actor, context)) = running
-            .downcast_mut::<Running<A>>()
-            .and_then(Running::parts)
+            .downcast_mut::<ActorRunner<A>>()
+            .and_then(ActorRunner::parts)
         else {
             return;
         };

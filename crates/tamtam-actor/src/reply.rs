@@ -8,9 +8,9 @@ use tamtam_channel::Slot;
 
 use crate::cell::{dropping_for, owed, why_dropped};
 use crate::error::{AskError, TellError};
-use crate::mailbox::{Filler, Taker, pigeonhole};
+use crate::mailbox::{Filler, Taker, oneshot};
 use crate::time::Timer;
-use crate::waits::Open;
+use crate::waits::OpenQuestion;
 
 /// The way back of an answer: the handler of a question sends the answer with it, once.
 ///
@@ -34,10 +34,10 @@ use crate::waits::Open;
 /// ```
 #[must_use = "dropping a reply tells the asker that there will be no answer"]
 pub struct Reply<R> {
-    way: Option<Way<R>>,
+    way: Option<ReplyWay<R>>,
 }
 
-enum Way<R> {
+enum ReplyWay<R> {
     /// A thread waits, or has given up.
     Thread(Filler<Result<R, AskError>>),
     /// An actor or a task waits, or looks, or has given up.
@@ -93,15 +93,15 @@ impl<R> Reply<R> {
 
     pub(crate) fn to_continuation(then: Box<dyn Answered<R>>) -> Self {
         Reply {
-            way: Some(Way::Call(Mutex::new(then))),
+            way: Some(ReplyWay::Call(Mutex::new(then))),
         }
     }
 
     /// For a thread that does nothing but wait, and is in no actor's turn.
     pub(crate) fn open_for_thread() -> (Self, ThreadAnswer<R>) {
-        let (filler, taker) = pigeonhole();
+        let (filler, taker) = oneshot();
         let reply = Reply {
-            way: Some(Way::Thread(filler)),
+            way: Some(ReplyWay::Thread(filler)),
         };
         (reply, ThreadAnswer(taker))
     }
@@ -110,7 +110,7 @@ impl<R> Reply<R> {
     pub(crate) fn open() -> (Self, Answer<R>) {
         let slot = Arc::new(Slot::new());
         let reply = Reply {
-            way: Some(Way::Slot(Arc::clone(&slot))),
+            way: Some(ReplyWay::Slot(Arc::clone(&slot))),
         };
         (reply, Answer(slot))
     }
@@ -125,9 +125,9 @@ impl<R> Reply<R> {
     /// for an asker that has given up.
     pub fn is_awaited(&self) -> bool {
         match &self.way {
-            Some(Way::Thread(filler)) => filler.is_awaited(),
-            Some(Way::Slot(slot)) => Arc::strong_count(slot) > 1,
-            Some(Way::Call(then)) => {
+            Some(ReplyWay::Thread(filler)) => filler.is_awaited(),
+            Some(ReplyWay::Slot(slot)) => Arc::strong_count(slot) > 1,
+            Some(ReplyWay::Call(then)) => {
                 let then = then.lock().unwrap_or_else(PoisonError::into_inner);
                 then.is_awaited()
             }
@@ -137,10 +137,10 @@ impl<R> Reply<R> {
 
     fn finish(&mut self, answer: Result<R, AskError>) {
         match self.way.take() {
-            Some(Way::Thread(filler)) => filler.fill(answer),
+            Some(ReplyWay::Thread(filler)) => filler.fill(answer),
             // The slot is empty: there is one answer to each question.
-            Some(Way::Slot(slot)) => drop(slot.try_put(answer)),
-            Some(Way::Call(then)) => {
+            Some(ReplyWay::Slot(slot)) => drop(slot.try_put(answer)),
+            Some(ReplyWay::Call(then)) => {
                 let then = then.into_inner();
                 then.unwrap_or_else(PoisonError::into_inner)
                     .answered(answer);
@@ -199,11 +199,11 @@ impl<R> Answer<R> {
     }
 
     /// For those who look who waits for whom.
-    pub(crate) fn to_open(&self) -> Arc<dyn Open>
+    pub(crate) fn to_open(&self) -> Arc<dyn OpenQuestion>
     where
         R: Send + 'static,
     {
-        Arc::clone(&self.0) as Arc<dyn Open>
+        Arc::clone(&self.0) as Arc<dyn OpenQuestion>
     }
 
     /// For those who may have to say that there will be no answer.
@@ -219,7 +219,7 @@ impl<R> Answer<R> {
     }
 }
 
-impl<R: Send> Open for Slot<Result<R, AskError>> {
+impl<R: Send> OpenQuestion for Slot<Result<R, AskError>> {
     fn is_open(&self) -> bool {
         self.is_empty()
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::actor::Actor;
-use crate::cell::{Call, Place, System};
+use crate::cell::{AnyActor, Call, System};
 use crate::context::Context;
 use crate::ended::EndReason;
 use crate::time::{Alarm, Key, Time};
@@ -307,19 +307,19 @@ where
 }
 
 /// A pause before an actor is begun again. It is over when this is dropped.
-pub(crate) struct Pause(Arc<Rest>);
+pub(crate) struct Pause(Arc<RestartPause>);
 
-struct Rest {
-    place: Weak<dyn Place>,
+struct RestartPause {
+    place: Weak<dyn AnyActor>,
     time: Time,
     key: Key,
 }
 
 impl Pause {
-    pub(crate) fn new(place: &Arc<dyn Place>, time: &Time, pause: Duration) -> Self {
+    pub(crate) fn new(place: &Arc<dyn AnyActor>, time: &Time, pause: Duration) -> Self {
         let due = time.now().checked_add(pause);
         Pause(time.set(due, false, None, |key| {
-            Arc::new(Rest {
+            Arc::new(RestartPause {
                 place: Arc::downgrade(place),
                 time: time.clone(),
                 key,
@@ -334,7 +334,7 @@ impl Drop for Pause {
     }
 }
 
-impl Alarm for Rest {
+impl Alarm for RestartPause {
     fn ring(self: Arc<Self>) {
         if let Some(place) = self.place.upgrade() {
             place.send(System::Resume(None));

@@ -16,7 +16,7 @@ use crate::line::Line;
 use crate::mailbox::{Describes, Plain};
 use crate::pool::Pool;
 use crate::restart::{Birth, Once, Policy};
-use crate::running::Running;
+use crate::runner::ActorRunner;
 use crate::task::Home;
 use crate::worker::Worker;
 
@@ -190,7 +190,7 @@ impl<H, B> Spawner<H, B> {
     unsafe fn settle<A: Actor>(
         self,
         first: FirstTurn,
-        make: impl FnOnce(Own<A::Message>) -> Running<A>,
+        make: impl FnOnce(Own<A::Message>) -> ActorRunner<A>,
     ) -> Address<A::Message>
     where
         B: Describes<A::Message>,
@@ -223,7 +223,7 @@ impl<H, B> Spawner<H, B> {
             _ => FirstTurn::of::<A>(),
         };
         // SAFETY: the caller vouches for the actor, which is all that `settle` asks for.
-        unsafe { self.settle(first, |cell| Running::born(cell, actor)) }
+        unsafe { self.settle(first, |cell| ActorRunner::born(cell, actor)) }
     }
 
     /// # Safety
@@ -240,7 +240,7 @@ impl<H, B> Spawner<H, B> {
         // message.
         unsafe {
             self.settle(FirstTurn::WhenCalled, |cell| {
-                Running::born(cell, Function::new(function))
+                ActorRunner::born(cell, Function::new(function))
             })
         }
     }
@@ -273,7 +273,7 @@ impl<H, B> Spawner<H, B> {
         };
         // SAFETY: the caller vouches for the actor; before its first turn there is only `birth`, which may be dropped
         // anywhere.
-        unsafe { self.settle(first, |cell| Running::unborn(cell, birth)) }
+        unsafe { self.settle(first, |cell| ActorRunner::unborn(cell, birth)) }
     }
 }
 

@@ -54,7 +54,7 @@ use crate::time::Time;
 /// assert_eq!(stepper.ask(&adder, |reply| (2, reply)), Ok(3));
 /// ```
 pub struct Stepper {
-    stage: Arc<Stage>,
+    stage: Arc<SteppedStage>,
     choice: RefCell<Choice>,
     /// What was chosen so far, of how many.
     path: RefCell<Vec<(usize, usize)>>,
@@ -72,26 +72,26 @@ enum Choice {
     Path(VecDeque<usize>),
 }
 
-struct Stage {
-    due: Mutex<Due>,
+struct SteppedStage {
+    due: Mutex<SteppedTasks>,
     time: Time,
     thread: ThreadId,
 }
 
 #[derive(Default)]
-struct Due {
+struct SteppedTasks {
     tasks: VecDeque<Task>,
     closed: bool,
 }
 
-impl Stage {
-    fn lock(&self) -> MutexGuard<'_, Due> {
+impl SteppedStage {
+    fn lock(&self) -> MutexGuard<'_, SteppedTasks> {
         // No user code runs under the lock, so it is never poisoned half changed.
         self.due.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Home for Stage {
+impl Home for SteppedStage {
     fn turn_limits(&self) -> TurnLimits {
         TurnLimits {
             messages: 1,
@@ -155,7 +155,7 @@ impl Stepper {
 
     fn choosing(choice: Choice) -> Self {
         Stepper {
-            stage: Arc::new(Stage {
+            stage: Arc::new(SteppedStage {
                 due: Mutex::default(),
                 time: Time::manual(),
                 thread: thread::current().id(),

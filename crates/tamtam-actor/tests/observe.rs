@@ -245,7 +245,7 @@ fn a_pool_counts_its_threads_and_what_they_do() {
 }
 
 #[test]
-fn a_thief_is_counted() {
+fn a_stealer_is_counted() {
     within_limit(|| {
         let pool = observed(2);
         let held = pool.spawn(Clerk);

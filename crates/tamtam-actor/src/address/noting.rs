@@ -7,10 +7,10 @@ use tamtam_wait::Source;
 
 use super::recipient::{Held, Recipient};
 use super::{Address, Way};
-use crate::cell::{Cell, Door, Place};
+use crate::cell::{AnyActor, Cell, Door};
 use crate::error::TellError;
 use crate::id::ActorId;
-use crate::mailbox::{Level, Loss, Reserved, WhenFull};
+use crate::mailbox::{Level, Loss, Reserved, WhenNoRoom};
 use crate::reply::AskedBy;
 use crate::task::ThreadWait;
 
@@ -50,7 +50,7 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Noting<M, COUNTED>
     fn push(
         &self,
         message: M,
-        when: WhenFull,
+        when: WhenNoRoom,
         asked_by: Option<AskedBy>,
     ) -> Result<(), TellError<M>> {
         let envelope = Envelope { message, asked_by };
@@ -62,7 +62,7 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Noting<M, COUNTED>
         self.0.fill(Envelope { message, asked_by }, None);
     }
 
-    fn reserve(&self, when: WhenFull) -> Reserved {
+    fn reserve(&self, when: WhenNoRoom) -> Reserved {
         self.0.reserve(when)
     }
 
@@ -114,7 +114,7 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Noting<M, COUNTED>
         self.0.level()
     }
 
-    fn place(&self) -> Arc<dyn Place> {
+    fn place(&self) -> Arc<dyn AnyActor> {
         self.0.place()
     }
 

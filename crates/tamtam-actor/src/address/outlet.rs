@@ -7,7 +7,7 @@ use tamtam_wait::Source;
 use super::recipient::{Held, Recipient};
 use super::{Address, Way};
 use crate::error::TellError;
-use crate::mailbox::WhenFull;
+use crate::mailbox::WhenNoRoom;
 
 /// A way to an actor that is no address of it: it reaches the actor as long as that lives, and does not
 /// keep it from stopping. What stays is its cell, without the actor.
@@ -31,12 +31,12 @@ impl<M> Outlet<M> {
     /// As [`Address::tell`].
     #[inline]
     pub(crate) fn tell(&self, message: M) -> Result<(), TellError<M>> {
-        self.tell_when(message, WhenFull::AsMade)
+        self.tell_when(message, WhenNoRoom::AsMade)
     }
 
     /// As `tell`, and says what is done if there is no room.
     #[inline]
-    pub(crate) fn tell_when(&self, message: M, when: WhenFull) -> Result<(), TellError<M>> {
+    pub(crate) fn tell_when(&self, message: M, when: WhenNoRoom) -> Result<(), TellError<M>> {
         match self {
             Outlet::Here(cell) => cell.0.push(message, when),
             Outlet::Through(recipient) => recipient.push(message, when, None),

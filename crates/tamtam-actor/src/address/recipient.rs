@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tamtam_wait::Source;
 
-use crate::cell::{Cell, Door, Place, System};
+use crate::cell::{AnyActor, Cell, Door, System};
 use crate::error::TellError;
 use crate::id::ActorId;
-use crate::mailbox::{Level, Loss, Reserved, WhenFull};
+use crate::mailbox::{Level, Loss, Reserved, WhenNoRoom};
 use crate::reply::AskedBy;
 use crate::task::ThreadWait;
 
@@ -49,7 +49,7 @@ pub(crate) trait Recipient<M> {
     fn push(
         &self,
         message: M,
-        when: WhenFull,
+        when: WhenNoRoom,
         asked_by: Option<AskedBy>,
     ) -> Result<(), TellError<M>> {
         match self.reserve(when) {
@@ -66,7 +66,7 @@ pub(crate) trait Recipient<M> {
         Ok(())
     }
 
-    fn reserve(&self, when: WhenFull) -> Reserved;
+    fn reserve(&self, when: WhenNoRoom) -> Reserved;
     /// Sends a message to the place that was kept, and says who waits for an answer to it.
     fn fill(&self, message: M, asked_by: Option<AskedBy>);
     /// Whether it is of use to say who waits for an answer.
@@ -85,14 +85,14 @@ pub(crate) trait Recipient<M> {
     fn door(&self) -> Arc<dyn Door>;
     fn waits(&self) -> bool;
     fn level(&self) -> Option<Level>;
-    fn place(&self) -> Arc<dyn Place>;
+    fn place(&self) -> Arc<dyn AnyActor>;
     /// Where the actor's task lies when it is due.
     fn location(&self) -> usize;
     fn name(&self) -> Option<Arc<str>>;
 }
 
 impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
-    fn reserve(&self, when: WhenFull) -> Reserved {
+    fn reserve(&self, when: WhenNoRoom) -> Reserved {
         self.0.reserve(when)
     }
 
@@ -152,8 +152,8 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
         self.0.level()
     }
 
-    fn place(&self) -> Arc<dyn Place> {
-        Arc::clone(&self.0) as Arc<dyn Place>
+    fn place(&self) -> Arc<dyn AnyActor> {
+        Arc::clone(&self.0) as Arc<dyn AnyActor>
     }
 
     fn location(&self) -> usize {
@@ -177,7 +177,7 @@ where
     M: 'static,
     F: Fn(N) -> M + Send + Sync + 'static,
 {
-    fn reserve(&self, when: WhenFull) -> Reserved {
+    fn reserve(&self, when: WhenNoRoom) -> Reserved {
         self.inner.reserve(when)
     }
 
@@ -252,7 +252,7 @@ where
         self.inner.level()
     }
 
-    fn place(&self) -> Arc<dyn Place> {
+    fn place(&self) -> Arc<dyn AnyActor> {
         self.inner.place()
     }
 

@@ -9,7 +9,7 @@ use tamtam_wait::{Polled, TaskWait, Token};
 
 use super::Address;
 use crate::error::TellError;
-use crate::mailbox::WhenFull;
+use crate::mailbox::WhenNoRoom;
 use crate::reply::AskedBy;
 use crate::waits::{Cycle, HeldWait, UntilDropped, holder};
 
@@ -114,7 +114,7 @@ impl<M> Future for TellFuture<'_, M> {
         loop {
             if !this.wait.is_listed() {
                 // The first time, or there is room as it seems.
-                match address.push_asked(message, WhenFull::GiveBack, this.asked_by.clone()) {
+                match address.push_asked(message, WhenNoRoom::GiveBack, this.asked_by.clone()) {
                     Err(refused) if refused.is_full() => message = refused.into_inner(),
                     decided => {
                         this.held = None;

@@ -9,7 +9,7 @@ use super::{Lifeline, System, WatchKey, Watcher};
 use crate::id::ActorId;
 
 /// An actor, whatever its type is.
-pub(crate) trait Place: Send + Sync {
+pub(crate) trait AnyActor: Send + Sync {
     fn id(&self) -> ActorId;
     /// For people to read.
     fn message_type(&self) -> &'static str;
@@ -33,28 +33,28 @@ pub(crate) trait Place: Send + Sync {
 
 /// What a cell can be made into by those who do not know its type.
 pub(crate) struct Kind {
-    pub(crate) place: unsafe fn(NonNull<()>) -> Arc<dyn Place>,
+    pub(crate) place: unsafe fn(NonNull<()>) -> Arc<dyn AnyActor>,
 }
 
 #[derive(Clone, Copy)]
-struct Worker {
+struct CellAtWork {
     cell: NonNull<()>,
     kind: &'static Kind,
 }
 
 #[cfg(not(tamtam_loom))]
 thread_local! {
-    static AT_WORK: Cell<Option<Worker>> = const { Cell::new(None) };
+    static AT_WORK: Cell<Option<CellAtWork>> = const { Cell::new(None) };
 }
 
 #[cfg(tamtam_loom)]
 loom::thread_local! {
-    static AT_WORK: Cell<Option<Worker>> = Cell::new(None);
+    static AT_WORK: Cell<Option<CellAtWork>> = Cell::new(None);
 }
 
 /// A turn, for as long as it lasts: an actor is at work on this thread.
 pub(crate) struct AtWork {
-    before: Option<Worker>,
+    before: Option<CellAtWork>,
     /// It belongs to this thread.
     thread: PhantomData<*const ()>,
 }
@@ -66,7 +66,7 @@ impl AtWork {
     #[inline(always)]
     pub(crate) unsafe fn begin(cell: NonNull<()>, kind: &'static Kind) -> Self {
         AtWork {
-            before: AT_WORK.with(|at_work| at_work.replace(Some(Worker { cell, kind }))),
+            before: AT_WORK.with(|at_work| at_work.replace(Some(CellAtWork { cell, kind }))),
             thread: PhantomData,
         }
     }
@@ -82,7 +82,7 @@ impl AtWork {
     }
 
     /// The actor that is at work on this thread.
-    pub(crate) fn place() -> Option<Arc<dyn Place>> {
+    pub(crate) fn place() -> Option<Arc<dyn AnyActor>> {
         let worker = AT_WORK.with(Cell::get)?;
         // SAFETY: who is at work lives.
         Some(unsafe { (worker.kind.place)(worker.cell) })
@@ -100,7 +100,7 @@ impl Drop for AtWork {
 ///
 /// It is for those who have no room for what that actor sends, but have taken it nevertheless.
 #[must_use = "dropping this lets the actor go on"]
-pub(crate) struct Muted(Option<Arc<dyn Place>>);
+pub(crate) struct Muted(Option<Arc<dyn AnyActor>>);
 
 impl Muted {
     /// The actor that is at work on this thread; `None` if there is none.

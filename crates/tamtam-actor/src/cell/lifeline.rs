@@ -11,7 +11,7 @@ use std::sync::{Arc, Weak};
 use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{AtomicPtr, Ordering};
 
-use super::Place;
+use super::AnyActor;
 use crate::ended::{EndReason, Ended};
 
 /// Tells watches apart, over all actors; the younger one is the larger one.
@@ -31,7 +31,7 @@ pub(crate) type Watcher = Box<dyn FnOnce(&Ended) + Send>;
 
 /// Whom an actor watches.
 pub(crate) struct Watched {
-    pub(crate) place: Weak<dyn Place>,
+    pub(crate) place: Weak<dyn AnyActor>,
     /// It is watched by the other one as well, and each ends with the other.
     pub(crate) is_linked: bool,
 }
@@ -42,11 +42,11 @@ pub(crate) struct Lifeline {
 
 struct Life {
     name: Option<Arc<str>>,
-    inner: Mutex<Inner>,
+    inner: Mutex<LifelineState>,
 }
 
 #[derive(Default)]
-struct Inner {
+struct LifelineState {
     /// Why it is about to end.
     why: Option<EndReason>,
     has_ended: bool,
@@ -94,7 +94,7 @@ impl Lifeline {
     pub(crate) fn set_name(&self, name: Arc<str>) {
         let life = Box::new(Life {
             name: Some(name),
-            inner: Mutex::new(Inner::default()),
+            inner: Mutex::new(LifelineState::default()),
         });
         let before = self.word.swap(Box::into_raw(life), Ordering::AcqRel);
         debug_assert!(before.is_null(), "an actor is named at its birth");
@@ -134,7 +134,7 @@ impl Lifeline {
         }
         let life = Box::into_raw(Box::new(Life {
             name: None,
-            inner: Mutex::new(Inner::default()),
+            inner: Mutex::new(LifelineState::default()),
         }));
         // SYNC life-word: what is in the box.
         let made =
@@ -228,7 +228,7 @@ impl Lifeline {
     }
 
     /// Those with whom this actor is linked.
-    pub(crate) fn links(&self) -> Vec<(WatchKey, Weak<dyn Place>)> {
+    pub(crate) fn links(&self) -> Vec<(WatchKey, Weak<dyn AnyActor>)> {
         match self.look() {
             Some(Ok(life)) => {
                 let inner = life.inner.lock();

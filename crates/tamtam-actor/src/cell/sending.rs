@@ -27,7 +27,7 @@ impl<M> Cell<M> {
     }
 
     #[inline]
-    pub(crate) fn push(self: &Arc<Self>, message: M, when: WhenFull) -> Result<(), TellError<M>> {
+    pub(crate) fn push(self: &Arc<Self>, message: M, when: WhenNoRoom) -> Result<(), TellError<M>> {
         if self.is_closed() {
             return Err(TellError::stopped(self.id, message));
         }
@@ -57,7 +57,7 @@ impl<M> Cell<M> {
     pub(super) fn push_special(
         self: &Arc<Self>,
         message: M,
-        when: WhenFull,
+        when: WhenNoRoom,
     ) -> Result<(), TellError<M>> {
         if let Some(limited) = self.limited() {
             return self.push_limited(limited, message, when);
@@ -181,7 +181,7 @@ impl<M> Cell<M> {
         self: &Arc<Self>,
         limited: &Limited<M>,
         message: M,
-        when: WhenFull,
+        when: WhenNoRoom,
     ) -> Result<(), TellError<M>> {
         let pushed = match limited.push(message) {
             Pushed::Full(message) => match self.sender(limited, when) {
@@ -237,7 +237,7 @@ impl<M> Cell<M> {
     }
 
     /// Keeps a place for a message that is still to be made.
-    pub(crate) fn reserve(self: &Arc<Self>, when: WhenFull) -> Reserved {
+    pub(crate) fn reserve(self: &Arc<Self>, when: WhenNoRoom) -> Reserved {
         if self.is_closed() {
             return Reserved::Full;
         }
@@ -264,12 +264,12 @@ impl<M> Cell<M> {
     }
 
     /// What a sender does that finds no room.
-    pub(super) fn sender(&self, limited: &Limited<M>, when: WhenFull) -> Waits {
+    pub(super) fn sender(&self, limited: &Limited<M>, when: WhenNoRoom) -> Waits {
         match when {
             // No thread but this one would make room.
-            WhenFull::WaitUntil(_) if self.is_on_this_thread() => Waits::Not,
-            WhenFull::WaitUntil(deadline) => Waits::Until(deadline),
-            WhenFull::AsMade if limited.waits() && !self.is_closed() => {
+            WhenNoRoom::WaitUntil(_) if self.is_on_this_thread() => Waits::Not,
+            WhenNoRoom::WaitUntil(deadline) => Waits::Until(deadline),
+            WhenNoRoom::AsMade if limited.waits() && !self.is_closed() => {
                 match Sender::at_work(self.id()) {
                     Sender::Thread if self.is_on_this_thread() => Waits::Not,
                     Sender::Thread => Waits::Until(None),
@@ -278,7 +278,7 @@ impl<M> Cell<M> {
                     Sender::Unmuted => Waits::Muted(None),
                 }
             }
-            WhenFull::AsMade | WhenFull::GiveBack => Waits::Not,
+            WhenNoRoom::AsMade | WhenNoRoom::GiveBack => Waits::Not,
         }
     }
 

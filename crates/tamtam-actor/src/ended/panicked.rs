@@ -28,11 +28,11 @@ use crate::id::{ActorId, Called, name_of};
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Panicked {
-    inner: Arc<Inner>,
+    inner: Arc<PanicText>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
-struct Inner {
+struct PanicText {
     actor: ActorId,
     name: Option<Arc<str>>,
     message: Arc<str>,
@@ -45,7 +45,7 @@ impl Panicked {
             return None;
         };
         Some(Panicked {
-            inner: Arc::new(Inner {
+            inner: Arc::new(PanicText {
                 actor,
                 name: name_of(actor),
                 message: Arc::clone(message),

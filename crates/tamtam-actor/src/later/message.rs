@@ -59,7 +59,7 @@ impl<M: Send + 'static> Address<M> {
             self.downgrade(),
             due,
             None,
-            Once {
+            OnceMessage {
                 address: self.clone(),
                 message,
             },
@@ -101,7 +101,7 @@ impl<M: Send + 'static> Address<M> {
             self.downgrade(),
             due,
             None,
-            Again {
+            RepeatMessage {
                 make: message,
                 rhythm,
             },
@@ -116,7 +116,7 @@ impl<M: Send + 'static> Here<M> {
     /// message is dropped and counted.
     pub fn tell_after(&mut self, delay: Duration, message: M) -> Timer {
         let due = self.now().checked_add(delay);
-        let once = Once {
+        let once = OnceMessage {
             address: self.address(),
             message,
         };
@@ -135,7 +135,7 @@ impl<M: Send + 'static> Here<M> {
         let due = rhythm.planned();
         self.deliver(
             due,
-            Again {
+            RepeatMessage {
                 make: message,
                 rhythm,
             },
@@ -175,45 +175,45 @@ trait Post<M>: Sized + Send + 'static {
     const REPEATS: bool;
 
     /// Sends it. If another one is to be sent, then when, and how many were missed.
-    fn post(self, delivery: &Delivery<M, Self>) -> Option<Planned<Self>>;
+    fn post(self, delivery: &Delivery<M, Self>) -> Option<PlannedMessage<Self>>;
 }
 
-struct Planned<C> {
+struct PlannedMessage<C> {
     post: C,
     due: Option<Instant>,
     missed: u64,
 }
 
-struct Once<M> {
+struct OnceMessage<M> {
     /// Keeps the actor from stopping for want of addresses.
     address: Address<M>,
     message: M,
 }
 
-impl<M: Send + 'static> Post<M> for Once<M> {
+impl<M: Send + 'static> Post<M> for OnceMessage<M> {
     const REPEATS: bool = false;
 
-    fn post(self, delivery: &Delivery<M, Self>) -> Option<Planned<Self>> {
+    fn post(self, delivery: &Delivery<M, Self>) -> Option<PlannedMessage<Self>> {
         // What another actor's mapping does wrong is none of this one's business.
         contain(move || delivery.send(&self.address, self.message));
         None
     }
 }
 
-struct Again<F> {
+struct RepeatMessage<F> {
     make: F,
     rhythm: Rhythm,
 }
 
-impl<M: Send + 'static, F: FnMut() -> M + Send + 'static> Post<M> for Again<F> {
+impl<M: Send + 'static, F: FnMut() -> M + Send + 'static> Post<M> for RepeatMessage<F> {
     const REPEATS: bool = true;
 
-    fn post(mut self, delivery: &Delivery<M, Self>) -> Option<Planned<Self>> {
+    fn post(mut self, delivery: &Delivery<M, Self>) -> Option<PlannedMessage<Self>> {
         let address = delivery.to.upgrade()?;
         let make = &mut self.make;
         contain(|| delivery.send(&address, make()))?;
         let missed = self.rhythm.plan(delivery.door.time().now());
-        Some(Planned {
+        Some(PlannedMessage {
             due: self.rhythm.planned(),
             missed,
             post: self,
@@ -247,7 +247,7 @@ impl<M: Send + 'static, C: Post<M>> Delivery<M, C> {
 impl<M: Send + 'static, C: Post<M>> Alarm for Delivery<M, C> {
     fn ring(self: Arc<Self>) {
         let door = Arc::clone(&self.door);
-        let knock = Box::new(Knock {
+        let knock = Box::new(MessageKnock {
             delivery: Some(self),
         });
         if door.is_closed() {
@@ -290,11 +290,11 @@ impl<M: Send + 'static, C: Post<M>> Alarm for Delivery<M, C> {
 }
 
 /// A message that is due, on its way to the actor's turn.
-struct Knock<M: Send + 'static, C: Post<M>> {
+struct MessageKnock<M: Send + 'static, C: Post<M>> {
     delivery: Option<Arc<Delivery<M, C>>>,
 }
 
-impl<M: Send + 'static, C: Post<M>> Continuation for Knock<M, C> {
+impl<M: Send + 'static, C: Post<M>> Continuation for MessageKnock<M, C> {
     fn go_on(mut self: Box<Self>, _: &mut dyn Any) {
         let Some(delivery) = self.delivery.take() else {
             return;
@@ -322,7 +322,7 @@ impl<M: Send + 'static, C: Post<M>> Continuation for Knock<M, C> {
     }
 }
 
-impl<M: Send + 'static, C: Post<M>> Drop for Knock<M, C> {
+impl<M: Send + 'static, C: Post<M>> Drop for MessageKnock<M, C> {
     fn drop(&mut self) {
         // The actor stopped before it opened.
         if let Some(delivery) = self.delivery.take() {

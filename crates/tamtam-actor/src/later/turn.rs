@@ -13,7 +13,7 @@ use crate::actor::Actor;
 use crate::address::Address;
 use crate::cell::{Cell, Continuation, System};
 use crate::context::{Context, Here};
-use crate::running::Running;
+use crate::runner::ActorRunner;
 use crate::time::{Alarm, Every, Key, Rhythm, Timer, Timers, elsewhere};
 
 impl<A: Actor> Context<A> {
@@ -62,7 +62,7 @@ impl<A: Actor> Context<A> {
         then: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static,
     ) -> Timer {
         let due = self.now().checked_add(delay);
-        let once = Once {
+        let once = OnceTurn {
             then,
             address: self.here_ref().own_address(),
         };
@@ -113,7 +113,7 @@ impl<A: Actor> Context<A> {
         then: impl FnMut(&mut A, &mut Context<A>) + Send + 'static,
     ) -> Timer {
         let rhythm = Rhythm::new(every, self.now());
-        self.later(rhythm.planned(), Again { then, rhythm })
+        self.later(rhythm.planned(), RepeatTurn { then, rhythm })
     }
 
     /// What time it is where this actor lives; a test may have it moved by hand, see
@@ -123,7 +123,7 @@ impl<A: Actor> Context<A> {
         self.here_ref().now()
     }
 
-    fn later<C: Call<A>>(&mut self, due: Option<Instant>, call: C) -> Timer {
+    fn later<C: TimerCall<A>>(&mut self, due: Option<Instant>, call: C) -> Timer {
         let generation = self.generation();
         let here = self.here();
         let owner = here.timers_owner();
@@ -161,7 +161,7 @@ impl<M: Send + 'static> Here<M> {
 }
 
 /// What is done when a timer of an actor is due.
-trait Call<A: Actor>: Sized + Send + 'static {
+trait TimerCall<A: Actor>: Sized + Send + 'static {
     /// Whether it is done more than once.
     const REPEATS: bool;
 
@@ -169,7 +169,7 @@ trait Call<A: Actor>: Sized + Send + 'static {
     type Missed: Missed;
 
     /// Does it. If it is to be done again, then when, and how often it was missed.
-    fn call(self, actor: &mut A, context: &mut Context<A>) -> Option<Planned<Self>>;
+    fn call(self, actor: &mut A, context: &mut Context<A>) -> Option<PlannedTurn<Self>>;
 }
 
 /// A count for those who may be left out; nothing for the others, of whom there may be a million.
@@ -197,19 +197,19 @@ impl Missed for AtomicU64 {
 }
 
 /// What is to be done again, when, and how often it was missed.
-struct Planned<C> {
+struct PlannedTurn<C> {
     call: C,
     due: Option<Instant>,
     missed: u64,
 }
 
-struct Once<M, F> {
+struct OnceTurn<M, F> {
     then: F,
     /// Keeps the actor from stopping for want of addresses.
     address: Address<M>,
 }
 
-impl<A, F> Call<A> for Once<A::Message, F>
+impl<A, F> TimerCall<A> for OnceTurn<A::Message, F>
 where
     A: Actor,
     F: FnOnce(&mut A, &mut Context<A>) + Send + 'static,
@@ -217,7 +217,7 @@ where
     const REPEATS: bool = false;
     type Missed = ();
 
-    fn call(self, actor: &mut A, context: &mut Context<A>) -> Option<Planned<Self>> {
+    fn call(self, actor: &mut A, context: &mut Context<A>) -> Option<PlannedTurn<Self>> {
         (self.then)(actor, context);
         // Not before: it may have set the next one.
         drop(self.address);
@@ -225,12 +225,12 @@ where
     }
 }
 
-struct Again<F> {
+struct RepeatTurn<F> {
     then: F,
     rhythm: Rhythm,
 }
 
-impl<A, F> Call<A> for Again<F>
+impl<A, F> TimerCall<A> for RepeatTurn<F>
 where
     A: Actor,
     F: FnMut(&mut A, &mut Context<A>) + Send + 'static,
@@ -238,10 +238,10 @@ where
     const REPEATS: bool = true;
     type Missed = AtomicU64;
 
-    fn call(mut self, actor: &mut A, context: &mut Context<A>) -> Option<Planned<Self>> {
+    fn call(mut self, actor: &mut A, context: &mut Context<A>) -> Option<PlannedTurn<Self>> {
         (self.then)(actor, context);
         let missed = self.rhythm.plan(context.now());
-        Some(Planned {
+        Some(PlannedTurn {
             due: self.rhythm.planned(),
             missed,
             call: self,
@@ -250,7 +250,7 @@ where
 }
 
 /// A timer of an actor.
-struct Later<A: Actor, C: Call<A>> {
+struct Later<A: Actor, C: TimerCall<A>> {
     cell: Arc<Cell<A::Message>>,
     key: Key,
     /// Of the actor that has set it: one that is begun again meanwhile is not called.
@@ -261,10 +261,10 @@ struct Later<A: Actor, C: Call<A>> {
     actor: PhantomData<fn(A)>,
 }
 
-impl<A: Actor, C: Call<A>> Alarm for Later<A, C> {
+impl<A: Actor, C: TimerCall<A>> Alarm for Later<A, C> {
     fn ring(self: Arc<Self>) {
         let cell = Arc::clone(&self.cell);
-        let knock = Box::new(Knock { later: Some(self) });
+        let knock = Box::new(TurnKnock { later: Some(self) });
         // One that has closed may still be about to finish.
         if cell.life().has_ended() {
             // It would not be opened.
@@ -301,17 +301,17 @@ impl<A: Actor, C: Call<A>> Alarm for Later<A, C> {
 }
 
 /// A timer that is due, on its way to its actor's turn.
-struct Knock<A: Actor, C: Call<A>> {
+struct TurnKnock<A: Actor, C: TimerCall<A>> {
     later: Option<Arc<Later<A, C>>>,
 }
 
-impl<A: Actor, C: Call<A>> Continuation for Knock<A, C> {
+impl<A: Actor, C: TimerCall<A>> Continuation for TurnKnock<A, C> {
     fn go_on(mut self: Box<Self>, running: &mut dyn Any) {
         let later = self.later.take();
         drop(self);
         let Some(later) = later else { return };
-        let running = running.downcast_mut::<Running<A>>();
-        let here = running.and_then(Running::parts);
+        let running = running.downcast_mut::<ActorRunner<A>>();
+        let here = running.and_then(ActorRunner::parts);
         // It was due already when the actor was begun again, and so no longer among the timers that went then.
         let Some((actor, context)) =
             here.filter(|(_, context)| context.generation() == later.generation)
@@ -340,7 +340,7 @@ impl<A: Actor, C: Call<A>> Continuation for Knock<A, C> {
     }
 }
 
-impl<A: Actor, C: Call<A>> Drop for Knock<A, C> {
+impl<A: Actor, C: TimerCall<A>> Drop for TurnKnock<A, C> {
     fn drop(&mut self) {
         // The actor stopped before it opened.
         if let Some(later) = self.later.take() {

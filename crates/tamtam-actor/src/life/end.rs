@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tamtam_channel::Slot;
 
 use crate::address::Address;
-use crate::cell::{AtWork, Place, WatchKey};
+use crate::cell::{AnyActor, AtWork, WatchKey};
 use crate::ended::Ended;
 
 impl<M: Send + 'static> Address<M> {
@@ -72,7 +72,7 @@ impl<M: Send + 'static> Address<M> {
 #[must_use = "an end is waited for, or awaited"]
 pub struct End {
     key: WatchKey,
-    watched: Weak<dyn Place>,
+    watched: Weak<dyn AnyActor>,
     slot: Arc<Slot<Ended>>,
     awaited: Option<Pin<Box<dyn Future<Output = Ended> + Send>>>,
 }

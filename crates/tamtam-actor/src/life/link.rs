@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::cell::{Place, System, WatchKey, Watched, Watcher};
+use crate::cell::{AnyActor, System, WatchKey, Watched, Watcher};
 use crate::context::Context;
 use crate::ended::{EndReason, Ended};
 
@@ -44,7 +44,7 @@ impl<A: Actor> Context<A> {
     /// # Ok::<(), tamtam_actor::TellError<()>>(())
     /// ```
     pub fn link<M: Send + 'static>(&mut self, address: &Address<M>) {
-        let own: Arc<dyn Place> = self.here().place();
+        let own: Arc<dyn AnyActor> = self.here().place();
         let other = address.place();
         if own.id() == other.id() || find(&own, &other).is_some() {
             return;
@@ -61,7 +61,7 @@ impl<A: Actor> Context<A> {
 
     /// Takes a link back, whichever of the two made it: `false` if there is none.
     pub fn unlink<M: Send + 'static>(&mut self, address: &Address<M>) -> bool {
-        let own: Arc<dyn Place> = self.here().place();
+        let own: Arc<dyn AnyActor> = self.here().place();
         let other = address.place();
         let mut was_linked = false;
         // Two, if both have linked with each other at the same time.
@@ -76,7 +76,7 @@ impl<A: Actor> Context<A> {
     }
 }
 
-fn linked(place: &Weak<dyn Place>) -> Watched {
+fn linked(place: &Weak<dyn AnyActor>) -> Watched {
     Watched {
         place: Weak::clone(place),
         is_linked: true,
@@ -84,14 +84,14 @@ fn linked(place: &Weak<dyn Place>) -> Watched {
 }
 
 /// Under which key an actor is linked with another one.
-fn find(own: &Arc<dyn Place>, other: &Arc<dyn Place>) -> Option<WatchKey> {
+fn find(own: &Arc<dyn AnyActor>, other: &Arc<dyn AnyActor>) -> Option<WatchKey> {
     let links = own.life().links();
     let mut links = links.into_iter();
     links.find_map(|(key, place)| (place.upgrade()?.id() == other.id()).then_some(key))
 }
 
 /// Tells one of two of the end of the other one.
-fn tell(key: WatchKey, to: Weak<dyn Place>) -> Watcher {
+fn tell(key: WatchKey, to: Weak<dyn AnyActor>) -> Watcher {
     Box::new(move |ended: &Ended| {
         let Some(place) = to.upgrade() else { return };
         place.life().forget_watched(key);

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use tamtam_wait::seam::Mutex;
 
 use crate::address::{Address, WeakAddress};
-use crate::cell::{Place, WatchKey};
+use crate::cell::{AnyActor, WatchKey};
 use crate::id::ActorId;
 
 /// Actors by name.
@@ -36,20 +36,20 @@ use crate::id::ActorId;
 #[derive(Clone)]
 pub struct Registry(Arc<Names>);
 
-struct Names(Mutex<HashMap<Arc<str>, Entry>>);
+struct Names(Mutex<HashMap<Arc<str>, NameEntry>>);
 
-struct Entry {
+struct NameEntry {
     key: WatchKey,
-    place: Weak<dyn Place>,
+    place: Weak<dyn AnyActor>,
     id: ActorId,
     /// A `WeakAddress<M>`.
     address: Arc<dyn Any + Send + Sync>,
     type_name: &'static str,
 }
 
-impl Entry {
+impl NameEntry {
     /// `seen` is to be dropped without the lock: it may be the last of the actor by then.
-    fn is_over(&self, seen: &mut Option<Arc<dyn Place>>) -> bool {
+    fn is_over(&self, seen: &mut Option<Arc<dyn AnyActor>>) -> bool {
         *seen = self.place.upgrade();
         seen.as_ref().is_none_or(|place| place.life().has_ended())
     }
@@ -88,7 +88,7 @@ impl Registry {
         let name = name.into();
         let place = address.place();
         let key = WatchKey::next();
-        let entry = Entry {
+        let entry = NameEntry {
             key,
             place: Arc::downgrade(&place),
             id: address.id(),

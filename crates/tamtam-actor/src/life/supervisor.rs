@@ -18,7 +18,7 @@ use tamtam_wait::seam::Mutex;
 use super::End;
 use crate::actor::Actor;
 use crate::address::{Address, WeakAddress};
-use crate::cell::{Call, Place, System, WatchKey};
+use crate::cell::{AnyActor, Call, System, WatchKey};
 use crate::context::Context;
 use crate::ended::{EndReason, Ended};
 use crate::id::ActorId;
@@ -105,13 +105,13 @@ pub struct Supervision {
 type Chief = Arc<OnceLock<WeakAddress<Event>>>;
 
 struct Child {
-    place: Arc<dyn Place>,
+    place: Arc<dyn AnyActor>,
     /// So long it may take to finish.
     deadline: Duration,
-    kind: Kind,
+    kind: ChildKind,
 }
 
-enum Kind {
+enum ChildKind {
     Worker {
         /// Supervised actors do not end for want of addresses.
         _address: Box<dyn Send + Sync>,
@@ -143,7 +143,7 @@ struct Children {
 }
 
 /// A child that was added to a tree at work. If its supervisor does not take it any more it is stopped.
-struct Newcomer(Option<Arc<dyn Place>>);
+struct Newcomer(Option<Arc<dyn AnyActor>>);
 
 impl Newcomer {
     /// The supervisor looks after it from now on.
@@ -247,7 +247,7 @@ impl Supervision {
         self.children.push(Arc::new(Child {
             place: address.place(),
             deadline: self.deadline,
-            kind: Kind::Supervisor { address, tree },
+            kind: ChildKind::Supervisor { address, tree },
         }));
     }
 
@@ -303,7 +303,7 @@ impl Child {
         let child = Child {
             place: address.place(),
             deadline,
-            kind: Kind::Worker {
+            kind: ChildKind::Worker {
                 _address: Box::new(address.clone()),
             },
         };
@@ -383,8 +383,8 @@ impl Tree {
             return done();
         };
         let done = match &child.kind {
-            Kind::Worker { .. } => done,
-            Kind::Supervisor { tree, .. } => {
+            ChildKind::Worker { .. } => done,
+            ChildKind::Supervisor { tree, .. } => {
                 let tree = Arc::clone(tree);
                 let below = OnDrop::new(move || tree.suspend_all(tree.numbers(), done));
                 Box::new(move || drop(below)) as Call
@@ -408,7 +408,7 @@ impl Tree {
         let Some(child) = self.child(number) else {
             return;
         };
-        if let Kind::Supervisor { tree, .. } = &child.kind {
+        if let ChildKind::Supervisor { tree, .. } = &child.kind {
             for below in tree.numbers().into_iter().rev() {
                 tree.stop(below);
             }

@@ -7,10 +7,10 @@ use std::sync::{Arc, Weak};
 
 use crate::actor::Actor;
 use crate::address::Address;
-use crate::cell::{Continuation, Place, System, WatchKey, Watched};
+use crate::cell::{AnyActor, Continuation, System, WatchKey, Watched};
 use crate::context::Context;
 use crate::ended::Ended;
-use crate::running::Running;
+use crate::runner::ActorRunner;
 
 impl<A: Actor> Context<A> {
     /// Tells this actor of the end of another one, once, in a turn of its own, before its messages.
@@ -47,7 +47,7 @@ impl<A: Actor> Context<A> {
         then: impl FnOnce(&mut A, Ended, &mut Context<A>) + Send + 'static,
     ) -> Watch {
         let key = WatchKey::next();
-        let own: Arc<dyn Place> = self.here().to_arc();
+        let own: Arc<dyn AnyActor> = self.here().to_arc();
         let watcher = Arc::downgrade(&own);
         let place = address.place();
         let watched = Arc::downgrade(&place);
@@ -105,8 +105,8 @@ impl<A: Actor> Context<A> {
 /// ```
 pub struct Watch {
     key: WatchKey,
-    watcher: Weak<dyn Place>,
-    watched: Weak<dyn Place>,
+    watcher: Weak<dyn AnyActor>,
+    watched: Weak<dyn AnyActor>,
 }
 
 impl Watch {
@@ -141,8 +141,8 @@ where
     F: FnOnce(&mut A, Ended, &mut Context<A>) + Send + 'static,
 {
     fn go_on(self: Box<Self>, running: &mut dyn Any) {
-        let running = running.downcast_mut::<Running<A>>();
-        let Some((actor, context)) = running.and_then(Running::parts) else {
+        let running = running.downcast_mut::<ActorRunner<A>>();
+        let Some((actor, context)) = running.and_then(ActorRunner::parts) else {
             return;
         };
         // Otherwise the watch was cancelled, or was of one who has been begun again since.

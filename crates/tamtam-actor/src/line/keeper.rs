@@ -91,9 +91,9 @@ impl Line {
         // SYNC line-closed: sequentially consistent, for those who look after they have brought something.
         self.closed.store(true, Ordering::SeqCst);
         seam::model_fence();
-        // Who finds the hatch closed tries the inbox, and then finds that the line has closed, too.
+        // Who finds the inject slot closed tries the inbox, and then finds that the line has closed, too.
         self.entrance
-            .hatch
+            .inject_slot
             .close()
             .into_iter()
             .for_each(Task::abandon);

@@ -7,7 +7,7 @@
 //! rung once, whether a thread sleeps there or a user's own loop is to be told.
 //!
 //! A thread that asks question after question brings one task after the other, each to a keeper that has nothing else to
-//! do. To a keeper that only waits for such tasks the first one goes through a hatch, which costs either side less: the bell
+//! do. To a keeper that only waits for such tasks the first one goes through an inject slot, which costs either side less: the bell
 //! is rung for each, which goes unheard where none sleeps.
 //!
 //! An actor that lives here has a seat in the [`Roster`]: so that all are stopped when the thread ends, and dropped on it.
@@ -34,8 +34,8 @@ use tamtam_wait::seam::{self, CacheAligned, Mutex, UnsafeCell};
 use tamtam_wait::{Wait, WaitList, contain};
 
 use crate::mailbox::{Head, Popped, Seen, Tail};
-use crate::observe::{Ledger, Shown, Watched};
-use crate::task::{Hatch, Home, Task, TurnLimits};
+use crate::observe::{Ledger, Shown, WatchedHome};
+use crate::task::{Home, InjectSlot, Task, TurnLimits};
 
 use crate::time::{Time, vigil};
 
@@ -92,23 +92,23 @@ struct Hook {
 }
 
 /// Where tasks come in from elsewhere: what is touched with each of them, on one cache line.
-struct Entrance {
+struct LineEntrance {
     inbox: Tail<Task>,
     /// Not used where there is a hook, which is to be called once for all that comes.
-    hatch: Hatch<Task>,
+    inject_slot: InjectSlot<Task>,
 }
 
-impl Entrance {
+impl LineEntrance {
     /// Whether nothing has come. Sequentially consistent.
     #[inline]
     fn is_empty(&self) -> bool {
-        !self.hatch.is_full() && self.inbox.is_idle()
+        !self.inject_slot.is_full() && self.inbox.is_idle()
     }
 }
 
 /// Tasks for one thread, its keeper.
 pub(crate) struct Line {
-    entrance: CacheAligned<Entrance>,
+    entrance: CacheAligned<LineEntrance>,
     /// The keeper sleeps here.
     bell: WaitList,
     wait: Wait,
@@ -126,11 +126,11 @@ pub(crate) struct Line {
     roster: Roster,
     /// Where what its actors do is written down, if they are observed.
     ledger: Option<Arc<Ledger>>,
-    own: CacheAligned<Own>,
+    own: CacheAligned<KeeperOwn>,
 }
 
 /// What the keeper alone uses, in its turns and between them.
-struct Own {
+struct KeeperOwn {
     head: Head<Task>,
     seen: Seen,
     due: UnsafeCell<VecDeque<Task>>,
@@ -145,7 +145,7 @@ struct Own {
 
 // SAFETY: used by the keeper alone, as the methods of `Line` that do so ask for; and the head, after the line has closed,
 // by those who hold the lock `leaving`.
-unsafe impl Sync for Own {}
+unsafe impl Sync for KeeperOwn {}
 
 thread_local! {
     /// The line that this thread is in the turns of.
@@ -173,9 +173,9 @@ impl Line {
     pub(crate) fn new(wait: Wait, has_hook: bool, time: Option<Time>) -> Self {
         Line {
             time,
-            entrance: CacheAligned(Entrance {
+            entrance: CacheAligned(LineEntrance {
                 inbox: Tail::new(),
-                hatch: Hatch::new(),
+                inject_slot: InjectSlot::new(),
             }),
             bell: WaitList::single(),
             wait,
@@ -186,7 +186,7 @@ impl Line {
             leaving: Mutex::new(()),
             roster: Roster::new(),
             ledger: None,
-            own: CacheAligned(Own {
+            own: CacheAligned(KeeperOwn {
                 head: Head::new(),
                 seen: Seen::new(),
                 due: UnsafeCell::new(VecDeque::new()),
@@ -200,7 +200,7 @@ impl Line {
 
     /// A line whose actors are observed, if there is anybody to whom they are shown.
     pub(crate) fn shown(mut self, shown: Option<&Shown>) -> Self {
-        self.ledger = shown.and_then(Watched::ledger).cloned();
+        self.ledger = shown.and_then(WatchedHome::ledger).cloned();
         self
     }
 
@@ -249,8 +249,8 @@ impl Line {
     /// Brings a task from elsewhere.
     fn bring(&self, task: Task) {
         let task = match self.hook {
-            // The thread that closes the hatch abandons what is inside.
-            None => match self.entrance.hatch.put(task) {
+            // The thread that closes the inject slot abandons what is inside.
+            None => match self.entrance.inject_slot.put(task) {
                 Ok(()) => return self.ring(),
                 Err(task) => task,
             },
@@ -362,7 +362,7 @@ impl Line {
         // SAFETY: the caller is the keeper, the only thread at the head and at what is due.
         unsafe {
             self.with_due(|due| {
-                due.extend(self.entrance.hatch.take());
+                due.extend(self.entrance.inject_slot.take());
                 loop {
                     match self.own.head.pop(&self.entrance.inbox, &self.own.seen) {
                         Popped::Message(task) => due.push_back(task),
@@ -515,7 +515,7 @@ impl Drop for Line {
             }
             self.own.head.free(&self.entrance.inbox);
             self.entrance
-                .hatch
+                .inject_slot
                 .take()
                 .into_iter()
                 .for_each(Task::abandon);

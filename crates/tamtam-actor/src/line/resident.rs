@@ -8,7 +8,7 @@ use crate::actor::Actor;
 use crate::cell::{Behavior, Cell, Own, System, Turn};
 use crate::ended::EndReason;
 use crate::mailbox::{Mark, Ruled};
-use crate::running::Running;
+use crate::runner::ActorRunner;
 use crate::task::Home;
 
 impl<M: Send + 'static> Resident for Cell<M> {
@@ -42,8 +42,8 @@ impl Drop for Seat {
 }
 
 /// An actor on a line, with its seat: which is left when the actor is dropped, and not before.
-struct Settled<A: Actor> {
-    running: Running<A>,
+struct SettledActor<A: Actor> {
+    running: ActorRunner<A>,
     seat: Seat,
     /// What a drain is to see handled ends with this message: those who send faster than it is handled would keep the
     /// line for ever.
@@ -51,12 +51,12 @@ struct Settled<A: Actor> {
 }
 
 /// Counts what a turn has handled, also if it panics.
-struct Count<'a> {
+struct HandledCount<'a> {
     line: &'a Line,
     handled: u32,
 }
 
-impl Drop for Count<'_> {
+impl Drop for HandledCount<'_> {
     fn drop(&mut self) {
         let own = &self.line.own;
         let handled = self.handled + own.beside.take();
@@ -64,7 +64,7 @@ impl Drop for Count<'_> {
     }
 }
 
-impl<A: Actor> Settled<A> {
+impl<A: Actor> SettledActor<A> {
     /// How a turn has ended.
     fn note(&self, turn: Turn) {
         let line = &*self.seat.line;
@@ -74,10 +74,10 @@ impl<A: Actor> Settled<A> {
     }
 }
 
-impl<A: Actor> Behavior<A::Message> for Settled<A> {
+impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
     fn turn(&mut self) -> Turn {
         let line = &*self.seat.line;
-        let mut count = Count { line, handled: 0 };
+        let mut count = HandledCount { line, handled: 0 };
         if line.own.draining.get() {
             self.last_to_drain
                 .get_or_insert_with(|| self.running.mark());
@@ -119,7 +119,7 @@ impl Line {
     pub(crate) unsafe fn settle<A: Actor>(
         self: Arc<Self>,
         mailbox: Ruled<A::Message>,
-        make: impl FnOnce(Own<A::Message>) -> Running<A>,
+        make: impl FnOnce(Own<A::Message>) -> ActorRunner<A>,
     ) -> Arc<Cell<A::Message>> {
         let home = Arc::clone(&self) as Arc<dyn Home>;
         let Some(place) = self.roster.reserve() else {
@@ -131,7 +131,7 @@ impl Line {
         };
         let line = Arc::clone(&self);
         let seat = Seat { line, place };
-        let settle = |cell| Settled {
+        let settle = |cell| SettledActor {
             running: make(cell),
             seat,
             last_to_drain: None,

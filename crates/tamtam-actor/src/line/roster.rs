@@ -19,7 +19,7 @@ pub(super) struct Roster(Mutex<Seats>);
 
 #[derive(Default)]
 struct Seats {
-    seats: Vec<Seat>,
+    seats: Vec<RosterSeat>,
     free: Vec<u32>,
     taken: usize,
     /// So many have still to have a turn that leaves nothing.
@@ -30,7 +30,7 @@ struct Seats {
     closed: bool,
 }
 
-enum Seat {
+enum RosterSeat {
     Free,
     /// For an actor that is being made.
     Reserved,
@@ -43,7 +43,7 @@ enum Seat {
 impl Seats {
     fn residents(&self) -> Vec<Weak<dyn Resident>> {
         let taken = self.seats.iter().filter_map(|seat| match seat {
-            Seat::Taken { resident, .. } => Some(Weak::clone(resident)),
+            RosterSeat::Taken { resident, .. } => Some(Weak::clone(resident)),
             _ => None,
         });
         taken.collect()
@@ -69,11 +69,11 @@ impl Roster {
         let place = match seats.free.pop() {
             Some(place) => place,
             None => {
-                seats.seats.push(Seat::Free);
+                seats.seats.push(RosterSeat::Free);
                 u32::try_from(seats.seats.len() - 1).ok()?
             }
         };
-        seats.seats[place as usize] = Seat::Reserved;
+        seats.seats[place as usize] = RosterSeat::Reserved;
         Some(place)
     }
 
@@ -81,7 +81,7 @@ impl Roster {
     #[must_use]
     pub(super) fn fill(&self, place: u32, resident: Weak<dyn Resident>) -> bool {
         let mut seats = self.0.lock();
-        seats.seats[place as usize] = Seat::Taken {
+        seats.seats[place as usize] = RosterSeat::Taken {
             resident,
             owes: false,
         };
@@ -91,8 +91,8 @@ impl Roster {
     /// A seat is free again.
     pub(super) fn leave(&self, place: u32) {
         let mut seats = self.0.lock();
-        let left = core::mem::replace(&mut seats.seats[place as usize], Seat::Free);
-        seats.owing -= usize::from(matches!(left, Seat::Taken { owes: true, .. }));
+        let left = core::mem::replace(&mut seats.seats[place as usize], RosterSeat::Free);
+        seats.owing -= usize::from(matches!(left, RosterSeat::Taken { owes: true, .. }));
         seats.taken -= 1;
         seats.free.push(place);
         if seats.taken == 0 && seats.seats.len() > 1_024 {
@@ -122,7 +122,7 @@ impl Roster {
             let mut seats = self.0.lock();
             let mut owing = 0;
             for seat in &mut seats.seats {
-                if let Seat::Taken { owes, .. } = seat {
+                if let RosterSeat::Taken { owes, .. } = seat {
                     *owes = true;
                     owing += 1;
                 }
@@ -140,7 +140,7 @@ impl Roster {
     /// An actor had a turn that left nothing.
     pub(super) fn settle(&self, place: u32) {
         let mut seats = self.0.lock();
-        if let Seat::Taken { owes, .. } = &mut seats.seats[place as usize]
+        if let RosterSeat::Taken { owes, .. } = &mut seats.seats[place as usize]
             && core::mem::take(owes)
         {
             seats.owing -= 1;

@@ -39,10 +39,10 @@ pub(super) struct Block<M> {
     next: AtomicPtr<Node<M>>,
     state: AtomicU32,
     /// In models these are all; otherwise the rest of the block's memory is.
-    slots: [Slot<M>; if cfg!(tamtam_loom) { LEAST } else { 0 }],
+    slots: [BlockSlot<M>; if cfg!(tamtam_loom) { LEAST } else { 0 }],
 }
 
-struct Slot<M>(UnsafeCell<MaybeUninit<M>>);
+struct BlockSlot<M>(UnsafeCell<MaybeUninit<M>>);
 
 /// The memory of a block.
 #[cfg(not(tamtam_loom))]
@@ -100,7 +100,7 @@ impl<M> Block<M> {
                 #[cfg(not(tamtam_loom))]
                 slots: [],
                 #[cfg(tamtam_loom)]
-                slots: core::array::from_fn(|_| Slot(UnsafeCell::new(MaybeUninit::uninit()))),
+                slots: core::array::from_fn(|_| BlockSlot(UnsafeCell::new(MaybeUninit::uninit()))),
             });
             Self::write(block.as_ptr(), 0, message);
         }
@@ -111,10 +111,10 @@ impl<M> Block<M> {
     ///
     /// The block is alive, and `place` is smaller than `ROOM`.
     #[inline(always)]
-    unsafe fn slot(this: *mut Self, place: usize) -> *const Slot<M> {
+    unsafe fn slot(this: *mut Self, place: usize) -> *const BlockSlot<M> {
         // SAFETY: the block is alive and `place` is smaller than `ROOM`, says the caller: so the result is in the block's
         // memory.
-        unsafe { (&raw const (*this).slots).cast::<Slot<M>>().add(place) }
+        unsafe { (&raw const (*this).slots).cast::<BlockSlot<M>>().add(place) }
     }
 
     /// # Safety

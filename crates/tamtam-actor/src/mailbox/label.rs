@@ -18,12 +18,12 @@ pub(crate) struct Letter<M> {
 pub(crate) struct Label {
     /// Higher ones are handled first.
     pub(crate) priority: u8,
-    pub(crate) key: Option<Key>,
+    pub(crate) key: Option<MessageKey>,
 }
 
 /// What a message is about: of two that are about the same, the later one counts.
 #[derive(Clone)]
-pub(crate) struct Key {
+pub(crate) struct MessageKey {
     pub(crate) hash: u64,
     value: Arc<dyn Value>,
 }
@@ -39,9 +39,9 @@ impl<K: Eq + Any + Send + Sync> Value for K {
     }
 }
 
-impl Key {
+impl MessageKey {
     /// Runs the user's comparison: not under a lock.
-    pub(crate) fn is_same(&self, other: &Key) -> bool {
+    pub(crate) fn is_same(&self, other: &MessageKey) -> bool {
         let other: &dyn Any = &*other.value;
         self.value.equals(other)
     }
@@ -52,7 +52,7 @@ type OfMessage<M, T> = Arc<dyn Fn(&M) -> T + Send + Sync>;
 /// How messages are labelled.
 pub(crate) struct Labels<M> {
     priority: Option<OfMessage<M, u8>>,
-    key: Option<OfMessage<M, Key>>,
+    key: Option<OfMessage<M, MessageKey>>,
 }
 
 impl<M> Clone for Labels<M> {
@@ -85,7 +85,7 @@ impl<M> Labels<M> {
         let hasher = RandomState::new();
         self.key = Some(Arc::new(move |message| {
             let value = key(message);
-            Key {
+            MessageKey {
                 hash: hasher.hash_one(&value),
                 value: Arc::new(value),
             }

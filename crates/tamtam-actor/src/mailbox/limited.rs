@@ -71,10 +71,10 @@ struct Places<M> {
     /// The most messages that there ever were.
     high_water: usize,
     /// Actors that have sent more than there was room for.
-    muted: Muted,
+    muted: MutedSenders,
 }
 
-type Muted = BTreeMap<ActorId, Mute>;
+type MutedSenders = BTreeMap<ActorId, Mute>;
 
 enum Messages<M> {
     /// In the order in which they came.
@@ -85,7 +85,7 @@ enum Messages<M> {
 
 /// What a message has that is to go in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum RoomHeld {
     /// Nothing: it depends on whether there is room.
     None,
     /// A place that was kept.
@@ -187,12 +187,12 @@ impl<M> Places<M> {
     }
 
     /// Who may go on, to be dropped without the lock.
-    fn unmuted(&mut self, limit: usize) -> Muted {
+    fn unmuted(&mut self, limit: usize) -> MutedSenders {
         // Not for one message at a time: a turn is worth more than that.
         if !self.muted.is_empty() && self.messages.len() + self.reserved <= limit / 2 {
             core::mem::take(&mut self.muted)
         } else {
-            Muted::new()
+            MutedSenders::new()
         }
     }
 
@@ -215,7 +215,7 @@ impl<M> Places<M> {
 
 /// What is to be done when there is no room.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum WhenFull {
+pub(crate) enum WhenNoRoom {
     /// Nothing: the message comes back, whatever the policy is, unless one is dropped.
     GiveBack,
     /// What the mailbox was made for.
@@ -250,7 +250,7 @@ pub(crate) enum Pushed<M> {
 #[must_use]
 pub(crate) struct Took<M> {
     taken: Option<Taken<M>>,
-    unmuted: Muted,
+    unmuted: MutedSenders,
     memory: Option<Memory<M>>,
 }
 
@@ -294,9 +294,9 @@ pub struct Level {
 }
 
 /// A place, given back if the user's code panics before anything comes to it.
-struct Kept<'a, M>(&'a Limited<M>);
+struct KeptRoom<'a, M>(&'a Limited<M>);
 
-impl<M> Drop for Kept<'_, M> {
+impl<M> Drop for KeptRoom<'_, M> {
     fn drop(&mut self) {
         self.0.release();
     }
@@ -315,7 +315,7 @@ impl<M> Limited<M> {
                 awake: false,
                 reserved: 0,
                 high_water: 0,
-                muted: Muted::new(),
+                muted: MutedSenders::new(),
             }),
             limit: limit.max(1),
             overflow,
@@ -347,7 +347,7 @@ impl<M> Limited<M> {
     }
 
     pub(crate) fn push(&self, message: M) -> Pushed<M> {
-        self.settle(self.label(message), Place::None).into()
+        self.settle(self.label(message), RoomHeld::None).into()
     }
 
     /// Asks the user's code what is to be known of a message.
@@ -376,7 +376,7 @@ impl<M> Limited<M> {
     }
 
     /// Decides what becomes of a message, and does it.
-    fn settle(&self, mut letter: Letter<M>, place: Place) -> Settled<M> {
+    fn settle(&self, mut letter: Letter<M>, place: RoomHeld) -> Settled<M> {
         // Those whose keys look the same, and are not.
         let mut others = Vec::new();
         loop {
@@ -401,7 +401,7 @@ impl<M> Limited<M> {
             };
             match replaced {
                 Ok(older) => {
-                    queue.reserved -= usize::from(place == Place::Kept);
+                    queue.reserved -= usize::from(place == RoomHeld::Kept);
                     drop(queue);
                     // The keys are the user's, and the message is in: a panic in their drop ends here.
                     contain(move || drop((letter.label, key, twin)));
@@ -414,14 +414,14 @@ impl<M> Limited<M> {
     }
 
     /// What becomes of a message that is about something new. Called under the lock: nothing is dropped here.
-    fn put_in(&self, queue: &mut Places<M>, letter: Letter<M>, place: Place) -> Settled<M> {
-        queue.reserved -= usize::from(place == Place::Kept);
+    fn put_in(&self, queue: &mut Places<M>, letter: Letter<M>, place: RoomHeld) -> Settled<M> {
+        queue.reserved -= usize::from(place == RoomHeld::Kept);
         if queue.has_room(self.limit) {
             return Settled::In(queue.append(letter));
         }
         match self.overflow {
-            Overflow::Fail | Overflow::Wait if place == Place::None => Settled::Full(letter),
-            Overflow::DropNewest if place == Place::None => {
+            Overflow::Fail | Overflow::Wait if place == RoomHeld::None => Settled::Full(letter),
+            Overflow::DropNewest if place == RoomHeld::None => {
                 match queue.messages.make_room(&letter, true) {
                     Some(victim) => {
                         queue.append(letter);
@@ -508,15 +508,15 @@ impl<M> Limited<M> {
 
     /// Puts a message into a place that was kept.
     pub(crate) fn push_reserved(&self, message: M) -> Pushed<M> {
-        let kept = Kept(self);
+        let kept = KeptRoom(self);
         let letter = self.label(message);
         core::mem::forget(kept);
         self.settle_in_place(letter)
     }
 
     fn settle_in_place(&self, letter: Letter<M>) -> Pushed<M> {
-        let kept = Kept(self);
-        let settled = self.settle(letter, Place::Kept);
+        let kept = KeptRoom(self);
+        let settled = self.settle(letter, RoomHeld::Kept);
         core::mem::forget(kept);
         if let Settled::Replaced(_) | Settled::Back(..) = settled {
             self.tell_of_room();
@@ -565,7 +565,7 @@ impl<M> Limited<M> {
             if closed() {
                 return letter.take().map(|letter| Pushed::Full(letter.message));
             }
-            match self.settle(letter.take()?, Place::None) {
+            match self.settle(letter.take()?, RoomHeld::None) {
                 Settled::Full(refused) => {
                     letter = Some(refused);
                     None

@@ -6,7 +6,7 @@
 use tamtam_wait::seam::{self, Arc, UnsafeCell, thread};
 
 use super::streak::Streak;
-use super::{Head, Popped, Seen, Tail, Urgent, pigeonhole};
+use super::{Head, Popped, Seen, Tail, Urgent, oneshot};
 use crate::models::model;
 
 /// A queue with what its receiver has got.
@@ -265,7 +265,7 @@ fn loom_urgent_things_of_two_threads_are_taken_once() {
 #[test]
 fn loom_an_answer_against_the_one_who_waits() {
     model(3, || {
-        let (filler, taker) = pigeonhole();
+        let (filler, taker) = oneshot();
         let other = thread::spawn(move || filler.fill(Arc::new(7)));
         let answer = taker.take(None);
         assert_eq!(answer.as_deref(), Some(&7));
@@ -278,7 +278,7 @@ fn loom_an_answer_against_the_one_who_waits() {
 fn loom_an_answer_against_giving_up() {
     for waits in [false, true] {
         model(3, move || {
-            let (filler, taker) = pigeonhole();
+            let (filler, taker) = oneshot();
             let other = thread::spawn(move || {
                 // Gone or not, the answer goes where it may.
                 filler.is_awaited();
@@ -299,7 +299,7 @@ fn loom_an_answer_against_giving_up() {
 #[test]
 fn loom_a_question_without_an_answer() {
     model(3, || {
-        let (filler, taker) = pigeonhole::<Arc<u32>>();
+        let (filler, taker) = oneshot::<Arc<u32>>();
         let other = thread::spawn(move || drop(filler));
         drop(taker);
         other.join().unwrap();

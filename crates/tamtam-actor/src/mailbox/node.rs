@@ -101,27 +101,27 @@ pub(super) mod memory {
     const MOST_BATCHES: usize = 16;
 
     /// Batches on their way from threads that empty mailboxes to those that fill them, and where more come from.
-    struct Store {
-        batches: Vec<Batch>,
+    struct NodeStore {
+        batches: Vec<NodeBatch>,
         slabs: Slabs,
     }
 
     /// Nodes that are not in use. In an array, not a list: the next one is known without a look at memory that is still in
     /// another core's cache.
-    struct Batch(Box<[*mut u8; BATCH]>);
+    struct NodeBatch(Box<[*mut u8; BATCH]>);
 
     // SAFETY: the nodes of a batch are in no thread's hands; the thread that takes the batch out has them alone.
-    unsafe impl Send for Batch {}
+    unsafe impl Send for NodeBatch {}
 
-    static STORES: [Mutex<Store>; SIZES.len()] = [
+    static STORES: [Mutex<NodeStore>; SIZES.len()] = [
         store(SIZES[0]),
         store(SIZES[1]),
         store(SIZES[2]),
         store(SIZES[3]),
     ];
 
-    const fn store(size: usize) -> Mutex<Store> {
-        Mutex::new(Store {
+    const fn store(size: usize) -> Mutex<NodeStore> {
+        Mutex::new(NodeStore {
             batches: Vec::new(),
             slabs: Slabs::new(size),
         })
@@ -320,7 +320,7 @@ pub(super) mod memory {
                 return;
             }
             // There was one already: that is one too many.
-            let batch = Batch(Box::new(*keeping));
+            let batch = NodeBatch(Box::new(*keeping));
             let mut store = STORES[place].lock();
             if store.batches.len() < MOST_BATCHES {
                 store.batches.push(batch);

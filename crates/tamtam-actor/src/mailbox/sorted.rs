@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::label::{Key, Letter};
+use super::label::{Letter, MessageKey};
 
 /// After so many messages that have overtaken an older one, the oldest of all is next.
 const MOST_OVERTAKING: u32 = 64;
@@ -32,7 +32,7 @@ struct Lane<M> {
 /// A message in its lane.
 pub(crate) struct Entry<M> {
     pub(crate) message: M,
-    key: Option<Key>,
+    key: Option<MessageKey>,
     /// Rises with each message of the mailbox.
     stamp: u64,
 }
@@ -50,7 +50,7 @@ struct Spot {
 /// A message that may be about the same.
 pub(crate) struct Twin {
     pub(crate) stamp: u64,
-    pub(crate) key: Key,
+    pub(crate) key: MessageKey,
 }
 
 /// Memory that is not needed any more, to be dropped without a lock.

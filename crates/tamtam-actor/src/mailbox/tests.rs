@@ -6,7 +6,7 @@ use std::thread;
 use super::block::Block;
 use super::label::Labels;
 use super::streak::Streak;
-use super::{Head, Limited, Loss, Overflow, Popped, Pushed, Seen, Tail, Urgent, pigeonhole};
+use super::{Head, Limited, Loss, Overflow, Popped, Pushed, Seen, Tail, Urgent, oneshot};
 
 /// A tail and a head whose receiver is this thread.
 struct Mailbox<M> {
@@ -370,7 +370,7 @@ fn a_limited_mailbox_does_with_the_rest_what_it_was_told_to() {
 
 #[test]
 fn answers_of_all_sizes_come_to_the_one_who_waits() {
-    /// Larger than what lies in a pigeonhole by itself.
+    /// Larger than what lies in a oneshot by itself.
     #[derive(Debug, PartialEq)]
     struct Large([u64; 9]);
     /// Of a stricter alignment.
@@ -379,7 +379,7 @@ fn answers_of_all_sizes_come_to_the_one_who_waits() {
     struct Aligned(u8);
 
     fn sent<T: Send>(value: T) -> Option<T> {
-        let (filler, taker) = pigeonhole();
+        let (filler, taker) = oneshot();
         thread::scope(|scope| {
             scope.spawn(|| filler.fill(value));
             taker.take(None)
@@ -400,7 +400,7 @@ fn answers_of_all_sizes_come_to_the_one_who_waits() {
 fn an_answer_that_nobody_takes_is_dropped_once() {
     for answers_first in [false, true] {
         let witness = Arc::new(());
-        let (filler, taker) = pigeonhole();
+        let (filler, taker) = oneshot();
         assert!(filler.is_awaited());
         if answers_first {
             filler.fill(Arc::clone(&witness));
@@ -415,14 +415,14 @@ fn an_answer_that_nobody_takes_is_dropped_once() {
 }
 
 #[test]
-fn a_pigeonhole_is_used_again_only_when_the_other_side_has_left_it() {
-    let (filler, taker) = pigeonhole();
+fn a_oneshot_is_used_again_only_when_the_other_side_has_left_it() {
+    let (filler, taker) = oneshot();
     let (late, early) = (Arc::new(1), Arc::new(2));
     // As if the one who answers were held up after the answer is in: by a second side that is still there.
     filler.fill(Arc::clone(&early));
     let taken = taker.take(None);
     assert_eq!(taken.as_deref(), Some(&2));
-    let pairs: Vec<_> = (0..6).map(|_| pigeonhole()).collect();
+    let pairs: Vec<_> = (0..6).map(|_| oneshot()).collect();
     let mut takers = Vec::new();
     for (filler, taker) in pairs {
         filler.fill(Arc::clone(&late));

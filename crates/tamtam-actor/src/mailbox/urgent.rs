@@ -55,9 +55,9 @@ impl<T, W: Open<T>> Linked<T, W> {
 }
 
 /// A value that comes out as it was.
-struct Plain<T>(T);
+struct AsItWas<T>(T);
 
-impl<T> Open<T> for Plain<T> {
+impl<T> Open<T> for AsItWas<T> {
     fn open(this: Box<Linked<T, Self>>) -> T {
         this.what.0
     }
@@ -80,7 +80,7 @@ impl<T> Urgent<T> {
     where
         T: Send,
     {
-        self.push_linked(Linked::new(Plain(what)));
+        self.push_linked(Linked::new(AsItWas(what)));
     }
 
     /// Adds something that has its link already. Sequentially consistent.

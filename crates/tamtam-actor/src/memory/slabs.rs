@@ -17,7 +17,7 @@ const LEAST: usize = 60;
 
 /// What a slab begins with. Its address is a multiple of its size, so that it is found from each of its nodes.
 #[repr(C, align(64))]
-struct Slab {
+struct SlabHead {
     /// Whose it is: see [`Slabs::owner`].
     owner: usize,
     /// Nodes that were given back.
@@ -27,8 +27,8 @@ struct Slab {
     /// How many nodes are in use.
     used: usize,
     /// Other slabs that have nodes to take; null if this one has none.
-    next: *mut Slab,
-    before: *mut Slab,
+    next: *mut SlabHead,
+    before: *mut SlabHead,
 }
 
 /// A node that was given back.
@@ -41,7 +41,7 @@ pub(crate) struct Slabs {
     /// In bytes.
     size: usize,
     /// The first of those that have nodes to take.
-    open: *mut Slab,
+    open: *mut SlabHead,
 }
 
 // SAFETY: the slabs belong to who has this; the nodes in other hands are not touched.
@@ -67,7 +67,7 @@ impl Slabs {
     }
 
     /// The slab that a node of this size is in.
-    fn slab_of(node: *mut u8, size: usize) -> *mut Slab {
+    fn slab_of(node: *mut u8, size: usize) -> *mut SlabHead {
         node.map_addr(|address| address & !(Self::reach_of(size) - 1))
             .cast()
     }
@@ -109,15 +109,15 @@ impl Slabs {
     }
 
     /// A new slab, all of whose nodes are fresh.
-    fn make(&self, owner: usize) -> *mut Slab {
+    fn make(&self, owner: usize) -> *mut SlabHead {
         // SAFETY: a slab has a size.
-        let slab = unsafe { alloc(self.layout()) }.cast::<Slab>();
+        let slab = unsafe { alloc(self.layout()) }.cast::<SlabHead>();
         if slab.is_null() {
             handle_alloc_error(self.layout())
         }
         // SAFETY: fresh memory, with room for a head.
         unsafe {
-            slab.write(Slab {
+            slab.write(SlabHead {
                 owner,
                 free: ptr::null_mut(),
                 fresh: self.nodes(),
@@ -132,7 +132,7 @@ impl Slabs {
     /// # Safety
     ///
     /// The slab is one of these, and open.
-    unsafe fn take_from(&mut self, slab: *mut Slab) -> *mut u8 {
+    unsafe fn take_from(&mut self, slab: *mut SlabHead) -> *mut u8 {
         // SAFETY: the slab is open: it is alive and has nodes; and free nodes are in no one's hands.
         unsafe {
             (*slab).used += 1;
@@ -183,7 +183,7 @@ impl Slabs {
     /// # Safety
     ///
     /// The slab is one of these, alive, and on no list.
-    unsafe fn link(&mut self, slab: *mut Slab) {
+    unsafe fn link(&mut self, slab: *mut SlabHead) {
         let next = self.open;
         // SAFETY: the slab is alive and on no list, and those on the list are alive.
         unsafe {
@@ -199,7 +199,7 @@ impl Slabs {
     /// # Safety
     ///
     /// The slab is one of these, and on the list.
-    unsafe fn unlink(&mut self, slab: *mut Slab) {
+    unsafe fn unlink(&mut self, slab: *mut SlabHead) {
         // SAFETY: the slab is on the list, and those on the list are alive.
         unsafe {
             let (before, next) = ((*slab).before, (*slab).next);

@@ -19,11 +19,11 @@ pub(crate) struct Ledger {
     long_turn: u64,
     lost: AtomicU64,
     long_turns: AtomicU64,
-    shelves: [Mutex<Shelf>; SHELVES],
+    shelves: [Mutex<RecordShelf>; SHELVES],
 }
 
 #[derive(Default)]
-struct Shelf {
+struct RecordShelf {
     living: HashMap<ActorId, Arc<Record>>,
     /// Of those that have ended.
     past: Sums,
@@ -76,7 +76,7 @@ impl Ledger {
         self.long_turns.fetch_add(1, Relaxed);
     }
 
-    fn shelf(&self, id: ActorId) -> MutexGuard<'_, Shelf> {
+    fn shelf(&self, id: ActorId) -> MutexGuard<'_, RecordShelf> {
         // No one panics with it in hand.
         let place = (id.get() % SHELVES as u64) as usize;
         self.shelves[place]

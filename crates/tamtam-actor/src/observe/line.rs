@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use super::{HomeKind, HomeSnapshot, Ledger, Observe, Watched, watch};
+use super::{HomeKind, HomeSnapshot, Ledger, Observe, WatchedHome, watch};
 
 /// A worker or a frame that is observed; others are not seen. The home has this, so it goes with it.
 #[derive(Debug)]
@@ -16,13 +16,13 @@ impl Shown {
     pub(crate) fn new(kind: HomeKind, name: &str, observe: Observe) -> Option<Arc<Self>> {
         let ledger = observe.ledger(name)?;
         let shown = Arc::new(Shown { kind, ledger });
-        let watched: Weak<dyn Watched> = Arc::downgrade(&shown) as _;
+        let watched: Weak<dyn WatchedHome> = Arc::downgrade(&shown) as _;
         watch(watched);
         Some(shown)
     }
 }
 
-impl Watched for Shown {
+impl WatchedHome for Shown {
     fn look(&self) -> HomeSnapshot {
         HomeSnapshot::by_actors(self.kind, self.ledger.home(), 1, Some(&self.ledger))
     }

@@ -208,12 +208,12 @@ fn describe() {
 
 /// What is recorded for one set of labels.
 #[derive(Default)]
-struct Figures {
+struct LabelFigures {
     gauges: BTreeMap<&'static str, u64>,
     counters: BTreeMap<&'static str, u64>,
 }
 
-impl Figures {
+impl LabelFigures {
     fn gauge(&mut self, name: &'static str, value: u64) {
         let sum = self.gauges.entry(name).or_default();
         *sum = sum.saturating_add(value);
@@ -260,8 +260,8 @@ impl Figures {
 }
 
 fn record() {
-    let mut homes: BTreeMap<(String, String), Figures> = BTreeMap::new();
-    let mut named: BTreeMap<(String, String, Arc<str>), Figures> = BTreeMap::new();
+    let mut homes: BTreeMap<(String, String), LabelFigures> = BTreeMap::new();
+    let mut named: BTreeMap<(String, String, Arc<str>), LabelFigures> = BTreeMap::new();
     for (_, home) in watched::all() {
         let shown = home.look();
         let key = (shown.name.clone(), shown.kind.to_string());

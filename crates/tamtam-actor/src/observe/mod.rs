@@ -55,7 +55,7 @@ pub(crate) use record::Record;
 pub use serve::{Serving, serve, serve_at};
 pub(crate) use snapshot::first;
 pub use snapshot::{ActorSnapshot, ActorTotals, HomeKind, HomeSnapshot, Order, Snapshot, snapshot};
-pub(crate) use watched::{Watched, watch};
+pub(crate) use watched::{WatchedHome, watch};
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;

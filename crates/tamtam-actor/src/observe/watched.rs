@@ -6,7 +6,7 @@ use super::ledger::Ledger;
 use super::snapshot::HomeSnapshot;
 
 /// A home, as one sees it who observes.
-pub(crate) trait Watched: Send + Sync {
+pub(crate) trait WatchedHome: Send + Sync {
     fn look(&self) -> HomeSnapshot;
     /// It has no threads any more; only addresses keep it.
     fn has_closed(&self) -> bool;
@@ -22,11 +22,11 @@ static WATCHED: Mutex<Homes> = Mutex::new(Homes {
 struct Homes {
     next: u64,
     /// With a number each, the oldest first.
-    all: Vec<(u64, Weak<dyn Watched>)>,
+    all: Vec<(u64, Weak<dyn WatchedHome>)>,
 }
 
 /// Shows a home to those who observe, until it is gone.
-pub(crate) fn watch(home: Weak<dyn Watched>) {
+pub(crate) fn watch(home: Weak<dyn WatchedHome>) {
     let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
     watched.all.retain(|(_, home)| home.strong_count() != 0);
     let number = watched.next;
@@ -35,7 +35,7 @@ pub(crate) fn watch(home: Weak<dyn Watched>) {
 }
 
 /// Those that there are, the oldest first; with a number each that no other one has, or has had.
-pub(crate) fn all() -> Vec<(u64, Arc<dyn Watched>)> {
+pub(crate) fn all() -> Vec<(u64, Arc<dyn WatchedHome>)> {
     let watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
     let homes = watched.all.iter();
     let mut all: Vec<_> = homes

@@ -31,8 +31,8 @@ const MOST: usize = 256;
 /// A thread that has had nothing to do for so long ends.
 const IDLE: Duration = Duration::from_secs(1);
 
-pub(super) struct Blocking {
-    state: Mutex<State>,
+pub(super) struct BlockingThreads {
+    state: Mutex<BlockingState>,
     called: Condvar,
     /// Tasks that are in the queue or have their turn. Sequentially consistent.
     due: AtomicUsize,
@@ -40,10 +40,10 @@ pub(super) struct Blocking {
 }
 
 #[derive(Default)]
-struct State {
-    tasks: VecDeque<DueTask>,
+struct BlockingState {
+    tasks: VecDeque<BlockingTask>,
     /// Those that have not ended, and some that have.
-    workers: Vec<Worker>,
+    workers: Vec<BlockingWorker>,
     /// So many threads there are, and so many of them wait.
     threads: usize,
     idle: usize,
@@ -62,20 +62,20 @@ struct State {
     is_left_alone: bool,
 }
 
-struct DueTask {
+struct BlockingTask {
     task: Task,
     /// Where the tasks of the actor are to which it belongs, for those who wait for that.
     location: usize,
 }
 
 /// A thread that is not left behind.
-struct Worker {
-    record: Arc<Record>,
+struct BlockingWorker {
+    record: Arc<ThreadRecord>,
     handle: thread::JoinHandle<()>,
 }
 
 /// What is known of a thread. Changed under the lock.
-struct Record {
+struct ThreadRecord {
     number: usize,
     /// One more at the beginning and at the end of each turn: odd during one.
     turn: AtomicU64,
@@ -84,7 +84,7 @@ struct Record {
     is_left_behind: AtomicBool,
 }
 
-impl Record {
+impl ThreadRecord {
     fn turn(&self) -> ThreadTurn {
         ThreadTurn {
             thread: self.number,
@@ -107,7 +107,7 @@ thread_local! {
     /// The pool to which this thread belongs.
     static INSIDE: RefCell<Weak<Shared>> = const { RefCell::new(Weak::new()) };
     /// What is known of this thread there.
-    static RECORD: RefCell<Option<Arc<Record>>> = const { RefCell::new(None) };
+    static RECORD: RefCell<Option<Arc<ThreadRecord>>> = const { RefCell::new(None) };
     /// The turn in which this thread is.
     static TURN: Cell<Option<ThreadTurn>> = const { Cell::new(None) };
 }
@@ -118,17 +118,17 @@ pub(super) fn is_inside(shared: *const Shared) -> bool {
     inside.is_ok_and(|inside| core::ptr::eq(inside, shared))
 }
 
-impl Blocking {
+impl BlockingThreads {
     pub(super) fn new() -> Self {
-        Blocking {
-            state: Mutex::new(State::default()),
+        BlockingThreads {
+            state: Mutex::new(BlockingState::default()),
             called: Condvar::new(),
             due: AtomicUsize::new(0),
             most: MOST,
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BlockingState> {
         // No user code runs under the lock, so it is never poisoned half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -159,7 +159,7 @@ impl Blocking {
             let mut state = self.lock();
             state.ending = true;
             self.called.notify_all();
-            let is_own = |worker: &Worker| worker.handle.thread().id() == this;
+            let is_own = |worker: &BlockingWorker| worker.handle.thread().id() == this;
             let own = usize::from(state.workers.iter().any(is_own));
             // Not by joining them: one may be left behind meanwhile.
             while state.threads > own && !state.is_left_alone {
@@ -168,7 +168,7 @@ impl Blocking {
             }
             core::mem::take(&mut state.workers)
         };
-        for Worker { handle, .. } in workers {
+        for BlockingWorker { handle, .. } in workers {
             if handle.thread().id() != this {
                 // Turns catch what actors do; a thread ends by itself.
                 let _ = handle.join();
@@ -187,7 +187,7 @@ impl Blocking {
         };
         self.called.notify_all();
         let count = tasks.len();
-        for DueTask { task, .. } in tasks {
+        for BlockingTask { task, .. } in tasks {
             task.abandon();
             self.due.fetch_sub(1, Ordering::SeqCst);
         }
@@ -211,7 +211,7 @@ impl Blocking {
             return task.abandon();
         }
         self.due.fetch_add(1, Ordering::SeqCst);
-        state.tasks.push_back(DueTask { task, location });
+        state.tasks.push_back(BlockingTask { task, location });
         if state.tasks.len() <= state.idle || !self.has_place(&state) {
             drop(state);
             self.called.notify_one();
@@ -221,14 +221,14 @@ impl Blocking {
     }
 
     /// Whether a further thread may be started.
-    fn has_place(&self, state: &State) -> bool {
+    fn has_place(&self, state: &BlockingState) -> bool {
         state.threads < self.most || self.is_stuck(state)
     }
 
     /// Leaves the thread behind that is in this turn.
     fn leave_behind(&self, shared: &Arc<Shared>, turn: ThreadTurn) -> Left {
         let mut state = self.lock();
-        let is_it = |worker: &Worker| worker.record.turn() == turn;
+        let is_it = |worker: &BlockingWorker| worker.record.turn() == turn;
         let Some(place) = state.workers.iter().position(is_it) else {
             return Left::Over;
         };
@@ -236,7 +236,7 @@ impl Blocking {
             return Left::Refused;
         }
         // Its end is not waited for any more.
-        let Worker { record, handle } = state.workers.swap_remove(place);
+        let BlockingWorker { record, handle } = state.workers.swap_remove(place);
         drop(handle);
         record.is_left_behind.store(true, Ordering::Relaxed);
         state.left_behind += 1;
@@ -263,18 +263,18 @@ impl Blocking {
     }
 
     /// Whether an actor is due that is waited for, and all threads that there may be wait.
-    fn is_stuck(&self, state: &State) -> bool {
+    fn is_stuck(&self, state: &BlockingState) -> bool {
         state.threads >= self.most
             && state.waiting >= state.threads
             && state.next_awaited().is_some()
     }
 
-    fn start_thread(&self, state: &mut State, shared: &Arc<Shared>) {
+    fn start_thread(&self, state: &mut BlockingState, shared: &Arc<Shared>) {
         state.threads += 1;
         state.number += 1;
         let name = format!("{}-b{}", shared.name(), state.number);
         let own = Arc::clone(shared);
-        let record = Arc::new(Record {
+        let record = Arc::new(ThreadRecord {
             number: state.number,
             turn: AtomicU64::new(0),
             waits: AtomicUsize::new(0),
@@ -286,14 +286,14 @@ impl Blocking {
             .spawn(move || own.blocking_threads().work(&own, &kept));
         state.workers.retain(|worker| !worker.handle.is_finished());
         match started {
-            Ok(handle) => state.workers.push(Worker { record, handle }),
+            Ok(handle) => state.workers.push(BlockingWorker { record, handle }),
             // The others have to do; without any it waits for the next attempt.
             Err(_) => state.threads -= 1,
         }
     }
 
     /// The next task for a thread that has none.
-    fn take(&self, state: &mut State) -> Option<Task> {
+    fn take(&self, state: &mut BlockingState) -> Option<Task> {
         if state.threads <= self.most {
             return state.tasks.pop_front().map(|due| due.task);
         }
@@ -302,7 +302,12 @@ impl Blocking {
     }
 
     /// A handler waits, and its thread with it: one of these threads, or of the pool's.
-    fn begin_wait(&self, shared: &Arc<Shared>, awaited: Option<usize>, inside: Option<&Record>) {
+    fn begin_wait(
+        &self,
+        shared: &Arc<Shared>,
+        awaited: Option<usize>,
+        inside: Option<&ThreadRecord>,
+    ) {
         let mut state = self.lock();
         if let Some(record) = inside {
             let before = record.waits.fetch_add(1, Ordering::Relaxed);
@@ -314,7 +319,7 @@ impl Blocking {
         }
     }
 
-    fn end_wait(&self, awaited: Option<usize>, inside: Option<&Record>) {
+    fn end_wait(&self, awaited: Option<usize>, inside: Option<&ThreadRecord>) {
         let mut state = self.lock();
         if let Some(record) = inside {
             let before = record.waits.fetch_sub(1, Ordering::Relaxed);
@@ -326,7 +331,7 @@ impl Blocking {
         }
     }
 
-    fn work(&self, shared: &Arc<Shared>, record: &Arc<Record>) {
+    fn work(&self, shared: &Arc<Shared>, record: &Arc<ThreadRecord>) {
         INSIDE.set(Arc::downgrade(shared));
         RECORD.set(Some(Arc::clone(record)));
         let mut state = self.lock();
@@ -382,7 +387,7 @@ impl Blocking {
     }
 }
 
-impl State {
+impl BlockingState {
     /// The place in the queue of the first task of an actor that is waited for.
     fn next_awaited(&self) -> Option<usize> {
         self.tasks
@@ -392,14 +397,14 @@ impl State {
 }
 
 /// A thread whose handler waits for an actor that may have its turns here, for as long as that takes; also if the wait panics.
-pub(super) struct Waiter {
+pub(super) struct BlockedThread {
     shared: Arc<Shared>,
     awaited: Option<usize>,
     /// It is one of those for handlers that may block.
-    inside: Option<Arc<Record>>,
+    inside: Option<Arc<ThreadRecord>>,
 }
 
-impl Waiter {
+impl BlockedThread {
     /// `None` if this is no thread for handlers that may block. `awaited` is where the actor's tasks are, if that is known.
     pub(super) fn begin(awaited: Option<usize>) -> Option<Self> {
         let shared = INSIDE
@@ -417,10 +422,10 @@ impl Waiter {
         may_be_here.then(|| Self::at(shared, Some(awaited), None))
     }
 
-    fn at(shared: &Arc<Shared>, awaited: Option<usize>, inside: Option<Arc<Record>>) -> Self {
+    fn at(shared: &Arc<Shared>, awaited: Option<usize>, inside: Option<Arc<ThreadRecord>>) -> Self {
         let blocking = shared.blocking_threads();
         blocking.begin_wait(shared, awaited, inside.as_deref());
-        Waiter {
+        BlockedThread {
             shared: Arc::clone(shared),
             awaited,
             inside,
@@ -428,7 +433,7 @@ impl Waiter {
     }
 }
 
-impl Drop for Waiter {
+impl Drop for BlockedThread {
     fn drop(&mut self) {
         let blocking = self.shared.blocking_threads();
         blocking.end_wait(self.awaited, self.inside.as_deref());

@@ -2,8 +2,8 @@
 //!
 //! The thread that owns the ring appends at its end and takes from its beginning, so that all get their
 //! turn; another one takes half of it from the beginning at once. The beginning is two positions in one word:
-//! up to where items were taken, and up to where thieves have also copied them out; only behind the latter is
-//! there room again. So a thief moves nothing under the owner's hands, and the owner pays one locked
+//! up to where items were taken, and up to where stealers have also copied them out; only behind the latter is
+//! there room again. So a stealer moves nothing under the owner's hands, and the owner pays one locked
 //! instruction for taking and none for appending. (The idea of two positions is that of the run queues in
 //! Tokio and Go; the owner's end is that of Chase and Lev, *Dynamic circular work-stealing deque*, 2005.)
 
@@ -32,14 +32,14 @@ unsafe impl<T: Send> Send for Deque<T> {}
 unsafe impl<T: Send> Sync for Deque<T> {}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Head {
+struct RingHead {
     taken: u32,
     copied: u32,
 }
 
-impl Head {
+impl RingHead {
     fn unpack(word: u64) -> Self {
-        Head {
+        RingHead {
             taken: word as u32,
             copied: (word >> 32) as u32,
         }
@@ -68,9 +68,9 @@ impl<T> Deque<T> {
     /// How many items there are, for anybody; the owner's own look is exact. Sequentially consistent.
     pub(crate) fn len(&self) -> usize {
         seam::model_fence();
-        let head = Head::unpack(self.head.load(Ordering::SeqCst));
+        let head = RingHead::unpack(self.head.load(Ordering::SeqCst));
         let tail = self.tail.load(Ordering::SeqCst);
-        // A thief may have been between the two loads.
+        // A stealer may have been between the two loads.
         (tail.wrapping_sub(head.taken) as i32).max(0) as usize
     }
 
@@ -82,7 +82,7 @@ impl<T> Deque<T> {
     unsafe fn room(&self) -> u32 {
         let tail = self.tail.load(Ordering::Relaxed);
         // For a number only: a thread that appends looks again.
-        let head = Head::unpack(self.head.load(Ordering::Relaxed));
+        let head = RingHead::unpack(self.head.load(Ordering::Relaxed));
         CAPACITY - tail.wrapping_sub(head.copied)
     }
 
@@ -95,7 +95,7 @@ impl<T> Deque<T> {
     pub(crate) unsafe fn push(&self, item: T) -> Result<(), T> {
         let tail = self.tail.load(Ordering::Relaxed);
         // SYNC deque-copied: what lay in the place before is out.
-        let head = Head::unpack(self.head.load(Ordering::Acquire));
+        let head = RingHead::unpack(self.head.load(Ordering::Acquire));
         if tail.wrapping_sub(head.copied) >= CAPACITY {
             return Err(item);
         }
@@ -118,14 +118,14 @@ impl<T> Deque<T> {
         let tail = self.tail.load(Ordering::Relaxed);
         let mut word = self.head.load(Ordering::Acquire);
         loop {
-            let head = Head::unpack(word);
+            let head = RingHead::unpack(word);
             if head.taken == tail {
                 return None;
             }
             let taken = head.taken.wrapping_add(1);
-            let next = Head {
+            let next = RingHead {
                 taken,
-                // While a thief copies, its positions are its own.
+                // While a stealer copies, its positions are its own.
                 copied: if head.copied == head.taken {
                     taken
                 } else {
@@ -145,8 +145,8 @@ impl<T> Deque<T> {
         }
     }
 
-    /// Takes half of the items, rounded up: one to return, the others to append to the thief's own ring. Fewer if
-    /// they have no room there: also a ring in which nothing is left is full while another thief copies from it.
+    /// Takes half of the items, rounded up: one to return, the others to append to the stealer's own ring. Fewer if
+    /// they have no room there: also a ring in which nothing is left is full while another stealer copies from it.
     ///
     /// # Safety
     ///
@@ -156,9 +156,9 @@ impl<T> Deque<T> {
         let room = unsafe { own.room() };
         let mut word = self.head.load(Ordering::Acquire);
         let (first, count) = loop {
-            let head = Head::unpack(word);
+            let head = RingHead::unpack(word);
             if head.copied != head.taken {
-                // Another thief is at it.
+                // Another stealer is at it.
                 return None;
             }
             // SYNC deque-tail: the items.
@@ -168,7 +168,7 @@ impl<T> Deque<T> {
                 return None;
             }
             let count = (length - length / 2).min(room + 1);
-            let next = Head {
+            let next = RingHead {
                 taken: head.taken.wrapping_add(count),
                 copied: head.copied,
             };
@@ -193,8 +193,8 @@ impl<T> Deque<T> {
         let item = unsafe { self.read(first) };
         let mut word = self.head.load(Ordering::Acquire);
         loop {
-            let head = Head::unpack(word);
-            let next = Head {
+            let head = RingHead::unpack(word);
+            let next = RingHead {
                 taken: head.taken,
                 copied: head.taken,
             };
@@ -233,16 +233,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thief_whose_own_ring_is_still_being_copied_from_takes_no_more_than_it_has_room_for() {
+    fn a_stealer_whose_own_ring_is_still_being_copied_from_takes_no_more_than_it_has_room_for() {
         let (own, other) = (Deque::new(), Deque::new());
         for number in 0..CAPACITY {
             // SAFETY: this thread owns both rings.
             unsafe { other.push(number).unwrap() };
         }
         for stuck in [CAPACITY, CAPACITY - 3] {
-            // All of its items were taken, but a thief has not come to say yet that it has copied its part of them.
+            // All of its items were taken, but a stealer has not come to say yet that it has copied its part of them.
             own.tail.store(stuck, Ordering::Relaxed);
-            let head = Head {
+            let head = RingHead {
                 taken: stuck,
                 copied: 0,
             };

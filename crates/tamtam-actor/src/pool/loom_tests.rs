@@ -6,9 +6,9 @@ use std::sync::Arc as Unseen;
 use tamtam_wait::seam::{Arc, thread};
 
 use super::deque::Deque;
-use super::next::Next;
+use super::lifo_slot::LifoSlot;
 use crate::models::model;
-use crate::task::Hatch;
+use crate::task::InjectSlot;
 
 /// An item that loom reports if it is lost, or dropped twice.
 struct Item(
@@ -34,7 +34,7 @@ fn pop(ring: &Deque<Item>) -> Option<u32> {
     unsafe { ring.pop() }.map(|item| item.0)
 }
 
-/// What a thief gets: the one that it is given, then those in its own ring.
+/// What a stealer gets: the one that it is given, then those in its own ring.
 fn steal(victim: &Deque<Item>) -> Vec<u32> {
     let own = Deque::new();
     // SAFETY: the ring was made here, so this thread owns it.
@@ -47,11 +47,11 @@ fn assert_ascending(numbers: &[u32]) {
     assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
 }
 
-fn owner_against_thieves(preemptions: usize, thieves: usize) {
+fn owner_against_stealers(preemptions: usize, stealers: usize) {
     model(preemptions, move || {
         let ring = Arc::new(Deque::new());
         push(&ring, 0..3);
-        let thieves: Vec<_> = (0..thieves)
+        let stealers: Vec<_> = (0..stealers)
             .map(|_| {
                 let ring = Arc::clone(&ring);
                 thread::spawn(move || steal(&ring))
@@ -67,12 +67,12 @@ fn owner_against_thieves(preemptions: usize, thieves: usize) {
         own.extend(core::iter::from_fn(|| pop(&ring)));
         assert_ascending(&own);
         let mut all = own;
-        for thief in thieves {
-            let stolen = thief.join().unwrap();
+        for stealer in stealers {
+            let stolen = stealer.join().unwrap();
             assert_ascending(&stolen);
             all.extend(stolen);
         }
-        // A thief may have been at it when the ring was empty for its owner: nothing comes after that.
+        // A stealer may have been at it when the ring was empty for its owner: nothing comes after that.
         assert!(pop(&ring).is_none());
         assert_eq!(all.len() as u32, 3 + more);
         all.sort_unstable();
@@ -82,23 +82,23 @@ fn owner_against_thieves(preemptions: usize, thieves: usize) {
 }
 
 #[test]
-fn loom_the_owner_against_a_thief() {
-    owner_against_thieves(3, 1);
+fn loom_the_owner_against_a_stealer() {
+    owner_against_stealers(3, 1);
 }
 
 #[test]
-fn loom_the_owner_against_two_thieves() {
-    owner_against_thieves(2, 2);
+fn loom_the_owner_against_two_stealers() {
+    owner_against_stealers(2, 2);
 }
 
-/// The owner's own ring is empty for it, but a thief is still reading half of it.
+/// The owner's own ring is empty for it, but a stealer is still reading half of it.
 #[test]
-fn loom_a_thief_whose_own_ring_is_being_copied_out_takes_less() {
+fn loom_a_stealer_whose_own_ring_is_being_copied_out_takes_less() {
     model(2, || {
         let rings = Arc::new([Deque::new(), Deque::new()]);
         push(&rings[0], 0..4);
         push(&rings[1], 10..14);
-        let thief = {
+        let stealer = {
             let rings = Arc::clone(&rings);
             thread::spawn(move || steal(&rings[0]))
         };
@@ -106,7 +106,7 @@ fn loom_a_thief_whose_own_ring_is_being_copied_out_takes_less() {
         // SAFETY: this thread owns the first ring, and takes nothing from the second one as its owner meanwhile.
         all.extend(unsafe { rings[1].steal_into(&rings[0]) }.map(|item| item.0));
         all.extend(core::iter::from_fn(|| pop(&rings[0])));
-        all.extend(thief.join().unwrap());
+        all.extend(stealer.join().unwrap());
         all.extend(core::iter::from_fn(|| pop(&rings[1])));
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2, 3, 10, 11, 12, 13]);
@@ -118,20 +118,20 @@ fn loom_a_ring_that_is_dropped_drops_what_is_in_it() {
     model(2, || {
         let ring = Arc::new(Deque::new());
         push(&ring, 0..3);
-        let thief = {
+        let stealer = {
             let ring = Arc::clone(&ring);
             thread::spawn(move || steal(&ring).len())
         };
         drop(ring);
-        assert_eq!(thief.join().unwrap(), 2);
+        assert_eq!(stealer.join().unwrap(), 2);
     });
 }
 
 #[test]
-fn loom_next_against_a_thief() {
+fn loom_next_against_a_stealer() {
     model(3, || {
-        let next = Arc::new(Next::new());
-        let thief = {
+        let next = Arc::new(LifoSlot::new());
+        let stealer = {
             let next = Arc::clone(&next);
             thread::spawn(move || {
                 [next.steal(), next.steal()].map(|item| item.map(|item: Item| item.0))
@@ -144,7 +144,7 @@ fn loom_next_against_a_thief() {
         }
         // SAFETY: this thread is the owner: the other one only steals.
         all.extend(unsafe { next.take() }.map(|item| item.0));
-        all.extend(thief.join().unwrap().into_iter().flatten());
+        all.extend(stealer.join().unwrap().into_iter().flatten());
         // SAFETY: this thread is the owner, and the other one was joined.
         assert!(unsafe { next.take() }.is_none());
         all.sort_unstable();
@@ -153,11 +153,11 @@ fn loom_next_against_a_thief() {
 }
 
 #[test]
-fn loom_next_against_two_thieves() {
+fn loom_next_against_two_stealers() {
     model(3, || {
-        let next = Arc::new(Next::new());
+        let next = Arc::new(LifoSlot::new());
         let stolen = Unseen::new(Count::new(0));
-        let thieves = [(); 2].map(|()| {
+        let stealers = [(); 2].map(|()| {
             let (next, stolen) = (Arc::clone(&next), Unseen::clone(&stolen));
             thread::spawn(move || {
                 if next.is_full() {
@@ -170,8 +170,8 @@ fn loom_next_against_two_thieves() {
         let mut back = u32::from(unsafe { next.put(Item::new(1)) }.is_some());
         // SAFETY: this thread is the owner: the others only steal.
         back += u32::from(unsafe { next.put(Item::new(2)) }.is_some());
-        for thief in thieves {
-            thief.join().unwrap();
+        for stealer in stealers {
+            stealer.join().unwrap();
         }
         // SAFETY: this thread is the owner, and the others were joined.
         back += u32::from(unsafe { next.take() }.is_some());
@@ -182,22 +182,22 @@ fn loom_next_against_two_thieves() {
 #[test]
 fn loom_two_bring_to_a_hatch_and_two_take() {
     model(2, || {
-        let hatch = Arc::new(Hatch::new());
+        let inject_slot = Arc::new(InjectSlot::new());
         let others: Vec<_> = (1..3)
             .map(|number| {
-                let hatch = Arc::clone(&hatch);
+                let inject_slot = Arc::clone(&inject_slot);
                 thread::spawn(move || {
-                    let refused = hatch.put(Item::new(number)).err();
-                    [refused, hatch.take()]
+                    let refused = inject_slot.put(Item::new(number)).err();
+                    [refused, inject_slot.take()]
                 })
             })
             .collect();
-        let mut all: Vec<_> = hatch.take().into_iter().collect();
+        let mut all: Vec<_> = inject_slot.take().into_iter().collect();
         for other in others {
             all.extend(other.join().unwrap().into_iter().flatten());
         }
-        all.extend(hatch.take());
-        assert!(!hatch.is_full());
+        all.extend(inject_slot.take());
+        assert!(!inject_slot.is_full());
         let mut all: Vec<_> = all.into_iter().map(|item| item.0).collect();
         all.sort_unstable();
         assert_eq!(all, [1, 2]);
@@ -207,18 +207,18 @@ fn loom_two_bring_to_a_hatch_and_two_take() {
 #[test]
 fn loom_a_hatch_closes_against_one_who_brings() {
     model(3, || {
-        let hatch = Arc::new(Hatch::new());
+        let inject_slot = Arc::new(InjectSlot::new());
         let other = {
-            let hatch = Arc::clone(&hatch);
-            thread::spawn(move || hatch.put(Item::new(1)).err())
+            let inject_slot = Arc::clone(&inject_slot);
+            thread::spawn(move || inject_slot.put(Item::new(1)).err())
         };
-        let left = hatch.close();
+        let left = inject_slot.close();
         let refused = other.join().unwrap();
         assert_eq!(
             usize::from(left.is_some()) + usize::from(refused.is_some()),
             1
         );
-        assert!(hatch.put(Item::new(2)).is_err());
-        assert!(hatch.close().is_none());
+        assert!(inject_slot.put(Item::new(2)).is_err());
+        assert!(inject_slot.close().is_none());
     });
 }

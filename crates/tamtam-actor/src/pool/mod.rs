@@ -3,16 +3,16 @@
 mod blocking;
 mod deque;
 mod idle;
+mod lifo_slot;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
-mod next;
 mod observe;
 #[cfg(feature = "tokio")]
 mod on_tokio;
 mod shutdown;
+mod stealer;
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests;
-mod thief;
 mod thread;
 
 use core::fmt;
@@ -117,7 +117,7 @@ impl Pool {
     }
 
     /// This pool, as one sees it who observes.
-    pub(crate) fn watched(&self) -> &dyn crate::observe::Watched {
+    pub(crate) fn watched(&self) -> &dyn crate::observe::WatchedHome {
         match &self.threads {
             Threads::Own(shared) => &**shared,
             #[cfg(feature = "tokio")]

@@ -12,8 +12,8 @@ use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tokio::runtime::Handle;
 
 use super::{Pool, Threads};
-use crate::observe::{HomeKind, HomeSnapshot, Ledger, Observe, Watched, watch};
-use crate::task::{AtClose, Home, Remembered, Task, ThreadWait, Waiter};
+use crate::observe::{HomeKind, HomeSnapshot, Ledger, Observe, WatchedHome, watch};
+use crate::task::{AtClose, Home, Remembered, RuntimeThread, Task, ThreadWait};
 
 impl Pool {
     /// A pool whose threads are those of a runtime of tokio (feature `tokio`).
@@ -81,7 +81,7 @@ impl OnTokio {
             is_waited_for: AtomicBool::new(false),
         });
         if tokio.ledger.is_some() {
-            let watched: Weak<dyn Watched> = Arc::downgrade(&tokio) as _;
+            let watched: Weak<dyn WatchedHome> = Arc::downgrade(&tokio) as _;
             watch(watched);
         }
         tokio
@@ -93,7 +93,7 @@ impl OnTokio {
 }
 
 /// What became of the turn that this thread is in.
-enum Place {
+enum TaskPlace {
     /// It is in none.
     None,
     /// It is in one.
@@ -103,10 +103,10 @@ enum Place {
 }
 
 thread_local! {
-    static PLACE: Cell<Place> = const { Cell::new(Place::None) };
+    static PLACE: Cell<TaskPlace> = const { Cell::new(TaskPlace::None) };
 }
 
-impl Watched for OnTokio {
+impl WatchedHome for OnTokio {
     fn look(&self) -> HomeSnapshot {
         let threads = self.threads();
         HomeSnapshot::by_actors(HomeKind::Pool, "tokio", threads, self.ledger.as_deref())
@@ -127,14 +127,14 @@ impl Home for OnTokio {
     }
 
     fn is_on_this_thread(&self) -> bool {
-        matches!(Waiter::new(&self.runtime), Waiter::Last)
+        matches!(RuntimeThread::new(&self.runtime), RuntimeThread::Last)
     }
 
     fn begin_wait(&self) -> Option<ThreadWait> {
-        match Waiter::new(&self.runtime) {
-            Waiter::Stranger => Some(ThreadWait::PLAIN),
-            Waiter::Worker(blocked) => Some(ThreadWait::of(blocked)),
-            Waiter::Last => None,
+        match RuntimeThread::new(&self.runtime) {
+            RuntimeThread::Stranger => Some(ThreadWait::PLAIN),
+            RuntimeThread::Worker(blocked) => Some(ThreadWait::of(blocked)),
+            RuntimeThread::Last => None,
         }
     }
 
@@ -155,8 +155,8 @@ impl Home for OnTokio {
     }
 
     fn schedule_again(&self, task: Task) {
-        match PLACE.replace(Place::None) {
-            Place::Turn => PLACE.set(Place::Again(task)),
+        match PLACE.replace(TaskPlace::None) {
+            TaskPlace::Turn => PLACE.set(TaskPlace::Again(task)),
             other => {
                 PLACE.set(other);
                 self.schedule(task);
@@ -175,16 +175,16 @@ impl Future for Turns {
         let Some(task) = self.0.take() else {
             return Poll::Ready(());
         };
-        let before = PLACE.replace(Place::Turn);
+        let before = PLACE.replace(TaskPlace::Turn);
         // What an actor does wrong ends there.
         task.run();
         match PLACE.replace(before) {
-            Place::Again(task) => {
+            TaskPlace::Again(task) => {
                 self.0 = Some(task);
                 context.waker().wake_by_ref();
                 Poll::Pending
             }
-            Place::None | Place::Turn => Poll::Ready(()),
+            TaskPlace::None | TaskPlace::Turn => Poll::Ready(()),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::thread;
 
 use super::Pool;
 use super::deque::Deque;
-use super::next::Next;
+use super::lifo_slot::LifoSlot;
 use crate::context::Here;
 use crate::error::AskError;
 use crate::reply::Reply;
@@ -43,7 +43,7 @@ fn a_ring_goes_round_and_gives_back_what_has_no_room() {
 }
 
 #[test]
-fn a_thief_takes_the_older_half() {
+fn a_stealer_takes_the_older_half() {
     let (victim, own) = (Deque::new(), Deque::new());
     for number in 0..5 {
         push(&victim, number).unwrap();
@@ -61,7 +61,7 @@ fn a_thief_takes_the_older_half() {
 }
 
 #[test]
-fn a_thief_takes_no_more_than_it_has_room_for() {
+fn a_stealer_takes_no_more_than_it_has_room_for() {
     let (victim, own) = (Deque::new(), Deque::new());
     for number in 0..256 {
         push(&victim, number).unwrap();
@@ -82,7 +82,7 @@ fn the_ring_of_a_busy_thread_is_shared_out_without_loss() {
     let ring = Deque::new();
     let done = AtomicBool::new(false);
     let (mut all, stolen) = thread::scope(|scope| {
-        let thieves: Vec<_> = (0..2)
+        let stealers: Vec<_> = (0..2)
             .map(|_| {
                 scope.spawn(|| {
                     let own = Deque::new();
@@ -107,9 +107,9 @@ fn the_ring_of_a_busy_thread_is_shared_out_without_loss() {
         }
         own.extend(std::iter::from_fn(|| pop(&ring)));
         done.store(true, Ordering::Release);
-        let stolen: Vec<_> = thieves
+        let stolen: Vec<_> = stealers
             .into_iter()
-            .map(|thief| thief.join().unwrap())
+            .map(|stealer| stealer.join().unwrap())
             .collect();
         (own, stolen)
     });
@@ -123,7 +123,7 @@ fn the_ring_of_a_busy_thread_is_shared_out_without_loss() {
 
 #[test]
 fn what_comes_next_is_the_youngest() {
-    let next = Next::new();
+    let next = LifoSlot::new();
     assert!(!next.is_full());
     // SAFETY: this thread is the owner.
     unsafe {
@@ -198,12 +198,12 @@ fn a_small_pool_counts_answers_and_ends() {
 }
 
 #[test]
-fn what_comes_next_goes_to_its_owner_or_to_a_thief() {
+fn what_comes_next_goes_to_its_owner_or_to_a_stealer() {
     let count: u32 = if cfg!(miri) { 30 } else { 100_000 };
-    let next = Next::new();
+    let next = LifoSlot::new();
     let done = AtomicBool::new(false);
     let (mut all, stolen) = thread::scope(|scope| {
-        let thief = scope.spawn(|| {
+        let stealer = scope.spawn(|| {
             let mut stolen = Vec::new();
             while !done.load(Ordering::Acquire) {
                 stolen.extend(next.steal());
@@ -223,7 +223,7 @@ fn what_comes_next_goes_to_its_owner_or_to_a_thief() {
         // SAFETY: this thread is the owner: the other one only steals.
         own.extend(unsafe { next.take() });
         done.store(true, Ordering::Release);
-        (own, thief.join().unwrap())
+        (own, stealer.join().unwrap())
     });
     assert!(!next.is_full());
     all.extend(stolen);

@@ -3,10 +3,10 @@
 //! The README.md of this crate tells the whole; the rules are:
 //!
 //! - What a thread of the pool makes due is what it does next; what was to be next until then goes to its ring.
-//!   After 128 turns in a row the oldest in the ring has its turn, and the entrance.
-//! - What others make due goes to the entrance. A thread takes over its share of what waits there.
-//! - A thread whose actors go on and on looks at the entrance after a few such turns, and after threads that are stuck.
-//! - A sleeper is woken for what comes to the entrance, and for the *second* task of a thread: the first one is
+//!   After 128 turns in a row the oldest in the ring has its turn, and the injector.
+//! - What others make due goes to the injector. A thread takes over its share of what waits there.
+//! - A thread whose actors go on and on looks at the injector after a few such turns, and after threads that are stuck.
+//! - A sleeper is woken for what comes to the injector, and for the *second* task of a thread: the first one is
 //!   the business of the thread that made it due.
 //! - A thread that finds nothing steals half of a ring; before it sleeps it registers and looks once more.
 //! - While others work, a sleeper looks again by itself after 0.1 ms, 0.2 ms, and so on, and takes away what
@@ -21,18 +21,18 @@ use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicU32, AtomicUsize, Orderi
 use tamtam_wait::seam::{self, CacheAligned, Mutex};
 use tamtam_wait::{Wait, WaitList};
 
-use super::blocking::{Blocking, BlockingHome, is_inside};
+use super::blocking::{BlockingHome, BlockingThreads, is_inside};
 use super::deque::Deque;
-use super::next::Next;
-use super::thief::Thief;
-use crate::observe::{Counts, HomeKind, HomeSnapshot, Ledger, Observe, Watched, told, watch};
-use crate::task::{AtClose, Hatch, Home, Remembered, Task, TurnLimits, set_blocking};
+use super::lifo_slot::LifoSlot;
+use super::stealer::Stealer;
+use crate::observe::{Counts, HomeKind, HomeSnapshot, Ledger, Observe, WatchedHome, told, watch};
+use crate::task::{AtClose, Home, InjectSlot, Remembered, Task, TurnLimits, set_blocking};
 use crate::time::{Time, vigil};
 
 mod busy;
-mod entrance;
 mod figures;
 mod idle;
+mod injector;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
 mod search;
@@ -43,19 +43,19 @@ pub(super) use idle::IdleWait;
 use idle::IdleWaiters;
 use stand_in::PoolThreads;
 
-/// So many turns in a row a thread does what it has made due last. Then it looks at the entrance, and at what
+/// So many turns in a row a thread does what it has made due last. Then it looks at the injector, and at what
 /// has been due for long.
 const LONGEST_STREAK: u32 = 128;
-/// A turn of something that has been due for long counts as so many: the entrance is looked at after 64.
+/// A turn of something that has been due for long counts as so many: the injector is looked at after 64.
 const STREAK_OF_RING: u32 = 2;
 /// After so many turns that had to end before all was done, each of which may have lasted 50 µs, a thread looks at the
-/// entrance, too.
+/// injector, too.
 const MOST_LONG: u32 = 4;
-/// So many tasks a thread takes over from the entrance at once, at most.
+/// So many tasks a thread takes over from the injector at once, at most.
 const MOST_ENTERING: usize = 128;
 /// How often a thread that always has something to do looks whether another one is stuck.
 const LOOK_AFTER_OTHERS: Duration = Duration::from_micros(200);
-/// The entrance keeps memory for so many tasks when it has become empty.
+/// The injector keeps memory for so many tasks when it has become empty.
 const MOST_KEPT: usize = 1_024;
 /// So many threads may stand in for blocked ones, unless the builder says otherwise; or 16 for each thread of the pool, if
 /// that is more.
@@ -86,7 +86,7 @@ pub(crate) struct Shared {
     threads: usize,
     /// So many desks were ever used: those of stand-ins need not be looked at before there are any.
     used: AtomicUsize,
-    entrance: CacheAligned<Entrance>,
+    injector: CacheAligned<Injector>,
     /// Threads that sleep, or are about to.
     idle: WaitList,
     /// Threads that are not.
@@ -101,7 +101,7 @@ pub(crate) struct Shared {
     time: Option<Time>,
     /// Actors that are watched.
     remembered: Remembered,
-    blocking: Blocking,
+    blocking: BlockingThreads,
     pub(super) limits: TurnLimits,
     /// The threads that have a task abandon it.
     halted: CacheAligned<AtomicBool>,
@@ -118,7 +118,7 @@ pub(crate) struct Shared {
 
 /// What is due on one thread.
 struct Desk {
-    next: CacheAligned<Next<Task>>,
+    next: CacheAligned<LifoSlot<Task>>,
     ring: Deque<Task>,
     pace: CacheAligned<Pace>,
 }
@@ -126,7 +126,7 @@ struct Desk {
 impl Desk {
     fn new() -> Self {
         Desk {
-            next: CacheAligned(Next::new()),
+            next: CacheAligned(LifoSlot::new()),
             ring: Deque::new(),
             pace: CacheAligned(Pace {
                 turns: AtomicUsize::new(0),
@@ -162,7 +162,7 @@ enum Role {
 
 /// What a thread has done since it has looked around.
 #[derive(Default)]
-struct Round {
+struct ThreadRound {
     /// Turns in a row of what it had made due itself.
     streak: u32,
     /// Turns that were to be followed by another one.
@@ -174,9 +174,9 @@ struct Round {
 
 /// Where tasks come in from outside. What either side looks at with each task is on one cache line.
 #[repr(C)]
-struct Entrance {
+struct Injector {
     /// The way in for one that finds no others waiting.
-    hatch: Hatch<Task>,
+    inject_slot: InjectSlot<Task>,
     /// One of those that have nothing to do stays awake for a while, and the others sleep at once: as long as
     /// it looks no thread needs to be woken. `NOT_LOOKING`, `LOOKING`, or `BACK_SOON`.
     watched: AtomicU32,
@@ -218,12 +218,12 @@ thread_local! {
     static POOL: core::cell::RefCell<Weak<Shared>> =
         const { core::cell::RefCell::new(Weak::new()) };
     /// The same, for a quick look.
-    static SEAT: core::cell::Cell<Seat> = const { core::cell::Cell::new(Seat::NONE) };
+    static SEAT: core::cell::Cell<ThreadSeat> = const { core::cell::Cell::new(ThreadSeat::NONE) };
 }
 
 /// Where a thread works. A thread that turns actors looks here with each message, so the desk is looked up once.
 #[derive(Clone, Copy)]
-struct Seat {
+struct ThreadSeat {
     /// Null if this is no thread of a pool.
     shared: *const Shared,
     /// That of this thread there.
@@ -231,8 +231,8 @@ struct Seat {
     ring: usize,
 }
 
-impl Seat {
-    const NONE: Self = Seat {
+impl ThreadSeat {
+    const NONE: Self = ThreadSeat {
         shared: core::ptr::null(),
         desk: core::ptr::null(),
         ring: 0,
@@ -254,7 +254,7 @@ impl vigil::Sleeper for Shared {
 }
 
 /// What a look around brought.
-enum Found {
+enum FoundTurn {
     Task(Task),
     /// A thread has begun to work.
     Call,
@@ -280,7 +280,7 @@ impl Shared {
                 return Err(error);
             }
         }
-        let watched: Weak<dyn Watched> = Arc::downgrade(&shared) as _;
+        let watched: Weak<dyn WatchedHome> = Arc::downgrade(&shared) as _;
         watch(watched);
         let sleeper: Weak<dyn vigil::Sleeper> = Arc::downgrade(&shared) as _;
         vigil::enlist(sleeper);
@@ -299,8 +299,8 @@ impl Shared {
             spare_desks: Box::default(),
             threads,
             used: AtomicUsize::new(threads),
-            entrance: CacheAligned(Entrance {
-                hatch: Hatch::new(),
+            injector: CacheAligned(Injector {
+                inject_slot: InjectSlot::new(),
                 watched: AtomicU32::new(NOT_LOOKING),
                 closed: AtomicBool::new(false),
                 length: AtomicUsize::new(0),
@@ -314,7 +314,7 @@ impl Shared {
             name,
             time,
             remembered: Remembered::new(),
-            blocking: Blocking::new(),
+            blocking: BlockingThreads::new(),
             limits: TurnLimits::USUAL,
             halted: CacheAligned(AtomicBool::new(false)),
             abandoned: AtomicUsize::new(0),
@@ -452,11 +452,11 @@ impl Shared {
         &self.name
     }
 
-    pub(super) fn blocking_threads(&self) -> &Blocking {
+    pub(super) fn blocking_threads(&self) -> &BlockingThreads {
         &self.blocking
     }
 
-    pub(super) fn blocking_mut(&mut self) -> &mut Blocking {
+    pub(super) fn blocking_mut(&mut self) -> &mut BlockingThreads {
         &mut self.blocking
     }
 
@@ -473,7 +473,7 @@ impl Shared {
 
     fn work(self: Arc<Self>, ring: usize, role: Role) {
         POOL.set(Arc::downgrade(&self));
-        SEAT.set(Seat {
+        SEAT.set(ThreadSeat {
             shared: Arc::as_ptr(&self),
             desk: self.desk(ring),
             ring,
@@ -483,20 +483,20 @@ impl Shared {
             Role::Reserve => self.serve_as_reserve(ring),
         };
         // What becomes due from now on does not come to this thread's desk, where it would not be found.
-        SEAT.set(Seat::NONE);
+        SEAT.set(ThreadSeat::NONE);
         POOL.set(Weak::new());
         self.leave(ring, role, has_resigned);
     }
 
     /// Runs what is due until the pool ends, or a stand-in is superfluous: `true` if it has resigned for that.
     fn take_turns(&self, ring: usize, role: Role) -> bool {
-        let mut round = Round::default();
-        let mut thief = Thief::default();
+        let mut round = ThreadRound::default();
+        let mut stealer = Stealer::default();
         let desk = self.desk(ring);
         loop {
             let task = match self.find(desk, ring, &mut round) {
                 Some(task) => task,
-                None => match self.wait(ring, &mut thief) {
+                None => match self.wait(ring, &mut stealer) {
                     Some(task) => task,
                     None => return false,
                 },
@@ -539,7 +539,7 @@ impl Shared {
             && !self.has_tasks()
     }
 
-    /// A thread ends; the last one closes the entrance.
+    /// A thread ends; the last one closes the injector.
     fn leave(&self, ring: usize, role: Role, has_resigned: bool) {
         let mut people = self.people.lock();
         people.alive -= 1;
@@ -552,12 +552,12 @@ impl Shared {
         drop(people);
         if is_last {
             let left = {
-                let mut tasks = self.entrance.tasks.lock();
-                self.entrance.closed.store(true, Ordering::SeqCst);
+                let mut tasks = self.injector.tasks.lock();
+                self.injector.closed.store(true, Ordering::SeqCst);
                 core::mem::take(&mut *tasks)
             };
-            // Who finds the hatch closed tries the queue, and finds that closed, too.
-            let last = self.entrance.hatch.close();
+            // Who finds the inject slot closed tries the queue, and finds that closed, too.
+            let last = self.injector.inject_slot.close();
             last.into_iter().chain(left).for_each(Task::abandon);
             // What was due there is done. Before those who are to be told: some of them live there.
             let abandoned = self.blocking.close();
@@ -600,7 +600,7 @@ impl Home for Shared {
     }
 
     fn has_closed(&self) -> bool {
-        self.entrance.closed.load(Ordering::SeqCst)
+        self.injector.closed.load(Ordering::SeqCst)
     }
 
     fn blocking(self: Arc<Self>) -> Option<Arc<dyn Home>> {

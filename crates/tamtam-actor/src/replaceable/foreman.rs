@@ -28,16 +28,16 @@ pub(super) struct Foreman<A: Actor> {
     /// If it is supervised: its supervisor wants it to be at work.
     is_resumed: bool,
     /// What the supervisor waits for that has said so, or that wants it to pause.
-    awaited: Option<Awaited>,
+    awaited: Option<AwaitedCall>,
 }
 
 /// What is called once: by an instance, or in its place if that was replaced.
 #[derive(Clone)]
-struct Awaited(Arc<Mutex<Option<Call>>>);
+struct AwaitedCall(Arc<Mutex<Option<Call>>>);
 
-impl Awaited {
+impl AwaitedCall {
     fn new(call: Call) -> Self {
-        Awaited(Arc::new(Mutex::new(Some(call))))
+        AwaitedCall(Arc::new(Mutex::new(Some(call))))
     }
 
     fn call(&self) {
@@ -113,8 +113,8 @@ impl<A: Actor> Foreman<A> {
 
     /// Keeps what the supervisor waits for, should the instance not come to it.
     fn await_call(&mut self, call: Option<Call>) -> Option<Call> {
-        self.awaited = call.map(Awaited::new);
-        self.awaited.as_ref().map(Awaited::to_call)
+        self.awaited = call.map(AwaitedCall::new);
+        self.awaited.as_ref().map(AwaitedCall::to_call)
     }
 
     /// If there is no instance, the next one is told when it is made.
@@ -165,7 +165,7 @@ impl<A: Actor> Foreman<A> {
         if !is_supervised {
             cell.nudge();
         } else if self.is_resumed {
-            let call = self.awaited.as_ref().map(Awaited::to_call);
+            let call = self.awaited.as_ref().map(AwaitedCall::to_call);
             cell.push_system(System::Resume(call));
         } else if let Some(awaited) = self.awaited.take() {
             // It pauses anyway.

@@ -8,18 +8,18 @@ use crate::cell::{Behavior, Own, Turn};
 use crate::context::Context;
 use crate::ended::EndReason;
 use crate::restart::{Again, Bear, Birth, Policy};
-use crate::running::Running;
+use crate::runner::ActorRunner;
 
 /// An instance, whose turns are noted.
 pub(super) struct Instance<A: Actor> {
-    running: Running<A>,
+    running: ActorRunner<A>,
     part: Arc<Part<A::Message>>,
 }
 
 impl<A: Actor> Instance<A> {
     pub(super) fn new(own: Own<A::Message>, birth: Birth<A>, part: Arc<Part<A::Message>>) -> Self {
         Instance {
-            running: Running::unborn(own, birth),
+            running: ActorRunner::unborn(own, birth),
             part,
         }
     }
@@ -75,7 +75,7 @@ impl<A: Actor> Nursery<A> {
 
     /// What makes the next instance.
     pub(super) fn birth(self: &Arc<Self>, policy: Policy) -> Birth<A> {
-        Box::new(Next {
+        Box::new(NextBirth {
             nursery: Arc::clone(self),
             again: Again::new(policy),
         })
@@ -89,12 +89,12 @@ impl<A: Actor> Nursery<A> {
 }
 
 /// What makes one instance, and makes it again after a panic.
-struct Next<A: Actor> {
+struct NextBirth<A: Actor> {
     nursery: Arc<Nursery<A>>,
     again: Again,
 }
 
-impl<A: Actor> Bear<A> for Next<A> {
+impl<A: Actor> Bear<A> for NextBirth<A> {
     fn bear(&mut self, context: &mut Context<A>) -> Option<A> {
         /// It goes back also if it panics.
         struct Lent<'a, A: Actor> {

@@ -8,7 +8,7 @@ use tamtam_wait::contain;
 use tamtam_wait::seam::{Mutex, MutexGuard};
 
 use crate::address::{Address, Envelope};
-use crate::cell::{Cell, Place, System};
+use crate::cell::{AnyActor, Cell, System};
 use crate::ended::EndReason;
 use crate::error::AskError;
 use crate::mailbox::{Downstream, Limited, Loss, Upstream};
@@ -22,24 +22,24 @@ const FEW: usize = 16;
 
 /// What the public cell of a replaceable actor, its instances, and those who replace them have in common.
 pub(super) struct Succession<M> {
-    state: Mutex<State<M>>,
+    state: Mutex<SuccessionState<M>>,
     /// The cell to which others send, as soon as it is there.
     public: OnceLock<Weak<Cell<Envelope<M>>>>,
     /// How long a turn may last.
     limit: Option<Duration>,
 }
 
-struct State<M> {
+struct SuccessionState<M> {
     /// The number of the present instance, or of the next one if there is none: all others were replaced.
     number: u64,
     /// How many turns there were, of all instances.
     turns: u64,
-    stage: Stage<M>,
+    stage: InstanceStage<M>,
     /// The timer that looks after the turn, if one is set.
     guard: Option<Key>,
 }
 
-enum Stage<M> {
+enum InstanceStage<M> {
     /// There is no instance: the foreman makes one, unless the actor is to stop.
     Vacant,
     Present(Present<M>),
@@ -51,7 +51,7 @@ enum Stage<M> {
 struct Present<M> {
     cell: Arc<Cell<M>>,
     /// The turn that it is in.
-    turn: Option<Turn>,
+    turn: Option<InstanceTurn>,
     /// It has taken a message, and not come back from it.
     is_handling: bool,
     /// It is in its last turn: no other one follows it.
@@ -62,7 +62,7 @@ struct Present<M> {
     most_asked_by: usize,
 }
 
-struct Turn {
+struct InstanceTurn {
     number: u64,
     /// `None` if its thread cannot be left behind.
     thread: Option<ThreadTurn>,
@@ -88,11 +88,11 @@ impl<M> Present<M> {
     }
 }
 
-impl<M> State<M> {
+impl<M> SuccessionState<M> {
     /// What is known of the instance with this number, if it is the present one.
     fn present(&mut self, number: u64) -> Option<&mut Present<M>> {
         match &mut self.stage {
-            Stage::Present(present) if self.number == number => Some(present),
+            InstanceStage::Present(present) if self.number == number => Some(present),
             _ => None,
         }
     }
@@ -101,10 +101,10 @@ impl<M> State<M> {
 impl<M: Send + 'static> Succession<M> {
     pub(super) fn new(limit: Option<Duration>) -> Self {
         Succession {
-            state: Mutex::new(State {
+            state: Mutex::new(SuccessionState {
                 number: 0,
                 turns: 0,
-                stage: Stage::Vacant,
+                stage: InstanceStage::Vacant,
                 guard: None,
             }),
             public: OnceLock::new(),
@@ -123,23 +123,23 @@ impl<M: Send + 'static> Succession<M> {
     }
 
     /// No user code runs under the lock.
-    fn lock(&self) -> MutexGuard<'_, State<M>> {
+    fn lock(&self) -> MutexGuard<'_, SuccessionState<M>> {
         self.state.lock()
     }
 
     pub(super) fn look(&self) -> Found<M> {
         let state = self.lock();
         match &state.stage {
-            Stage::Vacant => Found::Vacant(state.number),
-            Stage::Present(present) => Found::Present(Arc::clone(&present.cell)),
-            Stage::Ended(reason) => Found::Ended(reason.clone()),
+            InstanceStage::Vacant => Found::Vacant(state.number),
+            InstanceStage::Present(present) => Found::Present(Arc::clone(&present.cell)),
+            InstanceStage::Ended(reason) => Found::Ended(reason.clone()),
         }
     }
 
     /// There is an instance, with the number that was found.
     pub(super) fn settle(&self, cell: &Arc<Cell<M>>) {
         let mut state = self.lock();
-        state.stage = Stage::Present(Present {
+        state.stage = InstanceStage::Present(Present {
             cell: Arc::clone(cell),
             turn: None,
             is_handling: false,
@@ -158,7 +158,7 @@ impl<M: Send + 'static> Succession<M> {
             };
             let long = present.turn.take().and_then(|_| end_measure(public));
             (
-                core::mem::replace(&mut state.stage, Stage::Ended(reason)),
+                core::mem::replace(&mut state.stage, InstanceStage::Ended(reason)),
                 long,
             )
         };
@@ -171,8 +171,8 @@ impl<M: Send + 'static> Succession<M> {
     pub(super) fn close(&self, time: &Time) {
         let guard = {
             let mut state = self.lock();
-            if let Stage::Vacant = state.stage {
-                state.stage = Stage::Ended(EndReason::Stopped);
+            if let InstanceStage::Vacant = state.stage {
+                state.stage = InstanceStage::Ended(EndReason::Stopped);
             }
             state.guard.take()
         };
@@ -189,10 +189,10 @@ impl<M: Send + 'static> Succession<M> {
         let (gone, left, long) = {
             let mut state = self.lock();
             let present = match &mut state.stage {
-                Stage::Present(present) => present,
+                InstanceStage::Present(present) => present,
                 // Another one is about to come, unless the actor is to stop.
-                Stage::Vacant => return true,
-                Stage::Ended(_) => return false,
+                InstanceStage::Vacant => return true,
+                InstanceStage::Ended(_) => return false,
             };
             let at = present.turn.as_ref();
             if turn.is_some() && turn != at.map(|at| at.number) {
@@ -209,8 +209,8 @@ impl<M: Send + 'static> Succession<M> {
             };
             let long = at.is_some().then(|| end_measure(&public)).flatten();
             let next = match present.is_ending {
-                true => Stage::Ended(reason_of_end(&present.cell, &public)),
-                false => Stage::Vacant,
+                true => InstanceStage::Ended(reason_of_end(&present.cell, &public)),
+                false => InstanceStage::Vacant,
             };
             // What the instance takes or says from now on is not of this actor.
             state.number += 1;
@@ -219,7 +219,7 @@ impl<M: Send + 'static> Succession<M> {
             }
             (core::mem::replace(&mut state.stage, next), left, long)
         };
-        let Stage::Present(gone) = gone else {
+        let InstanceStage::Present(gone) = gone else {
             unreachable!("it was there under the lock");
         };
         // What it was to go on with is dropped; then it ends, as soon as it comes back.
@@ -331,7 +331,7 @@ impl<M: Send + 'static> Part<M> {
             return false;
         };
         present.is_ending = is_ending;
-        present.turn = Some(Turn {
+        present.turn = Some(InstanceTurn {
             number,
             thread,
             began,
@@ -447,7 +447,7 @@ impl<M: Send + 'static> Upstream<M> for Part<M> {
     }
 
     fn public(&self) -> Option<Box<dyn Any>> {
-        let public = Arc::clone(&self.public) as Arc<dyn Place>;
+        let public = Arc::clone(&self.public) as Arc<dyn AnyActor>;
         (!self.is_replaced()).then(|| Box::new(public) as Box<dyn Any>)
     }
 }
@@ -461,7 +461,7 @@ struct Guard<M: Send + 'static> {
 
 impl<M: Send + 'static> Succession<M> {
     /// Looks after the turn that has begun then. Called under the lock.
-    fn set_guard(self: &Arc<Self>, state: &mut State<M>, time: &Time, began: Instant) {
+    fn set_guard(self: &Arc<Self>, state: &mut SuccessionState<M>, time: &Time, began: Instant) {
         let due = self.limit.and_then(|limit| began.checked_add(limit));
         let succession = Arc::downgrade(self);
         let guard = time.set(due, false, None, |key| Arc::new(Guard { succession, key }));
@@ -473,7 +473,7 @@ impl<M: Send + 'static> Succession<M> {
         let now = time.now();
         let mut state = self.lock();
         state.guard = None;
-        let Stage::Present(present) = &state.stage else {
+        let InstanceStage::Present(present) = &state.stage else {
             return None;
         };
         let turn = present.turn.as_ref()?;

@@ -2,16 +2,16 @@
 
 mod blocking;
 mod due;
-mod hatch;
 mod home;
+mod inject_slot;
 mod remembered;
 #[cfg(feature = "tokio")]
 mod tokio_worker;
 
 pub(crate) use blocking::{Blocking, Stuck, set_blocking, wait_for, while_blocked};
 pub(crate) use due::{Acts, Due, Task};
-pub(crate) use hatch::Hatch;
 pub(crate) use home::{AtClose, Home, Left, ThreadTurn, ThreadWait, TurnLimits};
+pub(crate) use inject_slot::InjectSlot;
 pub(crate) use remembered::Remembered;
 #[cfg(feature = "tokio")]
-pub(crate) use tokio_worker::{BlockedWorker, Waiter};
+pub(crate) use tokio_worker::{BlockedWorker, RuntimeThread};

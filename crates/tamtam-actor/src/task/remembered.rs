@@ -10,10 +10,10 @@ use super::AtClose;
 ///
 /// Those that have ended are forgotten when there are twice as many as after the last time.
 pub(crate) struct Remembered {
-    inner: Mutex<Inner>,
+    inner: Mutex<RememberedActors>,
 }
 
-struct Inner {
+struct RememberedActors {
     places: Vec<Weak<dyn AtClose>>,
     /// When there are more, those that have ended are looked for.
     most: usize,
@@ -25,7 +25,7 @@ const FEW: usize = 64;
 impl Remembered {
     pub(crate) fn new() -> Self {
         Remembered {
-            inner: Mutex::new(Inner {
+            inner: Mutex::new(RememberedActors {
                 places: Vec::new(),
                 most: FEW,
                 has_closed: false,

@@ -27,7 +27,7 @@ fn lock() -> MutexGuard<'static, Vec<(Id, usize)>> {
 pub(crate) struct BlockedWorker(Handle);
 
 /// What a thread is to a runtime, if it is about to wait.
-pub(crate) enum Waiter {
+pub(crate) enum RuntimeThread {
     /// It polls no tasks there.
     Stranger,
     /// It is one of its workers, and others are left.
@@ -36,23 +36,23 @@ pub(crate) enum Waiter {
     Last,
 }
 
-impl Waiter {
+impl RuntimeThread {
     pub(crate) fn new(runtime: &Handle) -> Self {
         if !is_worker(runtime) {
-            return Waiter::Stranger;
+            return RuntimeThread::Stranger;
         }
         let (id, workers) = (runtime.id(), runtime.metrics().num_workers());
         let mut blocked = lock();
         let place = blocked.iter().position(|(other, _)| *other == id);
         let count = place.map_or(0, |place| blocked[place].1);
         if count + 1 >= workers {
-            return Waiter::Last;
+            return RuntimeThread::Last;
         }
         match place {
             Some(place) => blocked[place].1 += 1,
             None => blocked.push((id, 1)),
         }
-        Waiter::Worker(BlockedWorker(runtime.clone()))
+        RuntimeThread::Worker(BlockedWorker(runtime.clone()))
     }
 }
 

@@ -10,7 +10,7 @@ use tamtam_wait::{Context, TaskDeadline, contain};
 
 use super::errand::keep_time;
 use super::slab::Key;
-use super::vigil::{self, Look};
+use super::vigil::{self, TimerLook};
 use super::wheel::Wheel;
 
 /// The resolution of timers.
@@ -82,10 +82,10 @@ pub struct Time(Arc<Clock>);
 struct Clock {
     began: Instant,
     is_manual: bool,
-    state: Mutex<State>,
+    state: Mutex<ClockState>,
 }
 
-struct State {
+struct ClockState {
     wheel: Wheel<Arc<dyn Alarm>>,
     /// How far a manual time was moved.
     moved: Duration,
@@ -102,7 +102,7 @@ impl Time {
         Time(Arc::new(Clock {
             began: Instant::now(),
             is_manual,
-            state: Mutex::new(State {
+            state: Mutex::new(ClockState {
                 wheel: Wheel::new(),
                 moved: Duration::ZERO,
                 appointment: None,
@@ -260,7 +260,7 @@ impl Time {
     }
 
     /// How long it has been this time.
-    fn passed(&self, state: &State) -> Duration {
+    fn passed(&self, state: &ClockState) -> Duration {
         if self.0.is_manual {
             state.moved
         } else {
@@ -297,7 +297,7 @@ impl Time {
     /// Sees to it that the clock is woken at this tick or before. `true` if it is not, for want of a thread, and those
     /// that are to look after the timers in its place do not know yet of one so early: they are to be called.
     #[inline]
-    fn appoint(&self, state: &mut State, tick: u64) -> bool {
+    fn appoint(&self, state: &mut ClockState, tick: u64) -> bool {
         if self.0.is_manual {
             return false;
         }
@@ -315,7 +315,7 @@ impl Time {
     }
 
     #[cold]
-    fn wake_at(&self, state: &mut State, tick: u64) -> bool {
+    fn wake_at(&self, state: &mut ClockState, tick: u64) -> bool {
         let is_known = vigil::is_by_homes() && state.known <= tick;
         if is_known && (state.failed).is_some_and(|failed| failed.elapsed() < PAUSE) {
             return false;
@@ -339,7 +339,7 @@ impl Time {
 
     /// Rings what is due, in the place of the clock's thread, and says until when there is nothing to do.
     #[cold]
-    pub(super) fn look_after(&self) -> Look {
+    pub(super) fn look_after(&self) -> TimerLook {
         let mut has_rung = false;
         let mut due = Vec::with_capacity(BATCH);
         for _ in 0..BATCHES {
@@ -359,7 +359,7 @@ impl Time {
         };
         vigil::by_homes(!is_kept);
         let until = next.filter(|_| !is_kept).and_then(time_of);
-        Look {
+        TimerLook {
             until: until.and_then(|time| self.0.began.checked_add(time)),
             has_rung,
         }
@@ -382,7 +382,7 @@ impl Time {
     /// When there is no timer left a far appointment is for nothing, and would keep the thread. A near one takes its
     /// place, which is good for what is set and cancelled until then.
     #[inline]
-    fn come_sooner(&self, state: &mut State) {
+    fn come_sooner(&self, state: &mut ClockState) {
         if state.wheel.len() == 0
             && let Some((tick, _)) = state.appointment
         {

@@ -23,12 +23,12 @@ use super::clock::TICK;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use]
 pub struct Every {
-    kind: Kind,
+    kind: EveryKind,
     first: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum EveryKind {
     Rate(Duration),
     Delay(Duration),
 }
@@ -41,7 +41,7 @@ impl Every {
     /// of less than a millisecond, the resolution of timers, are missed in part; zero counts as a millisecond.
     pub const fn rate(period: Duration) -> Self {
         Every {
-            kind: Kind::Rate(period),
+            kind: EveryKind::Rate(period),
             first: None,
         }
     }
@@ -51,7 +51,7 @@ impl Every {
     /// Nothing is ever missed; it drifts by what each turn takes and by how late it begins.
     pub const fn delay(pause: Duration) -> Self {
         Every {
-            kind: Kind::Delay(pause),
+            kind: EveryKind::Delay(pause),
             first: None,
         }
     }
@@ -65,7 +65,7 @@ impl Every {
 
 /// The course of a timer that repeats.
 pub(crate) struct Rhythm {
-    kind: Kind,
+    kind: EveryKind,
     /// When it was to be last. None is never.
     planned: Option<Instant>,
 }
@@ -73,10 +73,10 @@ pub(crate) struct Rhythm {
 impl Rhythm {
     pub(crate) fn new(every: Every, now: Instant) -> Self {
         let kind = match every.kind {
-            Kind::Rate(Duration::ZERO) => Kind::Rate(TICK),
+            EveryKind::Rate(Duration::ZERO) => EveryKind::Rate(TICK),
             kind => kind,
         };
-        let (Kind::Rate(pause) | Kind::Delay(pause)) = kind;
+        let (EveryKind::Rate(pause) | EveryKind::Delay(pause)) = kind;
         Rhythm {
             kind,
             planned: now.checked_add(every.first.unwrap_or(pause)),
@@ -90,11 +90,11 @@ impl Rhythm {
     /// Plans the next time, now that a turn has ended: how many were missed.
     pub(crate) fn plan(&mut self, now: Instant) -> u64 {
         match self.kind {
-            Kind::Delay(pause) => {
+            EveryKind::Delay(pause) => {
                 self.planned = now.checked_add(pause);
                 0
             }
-            Kind::Rate(period) => {
+            EveryKind::Rate(period) => {
                 let Some(planned) = self.planned else {
                     return 0;
                 };

@@ -30,7 +30,7 @@ pub(crate) struct Slab<E> {
 
 struct Chunk<E> {
     /// None if the chunk has no memory.
-    places: Vec<Place<E>>,
+    places: Vec<SlabPlace<E>>,
     used: u32,
     /// The first free place, within this chunk.
     free: u32,
@@ -39,7 +39,7 @@ struct Chunk<E> {
     next: u32,
 }
 
-struct Place<E> {
+struct SlabPlace<E> {
     number: u32,
     content: Content<E>,
 }
@@ -82,7 +82,7 @@ impl<E> Slab<E> {
         if let Content::Free(next) = place.content {
             chunk.free = next;
         }
-        *place = Place {
+        *place = SlabPlace {
             number,
             content: Content::Used(entry),
         };
@@ -131,7 +131,7 @@ impl<E> Slab<E> {
     pub(crate) fn get(&self, key: Key) -> Option<&E> {
         let chunk = self.chunks.get(key.place as usize / CHUNK)?;
         match chunk.places.get(key.place as usize % CHUNK)? {
-            Place {
+            SlabPlace {
                 number,
                 content: Content::Used(entry),
             } if *number == key.number => Some(entry),
@@ -143,7 +143,7 @@ impl<E> Slab<E> {
     pub(crate) fn get_mut(&mut self, key: Key) -> Option<&mut E> {
         let chunk = self.chunks.get_mut(key.place as usize / CHUNK)?;
         match chunk.places.get_mut(key.place as usize % CHUNK)? {
-            Place {
+            SlabPlace {
                 number,
                 content: Content::Used(entry),
             } if *number == key.number => Some(entry),
@@ -199,10 +199,12 @@ impl<E> Slab<E> {
         assert!(bare < NONE / CHUNK as u32, "too many timers");
         let chunk = &mut self.chunks[bare as usize];
         chunk.places.reserve_exact(CHUNK);
-        chunk.places.extend((1..=CHUNK as u32).map(|next| Place {
-            number: 0,
-            content: Content::Free(if next == CHUNK as u32 { NONE } else { next }),
-        }));
+        chunk
+            .places
+            .extend((1..=CHUNK as u32).map(|next| SlabPlace {
+                number: 0,
+                content: Content::Free(if next == CHUNK as u32 { NONE } else { next }),
+            }));
         chunk.free = 0;
         // It is about to be used; until then it counts as the spare one.
         self.spare = bare;

@@ -29,7 +29,7 @@ pub(crate) trait Sleeper: Send + Sync {
 }
 
 /// What a look after the timers brought.
-pub(crate) struct Look {
+pub(crate) struct TimerLook {
     /// When the next one is due, if that is for this thread to see.
     pub(crate) until: Option<Instant>,
     /// Some were due: their actors are.
@@ -55,11 +55,11 @@ pub(crate) fn calls() -> usize {
 
 /// Rings what is due, if that is left to the threads of actors. They call this before they sleep.
 #[inline]
-pub(crate) fn attend() -> Look {
+pub(crate) fn attend() -> TimerLook {
     if BY_HOMES.load(Ordering::SeqCst) {
         return Time::shared().look_after();
     }
-    Look {
+    TimerLook {
         until: None,
         has_rung: false,
     }

@@ -28,20 +28,20 @@ pub(crate) struct Wheel<T> {
     now: u64,
     /// A bit for each slot that is not empty, level by level.
     used: [u64; LEVELS],
-    slots: Box<[[Slot; SLOTS]; LEVELS]>,
-    entries: Slab<Entry<T>>,
+    slots: Box<[[WheelSlot; SLOTS]; LEVELS]>,
+    entries: Slab<TimerEntry<T>>,
     /// How many entries are in slots.
     waiting: usize,
 }
 
 /// A list of entries.
 #[derive(Clone, Copy)]
-struct Slot {
+struct WheelSlot {
     first: u32,
     last: u32,
 }
 
-struct Entry<T> {
+struct TimerEntry<T> {
     due: u64,
     /// None for owners.
     what: Option<T>,
@@ -58,7 +58,7 @@ struct Entry<T> {
     stays: bool,
 }
 
-const EMPTY: Slot = Slot {
+const EMPTY: WheelSlot = WheelSlot {
     first: NONE,
     last: NONE,
 };
@@ -93,7 +93,7 @@ impl<T: Clone> Wheel<T> {
         owner: Option<Key>,
         what: impl FnOnce(Key) -> T,
     ) -> Key {
-        let key = self.entries.insert(Entry {
+        let key = self.entries.insert(TimerEntry {
             due,
             what: None,
             before: NONE,
@@ -185,7 +185,7 @@ impl<T: Clone> Wheel<T> {
 
     /// An owner: entries that have it can be removed together.
     pub(crate) fn insert_owner(&mut self) -> Key {
-        let key = self.entries.insert(Entry {
+        let key = self.entries.insert(TimerEntry {
             due: 0,
             what: None,
             before: NONE,

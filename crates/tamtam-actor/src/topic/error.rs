@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::PublishFuture;
 use super::ledger::SubscriptionId;
-use super::roster::Roster;
+use super::roster::Subscribers;
 use super::round::{Patience, Round};
 use super::subscriber::Subscriber;
 
@@ -40,7 +40,7 @@ pub struct PublishError<M> {
     message: Mutex<M>,
     refused: Vec<Arc<dyn Subscriber<M>>>,
     delivered: usize,
-    roster: Arc<Roster<M>>,
+    roster: Arc<Subscribers<M>>,
 }
 
 impl<M> PublishError<M> {
@@ -48,7 +48,7 @@ impl<M> PublishError<M> {
         message: M,
         refused: Vec<Arc<dyn Subscriber<M>>>,
         delivered: usize,
-        roster: Arc<Roster<M>>,
+        roster: Arc<Subscribers<M>>,
     ) -> Self {
         PublishError {
             message: Mutex::new(message),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::Topic;
-use super::gatherer::{Gatherer, Rhythm};
+use super::gatherer::{DeliveryRhythm, Gatherer};
 use super::gathering::{All, Batch, Gathering, Latest, LatestBy, Recycled};
 use super::ledger::SubscriptionId;
 use super::subscriber::{Common, Each, Filter};
@@ -232,7 +232,7 @@ impl<M: Send + 'static> Feed<M> {
             admit: Box::new(move |topic, mut wishes, address| {
                 topic.admit(|id| {
                     let common = wishes.common(id);
-                    let rhythm = Rhythm {
+                    let rhythm = DeliveryRhythm {
                         until,
                         limit: wishes.limit,
                     };

@@ -12,7 +12,7 @@ use tamtam_wait::{Operation, Source, Token, WaitList, contain};
 
 use super::feed::Until;
 use super::gathering::Gathering;
-use super::ledger::{Ending, Ledger};
+use super::ledger::{Ending, SubscriptionLedger};
 use super::round::Patience;
 use super::subscriber::{Common, Member, Offered, Subscriber};
 use crate::address::{Address, Outlet};
@@ -27,7 +27,7 @@ const WORTHWHILE: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// When deliveries come, and of how much.
-pub(super) struct Rhythm {
+pub(super) struct DeliveryRhythm {
     pub(super) until: Until,
     /// So many messages are gathered at most.
     pub(super) limit: usize,
@@ -44,13 +44,13 @@ pub(super) struct Gatherer<M, G: Gathering<M>> {
     /// Where the alarm knocks.
     door: Arc<dyn Door>,
     gathering: G,
-    rhythm: Rhythm,
-    state: Mutex<State<G::Gathered, G::Delivery>>,
+    rhythm: DeliveryRhythm,
+    state: Mutex<GathererState<G::Gathered, G::Delivery>>,
     /// Publishers that wait until there is room.
     room: WaitList,
 }
 
-struct State<G, D> {
+struct GathererState<G, D> {
     gathered: G,
     /// What is finished and waits for the next delivery, since the mailbox was full, or to take less room.
     held: Option<D>,
@@ -69,7 +69,7 @@ struct State<G, D> {
 }
 
 /// What became of a message.
-enum Put<M> {
+enum Delivered<M> {
     In,
     Full(M),
     Over,
@@ -84,14 +84,14 @@ where
         common: Common<M>,
         address: &Address<G::Delivery>,
         gathering: G,
-        rhythm: Rhythm,
+        rhythm: DeliveryRhythm,
     ) -> Arc<Self> {
         Arc::new_cyclic(|this| Gatherer {
             this: Weak::clone(this),
             common,
             outlet: address.outlet(),
             door: address.door(),
-            state: Mutex::new(State {
+            state: Mutex::new(GathererState {
                 gathered: gathering.start(),
                 held: None,
                 held_size: 0,
@@ -108,15 +108,15 @@ where
         })
     }
 
-    fn is_full(&self, state: &State<G::Gathered, G::Delivery>) -> bool {
+    fn is_full(&self, state: &GathererState<G::Gathered, G::Delivery>) -> bool {
         !G::REPLACES && G::count(&state.gathered) + state.held_size >= self.rhythm.limit
     }
 
-    fn put(&self, message: M) -> Put<M> {
+    fn put(&self, message: M) -> Delivered<M> {
         if self.outlet.is_stopped() {
             self.common.ledger.end(Ending::Stopped);
             let _ = self.common.guard(|| drop(message));
-            return Put::Over;
+            return Delivered::Over;
         }
         let (replaced, round, finish) = {
             let mut state = self.state.lock();
@@ -128,10 +128,10 @@ where
             if state.ended {
                 drop(state);
                 let _ = self.common.guard(|| drop(message));
-                return Put::Over;
+                return Delivered::Over;
             }
             if self.is_full(&state) {
-                return Put::Full(message);
+                return Delivered::Full(message);
             }
             let replaced = G::add(&mut state.gathered, message);
             let enough = WORTHWHILE.max(2 * state.held_size);
@@ -148,11 +148,11 @@ where
         if finish {
             self.work(false);
         }
-        Put::In
+        Delivered::In
     }
 
     /// Whether the alarm is to be set, now by the caller: which time that is.
-    fn arm(state: &mut State<G::Gathered, G::Delivery>) -> Option<u64> {
+    fn arm(state: &mut GathererState<G::Gathered, G::Delivery>) -> Option<u64> {
         if core::mem::replace(&mut state.armed, true) {
             return None;
         }
@@ -302,15 +302,15 @@ where
         state.ended || !self.is_full(&state)
     }
 
-    fn settle(&self, put: Put<M>, patience: Patience) -> Offered<M> {
+    fn settle(&self, put: Delivered<M>, patience: Patience) -> Offered<M> {
         match put {
-            Put::In => Offered::Taken,
-            Put::Full(message) => match patience {
+            Delivered::In => Offered::Taken,
+            Delivered::Full(message) => match patience {
                 Patience::ForAll => Offered::Awaited(message),
                 Patience::ForSome if self.common.is_to_have_all() => Offered::Awaited(message),
                 _ => self.common.overflow(message),
             },
-            Put::Over => Offered::Over,
+            Delivered::Over => Offered::Over,
         }
     }
 }
@@ -336,7 +336,7 @@ where
     M: Send + 'static,
     G: Gathering<M>,
 {
-    fn ledger(&self) -> &Ledger {
+    fn ledger(&self) -> &SubscriptionLedger {
         &self.common.ledger
     }
 
@@ -377,7 +377,7 @@ where
     }
 
     fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
-        look(&Room {
+        look(&GathererRoom {
             list: &self.room,
             is_there: || self.has_room(),
         });
@@ -391,17 +391,17 @@ where
 {
     /// Waits for room until the deadline, if there is one.
     #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
-    fn put_until(&self, message: M, _: Option<Instant>) -> Put<M> {
+    fn put_until(&self, message: M, _: Option<Instant>) -> Delivered<M> {
         // No thread can wait there.
         self.put(message)
     }
 
     /// Waits for room until the deadline, if there is one.
     #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
-    fn put_until(&self, message: M, deadline: Option<Instant>) -> Put<M> {
+    fn put_until(&self, message: M, deadline: Option<Instant>) -> Delivered<M> {
         let mut message = Some(message);
         let attempt = |_: bool| match self.put(message.take()?) {
-            Put::Full(back) => {
+            Delivered::Full(back) => {
                 message = Some(back);
                 None
             }
@@ -412,19 +412,19 @@ where
             .wait_until(Wait::Adaptive, deadline, attempt, || self.has_room());
         match (put, message) {
             (Some(put), _) => put,
-            (None, Some(message)) => Put::Full(message),
+            (None, Some(message)) => Delivered::Full(message),
             (None, None) => unreachable!("a message is either in hand or put somewhere"),
         }
     }
 }
 
 /// Room where messages are gathered, for tasks that await it; a task that has seen it then tries. All who wait are told.
-struct Room<'a, R> {
+struct GathererRoom<'a, R> {
     list: &'a WaitList,
     is_there: R,
 }
 
-impl<R: Fn() -> bool> Source for Room<'_, R> {
+impl<R: Fn() -> bool> Source for GathererRoom<'_, R> {
     fn try_begin(&self, _: &mut Token) -> bool {
         (self.is_there)()
     }

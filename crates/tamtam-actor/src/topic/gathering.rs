@@ -180,11 +180,11 @@ where
 
 /// All messages, in vectors that are used again.
 pub(super) struct Recycled<M> {
-    shelf: Arc<Shelf<M>>,
+    shelf: Arc<VectorShelf<M>>,
 }
 
 /// Where a vector lies until it is used again. One is enough: while one batch is handled the next one is gathered.
-type Shelf<M> = Mutex<Vec<M>>;
+type VectorShelf<M> = Mutex<Vec<M>>;
 
 impl<M> Recycled<M> {
     pub(super) fn new() -> Self {
@@ -195,7 +195,7 @@ impl<M> Recycled<M> {
 }
 
 /// Puts an empty vector on the shelf, unless a greater one lies there.
-fn put_back<M>(shelf: &Shelf<M>, mut vector: Vec<M>) {
+fn put_back<M>(shelf: &VectorShelf<M>, mut vector: Vec<M>) {
     debug_assert!(vector.is_empty());
     let mut lying = shelf.lock();
     if vector.capacity() > lying.capacity() {
@@ -275,7 +275,7 @@ impl<M: Send + 'static> Gathering<M> for Recycled<M> {
 /// ```
 pub struct Batch<M> {
     messages: Vec<M>,
-    shelf: Arc<Shelf<M>>,
+    shelf: Arc<VectorShelf<M>>,
 }
 
 impl<M> Batch<M> {

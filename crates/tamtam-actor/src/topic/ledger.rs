@@ -64,7 +64,7 @@ pub enum Ending {
 const ACTIVE: u8 = 0;
 
 /// What is known of one subscription: whether it goes on, and what became of its messages.
-pub(super) struct Ledger {
+pub(super) struct SubscriptionLedger {
     pub(super) id: SubscriptionId,
     ended: AtomicU8,
     delivered: AtomicU64,
@@ -73,9 +73,9 @@ pub(super) struct Ledger {
     replaced: AtomicU64,
 }
 
-impl Ledger {
+impl SubscriptionLedger {
     pub(super) fn new(id: SubscriptionId) -> Self {
-        Ledger {
+        SubscriptionLedger {
             id,
             ended: AtomicU8::new(ACTIVE),
             delivered: AtomicU64::new(0),

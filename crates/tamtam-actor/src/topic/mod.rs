@@ -30,7 +30,7 @@ pub use publish_future::PublishFuture;
 pub use request::{AnswerError, Answers, Request, RequestTopic, Session};
 pub use subscription::Subscription;
 
-use roster::Roster;
+use roster::Subscribers;
 use round::Round;
 
 /// Where messages are published, for all who have subscribed.
@@ -72,7 +72,7 @@ use round::Round;
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct Topic<M> {
-    roster: Arc<Roster<M>>,
+    roster: Arc<Subscribers<M>>,
 }
 
 impl<M: Send + 'static> Topic<M> {
@@ -80,7 +80,7 @@ impl<M: Send + 'static> Topic<M> {
     #[must_use]
     pub fn new() -> Self {
         Topic {
-            roster: Arc::new(Roster::new()),
+            roster: Arc::new(Subscribers::new()),
         }
     }
 
@@ -116,7 +116,7 @@ impl<M: Send + 'static> Topic<M> {
         M: Clone + Sync,
     {
         Topic {
-            roster: Arc::new(Roster::retaining()),
+            roster: Arc::new(Subscribers::retaining()),
         }
     }
 

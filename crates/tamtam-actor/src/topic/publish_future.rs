@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tamtam_wait::{Polled, TaskWait, Token};
 
 use super::error::PublishError;
-use super::roster::Roster;
+use super::roster::Subscribers;
 use super::round::{Awaited, Patience, Round};
 use super::subscriber::{Offered, Subscriber};
 
@@ -39,7 +39,7 @@ use super::subscriber::{Offered, Subscriber};
 /// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct PublishFuture<M> {
-    roster: Arc<Roster<M>>,
+    roster: Arc<Subscribers<M>>,
     /// None when all have it.
     message: Option<M>,
     /// No subscriber was offered it yet.
@@ -53,7 +53,7 @@ pub struct PublishFuture<M> {
 
 impl<M: Clone + Send + 'static> PublishFuture<M> {
     /// To all who have subscribed when it is polled first.
-    pub(super) fn of_all(roster: &Arc<Roster<M>>, message: M) -> Self {
+    pub(super) fn of_all(roster: &Arc<Subscribers<M>>, message: M) -> Self {
         PublishFuture {
             roster: Arc::clone(roster),
             message: Some(message),
@@ -67,7 +67,7 @@ impl<M: Clone + Send + 'static> PublishFuture<M> {
 
     /// To those who had no room.
     pub(super) fn of_some(
-        roster: Arc<Roster<M>>,
+        roster: Arc<Subscribers<M>>,
         refused: Vec<Arc<dyn Subscriber<M>>>,
         message: M,
         taken: usize,

@@ -79,7 +79,7 @@ impl<Q: Send + Sync + 'static, A: Send + 'static> RequestTopic<Q, A> {
     /// A subscriber that has no room for the question does not hear it: [`Answers::refused`] counts them.
     pub fn request(&self, question: Q) -> Answers<A> {
         let (sender, answers) = tamtam_channel::unbounded();
-        let (reached, life) = self.ask(question, Way::Channel(sender));
+        let (reached, life) = self.ask(question, RequestWay::Channel(sender));
         Answers {
             answers,
             session: Session { reached, life },
@@ -109,13 +109,13 @@ impl<Q: Send + Sync + 'static, A: Send + 'static> RequestTopic<Q, A> {
     /// # drop((subscription, session));
     /// ```
     pub fn request_to(&self, question: Q, address: &Address<Option<A>>) -> Session {
-        let (reached, life) = self.ask(question, Way::Actor(address.outlet()));
+        let (reached, life) = self.ask(question, RequestWay::Actor(address.outlet()));
         Session { reached, life }
     }
 
-    fn ask(&self, question: Q, way: Way<A>) -> (Reached, Arc<Life>) {
-        let life = Arc::new(Life(Mutex::new(Some(Vec::new()))));
-        let request = Request(Arc::new(Asked {
+    fn ask(&self, question: Q, way: RequestWay<A>) -> (Reached, Arc<AskerLife>) {
+        let life = Arc::new(AskerLife(Mutex::new(Some(Vec::new()))));
+        let request = Request(Arc::new(RequestState {
             question,
             way,
             life: Arc::clone(&life),
@@ -173,15 +173,15 @@ impl<Q, A> fmt::Debug for RequestTopic<Q, A> {
 /// assert_eq!(answers.next_timeout(std::time::Duration::from_secs(10)), Ok(42));
 /// # drop(subscription);
 /// ```
-pub struct Request<Q, A>(Arc<Asked<Q, A>>);
+pub struct Request<Q, A>(Arc<RequestState<Q, A>>);
 
-struct Asked<Q, A> {
+struct RequestState<Q, A> {
     question: Q,
-    way: Way<A>,
-    life: Arc<Life>,
+    way: RequestWay<A>,
+    life: Arc<AskerLife>,
 }
 
-enum Way<A> {
+enum RequestWay<A> {
     Channel(Sender<A>),
     Actor(Outlet<Option<A>>),
 }
@@ -203,10 +203,10 @@ impl<Q, A> Request<Q, A> {
             return Err(AnswerError::Over(answer));
         }
         match &self.0.way {
-            Way::Channel(answers) => answers
+            RequestWay::Channel(answers) => answers
                 .send(answer)
                 .map_err(|error| AnswerError::Over(error.into_inner())),
-            Way::Actor(asker) => match asker.tell(Some(answer)) {
+            RequestWay::Actor(asker) => match asker.tell(Some(answer)) {
                 Ok(()) => Ok(()),
                 Err(error) => {
                     let is_full = error.is_full();
@@ -225,8 +225,8 @@ impl<Q, A> Request<Q, A> {
     pub fn is_awaited(&self) -> bool {
         self.0.life.goes_on()
             && match &self.0.way {
-                Way::Channel(_) => true,
-                Way::Actor(asker) => !asker.is_stopped(),
+                RequestWay::Channel(_) => true,
+                RequestWay::Actor(asker) => !asker.is_stopped(),
             }
     }
 
@@ -277,10 +277,10 @@ impl<Q, A> fmt::Debug for Request<Q, A> {
     }
 }
 
-impl<Q, A> Drop for Asked<Q, A> {
+impl<Q, A> Drop for RequestState<Q, A> {
     fn drop(&mut self) {
         // A channel notices by itself.
-        if let Way::Actor(asker) = &self.way
+        if let RequestWay::Actor(asker) = &self.way
             && self.life.goes_on()
         {
             contain(|| drop(asker.tell(None)));
@@ -289,11 +289,11 @@ impl<Q, A> Drop for Asked<Q, A> {
 }
 
 /// Whether the asker still waits, and what is done when it does no longer.
-struct Life(Mutex<Option<Vec<Epilogue>>>);
+struct AskerLife(Mutex<Option<Vec<Epilogue>>>);
 
 type Epilogue = Box<dyn FnOnce() + Send>;
 
-impl Life {
+impl AskerLife {
     fn goes_on(&self) -> bool {
         self.0.lock().is_some()
     }
@@ -351,7 +351,7 @@ struct Reached {
 #[must_use = "dropping it ends the session"]
 pub struct Session {
     reached: Reached,
-    life: Arc<Life>,
+    life: Arc<AskerLife>,
 }
 
 impl Session {

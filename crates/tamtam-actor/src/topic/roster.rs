@@ -16,32 +16,32 @@ use super::{Subscription, Topic};
 const FEW: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
 
 /// Those who have subscribed. No message is given out while the lock is held.
-pub(super) struct Roster<M> {
+pub(super) struct Subscribers<M> {
     members: Mutex<Members<M>>,
     /// How a message is kept for those who come late; none if it is not.
-    keep: Option<fn(M) -> Kept<M>>,
+    keep: Option<fn(M) -> RetainedMessage<M>>,
     /// So many try to get in while others publish without a pause.
     entering: AtomicUsize,
 }
 
 /// Subscribers as they were at some time, in the order in which they came.
-pub(super) type Snapshot<M> = Arc<[Arc<dyn Subscriber<M>>]>;
+pub(super) type RoundMembers<M> = Arc<[Arc<dyn Subscriber<M>>]>;
 
 struct Members<M> {
     by_number: BTreeMap<u64, Arc<dyn Subscriber<M>>>,
     /// Made by the first publish after a change: so one who subscribes or leaves copies nothing, and a publish, which
     /// goes to each of them anyway, copies at most as much as it hands out.
-    snapshot: Option<Snapshot<M>>,
+    snapshot: Option<RoundMembers<M>>,
     next: u64,
     /// With so many subscribers those are looked for that have stopped.
     many: usize,
-    retained: Option<Kept<M>>,
+    retained: Option<RetainedMessage<M>>,
     /// So many messages were retained so far.
     version: u64,
 }
 
 /// A message of which anybody can have a copy, on any thread.
-type Kept<M> = Arc<dyn Copied<M> + Send + Sync>;
+type RetainedMessage<M> = Arc<dyn Copied<M> + Send + Sync>;
 
 trait Copied<M> {
     fn copy(&self) -> M;
@@ -56,9 +56,9 @@ impl<M: Clone> Copied<M> for Original<M> {
     }
 }
 
-impl<M> Roster<M> {
+impl<M> Subscribers<M> {
     pub(super) fn new() -> Self {
-        Roster {
+        Subscribers {
             members: Mutex::new(Members {
                 by_number: BTreeMap::new(),
                 snapshot: None,
@@ -77,7 +77,7 @@ impl<M> Roster<M> {
     where
         M: Clone + Send + Sync + 'static,
     {
-        Roster {
+        Subscribers {
             keep: Some(|message| Arc::new(Original(message))),
             ..Self::new()
         }
@@ -92,14 +92,14 @@ impl<M> Roster<M> {
     }
 
     /// What is retained, and how many messages were until then.
-    fn latest(&self) -> (Option<Kept<M>>, u64) {
+    fn latest(&self) -> (Option<RetainedMessage<M>>, u64) {
         let members = self.members.lock();
         (members.retained.clone(), members.version)
     }
 
     /// Who is to get this message. From the same moment on it is the one that is retained: so one that comes later gets it
     /// from there.
-    pub(super) fn begin_round(&self, message: &M) -> Snapshot<M>
+    pub(super) fn begin_round(&self, message: &M) -> RoundMembers<M>
     where
         M: Clone,
     {
@@ -208,7 +208,7 @@ impl Drop for Entering<'_> {
 }
 
 /// Offers to one who has come late what is retained.
-fn greet<M>(subscriber: &dyn Subscriber<M>, kept: Option<Kept<M>>) {
+fn greet<M>(subscriber: &dyn Subscriber<M>, kept: Option<RetainedMessage<M>>) {
     let Some(message) = kept.map(|kept| kept.copy()) else {
         return;
     };
@@ -227,7 +227,7 @@ pub(super) trait Forget: Send + Sync {
     fn forget(&self, who: SubscriptionId);
 }
 
-impl<M> Forget for Roster<M> {
+impl<M> Forget for Subscribers<M> {
     fn forget(&self, who: SubscriptionId) {
         let gone = {
             let mut members = self.members.lock();
@@ -247,7 +247,7 @@ impl<M: Send + 'static> Topic<M> {
         subscriber: impl FnOnce(SubscriptionId) -> Arc<S>,
     ) -> Subscription {
         let member: Arc<dyn Member> = self.roster.add(subscriber);
-        let roster: Weak<Roster<M>> = Arc::downgrade(&self.roster);
+        let roster: Weak<Subscribers<M>> = Arc::downgrade(&self.roster);
         Subscription::new(member, roster)
     }
 }

@@ -6,12 +6,12 @@ use std::time::Instant;
 use tamtam_wait::contain;
 
 use super::error::PublishError;
-use super::roster::{Forget, Roster};
+use super::roster::{Forget, Subscribers};
 use super::subscriber::{Offered, Subscriber};
 
 /// How a message is handed out.
 pub(super) struct Round<'a, M> {
-    roster: &'a Arc<Roster<M>>,
+    roster: &'a Arc<Subscribers<M>>,
     /// Those without room, who are to have it.
     refused: Vec<Arc<dyn Subscriber<M>>>,
     /// Those without room whom a task awaits.
@@ -43,7 +43,7 @@ pub(super) enum Patience {
 }
 
 impl<'a, M: Clone + Send + 'static> Round<'a, M> {
-    pub(super) fn new(roster: &'a Arc<Roster<M>>) -> Self {
+    pub(super) fn new(roster: &'a Arc<Subscribers<M>>) -> Self {
         Round {
             roster,
             refused: Vec::new(),

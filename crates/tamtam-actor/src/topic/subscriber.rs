@@ -4,7 +4,7 @@ use std::sync::Arc;
 use tamtam_wait::{Source, contain};
 
 use super::feed::WhenFull;
-use super::ledger::{Ending, Ledger, SubscriptionId};
+use super::ledger::{Ending, SubscriptionId, SubscriptionLedger};
 use super::round::Patience;
 use crate::address::Outlet;
 use crate::error::{Refusal, TellError};
@@ -12,7 +12,7 @@ use crate::mailbox;
 
 /// A subscriber, whatever its messages are.
 pub(super) trait Member: Send + Sync {
-    fn ledger(&self) -> &Ledger;
+    fn ledger(&self) -> &SubscriptionLedger;
 
     /// Whether its actor has stopped.
     fn is_stopped(&self) -> bool;
@@ -52,7 +52,7 @@ pub(super) type Filter<M> = Box<dyn Fn(&M) -> bool + Send + Sync>;
 
 /// What all kinds of subscribers have.
 pub(super) struct Common<M> {
-    pub(super) ledger: Ledger,
+    pub(super) ledger: SubscriptionLedger,
     pub(super) when_full: WhenFull,
     filter: Option<Filter<M>>,
 }
@@ -60,7 +60,7 @@ pub(super) struct Common<M> {
 impl<M> Common<M> {
     pub(super) fn new(id: SubscriptionId, filter: Option<Filter<M>>, when_full: WhenFull) -> Self {
         Common {
-            ledger: Ledger::new(id),
+            ledger: SubscriptionLedger::new(id),
             when_full,
             filter,
         }
@@ -150,7 +150,7 @@ impl<M> Each<M> {
 }
 
 impl<M: Send + 'static> Member for Each<M> {
-    fn ledger(&self) -> &Ledger {
+    fn ledger(&self) -> &SubscriptionLedger {
         &self.common.ledger
     }
 
@@ -169,9 +169,9 @@ impl<M: Send + 'static> Subscriber<M> for Each<M> {
     #[inline]
     fn offer(&self, message: M, patience: Patience) -> Offered<M> {
         let when = match patience {
-            Patience::AsMade => mailbox::WhenFull::AsMade,
-            Patience::Until(deadline) => mailbox::WhenFull::WaitUntil(deadline),
-            Patience::ForSome | Patience::ForAll => mailbox::WhenFull::GiveBack,
+            Patience::AsMade => mailbox::WhenNoRoom::AsMade,
+            Patience::Until(deadline) => mailbox::WhenNoRoom::WaitUntil(deadline),
+            Patience::ForSome | Patience::ForAll => mailbox::WhenNoRoom::GiveBack,
         };
         let told = self.common.guard(|| self.outlet.tell_when(message, when));
         self.settle(told, patience)

@@ -4,7 +4,7 @@ use core::pin::Pin;
 use core::task::Context;
 use std::sync::Arc;
 
-use super::{Closed, Cycle, GRACE, Open, Waiting, holder};
+use super::{Closed, Cycle, GRACE, OpenQuestion, Waiting, holder};
 use crate::id::ActorId;
 
 /// What a future that waits for an actor means for those who look who waits for whom.
@@ -24,7 +24,7 @@ impl HeldWait {
         &mut self,
         cx: &mut Context<'_>,
         to: ActorId,
-        question: impl FnOnce() -> Arc<dyn Open>,
+        question: impl FnOnce() -> Arc<dyn OpenQuestion>,
     ) -> Option<Cycle> {
         match self {
             HeldWait::New => self.begin(to, question).or_else(|| self.look_again(cx)),
@@ -34,7 +34,11 @@ impl HeldWait {
     }
 
     /// Looks for the first time.
-    fn begin(&mut self, to: ActorId, question: impl FnOnce() -> Arc<dyn Open>) -> Option<Cycle> {
+    fn begin(
+        &mut self,
+        to: ActorId,
+        question: impl FnOnce() -> Arc<dyn OpenQuestion>,
+    ) -> Option<Cycle> {
         let Some(holder) = holder() else {
             *self = HeldWait::Plain(None);
             return None;

@@ -27,14 +27,14 @@ pub(crate) use held::HeldWait;
 pub(crate) const GRACE: Duration = Duration::from_millis(200);
 
 /// A question without an answer so far.
-pub(crate) trait Open: Send + Sync {
+pub(crate) trait OpenQuestion: Send + Sync {
     fn is_open(&self) -> bool;
 }
 
 /// A wait that is over when it is dropped, and open until then.
 pub(crate) struct UntilDropped;
 
-impl Open for UntilDropped {
+impl OpenQuestion for UntilDropped {
     fn is_open(&self) -> bool {
         true
     }
@@ -43,7 +43,7 @@ impl Open for UntilDropped {
 struct Edge {
     number: u64,
     to: ActorId,
-    question: Arc<dyn Open>,
+    question: Arc<dyn OpenQuestion>,
 }
 
 #[derive(Default)]
@@ -89,11 +89,11 @@ fn lock() -> MutexGuard<'static, Option<Graph>> {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Cycle {
     /// Each waits for the next one, and the last one for the first.
-    members: Arc<Members>,
+    members: Arc<CircleMembers>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
-struct Members {
+struct CircleMembers {
     actors: Vec<ActorId>,
     /// In the same order.
     names: Vec<Option<Arc<str>>>,
@@ -154,7 +154,7 @@ impl Waiting {
     pub(crate) fn begin(
         actor: ActorId,
         to: ActorId,
-        question: Arc<dyn Open>,
+        question: Arc<dyn OpenQuestion>,
     ) -> (Self, Option<Closed>) {
         let mut graph = lock();
         let graph = graph.get_or_insert_default();
@@ -246,7 +246,7 @@ impl Graph {
     fn closed(actors: Vec<ActorId>, numbers: Vec<u64>) -> Closed {
         Closed {
             cycle: Cycle {
-                members: Arc::new(Members {
+                members: Arc::new(CircleMembers {
                     names: actors.iter().copied().map(name_of).collect(),
                     actors,
                 }),
@@ -287,7 +287,7 @@ mod tests {
 
     struct Always(bool);
 
-    impl Open for Always {
+    impl OpenQuestion for Always {
         fn is_open(&self) -> bool {
             self.0
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::{Event, Kind, OnDrop, Step, Strategy, Tree};
+use super::{ChildKind, Event, OnDrop, Step, Strategy, Tree};
 use crate::actor::Actor;
 use crate::address::Address;
 use crate::cell::{Call, System};
@@ -90,8 +90,8 @@ impl Overseer {
                 match &child.kind {
                     // There is no child that could finish.
                     _ if is_paused => self.tree.stop(number),
-                    Kind::Supervisor { address, .. } => drop(address.tell(Event::ShutDown)),
-                    Kind::Worker { .. } => Arc::clone(&child.place).send(System::Finish),
+                    ChildKind::Supervisor { address, .. } => drop(address.tell(Event::ShutDown)),
+                    ChildKind::Worker { .. } => Arc::clone(&child.place).send(System::Finish),
                 }
                 let deadline = child.deadline;
                 cx.after(deadline, move |this, cx| this.hurry(number, cx));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::super::ledger::Ledger;
 use super::super::record::Record;
 use super::super::snapshot::{self, ActorSnapshot, HomeSnapshot};
-use super::super::watched::{self, Watched};
+use super::super::watched::{self, WatchedHome};
 use super::super::{Order, clock, json::Json};
 use crate::id::ActorId;
 
@@ -53,16 +53,16 @@ enum By {
     Time,
 }
 
-struct Look {
+struct ServedLook {
     most: usize,
     by: By,
     /// Only actors are shown in whose name or type this is, in small letters.
     named: Option<String>,
 }
 
-impl Look {
+impl ServedLook {
     fn read<'a>(words: impl Iterator<Item = &'a str>) -> Result<Self, &'static str> {
-        let mut look = Look {
+        let mut look = ServedLook {
             most: 40,
             by: By::Now(Order::Queued),
             named: None,
@@ -98,7 +98,7 @@ impl Look {
     }
 }
 
-impl Look {
+impl ServedLook {
     fn shows(&self, record: &Record) -> bool {
         let Some(named) = &self.named else {
             return true;
@@ -129,7 +129,7 @@ pub(super) fn answer(request: &str, before: &mut Before) -> String {
     let read = match (words.next(), words.next()) {
         (Some("hello"), _) => Ok(None),
         (Some("look"), Some(version)) if version == VERSION.to_string() => {
-            Look::read(words).map(Some)
+            ServedLook::read(words).map(Some)
         }
         (Some("look"), _) => Err("this program speaks another version of the protocol"),
         _ => Err("a request is `hello` or `look`"),
@@ -169,7 +169,7 @@ fn introduce(json: &mut Json) {
     json.text("version", env!("CARGO_PKG_VERSION"));
 }
 
-fn show(json: &mut Json, look: &Look, before: &mut Before) {
+fn show(json: &mut Json, look: &ServedLook, before: &mut Before) {
     let now = clock::now();
     let homes = watched::all();
     let is_first = before.at == 0;
@@ -219,7 +219,7 @@ fn show(json: &mut Json, look: &Look, before: &mut Before) {
     };
 }
 
-fn show_home(json: &mut Json, number: u64, home: &dyn Watched) {
+fn show_home(json: &mut Json, number: u64, home: &dyn WatchedHome) {
     // A member that is new here comes as an error of the compiler.
     let HomeSnapshot {
         kind,

@@ -10,7 +10,7 @@ use super::answer::{Before, answer, refusal};
 const LONGEST_REQUEST: usize = 256;
 
 /// A connection. Nothing here waits: a client that does not read keeps none but itself.
-pub(super) struct Link {
+pub(super) struct Connection {
     pub(super) stream: UnixStream,
     incoming: Vec<u8>,
     outgoing: Vec<u8>,
@@ -24,10 +24,10 @@ pub(super) struct Link {
     asked: Option<Instant>,
 }
 
-impl Link {
+impl Connection {
     pub(super) fn new(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Link {
+        Ok(Connection {
             stream,
             incoming: Vec::new(),
             outgoing: Vec::new(),

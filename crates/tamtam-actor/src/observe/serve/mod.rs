@@ -61,8 +61,8 @@ pub fn serve_at(path: impl AsRef<Path>) -> io::Result<Serving> {
 #[cfg(unix)]
 fn start(path: Option<&Path>) -> io::Result<Serving> {
     let place = match path {
-        Some(path) => place::Place::at(path)?,
-        None => place::Place::usual()?,
+        Some(path) => place::SocketPlace::at(path)?,
+        None => place::SocketPlace::usual()?,
     };
     let server = server::Server::start(place)?;
     super::observe_all();

@@ -8,7 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 /// A socket in the file system, which is removed when this is dropped.
-pub(super) struct Place {
+pub(super) struct SocketPlace {
     pub(super) listener: UnixListener,
     path: PathBuf,
     /// The device and the number of the file, to know it again.
@@ -23,7 +23,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
     move |why| error(why.kind(), path, &why.to_string())
 }
 
-impl Place {
+impl SocketPlace {
     /// Where `tamtam top` looks for programs.
     pub(super) fn usual() -> io::Result<Self> {
         let folder = folder()?;
@@ -45,7 +45,7 @@ impl Place {
         let _ = fs::remove_dir_all(&private);
         let listener = made?;
         let file = fs::symlink_metadata(path).map_err(at(path))?;
-        Ok(Place {
+        Ok(SocketPlace {
             listener,
             path: path.to_owned(),
             file: (file.dev(), file.ino()),
@@ -57,7 +57,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for SocketPlace {
     fn drop(&mut self) {
         // Another program may have put something else there.
         let is_ours = fs::symlink_metadata(&self.path)

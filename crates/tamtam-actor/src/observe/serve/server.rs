@@ -10,10 +10,10 @@ use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::link::Link;
+use super::link::Connection;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use super::place;
-use super::place::Place;
+use super::place::SocketPlace;
 
 /// So many may ask at a time. When one more comes, the one goes that has said nothing for the longest time.
 const MOST_LINKS: usize = 16;
@@ -29,7 +29,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn start(place: Place) -> io::Result<Self> {
+    pub(super) fn start(place: SocketPlace) -> io::Result<Self> {
         let (life, end) = UnixStream::pair()?;
         let path = place.path().to_owned();
         let thread = std::thread::Builder::new()
@@ -58,8 +58,8 @@ impl Drop for Server {
 }
 
 /// Answers until the other side of `end` is closed.
-fn serve(place: &Place, end: &UnixStream) {
-    let mut links: Vec<Link> = Vec::new();
+fn serve(place: &SocketPlace, end: &UnixStream) {
+    let mut links: Vec<Connection> = Vec::new();
     let mut rests_until: Option<Instant> = None;
     loop {
         let rest = rests_until.map(|until| until.saturating_duration_since(Instant::now()));
@@ -91,9 +91,9 @@ struct Ready {
 }
 
 fn wait(
-    place: &Place,
+    place: &SocketPlace,
     end: &UnixStream,
-    links: &[Link],
+    links: &[Connection],
     rest: Option<Duration>,
 ) -> io::Result<Ready> {
     let mut waits = vec![PollFd::from_borrowed_fd(end.as_fd(), PollFlags::IN)];
@@ -122,7 +122,7 @@ fn wait(
 }
 
 /// Lets those in who want to ask.
-fn let_in(place: &Place, links: &mut Vec<Link>) -> io::Result<()> {
+fn let_in(place: &SocketPlace, links: &mut Vec<Connection>) -> io::Result<()> {
     for _ in 0..MOST_LINKS {
         let stream = match place.listener.accept() {
             Ok((stream, _)) => stream,
@@ -137,7 +137,7 @@ fn let_in(place: &Place, links: &mut Vec<Link>) -> io::Result<()> {
             }
             Err(why) => return Err(why),
         };
-        let mut link = Link::new(stream)?;
+        let mut link = Connection::new(stream)?;
         if !is_same_user(&link.stream) {
             link.refuse("only the user who runs this program may look at it");
         }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Watched for Shared {
+impl WatchedHome for Shared {
     fn look(&self) -> HomeSnapshot {
         let sum = |of: &dyn Fn(&Desk) -> u64| self.used_desks().map(|(_, desk)| of(desk)).sum();
         let (stand_ins, blocked) = {
@@ -21,8 +21,8 @@ impl Watched for Shared {
             blocking_threads: self.blocking.threads(),
             left_behind: self.blocking.left_behind(),
             idle_threads,
-            due: usize::from(self.entrance.hatch.is_full())
-                + self.entrance.length.load(Ordering::Relaxed)
+            due: usize::from(self.injector.inject_slot.is_full())
+                + self.injector.length.load(Ordering::Relaxed)
                 + self.used_desks().map(|(_, desk)| due(desk)).sum::<usize>(),
             turns: sum(&|desk| desk.pace.turns.load(Ordering::Relaxed) as u64),
             steals: sum(&|desk| desk.pace.counts.steals.get()),
@@ -34,7 +34,7 @@ impl Watched for Shared {
     }
 
     fn has_closed(&self) -> bool {
-        self.entrance.closed.load(Ordering::Relaxed)
+        self.injector.closed.load(Ordering::Relaxed)
     }
 
     fn ledger(&self) -> Option<&Arc<Ledger>> {

@@ -1,6 +1,6 @@
 //! Waiting until a pool is idle: all of its threads sleep, and nothing is due.
 //!
-//! A thread counts itself as busy before it takes a task (out of the hatch: before the hatch is free), and until it has none;
+//! A thread counts itself as busy before it takes a task (out of the inject slot: before the inject slot is free), and until it has none;
 //! the last one to become idle looks for waits that are registered. So what threads do while they are busy costs nothing more. A wait
 //! registers and then looks itself, the last thread stops to be busy and then looks for waits: one of the two sees the other.
 //!
@@ -72,7 +72,7 @@ impl Shared {
             let waiters = self.idle_waiters.take();
             // A thread of this pool that comes here has looked at its own desk already: an actor that waits, and is due by
             // this, would lie there unseen while all threads sleep. So it comes in as from outside.
-            let seat = SEAT.replace(Seat::NONE);
+            let seat = SEAT.replace(ThreadSeat::NONE);
             for slot in waiters {
                 // It is told once.
                 let _ = slot.try_put(());

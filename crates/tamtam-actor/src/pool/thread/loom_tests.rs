@@ -9,8 +9,8 @@ use std::sync::Arc;
 use tamtam_wait::seam::atomic::Ordering;
 use tamtam_wait::seam::thread;
 
-use super::stand_in::Left;
-use super::{IdleWait, Role, Round, Shared, Thief};
+use super::stand_in::LeftForWait;
+use super::{IdleWait, Role, Shared, Stealer, ThreadRound};
 use crate::models::model;
 use crate::task::{Due, Task};
 
@@ -43,19 +43,19 @@ fn task(turns: &Arc<Turns>) -> Task {
 
 /// The life of a thread that begins with nothing to do.
 fn work(shared: &Shared, ring: usize) {
-    let mut round = Round::default();
-    let mut thief = Thief::default();
+    let mut round = ThreadRound::default();
+    let mut stealer = Stealer::default();
     loop {
         let task = shared
             .find(shared.desk(ring), ring, &mut round)
-            .or_else(|| shared.wait(ring, &mut thief));
+            .or_else(|| shared.wait(ring, &mut stealer));
         match task {
             Some(task) => task.run(),
             None => break,
         }
         Shared::count_turn(shared.desk(ring));
         // A model has no clock: whether a theft was worth it is not for it to say.
-        thief = Thief::default();
+        stealer = Stealer::default();
     }
     shared.leave(ring, Role::Own, false);
 }
@@ -105,7 +105,7 @@ fn loom_two_tasks_wake_two_threads() {
         let workers = [0, 1].map(|ring| {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
-                let task = shared.wait(ring, &mut Thief::default());
+                let task = shared.wait(ring, &mut Stealer::default());
                 task.expect("the pool is not at its end").run();
             })
         });
@@ -126,7 +126,7 @@ fn loom_the_second_task_of_a_thread_wakes_another_one() {
         let other = {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
-                let task = shared.wait(1, &mut Thief::default());
+                let task = shared.wait(1, &mut Stealer::default());
                 task.expect("the pool is not at its end").run();
             })
         };
@@ -134,7 +134,7 @@ fn loom_the_second_task_of_a_thread_wakes_another_one() {
         shared.append(shared.desk(0), task(&turns));
         other.join().unwrap();
         assert_eq!(turns.0.load(Relaxed), 1);
-        let mut round = Round::default();
+        let mut round = ThreadRound::default();
         while let Some(task) = shared.find(shared.desk(0), 0, &mut round) {
             task.run();
         }
@@ -165,7 +165,7 @@ fn loom_a_task_against_the_end() {
 fn loom_of_threads_that_all_wait_one_watches() {
     model(3, || {
         let (shared, _turns) = pool(2);
-        let is_last = |shared: &Arc<Shared>| matches!(shared.block(None), Left::Nobody(_));
+        let is_last = |shared: &Arc<Shared>| matches!(shared.block(None), LeftForWait::Nobody(_));
         let other = {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {

@@ -5,7 +5,7 @@ use super::*;
 impl Shared {
     /// What to do next, if anything is due.
     #[inline]
-    pub(super) fn find(&self, desk: &Desk, ring: usize, round: &mut Round) -> Option<Task> {
+    pub(super) fn find(&self, desk: &Desk, ring: usize, round: &mut ThreadRound) -> Option<Task> {
         if desk.pace.has_note.load(Ordering::Relaxed)
             && let Some(task) = self.see_to_note(desk, ring, round)
         {
@@ -36,18 +36,18 @@ impl Shared {
 
     /// What a thread does before its next turn if there is a note: it may find that turn.
     #[inline(never)]
-    fn see_to_note(&self, desk: &Desk, ring: usize, round: &mut Round) -> Option<Task> {
+    fn see_to_note(&self, desk: &Desk, ring: usize, round: &mut ThreadRound) -> Option<Task> {
         desk.pace.has_note.store(false, Ordering::Relaxed);
         if !desk.pace.was_away.load(Ordering::Relaxed) {
             self.note_long(ring, round);
             return None;
         }
         desk.pace.was_away.store(false, Ordering::Relaxed);
-        let has_queue = self.entrance.length.load(Ordering::Relaxed) != 0;
+        let has_queue = self.injector.length.load(Ordering::Relaxed) != 0;
         has_queue.then(|| self.enter_from_queue(ring)).flatten()
     }
 
-    pub(super) fn note_long(&self, ring: usize, round: &mut Round) {
+    pub(super) fn note_long(&self, ring: usize, round: &mut ThreadRound) {
         round.long += 1;
         if round.long < MOST_LONG {
             return;
@@ -84,7 +84,7 @@ impl Shared {
     /// Takes over from a thread that has been at one turn for long. Where all have something to do, no other thread would;
     /// and a thread may be kept by its turn, or not have a core at all.
     #[cold]
-    pub(super) fn look_after_others(&self, ring: usize, round: &mut Round) {
+    pub(super) fn look_after_others(&self, ring: usize, round: &mut ThreadRound) {
         self.look_after_timers();
         if cfg!(tamtam_loom) || self.count_desks() < 2 {
             return;
@@ -142,7 +142,7 @@ impl Shared {
 
     /// Rings timers that are due, if there is no other thread for that. What they make due comes in as from outside.
     fn look_after_timers(&self) -> Option<Instant> {
-        let seat = SEAT.replace(Seat::NONE);
+        let seat = SEAT.replace(ThreadSeat::NONE);
         let look = vigil::attend();
         SEAT.set(seat);
         look.until
@@ -150,9 +150,9 @@ impl Shared {
 
     /// Waits for something to do; `None` if the pool is at its end.
     #[inline(never)]
-    pub(super) fn wait(&self, ring: usize, thief: &mut Thief) -> Option<Task> {
+    pub(super) fn wait(&self, ring: usize, stealer: &mut Stealer) -> Option<Task> {
         self.rest();
-        thief.learn(self.desk(ring).pace.turns.load(Ordering::Relaxed));
+        stealer.learn(self.desk(ring).pace.turns.load(Ordering::Relaxed));
         let mut nap = FIRST_NAP;
         let mut seen = Vec::new();
         // Who was called to look at those who work will soon be called again, so it goes on for a while.
@@ -186,33 +186,33 @@ impl Shared {
             };
             let attempt = |thorough: bool| {
                 let task = self.enter_as_busy(ring).or_else(|| {
-                    // Between looks at the entrance; these take cache lines from those who work.
-                    let may_steal = thorough && thief.may_steal() && self.has_ring();
+                    // Between looks at the injector; these take cache lines from those who work.
+                    let may_steal = thorough && stealer.may_steal() && self.has_ring();
                     may_steal
                         .then(|| self.take_as_busy(|| self.steal(ring)))
                         .flatten()
                 });
                 match task {
-                    Some(task) => Some(Found::Task(task)),
-                    None if self.is_over() => Some(Found::End),
+                    Some(task) => Some(FoundTurn::Task(task)),
+                    None if self.is_over() => Some(FoundTurn::End),
                     None if is_missed() => {
                         // Counted at once, so that not all who sleep come for this.
                         naps.set(true);
                         self.napping.fetch_add(1, Ordering::SeqCst);
-                        Some(Found::Call)
+                        Some(FoundTurn::Call)
                     }
-                    None if is_called() => Some(Found::Call),
+                    None if is_called() => Some(FoundTurn::Call),
                     None => None,
                 }
             };
-            let watches = self.entrance.watched.swap(LOOKING, Ordering::SeqCst) != LOOKING;
+            let watches = self.injector.watched.swap(LOOKING, Ordering::SeqCst) != LOOKING;
             let wait = if watches { Wait::Adaptive } else { Wait::Park };
             let ready = || {
                 self.desk(ring).pace.counts.sleeps.add_one();
                 if watches {
                     // About to sleep. A thread that still sees that this one looks has made something due before
                     // this, which is seen now.
-                    self.entrance.watched.store(NOT_LOOKING, Ordering::SeqCst);
+                    self.injector.watched.store(NOT_LOOKING, Ordering::SeqCst);
                 }
                 self.has_tasks() || self.is_over() || is_missed() || is_called()
             };
@@ -227,26 +227,26 @@ impl Shared {
             };
             if watches {
                 let next = match found {
-                    Some(Found::Task(_)) => BACK_SOON,
+                    Some(FoundTurn::Task(_)) => BACK_SOON,
                     _ => NOT_LOOKING,
                 };
-                self.entrance.watched.store(next, Ordering::SeqCst);
+                self.injector.watched.store(next, Ordering::SeqCst);
             }
             let task = match found {
-                Some(Found::Task(task)) => {
-                    thief.note(self.desk(ring).pace.turns.load(Ordering::Relaxed));
+                Some(FoundTurn::Task(task)) => {
+                    stealer.note(self.desk(ring).pace.turns.load(Ordering::Relaxed));
                     task
                 }
                 None => match self.take_as_busy(|| self.steal_next(ring, &mut seen)) {
                     Some(task) => task,
                     None => continue,
                 },
-                Some(Found::Call) => {
+                Some(FoundTurn::Call) => {
                     was_called = true;
                     nap = FIRST_NAP;
                     continue;
                 }
-                Some(Found::End) => {
+                Some(FoundTurn::End) => {
                     end_nap();
                     // The others may be waiting for just this.
                     self.idle.notify_all();
@@ -265,15 +265,15 @@ impl Shared {
     /// Whether anything is due anywhere. Sequentially consistent.
     pub(super) fn has_tasks(&self) -> bool {
         seam::model_fence();
-        self.entrance.hatch.is_full()
-            || self.entrance.length.load(Ordering::SeqCst) != 0
+        self.injector.inject_slot.is_full()
+            || self.injector.length.load(Ordering::SeqCst) != 0
             || self.has_ring()
     }
 
-    /// As that, or whether anything is on its way into the hatch, or out of it to a thread that is not counted as busy yet.
+    /// As that, or whether anything is on its way into the inject slot, or out of it to a thread that is not counted as busy yet.
     /// Sequentially consistent. A thread that would sleep does not ask this: what is on its way may take long.
     pub(super) fn has_tasks_or_will(&self) -> bool {
-        self.has_tasks() || !self.entrance.hatch.is_free()
+        self.has_tasks() || !self.injector.inject_slot.is_free()
     }
 
     /// Whether anything is due in a ring. Sequentially consistent.
@@ -285,12 +285,12 @@ impl Shared {
     #[inline]
     fn enter_as_busy(&self, ring: usize) -> Option<Task> {
         // It counts itself as busy when it has claimed the item: the one that has brought it waits for no more than that.
-        let task = self.entrance.hatch.take_after(|| self.busy.begin());
+        let task = self.injector.inject_slot.take_after(|| self.busy.begin());
         if task.is_some() {
             self.desk(ring).pace.counts.entered.add_one();
             return task;
         }
-        let has_queue = self.entrance.length.load(Ordering::Relaxed) != 0;
+        let has_queue = self.injector.length.load(Ordering::Relaxed) != 0;
         has_queue
             .then(|| self.take_as_busy(|| self.enter(ring)))
             .flatten()

@@ -17,7 +17,7 @@ use std::collections::HashSet;
 
 use super::*;
 use crate::cell::AtWork;
-use crate::pool::blocking::Waiter;
+use crate::pool::blocking::BlockedThread;
 use crate::task::{Blocking, Stuck};
 use crate::waits::GRACE;
 
@@ -27,7 +27,7 @@ const POLL: Duration = Duration::from_millis(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// What a thread that is about to wait has found.
-pub(super) enum Left {
+pub(super) enum LeftForWait {
     /// Others run what is due.
     Others,
     /// It is the last one: nothing that is due has a thread any more. It was the so manyth to be blocked.
@@ -61,7 +61,7 @@ impl Shared {
 
     /// Runs what blocked threads wait for, until another thread has come back, `true`, or the pool ends.
     pub(super) fn serve_as_reserve(&self, ring: usize) -> bool {
-        let mut thief = Thief::default();
+        let mut stealer = Stealer::default();
         let mut idle_since = None;
         loop {
             let task = match self.take_awaited(ring) {
@@ -76,8 +76,8 @@ impl Shared {
                     std::thread::sleep(POLL);
                     continue;
                 }
-                // All that is due lies in the entrance.
-                None => self.enter_alone().or_else(|| self.wait(ring, &mut thief)),
+                // All that is due lies in the injector.
+                None => self.enter_alone().or_else(|| self.wait(ring, &mut stealer)),
             };
             let Some(task) = task else { return false };
             self.run(self.desk(ring), task);
@@ -99,7 +99,7 @@ impl Shared {
     }
 
     /// This thread is about to wait, for the actor whose tasks are there if that is known.
-    pub(super) fn block(self: &Arc<Self>, awaited: Option<usize>) -> Left {
+    pub(super) fn block(self: &Arc<Self>, awaited: Option<usize>) -> LeftForWait {
         self.blocking_asks.fetch_add(1, Ordering::Relaxed);
         told::blocking_ask(AtWork::asker);
         let (stand_in, is_reserve, number) = {
@@ -117,7 +117,7 @@ impl Shared {
             people.stand_ins += usize::from(stand_in.is_some());
             (stand_in, is_reserve, people.blocks)
         };
-        let Seat { ring, .. } = SEAT.get();
+        let ThreadSeat { ring, .. } = SEAT.get();
         // What is due next on this thread is for others now.
         // SAFETY: this thread owns the desk.
         let mut next = unsafe { self.desk(ring).next.take() };
@@ -146,10 +146,10 @@ impl Shared {
         self.call_one();
         let people = self.people.lock();
         if people.at_large() == 0 && people.blocks == number {
-            Left::Nobody(number)
+            LeftForWait::Nobody(number)
         } else {
             // If all are blocked, one of them was blocked later than this one, and watches.
-            Left::Others
+            LeftForWait::Others
         }
     }
 
@@ -167,7 +167,7 @@ impl Shared {
     }
 
     pub(super) fn unblock(&self, awaited: Option<usize>) {
-        // An actor for which others wait may have come first in the entrance meanwhile, by `bring_first`.
+        // An actor for which others wait may have come first in the injector meanwhile, by `bring_first`.
         let pace = &self.desk(SEAT.get().ring).pace;
         pace.was_away.store(true, Ordering::Relaxed);
         pace.has_note.store(true, Ordering::Relaxed);
@@ -180,7 +180,7 @@ impl Shared {
         }
     }
 
-    /// Looks in all queues for tasks for which blocked threads wait: one to return, the others first in the entrance. All
+    /// Looks in all queues for tasks for which blocked threads wait: one to return, the others first in the injector. All
     /// other tasks go there, too, behind these.
     #[cold]
     fn take_awaited(&self, ring: usize) -> Option<Task> {
@@ -200,8 +200,8 @@ impl Shared {
                 due.extend(core::iter::from_fn(pop));
             }
         }
-        due.extend(self.entrance.hatch.take());
-        let mut queue = self.entrance.tasks.lock();
+        due.extend(self.injector.inject_slot.take());
+        let mut queue = self.injector.tasks.lock();
         due.append(&mut queue);
         let (mut first, others): (VecDeque<_>, VecDeque<_>) = due
             .into_iter()
@@ -209,7 +209,7 @@ impl Shared {
         let task = first.pop_front();
         first.extend(others);
         *queue = first;
-        self.entrance.length.store(queue.len(), Ordering::SeqCst);
+        self.injector.length.store(queue.len(), Ordering::SeqCst);
         task
     }
 
@@ -290,7 +290,7 @@ impl Drop for Blocked {
 
 impl Blocked {
     /// `None` if this is no thread of a pool.
-    fn begin(awaited: Option<usize>) -> Option<(Self, Left)> {
+    fn begin(awaited: Option<usize>) -> Option<(Self, LeftForWait)> {
         let shared = POOL
             .try_with(|pool| pool.borrow().upgrade())
             .ok()
@@ -305,9 +305,9 @@ pub(super) struct PoolThreads;
 
 impl Blocking for PoolThreads {
     fn while_blocked(&self, wait: &mut dyn FnMut()) {
-        let _waiter = Waiter::begin(None);
+        let _waiter = BlockedThread::begin(None);
         let blocked = Blocked::begin(None);
-        if let Some((Blocked { shared, .. }, Left::Nobody(_))) = &blocked
+        if let Some((Blocked { shared, .. }, LeftForWait::Nobody(_))) = &blocked
             && shared.has_tasks()
         {
             told::no_thread_left(&shared.name, shared.spare_desks.len(), AtWork::asker);
@@ -322,13 +322,13 @@ impl Blocking for PoolThreads {
         wait: &mut dyn FnMut(Option<Instant>) -> bool,
     ) -> Result<(), Stuck> {
         let mut wait = |until| wait(until).then_some(());
-        let _waiter = Waiter::begin(Some(awaited));
+        let _waiter = BlockedThread::begin(Some(awaited));
         let blocked = Blocked::begin(Some(awaited));
         let _awaiting = blocked
             .as_ref()
-            .and_then(|(blocked, _)| Waiter::of_pool(&blocked.shared, awaited));
+            .and_then(|(blocked, _)| BlockedThread::of_pool(&blocked.shared, awaited));
         match blocked {
-            Some((blocked, Left::Nobody(number))) => {
+            Some((blocked, LeftForWait::Nobody(number))) => {
                 blocked.shared.watch(number, deadline, &mut wait)?;
             }
             _blocked => drop(wait(deadline)),

@@ -19,19 +19,19 @@ const TAKING: u32 = 3;
 const CLOSED: u32 = 4;
 
 /// A place for one item, for many who put and many who take.
-pub(crate) struct Hatch<T> {
+pub(crate) struct InjectSlot<T> {
     state: AtomicU32,
     item: UnsafeCell<MaybeUninit<T>>,
 }
 
 // SAFETY: items move from one thread to another; the state says whose the place is.
-unsafe impl<T: Send> Send for Hatch<T> {}
+unsafe impl<T: Send> Send for InjectSlot<T> {}
 // SAFETY: items move from one thread to another; the state gives the place to one thread at a time.
-unsafe impl<T: Send> Sync for Hatch<T> {}
+unsafe impl<T: Send> Sync for InjectSlot<T> {}
 
-impl<T> Hatch<T> {
+impl<T> InjectSlot<T> {
     pub(crate) fn new() -> Self {
-        Hatch {
+        InjectSlot {
             state: AtomicU32::new(EMPTY),
             item: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -43,7 +43,7 @@ impl<T> Hatch<T> {
         if self.state.load(Ordering::Relaxed) != EMPTY {
             return Err(item);
         }
-        // SYNC hatch-left: who has taken the item before is done with the place.
+        // SYNC inject-left: who has taken the item before is done with the place.
         let claimed =
             self.state
                 .compare_exchange(EMPTY, PUTTING, Ordering::Acquire, Ordering::Relaxed);
@@ -54,7 +54,7 @@ impl<T> Hatch<T> {
         self.item.with_mut(|place| unsafe {
             (*place).write(item);
         });
-        // SYNC hatch-item. An item on its way is not seen by one who is about to sleep: it might have to look for long,
+        // SYNC inject-item. An item on its way is not seen by one who is about to sleep: it might have to look for long,
         // should the one who brings it be held up. So it is this step that comes before the look who sleeps.
         self.state.swap(FULL, Ordering::SeqCst);
         Ok(())
@@ -66,7 +66,7 @@ impl<T> Hatch<T> {
         self.take_after(|| {})
     }
 
-    /// Takes the item out, after `before`, which is called if there is one. Until then the hatch [is not free](Hatch::is_free), but
+    /// Takes the item out, after `before`, which is called if there is one. Until then the inject slot [is not free](InjectSlot::is_free), but
     /// is not full any more: the one that brought the item knows at once that it is seen to.
     #[inline]
     pub(crate) fn take_after(&self, before: impl FnOnce()) -> Option<T> {
@@ -78,7 +78,7 @@ impl<T> Hatch<T> {
 
     #[inline]
     fn take_and_leave(&self, after: u32, before: impl FnOnce()) -> Option<T> {
-        // SYNC hatch-item
+        // SYNC inject-item
         self.state
             .compare_exchange(FULL, TAKING, Ordering::Acquire, Ordering::Relaxed)
             .ok()?;
@@ -87,7 +87,7 @@ impl<T> Hatch<T> {
         let item = self
             .item
             .with(|place| unsafe { (*place).assume_init_read() });
-        // SYNC hatch-left
+        // SYNC inject-left
         self.state.store(after, Ordering::Release);
         Some(item)
     }
@@ -96,7 +96,7 @@ impl<T> Hatch<T> {
     /// did before that is seen.
     #[inline]
     pub(crate) fn is_free(&self) -> bool {
-        // SYNC hatch-left
+        // SYNC inject-left
         matches!(self.state.load(Ordering::SeqCst), EMPTY | CLOSED)
     }
 
@@ -126,7 +126,7 @@ impl<T> Hatch<T> {
     }
 }
 
-impl<T> Drop for Hatch<T> {
+impl<T> Drop for InjectSlot<T> {
     fn drop(&mut self) {
         drop(self.take());
     }

@@ -5,9 +5,9 @@ use super::*;
 impl Shared {
     #[inline]
     pub(super) fn enter(&self, ring: usize) -> Option<Task> {
-        // What is in the hatch came when there was no queue.
-        let task = self.entrance.hatch.take().or_else(|| {
-            let has_queue = self.entrance.length.load(Ordering::Relaxed) != 0;
+        // What is in the inject slot came when there was no queue.
+        let task = self.injector.inject_slot.take().or_else(|| {
+            let has_queue = self.injector.length.load(Ordering::Relaxed) != 0;
             has_queue.then(|| self.enter_from_queue(ring)).flatten()
         });
         task.inspect(|_| self.desk(ring).pace.counts.entered.add_one())
@@ -17,7 +17,7 @@ impl Shared {
     #[inline(never)]
     pub(super) fn enter_from_queue(&self, ring: usize) -> Option<Task> {
         let mut grown = VecDeque::new();
-        let mut tasks = self.entrance.tasks.lock();
+        let mut tasks = self.injector.tasks.lock();
         let share = tasks.len().div_ceil(self.threads).min(MOST_ENTERING);
         let task = tasks.pop_front();
         let mut has_more = false;
@@ -30,7 +30,7 @@ impl Shared {
             }
             has_more = true;
         }
-        self.entrance.length.store(tasks.len(), Ordering::Relaxed);
+        self.injector.length.store(tasks.len(), Ordering::Relaxed);
         if tasks.is_empty() && tasks.capacity() > MOST_KEPT {
             // The memory of a rush is given back, without the lock.
             core::mem::swap(&mut *tasks, &mut grown);
@@ -47,24 +47,24 @@ impl Shared {
 
     /// Takes the first task of the queue, and no other one.
     pub(super) fn enter_alone(&self) -> Option<Task> {
-        let mut tasks = self.entrance.tasks.lock();
+        let mut tasks = self.injector.tasks.lock();
         let task = tasks.pop_front();
-        self.entrance.length.store(tasks.len(), Ordering::Relaxed);
+        self.injector.length.store(tasks.len(), Ordering::Relaxed);
         task
     }
 
-    /// Brings a task to the entrance.
+    /// Brings a task to the injector.
     #[inline]
     pub(super) fn bring(&self, task: Task) {
         // No task is to overtake a queue.
-        let has_queue = self.entrance.length.load(Ordering::Relaxed) != 0;
+        let has_queue = self.injector.length.load(Ordering::Relaxed) != 0;
         let task = if has_queue {
             Some(task)
         } else {
-            self.entrance.hatch.put(task).err()
+            self.injector.inject_slot.put(task).err()
         };
         match task {
-            None => self.call_for_hatch(),
+            None => self.call_for_inject_slot(),
             Some(task) => self.queue_up(task),
         }
     }
@@ -72,50 +72,50 @@ impl Shared {
     #[inline(never)]
     pub(super) fn queue_up(&self, task: Task) {
         {
-            let mut tasks = self.entrance.tasks.lock();
-            if self.entrance.closed.load(Ordering::Relaxed) {
+            let mut tasks = self.injector.tasks.lock();
+            if self.injector.closed.load(Ordering::Relaxed) {
                 drop(tasks);
                 task.abandon();
                 return;
             }
             tasks.push_back(task);
             // Sequentially consistent: it is what those who register look at.
-            self.entrance.length.store(tasks.len(), Ordering::SeqCst);
+            self.injector.length.store(tasks.len(), Ordering::SeqCst);
         }
         self.call_one();
     }
 
-    /// Brings a task to the entrance, before all that are in its queue.
+    /// Brings a task to the injector, before all that are in its queue.
     pub(super) fn bring_first(&self, task: Option<Task>) {
         let Some(task) = task else { return };
-        let mut queue = self.entrance.tasks.lock();
+        let mut queue = self.injector.tasks.lock();
         // It is not closed: that does the last thread when it ends, and this is one.
         queue.push_front(task);
         // Sequentially consistent: it is what those who register look at.
-        self.entrance.length.store(queue.len(), Ordering::SeqCst);
+        self.injector.length.store(queue.len(), Ordering::SeqCst);
     }
 
     /// Wakes a thread for something that is due, unless one is awake and looking.
     #[inline]
     pub(super) fn call_one(&self) {
         seam::model_fence();
-        if self.entrance.watched.load(Ordering::SeqCst) != LOOKING {
+        if self.injector.watched.load(Ordering::SeqCst) != LOOKING {
             self.idle.notify_one();
         }
     }
 
-    /// As `call_one`, for what was put into the hatch: gives one who may be about to look for it a moment.
+    /// As `call_one`, for what was put into the inject slot: gives one who may be about to look for it a moment.
     #[inline]
-    pub(super) fn call_for_hatch(&self) {
+    pub(super) fn call_for_inject_slot(&self) {
         seam::model_fence();
-        match self.entrance.watched.load(Ordering::SeqCst) {
+        match self.injector.watched.load(Ordering::SeqCst) {
             LOOKING => return,
             BACK_SOON => {
                 for _ in 0..LOOKS {
                     for _ in 0..PAUSES {
                         seam::spin_loop();
                     }
-                    if !self.entrance.hatch.is_full() {
+                    if !self.injector.inject_slot.is_full() {
                         return;
                     }
                 }

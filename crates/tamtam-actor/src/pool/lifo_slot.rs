@@ -3,11 +3,11 @@
 //! Whom an actor has just sent something finds it in this core's cache. So the youngest task comes first, until
 //! that has gone on for long enough. Others may take it away, since its thread may be kept by a long turn.
 //!
-//! The owner takes with each turn, a thief now and then, after it has seen a long turn. So the owner pays for no
-//! locked instruction, and the thief for both: the owner says that it is taking, and looks whether there is a
-//! thief; a thief says that it is there, makes all threads see that, and looks whether the owner is taking (Dekker's
-//! two flags, with the asymmetric fences of `tamtam-wait`). A thief that sees the owner taking gives up; an owner
-//! that sees a thief takes by a compare-and-swap, as the thief does, and so neither ever waits for the other.
+//! The owner takes with each turn, a stealer now and then, after it has seen a long turn. So the owner pays for no
+//! locked instruction, and the stealer for both: the owner says that it is taking, and looks whether there is a
+//! stealer; a stealer says that it is there, makes all threads see that, and looks whether the owner is taking (Dekker's
+//! two flags, with the asymmetric fences of `tamtam-wait`). A stealer that sees the owner taking gives up; an owner
+//! that sees a stealer takes by a compare-and-swap, as the stealer does, and so neither ever waits for the other.
 
 use core::mem::MaybeUninit;
 
@@ -17,33 +17,33 @@ use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicU32, Ordering};
 
 const EMPTY: u32 = 0;
 const FULL: u32 = 1;
-/// A thief reads what is in it.
+/// A stealer reads what is in it.
 const LEAVING: u32 = 2;
 
-/// A place for one item, with an owner who puts and takes, and thieves who take.
-pub(crate) struct Next<T> {
+/// A place for one item, with an owner who puts and takes, and stealers who take.
+pub(crate) struct LifoSlot<T> {
     state: AtomicU32,
     /// The owner is taking what is in it, or about to look whether it may.
     taking: AtomicBool,
     /// Another thread is.
-    thief: AtomicBool,
-    /// Whether thieves can make all threads see what they have stored.
+    stealer: AtomicBool,
+    /// Whether stealers can make all threads see what they have stored.
     asymmetric: bool,
     item: UnsafeCell<MaybeUninit<T>>,
 }
 
 // SAFETY: items move from one thread to another; the state says whose the place is.
-unsafe impl<T: Send> Send for Next<T> {}
+unsafe impl<T: Send> Send for LifoSlot<T> {}
 // SAFETY: items move from one thread to another; the owner's methods ask their caller to be the only one, and others claim
 // the item by an exchange before they read it.
-unsafe impl<T: Send> Sync for Next<T> {}
+unsafe impl<T: Send> Sync for LifoSlot<T> {}
 
-impl<T> Next<T> {
+impl<T> LifoSlot<T> {
     pub(crate) fn new() -> Self {
-        Next {
+        LifoSlot {
             state: AtomicU32::new(EMPTY),
             taking: AtomicBool::new(false),
-            thief: AtomicBool::new(false),
+            stealer: AtomicBool::new(false),
             asymmetric: fence::can_be_asymmetric(),
             item: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -62,7 +62,7 @@ impl<T> Next<T> {
     /// The caller is the owner.
     #[inline]
     pub(crate) unsafe fn put(&self, item: T) -> Option<T> {
-        // SYNC next-left: a thief is done with the place.
+        // SYNC next-left: a stealer is done with the place.
         let before = match self.state.load(Ordering::Acquire) {
             EMPTY => None,
             // SAFETY: the caller is the owner.
@@ -70,11 +70,11 @@ impl<T> Next<T> {
             _ => return Some(item),
         };
         if before.is_none() && self.state.load(Ordering::Acquire) != EMPTY {
-            // A thief has just come.
+            // A stealer has just come.
             return Some(item);
         }
         self.item.with_mut(|place| {
-            // SAFETY: empty, so no thief looks, and only the owner fills it.
+            // SAFETY: empty, so no stealer looks, and only the owner fills it.
             unsafe { (*place).write(item) };
         });
         // SYNC next-item
@@ -98,12 +98,12 @@ impl<T> Next<T> {
         } else {
             atomic::fence(Ordering::SeqCst);
         }
-        // SYNC next-thief: if one has been here, it is seen what it took.
-        if self.thief.load(Ordering::Acquire) {
+        // SYNC next-stealer: if one has been here, it is seen what it took.
+        if self.stealer.load(Ordering::Acquire) {
             self.taking.store(false, Ordering::Relaxed);
             return self.contend();
         }
-        // No thief is here that did not see that the owner is taking, so no other thread changes the state.
+        // No stealer is here that did not see that the owner is taking, so no other thread changes the state.
         let item = (self.state.load(Ordering::Relaxed) == FULL).then(|| {
             // SAFETY: it is full, so there is an item, and it stays ours.
             let item = unsafe { self.read() };
@@ -115,7 +115,7 @@ impl<T> Next<T> {
         item
     }
 
-    /// Takes the item while there is a thief.
+    /// Takes the item while there is a stealer.
     #[cold]
     fn contend(&self) -> Option<T> {
         self.state
@@ -125,10 +125,10 @@ impl<T> Next<T> {
         Some(unsafe { self.read() })
     }
 
-    /// Takes the item away, unless the owner is taking it, or another thief is here. Expensive.
+    /// Takes the item away, unless the owner is taking it, or another stealer is here. Expensive.
     pub(crate) fn steal(&self) -> Option<T> {
-        // SYNC next-thief: one at a time.
-        if self.thief.swap(true, Ordering::Acquire) {
+        // SYNC next-stealer: one at a time.
+        if self.stealer.swap(true, Ordering::Acquire) {
             return None;
         }
         if self.asymmetric {
@@ -152,8 +152,8 @@ impl<T> Next<T> {
                     item
                 })
         };
-        // SYNC next-thief: the item is out.
-        self.thief.store(false, Ordering::Release);
+        // SYNC next-stealer: the item is out.
+        self.stealer.store(false, Ordering::Release);
         item
     }
 
@@ -167,7 +167,7 @@ impl<T> Next<T> {
     }
 }
 
-impl<T> Drop for Next<T> {
+impl<T> Drop for LifoSlot<T> {
     fn drop(&mut self) {
         // SAFETY: the place is being dropped, so no other thread has it.
         drop(unsafe { self.take() });

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 /// What a thread has learned about stealing.
 ///
-/// A theft costs both sides some cache lines. It pays if the thief can go on by itself for a while; but the
+/// A theft costs both sides some cache lines. It pays if the stealer can go on by itself for a while; but the
 /// rest of what one actor has to do may lead only to the next actor, at which the other thread is already:
-/// then the two would get in each other's way at each step. After such thefts a thief stays away for a while,
+/// then the two would get in each other's way at each step. After such thefts a stealer stays away for a while,
 /// in which the other one gets ahead.
 #[derive(Default)]
-pub(super) struct Thief {
+pub(super) struct Stealer {
     /// How many turns there were at the last theft.
     stole_at: Option<usize>,
     /// How many thefts in a row were not worth it.
@@ -19,10 +19,10 @@ pub(super) struct Thief {
 
 /// A theft that led to no more turns than this was not worth it.
 const WORTHLESS: usize = 2;
-/// How long a thief stays away after one such theft; twice as long after each further one, up to 16 times.
+/// How long a stealer stays away after one such theft; twice as long after each further one, up to 16 times.
 const STAY_AWAY: Duration = Duration::from_micros(5);
 
-impl Thief {
+impl Stealer {
     /// The thread has got something to do that may be stolen, after so many turns.
     pub(super) fn note(&mut self, turns: usize) {
         self.stole_at = Some(turns);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tamtam_wait::contain;
 
 use crate::actor::Actor;
-use crate::cell::{Behavior, Call, Cell, Own, Place, State, System, Turn};
+use crate::cell::{AnyActor, Behavior, Call, Cell, Own, State, System, Turn};
 use crate::context::Context;
 use crate::ended::EndReason;
 use crate::error::AskError;
@@ -16,7 +16,7 @@ use crate::restart::{Again, Birth, Decision, Pause, Policy};
 use crate::task::TurnLimits;
 
 /// An actor, its context, and how far it has got.
-pub(crate) struct Running<A: Actor> {
+pub(crate) struct ActorRunner<A: Actor> {
     actor: Option<A>,
     /// Until the actor is made; as long as it lives if it may be made again.
     birth: Option<Birth<A>>,
@@ -34,7 +34,7 @@ enum Doing {
     Other,
 }
 
-impl<A: Actor> Running<A> {
+impl<A: Actor> ActorRunner<A> {
     pub(crate) fn born(cell: Own<A::Message>, actor: A) -> Self {
         Self::new(cell, Some(actor), None)
     }
@@ -50,7 +50,7 @@ impl<A: Actor> Running<A> {
     }
 
     fn new(cell: Own<A::Message>, actor: Option<A>, birth: Option<Birth<A>>) -> Self {
-        Running {
+        ActorRunner {
             actor,
             birth,
             started: false,
@@ -94,7 +94,7 @@ impl<A: Actor> Running<A> {
         {
             // Put back also if it panics.
             let born = {
-                let mut kept = Kept {
+                let mut kept = BirthLent {
                     place: &mut self.birth,
                     birth: None,
                 };
@@ -126,7 +126,7 @@ impl<A: Actor> Running<A> {
     fn attend_to_system(&mut self, handled: &mut u32) -> bool {
         self.doing = Doing::Other;
         let things = self.context.here().cell().take_system();
-        let mut rest = Rest {
+        let mut rest = RestOfSystem {
             cell: self.context.here().to_arc(),
             things,
         };
@@ -350,7 +350,7 @@ impl<A: Actor> Running<A> {
                 self.retire();
                 self.context.here().cell().state().set(State::PAUSED);
                 let cell = self.context.here().to_arc();
-                let place: Arc<dyn Place> = Arc::clone(&cell) as Arc<dyn Place>;
+                let place: Arc<dyn AnyActor> = Arc::clone(&cell) as Arc<dyn AnyActor>;
                 if let Some(again) = self.again() {
                     again.pause = Some(Pause::new(&place, cell.time(), pause));
                 }
@@ -388,12 +388,12 @@ impl<A: Actor> Running<A> {
 }
 
 /// What makes an actor goes back to where it was, also if it panics.
-struct Kept<'a, A: Actor> {
+struct BirthLent<'a, A: Actor> {
     place: &'a mut Option<Birth<A>>,
     birth: Option<Birth<A>>,
 }
 
-impl<A: Actor> Drop for Kept<'_, A> {
+impl<A: Actor> Drop for BirthLent<'_, A> {
     fn drop(&mut self) {
         *self.place = self.birth.take();
     }
@@ -401,12 +401,12 @@ impl<A: Actor> Drop for Kept<'_, A> {
 
 /// What comes before messages, and has not had its turn. If that is because of a panic, another instance may have to
 /// see to it; what the old one was to go on with, that one will not.
-struct Rest<M: Send + 'static> {
+struct RestOfSystem<M: Send + 'static> {
     cell: Arc<Cell<M>>,
     things: Things<System>,
 }
 
-impl<M: Send + 'static> Drop for Rest<M> {
+impl<M: Send + 'static> Drop for RestOfSystem<M> {
     fn drop(&mut self) {
         for system in &mut self.things {
             self.cell.put_back(system);
@@ -414,7 +414,7 @@ impl<M: Send + 'static> Drop for Rest<M> {
     }
 }
 
-impl<A: Actor> Behavior<A::Message> for Running<A> {
+impl<A: Actor> Behavior<A::Message> for ActorRunner<A> {
     fn turn(&mut self) -> Turn {
         self.turn_of(self.limits.messages, &mut 0, None)
     }

@@ -1,7 +1,7 @@
 //! Where a thread that has asked finds the answer.
 //!
-//! Two know a pigeonhole: the thread that waits, and the holder of the question. Each leaves it once, and the last one
-//! frees it. A thread that has got its answer keeps the pigeonhole for its next question, for the memory, for the
+//! Two know a oneshot: the thread that waits, and the holder of the question. Each leaves it once, and the last one
+//! frees it. A thread that has got its answer keeps the oneshot for its next question, for the memory, for the
 //! cache line, and for what was learned about waiting there: how soon answers come, and from which core.
 
 use core::marker::PhantomData;
@@ -14,14 +14,14 @@ use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tamtam_wait::seam::{self};
 use tamtam_wait::{Wait, WaitList};
 
-/// Larger answers lie in a box of their own, so that all pigeonholes are alike.
+/// Larger answers lie in a box of their own, so that all oneshots are alike.
 const WORDS: usize = 5;
 
 type Words = [MaybeUninit<u64>; WORDS];
 
 /// What the two sides touch with each answer comes first, on one cache line.
 #[repr(C, align(64))]
-struct Pigeonhole {
+struct Oneshot {
     words: UnsafeCell<Words>,
     /// How to drop what is inside, if it was never taken.
     discard: UnsafeCell<unsafe fn(*mut Words)>,
@@ -31,9 +31,9 @@ struct Pigeonhole {
     takers: WaitList,
 }
 
-impl Pigeonhole {
+impl Oneshot {
     fn allocate() -> NonNull<Self> {
-        NonNull::from(Box::leak(Box::new(Pigeonhole {
+        NonNull::from(Box::leak(Box::new(Oneshot {
             words: UnsafeCell::new([MaybeUninit::uninit(); WORDS]),
             discard: UnsafeCell::new(|_| {}),
             full: AtomicBool::new(false),
@@ -49,7 +49,7 @@ impl Pigeonhole {
     /// The caller is one of the two, and does not use it afterwards.
     #[inline]
     unsafe fn leave(this: NonNull<Self>) {
-        // SYNC pigeonhole-left: what the first one did.
+        // SYNC oneshot-left: what the first one did.
         // SAFETY: it lives until both have left.
         if unsafe { this.as_ref() }.left.swap(true, Ordering::AcqRel) {
             // SAFETY: both ends have left, so no other thread has it, or ever will.
@@ -103,9 +103,9 @@ unsafe fn read<T>(words: *const Words) -> T {
     }
 }
 
-/// A pigeonhole for one value, empty: its two sides.
-pub(crate) fn pigeonhole<T>() -> (Filler<T>, Taker<T>) {
-    let place = kept::take().unwrap_or_else(Pigeonhole::allocate);
+/// A oneshot for one value, empty: its two sides.
+pub(crate) fn oneshot<T>() -> (Filler<T>, Taker<T>) {
+    let place = kept::take().unwrap_or_else(Oneshot::allocate);
     (
         Filler {
             place,
@@ -120,13 +120,13 @@ pub(crate) fn pigeonhole<T>() -> (Filler<T>, Taker<T>) {
 
 /// The side that brings the value, or leaves without.
 pub(crate) struct Filler<T> {
-    place: NonNull<Pigeonhole>,
+    place: NonNull<Oneshot>,
     value: PhantomData<T>,
 }
 
 /// The side that waits for it.
 pub(crate) struct Taker<T> {
-    place: NonNull<Pigeonhole>,
+    place: NonNull<Oneshot>,
     value: PhantomData<T>,
 }
 
@@ -153,7 +153,7 @@ impl<T> Filler<T> {
             // what was written above.
             unsafe { *discard = |words| drop(read::<T>(words)) };
         });
-        // SYNC pigeonhole-full. Sequentially consistent, because it must be seen by one who registers as a waiter and
+        // SYNC oneshot-full. Sequentially consistent, because it must be seen by one who registers as a waiter and
         // looks once more.
         place.full.swap(true, Ordering::SeqCst);
         seam::model_fence();
@@ -165,7 +165,7 @@ impl<T> Filler<T> {
 impl<T> Drop for Filler<T> {
     fn drop(&mut self) {
         // SAFETY: nothing is used after a drop.
-        unsafe { Pigeonhole::leave(self.place) };
+        unsafe { Oneshot::leave(self.place) };
     }
 }
 
@@ -177,7 +177,7 @@ impl<T> Taker<T> {
         place.takers.wait_until(
             Wait::Adaptive,
             deadline,
-            // SYNC pigeonhole-full
+            // SYNC oneshot-full
             |_| place.full.load(Ordering::Acquire).then_some(()),
             || {
                 seam::model_fence();
@@ -197,7 +197,7 @@ impl<T> Taker<T> {
 impl<T> Drop for Taker<T> {
     fn drop(&mut self) {
         // SAFETY: nothing is used after a drop.
-        unsafe { Pigeonhole::leave(self.place) };
+        unsafe { Oneshot::leave(self.place) };
     }
 }
 
@@ -206,13 +206,13 @@ mod kept {
     use core::cell::Cell;
     use core::ptr::NonNull;
 
-    use super::{Ordering, Pigeonhole};
+    use super::{Oneshot, Ordering};
 
     /// One to use while the other side of another one is about to leave it, and one to spare.
     const MOST: usize = 3;
 
-    /// Empty pigeonholes of this thread, which the other side leaves, or has left.
-    struct Kept([Cell<Option<NonNull<Pigeonhole>>>; MOST]);
+    /// Empty oneshots of this thread, which the other side leaves, or has left.
+    struct Kept([Cell<Option<NonNull<Oneshot>>>; MOST]);
 
     thread_local! {
         static KEPT: Kept = const { Kept([const { Cell::new(None) }; MOST]) };
@@ -222,20 +222,20 @@ mod kept {
         fn drop(&mut self) {
             for place in self.0.iter().filter_map(Cell::take) {
                 // SAFETY: this thread is one of the two.
-                unsafe { Pigeonhole::leave(place) };
+                unsafe { Oneshot::leave(place) };
             }
         }
     }
 
     /// One that no other thread knows any more.
     #[inline]
-    pub(super) fn take() -> Option<NonNull<Pigeonhole>> {
+    pub(super) fn take() -> Option<NonNull<Oneshot>> {
         KEPT.try_with(|kept| {
             kept.0.iter().find_map(|kept| {
                 let place = kept.get()?;
                 // SAFETY: this thread has not left it.
                 let left = &unsafe { place.as_ref() }.left;
-                // SYNC pigeonhole-left: what the other one did.
+                // SYNC oneshot-left: what the other one did.
                 left.load(Ordering::Acquire).then(|| {
                     kept.set(None);
                     left.store(false, Ordering::Relaxed);
@@ -249,7 +249,7 @@ mod kept {
 
     /// Keeps one that this thread has emptied; `false` if there are enough, or the thread is ending.
     #[inline]
-    pub(super) fn keep(place: NonNull<Pigeonhole>) -> bool {
+    pub(super) fn keep(place: NonNull<Oneshot>) -> bool {
         KEPT.try_with(|kept| {
             let free = kept.0.iter().find(|kept| kept.get().is_none());
             free.inspect(|free| free.set(Some(place))).is_some()
@@ -264,13 +264,13 @@ mod kept {
 
     use core::ptr::NonNull;
 
-    use super::Pigeonhole;
+    use super::Oneshot;
 
-    pub(super) fn take() -> Option<NonNull<Pigeonhole>> {
+    pub(super) fn take() -> Option<NonNull<Oneshot>> {
         None
     }
 
-    pub(super) fn keep(_: NonNull<Pigeonhole>) -> bool {
+    pub(super) fn keep(_: NonNull<Oneshot>) -> bool {
         false
     }
 }
