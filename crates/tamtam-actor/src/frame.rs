@@ -11,8 +11,9 @@ use crate::actor::Actor;
 use crate::address::Address;
 use crate::context::{Context, Here};
 use crate::line::{Allowed, Line};
+use crate::mailbox::Describes;
 use crate::observe::{HomeKind, Observe, Shown};
-use crate::spawner::Spawner;
+use crate::spawner::{Hosts, Sealed, Spawner, makes_on_its_thread, spawns_what_is_sent};
 use crate::task::Home;
 use crate::time::{Time, vigil};
 
@@ -365,4 +366,60 @@ pub struct Pumped {
     pub handled: usize,
     /// Something is due, or on its way: pump again.
     pub left: bool,
+}
+
+impl<A: Actor> Hosts<A> for Frame {}
+impl<A: Actor> Hosts<A> for FrameHandle {}
+impl Sealed for Frame {}
+impl Sealed for FrameHandle {}
+
+spawns_what_is_sent!(FrameHandle);
+makes_on_its_thread!(FrameHandle);
+
+impl<B> Spawner<Frame, B> {
+    /// The actor, which need not be `Send`: it never leaves this thread.
+    pub fn spawn<A: Actor>(self, actor: A) -> Address<A::Message>
+    where
+        B: Describes<A::Message>,
+    {
+        // SAFETY: a spawner of a frame stays on the frame's thread, which has all turns. If the frame is gone the
+        // actor is dropped on this thread, which is the same.
+        unsafe { self.settle_born(actor) }
+    }
+
+    /// A function as an actor: it is called for each message, one by one. It need not be `Send`.
+    pub fn spawn_fn<M: Send + 'static>(
+        self,
+        function: impl FnMut(M, &mut Here<M>) + 'static,
+    ) -> Address<M>
+    where
+        B: Describes<M>,
+    {
+        // SAFETY: the function is made and stays on this thread, which is the one of its home.
+        unsafe { self.settle_fn(function) }
+    }
+
+    /// An actor that is made in its first turn. Neither it nor what makes it need be `Send`.
+    pub fn spawn_with<A: Actor>(
+        self,
+        birth: impl FnOnce(&mut Context<A>) -> A + 'static,
+    ) -> Address<A::Message>
+    where
+        B: Describes<A::Message>,
+    {
+        /// Not sent anywhere.
+        struct Stays<T>(T);
+        // SAFETY: it is called, or dropped, in a turn on this very thread, which the spawner has not left.
+        unsafe impl<T> Send for Stays<T> {}
+
+        impl<T> Stays<T> {
+            fn into_inner(self) -> T {
+                self.0
+            }
+        }
+
+        let birth = Stays(birth);
+        // SAFETY: `birth` and the actor stay on this thread, which is the one of their home.
+        unsafe { self.settle_with(move |context| birth.into_inner()(context)) }
+    }
 }

@@ -9,9 +9,10 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 13 | replaceable | actors of which another instance takes the place of one that hangs |
-// | 12 | comm, life, listener, stepper | built on the face: other programs' callers, watches and supervisors, listeners, tests that step |
-// | 11 | frame, pool, spawner, worker (one circle) | the homes, and what is said of an actor before it is born there |
+// | 14 | replaceable | actors of which another instance takes the place of one that hangs |
+// | 13 | comm, life, listener, stepper | built on the face: other programs' callers, watches and supervisors, listeners, tests that step |
+// | 12 | frame, worker | homes of one thread |
+// | 11 | pool, spawner (one circle) | the pool, which a spawner is for unless another home is named; what is said of an actor before it is born |
 // | 10 | later, line, topic | timers of an actor; the executor of one thread; one message to many |
 // | 9 | actor, context, first_turn, pipe, restart, runner (one circle) | the actor and its turn |
 // | 8 | address | where an actor is reached |

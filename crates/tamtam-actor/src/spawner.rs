@@ -10,7 +10,6 @@ use crate::address::Address;
 use crate::cell::{Cell, Own};
 use crate::context::{Context, Here};
 use crate::first_turn::FirstTurn;
-use crate::frame::{Frame, FrameHandle};
 use crate::id::remember_name;
 use crate::line::Line;
 use crate::mailbox::{Describes, Plain};
@@ -18,11 +17,10 @@ use crate::pool::Pool;
 use crate::restart::{Birth, Once, Policy};
 use crate::runner::ActorRunner;
 use crate::task::Home;
-use crate::worker::Worker;
 
 mod mailbox;
 
-/// A home on which actors of type `A` can live: each type on a [`Worker`] and in a [`Frame`], which their actors never leave,
+/// A home on which actors of type `A` can live: each type on a [`Worker`](crate::Worker) and in a [`Frame`](crate::Frame), which their actors never leave,
 /// and on a [`Pool`] those that are `Send`.
 ///
 /// # Examples
@@ -68,17 +66,9 @@ pub trait Sealed: Sized {
     }
 }
 
-impl<A: Actor + Send> Hosts<A> for Pool {}
-impl<A: Actor> Hosts<A> for Worker {}
-impl<A: Actor> Hosts<A> for Frame {}
-impl<A: Actor> Hosts<A> for FrameHandle {}
-impl Sealed for Pool {}
-impl Sealed for Worker {}
-impl Sealed for Frame {}
-impl Sealed for FrameHandle {}
-
-/// What an actor is to be like, before it is born: see [`Pool::spawner`], [`Worker::spawner`], [`Frame::spawner`] and
-/// [`FrameHandle::spawner`].
+/// What an actor is to be like, before it is born: see [`Pool::spawner`], [`Worker::spawner`](crate::Worker::spawner),
+/// [`Frame::spawner`](crate::Frame::spawner) and
+/// [`FrameHandle::spawner`](crate::FrameHandle::spawner).
 ///
 /// `H` is where the actor is going to live. It says which actors may: on a pool those that may be sent between
 /// threads; on a worker, and in a frame, also others, provided that they are made there.
@@ -159,6 +149,16 @@ impl<H, B> Spawner<H, B> {
         }
     }
 
+    /// The same place, where handlers may block; itself where that makes no difference.
+    pub(crate) fn into_blocking(mut self) -> Self {
+        if let Place::Home(home) = &self.place
+            && let Some(home) = Arc::clone(home).blocking()
+        {
+            self.place = Place::Home(home);
+        }
+        self
+    }
+
     /// The same place, as a home that hosts otherwise.
     pub(crate) fn into_home<K>(self) -> Spawner<K, B> {
         Spawner {
@@ -213,7 +213,7 @@ impl<H, B> Spawner<H, B> {
     /// # Safety
     ///
     /// As for `settle`.
-    unsafe fn settle_born<A: Actor>(self, actor: A) -> Address<A::Message>
+    pub(crate) unsafe fn settle_born<A: Actor>(self, actor: A) -> Address<A::Message>
     where
         B: Describes<A::Message>,
     {
@@ -229,7 +229,7 @@ impl<H, B> Spawner<H, B> {
     /// # Safety
     ///
     /// As for `settle`.
-    unsafe fn settle_fn<M: Send + 'static>(
+    pub(crate) unsafe fn settle_fn<M: Send + 'static>(
         self,
         function: impl FnMut(M, &mut Here<M>) + 'static,
     ) -> Address<M>
@@ -248,7 +248,7 @@ impl<H, B> Spawner<H, B> {
     /// # Safety
     ///
     /// The actor may be used and dropped on each thread on which its home has turns.
-    unsafe fn settle_with<A: Actor>(
+    pub(crate) unsafe fn settle_with<A: Actor>(
         self,
         birth: impl FnOnce(&mut Context<A>) -> A + Send + 'static,
     ) -> Address<A::Message>
@@ -286,12 +286,15 @@ pub(crate) fn set_name<M>(cell: &Cell<M>, name: Option<Arc<str>>) {
     }
 }
 
+/// What the spawners of a home have whose actors may come from another thread.
 macro_rules! spawns_what_is_sent {
-    ($($home:ty),+) => {$(
-        impl<B> Spawner<$home, B> {
+    ($home:ty) => {
+        impl<B> $crate::Spawner<$home, B> {
             /// The actor.
-            pub fn spawn<A: Actor + Send>(self, actor: A) -> Address<A::Message>
- where B: Describes<A::Message> {
+            pub fn spawn<A: $crate::Actor + Send>(self, actor: A) -> $crate::Address<A::Message>
+            where
+                B: $crate::mailbox::Describes<A::Message>,
+            {
                 // SAFETY: the actor may be used on any thread.
                 unsafe { self.settle_born(actor) }
             }
@@ -299,108 +302,39 @@ macro_rules! spawns_what_is_sent {
             /// A function as an actor: it is called for each message, one by one.
             pub fn spawn_fn<M: Send + 'static>(
                 self,
-                function: impl FnMut(M, &mut Here<M>) + Send + 'static,
-            ) -> Address<M>
- where B: Describes<M> {
+                function: impl FnMut(M, &mut $crate::Here<M>) + Send + 'static,
+            ) -> $crate::Address<M>
+            where
+                B: $crate::mailbox::Describes<M>,
+            {
                 // SAFETY: the function may be used on any thread.
                 unsafe { self.settle_fn(function) }
             }
         }
-    )+};
+    };
 }
 
-spawns_what_is_sent!(Pool, Worker, FrameHandle);
-
-impl<B> Spawner<Pool, B> {
-    /// The actor's handlers may block: see [`Pool::spawn_blocking`].
-    pub fn blocking(mut self) -> Self {
-        if let Place::Home(home) = &self.place
-            && let Some(home) = Arc::clone(home).blocking()
-        {
-            self.place = Place::Home(home);
-        }
-        self
-    }
-
-    /// An actor that is made where it lives, soon after this and before its first message.
-    pub fn spawn_with<A: Actor + Send>(
-        self,
-        birth: impl FnOnce(&mut Context<A>) -> A + Send + 'static,
-    ) -> Address<A::Message>
-    where
-        B: Describes<A::Message>,
-    {
-        // SAFETY: the actor may be used on any thread.
-        unsafe { self.settle_with(birth) }
-    }
-}
-
+/// What the spawners of a home have whose actors never leave its thread.
 macro_rules! makes_on_its_thread {
-    ($($home:ty),+) => {$(
-        impl<B> Spawner<$home, B> {
+    ($home:ty) => {
+        impl<B> $crate::Spawner<$home, B> {
             /// An actor that is made where it lives, soon after this and before its first message. It never leaves that thread, so it
             /// need not be `Send`.
-            pub fn spawn_with<A: Actor>(
+            pub fn spawn_with<A: $crate::Actor>(
                 self,
-                birth: impl FnOnce(&mut Context<A>) -> A + Send + 'static,
-            ) -> Address<A::Message>
- where B: Describes<A::Message> {
+                birth: impl FnOnce(&mut $crate::Context<A>) -> A + Send + 'static,
+            ) -> $crate::Address<A::Message>
+            where
+                B: $crate::mailbox::Describes<A::Message>,
+            {
                 // SAFETY: all turns are on one thread, where the actor is dropped, too.
                 unsafe { self.settle_with(birth) }
             }
         }
-    )+};
+    };
 }
 
-makes_on_its_thread!(Worker, FrameHandle);
-
-impl<B> Spawner<Frame, B> {
-    /// The actor, which need not be `Send`: it never leaves this thread.
-    pub fn spawn<A: Actor>(self, actor: A) -> Address<A::Message>
-    where
-        B: Describes<A::Message>,
-    {
-        // SAFETY: a spawner of a frame stays on the frame's thread, which has all turns. If the frame is gone the
-        // actor is dropped on this thread, which is the same.
-        unsafe { self.settle_born(actor) }
-    }
-
-    /// A function as an actor: it is called for each message, one by one. It need not be `Send`.
-    pub fn spawn_fn<M: Send + 'static>(
-        self,
-        function: impl FnMut(M, &mut Here<M>) + 'static,
-    ) -> Address<M>
-    where
-        B: Describes<M>,
-    {
-        // SAFETY: the function is made and stays on this thread, which is the one of its home.
-        unsafe { self.settle_fn(function) }
-    }
-
-    /// An actor that is made in its first turn. Neither it nor what makes it need be `Send`.
-    pub fn spawn_with<A: Actor>(
-        self,
-        birth: impl FnOnce(&mut Context<A>) -> A + 'static,
-    ) -> Address<A::Message>
-    where
-        B: Describes<A::Message>,
-    {
-        /// Not sent anywhere.
-        struct Stays<T>(T);
-        // SAFETY: it is called, or dropped, in a turn on this very thread, which the spawner has not left.
-        unsafe impl<T> Send for Stays<T> {}
-
-        impl<T> Stays<T> {
-            fn into_inner(self) -> T {
-                self.0
-            }
-        }
-
-        let birth = Stays(birth);
-        // SAFETY: `birth` and the actor stay on this thread, which is the one of their home.
-        unsafe { self.settle_with(move |context| birth.into_inner()(context)) }
-    }
-}
+pub(crate) use {makes_on_its_thread, spawns_what_is_sent};
 
 impl<H, B: Clone> Clone for Spawner<H, B> {
     fn clone(&self) -> Self {

@@ -13,7 +13,7 @@ use crate::address::Address;
 use crate::context::{Context, Here};
 use crate::line::{Line, Quit};
 use crate::observe::{HomeKind, Observe, Shown};
-use crate::spawner::Spawner;
+use crate::spawner::{Hosts, Sealed, Spawner, makes_on_its_thread, spawns_what_is_sent};
 use crate::time::{Time, vigil};
 
 /// A thread of its own for one actor, or for some: with a message loop, and a name for debuggers.
@@ -314,3 +314,9 @@ impl WorkerBuilder {
         self
     }
 }
+
+impl<A: Actor> Hosts<A> for Worker {}
+impl Sealed for Worker {}
+
+spawns_what_is_sent!(Worker);
+makes_on_its_thread!(Worker);

@@ -23,8 +23,9 @@ use std::time::Duration;
 use crate::actor::Actor;
 use crate::address::Address;
 use crate::context::{Context, Here};
+use crate::mailbox::Describes;
 use crate::observe::Observe;
-use crate::spawner::Spawner;
+use crate::spawner::{Hosts, Sealed, Spawner, spawns_what_is_sent};
 use crate::task::TurnLimits;
 use crate::time::Time;
 
@@ -347,5 +348,29 @@ impl PoolBuilder {
                 }
             })?),
         })
+    }
+}
+
+impl<A: Actor + Send> Hosts<A> for Pool {}
+impl Sealed for Pool {}
+
+spawns_what_is_sent!(Pool);
+
+impl<B> Spawner<Pool, B> {
+    /// The actor's handlers may block: see [`Pool::spawn_blocking`].
+    pub fn blocking(self) -> Self {
+        self.into_blocking()
+    }
+
+    /// An actor that is made where it lives, soon after this and before its first message.
+    pub fn spawn_with<A: Actor + Send>(
+        self,
+        birth: impl FnOnce(&mut Context<A>) -> A + Send + 'static,
+    ) -> Address<A::Message>
+    where
+        B: Describes<A::Message>,
+    {
+        // SAFETY: the actor may be used on any thread.
+        unsafe { self.settle_with(birth) }
     }
 }
