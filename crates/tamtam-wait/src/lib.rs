@@ -9,8 +9,8 @@
 // | 4 | list, timer | who waits for one thing; deadlines of tasks, by one thread |
 // | 3 | context | one wait of a thread or a task: who selects it, and how it sleeps |
 // | 2 | attention, habit | the flag of a waiter; how long to look before sleeping |
-// | 1 | activity, backoff, fence, futex, lone | parts of a wait: processors at work, the asymmetric fence, the system call, a single waiter |
-// | 0 | contain, operation, process, seam, strategy | a panic kept in; an index and a token; forks; std or loom; what a user chooses |
+// | 1 | activity, backoff, fence, futex, lone, operation | parts of a wait: an index and a token, processors at work, the asymmetric fence, the system call, a single waiter |
+// | 0 | contain, inline, process, seam, strategy | a panic kept in; a value in some words; forks; std or loom; what a user chooses |
 
 mod activity;
 mod attention;
@@ -19,6 +19,7 @@ mod contain;
 mod context;
 mod futex;
 mod habit;
+mod inline;
 mod list;
 mod lone;
 mod operation;
@@ -46,6 +47,8 @@ pub use contain::contain;
 pub use context::{Context, Outcome};
 pub use futex::{Futex, Scope, TimedOut};
 pub use habit::{Habit, Patience};
+#[doc(hidden)]
+pub use inline::Inline;
 pub use list::{Entry, Sleeper, WaitList, WaitQueue};
 #[doc(hidden)]
 pub use operation::{Operation, Token};

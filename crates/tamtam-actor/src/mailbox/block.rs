@@ -49,6 +49,12 @@ struct BlockSlot<M>(UnsafeCell<MaybeUninit<M>>);
 #[repr(C, align(64))]
 struct Space([MaybeUninit<u8>; SIZE]);
 
+/// On multiples of this blocks lie.
+#[cfg(not(tamtam_loom))]
+pub(super) const BLOCK_ALIGN: usize = align_of::<Space>();
+#[cfg(tamtam_loom)]
+pub(super) const BLOCK_ALIGN: usize = align_of::<Block<u8>>();
+
 /// What came of putting a message in.
 pub(super) enum Put {
     /// It is in, and there is room for more.
@@ -60,6 +66,9 @@ pub(super) enum Put {
 }
 
 impl<M> Block<M> {
+    /// Where in a block the way to the next node is.
+    pub(super) const NEXT_AT: usize = core::mem::offset_of!(Block<M>, next);
+
     /// How many messages fit in.
     #[cfg(not(tamtam_loom))]
     pub(super) const ROOM: usize = {

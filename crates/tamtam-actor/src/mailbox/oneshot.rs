@@ -5,19 +5,16 @@
 //! cache line, and for what was learned about waiting there: how soon answers come, and from which core.
 
 use core::marker::PhantomData;
-use core::mem::{MaybeUninit, align_of, size_of};
 use core::ptr::NonNull;
 use std::time::Instant;
 
 use tamtam_wait::seam::UnsafeCell;
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tamtam_wait::seam::{self};
-use tamtam_wait::{Wait, WaitList};
+use tamtam_wait::{Inline, Wait, WaitList};
 
 /// Larger answers lie in a box of their own, so that all oneshots are alike.
-const WORDS: usize = 5;
-
-type Words = [MaybeUninit<u64>; WORDS];
+type Words = Inline<5>;
 
 /// What the two sides touch with each answer comes first, on one cache line.
 #[repr(C, align(64))]
@@ -34,7 +31,7 @@ struct Oneshot {
 impl Oneshot {
     fn allocate() -> NonNull<Self> {
         NonNull::from(Box::leak(Box::new(Oneshot {
-            words: UnsafeCell::new([MaybeUninit::uninit(); WORDS]),
+            words: UnsafeCell::new(Words::new()),
             discard: UnsafeCell::new(|_| {}),
             full: AtomicBool::new(false),
             left: AtomicBool::new(false),
@@ -70,36 +67,6 @@ impl Oneshot {
             // SAFETY: it is full, and the function came with what is inside.
             this.words.with_mut(|words| unsafe { discard(words) });
         }
-    }
-}
-
-const fn fits<T>() -> bool {
-    size_of::<T>() <= size_of::<Words>() && align_of::<T>() <= align_of::<Words>()
-}
-
-/// # Safety
-///
-/// The words have room for a value and hold none.
-unsafe fn write<T>(words: *mut Words, value: T) {
-    if const { fits::<T>() } {
-        // SAFETY: the words are aligned for a `T` and have room for it, as `fits` has found.
-        unsafe { words.cast::<T>().write(value) }
-    } else {
-        // SAFETY: a pointer fits into the words, which are aligned for one.
-        unsafe { words.cast::<*mut T>().write(Box::into_raw(Box::new(value))) }
-    }
-}
-
-/// # Safety
-///
-/// A value of this type was written there, and is read once.
-unsafe fn read<T>(words: *const Words) -> T {
-    if const { fits::<T>() } {
-        // SAFETY: a `T` was written there by `write`, and the caller reads it once.
-        unsafe { words.cast::<T>().read() }
-    } else {
-        // SAFETY: a `T` does not fit, so `write` has left a pointer out of a box, which the caller reads once.
-        unsafe { *Box::from_raw(words.cast::<*mut T>().read()) }
     }
 }
 
@@ -147,11 +114,11 @@ impl<T> Filler<T> {
         // SAFETY: the place lives until both ends have left, and this one has not.
         let place = unsafe { self.place.as_ref() };
         // SAFETY: the other end does not read there before it is full, and only this end fills it.
-        place.words.with_mut(|words| unsafe { write(words, value) });
+        place.words.with_mut(|words| unsafe { (*words).put(value) });
         place.discard.with_mut(|discard| {
             // SAFETY: the other end does not look at it before it is full, and only this end fills it; the function reads
             // what was written above.
-            unsafe { *discard = |words| drop(read::<T>(words)) };
+            unsafe { *discard = |words| drop((*words).take::<T>()) };
         });
         // SYNC oneshot-full. Sequentially consistent, because it must be seen by one who registers as a waiter and
         // looks once more.
@@ -185,7 +152,7 @@ impl<T> Taker<T> {
             },
         )?;
         // SAFETY: it is full, so the other one is done with it; it is read once.
-        let value = place.words.with(|words| unsafe { read(words) });
+        let value = place.words.with_mut(|words| unsafe { (*words).take() });
         place.full.store(false, Ordering::Relaxed);
         if kept::keep(self.place) {
             core::mem::forget(self);

@@ -15,13 +15,13 @@
 //! several: a [`Block`].
 
 use core::cell::Cell;
-use core::mem::ManuallyDrop;
+use core::mem::{ManuallyDrop, offset_of};
 use core::ptr::{self, NonNull};
 
 use tamtam_wait::seam;
 use tamtam_wait::seam::atomic::{AtomicPtr, Ordering};
 
-use super::block::{Block, MOST};
+use super::block::{BLOCK_ALIGN, Block, MOST};
 use super::node::Node;
 use super::streak::{self, Streak};
 
@@ -33,6 +33,12 @@ const BLOCK: usize = 2;
 const TAKEN: usize = 0b11_1100;
 const ONE_TAKEN: usize = 0b100;
 const _: () = assert!(TAKEN / ONE_TAKEN >= MOST);
+// The marks need the two lowest bits of a node's address, which its first field's alignment leaves free on all machines; and those of a
+// block the six lowest ones.
+const _: () = assert!(align_of::<Node<u8>>() > (EMPTY | BLOCK));
+const _: () = assert!(TAKEN + EMPTY + BLOCK < BLOCK_ALIGN);
+// `next_of` reads either by the pointer that both begin with.
+const _: () = assert!(offset_of!(Node<u8>, next) == 0 && Block::<u8>::NEXT_AT == 0);
 
 /// The senders' end of a mailbox's queue; together with a [`Head`] it is one. They are apart so that they need
 /// not lie on the same cache line.
