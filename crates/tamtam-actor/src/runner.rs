@@ -130,33 +130,49 @@ impl<A: Actor> ActorRunner<A> {
             cell: self.context.here().to_arc(),
             things,
         };
-        for system in &mut rest.things {
-            if !rest.cell.goes_on() {
-                // What was to be gone on with goes with this instance.
-                return true;
-            }
-            match system {
-                System::Continue(continuation) => {
+        // What was to be gone on with goes with an instance that was replaced.
+        while rest.cell.goes_on() {
+            match rest.things.next() {
+                None => {
+                    self.doing = Doing::Messages;
+                    return false;
+                }
+                Some(System::Continue(continuation)) => {
                     *handled += 1;
                     continuation.go_on(self);
                 }
-                System::Stop => return true,
-                System::End(reason) => {
-                    self.context.here().cell().life().note(reason);
-                    return true;
+                Some(other) => {
+                    if self.attend_to(other) {
+                        return true;
+                    }
                 }
-                System::Finish => self.context.here().accept_no_more(),
-                System::Orphaned => self.context.here().note_orphaned(),
-                System::Resume(call) => self.resume(call),
-                System::Suspend(call) => self.suspend(call),
-                System::Look => {}
-                System::Settle(owed) => owed.deliver(AskError::Unanswered),
             }
             if self.context.here().is_stopping() {
                 return true;
             }
         }
-        self.doing = Doing::Messages;
+        true
+    }
+
+    /// Does one thing that comes before messages and is not an answer; `true` if the actor is to be stopped. Apart, so that answers,
+    /// which most of these things are, are taken where they lie: with all in one match each thing is copied, and the copy waits for
+    /// the stores before it.
+    #[inline(never)]
+    fn attend_to(&mut self, system: System) -> bool {
+        match system {
+            System::Continue(continuation) => continuation.go_on(self),
+            System::Stop => return true,
+            System::End(reason) => {
+                self.context.here().cell().life().note(reason);
+                return true;
+            }
+            System::Finish => self.context.here().accept_no_more(),
+            System::Orphaned => self.context.here().note_orphaned(),
+            System::Resume(call) => self.resume(call),
+            System::Suspend(call) => self.suspend(call),
+            System::Look => {}
+            System::Settle(owed) => owed.deliver(AskError::Unanswered),
+        }
         false
     }
 
