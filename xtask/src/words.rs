@@ -64,7 +64,7 @@ const LEANING: [&str; 10] = [
     "by the caller's promise.",
 ];
 /// A note of fewer words says no reason.
-const FEWEST_WORDS: usize = 3;
+const FEWEST_WORDS: usize = 4;
 const PERSONS: [&str; 4] = ["nobody", "somebody", "someone", "whoever"];
 
 /// What breaks the rule in this crate.
