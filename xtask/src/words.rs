@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use syn::visit::Visit;
 use syn::{AttrStyle, Attribute, Item};
 
 use crate::{Source, Sources};
@@ -30,6 +31,8 @@ pub enum What {
     TooShort,
     /// A comment has a person for its subject, where it is a thread, an actor or a function.
     Person,
+    /// A constant's name does not say what it bounds.
+    VagueConstant,
 }
 
 impl fmt::Display for Breach {
@@ -44,6 +47,9 @@ impl fmt::Display for Breach {
             What::TooShort => "the SAFETY note is too short to prove anything",
             What::Person => {
                 "a comment is about nobody, somebody or whoever: name the thread, the sender, the handler"
+            }
+            What::VagueConstant => {
+                "the constant's name does not say what it bounds: FEWEST_ROWS, not LEAST"
             }
         };
         write!(f, "{}:{}: {what}", self.file.display(), self.line)
@@ -65,6 +71,10 @@ const LEANING: [&str; 10] = [
 ];
 /// A note of fewer words says no reason.
 const FEWEST_WORDS: usize = 4;
+/// Names of constants that tell a quantity of nothing.
+const VAGUE: [&str; 10] = [
+    "ENOUGH", "FEW", "LEAST", "LITTLE", "LONG", "MANY", "MOST", "MUCH", "SHORT", "WORTH",
+];
 const PERSONS: [&str; 4] = ["nobody", "somebody", "someone", "whoever"];
 
 /// What breaks the rule in this crate.
@@ -91,6 +101,11 @@ pub fn breaches(sources: &Sources) -> Vec<Breach> {
                 add(line, What::TooShort);
             }
         }
+        let mut vague = Vague(Vec::new());
+        vague.visit_file(&source.syntax);
+        for line in vague.0 {
+            add(line, What::VagueConstant);
+        }
         for (line, comment) in comments(source) {
             let mut words = comment.split(|sign: char| !sign.is_alphanumeric());
             if words.any(|word| PERSONS.contains(&word.to_lowercase().as_str())) {
@@ -99,6 +114,33 @@ pub fn breaches(sources: &Sources) -> Vec<Breach> {
         }
     }
     breaches
+}
+
+/// The lines of constants with vague names; what only tests have does not count.
+struct Vague(Vec<usize>);
+
+impl Vague {
+    fn look(&mut self, name: &syn::Ident) {
+        if VAGUE.iter().any(|vague| name == vague) {
+            self.0.push(name.span().start().line);
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Vague {
+    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
+        if !is_for_tests(&module.attrs) {
+            syn::visit::visit_item_mod(self, module);
+        }
+    }
+
+    fn visit_item_const(&mut self, item: &'ast syn::ItemConst) {
+        self.look(&item.ident);
+    }
+
+    fn visit_impl_item_const(&mut self, item: &'ast syn::ImplItemConst) {
+        self.look(&item.ident);
+    }
 }
 
 fn is_first_line(attribute: &Attribute) -> bool {

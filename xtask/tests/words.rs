@@ -59,6 +59,15 @@ fn a_person_in_a_comment_is_found() {
     assert_eq!(found("//! .\nconst NAME: &str = \"nobody\";\n"), []);
 }
 
+#[test]
+fn a_constant_that_does_not_say_what_it_bounds_is_found() {
+    let text = "//! .\nconst MOST: u8 = 1;\nconst MOST_NAMES: u8 = 1;\nfn work() {\n    const LONG: u8 = 2;\n}\n#[cfg(test)]\nmod tests { const LONG: u8 = 3; }\n";
+    assert_eq!(
+        found(text),
+        [(2, What::VagueConstant), (5, What::VagueConstant)]
+    );
+}
+
 const CRATES: [&str; 8] = [
     "tamtam",
     "tamtam-wait",

@@ -12,7 +12,7 @@ use crate::sender::SenderFlavor;
 use crate::{Receiver, Sender};
 
 /// A receiver reserves memory for no more messages than this at a time, and so takes no more at once.
-const MOST: usize = 256;
+const MOST_AT_ONCE: usize = 256;
 
 impl<T> Sender<T> {
     /// Sends many messages, after waiting for room as often as it takes; returns how many that were.
@@ -456,7 +456,7 @@ fn take_many<Q: Queue>(
 /// Makes room for the next messages: as many as are there, if the buffer has not got more room by
 /// itself. No lock is held, so it may take time or fail.
 fn make_room<Q: Queue>(queue: &Q, buffer: &mut Vec<Q::Message>, limit: usize) -> usize {
-    let most = limit.min(MOST);
+    let most = limit.min(MOST_AT_ONCE);
     let has = buffer.capacity() - buffer.len();
     if has >= most {
         return most;

@@ -5,7 +5,7 @@ use core::ops::Deref;
 use tamtam_wait::seam::atomic::{AtomicUsize, Ordering};
 
 /// More ends than this are a leak, and would in the end overflow the count.
-const MOST: usize = isize::MAX as usize;
+const MOST_ENDS: usize = isize::MAX as usize;
 
 /// A channel with the counts of its ends. The memory is shared by `Arc`; the counts say when a side
 /// is gone.
@@ -62,7 +62,7 @@ impl<C> Ends<C> {
 }
 
 fn add(count: &AtomicUsize) {
-    if count.fetch_add(1, Ordering::Relaxed) > MOST {
+    if count.fetch_add(1, Ordering::Relaxed) > MOST_ENDS {
         // Only by leaking clones can one get here, and a panic could be caught and repeated.
         std::process::abort();
     }

@@ -4,7 +4,7 @@
 const ALIKE: f64 = 0.7;
 
 /// How many names are offered at most.
-const MOST: usize = 3;
+const MOST_OFFERED: usize = 3;
 
 /// The known names that are most like `name`, the likeliest first.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
@@ -29,7 +29,11 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
     let best = alike.first().map_or(0.0, |(likeness, _)| *likeness);
     // What is much less alike than the best is not meant.
     alike.retain(|(likeness, _)| best - likeness < 0.1);
-    alike.into_iter().take(MOST).map(|(_, name)| name).collect()
+    alike
+        .into_iter()
+        .take(MOST_OFFERED)
+        .map(|(_, name)| name)
+        .collect()
 }
 
 /// What to say behind "there is no experiment handovr": "; did you mean handover?", or else `otherwise`.

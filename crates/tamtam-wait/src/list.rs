@@ -254,7 +254,7 @@ impl WaitQueue {
 /// });
 /// ```
 pub struct WaitList {
-    /// Twice the entries in the queue, and [`ENOUGH`]; written under the queue's lock.
+    /// Twice the entries in the queue, and [`NONE_TO_WAKE`]; written under the queue's lock.
     pending: AtomicU32,
     /// A task that waits alone. It came before those in the queue. Not in a chained list.
     pub(crate) lone: Lone,
@@ -268,7 +268,7 @@ pub struct WaitList {
 }
 
 /// In `pending`: there are entries, and yet none is to be woken now.
-const ENOUGH: u32 = 1;
+const NONE_TO_WAKE: u32 = 1;
 
 #[derive(Debug, Default)]
 struct Waiters {
@@ -483,7 +483,7 @@ impl WaitList {
         let result = change(waiters);
         let mut pending = waiters.queue.len() as u32 * 2;
         if pending != 0 && waiters.on_its_way && !waiters.queue.has_watchers() {
-            pending |= ENOUGH;
+            pending |= NONE_TO_WAKE;
         }
         // SYNC pending: sequentially consistent, and so is the look that follows a registration.
         self.pending.store(pending, Ordering::SeqCst);
@@ -518,7 +518,7 @@ impl WaitList {
 
     #[inline(never)]
     fn notify_waiters(&self, pending: u32) {
-        if !self.notify_lone() && pending != 0 && pending & ENOUGH == 0 {
+        if !self.notify_lone() && pending != 0 && pending & NONE_TO_WAKE == 0 {
             self.wake_one();
         }
     }
@@ -535,7 +535,7 @@ impl WaitList {
         if self.lone.notify() {
             left = left.saturating_sub(1);
         }
-        if pending != 0 && pending & ENOUGH == 0 {
+        if pending != 0 && pending & NONE_TO_WAKE == 0 {
             self.wake_many(left);
         }
     }

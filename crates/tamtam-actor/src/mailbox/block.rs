@@ -17,11 +17,11 @@ use super::node::{Node, memory};
 
 /// How large a block is, in bytes.
 #[cfg(not(tamtam_loom))]
-const SIZE: usize = 256;
+const BLOCK_BYTES: usize = 256;
 /// A block has room for so many messages at least, or it is none.
-const LEAST: usize = 4;
+const FEWEST_MESSAGES: usize = 4;
 /// And for so many at most.
-pub(super) const MOST: usize = 15;
+pub(super) const MOST_MESSAGES: usize = 15;
 
 /// In the word: so many messages were put in.
 const COUNT: u32 = 0xff;
@@ -39,7 +39,11 @@ pub(super) struct Block<M> {
     next: AtomicPtr<Node<M>>,
     state: AtomicU32,
     /// In models these are all; otherwise the rest of the block's memory is.
-    slots: [BlockSlot<M>; if cfg!(tamtam_loom) { LEAST } else { 0 }],
+    slots: [BlockSlot<M>; if cfg!(tamtam_loom) {
+        FEWEST_MESSAGES
+    } else {
+        0
+    }],
 }
 
 struct BlockSlot<M>(UnsafeCell<MaybeUninit<M>>);
@@ -47,7 +51,7 @@ struct BlockSlot<M>(UnsafeCell<MaybeUninit<M>>);
 /// The memory of a block.
 #[cfg(not(tamtam_loom))]
 #[repr(C, align(64))]
-struct Space([MaybeUninit<u8>; SIZE]);
+struct Space([MaybeUninit<u8>; BLOCK_BYTES]);
 
 /// On multiples of this blocks lie.
 #[cfg(not(tamtam_loom))]
@@ -77,11 +81,15 @@ impl<M> Block<M> {
         } else {
             size_of::<M>()
         };
-        let room = SIZE.saturating_sub(size_of::<Self>()) / slot;
-        if room > MOST { MOST } else { room }
+        let room = BLOCK_BYTES.saturating_sub(size_of::<Self>()) / slot;
+        if room > MOST_MESSAGES {
+            MOST_MESSAGES
+        } else {
+            room
+        }
     };
     #[cfg(tamtam_loom)]
-    pub(super) const ROOM: usize = LEAST;
+    pub(super) const ROOM: usize = FEWEST_MESSAGES;
 
     /// Whether it is worth the trouble.
     #[cfg_attr(
@@ -89,7 +97,7 @@ impl<M> Block<M> {
         expect(dead_code, reason = "models make their blocks themselves")
     )]
     pub(super) const SERVES: bool =
-        align_of::<M>() <= align_of::<*const ()>() && Self::ROOM >= LEAST;
+        align_of::<M>() <= align_of::<*const ()>() && Self::ROOM >= FEWEST_MESSAGES;
 
     /// A block with its first message.
     ///

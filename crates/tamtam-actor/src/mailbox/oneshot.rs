@@ -176,13 +176,13 @@ mod kept {
     use super::{Oneshot, Ordering};
 
     /// One to use while the other side of another one is about to leave it, and one to spare.
-    const MOST: usize = 3;
+    const MOST_KEPT: usize = 3;
 
     /// Empty oneshots of this thread, which the other side leaves, or has left.
-    struct Kept([Cell<Option<NonNull<Oneshot>>>; MOST]);
+    struct Kept([Cell<Option<NonNull<Oneshot>>>; MOST_KEPT]);
 
     thread_local! {
-        static KEPT: Kept = const { Kept([const { Cell::new(None) }; MOST]) };
+        static KEPT: Kept = const { Kept([const { Cell::new(None) }; MOST_KEPT]) };
     }
 
     impl Drop for Kept {

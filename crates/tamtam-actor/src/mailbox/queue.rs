@@ -21,7 +21,7 @@ use core::ptr::{self, NonNull};
 use tamtam_wait::seam;
 use tamtam_wait::seam::atomic::{AtomicPtr, Ordering};
 
-use super::block::{BLOCK_ALIGN, Block, MOST};
+use super::block::{BLOCK_ALIGN, Block, MOST_MESSAGES};
 use super::node::Node;
 use super::streak::{self, Streak};
 
@@ -32,7 +32,7 @@ const BLOCK: usize = 2;
 /// Beside that, in the receiver's hands: so many of its messages were taken. Blocks lie on multiples of 64.
 const TAKEN: usize = 0b11_1100;
 const ONE_TAKEN: usize = 0b100;
-const _: () = assert!(TAKEN / ONE_TAKEN >= MOST);
+const _: () = assert!(TAKEN / ONE_TAKEN >= MOST_MESSAGES);
 // The marks need the two lowest bits of a node's address, which its first field's alignment leaves free on all machines; and those of a
 // block the six lowest ones.
 const _: () = assert!(align_of::<Node<u8>>() > (EMPTY | BLOCK));

@@ -9,9 +9,9 @@ use super::block::{Block, Put};
 use super::queue::Tail;
 
 /// So many messages in a row have to find the receiver at work, before the next ones share a block.
-const FEW: u32 = if cfg!(tamtam_loom) { 0 } else { 4 };
+const ALONE_FIRST: u32 = if cfg!(tamtam_loom) { 0 } else { 4 };
 /// As many at most, where blocks did not serve.
-const MANY: u32 = 256;
+const MOST_ALONE: u32 = 256;
 
 /// The mailbox to which a thread has sent its last message, and the block that lies there for the next ones.
 pub(crate) struct Streak {
@@ -34,7 +34,7 @@ impl Streak {
         Streak {
             tail: Cell::new(ptr::null()),
             length: Cell::new(0),
-            needed: Cell::new(FEW),
+            needed: Cell::new(ALONE_FIRST),
             filled: Cell::new(0),
             block: Cell::new(ptr::null_mut()),
             release: Cell::new(|_| {}),
@@ -87,7 +87,7 @@ impl Streak {
             Put::In => self.filled.set(filled + 1),
             Put::Filled => {
                 self.block.set(ptr::null_mut());
-                self.needed.set(FEW);
+                self.needed.set(ALONE_FIRST);
             }
             Put::Closed => return false,
         }
@@ -117,7 +117,7 @@ impl Streak {
             return false;
         };
         // Where several send, or the receiver keeps up, a block gets few messages and wastes memory.
-        self.needed.set(MANY.min(2 * self.needed.get()));
+        self.needed.set(MOST_ALONE.min(2 * self.needed.get()));
         self.length.set(0);
         // SAFETY: the block was this thread's, and of this type.
         unsafe { (self.release.get())(block) };

@@ -13,7 +13,7 @@ pub(crate) const ALIGN: usize = 64;
 /// What sizes of nodes are multiples of, in bytes, and all nodes are aligned to.
 pub(crate) const LEAST_ALIGN: usize = 16;
 /// A slab has room for so many nodes at least.
-const LEAST: usize = 60;
+const FEWEST_NODES: usize = 60;
 
 /// What a slab begins with. Its address is a multiple of its size, so that it is found from each of its nodes.
 #[repr(C, align(64))]
@@ -59,7 +59,7 @@ impl Slabs {
 
     /// What the address of a slab with nodes of this size is a multiple of.
     const fn reach_of(size: usize) -> usize {
-        (LEAST * size).next_power_of_two()
+        (FEWEST_NODES * size).next_power_of_two()
     }
 
     const fn reach(&self) -> usize {

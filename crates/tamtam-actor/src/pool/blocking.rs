@@ -27,9 +27,9 @@ use crate::task::{AtClose, Home, Left, Task, ThreadTurn, TurnLimits};
 use crate::time::Time;
 
 /// How many threads there may be unless the pool's builder is told otherwise.
-const MOST: usize = 256;
+const USUAL_LIMIT: usize = 256;
 /// A thread that has had nothing to do for so long ends.
-const IDLE: Duration = Duration::from_secs(1);
+const IDLE_UNTIL_END: Duration = Duration::from_secs(1);
 
 pub(super) struct BlockingThreads {
     state: Mutex<BlockingState>,
@@ -124,7 +124,7 @@ impl BlockingThreads {
             state: Mutex::new(BlockingState::default()),
             called: Condvar::new(),
             due: AtomicUsize::new(0),
-            most: MOST,
+            most: USUAL_LIMIT,
         }
     }
 
@@ -365,7 +365,7 @@ impl BlockingThreads {
             state.idle += 1;
             let (waited, timeout) = self
                 .called
-                .wait_timeout(state, IDLE)
+                .wait_timeout(state, IDLE_UNTIL_END)
                 .unwrap_or_else(PoisonError::into_inner);
             state = waited;
             state.idle -= 1;

@@ -74,8 +74,8 @@ const LOOKING: u32 = 1;
 const BACK_SOON: u32 = 2;
 /// So many looks whether it has come back, with so many pauses (of about 0.02 µs) between them: a wake-up that is for
 /// nothing costs more than ten times that.
-const LOOKS: u32 = if cfg!(tamtam_loom) { 1 } else { 8 };
-const PAUSES: u32 = if cfg!(tamtam_loom) { 0 } else { 3 };
+const LOOKS_FOR_RETURN: u32 = if cfg!(tamtam_loom) { 1 } else { 8 };
+const PAUSES_A_LOOK: u32 = if cfg!(tamtam_loom) { 0 } else { 3 };
 
 /// What all threads of a pool have in common.
 pub(crate) struct Shared {

@@ -18,7 +18,7 @@ use crate::task::{Left, ThreadTurn};
 use crate::time::{Alarm, Key, Time, elsewhere};
 
 /// So many askers are noted before those are forgotten that have their answers.
-const FEW: usize = 16;
+const ASKERS_UNSEARCHED: usize = 16;
 
 /// What the public cell of a replaceable actor, its instances, and those who replace them have in common.
 pub(super) struct Succession<M> {
@@ -82,7 +82,7 @@ impl<M> Present<M> {
     fn note_asker(&mut self, asked_by: &AskedBy) {
         if self.asked_by.len() >= self.most_asked_by {
             self.asked_by.retain(|other| other.strong_count() != 0);
-            self.most_asked_by = FEW.max(2 * self.asked_by.len());
+            self.most_asked_by = ASKERS_UNSEARCHED.max(2 * self.asked_by.len());
         }
         self.asked_by.push(AskedBy::clone(asked_by));
     }
@@ -145,7 +145,7 @@ impl<M: Send + 'static> Succession<M> {
             is_handling: false,
             is_ending: false,
             asked_by: Vec::new(),
-            most_asked_by: FEW,
+            most_asked_by: ASKERS_UNSEARCHED,
         });
     }
 

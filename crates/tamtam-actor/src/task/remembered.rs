@@ -20,14 +20,14 @@ struct RememberedActors {
     has_closed: bool,
 }
 
-const FEW: usize = 64;
+const SEARCHED_FROM: usize = 64;
 
 impl Remembered {
     pub(crate) fn new() -> Self {
         Remembered {
             inner: Mutex::new(RememberedActors {
                 places: Vec::new(),
-                most: FEW,
+                most: SEARCHED_FROM,
                 has_closed: false,
             }),
         }
@@ -43,7 +43,7 @@ impl Remembered {
         inner.places.push(place);
         if inner.places.len() > inner.most {
             inner.places.retain(|place| Weak::strong_count(place) != 0);
-            inner.most = FEW.max(2 * inner.places.len());
+            inner.most = SEARCHED_FROM.max(2 * inner.places.len());
             let most = inner.most;
             inner.places.shrink_to(most);
         }

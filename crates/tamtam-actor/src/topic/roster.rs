@@ -13,7 +13,7 @@ use super::subscriber::{Member, Offered, Subscriber};
 use super::{Subscription, Topic};
 
 /// A topic with fewer subscribers is not searched for those that have stopped.
-const FEW: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
+const SEARCHED_FROM: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
 
 /// Those who have subscribed. No message is given out while the lock is held.
 pub(super) struct Subscribers<M> {
@@ -63,7 +63,7 @@ impl<M> Subscribers<M> {
                 by_number: BTreeMap::new(),
                 snapshot: None,
                 next: 0,
-                many: FEW,
+                many: SEARCHED_FROM,
                 retained: None,
                 version: 0,
             }),
@@ -186,7 +186,7 @@ impl<M> Members<M> {
             }
             !goes
         });
-        self.many = FEW.max(2 * self.by_number.len());
+        self.many = SEARCHED_FROM.max(2 * self.by_number.len());
         stopped
     }
 }

@@ -48,7 +48,7 @@ const HELD: *mut Context = ptr::without_provenance_mut(1);
 const DONE: *mut Context = ptr::without_provenance_mut(2);
 
 /// So many looks at a packet that is held come before sleeping.
-const LOOKS: u32 = if cfg!(tamtam_loom) { 1 } else { 64 };
+const LOOKS_BEFORE_SLEEP: u32 = if cfg!(tamtam_loom) { 1 } else { 64 };
 
 impl<T> Packet<T> {
     fn on_stack(message: Option<T>) -> Self {
@@ -78,7 +78,7 @@ impl<T> Packet<T> {
             // SYNC packet-done
             match self.state.load(Ordering::Acquire) {
                 DONE => return,
-                HELD if looks >= LOOKS && CAN_BLOCK => return self.sleep_until_done(),
+                HELD if looks >= LOOKS_BEFORE_SLEEP && CAN_BLOCK => return self.sleep_until_done(),
                 _ => {}
             }
             looks += 1;

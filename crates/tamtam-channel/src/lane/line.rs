@@ -31,7 +31,7 @@ struct Opened<T> {
 }
 
 /// So many lanes without a use may be kept beside those with one, and then half as many as those.
-pub(super) const FEW: usize = if cfg!(tamtam_loom) { 0 } else { 16 };
+pub(super) const UNUSED_KEPT: usize = if cfg!(tamtam_loom) { 0 } else { 16 };
 
 /// A channel with one sender, which has room for `capacity` messages.
 pub(crate) fn open<T, K>(capacity: usize) -> (LaneSender<T, K>, Receiver<T>) {
@@ -107,11 +107,11 @@ impl<T> Line<T> {
         let mut opened = self.opened.lock();
         opened.gone += 1;
         // Each look at all of them is paid for by the half as many senders that have gone.
-        if opened.gone > FEW + opened.lanes.len() / 2 {
+        if opened.gone > UNUSED_KEPT + opened.lanes.len() / 2 {
             opened.gone = 0;
             // No message is dropped here under the lock: there is none.
             opened.lanes.retain(|lane| !lane.is_over());
-            let enough = 2 * (FEW + opened.lanes.len());
+            let enough = 2 * (UNUSED_KEPT + opened.lanes.len());
             opened.lanes.shrink_to(enough);
         }
     }

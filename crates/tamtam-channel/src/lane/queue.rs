@@ -23,7 +23,7 @@ const SPARES: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
 /// [much](Lane::much) room.
 const ROOMY: usize = if cfg!(tamtam_loom) { 4 } else { 256 };
 /// This much room is enough, however much the lane has.
-const MUCH: usize = 1024;
+const ROOM_ENOUGH: usize = 1024;
 
 type Place<T> = UnsafeCell<MaybeUninit<T>>;
 
@@ -240,7 +240,7 @@ impl<T> Lane<T> {
     pub(super) fn much(&self) -> Option<usize> {
         (ROOMY..usize::MAX)
             .contains(&self.capacity)
-            .then(|| (self.capacity / 2).min(MUCH))
+            .then(|| (self.capacity / 2).min(ROOM_ENOUGH))
     }
 
     /// Tells a sender that waits for [much](Lane::much) room, and asked for no attention, once there is so

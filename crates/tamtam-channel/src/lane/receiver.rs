@@ -10,14 +10,14 @@ use tamtam_wait::seam::{Arc, ORIGIN};
 use tamtam_wait::{Context, Operation, Source, Token, Wait, WaitList};
 
 use super::UNATTENDED;
-use super::line::{FEW, Line};
+use super::line::{Line, UNUSED_KEPT};
 use super::queue::{Cursor, Lane};
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::flavor::Nothing;
 use crate::flavor::pace::{Pace, interval_for};
 
 /// So many messages of one sender are received before another sender's turn comes.
-const TURN: usize = if cfg!(tamtam_loom) { 1 } else { 256 };
+const MESSAGES_A_TURN: usize = if cfg!(tamtam_loom) { 1 } else { 256 };
 
 /// The receiving end of an [`spsc`](crate::spsc) or [`mpsc`](crate::mpsc) channel.
 ///
@@ -128,7 +128,7 @@ impl<T> Receiver<T> {
             }
             match self.look_here() {
                 Some(looked) => looked?,
-                None => self.find(TURN)?,
+                None => self.find(MESSAGES_A_TURN)?,
             }
         }
         // SAFETY: `head` stands in a lane of ours, since there is something ahead of it.
@@ -144,14 +144,14 @@ impl<T> Receiver<T> {
     #[inline(always)]
     fn look_here(&self) -> Option<Result<(), Nothing>> {
         if !self.alone.get()
-            || self.head.count().wrapping_sub(self.began_turn.get()) >= TURN
+            || self.head.count().wrapping_sub(self.began_turn.get()) >= MESSAGES_A_TURN
             || self.line.version() != self.version.get()
             || !self.line.has_senders()
         {
             return None;
         }
         // SAFETY: `head` stands in a lane of ours if there is one only.
-        let found = unsafe { &*self.lane.get() }.look(&self.head, TURN);
+        let found = unsafe { &*self.lane.get() }.look(&self.head, MESSAGES_A_TURN);
         Some(if found { Ok(()) } else { Err(Nothing::Empty) })
     }
 
@@ -182,7 +182,7 @@ impl<T> Receiver<T> {
             let opened = opened.map(|lane| (lane, Cursor::default()));
             seats.lanes.extend(opened);
             self.version.set(version);
-            if seats.lanes.len() > FEW + 2 * seats.kept {
+            if seats.lanes.len() > UNUSED_KEPT + 2 * seats.kept {
                 // A receiver that always finds a message never comes to do this below.
                 self.remove_finished(&mut seats);
             }

@@ -17,7 +17,7 @@ use super::UNATTENDED;
 
 /// How long a sender waits for much room, at most, before any room will do. Models have no clock: in them
 /// it is always too long.
-const SHORT: Duration = Duration::from_micros(if cfg!(tamtam_loom) { 0 } else { 200 });
+const MUCH_ROOM_WAIT: Duration = Duration::from_micros(if cfg!(tamtam_loom) { 0 } else { 200 });
 /// After waiting in vain for much room, so many waits for any room follow at most.
 const MOST_HASTE: u32 = 1023;
 
@@ -434,7 +434,7 @@ impl<T, K> LaneSender<T, K> {
     /// both sides then crawl along the same cache lines, with a wake-up for a handful of messages. A
     /// receiver that receives all the time makes much room soon. It need not look for this sender with
     /// every message: once a block is enough. One that does something else meanwhile, perhaps in wait for
-    /// what this sender does next, leaves it waiting for [`SHORT`] at most.
+    /// what this sender does next, leaves it waiting for [`MUCH_ROOM_WAIT`] at most.
     fn wait_for_much_room(&self, much: usize, deadline: Option<Instant>) -> Result<(), Unwritten> {
         if self.hurry.get() > 0 {
             self.hurry.set(self.hurry.get() - 1);
@@ -445,7 +445,7 @@ impl<T, K> LaneSender<T, K> {
             Err(Unwritten::Closed) => Some(Err(Unwritten::Closed)),
             Ok(()) | Err(Unwritten::Full) => None,
         };
-        let short = Instant::now() + SHORT;
+        let short = Instant::now() + MUCH_ROOM_WAIT;
         let short = deadline.map_or(short, |deadline| deadline.min(short));
         let waited = self.lane.senders.wait_resting_until(
             Patience::REST * 8,

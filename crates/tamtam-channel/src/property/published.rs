@@ -22,11 +22,11 @@ const BUSY: u32 = 1;
 /// a read takes 120 to 160 ns without this, and 36 to 39 with it; a set 0.35 µs, and 0.8. The length of a
 /// pause depends on the processor: here 40 take 0.45 µs, and elsewhere up to 2. It does not depend on what
 /// the readers do.
-const ROOM: u32 = 40;
+const PAUSES_FOR_READERS: u32 = 40;
 /// A writer that finds a reader at the value looks again so many times, with so many pauses before: most
 /// readers are gone by then, and to give one a share costs both sides several transfers more.
-const LOOKS: u32 = if cfg!(tamtam_loom) { 0 } else { 2 };
-const PAUSES: u32 = 10;
+const LOOKS_AT_READER: u32 = if cfg!(tamtam_loom) { 0 } else { 2 };
+const PAUSES_A_LOOK: u32 = 10;
 
 pub(super) struct Published<T> {
     front: CacheAligned<Front<T>>,
@@ -175,7 +175,7 @@ impl<T> Published<T> {
         // consistent, because it must be seen by a waiter that registers and looks once more.
         self.version.store(version + 1, Ordering::SeqCst);
         if busy && pace.meets_readers() {
-            pause(ROOM);
+            pause(PAUSES_FOR_READERS);
         }
         barrier_of_writer(busy);
         if self.is_held(old) {
@@ -222,8 +222,8 @@ impl<T> Published<T> {
     /// Whether a reader holds the replaced value for more than a moment.
     #[cold]
     fn stays_held(&self, old: *mut T) -> bool {
-        (0..LOOKS).all(|_| {
-            pause(PAUSES);
+        (0..LOOKS_AT_READER).all(|_| {
+            pause(PAUSES_A_LOOK);
             self.is_held(old)
         })
     }

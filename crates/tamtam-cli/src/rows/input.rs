@@ -24,7 +24,7 @@ enum Place {
 }
 
 /// How much shows what a file is.
-const BEGINNING: u64 = 64 * 1024;
+const SEEN_BYTES: u64 = 64 * 1024;
 
 impl Input {
     /// A file, or standard input if it is `-`.
@@ -75,7 +75,7 @@ impl Input {
 
     /// Its first bytes.
     pub(super) fn beginning(&self) -> Result<Vec<u8>> {
-        self.take(BEGINNING)
+        self.take(SEEN_BYTES)
     }
 
     fn take(&self, bytes: u64) -> Result<Vec<u8>> {

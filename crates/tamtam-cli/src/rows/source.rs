@@ -170,7 +170,7 @@ impl Source {
     /// What is to be said of the types that were found, a line each.
     pub(super) fn notes(&self) -> Vec<String> {
         /// More than these are counted.
-        const MOST: usize = 12;
+        const MOST_NAMED: usize = 12;
         let remarks = self.remarks.borrow();
         let (nulls, others): (Vec<&Remark>, Vec<&Remark>) = remarks
             .iter()
@@ -194,15 +194,15 @@ impl Source {
                 first.column,
             ));
         }
-        notes.extend(others.iter().take(MOST).map(|remark| {
+        notes.extend(others.iter().take(MOST_NAMED).map(|remark| {
             let help = match remark.about {
                 About::NotNumbers(_) | About::KeptAsText => "; --null would make them null",
                 _ => "; --type says otherwise",
             };
             format!("{remark}{help}")
         }));
-        if others.len() > MOST {
-            notes.push(format!("and {} more of such", others.len() - MOST));
+        if others.len() > MOST_NAMED {
+            notes.push(format!("and {} more of such", others.len() - MOST_NAMED));
         }
         notes
     }

@@ -102,13 +102,13 @@ fn scaled<F: Float>(value: F, ten: f64) -> Option<i64> {
 /// one that is too large for this way, which needs no branches and no instructions that few processors have.
 #[inline(always)]
 fn all_scaled<F: Float>(values: &[F], ten: f64, integers: &mut [i64]) -> bool {
-    const MOST: f64 = (1_u64 << 50) as f64;
+    const MOST_SCALED: f64 = (1_u64 << 50) as f64;
     let mut all = true;
     for (&value, integer) in values.iter().zip(integers) {
         let (wide, sum) = rounding(value, ten);
         let rounded = sum - ROUNDER;
         *integer = sum.to_bits().wrapping_sub(ROUNDER.to_bits()) as i64;
-        all &= (wide.abs() < MOST) & (F::of_f64(rounded / ten).bits() == value.bits());
+        all &= (wide.abs() < MOST_SCALED) & (F::of_f64(rounded / ten).bits() == value.bits());
     }
     all
 }

@@ -111,8 +111,8 @@ impl Shared {
         match self.injector.watched.load(Ordering::SeqCst) {
             LOOKING => return,
             BACK_SOON => {
-                for _ in 0..LOOKS {
-                    for _ in 0..PAUSES {
+                for _ in 0..LOOKS_FOR_RETURN {
+                    for _ in 0..PAUSES_A_LOOK {
                         seam::spin_loop();
                     }
                     if !self.injector.inject_slot.is_full() {

@@ -9,7 +9,7 @@ use tamtam_wait::seam::{self, atomic::Ordering};
 use super::{BITS, FLAG, MEETING, Nothing, Refusal, Ring, SHIFT};
 
 /// No receiver holds the lock for more messages than this.
-const MOST: usize = if cfg!(tamtam_loom) { 2 } else { 256 };
+const MOST_UNDER_LOCK: usize = if cfg!(tamtam_loom) { 2 } else { 256 };
 
 /// Positions, one after the other, that a sender has claimed and must fill.
 #[must_use = "receivers wait for claimed cells to be written"]
@@ -131,7 +131,7 @@ impl<T> Ring<T> {
 
     /// Takes messages under one taking of the receivers' lock.
     pub(super) fn take_batch(&self, messages: &mut Vec<T>, room: usize) -> Result<usize, Nothing> {
-        let room = room.min(MOST);
+        let room = room.min(MOST_UNDER_LOCK);
         debug_assert!(messages.capacity() - messages.len() >= room);
         let (head, _) = self.lock_mail()?;
         let places = messages.spare_capacity_mut();

@@ -57,7 +57,7 @@ const THIN: u32 = 4;
 /// From one line of the chart to the next.
 const PITCH: u32 = 40;
 /// So many lines at most are in one picture, so that it stands on one page of paper and its axis is never far.
-const MOST: usize = 20;
+const MOST_LINES: usize = 20;
 /// Names longer than this are cut in the picture, in characters; the table has them whole.
 const LONGEST_NAME: usize = 34;
 
@@ -123,7 +123,7 @@ impl Chart<'_> {
         });
         let scale = Scale::around(values)?;
         // Pictures of about the same length.
-        let pictures = self.bars.len().div_ceil(MOST);
+        let pictures = self.bars.len().div_ceil(MOST_LINES);
         let each = self.bars.len().div_ceil(pictures);
         let picture = |(place, bars): (usize, &[Bar])| {
             let height = AXIS + bars.len() as u32 * PITCH;

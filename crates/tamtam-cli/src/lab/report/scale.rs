@@ -22,10 +22,10 @@ pub(super) struct Tick {
 }
 
 /// Figures below this are drawn as nothing at all.
-const LEAST: f64 = 1e-6;
+const LEAST_DRAWN: f64 = 1e-6;
 
 /// So much of the first power of ten is kept free, so that the shortest bar is still seen.
-const ROOM: f64 = 1.25;
+const ROOM_BELOW: f64 = 1.25;
 
 /// More labels than this do not stand beside each other on a narrow screen.
 const MOST_LABELS: i32 = 6;
@@ -36,7 +36,7 @@ impl Scale {
     pub(super) fn around(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let (mut least, mut greatest) = (f64::INFINITY, 0.0_f64);
         for value in values {
-            if value.is_finite() && value >= LEAST {
+            if value.is_finite() && value >= LEAST_DRAWN {
                 least = least.min(value);
                 greatest = greatest.max(value);
             }
@@ -44,7 +44,7 @@ impl Scale {
         if greatest == 0.0 {
             return None;
         }
-        let first = exponent((least / ROOM).log10().floor());
+        let first = exponent((least / ROOM_BELOW).log10().floor());
         // A figure that is a power of ten ends the scale, in spite of rounding.
         let last = exponent((greatest.log10() - 1e-9).ceil());
         Some(Self {
@@ -56,7 +56,7 @@ impl Scale {
     /// The place of `value`: 0 at the left end, 1 at the right end. What is beyond an end is at that end.
     #[must_use]
     pub(super) fn position(&self, value: f64) -> f64 {
-        if value < LEAST {
+        if value < LEAST_DRAWN {
             return 0.0;
         }
         let place = (value.log10() - f64::from(self.first)) / f64::from(self.decades());
@@ -92,7 +92,7 @@ impl Scale {
     }
 }
 
-/// An exponent as a whole number; figures lie between [`LEAST`] and what a file may hold, so it always fits.
+/// An exponent as a whole number; figures lie between [`LEAST_DRAWN`] and what a file may hold, so it always fits.
 fn exponent(value: f64) -> i32 {
     value.clamp(-400.0, 400.0) as i32
 }

@@ -21,7 +21,7 @@ const GAP: u32 = 10;
 /// A picture is no higher than this, so that it stands on one page of paper.
 const HIGHEST: u32 = 820;
 /// So many older sessions are drawn, the newest of them; the table has all.
-const MOST: usize = 8;
+const MOST_SESSIONS: usize = 8;
 
 /// Where the axis may end: this many times the newest figure, and one part in this many.
 const ENDS: [f64; 12] = [
@@ -125,7 +125,7 @@ fn older<'a, 'b>(series: &'b Series<'a>) -> impl Iterator<Item = (usize, &'b Poi
         .iter()
         .enumerate()
         .take(last)
-        .skip(last.saturating_sub(MOST))
+        .skip(last.saturating_sub(MOST_SESSIONS))
 }
 
 /// The figures that are drawn, divided by the newest.

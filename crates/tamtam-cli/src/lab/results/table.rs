@@ -17,7 +17,7 @@ pub(in crate::lab) enum Detail {
 }
 
 /// The metrics that a short table has beside the one that leads it.
-const SHORT: [&str; 5] = [
+const SHORT_METRICS: [&str; 5] = [
     "cpu_ns_per_op",
     "total_us_8mbit",
     "total_us_100mbit",
@@ -219,7 +219,7 @@ impl<'a> Table<'a> {
                 (leading, name),
                 ("ns_per_op", "ops_per_s") | ("ops_per_s", "ns_per_op")
             ) && standings.primary.as_deref() != Some(name);
-            let is_wanted = detail == Detail::Full || SHORT.contains(&name);
+            let is_wanted = detail == Detail::Full || SHORT_METRICS.contains(&name);
             let is_shown = name != leading && is_wanted && !is_reciprocal;
             if is_shown && metric::heading(name).is_some() && !others.contains(&name) {
                 others.push(name);

@@ -37,7 +37,7 @@ pub(crate) const EXPERIMENT: &str = "post";
 const COUNTS: [u64; 2] = [5_000, 1_000_000];
 
 /// The article's limit of unread messages.
-const LIMIT: u64 = 10_000;
+const UNREAD_LIMIT: u64 = 10_000;
 
 /// How many rounds of a warm variant come before the measured ones.
 const WARM_UP: u64 = 2;
@@ -65,7 +65,7 @@ where
 
 /// Up to the limit and one more, through a bounded queue: `10000/free/limit`.
 pub fn limit<Q: Queue<Packet16>, G: Gate>(queue: Q) -> Measure {
-    let variant = Variant::new(LIMIT, Placement::Free).with_extra("limit");
+    let variant = Variant::new(UNREAD_LIMIT, Placement::Free).with_extra("limit");
     Measure::new(EXPERIMENT, variant, move |conditions| {
         run_limit::<Q, G>(queue, conditions)
     })

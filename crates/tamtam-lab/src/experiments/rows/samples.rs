@@ -9,10 +9,10 @@ use crate::measure::statistics::median;
 const BATCH: Duration = Duration::from_micros(20);
 
 /// What takes as long alone is warm soon enough.
-const LONG: Duration = Duration::from_millis(100);
+const WARM_AFTER: Duration = Duration::from_millis(100);
 
 /// So many batches are timed, however long they take.
-const LEAST: usize = 3;
+const FEWEST_BATCHES: usize = 3;
 
 /// But two are enough if they take as long: there are forms that need seconds for a million rows.
 const VERY_LONG: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ impl Samples {
         let mut batch = 1;
         loop {
             let time = timed(batch)?;
-            if time >= LONG {
+            if time >= WARM_AFTER {
                 samples.add(batch, time);
             }
             if time >= BATCH {
@@ -62,7 +62,7 @@ impl Samples {
         let begin = Instant::now();
         let wants_more = |samples: &Samples| match samples.batches.len() {
             0 | 1 => true,
-            batches if batches < LEAST => samples.elapsed < VERY_LONG,
+            batches if batches < FEWEST_BATCHES => samples.elapsed < VERY_LONG,
             _ => samples.elapsed < budget && begin.elapsed() < 3 * budget,
         };
         while wants_more(&samples) {
@@ -125,7 +125,7 @@ mod tests {
             },
         )
         .unwrap();
-        assert!(samples.batches.len() >= LEAST && checked > samples.batches.len());
+        assert!(samples.batches.len() >= FEWEST_BATCHES && checked > samples.batches.len());
         assert!(samples.operations > samples.batches.len() as u64);
         assert!(done > samples.operations);
         assert!(samples.median_microseconds() < 20.0);

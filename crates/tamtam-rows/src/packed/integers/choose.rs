@@ -29,15 +29,15 @@ pub(super) enum Choice {
 }
 
 /// Lists shorter than this are not worth more than packing.
-const SHORT: usize = 16;
+const PACKED_BELOW: usize = 16;
 
 /// From how many values on more of them are looked at.
-const MANY: usize = 4096;
+const LOOKED_AT_FROM: usize = 4096;
 
 /// What a patched list takes besides its values, in bits.
 const PATCHED: f64 = 120.0;
 /// By how much a second pass must make a list smaller, here and where it is read.
-const WORTH: f64 = 1.12;
+const WORTH_A_PASS: f64 = 1.12;
 /// The same of a short list in another one, which takes its time besides.
 const WORTH_INSIDE: f64 = 1.25;
 /// What runs must save, in bits a value.
@@ -77,7 +77,7 @@ pub(super) fn choose<T: Integer, W: Word>(
             quotients: Vec::new(),
         };
     }
-    if values.len() < MANY {
+    if values.len() < LOOKED_AT_FROM {
         by_sample::<T, W, FEW_LOOKED_AT>(values, min, range, effort)
     } else {
         by_sample::<T, W, MANY_LOOKED_AT>(values, min, range, effort)
@@ -95,7 +95,7 @@ pub(super) fn is_packed<T: Integer>(values: &[T], min: T, range: u64, effort: Ef
 fn of_little_worth<T: Integer>(values: &[T], min: T, range: u64, effort: Effort) -> Option<Choice> {
     match effort.choices(values.len()) {
         Choices::All => None,
-        Choices::Widths if values.len() >= SHORT && effort.nests() => {
+        Choices::Widths if values.len() >= PACKED_BELOW && effort.nests() => {
             let mut sample = Sample::<FEW_LOOKED_AT>::EMPTY;
             sample.look_at(values, min);
             Some(by_widths(&sample, values.len(), width_of(range)))
@@ -295,7 +295,7 @@ impl<'a, const MOST: usize> Findings<'a, MOST> {
 fn cheapest<const MOST: usize>(findings: &Findings<'_, MOST>, effort: Effort) -> (Choice, Choice) {
     let (count, width) = (findings.count, findings.width());
     let tries_hard = effort.mode.tries_hard();
-    if count < SHORT {
+    if count < PACKED_BELOW {
         return (Choice::Packed, Choice::Packed);
     }
     let cost = |bits: f64, fixed: f64| bits * count as f64 + fixed;
@@ -312,7 +312,7 @@ fn cheapest<const MOST: usize>(findings: &Findings<'_, MOST>, effort: Effort) ->
     if effort.nests() {
         let (from, low, bits) = findings.patched();
         // What is saved must be worth the second pass, here and where it is read.
-        let worth = if tries_hard { 1.02 } else { WORTH };
+        let worth = if tries_hard { 1.02 } else { WORTH_A_PASS };
         offer(
             &mut best,
             Choice::Patched(low, from),
@@ -352,7 +352,7 @@ fn cheapest<const MOST: usize>(findings: &Findings<'_, MOST>, effort: Effort) ->
                 cost(codes, distinct * f64::from(width) + 80.0) * worth
             };
             let distinct = findings.distinct(|least| cost(least) >= best.1);
-            if distinct < count as f64 / 2.0 && distinct <= dictionary::MOST as f64 {
+            if distinct < count as f64 / 2.0 && distinct <= dictionary::MOST_ENTRIES as f64 {
                 offer(
                     &mut best,
                     Choice::Dictionary(distinct as usize),

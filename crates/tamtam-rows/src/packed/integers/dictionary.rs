@@ -8,7 +8,7 @@ use crate::packed::Mode;
 use crate::packed::bytes::Output;
 
 /// The most entries that are tried, and how many of them are near when they are looked up.
-pub(super) const MOST: usize = 1 << 15;
+pub(super) const MOST_ENTRIES: usize = 1 << 15;
 pub(super) const NEAR: usize = 1 << 13;
 
 /// From how many values on entries are in order in each mode: in shorter lists, order takes more time than it saves.
@@ -29,7 +29,7 @@ pub(super) fn write<W: Word>(
     out: &mut Output<'_>,
 ) -> Written {
     // As soon as it cannot pay, or the expectation proves wrong, it is given up.
-    let most = MOST.min(offsets.len() / 2).min(expected).max(2);
+    let most = MOST_ENTRIES.min(offsets.len() / 2).min(expected).max(2);
     let range = crate::kernels::mask(width);
     let found = if is_by_bitmap(range, offsets.len()) {
         by_bitmap(offsets, (range / 64 + 1) as usize, most)

@@ -10,13 +10,13 @@ use crate::packed::bytes::{Input, Output, Result};
 pub(super) const NANOSECONDS: f64 = 10.0;
 
 /// Most values a group: more save next to nothing, and cost time.
-const MOST: u32 = 16;
+const MOST_A_GROUP: u32 = 16;
 
 /// How many values of a range are put together, and how many bits they then take.
 fn group(radix: u64) -> (u32, u32) {
     let mut best = (1, width_of(radix - 1));
     let mut product = u128::from(radix);
-    for count in 2..=MOST {
+    for count in 2..=MOST_A_GROUP {
         product *= u128::from(radix);
         if product > 1 << 64 {
             break;
@@ -69,7 +69,7 @@ pub(super) fn encode<W: Word>(offsets: &[W], base: u64, out: &mut Output<'_>) ->
 pub(super) fn decode<T: Integer>(input: &mut Input<'_>, count: usize, base: T) -> Result<Vec<T>> {
     let radix = input.varint("a radix")?;
     let group = u32::from(input.byte("the size of a group")?);
-    if radix < 2 || group == 0 || group > MOST {
+    if radix < 2 || group == 0 || group > MOST_A_GROUP {
         return Err(input.malformed("no radix has such groups"));
     }
     let product = (0..group).try_fold(1_u128, |product, _| {

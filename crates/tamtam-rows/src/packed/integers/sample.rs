@@ -1,7 +1,7 @@
 //! A look at some stretches of a list, from which the cost of each codec is estimated.
 
 use super::Integer;
-use super::dictionary::MOST as MOST_ENTRIES;
+use super::dictionary::MOST_ENTRIES;
 use super::divisor::Divisor;
 use crate::kernels::{vectorised, width_of};
 use crate::packed::marks::Marks;

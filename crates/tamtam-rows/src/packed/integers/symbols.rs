@@ -15,7 +15,7 @@ pub(in crate::packed) const NANOSECONDS: f64 = 8.0;
 const PROBABILITY_BITS: u32 = 12;
 const TOTAL: u32 = 1 << PROBABILITY_BITS;
 /// States are never below this between steps.
-const LEAST: u32 = 1 << 15;
+const LEAST_STATE: u32 = 1 << 15;
 const LANES: usize = 4;
 
 /// The class of an offset, below 256, and how many bits tell it from the others of its class.
@@ -220,7 +220,7 @@ struct Step {
 
 impl Step {
     fn new(start: u32, share: u32) -> Step {
-        let limit = ((LEAST >> PROBABILITY_BITS) << 16) * share;
+        let limit = ((LEAST_STATE >> PROBABILITY_BITS) << 16) * share;
         if share == 1 {
             // The quotient is the state itself: (x * (2^32 - 1)) >> 32 is x - 1, and the start makes up for it.
             return Step {
@@ -262,7 +262,7 @@ fn write(symbols: &[u8], effort: Effort, out: &mut Output<'_>) {
         }
         start += u32::from(share);
     }
-    let mut states = [LEAST; LANES];
+    let mut states = [LEAST_STATE; LANES];
     let mut words = vec![0_u16; symbols.len()];
     let first = vectorised(|| code(symbols, &steps, &mut states, &mut words));
     for state in states {
@@ -329,7 +329,7 @@ fn read(input: &mut Input<'_>, count: usize, depth: u8) -> Result<Vec<u8>> {
     for state in &mut states {
         let bytes = input.take(4, "a state of the entropy coder")?;
         *state = u32::from_le_bytes(bytes.try_into().expect("4 bytes"));
-        if *state < LEAST || *state >= 1 << 31 {
+        if *state < LEAST_STATE || *state >= 1 << 31 {
             return Err(input.malformed("a state of the entropy coder that cannot be"));
         }
     }
@@ -341,7 +341,7 @@ fn read(input: &mut Input<'_>, count: usize, depth: u8) -> Result<Vec<u8>> {
     let mut take = |state: &mut u32| {
         let (symbol, share, offset) = places[(*state & (TOTAL - 1)) as usize];
         *state = u32::from(share) * (*state >> PROBABILITY_BITS) + u32::from(offset);
-        if *state < LEAST {
+        if *state < LEAST_STATE {
             match bytes.next() {
                 Some(word) => {
                     *state = *state << 16 | u32::from(u16::from_le_bytes([word[0], word[1]]))
@@ -362,7 +362,7 @@ fn read(input: &mut Input<'_>, count: usize, depth: u8) -> Result<Vec<u8>> {
         *symbol = take(state);
     }
     // Having given all its words and its symbols, each state is where the encoder began.
-    if missing || bytes.next().is_some() || states != [LEAST; LANES] {
+    if missing || bytes.next().is_some() || states != [LEAST_STATE; LANES] {
         return Err(input.malformed("words of the entropy coder that do not end where they began"));
     }
     Ok(symbols)
@@ -555,8 +555,8 @@ mod tests {
             let step = Step::new(7, share);
             let top = step.limit - 1;
             for state in [
-                LEAST,
-                LEAST + 1,
+                LEAST_STATE,
+                LEAST_STATE + 1,
                 share * 8,
                 share * 8 + 1,
                 top,
@@ -564,7 +564,7 @@ mod tests {
                 top / 2,
             ]
             .into_iter()
-            .filter(|&state| state <= top && state >= share.min(LEAST))
+            .filter(|&state| state <= top && state >= share.min(LEAST_STATE))
             {
                 assert_eq!(
                     step.apply(state),

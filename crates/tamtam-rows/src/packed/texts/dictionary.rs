@@ -79,7 +79,7 @@ struct Growth {
 }
 
 /// What has fewer values takes little time anyway, and a sample of it says less.
-const LONG: usize = 4096;
+const SAMPLED_FROM: usize = 4096;
 
 impl Growth {
     fn new(rows: usize, room: usize, expected: Repetitions) -> Growth {
@@ -100,7 +100,7 @@ impl Growth {
             bytes as f64 * factor.powi(doublings)
         };
         let room = self.room as f64;
-        if self.rows < LONG || !self.is_steady {
+        if self.rows < SAMPLED_FROM || !self.is_steady {
             return Ok(());
         }
         if rows == self.expected.among {

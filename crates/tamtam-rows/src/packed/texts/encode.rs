@@ -41,12 +41,16 @@ fn nested(texts: Texts<'_>, effort: Effort, depth: u8, out: &mut Output<'_>) {
     if texts.all.len() >= SYMBOLS_FROM && effort.mode.tries_hard() && symbols(texts, effort, out) {
         // The mode packed has no table of symbols, but an alphabet of few bytes, which may be smaller.
         let behind = out.bytes.len();
-        if effort.mode == Mode::Small && alphabet(texts, FEW, effort, out) {
+        if effort.mode == Mode::Small && alphabet(texts, FEW_LETTERS, effort, out) {
             out.keep_smaller(start, behind);
         }
         return;
     }
-    let most = if effort.mode.tries_hard() { 256 } else { FEW };
+    let most = if effort.mode.tries_hard() {
+        256
+    } else {
+        FEW_LETTERS
+    };
     if texts.all.len() >= 128 && alphabet(texts, most, effort, out) {
         return;
     }
@@ -229,7 +233,7 @@ fn entropy_of(bytes: &[u8]) -> f64 {
 }
 
 /// The most bytes of an alphabet where time counts.
-const FEW: usize = 16;
+const FEW_LETTERS: usize = 16;
 
 /// False, and nothing written, where there are more than `most` different bytes.
 fn alphabet(texts: Texts<'_>, most: usize, effort: Effort, out: &mut Output<'_>) -> bool {

@@ -1,7 +1,7 @@
 //! Telling texts apart by a number that is quick to compare.
 
 /// How long a value may be whose identity is in eight bytes, and in sixteen: the length takes one of them.
-const SHORT: usize = 7;
+const SHORT_BYTES: usize = 7;
 const MIDDLE: usize = 15;
 
 /// Which bits of the first sixteen bytes belong to a value of so many bytes.
@@ -46,14 +46,14 @@ fn near<const BYTES: usize>(all: &[u8], start: usize, length: usize) -> [u8; BYT
 
 /// Values of up to seven bytes.
 impl Identity for u64 {
-    const LONGEST: usize = SHORT;
-    const EXACT: usize = SHORT;
+    const LONGEST: usize = SHORT_BYTES;
+    const EXACT: usize = SHORT_BYTES;
 
     #[inline(always)]
     fn of(all: &[u8], start: usize, length: usize) -> u64 {
-        debug_assert!(length <= SHORT);
+        debug_assert!(length <= SHORT_BYTES);
         let near = u64::from_le_bytes(near(all, start, length));
-        near & !(u64::MAX << (8 * length)) | (length as u64) << (8 * SHORT)
+        near & !(u64::MAX << (8 * length)) | (length as u64) << (8 * SHORT_BYTES)
     }
 
     #[inline(always)]
@@ -132,7 +132,7 @@ mod tests {
                 let ids = (u128::of(all, one, its), u128::of(all, other, others));
                 assert_eq!(ids.0 == ids.1, equal, "{one} {its}, {other} {others}");
                 assert_eq!(ids.0.is_hash(), its > MIDDLE);
-                if its.max(others) <= SHORT {
+                if its.max(others) <= SHORT_BYTES {
                     let short = (u64::of(all, one, its), u64::of(all, other, others));
                     assert_eq!(short.0 == short.1, equal, "{one} {its}, {other} {others}");
                 }

@@ -8,7 +8,7 @@ use crate::packed::marks::Marks;
 type Seen = Marks<256>;
 
 /// How many stretches of a long list are looked at.
-const MANY: usize = 32;
+const MOST_STRETCHES: usize = 32;
 
 /// A look at some values.
 pub(super) struct Sample {
@@ -37,7 +37,7 @@ impl Sample {
         let (stretches, length) = match count {
             0..=64 => (1, count),
             65..=4095 => (8, 8),
-            _ => (MANY, 16),
+            _ => (MOST_STRETCHES, 16),
         };
         let mut sample = Sample {
             size: stretches * length,
@@ -62,7 +62,7 @@ impl Sample {
                 sample.distinct += usize::from(seen.mark(place));
                 sample.bytes += range.len();
                 // Of many stretches, every fourth tells whether neighbours begin alike.
-                if stretches == MANY && stretch % 4 != 0 {
+                if stretches == MOST_STRETCHES && stretch % 4 != 0 {
                     continue;
                 }
                 let value = &texts.all[range];

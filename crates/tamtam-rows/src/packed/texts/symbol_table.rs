@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use crate::packed::bytes::{Input, Output, Result};
 
 /// The most symbols that a table has.
-const MOST: usize = 255;
+const MOST_SYMBOLS: usize = 255;
 /// The code behind this one is a byte itself.
 pub(super) const ESCAPE: u8 = 255;
 /// The longest symbol, in bytes.
@@ -86,7 +86,7 @@ impl SymbolTable {
         let mut long = vec![Symbol::default(); PLACES];
         // What is found there for two zero bytes is that there is no symbol.
         let mut pairs = vec![u32::from(NOT_FOUND) << 16; PLACES];
-        let mut symbols = Vec::with_capacity(MOST);
+        let mut symbols = Vec::with_capacity(MOST_SYMBOLS);
         for symbol in candidates {
             // Of those that meet in one place, the first stays.
             if symbol.length > 2 {
@@ -103,7 +103,7 @@ impl SymbolTable {
                 *place = symbol.bytes as u32;
             }
             symbols.push(symbol);
-            if symbols.len() == MOST {
+            if symbols.len() == MOST_SYMBOLS {
                 break;
             }
         }
@@ -389,9 +389,10 @@ impl Candidates {
             (Reverse(order), symbol.bytes)
         };
         // More than those that may be symbols need not be in order.
-        if self.all.len() > 2 * MOST {
-            self.all.select_nth_unstable_by_key(2 * MOST, by_gain);
-            self.all.truncate(2 * MOST);
+        if self.all.len() > 2 * MOST_SYMBOLS {
+            self.all
+                .select_nth_unstable_by_key(2 * MOST_SYMBOLS, by_gain);
+            self.all.truncate(2 * MOST_SYMBOLS);
         }
         self.all.sort_unstable_by_key(by_gain);
         self.all.into_iter().map(|(symbol, _)| symbol)
@@ -412,9 +413,9 @@ impl Symbols {
             .iter()
             .map(|&count| usize::from(count))
             .sum::<usize>()
-            > MOST
+            > MOST_SYMBOLS
         {
-            return Err(input.malformed(format!("a table of more than {MOST} symbols")));
+            return Err(input.malformed(format!("a table of more than {MOST_SYMBOLS} symbols")));
         }
         let mut symbols = Symbols {
             bytes: [[0; LONGEST]; 256],
