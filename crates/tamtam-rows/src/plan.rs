@@ -93,18 +93,18 @@ const ENCODINGS: f64 = 24.0;
 const NANOSECONDS_TO_COMPRESS: f64 = 400.0;
 
 /// How many rows are tried at least and at most, and how many tell how long a row takes.
-const LEAST: usize = 384;
-const MOST: usize = packed::ROWS_PER_CHUNK;
-const FIRST: usize = 128;
+const FEWEST_ROWS: usize = 384;
+const MOST_ROWS: usize = packed::ROWS_PER_CHUNK;
+const TIMED_ROWS: usize = 128;
 /// From how many places all over the table rows are taken.
 const STRETCHES: usize = 4;
 /// What a further compression leaves of the bytes at least.
-const LEFT: f64 = 0.83;
+const LEAST_LEFT: f64 = 0.83;
 /// What a compressor takes before the first byte, in nanoseconds.
-const BEGINNING: f64 = 25_000.0;
+const START_NANOSECONDS: f64 = 25_000.0;
 /// A compressor finds more in a whole table than in a part: the part of the bytes that it leaves is to be taken to a power, which
 /// grows by so much with each doubling, up to a bound.
-const DOUBLING: f64 = 0.1;
+const POWER_A_DOUBLING: f64 = 0.1;
 const MOST_POWER: f64 = 1.5;
 /// A first compression that leaves more than this leaves nothing for a slower one to find.
 const NOTHING_FOUND: f64 = 0.995;
@@ -228,7 +228,7 @@ struct Few {
 
 impl Few {
     fn of(rows: &Rows) -> Result<Few, EncodeError> {
-        let count = rows.len().min(FIRST);
+        let count = rows.len().min(TIMED_ROWS);
         let start = (rows.len() - count) / 2;
         let few = rows.part(start..start + count);
         let mut bytes = Vec::new();
@@ -250,8 +250,8 @@ impl Few {
             (ENCODINGS * self.encode + NANOSECONDS_TO_COMPRESS * self.sent) / self.count as f64;
         let tried = time.as_nanos() as f64 / one.max(f64::MIN_POSITIVE);
         (tried as usize)
-            .clamp(LEAST, MOST.max(LEAST))
-            .min(rows.len().max(LEAST))
+            .clamp(FEWEST_ROWS, MOST_ROWS.max(FEWEST_ROWS))
+            .min(rows.len().max(FEWEST_ROWS))
     }
 }
 
@@ -308,14 +308,15 @@ impl Trial {
         self.offer(mode, UNCOMPRESSED, both, length);
         let mut fewest = length;
         for (index, &compression) in compressions.iter().enumerate() {
-            let may_be = both + LEFT * fewest * self.nanoseconds_a_byte;
+            let may_be = both + LEAST_LEFT * fewest * self.nanoseconds_a_byte;
             let is_hopeless = may_be > self.best || fewest > NOTHING_FOUND * length;
             if self.is_over() || index > 0 && is_hopeless {
                 break;
             }
             let (left, took) = squeeze(&bytes, compression, REPEATS).map_err(failed)?;
-            let sent = length * left.powf((1.0 + DOUBLING * self.times.log2()).min(MOST_POWER));
-            let once = BEGINNING.min(took / 2.0);
+            let sent =
+                length * left.powf((1.0 + POWER_A_DOUBLING * self.times.log2()).min(MOST_POWER));
+            let once = START_NANOSECONDS.min(took / 2.0);
             let took = once + (took - once) * self.times;
             self.offer(mode, compression, both + took, sent);
             fewest = fewest.min(sent);
@@ -418,24 +419,6 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_for_a_very_slow_link_sends_about_the_fewest_bytes() {
-        for rows in tables(3000) {
-            let plan = Plan::for_link(&rows, 10_000).unwrap();
-            let sent = plan.encode(&rows).unwrap().bytes.len();
-            for mode in [Mode::Packed, Mode::Small, Mode::Plain] {
-                for compression in [UNCOMPRESSED, ZSTD_1, ZSTD_3, ZSTD_9, BROTLI_5] {
-                    let other = Plan { mode, compression };
-                    let least = other.encode(&rows).unwrap().bytes.len();
-                    assert!(
-                        sent as f64 <= 1.15 * least as f64,
-                        "{plan}: {sent}, {other}: {least}"
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
     fn every_speed_has_a_plan_and_its_rows_come_back() {
         for rows in tables(300).iter().chain([&tables(1)[0].part(0..0)]) {
             for speed in [
@@ -454,15 +437,14 @@ mod tests {
     }
 
     #[test]
-    fn with_time_the_plan_is_among_the_best_of_all_ways() {
+    fn with_time_the_plan_for_a_slow_link_sends_about_the_fewest_bytes() {
         for rows in tables(2000) {
-            for speed in [100_000_u64, 100_000_000] {
+            // On links this slow hardly anything but the bytes counts.
+            for speed in [10_000, 100_000] {
                 let plan = Plan::for_link_within(&rows, speed, Duration::from_secs(5)).unwrap();
                 let sent = plan.encode(&rows).unwrap().bytes.len();
-                for mode in [Mode::Packed, Mode::Small] {
-                    let all = [UNCOMPRESSED, ZSTD_1, ZSTD_3, ZSTD_9, BROTLI_5];
-                    for compression in all.into_iter().filter(|_| speed == 100_000) {
-                        // On a link this slow hardly anything but the bytes counts.
+                for mode in [Mode::Packed, Mode::Small, Mode::Plain] {
+                    for compression in [UNCOMPRESSED, ZSTD_1, ZSTD_3, ZSTD_9, BROTLI_5] {
                         let other = Plan { mode, compression };
                         let least = other.encode(&rows).unwrap().bytes.len();
                         assert!(
@@ -481,7 +463,7 @@ mod tests {
     #[test]
     fn what_is_tried_is_from_all_over_the_table() {
         let [rows, ..] = tables(60_000);
-        for count in [LEAST, 5000, 40_000] {
+        for count in [FEWEST_ROWS, 5000, 40_000] {
             let tried = sample(&rows, count).unwrap();
             assert!(tried.len() <= count);
             assert_eq!(tried.value(0, 0), rows.value(0, 0));

@@ -17,7 +17,7 @@ use crate::nearest::suggest;
 use tamtam_lab::Variant;
 
 /// How long a contender measures.
-const LIMIT: Duration = Duration::from_secs(1);
+const CONTENDER_TIME: Duration = Duration::from_secs(1);
 /// The same in a first look, which shows more in its minute.
 const FIRST_LOOK_LIMIT: Duration = Duration::from_millis(250);
 /// The same with `--quick`.
@@ -150,7 +150,11 @@ impl Plan {
         let (limit, runs, budget) = if arguments.quick {
             (quick_limit(tasks.len()), QUICK_RUNS, Some(QUICK_BUDGET))
         } else {
-            let limit = if first_look { FIRST_LOOK_LIMIT } else { LIMIT };
+            let limit = if first_look {
+                FIRST_LOOK_LIMIT
+            } else {
+                CONTENDER_TIME
+            };
             (limit, RUNS, first_look.then_some(FIRST_LOOK_BUDGET))
         };
         Ok(match arguments.runs {
