@@ -5,6 +5,19 @@ use core::mem::{MaybeUninit, align_of, size_of};
 
 /// Room for one value of whatever type fits into so many words, or for a pointer to its box. It does not know whether it holds
 /// one, or of which type: its owner does.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_wait::Inline;
+///
+/// let mut place = Inline::<2>::new();
+/// // A string is three words long, so it is in a box; a number is not.
+/// assert!(!Inline::<2>::fits::<String>() && Inline::<2>::fits::<u64>());
+/// place.put(String::from("hello"));
+/// // SAFETY: a string was put in just now.
+/// assert_eq!(unsafe { place.take::<String>() }, "hello");
+/// ```
 pub struct Inline<const WORDS: usize> {
     words: [MaybeUninit<u64>; WORDS],
 }
