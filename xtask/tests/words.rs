@@ -151,7 +151,6 @@ const DOUBLED: [(&str, &[&str]); 8] = [
             "RecvTimeoutFuture",
             "ReserveFuture",
             "ReserveTimeoutFuture",
-            "Reserving",
             "Sealed",
             "SendFuture",
             "SendSink",

@@ -12,7 +12,7 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 7 | mpsc, receiving, spsc | the lanes under the names by which they are asked for; iterators, futures and streams of all ends |
+// | 7 | mpsc, receiving, sending, spsc | the lanes under the names by which they are asked for; iterators, futures and streams of all ends |
 // | 6 | broadcast, lane | channels with ends of their own: each receiver has all, each sender has a lane |
 // | 5 | channel, future, select_macro | functions that make channels, the async verbs, `select!` |
 // | 4 | batch, builder, permit, select | several messages at once, a place held, several things at once |
@@ -51,6 +51,12 @@ mod source;
 pub mod receiving {
     pub use crate::future::receiving::{AwaitedEnd, End, Receiving, ReceivingMany, Stream};
     pub use crate::iter::{DrainingIter, IteratedEnd, OwningIter, TryingIter, WaitingIter};
+}
+/// What futures and sinks of sending ends are: one of each for all kinds of ends.
+///
+/// Each kind of channel has names of its own for them, such as [`SendFuture`] and [`spsc::SendFuture`]; here is what they can do.
+pub mod sending {
+    pub use crate::future::sending::{AwaitedSender, Reserving, ReservingSender, Sending, Sink};
 }
 pub mod spsc;
 mod weak_sender;

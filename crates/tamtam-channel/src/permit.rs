@@ -235,29 +235,38 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Reserving, as something to wait for.
-    pub(crate) fn reserving(&self) -> Reserving<'_, T> {
-        Reserving(self)
+    /// Room to keep, as something to wait for.
+    pub(crate) fn room(&self) -> RoomSource<'_, T> {
+        RoomSource(self)
     }
 }
 
-/// Reserving room, as something to wait for. The token holds whether it was granted.
-#[derive(Clone, Copy)]
-pub(crate) struct Reserving<'a, T>(&'a Sender<T>);
+/// Room to keep, as something to wait for. The token holds whether it was granted.
+pub(crate) struct RoomSource<'a, T>(&'a Sender<T>);
 
-impl<'a, T> Reserving<'a, T> {
+impl<'a, T> RoomSource<'a, T> {
+    /// Whether room was kept.
+    ///
+    /// # Safety
+    ///
+    /// The token was filled by this sender's source of room, and not used since.
+    pub(crate) unsafe fn decided(&self, token: &mut Token) -> Result<(), ReserveError> {
+        // SAFETY: this is what `try_begin` puts into a token.
+        unsafe { token.take::<Result<(), ReserveError>>() }
+    }
+
     /// Finishes the operation.
     ///
     /// # Safety
     ///
-    /// The token was filled by this sender's reserving source, and not used since.
-    pub(crate) unsafe fn finish(self, token: &mut Token) -> Result<Permit<'a, T>, ReserveError> {
-        // SAFETY: this is what `try_begin` puts into a token.
-        unsafe { token.take::<Result<(), ReserveError>>() }.map(|()| Permit::granted(self.0))
+    /// As for [`decided`](RoomSource::decided).
+    pub(crate) unsafe fn finish(&self, token: &mut Token) -> Result<Permit<'a, T>, ReserveError> {
+        // SAFETY: the token was filled by this sender's source of room, and not used since.
+        unsafe { self.decided(token) }.map(|()| Permit::granted(self.0))
     }
 }
 
-impl<T> Source for Reserving<'_, T> {
+impl<T> Source for RoomSource<'_, T> {
     fn try_begin(&self, token: &mut Token) -> bool {
         let decided = match self.0.try_reserve() {
             Err(TryReserveError::Full) => return false,
@@ -300,8 +309,8 @@ impl<T> Source for Reserving<'_, T> {
     }
 
     unsafe fn abandon(&self, token: &mut Token) {
-        // SAFETY: this is what `try_begin` puts into a token.
-        if unsafe { token.take::<Result<(), ReserveError>>() }.is_ok() {
+        // SAFETY: the caller has begun the operation with this token, and does not finish it.
+        if unsafe { self.decided(token) }.is_ok() {
             self.0.release();
         }
     }
@@ -335,13 +344,13 @@ mod tests {
     use crate::{Receiver, TrySendError, bounded, unbounded};
 
     /// As a task would: begins, or registers and looks again.
-    fn begin<T>(reserving: &Reserving<'_, T>, token: &mut Token) -> bool {
-        reserving.try_begin(token)
+    fn begin<T>(room: &RoomSource<'_, T>, token: &mut Token) -> bool {
+        room.try_begin(token)
             || Context::with(|context| {
                 let only = Operation::new(0);
-                let ready = reserving.register(only, context);
-                reserving.unregister(only, context);
-                ready && reserving.try_begin(token)
+                let ready = room.register(only, context);
+                room.unregister(only, context);
+                ready && room.try_begin(token)
             })
     }
 
@@ -352,26 +361,26 @@ mod tests {
     #[test]
     fn a_source_grants_what_can_be_sent_with() {
         let (sender, receiver) = bounded(1);
-        let reserving = sender.reserving();
+        let room = sender.room();
         let mut token = Token::default();
-        assert!(reserving.is_ready() && begin(&reserving, &mut token));
-        assert!(!reserving.is_ready());
+        assert!(room.is_ready() && begin(&room, &mut token));
+        assert!(!room.is_ready());
         let mut other = Token::default();
-        assert!(!begin(&reserving, &mut other));
+        assert!(!begin(&room, &mut other));
         // SAFETY: the token was filled by `begin` above, and is used once.
-        let permit = unsafe { reserving.finish(&mut token) }.expect("it was granted");
+        let permit = unsafe { room.finish(&mut token) }.expect("it was granted");
         permit.send(1).expect("the channel is open");
-        assert!(!begin(&reserving, &mut other));
+        assert!(!begin(&room, &mut other));
         assert_eq!(take(&receiver), 1);
-        assert!(begin(&reserving, &mut other));
+        assert!(begin(&room, &mut other));
         assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));
         // SAFETY: the token was filled by `begin` above, and is used once.
-        unsafe { reserving.abandon(&mut other) };
+        unsafe { room.abandon(&mut other) };
         assert_eq!(sender.try_send(2), Ok(()));
         receiver.close();
-        assert!(reserving.is_ready() && begin(&reserving, &mut other));
+        assert!(room.is_ready() && begin(&room, &mut other));
         // SAFETY: the token was filled by `begin` above, and is used once.
-        let refused = unsafe { reserving.finish(&mut other) };
+        let refused = unsafe { room.finish(&mut other) };
         assert_eq!(refused.err(), Some(ReserveError::Disconnected));
     }
 
@@ -379,35 +388,35 @@ mod tests {
     fn a_waiting_source_is_chosen_when_a_permit_is_dropped() {
         let (sender, _receiver) = bounded::<u8>(1);
         let permit = sender.reserve().expect("there is room");
-        let reserving = sender.reserving();
+        let room = sender.room();
         let only = Operation::new(0);
         let mut token = Token::default();
         Context::with(|context| {
-            assert!(!reserving.register(only, context));
+            assert!(!room.register(only, context));
             assert_eq!(context.outcome(), None);
             drop(permit);
             assert_eq!(context.outcome(), Some(Outcome::Selected(only)));
-            assert!(reserving.accept(&mut token, context));
+            assert!(room.accept(&mut token, context));
         });
         // SAFETY: the token was filled by `accept` above, and is used once.
-        drop(unsafe { reserving.finish(&mut token) });
-        assert!(reserving.is_ready());
+        drop(unsafe { room.finish(&mut token) });
+        assert!(room.is_ready());
     }
 
     #[test]
     fn sources_without_a_bound_or_without_room() {
         let (sender, receiver) = unbounded();
         let mut token = Token::default();
-        assert!(begin(&sender.reserving(), &mut token));
+        assert!(begin(&sender.room(), &mut token));
         // SAFETY: the token was filled by `begin` above, and is used once.
-        let permit = unsafe { sender.reserving().finish(&mut token) }.expect("it was granted");
+        let permit = unsafe { sender.room().finish(&mut token) }.expect("it was granted");
         permit.send(1).expect("the channel is open");
         assert_eq!(take(&receiver), 1);
 
         let (sender, _receiver) = bounded::<u8>(0);
-        assert!(begin(&sender.reserving(), &mut token));
+        assert!(begin(&sender.room(), &mut token));
         // SAFETY: the token was filled by `begin` above, and is used once.
-        let refused = unsafe { sender.reserving().finish(&mut token) };
+        let refused = unsafe { sender.room().finish(&mut token) };
         assert_eq!(refused.err(), Some(ReserveError::CapacityZero));
     }
 }

@@ -547,8 +547,8 @@ impl<T> Sender<T> {
     pub(crate) unsafe fn finish(&self, token: &mut Token, message: T) -> Result<(), SendError<T>> {
         match &self.flavor {
             SenderFlavor::Bounded(ring) if !ring.drops() => {
-                // SAFETY: the source was `Reserving`, which has filled the token.
-                match unsafe { self.reserving().finish(token) } {
+                // SAFETY: the source was `RoomSource`, which has filled the token.
+                match unsafe { self.room().finish(token) } {
                     Ok(permit) => permit.send(message),
                     Err(_) => Err(SendError(message)),
                 }
@@ -568,7 +568,7 @@ impl<T> Sender<T> {
     /// and no position in the order: a claimed position would hold up all receivers.
     fn source<R>(&self, use_source: impl FnOnce(&dyn Source) -> R) -> R {
         match &self.flavor {
-            SenderFlavor::Bounded(ring) if !ring.drops() => use_source(&self.reserving()),
+            SenderFlavor::Bounded(ring) if !ring.drops() => use_source(&self.room()),
             SenderFlavor::Rendezvous(rendezvous) if !rendezvous.drops() => {
                 use_source(&rendezvous.sending())
             }

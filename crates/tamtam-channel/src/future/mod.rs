@@ -20,6 +20,7 @@ pub(crate) mod receiving;
 mod recv;
 mod reserve;
 mod send;
+pub(crate) mod sending;
 mod sink;
 pub(crate) mod timeout;
 mod wait;

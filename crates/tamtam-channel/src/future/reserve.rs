@@ -1,14 +1,14 @@
 //! Waiting as a task for room, which a [`Permit`](crate::Permit) then keeps.
 
-use core::future::Future;
-use core::pin::Pin;
-use core::task::{Context, Poll};
+use core::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use tamtam_wait::{Polled, TaskWait, Token};
 
-use super::timeout::{PollUntil, TimeoutFuture};
-use crate::error::{ReserveError, ReserveTimeoutError};
+use super::sending::{Reserving, ReservingSender};
+use super::timeout::TimeoutFuture;
+use crate::error::ReserveTimeoutError;
+use crate::iter::sealed;
 use crate::{Permit, Sender};
 
 /// What [`Sender::reserve_async`] returns: ready when room is kept.
@@ -29,11 +29,7 @@ use crate::{Permit, Sender};
 /// # Ok::<(), tamtam_channel::ReserveError>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a future does nothing until it is awaited"]
-pub struct ReserveFuture<'a, T> {
-    sender: &'a Sender<T>,
-    wait: TaskWait,
-}
+pub type ReserveFuture<'a, T> = Reserving<&'a Sender<T>>;
 
 /// What [`Sender::reserve_timeout_async`] returns: ready when room is kept or the time is over.
 ///
@@ -49,6 +45,10 @@ impl<T> Sender<T> {
     /// # Cancel safety
     ///
     /// Dropping the future keeps no room, and there is no message yet that could be lost.
+    ///
+    /// # Panics
+    ///
+    /// If the future is polled after it was ready.
     ///
     /// # Errors
     ///
@@ -74,10 +74,7 @@ impl<T> Sender<T> {
     /// # }).unwrap();
     /// ```
     pub fn reserve_async(&self) -> ReserveFuture<'_, T> {
-        ReserveFuture {
-            sender: self,
-            wait: TaskWait::new(),
-        }
+        Reserving::new(self)
     }
 
     /// As [`reserve_async`](Sender::reserve_async), but waits at most `timeout` from now. No runtime's
@@ -91,45 +88,32 @@ impl<T> Sender<T> {
     }
 }
 
-impl<'a, T> Future for ReserveFuture<'a, T> {
-    type Output = Result<Permit<'a, T>, ReserveError>;
+impl<T> sealed::Sealed for &Sender<T> {}
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.poll_until(context, None).map_err(|error| match error {
-            ReserveTimeoutError::CapacityZero => ReserveError::CapacityZero,
-            ReserveTimeoutError::Disconnected | ReserveTimeoutError::Timeout => {
-                ReserveError::Disconnected
-            }
-        })
-    }
-}
+impl<'a, T> ReservingSender for &'a Sender<T> {
+    type Permit = Permit<'a, T>;
 
-impl<'a, T> PollUntil for ReserveFuture<'a, T> {
-    type Timed = Result<Permit<'a, T>, ReserveTimeoutError>;
-
-    const TIMED: &'static str = "ReserveTimeoutFuture { .. }";
-
-    fn poll_until(
-        &mut self,
-        context: &Context<'_>,
+    fn poll_room(
+        &self,
+        wait: &mut TaskWait,
+        waker: &Waker,
         deadline: Option<Instant>,
-    ) -> Poll<Self::Timed> {
-        let reserving = self.sender.reserving();
+    ) -> Poll<Result<(), ReserveTimeoutError>> {
+        let room = self.room();
         let mut token = Token::default();
-        self.wait
-            .poll(&reserving, &mut token, context.waker(), deadline)
+        wait.poll(&room, &mut token, waker, deadline)
             .map(|polled| match polled {
                 // SAFETY: this source has filled the token just now.
-                Polled::Begun => unsafe { reserving.finish(&mut token) }.map_err(Into::into),
+                Polled::Begun => unsafe { room.decided(&mut token) }.map_err(Into::into),
                 Polled::TimedOut => Err(ReserveTimeoutError::Timeout),
             })
     }
-}
 
-impl<T> Drop for ReserveFuture<'_, T> {
-    fn drop(&mut self) {
-        self.wait.cancel(&self.sender.reserving());
+    fn granted(self) -> Permit<'a, T> {
+        Permit::granted(self)
+    }
+
+    fn cancel_room(&self, wait: &mut TaskWait) {
+        wait.cancel(&self.room());
     }
 }
-
-opaque!(ReserveFuture<'_, T>);

@@ -1,149 +1,153 @@
 //! Sending into a channel as a task.
 
-use core::future::Future;
-use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
+use core::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use tamtam_wait::{Polled, TaskWait, Token};
 
-use super::timeout::{PollUntil, TimeoutFuture};
-use crate::error::{SendError, SendTimeoutError};
+use super::sending::{AwaitedSender, Sending, ended};
+use super::timeout::TimeoutFuture;
+use crate::error::{SendTimeoutError, TrySendError};
 use crate::flavor::Refusal;
 use crate::flavor::rendezvous::{Offer, Rendezvous};
 use crate::flavor::ring;
+use crate::iter::sealed;
 use crate::sender::{Sender, SenderFlavor};
 
-/// Sending as a task: the wait that a [`SendFuture`], a deadline or a sink goes through, and the message
-/// until it is sent.
-pub(crate) struct Sending<T> {
-    message: Option<T>,
+/// A send under way: the wait for room, or the message in the hands of a rendezvous.
+pub struct SendWait<T> {
     wait: TaskWait,
     /// With capacity zero: the message, while it is offered to the receivers.
     offer: Option<Offer<T>>,
 }
 
-impl<T> Sending<T> {
-    pub(crate) fn new(message: T) -> Self {
-        Sending {
-            message: Some(message),
+impl<T> core::fmt::Debug for SendWait<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.pad("SendWait { .. }")
+    }
+}
+
+impl<T> Default for SendWait<T> {
+    fn default() -> Self {
+        SendWait {
             wait: TaskWait::new(),
             offer: None,
         }
     }
+}
+
+/// The message of a send that has not ended.
+fn take<T>(message: &mut Option<T>) -> T {
+    match message.take() {
+        Some(message) => message,
+        None => ended(),
+    }
+}
+
+impl<T> sealed::Sealed for Sender<T> {}
+
+impl<T> AwaitedSender for Sender<T> {
+    type Message = T;
+    type Waiting = SendWait<T>;
 
     #[inline]
-    pub(crate) fn poll(
-        &mut self,
-        sender: &Sender<T>,
+    fn poll_send(
+        &self,
+        message: &mut Option<T>,
+        waiting: &mut SendWait<T>,
         waker: &Waker,
         deadline: Option<Instant>,
     ) -> Poll<Result<(), SendTimeoutError<T>>> {
         // Before anything is begun: a position that was claimed and is never written would hold up all
         // receivers.
-        if self.message.is_none() && self.offer.is_none() {
+        if message.is_none() && waiting.offer.is_none() {
             ended();
         }
-        if sender.drops() {
+        if self.drops() {
             // There is always room for it, or none is made.
-            let sent = sender.send(self.take());
+            let sent = self.send(take(message));
             return Poll::Ready(sent.map_err(SendTimeoutError::from));
         }
-        // No user code runs between a claim and its message: what is claimed is written at once.
-        let mut token = Token::default();
-        let polled = match sender.flavor() {
+        match self.flavor() {
             SenderFlavor::Bounded(ring) => {
-                let polled = self.wait.poll(&ring.sending(), &mut token, waker, deadline);
-                if polled == Poll::Ready(Polled::Begun) {
-                    let message = self.take();
-                    // SAFETY: this is what the ring's sending source has put into the token just now.
-                    return Poll::Ready(
-                        match unsafe { token.take::<Result<ring::Claim, Refusal>>() } {
-                            Ok(claim) => {
-                                ring.write(claim, message);
-                                Ok(())
+                // No user code runs between a claim and its message: what is claimed is written at once.
+                let mut token = Token::default();
+                let polled = waiting
+                    .wait
+                    .poll(&ring.sending(), &mut token, waker, deadline);
+                polled.map(|polled| {
+                    let message = take(message);
+                    match polled {
+                        Polled::Begun => {
+                            // SAFETY: this is what the ring's sending source has put into the token just now.
+                            match unsafe { token.take::<Result<ring::Claim, Refusal>>() } {
+                                Ok(claim) => {
+                                    ring.write(claim, message);
+                                    Ok(())
+                                }
+                                Err(_) => Err(SendTimeoutError::Disconnected(message)),
                             }
-                            Err(_) => Err(SendTimeoutError::Disconnected(message)),
-                        },
-                    );
-                }
-                polled
+                        }
+                        Polled::TimedOut => Err(SendTimeoutError::Timeout(message)),
+                    }
+                })
             }
             // It has room always.
             SenderFlavor::Unbounded(_) => {
-                let sent = sender.send(self.take());
-                return Poll::Ready(sent.map_err(SendTimeoutError::from));
+                let sent = self.send(take(message));
+                Poll::Ready(sent.map_err(SendTimeoutError::from))
             }
             SenderFlavor::Rendezvous(rendezvous) => {
-                return self.poll_offer(rendezvous, waker, deadline);
+                poll_offer(rendezvous, message, &mut waiting.offer, waker, deadline)
             }
-        };
-        match polled {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(_) => Poll::Ready(Err(SendTimeoutError::Timeout(self.take()))),
         }
     }
 
-    fn poll_offer(
-        &mut self,
-        rendezvous: &Rendezvous<T>,
-        waker: &Waker,
-        deadline: Option<Instant>,
-    ) -> Poll<Result<(), SendTimeoutError<T>>> {
-        if self.offer.is_none() {
-            return match rendezvous.offer(&mut self.message, waker, deadline) {
-                Ok(None) => Poll::Ready(Ok(())),
-                Ok(offer) => {
-                    self.offer = offer;
-                    Poll::Pending
-                }
-                Err(Refusal::Closed) => {
-                    Poll::Ready(Err(SendTimeoutError::Disconnected(self.take())))
-                }
-                Err(Refusal::Full) => Poll::Ready(Err(SendTimeoutError::Timeout(self.take()))),
-            };
-        }
-        let ended = self
-            .offer
-            .take_if(|offer| Rendezvous::poll_offer(offer, waker));
-        let Some(offer) = ended else {
-            return Poll::Pending;
-        };
-        Poll::Ready(match rendezvous.end_offer(offer) {
-            Ok(()) => Ok(()),
-            Err((message, Refusal::Closed)) => Err(SendTimeoutError::Disconnected(message)),
-            Err((message, Refusal::Full)) => Err(SendTimeoutError::Timeout(message)),
-        })
-    }
-
-    fn take(&mut self) -> T {
-        match self.message.take() {
-            Some(message) => message,
-            None => ended(),
-        }
-    }
-
-    /// Ends the wait; the message, if it was not sent.
-    pub(crate) fn cancel(&mut self, sender: &Sender<T>) -> Option<T> {
-        match sender.flavor() {
-            SenderFlavor::Bounded(ring) => self.wait.cancel(&ring.sending()),
+    fn cancel_send(&self, message: &mut Option<T>, waiting: &mut SendWait<T>) {
+        match self.flavor() {
+            SenderFlavor::Bounded(ring) => waiting.wait.cancel(&ring.sending()),
             SenderFlavor::Unbounded(_) => {}
             SenderFlavor::Rendezvous(rendezvous) => {
-                if let Some(offer) = self.offer.take() {
-                    self.message = rendezvous
+                if let Some(offer) = waiting.offer.take() {
+                    *message = rendezvous
                         .end_offer(offer)
                         .err()
                         .map(|(message, _)| message);
                 }
             }
         }
-        self.message.take()
+    }
+
+    fn send_at_once(&self, message: T) -> Result<(), TrySendError<T>> {
+        self.try_send(message)
     }
 }
 
-#[cold]
-fn ended() -> ! {
-    panic!("a send was polled after it had ended")
+fn poll_offer<T>(
+    rendezvous: &Rendezvous<T>,
+    message: &mut Option<T>,
+    offered: &mut Option<Offer<T>>,
+    waker: &Waker,
+    deadline: Option<Instant>,
+) -> Poll<Result<(), SendTimeoutError<T>>> {
+    let end = |(message, refusal)| match refusal {
+        Refusal::Closed => SendTimeoutError::Disconnected(message),
+        Refusal::Full => SendTimeoutError::Timeout(message),
+    };
+    if offered.is_none() {
+        return match rendezvous.offer(message, waker, deadline) {
+            Ok(None) => Poll::Ready(Ok(())),
+            Ok(offer) => {
+                *offered = offer;
+                Poll::Pending
+            }
+            Err(refusal) => Poll::Ready(Err(end((take(message), refusal)))),
+        };
+    }
+    match offered.take_if(|offer| Rendezvous::poll_offer(offer, waker)) {
+        Some(offer) => Poll::Ready(rendezvous.end_offer(offer).map_err(end)),
+        None => Poll::Pending,
+    }
 }
 
 /// What [`Sender::send_async`] returns: ready when the message is in the channel.
@@ -170,11 +174,7 @@ fn ended() -> ! {
 /// assert_eq!(receiver.len(), 1);
 /// # Ok::<(), tamtam_channel::SendError<i32>>(())
 /// ```
-#[must_use = "a future does nothing until it is awaited"]
-pub struct SendFuture<'a, T> {
-    sender: &'a Sender<T>,
-    sending: Sending<T>,
-}
+pub type SendFuture<'a, T> = Sending<&'a Sender<T>>;
 
 /// What [`Sender::send_timeout_async`] and [`Sender::send_deadline_async`] return: ready when the message
 /// is in the channel or the time is over.
@@ -195,7 +195,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] with the message if the channel is closed or all receivers are gone.
+    /// [`SendError`](crate::SendError) with the message if the channel is closed or all receivers are gone.
     ///
     /// # Examples
     ///
@@ -216,10 +216,7 @@ impl<T> Sender<T> {
     /// ```
     #[inline]
     pub fn send_async(&self, message: T) -> SendFuture<'_, T> {
-        SendFuture {
-            sender: self,
-            sending: Sending::new(message),
-        }
+        Sending::new(self, message)
     }
 
     /// As [`send_async`](Sender::send_async), but waits at most `timeout` from now.
@@ -250,56 +247,3 @@ impl<T> Sender<T> {
         TimeoutFuture::until(self.send_async(message), deadline)
     }
 }
-
-impl<T> SendFuture<'_, T> {
-    /// Gives the sending up; the message, unless it was sent.
-    #[must_use = "the message is dropped with this"]
-    pub fn into_inner(mut self) -> Option<T> {
-        self.sending.cancel(self.sender)
-    }
-}
-
-impl<T> SendTimeoutFuture<'_, T> {
-    /// Gives the sending up; the message, unless it was sent.
-    #[must_use = "the message is dropped with this"]
-    pub fn into_inner(self) -> Option<T> {
-        self.future.into_inner()
-    }
-}
-
-// The message is moved out by value and never pinned.
-impl<T> Unpin for SendFuture<'_, T> {}
-
-impl<T> Future for SendFuture<'_, T> {
-    type Output = Result<(), SendError<T>>;
-
-    #[inline]
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.poll_until(context, None)
-            .map_err(|error| SendError(error.into_inner()))
-    }
-}
-
-impl<T> PollUntil for SendFuture<'_, T> {
-    type Timed = Result<(), SendTimeoutError<T>>;
-
-    const TIMED: &'static str = "SendTimeoutFuture { .. }";
-
-    #[inline]
-    fn poll_until(
-        &mut self,
-        context: &Context<'_>,
-        deadline: Option<Instant>,
-    ) -> Poll<Self::Timed> {
-        self.sending.poll(self.sender, context.waker(), deadline)
-    }
-}
-
-impl<T> Drop for SendFuture<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        drop(self.sending.cancel(self.sender));
-    }
-}
-
-opaque!(SendFuture<'_, T>);

@@ -1,64 +1,44 @@
 //! Waiting as a task for room in a lane.
 
-use core::fmt;
-use core::future::Future;
-use core::pin::Pin;
-use core::task::{Context, Poll};
+use core::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use tamtam_wait::{Polled, TaskWait, Token};
 
-use crate::error::{ReserveError, ReserveTimeoutError};
-use crate::future::timeout::{PollUntil, TimeoutFuture};
+use crate::error::ReserveTimeoutError;
+use crate::future::sending::{Reserving, ReservingSender};
+use crate::future::timeout::TimeoutFuture;
+use crate::iter::sealed;
 use crate::lane::{ExclusivePermit, LaneSender};
 
-/// The wait of a sender for room. It has the sender until there is some.
-struct Reserving<'a, T, K> {
-    sender: Option<&'a mut LaneSender<T, K>>,
-    wait: TaskWait,
-}
+impl<T, K> sealed::Sealed for &mut LaneSender<T, K> {}
 
-impl<'a, T, K> Reserving<'a, T, K> {
-    fn new(sender: &'a mut LaneSender<T, K>) -> Self {
-        Reserving {
-            sender: Some(sender),
-            wait: TaskWait::new(),
-        }
-    }
+impl<'a, T, K> ReservingSender for &'a mut LaneSender<T, K> {
+    type Permit = ExclusivePermit<'a, T, K>;
 
-    fn poll(
-        &mut self,
-        context: &Context<'_>,
+    fn poll_room(
+        &self,
+        wait: &mut TaskWait,
+        waker: &Waker,
         deadline: Option<Instant>,
-    ) -> Poll<Result<ExclusivePermit<'a, T, K>, ReserveTimeoutError>> {
-        let Some(sender) = self.sender.take() else {
-            panic!("a reservation was polled after it had ended")
-        };
+    ) -> Poll<Result<(), ReserveTimeoutError>> {
         let mut token = Token::default();
-        let polled = self
-            .wait
-            .poll(&*sender, &mut token, context.waker(), deadline);
-        Poll::Ready(match polled {
-            Poll::Pending => {
-                self.sender = Some(sender);
-                return Poll::Pending;
-            }
+        let polled = wait.poll(&**self, &mut token, waker, deadline);
+        polled.map(|polled| match polled {
             // What a sender puts into a token needs no finishing; a sender that finds room does not look whether
             // the channel is closed.
-            Poll::Ready(Polled::Begun) if sender.is_closed() => {
-                Err(ReserveTimeoutError::Disconnected)
-            }
-            Poll::Ready(Polled::Begun) => Ok(ExclusivePermit::granted(sender)),
-            Poll::Ready(Polled::TimedOut) => Err(ReserveTimeoutError::Timeout),
+            Polled::Begun if self.is_closed() => Err(ReserveTimeoutError::Disconnected),
+            Polled::Begun => Ok(()),
+            Polled::TimedOut => Err(ReserveTimeoutError::Timeout),
         })
     }
-}
 
-impl<T, K> Drop for Reserving<'_, T, K> {
-    fn drop(&mut self) {
-        if let Some(sender) = &self.sender {
-            self.wait.cancel(&**sender);
-        }
+    fn granted(self) -> ExclusivePermit<'a, T, K> {
+        ExclusivePermit::granted(self)
+    }
+
+    fn cancel_room(&self, wait: &mut TaskWait) {
+        wait.cancel(&**self);
     }
 }
 
@@ -79,10 +59,7 @@ impl<T, K> Drop for Reserving<'_, T, K> {
 /// # Ok::<(), tamtam_channel::ReserveError>(())
 /// # }).unwrap();
 /// ```
-#[must_use = "a future does nothing until it is awaited"]
-pub struct ReserveFuture<'a, T, K> {
-    reserving: Reserving<'a, T, K>,
-}
+pub type ReserveFuture<'a, T, K> = Reserving<&'a mut LaneSender<T, K>>;
 
 /// What [`LaneSender::reserve_timeout_async`] and [`LaneSender::reserve_deadline_async`] return: ready when
 /// there is room or the time is over.
@@ -110,9 +87,7 @@ impl<T, K> LaneSender<T, K> {
     ///
     /// As [`reserve`](LaneSender::reserve).
     pub fn reserve_async(&mut self) -> ReserveFuture<'_, T, K> {
-        ReserveFuture {
-            reserving: Reserving::new(self),
-        }
+        Reserving::new(self)
     }
 
     /// As [`reserve_async`](LaneSender::reserve_async), but waits at most `timeout` from now. No runtime's
@@ -132,34 +107,5 @@ impl<T, K> LaneSender<T, K> {
     /// As [`reserve_timeout`](LaneSender::reserve_timeout).
     pub fn reserve_deadline_async(&mut self, deadline: Instant) -> ReserveTimeoutFuture<'_, T, K> {
         TimeoutFuture::until(self.reserve_async(), deadline)
-    }
-}
-
-impl<'a, T, K> Future for ReserveFuture<'a, T, K> {
-    type Output = Result<ExclusivePermit<'a, T, K>, ReserveError>;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let polled = self.get_mut().reserving.poll(context, None);
-        polled.map_err(|_| ReserveError::Disconnected)
-    }
-}
-
-impl<'a, T, K> PollUntil for ReserveFuture<'a, T, K> {
-    type Timed = Result<ExclusivePermit<'a, T, K>, ReserveTimeoutError>;
-
-    const TIMED: &'static str = "ReserveTimeoutFuture { .. }";
-
-    fn poll_until(
-        &mut self,
-        context: &Context<'_>,
-        deadline: Option<Instant>,
-    ) -> Poll<Self::Timed> {
-        self.reserving.poll(context, deadline)
-    }
-}
-
-impl<T, K> fmt::Debug for ReserveFuture<'_, T, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("ReserveFuture { .. }")
     }
 }

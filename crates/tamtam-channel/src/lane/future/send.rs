@@ -1,69 +1,56 @@
 //! Sending into a lane as a task. The room of a lane is its one sender's, so nothing is ever claimed here that another task could
 //! take.
 
-use core::fmt;
-use core::future::Future;
-use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
+use core::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use tamtam_wait::{Polled, TaskWait, Token};
 
-use crate::error::{SendError, SendTimeoutError};
-use crate::future::timeout::{PollUntil, TimeoutFuture};
+use crate::error::{SendTimeoutError, TrySendError};
+use crate::future::sending::{AwaitedSender, Sending, ended};
+use crate::future::timeout::TimeoutFuture;
+use crate::iter::sealed;
 use crate::lane::LaneSender;
 
-/// Sending as a task: the wait that a [`SendFuture`], a deadline or a sink goes through, and the message until
-/// it is sent.
-pub(super) struct Sending<T> {
-    message: Option<T>,
-    wait: TaskWait,
-}
+impl<T, K> sealed::Sealed for LaneSender<T, K> {}
 
-impl<T> Sending<T> {
-    pub(super) fn new(message: T) -> Self {
-        Sending {
-            message: Some(message),
-            wait: TaskWait::new(),
-        }
-    }
+impl<T, K> AwaitedSender for LaneSender<T, K> {
+    type Message = T;
+    type Waiting = TaskWait;
 
     #[inline]
-    pub(super) fn poll<K>(
-        &mut self,
-        sender: &LaneSender<T, K>,
+    fn poll_send(
+        &self,
+        message: &mut Option<T>,
+        wait: &mut TaskWait,
         waker: &Waker,
         deadline: Option<Instant>,
     ) -> Poll<Result<(), SendTimeoutError<T>>> {
-        if self.message.is_none() {
+        if message.is_none() {
             ended();
         }
         let mut token = Token::default();
-        let polled = match self.wait.poll(sender, &mut token, waker, deadline) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(polled) => polled,
-        };
-        let Some(message) = self.message.take() else {
-            ended()
-        };
-        Poll::Ready(match polled {
-            // SAFETY: the sender has filled the token just now.
-            Polled::Begun => unsafe { sender.finish(&mut token, message) }.map_err(Into::into),
-            Polled::TimedOut => Err(SendTimeoutError::Timeout(message)),
+        let polled = wait.poll(self, &mut token, waker, deadline);
+        polled.map(|polled| {
+            let Some(message) = message.take() else {
+                ended()
+            };
+            match polled {
+                // SAFETY: the sender has filled the token just now.
+                Polled::Begun => unsafe { self.finish(&mut token, message) }.map_err(Into::into),
+                Polled::TimedOut => Err(SendTimeoutError::Timeout(message)),
+            }
         })
     }
 
-    /// Ends the wait; the message, if it was not sent.
     #[inline]
-    pub(super) fn cancel<K>(&mut self, sender: &LaneSender<T, K>) -> Option<T> {
-        self.wait.cancel(sender);
-        self.message.take()
+    fn cancel_send(&self, _message: &mut Option<T>, wait: &mut TaskWait) {
+        wait.cancel(self);
     }
-}
 
-#[cold]
-fn ended() -> ! {
-    panic!("a send was polled after it had ended")
+    fn send_at_once(&self, message: T) -> Result<(), TrySendError<T>> {
+        self.try_send(message)
+    }
 }
 
 /// What [`LaneSender::send_async`] returns: ready when the message is in the channel.
@@ -88,11 +75,7 @@ fn ended() -> ! {
 /// assert_eq!(sending.into_inner(), Some("second"));
 /// assert_eq!(receiver.recv(), Ok("first"));
 /// ```
-#[must_use = "a future does nothing until it is awaited"]
-pub struct SendFuture<'a, T, K> {
-    sender: &'a mut LaneSender<T, K>,
-    sending: Sending<T>,
-}
+pub type SendFuture<'a, T, K> = Sending<&'a mut LaneSender<T, K>>;
 
 /// What [`LaneSender::send_timeout_async`] and [`LaneSender::send_deadline_async`] return: ready when the
 /// message is in the channel or the time is over.
@@ -111,13 +94,10 @@ impl<T, K> LaneSender<T, K> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] with the message if the channel is closed or the receiver is gone.
+    /// [`SendError`](crate::SendError) with the message if the channel is closed or the receiver is gone.
     #[inline]
     pub fn send_async(&mut self, message: T) -> SendFuture<'_, T, K> {
-        SendFuture {
-            sender: self,
-            sending: Sending::new(message),
-        }
+        Sending::new(self, message)
     }
 
     /// As [`send_async`](LaneSender::send_async), but waits at most `timeout` from now. No runtime's timer is
@@ -153,63 +133,5 @@ impl<T, K> LaneSender<T, K> {
         deadline: Instant,
     ) -> SendTimeoutFuture<'_, T, K> {
         TimeoutFuture::until(self.send_async(message), deadline)
-    }
-}
-
-impl<T, K> SendFuture<'_, T, K> {
-    /// Gives the sending up; the message, unless it was sent.
-    #[must_use = "the message is dropped with this"]
-    pub fn into_inner(mut self) -> Option<T> {
-        self.sending.cancel(self.sender)
-    }
-}
-
-impl<T, K> SendTimeoutFuture<'_, T, K> {
-    /// Gives the sending up; the message, unless it was sent.
-    #[must_use = "the message is dropped with this"]
-    pub fn into_inner(self) -> Option<T> {
-        self.future.into_inner()
-    }
-}
-
-// The message is moved by value and never pinned.
-impl<T, K> Unpin for SendFuture<'_, T, K> {}
-
-impl<T, K> Future for SendFuture<'_, T, K> {
-    type Output = Result<(), SendError<T>>;
-
-    #[inline]
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.get_mut();
-        this.sending
-            .poll(this.sender, context.waker(), None)
-            .map_err(|error| SendError(error.into_inner()))
-    }
-}
-
-impl<T, K> Drop for SendFuture<'_, T, K> {
-    #[inline]
-    fn drop(&mut self) {
-        drop(self.sending.cancel(self.sender));
-    }
-}
-
-impl<T, K> PollUntil for SendFuture<'_, T, K> {
-    type Timed = Result<(), SendTimeoutError<T>>;
-
-    const TIMED: &'static str = "SendTimeoutFuture { .. }";
-
-    fn poll_until(
-        &mut self,
-        context: &Context<'_>,
-        deadline: Option<Instant>,
-    ) -> Poll<Self::Timed> {
-        self.sending.poll(self.sender, context.waker(), deadline)
-    }
-}
-
-impl<T, K> fmt::Debug for SendFuture<'_, T, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("SendFuture { .. }")
     }
 }
