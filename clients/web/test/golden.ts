@@ -1,5 +1,5 @@
 // Tables that the Rust library has packed, which lie beside its own tests: NAME-MODE.rows, and what they hold in
-// NAME.json. crates/tamtam-rows/tests/packed_golden.rs writes and describes them.
+// NAME.json. crates/tamtam-rows/tests/it/packed_golden.rs writes and describes them.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

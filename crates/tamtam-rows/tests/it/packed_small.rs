@@ -1,7 +1,5 @@
 //! The mode small is never larger than the mode packed, column by column.
 
-mod any_rows;
-
 use proptest::prelude::*;
 use tamtam_rows::packed::{self, Mode};
 use tamtam_rows::{Column, Field, Kind, Limits, Rows, Schema};
@@ -75,7 +73,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_column_of_any_table_is_larger_in_the_mode_small(rows in any_rows::any_rows()) {
+    fn no_column_of_any_table_is_larger_in_the_mode_small(rows in crate::any_rows::any_rows()) {
         check(&rows);
     }
 }

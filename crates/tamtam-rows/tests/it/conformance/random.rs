@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tamtam_rows::{Column, Field, Kind, Nulls, Rows, Schema, Unit, Values, Zone, encoding};
 
-use crate::round_trip::check;
+use super::round_trip::check;
 
 const ROWS: std::ops::Range<usize> = 0..40;
 

@@ -1,7 +1,5 @@
 //! JSON that is read part by part is the same table as if it was read as a whole, and what is wrong with it is said with
 //! its place.
-#![cfg(feature = "json")]
-
 use std::io::{self, Read};
 
 use tamtam_rows::encoding::{JsonArrays, JsonColumns, JsonObjects, JsonReader};

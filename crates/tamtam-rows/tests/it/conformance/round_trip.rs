@@ -4,7 +4,7 @@ use tamtam_rows::{
     Column, DecodeError, EncodeError, Encoding, Field, Kind, Limits, Rows, Schema, encoding,
 };
 
-use crate::{forms, tables};
+use super::{forms, tables};
 
 /// The table comes back, or is refused if the form cannot carry it. Whether it came back.
 pub(crate) fn check(form: &dyn Encoding, about: &str, rows: &Rows) -> bool {

@@ -1,7 +1,5 @@
 //! Tables become record batches of Arrow and come back, and what a table does not have is refused by name.
 
-mod any_rows;
-
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -34,7 +32,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_table_comes_back(rows in any_rows::any_rows()) {
+    fn any_table_comes_back(rows in crate::any_rows::any_rows()) {
         let batch = rows.to_record_batch().unwrap();
         prop_assert_eq!(&*batch.schema(), &schema_to_arrow(rows.schema()));
         prop_assert_eq!(&schema_from_arrow(&batch.schema()).unwrap(), rows.schema());
@@ -44,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn a_part_of_a_batch_is_that_part_of_the_table(rows in any_rows::any_rows(), from in 0_usize..150, to in 0_usize..150) {
+    fn a_part_of_a_batch_is_that_part_of_the_table(rows in crate::any_rows::any_rows(), from in 0_usize..150, to in 0_usize..150) {
         let (from, to) = (from.min(rows.len()), to.min(rows.len()));
         let (from, to) = (from.min(to), from.max(to));
         let batch = rows.to_record_batch().unwrap().slice(from, to - from);

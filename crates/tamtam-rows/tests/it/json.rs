@@ -1,6 +1,4 @@
 //! JSON: what others write is read, what is written is JSON, and what cannot be read is said.
-#![cfg(feature = "json")]
-
 use tamtam_rows::encoding::{JsonArrays, JsonColumns, JsonObjects};
 use tamtam_rows::{
     Column, DecodeError, Encoding, Field, Kind, Limits, Rows, Schema, Unit, Value, Zone,

@@ -1,6 +1,4 @@
 //! MessagePack: what others write is read, and what cannot be read is said.
-#![cfg(feature = "message-pack")]
-
 use tamtam_rows::encoding::MessagePack;
 use tamtam_rows::{Column, DecodeError, Encoding, Field, Kind, Limits, Rows, Schema, Value};
 

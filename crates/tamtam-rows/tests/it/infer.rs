@@ -1,6 +1,4 @@
 //! Types are found for what has none, and what was found reads all of it.
-#![cfg(feature = "text")]
-
 use std::io::{self, Read};
 
 use tamtam_rows::encoding::{Text, TextReader};

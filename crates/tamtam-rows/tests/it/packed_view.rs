@@ -1,8 +1,6 @@
 //! Plain tables read in place: every value is what a decoder makes of it, nothing is copied that need not be, and bytes
 //! that are damaged or of another mode are refused.
 
-mod any_rows;
-
 use proptest::prelude::*;
 use tamtam_rows::packed::{self, InPlace, Mode, ROWS_PER_CHUNK, View};
 use tamtam_rows::{
@@ -376,7 +374,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_table_is_read_in_place(rows in any_rows::any_rows(), shift in 0_usize..8) {
+    fn any_table_is_read_in_place(rows in crate::any_rows::any_rows(), shift in 0_usize..8) {
         let bytes = Shifted::new(&encoded(&rows, Mode::Plain), shift);
         let view = View::new(bytes.bytes(), &Limits::default()).unwrap();
         check(&view, &rows);

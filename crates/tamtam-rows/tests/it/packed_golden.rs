@@ -1,7 +1,7 @@
 //! Packed tables that lie in `tests/golden/packed`, each with what it holds as JSON: this library must read them for
 //! ever, and readers in other languages (`clients/web`) are tested with them.
 //!
-//! `TAMTAM_WRITE_GOLDEN=1 cargo test -p tamtam-rows --test packed_golden` writes them anew: for a new table, or a new
+//! `TAMTAM_WRITE_GOLDEN=1 cargo test -p tamtam-rows --test it packed_golden` writes them anew: for a new table, or a new
 //! version of the format. The bytes of a table that is there may otherwise differ from what is written today.
 
 use std::collections::BTreeSet;

@@ -1,6 +1,4 @@
 //! Structs, tuples and maps of serde are rows of a table, and come back; what is none is refused.
-#![cfg(feature = "serde")]
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,4 @@
 //! Texts that stand for nulls, types that are told, and what is said about columns that are text.
-#![cfg(feature = "text")]
-
 use tamtam_rows::encoding::{Text, TextReader};
 use tamtam_rows::infer::{About, Inferred, Options};
 use tamtam_rows::{DecodeError, Field, Kind, Limits, NullTexts, Rows, Value};

@@ -1,7 +1,5 @@
 //! Tables pass through Arrow's stream format, and bytes that are not such a stream are refused before they cost memory.
 
-mod any_rows;
-
 use std::sync::Arc;
 
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
@@ -48,7 +46,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_table_comes_back(rows in any_rows::any_rows()) {
+    fn any_table_comes_back(rows in crate::any_rows::any_rows()) {
         for form in FORMS {
             let bytes = encoded(form, &rows);
             prop_assert_eq!(&form.decode(&bytes, Some(rows.schema()), &Limits::default()).unwrap(), &rows);
@@ -56,7 +54,7 @@ proptest! {
     }
 
     #[test]
-    fn no_change_of_the_bytes_makes_a_decoder_panic(rows in any_rows::any_rows(), at in any::<prop::sample::Index>(), to: u8) {
+    fn no_change_of_the_bytes_makes_a_decoder_panic(rows in crate::any_rows::any_rows(), at in any::<prop::sample::Index>(), to: u8) {
         for form in FORMS {
             let mut bytes = encoded(form, &rows);
             *at.get_mut(&mut bytes) = to;

@@ -1,6 +1,4 @@
 //! No digit is lost in silence: a type that was found for texts holds each of them, or they stay text.
-#![cfg(feature = "text")]
-
 use tamtam_rows::encoding::Text;
 use tamtam_rows::{Encoding, Kind, Limits, Rows, Value, infer};
 

@@ -2,7 +2,7 @@
 
 use tamtam_rows::{DecodeError, Limits, encoding};
 
-use crate::tables;
+use super::tables;
 
 #[test]
 fn a_table_above_the_limits_is_refused() {

@@ -3,8 +3,8 @@
 
 use tamtam_rows::{Encoding, Limits, Rows, encoding};
 
-use crate::forms::{Notices, notices};
-use crate::tables;
+use super::forms::{Notices, notices};
+use super::tables;
 
 /// How many changed copies of one table are tried at most.
 const MOST: usize = 2_500;
