@@ -24,7 +24,7 @@ pub(crate) fn database(stage: &Stage) -> Result<()> {
     let mut cargo = stage.cargo("test --lib --test servers");
     cargo.args(stage.selection());
     if stage.is_whole() {
-        cargo.args(["--test", "lab"]);
+        cargo.args(["--test", "it"]);
     }
     let programs = programs::build_all(cargo)?;
     let mut asked = Vec::new();

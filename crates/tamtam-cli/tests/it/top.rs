@@ -1,9 +1,5 @@
 //! `tamtam top` as a person and a script use it, beside a program that runs.
 
-#![cfg(all(unix, feature = "top"))]
-
-mod program;
-
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 
-use program::{Ended, Place};
+use crate::program::{Ended, Place};
 use serde_json::Value;
 use tamtam_actor::{Actor, Pool, Reply, observe};
 
@@ -97,7 +93,7 @@ impl Program {
     /// One that has its socket in this folder.
     fn start(runtime: &Path) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "a_program_that_serves", "--nocapture"])
+            .args(["--exact", "top::a_program_that_serves", "--nocapture"])
             .env(SERVE, "1")
             .env("XDG_RUNTIME_DIR", runtime)
             .stdin(Stdio::piped())

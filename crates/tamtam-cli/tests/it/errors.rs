@@ -1,17 +1,8 @@
 //! What every command says when it fails: why, and each thing once.
-#![cfg(all(
-    target_os = "linux",
-    feature = "lab",
-    feature = "tables",
-    feature = "databases",
-    feature = "top"
-))]
-
-mod program;
 
 use std::fs;
 
-use program::{Ended, Place};
+use crate::program::{Ended, Place};
 
 /// Failures of each command, and a word that is in what it says.
 const FAILURES: &[(&[&str], &str)] = &[

@@ -1,14 +1,6 @@
 //! The program as a person runs it: the real binary, its output and its exit code.
 //!
 //! Peers are played by `stand-in-peers.sh`, which breaks the contract in ways that real ones should not.
-#![cfg(all(
-    target_os = "linux",
-    feature = "lab",
-    feature = "tables",
-    feature = "databases"
-))]
-
-mod program;
 
 use std::collections::HashSet;
 use std::fs;
@@ -20,7 +12,7 @@ use std::process::{Child, Stdio};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 
-use program::{Ended, Place};
+use crate::program::{Ended, Place};
 
 /// The fields of a result, in order.
 const FIELDS: [&str; 13] = [

@@ -1,5 +1,4 @@
 //! `tamtam rows` from end to end, by the real program.
-#![cfg(feature = "tables")]
 
 use std::path::Path;
 use std::process::{Command, Output};

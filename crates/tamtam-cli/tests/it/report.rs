@@ -1,7 +1,4 @@
 //! `tamtam lab report` as a person runs it: the real binary, real results, and the page read as a browser reads it.
-#![cfg(all(target_os = "linux", feature = "lab"))]
-
-mod program;
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -11,7 +8,7 @@ use std::path::PathBuf;
 use scraper::{ElementRef, Html, Selector};
 use serde_json::{Value, json};
 
-use program::{Ended, Place};
+use crate::program::{Ended, Place};
 
 impl Place {
     /// `tamtam lab` with `words`.

@@ -1,6 +1,5 @@
 //! What `tamtam rows` reads: texts for nulls, types that are told, standard input, compressed files, wide tables; and what it
 //! leaves behind when it is stopped.
-#![cfg(all(feature = "tables", feature = "databases", unix))]
 
 use std::io::Write;
 use std::path::Path;

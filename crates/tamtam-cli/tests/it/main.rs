@@ -1,0 +1,28 @@
+//! The program as its users and their scripts see it.
+
+#[cfg(all(
+    target_os = "linux",
+    feature = "lab",
+    feature = "tables",
+    feature = "databases",
+    feature = "top"
+))]
+mod errors;
+#[cfg(all(
+    target_os = "linux",
+    feature = "lab",
+    feature = "tables",
+    feature = "databases"
+))]
+mod lab;
+#[cfg(all(unix, any(feature = "lab", feature = "top")))]
+mod program;
+mod readme;
+#[cfg(all(target_os = "linux", feature = "lab"))]
+mod report;
+#[cfg(feature = "tables")]
+mod rows;
+#[cfg(all(feature = "tables", feature = "databases", unix))]
+mod rows_files;
+#[cfg(all(unix, feature = "top"))]
+mod top;
