@@ -452,10 +452,10 @@ impl<T> fmt::Debug for Slot<T> {
 /// One direction of a slot as something to wait for. `HOLDS` if the user's code runs between the beginning of the
 /// operation and its end, so that others may find the place held.
 #[repr(transparent)]
-pub(crate) struct Direction<T, const WANTED: u32, const HOLDS: bool>(Slot<T>);
+pub(crate) struct SlotOperation<T, const WANTED: u32, const HOLDS: bool>(Slot<T>);
 
-pub(crate) type Taking<T, const HOLDS: bool = false> = Direction<T, FULL, HOLDS>;
-pub(crate) type Putting<T, const HOLDS: bool = false> = Direction<T, EMPTY, HOLDS>;
+pub(crate) type Taking<T, const HOLDS: bool = false> = SlotOperation<T, FULL, HOLDS>;
+pub(crate) type Putting<T, const HOLDS: bool = false> = SlotOperation<T, EMPTY, HOLDS>;
 
 impl<T> Slot<T> {
     pub(crate) fn taking<const HOLDS: bool>(&self) -> &Taking<T, HOLDS> {
@@ -489,7 +489,7 @@ impl<T, const HOLDS: bool> Putting<T, HOLDS> {
     }
 }
 
-impl<T, const WANTED: u32, const HOLDS: bool> Source for Direction<T, WANTED, HOLDS> {
+impl<T, const WANTED: u32, const HOLDS: bool> Source for SlotOperation<T, WANTED, HOLDS> {
     fn try_begin(&self, _token: &mut Token) -> bool {
         let claimed = if HOLDS { held(WANTED) } else { CLAIMED };
         self.0.claim_as(WANTED, claimed)

@@ -15,7 +15,7 @@ use crate::source::{in_list, in_list_or_alone};
 const KEPT: usize = 32;
 
 /// A message that is not taken by all receivers yet.
-struct Entry<T> {
+struct QueuedMessage<T> {
     message: Arc<T>,
     /// How many receivers have not taken it.
     left: usize,
@@ -23,8 +23,8 @@ struct Entry<T> {
     awaited: usize,
 }
 
-struct State<T> {
-    entries: VecDeque<Entry<T>>,
+struct QueueState<T> {
+    entries: VecDeque<QueuedMessage<T>>,
     /// The number of the first entry, or of the next message if there is none. 2⁶⁴ messages take 584 years at
     /// one in a nanosecond.
     first: u64,
@@ -45,7 +45,7 @@ pub(super) struct Position {
 }
 
 /// Why there is no message.
-pub(super) enum Nothing {
+pub(super) enum NoMessage {
     Empty,
     Closed,
     Lost(Lost),
@@ -53,14 +53,14 @@ pub(super) enum Nothing {
 
 /// A broadcast. All of it is under one lock, except those who wait; they look once more after they have
 /// registered, under that lock, and each change is followed by a look for them.
-pub(super) struct Queue<T> {
-    state: Mutex<State<T>>,
+pub(super) struct BroadcastQueue<T> {
+    state: Mutex<QueueState<T>>,
     capacity: usize,
     pub(super) receivers: WaitList,
     pub(super) senders: WaitList,
 }
 
-impl<T> State<T> {
+impl<T> QueueState<T> {
     fn end(&self) -> u64 {
         self.first + self.entries.len() as u64
     }
@@ -76,7 +76,7 @@ impl<T> State<T> {
     }
 
     /// The entries that a receiver at this position has not taken.
-    fn ahead_of(&mut self, next: u64) -> impl Iterator<Item = &mut Entry<T>> {
+    fn ahead_of(&mut self, next: u64) -> impl Iterator<Item = &mut QueuedMessage<T>> {
         // What it has lost is behind the first one.
         let taken = next.saturating_sub(self.first) as usize;
         self.entries.iter_mut().skip(taken)
@@ -106,8 +106,8 @@ impl<T> State<T> {
 
 /// Entries that were taken out: nearly always at most one.
 struct Swept<T> {
-    one: Option<Entry<T>>,
-    more: Vec<Entry<T>>,
+    one: Option<QueuedMessage<T>>,
+    more: Vec<QueuedMessage<T>>,
 }
 
 impl<T> Default for Swept<T> {
@@ -120,7 +120,7 @@ impl<T> Default for Swept<T> {
 }
 
 impl<T> Swept<T> {
-    fn push(&mut self, entry: Option<Entry<T>>) {
+    fn push(&mut self, entry: Option<QueuedMessage<T>>) {
         if self.one.is_none() {
             self.one = entry;
         } else {
@@ -129,15 +129,15 @@ impl<T> Swept<T> {
     }
 }
 
-impl<T> Queue<T> {
+impl<T> BroadcastQueue<T> {
     /// A queue with one sender and no receiver.
     pub(super) fn new(capacity: usize) -> Self {
         assert!(
             capacity > 0,
             "a broadcast keeps one message at least: its capacity cannot be 0"
         );
-        Queue {
-            state: Mutex::new(State {
+        BroadcastQueue {
+            state: Mutex::new(QueueState {
                 entries: VecDeque::new(),
                 first: 0,
                 waiting: 0,
@@ -168,7 +168,7 @@ impl<T> Queue<T> {
             displaced = state.entries.pop_front();
             state.first += 1;
         }
-        let entry = Entry {
+        let entry = QueuedMessage {
             message,
             left: state.waiting + state.losing,
             awaited: state.waiting,
@@ -186,7 +186,7 @@ impl<T> Queue<T> {
     }
 
     /// Takes the receiver's next message.
-    pub(super) fn take(&self, position: &Position, lag: Lag) -> Result<Arc<T>, Nothing> {
+    pub(super) fn take(&self, position: &Position, lag: Lag) -> Result<Arc<T>, NoMessage> {
         let mut state = self.state.lock();
         let next = position.next.load(Ordering::Relaxed);
         if next < state.first {
@@ -197,15 +197,15 @@ impl<T> Queue<T> {
             position.next.store(state.first, Ordering::Relaxed);
             let before = position.lost.load(Ordering::Relaxed);
             position.lost.store(before + lost.count, Ordering::Relaxed);
-            return Err(Nothing::Lost(lost));
+            return Err(NoMessage::Lost(lost));
         }
         let index = (next - state.first) as usize;
         let was_full = index == 0 && state.is_full(self.capacity);
         let Some(entry) = state.entries.get_mut(index) else {
             return Err(if state.closed {
-                Nothing::Closed
+                NoMessage::Closed
             } else {
-                Nothing::Empty
+                NoMessage::Empty
             });
         };
         let message = Arc::clone(&entry.message);
@@ -379,7 +379,7 @@ impl<T> Queue<T> {
 }
 
 /// Room in a broadcast, as something to wait for. Once it is ready it has to be attempted: others may be faster.
-pub(super) struct Room<'a, T>(&'a Queue<T>);
+pub(super) struct Room<'a, T>(&'a BroadcastQueue<T>);
 
 impl<T> Room<'_, T> {
     pub(super) fn is_there(&self) -> bool {
@@ -405,7 +405,7 @@ impl<T> Source for Room<'_, T> {
 
 /// A message for a receiver, or the end, as something to wait for. All that wait are told.
 pub(super) struct News<'a, T> {
-    queue: &'a Queue<T>,
+    queue: &'a BroadcastQueue<T>,
     position: &'a Position,
 }
 

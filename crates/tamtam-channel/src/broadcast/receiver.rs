@@ -8,7 +8,7 @@ use tamtam_wait::{Context, Operation, Source, Token, Wait, WaitList};
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::iter::{IntoIter, Iter, TryIter};
-use super::queue::{Nothing, Position, Queue};
+use super::queue::{BroadcastQueue, NoMessage, Position};
 use super::stream::RecvStream;
 use super::{Lag, RecvFuture, RecvTimeoutFuture};
 use crate::future::receiving::End;
@@ -39,7 +39,7 @@ use crate::select::{Sealed, Waitable};
 /// }
 /// ```
 pub struct Receiver<T> {
-    pub(super) queue: Arc<Queue<T>>,
+    pub(super) queue: Arc<BroadcastQueue<T>>,
     position: Position,
     lag: Lag,
     wait: Wait,
@@ -51,7 +51,7 @@ pub(super) fn unwrap<T>(message: Arc<T>, clone: impl FnOnce(&T) -> T) -> T {
 }
 
 impl<T> Receiver<T> {
-    pub(super) fn at(queue: Arc<Queue<T>>, position: Position, lag: Lag) -> Self {
+    pub(super) fn at(queue: Arc<BroadcastQueue<T>>, position: Position, lag: Lag) -> Self {
         Receiver {
             queue,
             position,
@@ -124,7 +124,7 @@ impl<T> Receiver<T> {
         Arc::ptr_eq(&self.queue, &other.queue)
     }
 
-    fn take(&self) -> Result<Arc<T>, Nothing> {
+    fn take(&self) -> Result<Arc<T>, NoMessage> {
         self.queue.take(&self.position, self.lag)
     }
 }
@@ -138,9 +138,9 @@ impl<T: Clone> Receiver<T> {
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         match self.take() {
             Ok(message) => Ok(unwrap(message, T::clone)),
-            Err(Nothing::Empty) => Err(TryRecvError::Empty),
-            Err(Nothing::Closed) => Err(TryRecvError::Disconnected),
-            Err(Nothing::Lost(lost)) => Err(TryRecvError::Lost(lost)),
+            Err(NoMessage::Empty) => Err(TryRecvError::Empty),
+            Err(NoMessage::Closed) => Err(TryRecvError::Disconnected),
+            Err(NoMessage::Lost(lost)) => Err(TryRecvError::Lost(lost)),
         }
     }
 
@@ -185,26 +185,26 @@ impl<T: Clone> Receiver<T> {
 
     fn recv_until(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         let taken = match self.take() {
-            Err(Nothing::Empty) => self
+            Err(NoMessage::Empty) => self
                 .queue
                 .receivers
                 .wait_until(
                     self.wait,
                     deadline,
                     |_| match self.take() {
-                        Err(Nothing::Empty) => None,
+                        Err(NoMessage::Empty) => None,
                         decided => Some(decided),
                     },
                     || self.queue.has_news(&self.position),
                 )
-                .unwrap_or(Err(Nothing::Empty)),
+                .unwrap_or(Err(NoMessage::Empty)),
             decided => decided,
         };
         match taken {
             Ok(message) => Ok(unwrap(message, T::clone)),
-            Err(Nothing::Empty) => Err(RecvTimeoutError::Timeout),
-            Err(Nothing::Closed) => Err(RecvTimeoutError::Disconnected),
-            Err(Nothing::Lost(lost)) => Err(RecvTimeoutError::Lost(lost)),
+            Err(NoMessage::Empty) => Err(RecvTimeoutError::Timeout),
+            Err(NoMessage::Closed) => Err(RecvTimeoutError::Disconnected),
+            Err(NoMessage::Lost(lost)) => Err(RecvTimeoutError::Lost(lost)),
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tamtam_wait::Wait;
 use tamtam_wait::seam::Arc;
 
-use super::queue::Queue;
+use super::queue::BroadcastQueue;
 use super::receiver::{Receiver, unwrap};
 use super::{Lag, SendFuture, SendTimeoutFuture};
 use crate::error::{SendError, SendTimeoutError, TrySendError};
@@ -32,14 +32,14 @@ use crate::future::timeout::TimeoutFuture;
 /// # Ok::<(), tamtam_channel::SendError<&str>>(())
 /// ```
 pub struct Sender<T> {
-    pub(super) queue: Arc<Queue<T>>,
+    pub(super) queue: Arc<BroadcastQueue<T>>,
     wait: Wait,
 }
 
 impl<T> Sender<T> {
     pub(super) fn first(capacity: usize) -> Self {
         Sender {
-            queue: Arc::new(Queue::new(capacity)),
+            queue: Arc::new(BroadcastQueue::new(capacity)),
             wait: Wait::Adaptive,
         }
     }

@@ -108,8 +108,8 @@ pub(crate) trait Queue {
             .unwrap_or(Err(Nothing::Empty))
     }
 
-    fn receiving(&self) -> Receiving<'_, Self> {
-        Receiving(self)
+    fn receiving(&self) -> QueueReceiving<'_, Self> {
+        QueueReceiving(self)
     }
 }
 
@@ -123,9 +123,9 @@ impl Drop for Unfinished<'_> {
 }
 
 /// Receiving from a queue, as something to wait for.
-pub(crate) struct Receiving<'a, Q: ?Sized>(&'a Q);
+pub(crate) struct QueueReceiving<'a, Q: ?Sized>(&'a Q);
 
-impl<Q: Queue + ?Sized> Source for Receiving<'_, Q> {
+impl<Q: Queue + ?Sized> Source for QueueReceiving<'_, Q> {
     fn try_begin(&self, token: &mut Token) -> bool {
         let mut backoff = Backoff::new();
         loop {

@@ -25,28 +25,28 @@ const ROOMY: usize = if cfg!(tamtam_loom) { 4 } else { 256 };
 /// This much room is enough, however much the lane has.
 const ROOM_ENOUGH: usize = 1024;
 
-type Place<T> = UnsafeCell<MaybeUninit<T>>;
+type LaneCell<T> = UnsafeCell<MaybeUninit<T>>;
 
 /// What a block of a lane begins with.
-pub(super) struct Link<T> {
+pub(super) struct LaneLink<T> {
     /// The block that follows, written before the first message in it is announced.
-    next: AtomicPtr<Block<T>>,
+    next: AtomicPtr<LaneBlock<T>>,
 }
 
-pub(super) type Block<T> = block::Block<Link<T>>;
+pub(super) type LaneBlock<T> = block::Block<LaneLink<T>>;
 
-impl<T> Header for Link<T> {
-    type Cell = Place<T>;
+impl<T> Header for LaneLink<T> {
+    type Cell = LaneCell<T>;
 
-    const CELLS: usize = block::cells_of::<Place<T>>(8, 256);
+    const CELLS: usize = block::cells_of::<LaneCell<T>>(8, 256);
 
     fn new() -> Self {
-        Link {
+        LaneLink {
             next: AtomicPtr::new(ptr::null_mut()),
         }
     }
 
-    fn cell() -> Place<T> {
+    fn cell() -> LaneCell<T> {
         // Nothing that would have to be written into memory.
         UnsafeCell::new(MaybeUninit::uninit())
     }
@@ -54,10 +54,10 @@ impl<T> Header for Link<T> {
 
 /// Where one side of a lane stands. Kept by that side alone.
 pub(super) struct Cursor<T> {
-    block: Cell<*mut Block<T>>,
+    block: Cell<*mut LaneBlock<T>>,
     /// The next cell in the block, and the end of its cells; the same if a block has to be fetched first.
-    next: Cell<*const Place<T>>,
-    end: Cell<*const Place<T>>,
+    next: Cell<*const LaneCell<T>>,
+    end: Cell<*const LaneCell<T>>,
     /// How many messages have gone past this side since [`ORIGIN`]; wraps.
     count: Cell<usize>,
     /// Where this side has to look at the other one's count again: for the receiver what the sender had sent
@@ -127,15 +127,15 @@ impl<T> Cursor<T> {
     /// How many cells are left in the block.
     #[inline(always)]
     fn left_in_block(&self) -> usize {
-        (self.end.get().addr() - self.next.get().addr()) / Block::<T>::STRIDE
+        (self.end.get().addr() - self.next.get().addr()) / LaneBlock::<T>::STRIDE
     }
 
-    fn enter(&self, block: NonNull<Block<T>>) {
+    fn enter(&self, block: NonNull<LaneBlock<T>>) {
         self.block.set(block.as_ptr());
         // SAFETY: the block is alive; its end is just behind its last cell.
         unsafe {
-            self.next.set(Block::place(block, 0));
-            self.end.set(Block::place(block, Block::<T>::CELLS));
+            self.next.set(LaneBlock::place(block, 0));
+            self.end.set(LaneBlock::place(block, LaneBlock::<T>::CELLS));
         }
     }
 
@@ -148,7 +148,7 @@ impl<T> Cursor<T> {
     unsafe fn pass(&self, cells: usize) {
         // SAFETY: the block has so many cells behind this one, says the caller.
         self.next
-            .set(unsafe { self.next.get().byte_add(cells * Block::<T>::STRIDE) });
+            .set(unsafe { self.next.get().byte_add(cells * LaneBlock::<T>::STRIDE) });
         self.count.set(self.count.get().wrapping_add(cells));
     }
 }
@@ -156,7 +156,7 @@ impl<T> Cursor<T> {
 struct Sent<T> {
     count: AtomicUsize,
     /// The first block, written before the first message is announced.
-    first: AtomicPtr<Block<T>>,
+    first: AtomicPtr<LaneBlock<T>>,
     /// No sender is left.
     finished: AtomicBool,
 }
@@ -169,8 +169,8 @@ struct Received {
 
 /// What the receiver leaves when it goes.
 struct Rest<T> {
-    block: *mut Block<T>,
-    next: *const Place<T>,
+    block: *mut LaneBlock<T>,
+    next: *const LaneCell<T>,
     abandoned: bool,
 }
 
@@ -178,7 +178,7 @@ struct Rest<T> {
 pub(super) struct Lane<T> {
     sent: CacheAligned<Sent<T>>,
     received: CacheAligned<Received>,
-    spares: CacheAligned<[AtomicPtr<Block<T>>; SPARES]>,
+    spares: CacheAligned<[AtomicPtr<LaneBlock<T>>; SPARES]>,
     /// The sender, while it waits for room.
     pub(super) senders: WaitList,
     /// How many messages fit.
@@ -328,7 +328,7 @@ impl<T> Lane<T> {
             };
             // SAFETY: the cells up to `limit` are the sender's, and lie in this block: it has so many left.
             unsafe {
-                let cell = first.byte_add(written.count * Block::<T>::STRIDE);
+                let cell = first.byte_add(written.count * LaneBlock::<T>::STRIDE);
                 (*cell).with_mut(|place| (*place).write(message));
             }
             written.count += 1;
@@ -352,7 +352,7 @@ impl<T> Lane<T> {
             spare.store(ptr::null_mut(), Ordering::Relaxed);
             Some(block)
         });
-        let block = spare.unwrap_or_else(Block::allocate);
+        let block = spare.unwrap_or_else(LaneBlock::allocate);
         // SAFETY: fresh or given back: it is in the sender's hands alone.
         unsafe { block.as_ref() }
             .next
@@ -380,13 +380,14 @@ impl<T> Lane<T> {
         }
         let block = NonNull::new(tail.block.get())?;
         // SAFETY: the sender's block is alive.
-        if ptr::eq(tail.next.get(), unsafe { Block::place(block, 0) }) {
+        if ptr::eq(tail.next.get(), unsafe { LaneBlock::place(block, 0) }) {
             return None;
         }
         // SAFETY: the cell before is in the same block; the receiver has not received its message, and under
         // the lock it will not.
         unsafe {
-            tail.next.set(tail.next.get().byte_sub(Block::<T>::STRIDE));
+            tail.next
+                .set(tail.next.get().byte_sub(LaneBlock::<T>::STRIDE));
             tail.count.set(tail.count.get().wrapping_sub(1));
             self.sent.count.store(tail.count.get(), Ordering::Relaxed);
             Some(Self::read(tail.next.get()))
@@ -487,7 +488,7 @@ impl<T> Lane<T> {
         #[cfg(tamtam_loom)]
         for offset in 0..many {
             // SAFETY: so many messages lie ahead in this block, and they are the receiver's to take.
-            buffer.push(unsafe { Self::read(first.byte_add(offset * Block::<T>::STRIDE)) });
+            buffer.push(unsafe { Self::read(first.byte_add(offset * LaneBlock::<T>::STRIDE)) });
         }
         // SAFETY: the block has so many cells left.
         unsafe { head.pass(many) };
@@ -502,7 +503,7 @@ impl<T> Lane<T> {
     ///
     /// The cell is alive, a message lies in it, and it is the caller's to take.
     #[inline(always)]
-    unsafe fn read(cell: *const Place<T>) -> T {
+    unsafe fn read(cell: *const LaneCell<T>) -> T {
         // SAFETY: the cell is alive, a message lies in it, and it is the caller's to take.
         unsafe { (*cell).with_mut(|place| (*place).assume_init_read()) }
     }
@@ -527,7 +528,7 @@ impl<T> Lane<T> {
         }
     }
 
-    fn give_back(&self, block: NonNull<Block<T>>) {
+    fn give_back(&self, block: NonNull<LaneBlock<T>>) {
         for spare in self.spares.iter() {
             // Only this side fills a place, so one that is empty stays so.
             if spare.load(Ordering::Relaxed).is_null() {
@@ -537,7 +538,7 @@ impl<T> Lane<T> {
             }
         }
         // SAFETY: all of its messages are out, and the sender has gone on to another block.
-        unsafe { Block::free(block) };
+        unsafe { LaneBlock::free(block) };
     }
 
     /// The receiver goes: notes where it stood, for the thread that drops the lane, and whether the messages that
@@ -598,13 +599,13 @@ impl<T> Drop for Freeing<'_, T> {
             // other place.
             unsafe {
                 block = this.as_ref().next.load(Ordering::Relaxed);
-                Block::free(this);
+                LaneBlock::free(this);
             }
         }
         for spare in self.lane.spares.iter() {
             if let Some(block) = NonNull::new(spare.load(Ordering::Relaxed)) {
                 // SAFETY: spare blocks are in no list and hold no message.
-                unsafe { Block::free(block) };
+                unsafe { LaneBlock::free(block) };
             }
         }
     }

@@ -33,13 +33,13 @@ mod system {
         /// Apart from `HELD`, because a thread-local that has nothing to drop is read in one
         /// instruction.
         static NUMBER: Cell<u32> = const { Cell::new(NONE) };
-        static HELD: Held = Held::take();
+        static HELD: HeldNumber = HeldNumber::take();
     }
 
     /// Keeps the number for the thread until it ends.
-    struct Held(u32);
+    struct HeldNumber(u32);
 
-    impl Held {
+    impl HeldNumber {
         fn take() -> Self {
             let mut numbers = NUMBERS.lock();
             let number = match numbers.returned.pop() {
@@ -50,11 +50,11 @@ mod system {
                 }
             };
             NUMBER.set(number);
-            Held(number)
+            HeldNumber(number)
         }
     }
 
-    impl Drop for Held {
+    impl Drop for HeldNumber {
         fn drop(&mut self) {
             // First of all: what is dropped after this may count, too, and has no number then.
             NUMBER.set(NONE);

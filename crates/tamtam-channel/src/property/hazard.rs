@@ -10,13 +10,13 @@ use core::ptr;
 use tamtam_wait::seam::atomic::{AtomicPtr, Ordering};
 
 #[cfg(tamtam_loom)]
-pub(super) use model::{Claim, Registry, is_time_to_calm_down};
+pub(super) use model::{ClaimedRecord, Registry, is_time_to_calm_down};
 #[cfg(not(tamtam_loom))]
-pub(super) use system::{Claim, Registry, is_time_to_calm_down};
+pub(super) use system::{ClaimedRecord, Registry, is_time_to_calm_down};
 
 /// What one read holds. `held` and `of` are written by the thread that has claimed the slot.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct HazardSlot {
     /// The address of the value that is being read, or null.
     pub(super) held: AtomicPtr<()>,
     /// The property that was read last. Without it a value of another property, at an address where
@@ -30,11 +30,11 @@ pub(super) struct Slot {
     pub(super) payer: AtomicPtr<()>,
 }
 
-impl Slot {
+impl HazardSlot {
     #[cfg(tamtam_loom)]
     fn new() -> Self {
         let [held, of, paid, payer] = core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut()));
-        Slot {
+        HazardSlot {
             held,
             of,
             paid,
@@ -44,7 +44,7 @@ impl Slot {
 
     #[cfg(not(tamtam_loom))]
     const fn new() -> Self {
-        Slot {
+        HazardSlot {
             held: AtomicPtr::new(ptr::null_mut()),
             of: AtomicPtr::new(ptr::null_mut()),
             paid: AtomicPtr::new(ptr::null_mut()),
@@ -67,7 +67,7 @@ mod system {
     use tamtam_wait::seam::atomic::{AtomicBool, AtomicPtr, Ordering};
     use tamtam_wait::seam::{Mutex, MutexGuard};
 
-    use super::Slot;
+    use super::HazardSlot;
 
     /// Reads that one record has room for at once; those beyond claim a record for a moment.
     const SLOTS: usize = 3;
@@ -75,7 +75,7 @@ mod system {
     /// A thread's slots: 128 bytes, which no other thread writes.
     #[repr(align(128))]
     struct Record {
-        slots: [Slot; SLOTS],
+        slots: [HazardSlot; SLOTS],
         /// The record that was made before this one. Never changes once the record is in the list.
         next: *const Record,
         claimed: AtomicBool,
@@ -98,22 +98,22 @@ mod system {
         /// Apart from `HELD`, because a thread-local that has nothing to drop is read in one
         /// instruction.
         static RECORD: Cell<Option<&'static Record>> = const { Cell::new(None) };
-        static HELD: Held = Held::take();
+        static HELD: HeldRecord = HeldRecord::take();
         static READS: Cell<u32> = const { Cell::new(0) };
     }
 
     /// Keeps the record for the thread until it ends.
-    struct Held(&'static Record);
+    struct HeldRecord(&'static Record);
 
-    impl Held {
+    impl HeldRecord {
         fn take() -> Self {
             let record = Record::claim();
             RECORD.set(Some(record));
-            Held(record)
+            HeldRecord(record)
         }
     }
 
-    impl Drop for Held {
+    impl Drop for HeldRecord {
         fn drop(&mut self) {
             // First of all: what is dropped after this may read, too.
             RECORD.set(None);
@@ -148,7 +148,7 @@ mod system {
                 }
             }
             let new = Box::into_raw(Box::new(Record {
-                slots: [const { Slot::new() }; SLOTS],
+                slots: [const { HazardSlot::new() }; SLOTS],
                 next: RECORDS.load(Ordering::Relaxed),
                 claimed: AtomicBool::new(true),
             }));
@@ -174,7 +174,7 @@ mod system {
             self.claimed.store(false, Ordering::Release);
         }
 
-        fn free_slot(&'static self) -> Option<&'static Slot> {
+        fn free_slot(&'static self) -> Option<&'static HazardSlot> {
             self.slots.iter().find(|slot| slot.is_free())
         }
     }
@@ -184,8 +184,8 @@ mod system {
     pub(in super::super) struct Registry;
 
     /// A slot that this thread may write.
-    pub(in super::super) struct Claim<'a> {
-        slot: &'a Slot,
+    pub(in super::super) struct ClaimedRecord<'a> {
+        slot: &'a HazardSlot,
         /// To be given back at the end.
         temporary: Option<&'static Record>,
     }
@@ -201,11 +201,11 @@ mod system {
             clippy::unused_self,
             reason = "in the models each property has slots of its own"
         )]
-        pub(in super::super) fn claim(&self) -> Claim<'_> {
+        pub(in super::super) fn claim(&self) -> ClaimedRecord<'_> {
             if let Some(record) = RECORD.get()
                 && record.slots[0].is_free()
             {
-                return Claim {
+                return ClaimedRecord {
                     slot: &record.slots[0],
                     temporary: None,
                 };
@@ -216,19 +216,19 @@ mod system {
         /// The thread has no record yet, or reads within a read, or is ending.
         #[cold]
         #[inline(never)]
-        fn claim_elsewhere() -> Claim<'static> {
+        fn claim_elsewhere() -> ClaimedRecord<'static> {
             let own = RECORD
                 .get()
                 .or_else(|| HELD.try_with(|held| held.0).ok())
                 .and_then(Record::free_slot);
             match own {
-                Some(slot) => Claim {
+                Some(slot) => ClaimedRecord {
                     slot,
                     temporary: None,
                 },
                 None => {
                     let record = Record::claim();
-                    Claim {
+                    ClaimedRecord {
                         slot: &record.slots[0],
                         temporary: Some(record),
                     }
@@ -241,7 +241,7 @@ mod system {
             clippy::unused_self,
             reason = "in the models each property has slots of its own"
         )]
-        pub(in super::super) fn slots(&self) -> impl Iterator<Item = &Slot> {
+        pub(in super::super) fn slots(&self) -> impl Iterator<Item = &HazardSlot> {
             records().flat_map(|record| record.slots.iter())
         }
 
@@ -255,14 +255,14 @@ mod system {
         }
     }
 
-    impl Claim<'_> {
+    impl ClaimedRecord<'_> {
         #[inline(always)]
-        pub(in super::super) fn slot(&self) -> &Slot {
+        pub(in super::super) fn slot(&self) -> &HazardSlot {
             self.slot
         }
     }
 
-    impl Drop for Claim<'_> {
+    impl Drop for ClaimedRecord<'_> {
         #[inline(always)]
         fn drop(&mut self) {
             if let Some(record) = self.temporary {
@@ -287,13 +287,13 @@ mod model {
     use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
     use tamtam_wait::seam::{Arc, Mutex, MutexGuard};
 
-    use super::Slot;
+    use super::HazardSlot;
 
     const SLOTS: usize = 2;
 
     #[derive(Debug)]
-    struct Place {
-        slot: Slot,
+    struct ModelRecord {
+        slot: HazardSlot,
         claimed: AtomicBool,
     }
 
@@ -302,24 +302,24 @@ mod model {
 
     #[derive(Debug)]
     struct Shared {
-        places: [Place; SLOTS],
+        places: [ModelRecord; SLOTS],
         paying: Mutex<()>,
     }
 
-    pub(in super::super) struct Claim<'a>(&'a Place);
+    pub(in super::super) struct ClaimedRecord<'a>(&'a ModelRecord);
 
     impl Registry {
         pub(in super::super) fn new() -> Self {
             Registry(Arc::new(Shared {
-                places: core::array::from_fn(|_| Place {
-                    slot: Slot::new(),
+                places: core::array::from_fn(|_| ModelRecord {
+                    slot: HazardSlot::new(),
                     claimed: AtomicBool::new(false),
                 }),
                 paying: Mutex::new(()),
             }))
         }
 
-        pub(in super::super) fn claim(&self) -> Claim<'_> {
+        pub(in super::super) fn claim(&self) -> ClaimedRecord<'_> {
             let place = self
                 .0
                 .places
@@ -333,10 +333,10 @@ mod model {
                 })
                 .expect("the model has more reads at once than slots");
             assert!(place.slot.is_free());
-            Claim(place)
+            ClaimedRecord(place)
         }
 
-        pub(in super::super) fn slots(&self) -> impl Iterator<Item = &Slot> {
+        pub(in super::super) fn slots(&self) -> impl Iterator<Item = &HazardSlot> {
             self.0.places.iter().map(|place| &place.slot)
         }
 
@@ -353,13 +353,13 @@ mod model {
         }
     }
 
-    impl Claim<'_> {
-        pub(in super::super) fn slot(&self) -> &Slot {
+    impl ClaimedRecord<'_> {
+        pub(in super::super) fn slot(&self) -> &HazardSlot {
             &self.0.slot
         }
     }
 
-    impl Drop for Claim<'_> {
+    impl Drop for ClaimedRecord<'_> {
         fn drop(&mut self) {
             // SYNC record-claimed
             self.0.claimed.store(false, Ordering::Release);

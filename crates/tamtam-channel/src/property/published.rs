@@ -8,7 +8,7 @@ use tamtam_wait::seam::atomic::{self, AtomicPtr, AtomicU32, AtomicU64, Ordering}
 use tamtam_wait::seam::{Arc, CacheAligned, Mutex, model_fence, spin_loop};
 use tamtam_wait::{Wait, WaitList, fence};
 
-use super::hazard::{Claim, Registry, Slot, is_time_to_calm_down};
+use super::hazard::{ClaimedRecord, HazardSlot, Registry, is_time_to_calm_down};
 use super::pace::Pace;
 
 /// Readers go without a barrier, and each writer makes all threads execute one.
@@ -132,7 +132,7 @@ impl<T> Published<T> {
 
     /// The value was replaced before it was taken hold of.
     #[cold]
-    fn retreat(&self, slot: &Slot, seen: *mut T, busy: bool) {
+    fn retreat(&self, slot: &HazardSlot, seen: *mut T, busy: bool) {
         self.front.leave(slot, seen, busy);
     }
 
@@ -315,7 +315,7 @@ impl<T> Front<T> {
 
     /// Whether the reader at this slot holds the value, or may be about to find that it is too late
     /// for that.
-    fn is_held(&self, slot: &Slot, value: *mut T) -> bool {
+    fn is_held(&self, slot: &HazardSlot, value: *mut T) -> bool {
         // SYNC hazard; SYNC left: what the reader did with an earlier value is done.
         slot.held.load(Ordering::SeqCst) == value.cast()
             && slot.of.load(Ordering::Acquire) == self.name()
@@ -323,7 +323,7 @@ impl<T> Front<T> {
 
     /// Writes into the slot what is about to be read. Returns whether that took a barrier.
     #[inline(always)]
-    fn enter(&self, slot: &Slot, value: *mut T) -> bool {
+    fn enter(&self, slot: &HazardSlot, value: *mut T) -> bool {
         // A guess; what counts is the mode that is read after the slot was written.
         let busy = self.mode.load(Ordering::Relaxed) == BUSY;
         // SYNC left
@@ -333,7 +333,7 @@ impl<T> Front<T> {
 
     /// Clears the slot, and drops the share that a writer may have left.
     #[inline(always)]
-    fn leave(&self, slot: &Slot, value: *const T, busy: bool) {
+    fn leave(&self, slot: &HazardSlot, value: *const T, busy: bool) {
         self.write(slot, ptr::null_mut(), busy);
         // SYNC paid, SYNC hazard
         if !slot.paid.load(Ordering::SeqCst).is_null() {
@@ -343,7 +343,7 @@ impl<T> Front<T> {
 
     /// Writes the slot, with a barrier towards the writers after it.
     #[inline(always)]
-    fn write(&self, slot: &Slot, value: *mut (), busy: bool) -> bool {
+    fn write(&self, slot: &HazardSlot, value: *mut (), busy: bool) -> bool {
         if busy {
             // SYNC hazard, SYNC left. Sequentially consistent, and so is the load that follows.
             slot.held.store(value, Ordering::SeqCst);
@@ -364,7 +364,7 @@ impl<T> Front<T> {
     /// Drops a reader's share of a value that was replaced while it held it.
     #[cold]
     #[inline(never)]
-    fn take_share(&self, slot: &Slot, value: *const T) {
+    fn take_share(&self, slot: &HazardSlot, value: *const T) {
         // SYNC paid
         let paid = slot.paid.load(Ordering::Acquire);
         // A share of another value was meant for an earlier read, which left before it came. It
@@ -390,7 +390,7 @@ pub(super) struct Protected<'a, T> {
     busy: bool,
     published: &'a Published<T>,
     // Dropped after `Protected` itself has left the slot, also if that panics.
-    claim: Claim<'a>,
+    claim: ClaimedRecord<'a>,
 }
 
 impl<T> Protected<'_, T> {

@@ -3,16 +3,16 @@
 
 use tamtam_wait::seam::{self, atomic::Ordering};
 
-use super::{Block, BlockList, Claim, Nothing, block_of, has_flag, offset_of, place};
+use super::{BlockList, ListBlock, ListClaim, Nothing, block_of, has_flag, offset_of, place};
 
 /// Cells, one after the other, that a sender has claimed and must write.
 #[must_use = "receivers wait for claimed cells to be written"]
-pub(crate) struct Claims<T> {
-    first: Claim<T>,
+pub(crate) struct ListClaims<T> {
+    first: ListClaim<T>,
     count: usize,
 }
 
-impl<T> Claims<T> {
+impl<T> ListClaims<T> {
     pub(crate) fn count(&self) -> usize {
         self.count
     }
@@ -20,8 +20,8 @@ impl<T> Claims<T> {
 
 impl<T> BlockList<T> {
     /// Claims cells, at most `wanted` and at least one; `None` if the list is closed.
-    pub(crate) fn claim_many(&self, wanted: usize) -> Option<Claims<T>> {
-        let cells = Block::<T>::CELLS;
+    pub(crate) fn claim_many(&self, wanted: usize) -> Option<ListClaims<T>> {
+        let cells = ListBlock::<T>::CELLS;
         // SYNC list-tail
         let mut tail = self.tail.load(Ordering::Acquire);
         loop {
@@ -33,7 +33,7 @@ impl<T> BlockList<T> {
                 if offset + wanted >= cells {
                     match self.claim_last(tail, block, offset) {
                         Ok(claim) => {
-                            return Some(Claims {
+                            return Some(ListClaims {
                                 first: claim,
                                 count: cells - offset,
                             });
@@ -49,8 +49,8 @@ impl<T> BlockList<T> {
                         Ordering::Acquire,
                     ) {
                         Ok(_) => {
-                            return Some(Claims {
-                                first: Claim { block, offset },
+                            return Some(ListClaims {
+                                first: ListClaim { block, offset },
                                 count: wanted,
                             });
                         }
@@ -64,7 +64,7 @@ impl<T> BlockList<T> {
                 let count = wanted.min(cells - 1);
                 match self.claim_first(count) {
                     Ok(claim) => {
-                        return Some(Claims {
+                        return Some(ListClaims {
                             first: claim,
                             count,
                         });
@@ -78,9 +78,9 @@ impl<T> BlockList<T> {
 
     /// Writes claimed cells and wakes as many receivers, if they sleep. No user code may run in
     /// `message`.
-    pub(crate) fn write_many(&self, claims: Claims<T>, mut message: impl FnMut() -> T) {
-        let Claims { first, count } = claims;
-        let Claim { block, offset } = first;
+    pub(crate) fn write_many(&self, claims: ListClaims<T>, mut message: impl FnMut() -> T) {
+        let ListClaims { first, count } = claims;
+        let ListClaim { block, offset } = first;
         // SAFETY: a block is not freed before all its cells are written and read.
         let header = unsafe { block.as_ref() };
         let generation = header.generation.with(|generation| {
@@ -91,7 +91,7 @@ impl<T> BlockList<T> {
             // SAFETY: the block is not freed before all its cells are written and read, and at least this one is not
             // written yet. Offsets that are claimed are
             // below the number of cells.
-            let cell = unsafe { Block::cell(block, offset) };
+            let cell = unsafe { ListBlock::cell(block, offset) };
             cell.message.with_mut(|place| {
                 // SAFETY: the cell is claimed by this thread alone.
                 unsafe { (*place).write(message()) };
@@ -119,9 +119,9 @@ impl<T> BlockList<T> {
         let places = messages.spare_capacity_mut();
         let mut count = 0;
         let mut offset = offset_of(head);
-        while count < room && offset < Block::<T>::CELLS {
+        while count < room && offset < ListBlock::<T>::CELLS {
             // SAFETY: the receiver's lock keeps the block, and the offset is below the number of cells.
-            let cell = unsafe { Block::cell(block, offset) };
+            let cell = unsafe { ListBlock::cell(block, offset) };
             // SYNC list-stamp
             if cell.stamp.load(Ordering::Acquire) != generation {
                 break;
@@ -135,7 +135,7 @@ impl<T> BlockList<T> {
         }
         self.head.pace.count(count);
         self.sample(head);
-        if offset < Block::<T>::CELLS {
+        if offset < ListBlock::<T>::CELLS {
             self.unlock(place(block, offset));
         } else {
             self.leave(block);

@@ -42,15 +42,15 @@ const FIRST_GENERATION: u32 = if cfg!(tamtam_near_wrap) { u32::MAX } else { 1 };
 /// No more than this is kept in spare blocks.
 const SPARE_BYTES: usize = 8192;
 
-struct Cell<T> {
+struct ListCell<T> {
     stamp: AtomicU32,
     message: UnsafeCell<MaybeUninit<T>>,
 }
 
 /// What a block of the list begins with.
-struct Link<T> {
+struct ListLink<T> {
     /// The block that follows; set by the sender that claims this block's last cell, before it is written.
-    next: AtomicPtr<Block<T>>,
+    next: AtomicPtr<ListBlock<T>>,
     /// Cells whose stamp is this are written. Changed only by a block's owner.
     generation: UnsafeCell<u32>,
     /// How many cells lie before this block, since the channel's beginning, from [`ORIGIN`] on; wraps.
@@ -58,30 +58,30 @@ struct Link<T> {
     start: UnsafeCell<usize>,
 }
 
-type Block<T> = block::Block<Link<T>>;
+type ListBlock<T> = block::Block<ListLink<T>>;
 
-impl<T> Header for Link<T> {
-    type Cell = Cell<T>;
+impl<T> Header for ListLink<T> {
+    type Cell = ListCell<T>;
 
-    const CELLS: usize = block::cells_of::<Cell<T>>(4, 62);
+    const CELLS: usize = block::cells_of::<ListCell<T>>(4, 62);
 
     fn new() -> Self {
-        Link {
+        ListLink {
             next: AtomicPtr::new(ptr::null_mut()),
             generation: UnsafeCell::new(FIRST_GENERATION),
             start: UnsafeCell::new(ORIGIN),
         }
     }
 
-    fn cell() -> Cell<T> {
-        Cell {
+    fn cell() -> ListCell<T> {
+        ListCell {
             stamp: AtomicU32::new(FIRST_GENERATION - 1),
             message: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
 }
 
-impl<T> Block<T> {
+impl<T> ListBlock<T> {
     const SPARES: usize = {
         let fit = SPARE_BYTES / (Self::CELLS * Self::STRIDE);
         if fit > 4 { 4 } else { fit }
@@ -91,7 +91,7 @@ impl<T> Block<T> {
     ///
     /// The block lives as long as `'a`, and the index is below the number of cells.
     #[inline(always)]
-    unsafe fn cell<'a>(block: NonNull<Self>, index: usize) -> &'a Cell<T> {
+    unsafe fn cell<'a>(block: NonNull<Self>, index: usize) -> &'a ListCell<T> {
         debug_assert!(index < Self::CELLS);
         // SAFETY: the block lives as long as `'a`, the index is below the number of cells, and `allocate` wrote a cell
         // there.
@@ -100,39 +100,39 @@ impl<T> Block<T> {
 }
 
 /// A word of block address, offset and flag, taken apart.
-fn block_of<T>(word: *mut Block<T>) -> Option<NonNull<Block<T>>> {
+fn block_of<T>(word: *mut ListBlock<T>) -> Option<NonNull<ListBlock<T>>> {
     NonNull::new(word.map_addr(|address| address & !MASK))
 }
 
-fn offset_of<T>(word: *mut Block<T>) -> usize {
+fn offset_of<T>(word: *mut ListBlock<T>) -> usize {
     (word.addr() & MASK) / STEP
 }
 
-fn has_flag<T>(word: *mut Block<T>) -> bool {
+fn has_flag<T>(word: *mut ListBlock<T>) -> bool {
     word.addr() & FLAG != 0
 }
 
-fn without_flag<T>(word: *mut Block<T>) -> *mut Block<T> {
+fn without_flag<T>(word: *mut ListBlock<T>) -> *mut ListBlock<T> {
     word.map_addr(|address| address & !FLAG)
 }
 
-fn with_flag<T>(word: *mut Block<T>) -> *mut Block<T> {
+fn with_flag<T>(word: *mut ListBlock<T>) -> *mut ListBlock<T> {
     word.map_addr(|address| address | FLAG)
 }
 
-fn place<T>(block: NonNull<Block<T>>, offset: usize) -> *mut Block<T> {
+fn place<T>(block: NonNull<ListBlock<T>>, offset: usize) -> *mut ListBlock<T> {
     block.as_ptr().map_addr(|address| address | (offset * STEP))
 }
 
 /// A cell that a sender has claimed and must write.
 #[must_use = "receivers wait for a claimed cell to be written"]
-pub(crate) struct Claim<T> {
-    block: NonNull<Block<T>>,
+pub(crate) struct ListClaim<T> {
+    block: NonNull<ListBlock<T>>,
     offset: usize,
 }
 
-struct Head<T> {
-    place: AtomicPtr<Block<T>>,
+struct ListHead<T> {
+    place: AtomicPtr<ListBlock<T>>,
     pace: Pace,
     /// From this offset on a receiver does what it need not do each time.
     landmark: usize,
@@ -140,15 +140,15 @@ struct Head<T> {
 
 /// A channel without a bound. The first block is allocated by the first message.
 pub(crate) struct BlockList<T> {
-    tail: CacheAligned<AtomicPtr<Block<T>>>,
-    head: CacheAligned<Head<T>>,
+    tail: CacheAligned<AtomicPtr<ListBlock<T>>>,
+    head: CacheAligned<ListHead<T>>,
     /// Discarding was cut short by a panic.
     abandoned: AtomicBool,
     receivers: WaitList,
     /// The first block, for the first receiver.
-    first: AtomicPtr<Block<T>>,
+    first: AtomicPtr<ListBlock<T>>,
     /// Blocks to use again. Put in by the receiver that holds the lock, taken by swaps.
-    spares: [AtomicPtr<Block<T>>; 4],
+    spares: [AtomicPtr<ListBlock<T>>; 4],
 }
 
 // SAFETY: messages move through the list from one thread to another; a claimed cell belongs to one
@@ -161,10 +161,10 @@ impl<T> BlockList<T> {
     pub(crate) fn new(exact: bool) -> Self {
         BlockList {
             tail: CacheAligned(AtomicPtr::new(ptr::null_mut())),
-            head: CacheAligned(Head {
+            head: CacheAligned(ListHead {
                 place: AtomicPtr::new(ptr::null_mut()),
                 pace: Pace::new(if exact { 0 } else { LONGEST_INTERVAL }),
-                landmark: if exact { 0 } else { Block::<T>::CELLS },
+                landmark: if exact { 0 } else { ListBlock::<T>::CELLS },
             }),
             abandoned: AtomicBool::new(false),
             receivers: WaitList::new(),
@@ -175,7 +175,7 @@ impl<T> BlockList<T> {
 
     /// Claims the next cell; `None` if the list is closed.
     #[inline]
-    pub(crate) fn claim(&self) -> Option<Claim<T>> {
+    pub(crate) fn claim(&self) -> Option<ListClaim<T>> {
         // SYNC list-tail: the block that the word names is initialised.
         let mut tail = self.tail.load(Ordering::Acquire);
         loop {
@@ -192,7 +192,7 @@ impl<T> BlockList<T> {
                     }
                 }
             };
-            if offset + 1 >= Block::<T>::CELLS {
+            if offset + 1 >= ListBlock::<T>::CELLS {
                 match self.claim_last(tail, block, offset) {
                     Ok(claim) => return Some(claim),
                     Err(now) => {
@@ -209,7 +209,7 @@ impl<T> BlockList<T> {
                 Ordering::SeqCst,
                 Ordering::Acquire,
             ) {
-                Ok(_) => return Some(Claim { block, offset }),
+                Ok(_) => return Some(ListClaim { block, offset }),
                 Err(now) => {
                     tail = now;
                     seam::spin_loop();
@@ -221,8 +221,8 @@ impl<T> BlockList<T> {
     /// Claims the channel's very first cells, fewer than a block has, together with their block; else
     /// the tail's new value.
     #[cold]
-    fn claim_first(&self, count: usize) -> Result<Claim<T>, *mut Block<T>> {
-        let block = Block::<T>::allocate();
+    fn claim_first(&self, count: usize) -> Result<ListClaim<T>, *mut ListBlock<T>> {
+        let block = ListBlock::<T>::allocate();
         // SYNC list-tail
         match self.tail.compare_exchange(
             ptr::null_mut(),
@@ -233,11 +233,11 @@ impl<T> BlockList<T> {
             Ok(_) => {
                 // SYNC list-first
                 self.first.store(block.as_ptr(), Ordering::Release);
-                Ok(Claim { block, offset: 0 })
+                Ok(ListClaim { block, offset: 0 })
             }
             Err(now) => {
                 // SAFETY: no thread has seen this block.
-                unsafe { Block::free(block) };
+                unsafe { ListBlock::free(block) };
                 Err(now)
             }
         }
@@ -249,11 +249,11 @@ impl<T> BlockList<T> {
     #[inline(never)]
     fn claim_last(
         &self,
-        tail: *mut Block<T>,
-        block: NonNull<Block<T>>,
+        tail: *mut ListBlock<T>,
+        block: NonNull<ListBlock<T>>,
         offset: usize,
-    ) -> Result<Claim<T>, *mut Block<T>> {
-        if offset == Block::<T>::CELLS {
+    ) -> Result<ListClaim<T>, *mut ListBlock<T>> {
+        if offset == ListBlock::<T>::CELLS {
             // Another sender is about to link the next block.
             let mut backoff = Backoff::new();
             loop {
@@ -267,8 +267,8 @@ impl<T> BlockList<T> {
         }
         // Whatever takes time comes before the claim: between the claim and the new tail, all other
         // senders wait.
-        let next = self.take_spare().unwrap_or_else(Block::<T>::allocate);
-        let full = place(block, Block::<T>::CELLS);
+        let next = self.take_spare().unwrap_or_else(ListBlock::<T>::allocate);
+        let full = place(block, ListBlock::<T>::CELLS);
         if let Err(now) =
             self.tail
                 .compare_exchange(tail, full, Ordering::SeqCst, Ordering::Acquire)
@@ -286,7 +286,7 @@ impl<T> BlockList<T> {
         });
         next_header.start.with_mut(|next_start| {
             // SAFETY: the block is ours until it is linked.
-            unsafe { *next_start = start.wrapping_add(Block::<T>::CELLS) }
+            unsafe { *next_start = start.wrapping_add(ListBlock::<T>::CELLS) }
         });
         next_header.next.store(ptr::null_mut(), Ordering::Relaxed);
         // SYNC list-next
@@ -303,7 +303,7 @@ impl<T> BlockList<T> {
                 .tail
                 .compare_exchange(current, moved, Ordering::SeqCst, Ordering::Relaxed)
             {
-                Ok(_) => return Ok(Claim { block, offset }),
+                Ok(_) => return Ok(ListClaim { block, offset }),
                 Err(now) => current = now,
             }
         }
@@ -311,12 +311,12 @@ impl<T> BlockList<T> {
 
     /// Writes a claimed cell and wakes a receiver if one sleeps.
     #[inline]
-    pub(crate) fn write(&self, claim: Claim<T>, message: T) {
+    pub(crate) fn write(&self, claim: ListClaim<T>, message: T) {
         // SAFETY: a block is not freed before all its cells are written and read.
         let header = unsafe { claim.block.as_ref() };
         // SAFETY: the block is not freed before its cells are read, which this one is not; and offsets that are claimed are
         // below the number of cells.
-        let cell = unsafe { Block::cell(claim.block, claim.offset) };
+        let cell = unsafe { ListBlock::cell(claim.block, claim.offset) };
         cell.message.with_mut(|place| {
             // SAFETY: the cell is claimed by this thread alone.
             unsafe { (*place).write(message) };
@@ -335,7 +335,7 @@ impl<T> BlockList<T> {
 
     /// Takes the receivers' lock; the head's value before.
     #[inline]
-    fn lock(&self) -> Option<*mut Block<T>> {
+    fn lock(&self) -> Option<*mut ListBlock<T>> {
         let head = self.head.place.load(Ordering::Relaxed);
         // SYNC list-head
         (!has_flag(head)
@@ -349,7 +349,7 @@ impl<T> BlockList<T> {
 
     /// Takes the receivers' lock, if there is a block: the head, and the block that it is in.
     #[inline(always)]
-    fn lock_block(&self) -> Option<(*mut Block<T>, NonNull<Block<T>>)> {
+    fn lock_block(&self) -> Option<(*mut ListBlock<T>, NonNull<ListBlock<T>>)> {
         let head = self.lock()?;
         if let Some(block) = block_of(head) {
             return Some((head, block));
@@ -365,7 +365,7 @@ impl<T> BlockList<T> {
 
     /// Gives the receivers' lock back with the head behind this cell.
     #[inline(always)]
-    fn advance(&self, block: NonNull<Block<T>>, offset: usize) {
+    fn advance(&self, block: NonNull<ListBlock<T>>, offset: usize) {
         if offset + 1 < self.head.landmark {
             self.unlock(place(block, offset + 1));
         } else {
@@ -376,11 +376,11 @@ impl<T> BlockList<T> {
     /// As [`advance`](BlockList::advance), and looks how many messages there are if it is time.
     #[cold]
     #[inline(never)]
-    fn pass_landmark(&self, block: NonNull<Block<T>>, offset: usize) {
-        if self.head.pace.is_due(Block::<T>::CELLS) {
+    fn pass_landmark(&self, block: NonNull<ListBlock<T>>, offset: usize) {
+        if self.head.pace.is_due(ListBlock::<T>::CELLS) {
             self.sample(place(block, offset));
         }
-        if offset + 1 < Block::<T>::CELLS {
+        if offset + 1 < ListBlock::<T>::CELLS {
             self.unlock(place(block, offset + 1));
         } else {
             self.leave(block);
@@ -389,7 +389,7 @@ impl<T> BlockList<T> {
 
     /// Gives the receivers' lock back with a new head.
     #[inline(always)]
-    fn unlock(&self, head: *mut Block<T>) {
+    fn unlock(&self, head: *mut ListBlock<T>) {
         // SYNC list-head
         self.head.place.store(head, Ordering::Release);
     }
@@ -397,7 +397,7 @@ impl<T> BlockList<T> {
     /// The block's last message is out: the head moves to the next one, and the block is recycled.
     #[cold]
     #[inline(never)]
-    fn leave(&self, block: NonNull<Block<T>>) {
+    fn leave(&self, block: NonNull<ListBlock<T>>) {
         // SAFETY: the lock is held, so no other thread leaves the block.
         let header = unsafe { block.as_ref() };
         // SYNC list-next. The next block was linked before the last cell was written.
@@ -412,8 +412,8 @@ impl<T> BlockList<T> {
     }
 
     /// The caller owns the block: no other thread has its address.
-    fn keep_or_free(&self, block: NonNull<Block<T>>) {
-        for spare in &self.spares[..Block::<T>::SPARES] {
+    fn keep_or_free(&self, block: NonNull<ListBlock<T>>) {
+        for spare in &self.spares[..ListBlock::<T>::SPARES] {
             // SYNC list-spare: the block's new generation.
             if spare.load(Ordering::Relaxed).is_null()
                 && spare
@@ -429,17 +429,19 @@ impl<T> BlockList<T> {
             }
         }
         // SAFETY: the caller owns the block.
-        unsafe { Block::free(block) };
+        unsafe { ListBlock::free(block) };
     }
 
-    fn take_spare(&self) -> Option<NonNull<Block<T>>> {
-        self.spares[..Block::<T>::SPARES].iter().find_map(|spare| {
-            if spare.load(Ordering::Relaxed).is_null() {
-                return None;
-            }
-            // SYNC list-spare
-            NonNull::new(spare.swap(ptr::null_mut(), Ordering::Acquire))
-        })
+    fn take_spare(&self) -> Option<NonNull<ListBlock<T>>> {
+        self.spares[..ListBlock::<T>::SPARES]
+            .iter()
+            .find_map(|spare| {
+                if spare.load(Ordering::Relaxed).is_null() {
+                    return None;
+                }
+                // SYNC list-spare
+                NonNull::new(spare.swap(ptr::null_mut(), Ordering::Acquire))
+            })
     }
 
     /// Closes the list for senders; `false` if it was closed. Messages that are in it can still be
@@ -459,10 +461,10 @@ impl<T> BlockList<T> {
     }
 
     /// How many messages there are behind this head; the caller holds the receivers' lock.
-    fn length_from(&self, head: *mut Block<T>) -> usize {
+    fn length_from(&self, head: *mut ListBlock<T>) -> usize {
         // SYNC list-tail. While the lock is held no block is freed, so both may be read.
         let tail = self.tail.load(Ordering::Acquire);
-        let count = |word: *mut Block<T>| {
+        let count = |word: *mut ListBlock<T>| {
             block_of(word).map_or(ORIGIN, |block| {
                 // SAFETY: the block is the head's, the tail's or between; those live while the
                 // receivers' lock is held.
@@ -477,7 +479,7 @@ impl<T> BlockList<T> {
 
     /// Looks how many messages there are behind this head, for the high-water mark; the caller holds the
     /// receivers' lock.
-    fn sample(&self, head: *mut Block<T>) {
+    fn sample(&self, head: *mut ListBlock<T>) {
         self.head.pace.saw(self.length_from(head));
     }
 }
@@ -491,7 +493,7 @@ impl<T> Queue for BlockList<T> {
         let offset = offset_of(head);
         // SAFETY: the head's block lives while the lock is held; offsets in the head are below the
         // number of cells, since the head moves on to the next block at once.
-        let (header, cell) = unsafe { (block.as_ref(), Block::cell(block, offset)) };
+        let (header, cell) = unsafe { (block.as_ref(), ListBlock::cell(block, offset)) };
         let generation = header.generation.with(|generation| {
             // SAFETY: changes only while no thread but its owner has the block.
             unsafe { *generation }
@@ -582,7 +584,7 @@ impl<T> Drop for BlockList<T> {
             let Some(block) = block_of(head) else { break };
             let offset = offset_of(head);
             // SAFETY: the blocks from the head to the tail are ours alone now.
-            let (header, cell) = unsafe { (block.as_ref(), Block::cell(block, offset)) };
+            let (header, cell) = unsafe { (block.as_ref(), ListBlock::cell(block, offset)) };
             // SAFETY: no other thread has the block, so nothing changes its generation.
             let generation = header.generation.with(|generation| unsafe { *generation });
             let written = !abandoned && cell.stamp.load(Ordering::Relaxed) == generation;
@@ -592,12 +594,12 @@ impl<T> Drop for BlockList<T> {
                     unsafe { (*place).assume_init_read() }
                 })
             });
-            if offset + 1 < Block::<T>::CELLS {
+            if offset + 1 < ListBlock::<T>::CELLS {
                 head = place(block, offset + 1);
             } else {
                 head = header.next.load(Ordering::Relaxed);
                 // SAFETY: its last message is out.
-                unsafe { Block::free(block) };
+                unsafe { ListBlock::free(block) };
             }
             // First the head, so that a panic in a message's drop leaves nothing to drop twice.
             self.head.place.store(head, Ordering::Relaxed);
@@ -605,11 +607,11 @@ impl<T> Drop for BlockList<T> {
         }
         if let Some(block) = block_of(head) {
             // SAFETY: the last block; its messages are out.
-            unsafe { Block::free(block) };
+            unsafe { ListBlock::free(block) };
         }
         while let Some(block) = self.take_spare() {
             // SAFETY: spare blocks have no messages.
-            unsafe { Block::free(block) };
+            unsafe { ListBlock::free(block) };
         }
     }
 }

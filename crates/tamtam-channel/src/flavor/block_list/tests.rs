@@ -14,15 +14,15 @@ const BLOCKS: usize = if cfg!(miri) { 6 } else { 40 };
 fn list_of_generation(generation: u32) -> BlockList<Box<u64>> {
     let list = BlockList::new(true);
     for spare in &list.spares {
-        let block = Block::<Box<u64>>::allocate();
+        let block = ListBlock::<Box<u64>>::allocate();
         // SAFETY: the block is in no list yet, and its cells are those that `allocate` wrote.
         unsafe {
             block
                 .as_ref()
                 .generation
                 .with_mut(|place| *place = generation);
-            for index in 0..Block::<Box<u64>>::CELLS {
-                Block::cell(block, index)
+            for index in 0..ListBlock::<Box<u64>>::CELLS {
+                ListBlock::cell(block, index)
                     .stamp
                     .store(generation.wrapping_sub(1), Ordering::Relaxed);
             }
@@ -42,7 +42,7 @@ fn lives_through(generation: u32, ahead: usize) {
         next += 1;
         next
     };
-    for step in 0..BLOCKS * Block::<Box<u64>>::CELLS {
+    for step in 0..BLOCKS * ListBlock::<Box<u64>>::CELLS {
         if step % 7 == 5 {
             let claims = list.claim_many(3).expect("the list is open");
             let numbers: Vec<u64> = (0..claims.count()).map(|_| fresh()).collect();
@@ -91,7 +91,7 @@ fn lives_through(generation: u32, ahead: usize) {
 fn a_generation_that_wraps_neither_loses_nor_invents_messages() {
     for turn in TURNS {
         for before in 0..if cfg!(miri) { 1 } else { 3 } {
-            for ahead in [0, 1, 3 * Block::<Box<u64>>::CELLS] {
+            for ahead in [0, 1, 3 * ListBlock::<Box<u64>>::CELLS] {
                 if !cfg!(miri) || ahead == 1 {
                     lives_through(turn.wrapping_sub(before), ahead);
                 }
@@ -103,8 +103,8 @@ fn a_generation_that_wraps_neither_loses_nor_invents_messages() {
 #[test]
 fn as_many_spares_are_kept_as_their_bytes_allow_and_four_at_most() {
     fn spares<T>() -> usize {
-        let block = Block::<T>::CELLS * Block::<T>::STRIDE;
-        let kept = Block::<T>::SPARES;
+        let block = ListBlock::<T>::CELLS * ListBlock::<T>::STRIDE;
+        let kept = ListBlock::<T>::SPARES;
         assert!(kept * block <= SPARE_BYTES, "{kept} of {block}");
         assert!(
             kept == 4 || (kept + 1) * block > SPARE_BYTES,

@@ -41,7 +41,7 @@ const MEETING: usize = 0xF << SHIFT;
 /// So many positions lie between two of those, at most.
 const BETWEEN_MEETINGS: usize = 16;
 
-struct Cell<T> {
+struct RingCell<T> {
     /// The position whose message is inside, with the flag; anything else: not yet written.
     stamp: AtomicUsize,
     message: UnsafeCell<MaybeUninit<T>>,
@@ -57,7 +57,7 @@ struct Tail {
     permits: Mutex<usize>,
 }
 
-struct Head {
+struct RingHead {
     position: AtomicUsize,
     pace: Pace,
 }
@@ -68,8 +68,8 @@ struct Head {
 /// the lap above it grows by one whenever the index goes back to zero.
 pub(crate) struct Ring<T> {
     tail: CacheAligned<Tail>,
-    head: CacheAligned<Head>,
-    cells: Box<[Cell<T>]>,
+    head: CacheAligned<RingHead>,
+    cells: Box<[RingCell<T>]>,
     /// What a lap adds to a position.
     lap: usize,
     overflow: Overflow,
@@ -105,7 +105,7 @@ impl<T> Ring<T> {
             cells.try_reserve_exact(capacity).is_ok(),
             "out of memory: a channel cannot be bounded by {capacity}"
         );
-        cells.extend((0..capacity).map(|_| Cell {
+        cells.extend((0..capacity).map(|_| RingCell {
             stamp: AtomicUsize::new(0),
             message: UnsafeCell::new(MaybeUninit::uninit()),
         }));
@@ -124,7 +124,7 @@ impl<T> Ring<T> {
                 dropped: AtomicU64::new(0),
                 permits: Mutex::new(0),
             }),
-            head: CacheAligned(Head {
+            head: CacheAligned(RingHead {
                 position: AtomicUsize::new(first),
                 pace: Pace::new(interval_for(capacity)),
             }),
@@ -139,7 +139,7 @@ impl<T> Ring<T> {
     }
 
     #[inline(always)]
-    fn cell(&self, position: usize) -> &Cell<T> {
+    fn cell(&self, position: usize) -> &RingCell<T> {
         let index = (position & (self.lap - 1)) >> SHIFT;
         debug_assert!(index < self.cells.len());
         // SAFETY: positions are only made by `new` and `next`, whose indices are below the number of
@@ -255,7 +255,7 @@ impl<T> Ring<T> {
 
     /// Takes the receivers' lock if the oldest message is there to be taken: its position and cell.
     #[inline(always)]
-    fn lock_mail(&self) -> Result<(usize, &Cell<T>), Nothing> {
+    fn lock_mail(&self) -> Result<(usize, &RingCell<T>), Nothing> {
         let head = self.head.position.load(Ordering::Relaxed);
         if head & FLAG != 0 {
             return Err(Nothing::Busy);
@@ -372,8 +372,8 @@ impl<T> Ring<T> {
         self.cells.len()
     }
 
-    pub(crate) fn sending(&self) -> Sending<'_, T> {
-        Sending(self)
+    pub(crate) fn sending(&self) -> RingSending<'_, T> {
+        RingSending(self)
     }
 }
 
@@ -482,9 +482,9 @@ impl<T> Drop for Ring<T> {
 }
 
 /// Sending into a ring, as something to wait for.
-pub(crate) struct Sending<'a, T>(&'a Ring<T>);
+pub(crate) struct RingSending<'a, T>(&'a Ring<T>);
 
-impl<T> Source for Sending<'_, T> {
+impl<T> Source for RingSending<'_, T> {
     fn try_begin(&self, token: &mut Token) -> bool {
         match self.0.claim() {
             Err(Refusal::Full) => false,
