@@ -453,8 +453,8 @@ impl Column {
             (mine, theirs) => {
                 let mine = mine.get_or_insert_with(|| Nulls::none(before));
                 match theirs {
-                    Some(theirs) => theirs.iter().for_each(|is_null| mine.push(is_null)),
-                    None => (0..other.len()).for_each(|_| mine.push(false)),
+                    Some(theirs) => mine.append(theirs),
+                    None => mine.push_none(other.len()),
                 }
             }
         }

@@ -133,6 +133,19 @@ impl Ends {
         sound.then_some(Ends::Each(offsets))
     }
 
+    /// From offsets that begin with 0 and never fall.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn of_offsets(offsets: Vec<u32>) -> Ends {
+        let width = offsets.get(1).copied().unwrap_or(0);
+        match offsets.windows(2).all(|ends| ends[1] - ends[0] == width) {
+            true => Ends::Fixed {
+                width,
+                count: offsets.len() - 1,
+            },
+            false => Ends::Each(offsets),
+        }
+    }
+
     /// Of values of one length; `None` if all together exceed 4 GiB.
     #[inline]
     pub(crate) fn of_one_length(width: usize, count: usize) -> Option<Ends> {
@@ -165,18 +178,14 @@ impl Ends {
             return Err(ShapeError::TooLarge);
         }
         match (&mut *self, other) {
+            (Ends::Fixed { count: 0, .. }, other) => *self = other.clone(),
             (
                 Ends::Fixed { width, count },
                 Ends::Fixed {
                     width: others,
                     count: more,
                 },
-            ) if *count == 0 || *more == 0 || width == others => {
-                if *count == 0 {
-                    *width = *others;
-                }
-                *count += more;
-            }
+            ) if *more == 0 || width == others => *count += more,
             _ => {
                 let mut end = before as u32;
                 self.offsets_mut().extend(other.lengths().map(|length| {

@@ -64,6 +64,38 @@ impl Nulls {
         self.len += 1;
     }
 
+    /// So many more rows, 1 to 64, for which the lowest bits of a word say whether they are null.
+    pub(crate) fn push_rows(&mut self, word: u64, rows: usize) {
+        let word = word & (u64::MAX >> (64 - rows));
+        let used = self.len % 64;
+        match self.words.last_mut() {
+            Some(last) if used > 0 => {
+                *last |= word << used;
+                if used + rows > 64 {
+                    self.words.push(word >> (64 - used));
+                }
+            }
+            _ => self.words.push(word),
+        }
+        self.len += rows;
+        self.count += word.count_ones() as usize;
+    }
+
+    /// So many more rows, none of which is null.
+    pub(crate) fn push_none(&mut self, rows: usize) {
+        self.len += rows;
+        self.words.resize(self.len.div_ceil(64), 0);
+    }
+
+    /// The rows of another column behind these.
+    pub(crate) fn append(&mut self, other: &Nulls) {
+        let mut left = other.len;
+        for &word in &other.words {
+            self.push_rows(word, left.min(64));
+            left = left.saturating_sub(64);
+        }
+    }
+
     /// Makes a row null.
     ///
     /// # Panics
@@ -159,6 +191,20 @@ mod tests {
         assert_eq!((nulls.count(), nulls.len()), (4, 200));
         assert!(nulls.is_null(126) && !nulls.is_null(127));
         assert_eq!(nulls.iter().filter(|&is_null| is_null).count(), 4);
+    }
+
+    #[test]
+    fn columns_of_any_length_are_appended() {
+        for before in [0, 1, 37, 63, 64, 65, 128, 200] {
+            for more in [0, 1, 2, 27, 63, 64, 65, 130] {
+                let is_null = |row: usize| row.is_multiple_of(3) || row % 7 == 1;
+                let mut nulls: Nulls = (0..before).map(is_null).collect();
+                nulls.append(&(before..before + more).map(is_null).collect());
+                nulls.push_none(5);
+                let all = (0..before + more).map(is_null).chain([false; 5]);
+                assert_eq!(nulls, all.collect::<Nulls>(), "{before} and {more}");
+            }
+        }
     }
 
     #[test]

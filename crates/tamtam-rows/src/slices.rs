@@ -144,6 +144,17 @@ impl Slices {
         self.bytes.extend_from_slice(&other.bytes);
         Ok(())
     }
+
+    /// Appends values that end there. The ends must divide the bytes rightly.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn append_parts(&mut self, bytes: &[u8], ends: Ends) -> Result<(), ShapeError> {
+        match self.is_empty() {
+            true => self.ends = ends,
+            false => self.ends.append(self.bytes.len(), &ends, bytes.len())?,
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
 }
 
 impl<V: AsRef<[u8]>> FromIterator<V> for Slices {

@@ -91,6 +91,18 @@ impl Strings {
         })
     }
 
+    /// From bytes that are texts: an error names the place where they are none.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn from_bytes(bytes: Vec<u8>, ends: Ends) -> Result<Strings, ShapeError> {
+        let text = String::from_utf8(bytes).map_err(|error| ShapeError::Utf8 {
+            at: error.utf8_error().valid_up_to(),
+        })?;
+        match ends {
+            Ends::Fixed { width, count } => Strings::from_fixed(text, width as usize, count),
+            Ends::Each(offsets) => Strings::from_offsets(text, offsets),
+        }
+    }
+
     /// From values that all have one short length; `None` if they have not.
     #[inline]
     pub(crate) fn of_one_length<'a>(

@@ -13,6 +13,7 @@ use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{DataType, Schema as ArrowSchema, TimeUnit};
 
 use super::types::schema_from;
+use crate::ends::Ends;
 use crate::{Column, DecodeError, Kind, Limits, Nulls, Rows, Schema, ShapeError, Slices, Strings};
 use crate::{Field, Values};
 
@@ -162,25 +163,25 @@ fn each_length<T: ByteArrayType>(array: &GenericByteArray<T>) -> Vec<u64> {
 /// A column on its way.
 struct Gathered {
     held: Held,
-    nulls: NullBits,
+    nulls: Nulls,
 }
 
 enum Held {
     Fixed(Values),
-    Text(Joined),
-    Bytes(Joined),
+    Text(Slices),
+    Bytes(Slices),
 }
 
 impl Gathered {
     fn new(field: &Field) -> Gathered {
         let held = match field.kind() {
-            Kind::Text => Held::Text(Joined::new()),
-            Kind::Bytes => Held::Bytes(Joined::new()),
+            Kind::Text => Held::Text(Slices::new()),
+            Kind::Bytes => Held::Bytes(Slices::new()),
             kind => Held::Fixed(Values::new(kind)),
         };
         Gathered {
             held,
-            nulls: NullBits::default(),
+            nulls: Nulls::new(),
         }
     }
 
@@ -190,7 +191,7 @@ impl Gathered {
         field: &Field,
         array: &dyn Array,
     ) -> Result<(), DecodeError> {
-        let before = self.nulls.len;
+        let before = self.nulls.len();
         let nulls = array.logical_nulls();
         let is_null = |row| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
         let appended = match (&mut self.held, array.data_type()) {
@@ -232,8 +233,7 @@ impl Gathered {
                 true
             }
             (Held::Fixed(values), _) => append_fixed(values, array),
-            (Held::Text(joined), _) => joined.append(array)?,
-            (Held::Bytes(joined), _) => joined.append(array)?,
+            (Held::Text(slices) | Held::Bytes(slices), _) => append_variable(slices, array)?,
         };
         if !appended {
             return Err(DecodeError::Schema {
@@ -246,17 +246,20 @@ impl Gathered {
                 ),
             });
         }
-        self.nulls.append(nulls.as_ref(), array.len());
+        append_nulls(&mut self.nulls, nulls.as_ref(), array.len());
         Ok(())
     }
 
     fn finish(self) -> Result<Column, DecodeError> {
         let values = match self.held {
             Held::Fixed(values) => values,
-            Held::Text(joined) => Values::Text(joined.into_strings()?),
-            Held::Bytes(joined) => Values::Bytes(joined.into_slices()?),
+            Held::Text(slices) => {
+                let (bytes, ends) = slices.into_parts();
+                Values::Text(Strings::from_bytes(bytes, ends)?)
+            }
+            Held::Bytes(slices) => Values::Bytes(slices),
         };
-        Ok(Column::with_nulls(values, self.nulls.finish())?)
+        Ok(Column::with_nulls(values, self.nulls)?)
     }
 }
 
@@ -354,10 +357,10 @@ impl Held {
                     Bool, I8, I16, I32, I64, I128, U8, U16, U32, U64, F32, F64, Uuid
                 );
             }
-            (Held::Text(joined), Held::Text(dictionary))
-            | (Held::Bytes(joined), Held::Bytes(dictionary)) => {
+            (Held::Text(slices), Held::Text(dictionary))
+            | (Held::Bytes(slices), Held::Bytes(dictionary)) => {
                 for (row, &key) in keys.iter().enumerate() {
-                    joined.push(if is_null(row) {
+                    slices.push(if is_null(row) {
                         &[]
                     } else {
                         dictionary.get(key)
@@ -370,163 +373,56 @@ impl Held {
     }
 }
 
-/// Texts or bytes, one behind the other.
-struct Joined {
-    bytes: Vec<u8>,
-    /// One more than there are values.
-    offsets: Vec<u32>,
+/// Puts the texts or bytes of an array behind those before. Whether the array has such.
+fn append_variable(slices: &mut Slices, array: &dyn Array) -> Result<bool, ShapeError> {
+    match array.data_type() {
+        DataType::Utf8 => append_joined(slices, array.as_string::<i32>())?,
+        DataType::LargeUtf8 => append_joined(slices, array.as_string::<i64>())?,
+        DataType::Binary => append_joined(slices, array.as_binary::<i32>())?,
+        DataType::LargeBinary => append_joined(slices, array.as_binary::<i64>())?,
+        DataType::Utf8View => {
+            let views = array.as_string_view();
+            (0..views.len()).try_for_each(|row| slices.push(views.value(row).as_bytes()))?;
+        }
+        DataType::BinaryView => {
+            let views = array.as_binary_view();
+            (0..views.len()).try_for_each(|row| slices.push(views.value(row)))?;
+        }
+        DataType::FixedSizeBinary(_) => {
+            let fixed = array.as_fixed_size_binary();
+            (0..fixed.len()).try_for_each(|row| slices.push(fixed.value(row)))?;
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
 }
 
-impl Joined {
-    fn new() -> Joined {
-        Joined {
-            bytes: Vec::new(),
-            offsets: vec![0],
-        }
-    }
-
-    fn get(&self, index: usize) -> &[u8] {
-        &self.bytes[self.offsets[index] as usize..self.offsets[index + 1] as usize]
-    }
-
-    /// Where as many bytes more would end.
-    fn end(&self, more: usize) -> Result<u32, ShapeError> {
-        let end = self.bytes.len().checked_add(more);
-        end.and_then(|end| u32::try_from(end).ok())
-            .ok_or(ShapeError::TooLarge)
-    }
-
-    fn push(&mut self, value: &[u8]) -> Result<(), ShapeError> {
-        let end = self.end(value.len())?;
-        self.bytes.extend_from_slice(value);
-        self.offsets.push(end);
-        Ok(())
-    }
-
-    fn append(&mut self, array: &dyn Array) -> Result<bool, ShapeError> {
-        match array.data_type() {
-            DataType::Utf8 => self.append_joined(array.as_string::<i32>())?,
-            DataType::LargeUtf8 => self.append_joined(array.as_string::<i64>())?,
-            DataType::Binary => self.append_joined(array.as_binary::<i32>())?,
-            DataType::LargeBinary => self.append_joined(array.as_binary::<i64>())?,
-            DataType::Utf8View => {
-                let views = array.as_string_view();
-                self.append_each((0..views.len()).map(|row| views.value(row).as_bytes()))?;
-            }
-            DataType::BinaryView => {
-                let views = array.as_binary_view();
-                self.append_each((0..views.len()).map(|row| views.value(row)))?;
-            }
-            DataType::FixedSizeBinary(_) => {
-                let fixed = array.as_fixed_size_binary();
-                self.append_each((0..fixed.len()).map(|row| fixed.value(row)))?;
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    fn append_each<'a>(
-        &mut self,
-        values: impl ExactSizeIterator<Item = &'a [u8]>,
-    ) -> Result<(), ShapeError> {
-        self.offsets.reserve(values.len());
-        values.into_iter().try_for_each(|value| self.push(value))
-    }
-
-    fn append_joined<T: ByteArrayType>(
-        &mut self,
-        array: &GenericByteArray<T>,
-    ) -> Result<(), ShapeError> {
-        let offsets = array.value_offsets();
-        let first = offsets[0].as_usize();
-        let last = offsets[array.len()].as_usize();
-        let base = self.bytes.len();
-        self.end(last - first)?;
-        self.bytes
-            .extend_from_slice(&array.value_data()[first..last]);
-        // None is above the last, which fits.
-        let ends = offsets[1..]
-            .iter()
-            .map(|end| (end.as_usize() - first + base) as u32);
-        self.offsets.extend(ends);
-        Ok(())
-    }
-
-    /// The one length of all values, if they have one.
-    fn width(&self) -> Option<usize> {
-        let first = self.offsets.get(1)?;
-        let is_one = self
-            .offsets
-            .windows(2)
-            .all(|ends| ends[1] - ends[0] == *first);
-        is_one.then_some(*first as usize)
-    }
-
-    fn into_strings(self) -> Result<Strings, ShapeError> {
-        let (width, count) = (self.width(), self.offsets.len() - 1);
-        let text = String::from_utf8(self.bytes).map_err(|error| ShapeError::Utf8 {
-            at: error.utf8_error().valid_up_to(),
-        })?;
-        match width {
-            Some(width) => Strings::from_fixed(text, width, count),
-            None => Strings::from_offsets(text, self.offsets),
-        }
-    }
-
-    fn into_slices(self) -> Result<Slices, ShapeError> {
-        let (width, count) = (self.width(), self.offsets.len() - 1);
-        match width {
-            Some(width) => Slices::from_fixed(self.bytes, width, count),
-            None => Slices::from_offsets(self.bytes, self.offsets),
-        }
-        .ok_or(ShapeError::TooLarge)
-    }
+fn append_joined<T: ByteArrayType>(
+    slices: &mut Slices,
+    array: &GenericByteArray<T>,
+) -> Result<(), ShapeError> {
+    let offsets = array.value_offsets();
+    let (first, last) = (offsets[0].as_usize(), offsets[array.len()].as_usize());
+    u32::try_from(last - first).map_err(|_| ShapeError::TooLarge)?;
+    // None is above the last, which fits.
+    let ends = offsets.iter().map(|end| (end.as_usize() - first) as u32);
+    let ends = Ends::of_offsets(ends.collect());
+    slices.append_parts(&array.value_data()[first..last], ends)
 }
 
-/// Which rows are null, 64 in a word.
-#[derive(Default)]
-struct NullBits {
-    words: Vec<u64>,
-    len: usize,
-}
-
-impl NullBits {
-    fn append(&mut self, nulls: Option<&NullBuffer>, count: usize) {
-        if let Some(nulls) = nulls {
-            let mut left = count;
-            for valid in nulls.inner().bit_chunks().iter_padded() {
-                let rows = left.min(64);
-                if rows == 0 {
-                    break;
-                }
-                self.push(!valid, rows);
-                left -= rows;
-            }
-        } else {
-            self.len += count;
-            self.words.resize(self.len.div_ceil(64), 0);
+/// Puts what an array says of nulls behind what is known of the rows before.
+fn append_nulls(nulls: &mut Nulls, array: Option<&NullBuffer>, count: usize) {
+    let Some(array) = array else {
+        nulls.push_none(count);
+        return;
+    };
+    let mut left = count;
+    for valid in array.inner().bit_chunks().iter_padded() {
+        if left == 0 {
+            break;
         }
-    }
-
-    /// The lowest bits of a word: 1 to 64 of them.
-    fn push(&mut self, word: u64, rows: usize) {
-        let word = word & (u64::MAX >> (64 - rows));
-        let used = self.len % 64;
-        if used == 0 {
-            self.words.push(word);
-        } else {
-            if let Some(last) = self.words.last_mut() {
-                *last |= word << used;
-            }
-            if used + rows > 64 {
-                self.words.push(word >> (64 - used));
-            }
-        }
-        self.len += rows;
-    }
-
-    fn finish(self) -> Nulls {
-        Nulls::from_words(self.words, self.len).unwrap_or_else(|| Nulls::none(self.len))
+        let rows = left.min(64);
+        nulls.push_rows(!valid, rows);
+        left -= rows;
     }
 }
