@@ -234,12 +234,7 @@ pub(crate) fn features(stage: &Stage) -> Result<()> {
     let is_ours = |package: &&Package| package.folder.starts_with("crates");
     for package in stage.packages().filter(is_ours) {
         let is_beside = stage.is_whole() && BESIDE.contains(&package.name.as_str());
-        let choices = if package.is_program {
-            features::of_program(&package.features)
-        } else {
-            features::of_library(&package.features)
-        };
-        for choice in choices {
+        for choice in features::choices(&package.features) {
             let name = format!(
                 "{} with features: {}",
                 package.name,
