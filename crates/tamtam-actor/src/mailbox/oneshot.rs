@@ -8,9 +8,8 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 use std::time::Instant;
 
-use tamtam_wait::seam::UnsafeCell;
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
-use tamtam_wait::seam::{self};
+use tamtam_wait::seam::{self, UnsafeCell};
 use tamtam_wait::{Inline, Wait, WaitList};
 
 /// Larger answers lie in a box of their own, so that all oneshots are alike.

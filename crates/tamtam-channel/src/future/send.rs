@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::{Polled, TaskWait, Token};
 
-use super::sending::{AwaitedSender, Sending, ended};
+use super::sending::{AwaitedSender, Sending, ended, take};
 use super::timeout::TimeoutFuture;
 use crate::error::{SendTimeoutError, TrySendError};
 use crate::flavor::Refusal;
@@ -33,14 +33,6 @@ impl<T> Default for SendWait<T> {
             wait: TaskWait::new(),
             offer: None,
         }
-    }
-}
-
-/// The message of a send that has not ended.
-fn take<T>(message: &mut Option<T>) -> T {
-    match message.take() {
-        Some(message) => message,
-        None => ended(),
     }
 }
 

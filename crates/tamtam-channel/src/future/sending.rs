@@ -75,6 +75,15 @@ pub(crate) fn ended() -> ! {
     panic!("a send was polled after it had ended")
 }
 
+/// The message of a send that has not ended.
+#[inline]
+pub(crate) fn take<T>(message: &mut Option<T>) -> T {
+    match message.take() {
+        Some(message) => message,
+        None => ended(),
+    }
+}
+
 /// A message until it is sent, and the wait for that.
 struct Unsent<E: AwaitedSender> {
     message: Option<E::Message>,

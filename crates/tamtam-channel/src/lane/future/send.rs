@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tamtam_wait::{Polled, TaskWait, Token};
 
 use crate::error::{SendTimeoutError, TrySendError};
-use crate::future::sending::{AwaitedSender, Sending, ended};
+use crate::future::sending::{AwaitedSender, Sending, ended, take};
 use crate::future::timeout::TimeoutFuture;
 use crate::iter::sealed;
 use crate::lane::LaneSender;
@@ -32,9 +32,7 @@ impl<T, K> AwaitedSender for LaneSender<T, K> {
         let mut token = Token::default();
         let polled = wait.poll(self, &mut token, waker, deadline);
         polled.map(|polled| {
-            let Some(message) = message.take() else {
-                ended()
-            };
+            let message = take(message);
             match polled {
                 // SAFETY: the sender has filled the token just now.
                 Polled::Begun => unsafe { self.finish(&mut token, message) }.map_err(Into::into),
