@@ -9,11 +9,7 @@ use tamtam_rows::{
     Value, Values, Zone,
 };
 
-fn encoded(form: &dyn Encoding, rows: &Rows) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    form.encode(rows, &mut bytes).unwrap();
-    bytes
-}
+use crate::support::encoded;
 
 fn decoded(form: &dyn Encoding, bytes: &[u8]) -> Result<Rows, DecodeError> {
     form.decode(bytes, Some(rows().schema()), &Limits::default())

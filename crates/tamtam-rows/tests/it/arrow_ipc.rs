@@ -11,13 +11,9 @@ use tamtam_rows::arrow::arrow_array::{
 use tamtam_rows::encoding::{self, ArrowIpc};
 use tamtam_rows::{Column, DecodeError, Encoding, Field, Kind, Limits, Rows, Schema, Value};
 
-const FORMS: [ArrowIpc; 2] = [ArrowIpc::PLAIN, ArrowIpc::ZSTD];
+use crate::support::encoded;
 
-fn encoded(form: ArrowIpc, rows: &Rows) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    form.encode(rows, &mut bytes).unwrap();
-    bytes
-}
+const FORMS: [ArrowIpc; 2] = [ArrowIpc::PLAIN, ArrowIpc::ZSTD];
 
 fn decoded(bytes: &[u8]) -> Result<Rows, DecodeError> {
     ArrowIpc::PLAIN.decode(bytes, None, &Limits::default())
@@ -48,7 +44,7 @@ proptest! {
     #[test]
     fn any_table_comes_back(rows in crate::any_rows::any_rows()) {
         for form in FORMS {
-            let bytes = encoded(form, &rows);
+            let bytes = encoded(&form, &rows);
             prop_assert_eq!(&form.decode(&bytes, Some(rows.schema()), &Limits::default()).unwrap(), &rows);
         }
     }
@@ -56,7 +52,7 @@ proptest! {
     #[test]
     fn no_change_of_the_bytes_makes_a_decoder_panic(rows in crate::any_rows::any_rows(), at in any::<prop::sample::Index>(), to: u8) {
         for form in FORMS {
-            let mut bytes = encoded(form, &rows);
+            let mut bytes = encoded(&form, &rows);
             *at.get_mut(&mut bytes) = to;
             let _ = form.decode(&bytes, None, &Limits { bytes: 1 << 20, rows: 10_000, columns: 100 });
         }
@@ -73,13 +69,13 @@ fn both_forms_are_in_the_list() {
 #[test]
 fn zstd_makes_it_smaller() {
     let rows = rows(5_000);
-    assert!(encoded(ArrowIpc::ZSTD, &rows).len() * 3 < encoded(ArrowIpc::PLAIN, &rows).len());
+    assert!(encoded(&ArrowIpc::ZSTD, &rows).len() * 3 < encoded(&ArrowIpc::PLAIN, &rows).len());
 }
 
 #[test]
 fn wherever_a_stream_is_cut_off_it_is_noticed() {
     for form in FORMS {
-        let bytes = encoded(form, &rows(20));
+        let bytes = encoded(&form, &rows(20));
         for length in 0..bytes.len() {
             let error = form
                 .decode(&bytes[..length], None, &Limits::default())
@@ -151,7 +147,7 @@ fn limits_are_checked_before_anything_is_decoded() {
     // A megabyte of zeros, compressed to nearly nothing.
     let schema = Schema::new([Field::new("n", Kind::I64)]).unwrap();
     let zeros = Rows::new(schema, [Column::from(vec![0_i64; 1 << 17])]).unwrap();
-    let bytes = encoded(ArrowIpc::ZSTD, &zeros);
+    let bytes = encoded(&ArrowIpc::ZSTD, &zeros);
     assert!(bytes.len() < 2_000);
     for (limits, what) in [
         (
@@ -199,7 +195,7 @@ fn limits_are_checked_before_anything_is_decoded() {
 
 #[test]
 fn a_size_that_is_a_lie_costs_nothing() {
-    let bytes = encoded(ArrowIpc::ZSTD, &rows(1_000));
+    let bytes = encoded(&ArrowIpc::ZSTD, &rows(1_000));
     let plain = 8_000_i64.to_le_bytes();
     let at = bytes
         .windows(8)
@@ -233,7 +229,7 @@ fn what_is_not_read_is_said() {
     let other = Schema::new([Field::new("n", Kind::I64)]).unwrap();
     let error = ArrowIpc::PLAIN
         .decode(
-            &encoded(ArrowIpc::PLAIN, &rows(3)),
+            &encoded(&ArrowIpc::PLAIN, &rows(3)),
             Some(&other),
             &Limits::default(),
         )

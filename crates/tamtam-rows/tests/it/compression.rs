@@ -1,4 +1,5 @@
 //! Compression: what is worth it is compressed, what comes back is the same, and a bomb stops at the limit.
+
 use tamtam_rows::{Compression, CompressionError, CompressionKind, decompress};
 
 const COMPRESSORS: [CompressionKind; 3] = [

@@ -1,4 +1,5 @@
 //! No digit is lost in silence: a type that was found for texts holds each of them, or they stay text.
+
 use tamtam_rows::encoding::Text;
 use tamtam_rows::{Encoding, Kind, Limits, Rows, Value, infer};
 

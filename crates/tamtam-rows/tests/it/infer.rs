@@ -1,8 +1,9 @@
 //! Types are found for what has none, and what was found reads all of it.
+
 use std::io::{self, Read};
 
 use tamtam_rows::encoding::{Text, TextReader};
-use tamtam_rows::{DecodeError, Encoding, Field, Kind, Limits, Rows, Unit, Zone, infer};
+use tamtam_rows::{DecodeError, Encoding, Field, Kind, Limits, Rows, Schema, Unit, Zone, infer};
 
 fn inferred(text: &str) -> Vec<Field> {
     let schema = infer::text(text.as_bytes(), Text::HEADED, &Limits::default()).unwrap();
@@ -172,6 +173,18 @@ impl Read for Drops<'_> {
     }
 }
 
+/// The error at which a reader of parts ends.
+fn first_error(text: &str, schema: &Schema) -> DecodeError {
+    let limits = Limits::default();
+    let mut reader = TextReader::new(text.as_bytes(), Text::HEADED, schema, limits).unwrap();
+    loop {
+        match reader.next_chunk() {
+            Ok(part) => assert!(part.is_some()),
+            Err(error) => break error,
+        }
+    }
+}
+
 #[test]
 fn a_text_larger_than_a_block_is_read_part_by_part() {
     let mut text = String::from("\u{feff}n,quoted,at\r\n");
@@ -219,19 +232,7 @@ fn a_text_larger_than_a_block_is_read_part_by_part() {
     // Errors count from the beginning of all.
     let at = text.len();
     text += "x,y,z\r\n";
-    let mut reader = TextReader::new(
-        text.as_bytes(),
-        Text::HEADED,
-        whole.schema(),
-        Limits::default(),
-    )
-    .unwrap();
-    let error = loop {
-        match reader.next_chunk() {
-            Ok(part) => assert!(part.is_some()),
-            Err(error) => break error,
-        }
-    };
+    let error = first_error(&text, whole.schema());
     let last_line = text[..at].matches('\n').count() as u64 + 1;
     assert!(last_line > 100_000, "some texts have a line break inside");
     assert!(
@@ -240,19 +241,7 @@ fn a_text_larger_than_a_block_is_read_part_by_part() {
     );
     text.truncate(at);
     text += "1,2\r\n";
-    let mut reader = TextReader::new(
-        text.as_bytes(),
-        Text::HEADED,
-        whole.schema(),
-        Limits::default(),
-    )
-    .unwrap();
-    let error = loop {
-        match reader.next_chunk() {
-            Ok(part) => assert!(part.is_some()),
-            Err(error) => break error,
-        }
-    };
+    let error = first_error(&text, whole.schema());
     assert!(
         error.to_string().contains(&format!("at byte {at}")),
         "{error}"

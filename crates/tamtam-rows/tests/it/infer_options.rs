@@ -1,4 +1,5 @@
 //! Texts that stand for nulls, types that are told, and what is said about columns that are text.
+
 use tamtam_rows::encoding::{Text, TextReader};
 use tamtam_rows::infer::{About, Inferred, Options};
 use tamtam_rows::{DecodeError, Field, Kind, Limits, NullTexts, Rows, Value};

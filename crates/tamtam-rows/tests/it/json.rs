@@ -1,8 +1,11 @@
 //! JSON: what others write is read, what is written is JSON, and what cannot be read is said.
+
 use tamtam_rows::encoding::{JsonArrays, JsonColumns, JsonObjects};
 use tamtam_rows::{
     Column, DecodeError, Encoding, Field, Kind, Limits, Rows, Schema, Unit, Value, Zone,
 };
+
+use crate::support::all_values;
 
 fn schema() -> Schema {
     Schema::new([
@@ -63,12 +66,8 @@ fn other_writers_are_understood() {
     // Names in any order, escaped; what is missing is null.
     let text = r#" [ {"real": 1, "n": 5}, {"\u006eame": "\u00e4\ud83d\ude00\/", "n": -5, "real": 2.5e1} ] "#;
     let rows = decode(&JsonObjects, text, &schema()).unwrap();
-    let found: Vec<Value> = rows
-        .iter()
-        .flat_map(|row| row.values().collect::<Vec<_>>())
-        .collect();
     assert_eq!(
-        found,
+        all_values(&rows),
         [
             Value::Int(5),
             Value::Null,

@@ -1,11 +1,14 @@
 //! JSON that is read part by part is the same table as if it was read as a whole, and what is wrong with it is said with
 //! its place.
+
 use std::io::{self, Read};
 
 use tamtam_rows::encoding::{JsonArrays, JsonColumns, JsonObjects, JsonReader};
 use tamtam_rows::{
-    Column, DecodeError, Encoding, Field, Kind, Limits, Rows, RowsBuilder, Schema, Strings, infer,
+    Column, DecodeError, Field, Kind, Limits, Rows, RowsBuilder, Schema, Strings, infer,
 };
+
+use crate::support::encoded;
 
 /// A reader that brings little at a time.
 struct Drops<'a>(&'a [u8]);
@@ -36,12 +39,6 @@ fn table() -> Rows {
         Column::from((0..count).map(|n| n as f64 + 0.5).collect::<Vec<_>>()),
     ];
     Rows::new(schema.unwrap(), columns).unwrap()
-}
-
-fn encoded(form: &dyn Encoding, rows: &Rows) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    form.encode(rows, &mut bytes).unwrap();
-    bytes
 }
 
 /// Each element of an array on a line of its own.

@@ -35,6 +35,7 @@ mod rows;
 mod sqlite;
 #[cfg(feature = "serde")]
 mod structs;
+mod support;
 #[cfg(feature = "text")]
 mod text;
 #[cfg(feature = "parquet")]

@@ -1,6 +1,9 @@
 //! MessagePack: what others write is read, and what cannot be read is said.
+
 use tamtam_rows::encoding::MessagePack;
 use tamtam_rows::{Column, DecodeError, Encoding, Field, Kind, Limits, Rows, Schema, Value};
+
+use crate::support::all_values;
 
 fn schema() -> Schema {
     Schema::new([Field::new("n", Kind::I32), Field::nullable("v", Kind::F64)]).unwrap()
@@ -55,12 +58,8 @@ fn longer_markers_than_needed_are_taken() {
         \x92\xd3\x00\x00\x00\x00\x00\x00\x00\x05\xca\x3f\x80\x00\x00\
         \xdc\x00\x02\xcf\x00\x00\x00\x00\x00\x00\x00\x06\x07";
     let rows = decode(bytes).unwrap();
-    let found: Vec<Value> = rows
-        .iter()
-        .flat_map(|row| row.values().collect::<Vec<_>>())
-        .collect();
     assert_eq!(
-        found,
+        all_values(&rows),
         [
             Value::Int(5),
             Value::F64(1.0),

@@ -12,13 +12,9 @@ use tamtam_rows::{
     Column, DecodeError, EncodeError, Encoding, Field, Kind, Limits, Rows, Schema, Strings,
 };
 
-const FORMS: [Parquet; 2] = [Parquet::PLAIN, Parquet::ZSTD];
+use crate::support::encoded;
 
-fn encoded(form: Parquet, rows: &Rows) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    form.encode(rows, &mut bytes).unwrap();
-    bytes
-}
+const FORMS: [Parquet; 2] = [Parquet::PLAIN, Parquet::ZSTD];
 
 fn decoded(bytes: &[u8], limits: &Limits) -> Result<Rows, DecodeError> {
     Parquet::PLAIN.decode(bytes, None, limits)
@@ -52,7 +48,7 @@ proptest! {
     #[test]
     fn any_table_comes_back(rows in crate::any_rows::any_rows()) {
         for form in FORMS {
-            let bytes = encoded(form, &rows);
+            let bytes = encoded(&form, &rows);
             prop_assert_eq!(&form.decode(&bytes, Some(rows.schema()), &Limits::default()).unwrap(), &rows);
         }
     }
@@ -60,7 +56,7 @@ proptest! {
     #[test]
     fn no_change_of_the_bytes_makes_a_decoder_panic(rows in crate::any_rows::any_rows(), at in any::<prop::sample::Index>(), to: u8) {
         for form in FORMS {
-            let mut bytes = encoded(form, &rows);
+            let mut bytes = encoded(&form, &rows);
             *at.get_mut(&mut bytes) = to;
             let _ = decoded(&bytes, &Limits { bytes: 1 << 20, rows: 10_000, columns: 100 });
         }
@@ -79,7 +75,7 @@ fn a_table_of_many_parts_comes_back() {
     let rows = rows(150_000);
     for form in FORMS {
         assert_eq!(
-            decoded(&encoded(form, &rows), &Limits::default()).unwrap(),
+            decoded(&encoded(&form, &rows), &Limits::default()).unwrap(),
             rows
         );
     }
@@ -94,7 +90,7 @@ fn a_table_without_columns_is_refused() {
 
 #[test]
 fn wherever_a_file_is_cut_off_it_is_noticed() {
-    let bytes = encoded(Parquet::PLAIN, &rows(20));
+    let bytes = encoded(&Parquet::PLAIN, &rows(20));
     for length in 0..bytes.len() {
         decoded(&bytes[..length], &Limits::default()).unwrap_err();
     }
@@ -104,7 +100,7 @@ fn wherever_a_file_is_cut_off_it_is_noticed() {
 fn limits_are_checked_before_anything_is_decoded() {
     let schema = Schema::new([Field::new("n", Kind::I64)]).unwrap();
     let zeros = Rows::new(schema, [Column::from(vec![0_i64; 1 << 17])]).unwrap();
-    let bytes = encoded(Parquet::PLAIN, &zeros);
+    let bytes = encoded(&Parquet::PLAIN, &zeros);
     assert!(bytes.len() < 2_000, "{}", bytes.len());
     for (limits, what) in [
         (
@@ -265,7 +261,7 @@ fn texts_written_as_lengths_are_read() {
 #[test]
 fn a_part_stays_within_the_limits_of_a_file_that_does_not() {
     let rows = rows(10_000);
-    let file = tempfile(&encoded(Parquet::ZSTD, &rows));
+    let file = tempfile(&encoded(&Parquet::ZSTD, &rows));
     let limits = Limits {
         bytes: 200_000,
         ..Limits::default()

@@ -1,4 +1,5 @@
 //! Structs, tuples and maps of serde are rows of a table, and come back; what is none is refused.
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

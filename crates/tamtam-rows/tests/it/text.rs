@@ -1,4 +1,5 @@
 //! Delimited text: what others write is read, what is written others read, and what cannot be read is said.
+
 use tamtam_rows::encoding::Text;
 use tamtam_rows::{
     Column, DecodeError, Encoding, Field, Kind, Limits, Rows, Schema, Unit, Value, Zone,

@@ -1,4 +1,5 @@
 //! XML-RPC: what others write is read, what is written is as the specification has it, and what cannot be read is said.
+
 use tamtam_rows::encoding::XmlRpc;
 use tamtam_rows::{
     Column, DecodeError, Encoding, Field, Kind, Limits, Rows, Schema, Unit, Value, Zone,

@@ -3,17 +3,13 @@
 
 use tamtam_rows::{Encoding, Limits, Rows, encoding};
 
+use crate::support::encoded;
+
 use super::forms::{Notices, notices};
 use super::tables;
 
 /// How many changed copies of one table are tried at most.
 const MOST: usize = 2_500;
-
-fn encoded(form: &dyn Encoding, rows: &Rows) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    form.encode(rows, &mut bytes).unwrap();
-    bytes
-}
 
 /// Decodes with and without the schema. What comes out, if anything does, is a table; and it is the same one where
 /// `is_noticed`.
