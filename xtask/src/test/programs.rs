@@ -30,6 +30,8 @@ pub(crate) enum Kind {
     Unit,
     /// A crate from outside.
     Integration,
+    /// Nothing: it is the crate's own program, which its integration tests run.
+    Own,
 }
 
 /// How programs are run.
@@ -41,7 +43,8 @@ pub(crate) struct Manner {
     pub(crate) is_timed: bool,
 }
 
-/// The command `cargo test --no-run` with the arguments given; calls `found` with each program when it is compiled.
+/// The command `cargo test --no-run` with the arguments given; calls `found` with each program when it is compiled, and
+/// with those that run their crate's own program when that is compiled, too: cargo links both side by side.
 ///
 /// # Errors
 ///
@@ -53,14 +56,47 @@ pub(crate) fn build(mut cargo: Command, mut found: impl FnMut(Program)) -> Resul
         .stdout(Stdio::piped());
     let mut child = cargo.spawn().context("cargo")?;
     let output = child.stdout.take().context("cargo's output")?;
+    let mut held = Held::default();
     for line in BufReader::new(output).lines() {
-        if let Some(program) = program_of(&line?) {
-            found(program);
-        }
+        let Some(program) = program_of(&line?) else {
+            continue;
+        };
+        held.pass(program, &mut found);
     }
     let status = child.wait()?;
     ensure!(status.success(), "it does not compile");
+    // What is no longer built, such as a program that needs a feature, is not waited for.
+    held.tests.into_iter().for_each(found);
     Ok(())
+}
+
+/// Tests that wait for the program which they run.
+#[derive(Debug, Default)]
+struct Held {
+    /// The folders of the crates whose own program is compiled.
+    built: Vec<PathBuf>,
+    tests: Vec<Program>,
+}
+
+impl Held {
+    /// Calls `found` with the tests that can run now that this program is compiled.
+    fn pass(&mut self, program: Program, mut found: impl FnMut(Program)) {
+        match program.kind {
+            Kind::Own => {
+                self.tests
+                    .extract_if(.., |test| test.folder == program.folder)
+                    .for_each(found);
+                self.built.push(program.folder);
+            }
+            Kind::Integration
+                if program.folder.join("src/main.rs").exists()
+                    && !self.built.contains(&program.folder) =>
+            {
+                self.tests.push(program);
+            }
+            Kind::Integration | Kind::Unit => found(program),
+        }
+    }
 }
 
 /// Builds, and gives all programs.
@@ -70,20 +106,22 @@ pub(crate) fn build_all(cargo: Command) -> Result<Vec<Program>> {
     Ok(programs)
 }
 
-/// The test program that a line of cargo's speaks of.
+/// The test program, or program of a crate's own, that a line of cargo's speaks of.
 fn program_of(line: &str) -> Option<Program> {
     // Most lines are about libraries; reading all of each would take a while.
     if !line.contains(r#""executable":""#) {
         return None;
     }
     let message: Value = serde_json::from_str(line).ok()?;
-    if message["profile"]["test"] != true {
-        return None;
-    }
     let target = &message["target"];
-    let kind = match target["kind"][0].as_str()? {
-        "test" => Kind::Integration,
-        _ => Kind::Unit,
+    let kind = match (
+        target["kind"][0].as_str()?,
+        message["profile"]["test"].as_bool()?,
+    ) {
+        ("bin", false) => Kind::Own,
+        ("test", true) => Kind::Integration,
+        (_, true) => Kind::Unit,
+        (_, false) => return None,
     };
     let folder = PathBuf::from(message["manifest_path"].as_str()?)
         .parent()?
@@ -102,7 +140,7 @@ impl Program {
     pub(crate) fn title(&self) -> String {
         match self.kind {
             Kind::Unit => format!("{} (unit tests of {})", self.package, self.name),
-            Kind::Integration => format!("{} {}", self.package, self.name),
+            Kind::Integration | Kind::Own => format!("{} {}", self.package, self.name),
         }
     }
 
@@ -152,12 +190,48 @@ mod tests {
         assert_eq!(program.title(), "tamtam-wait (unit tests of tamtam_wait)");
     }
 
+    /// Cargo links a program and the tests that run it side by side; a test that was ready first found no program.
+    #[test]
+    fn a_test_waits_for_the_program_that_it_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |kind, name: &str, folder: &std::path::Path| Program {
+            package: "tamtam-cli".to_owned(),
+            kind,
+            name: name.to_owned(),
+            folder: folder.to_path_buf(),
+            path: PathBuf::new(),
+        };
+        let library = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("src")).unwrap();
+        std::fs::write(folder.path().join("src/main.rs"), "").unwrap();
+        let mut found = Vec::new();
+        let mut held = Held::default();
+        let mut pass = |kind, name, folder| {
+            held.pass(of(kind, name, folder), |program| found.push(program.name));
+            found.clone()
+        };
+        assert_eq!(pass(Kind::Unit, "tamtam", folder.path()), ["tamtam"]);
+        assert_eq!(pass(Kind::Integration, "stream", folder.path()), ["tamtam"]);
+        assert_eq!(
+            pass(Kind::Integration, "other", library.path()),
+            ["tamtam", "other"]
+        );
+        assert_eq!(
+            pass(Kind::Own, "tamtam", folder.path()),
+            ["tamtam", "other", "stream"]
+        );
+        assert_eq!(
+            pass(Kind::Integration, "it", folder.path()),
+            ["tamtam", "other", "stream", "it"]
+        );
+    }
+
     #[test]
     fn programs_that_are_no_tests_are_passed_over() {
-        assert_eq!(
-            program_of(&TEST.replace(r#","test":true},"features"#, r#","test":false},"features"#)),
-            None
-        );
+        let example = TEST
+            .replace(r#","test":true},"features"#, r#","test":false},"features"#)
+            .replace(r#"["test"]"#, r#"["example"]"#);
+        assert_eq!(program_of(&example), None);
         assert_eq!(
             program_of(&TEST.replace(r#""/target/debug/deps/it-1","fresh"#, r#"null,"fresh"#)),
             None

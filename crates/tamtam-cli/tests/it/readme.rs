@@ -107,7 +107,7 @@ const SOURCES: &[Source] = &[
             MESSAGES,
             ["handover", TURNS, "crossbeam-channel"],
             1e3,
-            "26.3 µs;",
+            "26.3 µs. Both",
         )
     },
     source(
@@ -116,12 +116,7 @@ const SOURCES: &[Source] = &[
         1e3,
         "0.14 to 0.20 µs",
     ),
-    source(
-        MESSAGES,
-        ["handover", TASKS, "slot"],
-        1e3,
-        "0.20 µs. Actors",
-    ),
+    source(MESSAGES, ["handover", TASKS, "slot"], 1e3, "0.20 µs. -"),
     source(
         ACTORS,
         ["ring", "4875250/2cores/last", "pool"],
