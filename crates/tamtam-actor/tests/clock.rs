@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use support::LONG;
-use tamtam_actor::{Address, Budget, Every, Frame, Pool, Worker};
+use tamtam_actor::{Address, AskError, Budget, Every, Frame, Pool, Reply, Worker};
 use tamtam_testing::{in_a_process_of_its_own, succeeds_in_a_forked_child};
 
 /// A wait that only a lost timer uses up; shorter than that of those who wait for the process.
@@ -190,4 +190,33 @@ fn until_asleep(thread: &Path) {
         in_a_row = if is_asleep { in_a_row + 1 } else { 0 };
         thread::yield_now();
     }
+}
+
+#[test]
+fn a_stand_in_that_could_not_be_started_is_not_counted() {
+    in_a_process_of_its_own(
+        "a_stand_in_that_could_not_be_started_is_not_counted",
+        LONG / 2,
+        |_| {},
+        || {
+            let pool = Pool::builder().threads(1).stand_ins(4).build().unwrap();
+            let answerer = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+            type Question = Reply<Result<u32, AskError>>;
+            let asker = pool.spawn_fn(move |reply: Question, _| {
+                reply.send(answerer.ask(|reply| reply));
+            });
+            // Its own thread is there from now on.
+            let warm = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(2));
+            assert_eq!(warm.ask(|reply| reply), Ok(2));
+            allow_memory(Some(1 << 20));
+            assert!(thread::Builder::new().spawn(|| ()).is_err());
+            for _ in 0..3 {
+                let answer = asker.ask(|reply| reply).unwrap();
+                assert!(matches!(answer, Err(AskError::NoThread(_))), "{answer:?}");
+                assert_eq!(pool.snapshot().stand_ins, 0);
+            }
+            allow_memory(None);
+            assert_eq!(asker.ask(|reply| reply), Ok(Ok(1)));
+        },
+    );
 }

@@ -124,3 +124,28 @@ impl fmt::Debug for Attention {
             .finish()
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wanted_and_whether_it_is_closed_is_shown() {
+        let attention = Attention::new();
+        let shown = |attention: &Attention| format!("{attention:?}");
+        assert_eq!(
+            shown(&attention),
+            "Attention { wanted: false, closed: false }"
+        );
+        attention.want();
+        assert_eq!(
+            shown(&attention),
+            "Attention { wanted: true, closed: false }"
+        );
+        attention.close();
+        assert_eq!(
+            shown(&attention),
+            "Attention { wanted: true, closed: true }"
+        );
+    }
+}

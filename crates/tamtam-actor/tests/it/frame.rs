@@ -456,3 +456,24 @@ fn a_panic_ends_one_actor_and_not_the_pump() {
         assert_eq!(drops.count(), 1);
     });
 }
+
+/// Elsewhere an actor gives way to others after 50 µs; in a frame the caller's budget says how long it may take.
+#[test]
+fn an_actor_of_a_frame_keeps_its_turn_however_long_a_message_takes() {
+    let mut frame = Frame::new();
+    let seen = Rc::new(RefCell::new(String::new()));
+    let actors = ['a', 'b'].map(|name| {
+        let seen = Rc::clone(&seen);
+        frame.spawn_fn(move |(): (), _| {
+            let begin = Instant::now();
+            while begin.elapsed() < Duration::from_micros(200) {}
+            seen.borrow_mut().push(name);
+        })
+    });
+    for _ in 0..100 {
+        actors[0].tell(()).unwrap();
+    }
+    actors[1].tell(()).unwrap();
+    frame.pump(Budget::unlimited());
+    assert_eq!(*seen.borrow(), "a".repeat(100) + "b");
+}
