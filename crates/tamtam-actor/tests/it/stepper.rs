@@ -318,23 +318,19 @@ fn time_passes_when_it_is_told_to() {
 #[test]
 fn the_steps_of_an_advance_are_counted_before_between_and_after_timers() {
     let stepper = Stepper::new();
-    let (actor, _names) = named(&stepper, "a");
-    actor[0].tell(()).unwrap();
+    let (actors, _names) = named(&stepper, "a");
+    let actor = &actors[0];
+    actor.tell(()).unwrap();
     for seconds in [1, 2] {
-        actor[0].tell_after(std::time::Duration::from_secs(seconds), ());
+        actor.tell_after(Duration::from_secs(seconds), ());
     }
-    // A step for the mail that was there, and for each timer one that opens the door and one for its message.
     let before = stepper.run();
-    let first = stepper.advance(std::time::Duration::from_secs(1));
-    let second = stepper.advance(std::time::Duration::from_secs(2));
+    let first = stepper.advance(Duration::from_secs(1));
+    let second = stepper.advance(Duration::from_secs(2));
     assert!(before > 0 && first > 0);
     assert_eq!(first, second);
-    let actor = &actor[0];
     for seconds in [1, 2] {
-        actor.tell_after(std::time::Duration::from_secs(seconds), ());
+        actor.tell_after(Duration::from_secs(seconds), ());
     }
-    assert_eq!(
-        stepper.advance(std::time::Duration::from_secs(3)),
-        first + second
-    );
+    assert_eq!(stepper.advance(Duration::from_secs(3)), first + second);
 }
