@@ -53,6 +53,7 @@ pages! {
     rows_tool = "rows/tool.md",
     lab = "lab.md",
     platforms = "platforms.md",
+    link = "link.md",
     moving = "moving/index.md",
     moving_from_crossbeam = "moving/crossbeam.md",
     moving_from_std = "moving/std.md",

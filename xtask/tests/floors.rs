@@ -213,6 +213,7 @@ fn our_own_crates_keep_to_their_floors() {
         "tamtam-channel",
         "tamtam-rows",
         "tamtam-amf",
+        "tamtam-link",
         "tamtam-lab",
     ];
     let mut said = Vec::new();

@@ -68,13 +68,14 @@ fn a_constant_that_does_not_say_what_it_bounds_is_found() {
     );
 }
 
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "tamtam",
     "tamtam-wait",
     "tamtam-channel",
     "tamtam-actor",
     "tamtam-rows",
     "tamtam-amf",
+    "tamtam-link",
     "tamtam-lab",
     "tamtam-cli",
 ];

@@ -15,12 +15,16 @@ use crate::reply::{Answer, AskedBy, Reply};
 use crate::task::ThreadWait;
 use crate::waits::{GRACE, HeldWait, Waiting};
 
+#[cfg(feature = "serde")]
+mod far;
 mod noting;
 mod outlet;
 mod recipient;
 mod tell_future;
 mod weak;
 
+#[cfg(feature = "serde")]
+pub use far::FarHold;
 pub(crate) use noting::Envelope;
 pub(crate) use outlet::Outlet;
 pub use tell_future::TellFuture;

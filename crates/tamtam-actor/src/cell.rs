@@ -41,6 +41,8 @@ mod at_work;
 mod door;
 mod dropped;
 mod ending;
+#[cfg(feature = "serde")]
+mod far;
 mod lifeline;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
@@ -52,6 +54,8 @@ mod state;
 pub(crate) use at_work::{AnyActor, AtWork, Kind, Muted};
 pub(crate) use door::Door;
 pub(crate) use dropped::{dropping_for, why_dropped};
+#[cfg(feature = "serde")]
+pub use far::{Encode, FarActor, FarCell};
 pub(crate) use lifeline::{Concerned, Lifeline, WatchKey, Watched, Watcher};
 
 pub(crate) use state::State;
@@ -423,6 +427,7 @@ impl<M> Cell<M> {
             name: self.name(),
             message_type,
             why,
+            bytes: None,
         });
     }
 

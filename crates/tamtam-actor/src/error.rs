@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::ended::{EndReason, Panicked};
 use crate::id::{ActorId, Called, name_of};
+use crate::mailbox::Loss;
 use crate::task::Stuck;
 use crate::waits::Cycle;
 
@@ -32,10 +33,62 @@ pub struct TellError<M> {
     why: Refusal,
     /// Whose mailbox it is.
     to: ActorId,
-    /// Those who wait for each other, if that is why.
-    cycle: Option<Box<Cycle>>,
+    /// What there is to say of it beside that.
+    detail: Detail,
     /// The lock is never taken: it says that the message is not looked at through a shared error.
     message: Mutex<M>,
+}
+
+/// What there is to say of a refusal beside its kind.
+enum Detail {
+    None,
+    /// Those who wait for each other.
+    Cycle(Box<Cycle>),
+    /// What a link says.
+    #[cfg_attr(not(feature = "serde"), allow(dead_code))]
+    Link(LinkFailure),
+}
+
+/// What a link to an actor in another process says of a message or an answer that it could not carry.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::AskError;
+///
+/// fn explain(error: &AskError) {
+///     if let AskError::Unreachable(failure) = error {
+///         eprintln!("the other process: {failure}");
+///     }
+/// }
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct LinkFailure(Arc<Box<str>>);
+
+impl LinkFailure {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(text: impl Into<Box<str>>) -> Self {
+        LinkFailure(Arc::new(text.into()))
+    }
+
+    /// What has happened, and to what.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for LinkFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl fmt::Debug for LinkFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
+    }
 }
 
 /// Why a message was not accepted.
@@ -61,6 +114,13 @@ pub enum Refusal {
     /// The mailbox has no room, and will not have any: the sending actor [holds](crate::Context::hold) for room in the mailbox
     /// of one that waits for it in turn. See [`TellError::cycle`].
     Cycle,
+    /// The actor lives in another process, and the link to that has ended. See [`TellError::failure`].
+    Unreachable,
+    /// The actor lives in another process, and the message cannot be written as bytes. See [`TellError::failure`].
+    NotEncodable,
+    /// The actor lives in another process, and the message takes more bytes than its link carries at once. See
+    /// [`TellError::failure`].
+    TooLarge,
 }
 
 impl<M> TellError<M> {
@@ -68,7 +128,7 @@ impl<M> TellError<M> {
         TellError {
             why: Refusal::Full,
             to,
-            cycle: None,
+            detail: Detail::None,
             message: Mutex::new(message),
         }
     }
@@ -77,7 +137,7 @@ impl<M> TellError<M> {
         TellError {
             why: Refusal::Stopped,
             to,
-            cycle: None,
+            detail: Detail::None,
             message: Mutex::new(message),
         }
     }
@@ -86,8 +146,29 @@ impl<M> TellError<M> {
         TellError {
             why: Refusal::Cycle,
             to,
-            cycle: Some(Box::new(cycle)),
+            detail: Detail::Cycle(Box::new(cycle)),
             message: Mutex::new(message),
+        }
+    }
+
+    /// Of a message that was to go to another process.
+    #[cfg(feature = "serde")]
+    pub(crate) fn not_sent(to: ActorId, message: M, why: Refusal, failure: LinkFailure) -> Self {
+        TellError {
+            why,
+            to,
+            detail: Detail::Link(failure),
+            message: Mutex::new(message),
+        }
+    }
+
+    /// What the message is counted as if it cannot come back.
+    pub(crate) fn loss(&self) -> Loss {
+        match self.why {
+            Refusal::Full | Refusal::Cycle => Loss::DroppedNewest,
+            Refusal::Stopped => Loss::Stopped,
+            Refusal::Unreachable => Loss::Unreachable,
+            Refusal::NotEncodable | Refusal::TooLarge => Loss::NotEncodable,
         }
     }
 
@@ -101,7 +182,7 @@ impl<M> TellError<M> {
         TellError {
             why: self.why,
             to: self.to,
-            cycle: self.cycle,
+            detail: self.detail,
             message: Mutex::new(message),
         }
     }
@@ -144,7 +225,19 @@ impl<M> TellError<M> {
     /// counts as one if it has stood for 0.2 seconds.
     #[must_use]
     pub fn cycle(&self) -> Option<&Cycle> {
-        self.cycle.as_deref()
+        match &self.detail {
+            Detail::Cycle(cycle) => Some(cycle),
+            Detail::None | Detail::Link(_) => None,
+        }
+    }
+
+    /// What the link says, if the actor lives in another process and that is why the message was not accepted.
+    #[must_use]
+    pub fn failure(&self) -> Option<&LinkFailure> {
+        match &self.detail {
+            Detail::Link(failure) => Some(failure),
+            Detail::None | Detail::Cycle(_) => None,
+        }
     }
 }
 
@@ -159,7 +252,7 @@ impl<M> fmt::Debug for TellError<M> {
 
 impl<M> fmt::Display for TellError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(cycle) = &self.cycle {
+        if let Some(cycle) = self.cycle() {
             return write!(
                 f,
                 "these actors wait for each other, and there would never be room in the mailbox: {cycle}; the message was \
@@ -168,7 +261,18 @@ impl<M> fmt::Display for TellError<M> {
         }
         let name = self.name();
         let actor = Called(self.to, name.as_deref());
+        if let Some(failure) = self.failure() {
+            return write!(f, "the message to actor {actor} was not sent: {failure}");
+        }
         match self.why {
+            Refusal::Unreachable => write!(
+                f,
+                "the process of actor {actor} is not reached any more: the message was not sent"
+            ),
+            Refusal::NotEncodable | Refusal::TooLarge => write!(
+                f,
+                "the message to actor {actor} cannot be carried to its process: it was not sent"
+            ),
             Refusal::Full | Refusal::Cycle => write!(
                 f,
                 "the mailbox of actor {actor} is full: the message was not sent; try later, or wait for room"
@@ -193,9 +297,16 @@ const _: () = assert!(size_of::<AskError>() <= 16);
 impl AskError {
     /// Of a question that was not accepted.
     pub(crate) fn refused<M>(error: &TellError<M>) -> Self {
+        let failure = || {
+            let failure = error.failure().cloned();
+            failure.unwrap_or_else(|| LinkFailure::new(error.to_string()))
+        };
         match error.why {
             Refusal::Full | Refusal::Cycle => AskError::Full(error.to),
             Refusal::Stopped => AskError::Stopped(error.to),
+            Refusal::Unreachable => AskError::Unreachable(failure()),
+            Refusal::NotEncodable => AskError::NotEncodable(failure()),
+            Refusal::TooLarge => AskError::TooLarge(failure()),
         }
     }
 
@@ -212,7 +323,11 @@ impl AskError {
             AskError::Unanswered
             | AskError::TimedOut
             | AskError::Cycle(_)
-            | AskError::OwnThread => None,
+            | AskError::OwnThread
+            | AskError::Unreachable(_)
+            | AskError::NotEncodable(_)
+            | AskError::NotDecodable(_)
+            | AskError::TooLarge(_) => None,
         }
     }
 
@@ -292,6 +407,16 @@ pub enum AskError {
     /// another thread waits, had no thread left for its turn: see [`NoThread`]. The question may still be handled; its answer
     /// goes nowhere.
     NoThread(NoThread),
+    /// The actor lives in another process, and the link to that has ended. Whether the question was handled is not known, unless
+    /// it was never sent: what is said tells.
+    Unreachable(LinkFailure),
+    /// The actor lives in another process, and the question, or its answer, cannot be written as bytes.
+    NotEncodable(LinkFailure),
+    /// The actor lives in another process, and the bytes of the question are none to its program, or those of the answer none to
+    /// this one: their types differ.
+    NotDecodable(LinkFailure),
+    /// The actor lives in another process, and the question, or its answer, takes more bytes than the link carries at once.
+    TooLarge(LinkFailure),
 }
 
 /// All threads of a pool waited in handlers: see [`AskError::NoThread`].
@@ -431,6 +556,21 @@ impl fmt::Display for AskError {
                     f,
                     "the handler of actor {actor} has not come back, and the actor was replaced: the question will not be answered"
                 );
+            }
+            AskError::Unreachable(failure) => {
+                return write!(f, "the actor's process is not reached: {failure}");
+            }
+            AskError::NotEncodable(failure) => {
+                return write!(f, "the question or its answer was not sent: {failure}");
+            }
+            AskError::NotDecodable(failure) => {
+                return write!(
+                    f,
+                    "the question or its answer was not understood: {failure}"
+                );
+            }
+            AskError::TooLarge(failure) => {
+                return write!(f, "the question or its answer is too large: {failure}");
             }
             AskError::Unanswered => {
                 "the question was dropped without an answer: the actor did not answer it, or stopped before its turn came"

@@ -13,7 +13,7 @@
 // | 13 | comm, life, listener, stepper | built on the face: other programs' callers, watches and supervisors, listeners, tests that step |
 // | 12 | frame, worker | homes of one thread |
 // | 11 | pool, spawner (one circle) | the pool, which a spawner is for unless another home is named; what is said of an actor before it is born |
-// | 10 | later, line, topic | timers of an actor; the executor of one thread; one message to many |
+// | 10 | later, line, link, topic | timers of an actor; the executor of one thread; replies and addresses on their way to another process; one message to many |
 // | 9 | actor, context, first_turn, pipe, restart, runner (one circle) | the actor and its turn |
 // | 8 | address | where an actor is reached |
 // | 7 | reply | the answer to a question |
@@ -23,7 +23,7 @@
 // | 3 | mailbox, time | queues and their policies; clock, wheel and timers |
 // | 2 | observe | records, snapshots, what is told |
 // | 1 | ended, waits | how actors end; who waits for whom |
-// | 0 | id, memory | the number and the name of an actor; slabs |
+// | 0 | id, memory, wire | the number and the name of an actor; slabs; values as bytes |
 
 mod actor;
 mod address;
@@ -39,6 +39,9 @@ mod id;
 mod later;
 mod life;
 mod line;
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+pub mod link;
 mod listener;
 mod mailbox;
 mod memory;
@@ -57,6 +60,8 @@ mod task;
 mod time;
 mod topic;
 mod waits;
+#[cfg(feature = "serde")]
+mod wire;
 mod worker;
 
 pub use actor::Actor;
@@ -65,7 +70,7 @@ pub use ask_future::AskFuture;
 pub use comm::Comm;
 pub use context::{Context, Here};
 pub use ended::{EndReason, Ended, Panicked};
-pub use error::{AskError, NoThread, Refusal, TellError};
+pub use error::{AskError, LinkFailure, NoThread, Refusal, TellError};
 pub use frame::{Budget, Frame, FrameHandle, Pumped};
 pub use id::ActorId;
 pub use life::{

@@ -12,6 +12,12 @@ use crate::mailbox::{Filler, Taker, oneshot};
 use crate::time::Timer;
 use crate::waits::OpenQuestion;
 
+#[cfg(feature = "serde")]
+mod lent;
+
+#[cfg(feature = "serde")]
+pub use lent::PendingReply;
+
 /// The way back of an answer: the handler of a question sends the answer with it, once.
 ///
 /// It lies in the question itself, so a message type says by itself what is answered and with what. It may be
@@ -34,7 +40,9 @@ use crate::waits::OpenQuestion;
 /// ```
 #[must_use = "dropping a reply tells the asker that there will be no answer"]
 pub struct Reply<R> {
-    way: Option<ReplyWay<R>>,
+    /// The lock is taken by those only who have the reply for a look: who asks whether it is awaited, and a link that takes the
+    /// way out of a message which it has written.
+    way: Mutex<Option<ReplyWay<R>>>,
 }
 
 enum ReplyWay<R> {
@@ -43,8 +51,7 @@ enum ReplyWay<R> {
     /// An actor or a task waits, or looks, or has given up.
     Slot(Arc<Slot<Result<R, AskError>>>),
     /// Something is done with the answer.
-    /// The lock is taken by those only who ask whether it is awaited, so that a reply may be shared.
-    Call(Mutex<Box<dyn Answered<R>>>),
+    Call(Box<dyn Answered<R>>),
 }
 
 /// What is done with an answer.
@@ -92,26 +99,26 @@ impl<R> Reply<R> {
     }
 
     pub(crate) fn to_continuation(then: Box<dyn Answered<R>>) -> Self {
+        Reply::by(ReplyWay::Call(then))
+    }
+
+    fn by(way: ReplyWay<R>) -> Self {
         Reply {
-            way: Some(ReplyWay::Call(Mutex::new(then))),
+            way: Mutex::new(Some(way)),
         }
     }
 
     /// For a thread that does nothing but wait, and is in no actor's turn.
     pub(crate) fn open_for_thread() -> (Self, ThreadAnswer<R>) {
         let (filler, taker) = oneshot();
-        let reply = Reply {
-            way: Some(ReplyWay::Thread(filler)),
-        };
+        let reply = Reply::by(ReplyWay::Thread(filler));
         (reply, ThreadAnswer(taker))
     }
 
     /// For all others.
     pub(crate) fn open() -> (Self, Answer<R>) {
         let slot = Arc::new(Slot::new());
-        let reply = Reply {
-            way: Some(ReplyWay::Slot(Arc::clone(&slot))),
-        };
+        let reply = Reply::by(ReplyWay::Slot(Arc::clone(&slot)));
         (reply, Answer(slot))
     }
 
@@ -124,41 +131,51 @@ impl<R> Reply<R> {
     /// Whether the answer is still waited for, as far as is known: a handler may save itself the work
     /// for an asker that has given up.
     pub fn is_awaited(&self) -> bool {
-        match &self.way {
-            Some(ReplyWay::Thread(filler)) => filler.is_awaited(),
-            Some(ReplyWay::Slot(slot)) => Arc::strong_count(slot) > 1,
-            Some(ReplyWay::Call(then)) => {
-                let then = then.lock().unwrap_or_else(PoisonError::into_inner);
-                then.is_awaited()
-            }
-            None => false,
-        }
+        let way = self.way.lock().unwrap_or_else(PoisonError::into_inner);
+        way.as_ref().is_some_and(ReplyWay::is_awaited)
+    }
+
+    fn take_way(&mut self) -> Option<ReplyWay<R>> {
+        self.way
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 
     fn finish(&mut self, answer: Result<R, AskError>) {
-        match self.way.take() {
+        match self.take_way() {
             Some(ReplyWay::Thread(filler)) => filler.fill(answer),
             // The slot is empty: there is one answer to each question.
             Some(ReplyWay::Slot(slot)) => drop(slot.try_put(answer)),
-            Some(ReplyWay::Call(then)) => {
-                let then = then.into_inner();
-                then.unwrap_or_else(PoisonError::into_inner)
-                    .answered(answer);
-            }
+            Some(ReplyWay::Call(then)) => then.answered(answer),
             None => {}
+        }
+    }
+}
+
+impl<R> ReplyWay<R> {
+    fn is_awaited(&self) -> bool {
+        match self {
+            ReplyWay::Thread(filler) => filler.is_awaited(),
+            ReplyWay::Slot(slot) => Arc::strong_count(slot) > 1,
+            ReplyWay::Call(then) => then.is_awaited(),
         }
     }
 }
 
 impl<R> Drop for Reply<R> {
     fn drop(&mut self) {
-        let Some(way) = self.way.take() else { return };
+        let way = self.way.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if way.is_none() {
+            return;
+        }
         if std::thread::panicking() {
             // Why, is not known before the panic has come to its end.
-            let mut this = Reply { way: Some(way) };
+            let mut this = Reply {
+                way: Mutex::new(way.take()),
+            };
             return owed::owe(move |why| this.finish(Err(why)));
         }
-        self.way = Some(way);
         self.finish(Err(why_dropped()));
     }
 }

@@ -14,6 +14,10 @@ pub use tamtam_channel as channel;
 #[cfg(feature = "actor")]
 pub use tamtam_actor as actor;
 
+/// Actors of other processes behind the same addresses, over sockets and pipes: the whole of the crate `tamtam-link`.
+#[cfg(feature = "link")]
+pub use tamtam_link as link;
+
 /// Tables on their way: the row set and its packed encoding: the whole of the crate `tamtam-rows` as it is without
 /// features. Programs that want its other forms depend on that crate beside this one.
 #[cfg(feature = "rows")]

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use crate::root;
 
-const CRATES: [&str; 5] = [
+const CRATES: [&str; 6] = [
     "tamtam-actor",
     "tamtam-amf",
     "tamtam-channel",
+    "tamtam-link",
     "tamtam-rows",
     "tamtam-wait",
 ];

@@ -58,8 +58,9 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Noting<M, COUNTED>
         pushed.map_err(|refused| refused.map(Envelope::open))
     }
 
-    fn fill(&self, message: M, asked_by: Option<AskedBy>) {
-        self.0.fill(Envelope { message, asked_by }, None);
+    fn fill(&self, message: M, asked_by: Option<AskedBy>) -> Result<(), TellError<M>> {
+        let filled = self.0.fill(Envelope { message, asked_by }, None);
+        filled.map_err(|refused| refused.map(Envelope::open))
     }
 
     fn reserve(&self, when: WhenNoRoom) -> Reserved {

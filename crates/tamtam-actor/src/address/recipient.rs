@@ -8,7 +8,7 @@ use crate::cell::{AnyActor, Cell, Door, System};
 use crate::error::TellError;
 use crate::id::ActorId;
 use crate::mailbox::{Level, Loss, Reserved, WhenNoRoom};
-use crate::reply::AskedBy;
+use crate::reply::{AskedBy, refuse};
 use crate::task::ThreadWait;
 
 /// A cell; if it is counted, with one of its addresses.
@@ -53,7 +53,7 @@ pub(crate) trait Recipient<M> {
         asked_by: Option<AskedBy>,
     ) -> Result<(), TellError<M>> {
         match self.reserve(when) {
-            Reserved::Place => self.fill(message, asked_by),
+            Reserved::Place => return self.fill(message, asked_by),
             Reserved::Dropped => {
                 self.note_lost(core::any::type_name::<M>(), Loss::DroppedNewest);
                 drop(message);
@@ -68,7 +68,11 @@ pub(crate) trait Recipient<M> {
 
     fn reserve(&self, when: WhenNoRoom) -> Reserved;
     /// Sends a message to the place that was kept, and says who waits for an answer to it.
-    fn fill(&self, message: M, asked_by: Option<AskedBy>);
+    ///
+    /// # Errors
+    ///
+    /// If it is to go far and cannot: then it comes back, and the place is no longer kept.
+    fn fill(&self, message: M, asked_by: Option<AskedBy>) -> Result<(), TellError<M>>;
     /// Whether it is of use to say who waits for an answer.
     fn notes_askers(&self) -> bool;
     /// Gives the place back.
@@ -89,6 +93,12 @@ pub(crate) trait Recipient<M> {
     /// Where the actor's task lies when it is due.
     fn location(&self) -> usize;
     fn name(&self) -> Option<Arc<str>>;
+
+    /// What holds the actor, if it is in another process, and messages go there as they are.
+    #[cfg(feature = "serde")]
+    fn far_hold(&self) -> Option<&Arc<super::FarHold>> {
+        None
+    }
 }
 
 impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
@@ -96,8 +106,9 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
         self.0.reserve(when)
     }
 
-    fn fill(&self, message: M, _: Option<AskedBy>) {
+    fn fill(&self, message: M, _: Option<AskedBy>) -> Result<(), TellError<M>> {
         self.0.push_reserved(message);
+        Ok(())
     }
 
     fn notes_askers(&self) -> bool {
@@ -181,7 +192,7 @@ where
         self.inner.reserve(when)
     }
 
-    fn fill(&self, message: N, asked_by: Option<AskedBy>) {
+    fn fill(&self, message: N, asked_by: Option<AskedBy>) -> Result<(), TellError<N>> {
         /// If `make` panics, nothing comes to the place.
         struct Kept<'a, M>(&'a (dyn Recipient<M> + Send + Sync));
 
@@ -194,7 +205,13 @@ where
         let kept = Kept(&*self.inner);
         let made = (self.make)(message);
         core::mem::forget(kept);
-        self.inner.fill(made, asked_by);
+        if let Err(error) = self.inner.fill(made, asked_by) {
+            // There is no way back to what it was made of; who waits for an answer to it hears why there is none.
+            let why = error.loss();
+            refuse(error);
+            self.inner.note_lost(core::any::type_name::<M>(), why);
+        }
+        Ok(())
     }
 
     fn notes_askers(&self) -> bool {

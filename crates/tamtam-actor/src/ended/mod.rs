@@ -75,6 +75,8 @@ pub enum EndReason {
     },
     /// An actor that it is [linked](crate::Context::link) with has ended abnormally.
     Linked(Arc<Ended>),
+    /// It lives in another process, and the link to that has ended: whether the actor has, is not known.
+    LinkLost(Arc<str>),
 }
 
 impl EndReason {
@@ -83,7 +85,10 @@ impl EndReason {
     pub fn is_abnormal(&self) -> bool {
         match self {
             EndReason::Stopped | EndReason::NoAddresses | EndReason::HomeEnded => false,
-            EndReason::Panicked(_) | EndReason::GaveUp { .. } | EndReason::Linked(_) => true,
+            EndReason::Panicked(_)
+            | EndReason::GaveUp { .. }
+            | EndReason::Linked(_)
+            | EndReason::LinkLost(_) => true,
         }
     }
 }
@@ -102,6 +107,7 @@ impl fmt::Display for EndReason {
                 "it panicked again after {restarts} restarts, and no more are allowed: {message}"
             ),
             EndReason::Linked(other) => write!(f, "it is linked with {other}"),
+            EndReason::LinkLost(text) => write!(f, "the link to its process has ended: {text}"),
         }
     }
 }

@@ -53,6 +53,18 @@ impl Panicked {
         })
     }
 
+    /// The panic of an actor in another process, of which this was told.
+    #[cfg(feature = "serde")]
+    pub(crate) fn told(actor: ActorId, name: Option<String>, message: String) -> Self {
+        Panicked {
+            inner: Arc::new(PanicText {
+                actor,
+                name: name.map(Arc::from),
+                message: message.into(),
+            }),
+        }
+    }
+
     /// The number of the actor: see [`Address::id`](crate::Address::id).
     #[must_use]
     pub fn actor(&self) -> ActorId {

@@ -50,6 +50,12 @@ pub enum Loss {
     DroppedOldest,
     /// A later one about the same took its place: see [`Spawner::latest_by`](crate::Spawner::latest_by).
     Replaced,
+    /// It was to go to another process, which is not reached any more.
+    Unreachable,
+    /// It was to go to another process, and cannot be written as bytes, or takes more of them than the link carries at once.
+    NotEncodable,
+    /// It came from another process, and its bytes are no message of the actor's type.
+    NotDecodable,
 }
 
 impl fmt::Display for Loss {
@@ -61,6 +67,9 @@ impl fmt::Display for Loss {
             Loss::DroppedNewest => "there was no room for the message",
             Loss::DroppedOldest => "there was no room, and the message was the oldest",
             Loss::Replaced => "a later message took its place",
+            Loss::Unreachable => "the process of the actor is not reached any more",
+            Loss::NotEncodable => "it could not be written as bytes for another process",
+            Loss::NotDecodable => "its bytes, from another process, are no such message",
         })
     }
 }
@@ -91,6 +100,8 @@ pub struct DeadLetter {
     pub message_type: &'static str,
     /// Why it was lost.
     pub why: Loss,
+    /// The message as it came from another process, where that is all there is of it: see [`Loss::NotDecodable`].
+    pub bytes: Option<Arc<[u8]>>,
 }
 
 impl fmt::Display for DeadLetter {
@@ -100,6 +111,7 @@ impl fmt::Display for DeadLetter {
             name,
             message_type,
             why,
+            bytes: _,
         } = self;
         let actor = Called(*actor, name.as_deref());
         write!(

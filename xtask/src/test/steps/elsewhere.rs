@@ -193,7 +193,7 @@ pub(crate) fn targets(stage: &Stage) -> Result<()> {
         };
         // The libraries that are to compile everywhere.
         run(&mut check(
-            "-p tamtam-amf -p tamtam-wait -p tamtam-channel -p tamtam-actor -p tamtam --all-features",
+            "-p tamtam-amf -p tamtam-wait -p tamtam-channel -p tamtam-actor -p tamtam-link -p tamtam --all-features",
         ))?;
         run(check("-p tamtam-rows --no-default-features")
             .arg("--features")

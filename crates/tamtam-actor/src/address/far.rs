@@ -1,0 +1,160 @@
+//! The way to an actor in another process.
+
+use core::marker::PhantomData;
+use std::sync::Arc;
+
+use serde::Serialize;
+use tamtam_wait::Source;
+
+use super::recipient::Recipient;
+use super::{Address, Way};
+use crate::cell::{AnyActor, Door, FarCell};
+use crate::error::TellError;
+use crate::id::ActorId;
+use crate::mailbox::{Level, Loss, Reserved, WhenNoRoom};
+use crate::reply::AskedBy;
+use crate::task::ThreadWait;
+
+/// An address of the actor, among others: when the last one is gone, the other process is told.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct FarHold(Arc<FarCell>);
+
+impl FarHold {
+    /// The first of them.
+    pub fn first(cell: Arc<FarCell>) -> Arc<Self> {
+        Arc::new(FarHold(cell))
+    }
+
+    /// What stands here for the actor.
+    pub fn cell(&self) -> &Arc<FarCell> {
+        &self.0
+    }
+}
+
+impl Drop for FarHold {
+    fn drop(&mut self) {
+        self.0.far().release();
+    }
+}
+
+/// Writes messages for an actor in another process.
+struct Far<M> {
+    hold: Arc<FarHold>,
+    messages: PhantomData<fn(M)>,
+}
+
+impl<M: Serialize + 'static> Address<M> {
+    /// The address of an actor in another process, which takes such messages.
+    pub(crate) fn far(hold: Arc<FarHold>) -> Self {
+        Address {
+            way: Way::Through(Arc::new(Far {
+                hold,
+                messages: PhantomData,
+            })),
+        }
+    }
+}
+
+impl<M> Address<M> {
+    /// What holds the actor in another process that this leads to, without a mapping in between.
+    pub(crate) fn far_hold(&self) -> Option<&Arc<FarHold>> {
+        match &self.way {
+            Way::Here(_) => None,
+            Way::Through(recipient) => recipient.far_hold(),
+        }
+    }
+
+    /// What tells this way to the actor from others, as long as it is kept.
+    pub(crate) fn key(&self) -> usize {
+        match &self.way {
+            Way::Here(held) => Arc::as_ptr(&held.0).addr(),
+            Way::Through(recipient) => Arc::as_ptr(recipient).cast::<()>().addr(),
+        }
+    }
+}
+
+impl<M: Serialize + 'static> Recipient<M> for Far<M> {
+    fn reserve(&self, _: WhenNoRoom) -> Reserved {
+        if self.is_stopped() {
+            Reserved::Full
+        } else {
+            Reserved::Place
+        }
+    }
+
+    fn fill(&self, message: M, _: Option<AskedBy>) -> Result<(), TellError<M>> {
+        let mut encode = |bytes: &mut Vec<u8>| crate::wire::encode(&message, bytes);
+        match self.hold.0.far().tell(&mut encode) {
+            Ok(()) => Ok(()),
+            Err((why, failure)) => Err(TellError::not_sent(self.id(), message, why, failure)),
+        }
+    }
+
+    fn notes_askers(&self) -> bool {
+        false
+    }
+
+    fn release(&self) {}
+
+    fn with_room(&self, _: &mut dyn FnMut(&dyn Source)) {}
+
+    fn note_lost(&self, message_type: &'static str, why: Loss) {
+        self.hold.0.note_lost(message_type, why);
+    }
+
+    fn id(&self) -> ActorId {
+        self.hold.0.id()
+    }
+
+    fn stop(&self) {
+        self.hold.0.far().stop();
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.hold.0.is_stopped()
+    }
+
+    fn lost(&self) -> u64 {
+        self.hold.0.lost()
+    }
+
+    fn begin_wait(&self) -> Option<ThreadWait> {
+        Some(ThreadWait::PLAIN)
+    }
+
+    fn outlet(&self) -> Arc<dyn Recipient<M> + Send + Sync> {
+        Arc::new(Far {
+            hold: Arc::clone(&self.hold),
+            messages: PhantomData,
+        })
+    }
+
+    fn door(&self) -> Arc<dyn Door> {
+        Arc::clone(&self.hold.0) as Arc<dyn Door>
+    }
+
+    fn waits(&self) -> bool {
+        false
+    }
+
+    fn level(&self) -> Option<Level> {
+        None
+    }
+
+    fn place(&self) -> Arc<dyn AnyActor> {
+        Arc::clone(&self.hold.0) as Arc<dyn AnyActor>
+    }
+
+    fn location(&self) -> usize {
+        Arc::as_ptr(&self.hold.0).addr()
+    }
+
+    fn name(&self) -> Option<Arc<str>> {
+        AnyActor::name(&*self.hold.0)
+    }
+
+    fn far_hold(&self) -> Option<&Arc<FarHold>> {
+        Some(&self.hold)
+    }
+}

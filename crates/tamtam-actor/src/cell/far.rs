@@ -1,0 +1,228 @@
+//! The near side of an actor in another process: its number here, who watches it, and what a link does for it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tamtam_wait::contain;
+
+use super::{AnyActor, Concerned, Continuation, Door, Lifeline, System, WatchKey, Watcher};
+use crate::ended::{EndReason, Ended};
+use crate::error::{LinkFailure, Refusal};
+use crate::id::ActorId;
+use crate::mailbox::{DeadLetter, Loss, tell_of};
+use crate::observe::told;
+use crate::time::Time;
+
+/// Writes a message behind the bytes given.
+pub type Encode<'a> = &'a mut dyn FnMut(&mut Vec<u8>) -> Result<(), String>;
+
+/// What a link does for an actor at its other end.
+#[doc(hidden)]
+pub trait FarActor: Send + Sync {
+    /// Sends a message.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not sent; then what was lent to the link with it is taken back.
+    fn tell(&self, encode: Encode<'_>) -> Result<(), (Refusal, LinkFailure)>;
+
+    /// Which link it is of, and under which number the other side knows the actor.
+    fn place(&self) -> (usize, u64);
+
+    /// Lets the actor stop at once.
+    fn stop(&self);
+
+    /// Lets the actor stop when it has handled what it was sent before this.
+    fn finish(&self);
+
+    /// Says, once, that the end of the actor is of interest also when its last address is gone here.
+    fn watch(&self, cell: Arc<FarCell>);
+
+    /// The last address is gone here.
+    fn release(&self);
+
+    /// Does something on a thread of the link's: what a timer is for.
+    fn later(&self, what: Box<dyn FnOnce() + Send>);
+}
+
+/// What stands here for an actor in another process.
+#[doc(hidden)]
+pub struct FarCell {
+    id: ActorId,
+    life: Lifeline,
+    message_type: &'static str,
+    has_ended: AtomicBool,
+    is_watched: AtomicBool,
+    lost: AtomicU64,
+    time: Time,
+    far: Box<dyn FarActor>,
+}
+
+impl FarCell {
+    /// For an actor of this name whose messages have this type, for people to read. Its timers run by this time.
+    pub fn new(
+        name: Option<Arc<str>>,
+        message_type: &'static str,
+        time: Time,
+        far: Box<dyn FarActor>,
+    ) -> Arc<Self> {
+        let life = Lifeline::new();
+        if let Some(name) = name {
+            life.set_name(name);
+        }
+        Arc::new(FarCell {
+            id: ActorId::next(),
+            life,
+            message_type,
+            has_ended: AtomicBool::new(false),
+            is_watched: AtomicBool::new(false),
+            lost: AtomicU64::new(0),
+            time,
+            far,
+        })
+    }
+
+    /// The number that the actor has in this process.
+    pub fn id(&self) -> ActorId {
+        self.id
+    }
+
+    /// What the link does for it.
+    pub fn far(&self) -> &dyn FarActor {
+        &*self.far
+    }
+
+    /// The actor has ended, or the link to it has: those who watch it are told. Only the first time counts.
+    pub fn end(&self, reason: EndReason) {
+        if self.has_ended.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let Concerned {
+            reason,
+            watchers,
+            watched,
+        } = self.life.end(reason);
+        let ended = self.ended(reason);
+        for (_, watcher) in watchers {
+            contain(|| watcher(&ended));
+        }
+        for (key, watched) in watched {
+            if let Some(place) = watched.place.upgrade() {
+                contain(|| place.life().forget_watcher(key));
+            }
+        }
+    }
+
+    /// Whether the actor is known to have ended.
+    pub fn is_stopped(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_lost(&self, message_type: &'static str, why: Loss) {
+        self.lost.fetch_add(1, Ordering::Relaxed);
+        told::lost(self.id, message_type);
+        tell_of(|| DeadLetter {
+            actor: self.id,
+            name: self.life.name(),
+            message_type,
+            why,
+            bytes: None,
+        });
+    }
+
+    fn ended(&self, reason: EndReason) -> Ended {
+        Ended {
+            id: self.id,
+            name: self.life.name(),
+            reason,
+        }
+    }
+}
+
+impl AnyActor for FarCell {
+    fn id(&self) -> ActorId {
+        self.id
+    }
+
+    fn message_type(&self) -> &'static str {
+        self.message_type
+    }
+
+    fn name(&self) -> Option<Arc<str>> {
+        self.life.name()
+    }
+
+    fn replace(&self) -> bool {
+        false
+    }
+
+    fn is_on_this_thread(&self) -> bool {
+        false
+    }
+
+    // It is muted at its own side, if at all.
+    fn mute(&self) {}
+
+    fn unmute(self: Arc<Self>) {}
+
+    fn life(&self) -> &Lifeline {
+        &self.life
+    }
+
+    fn watch(self: Arc<Self>, key: WatchKey, watcher: Watcher) {
+        match self.life.add_watcher(key, watcher) {
+            Ok(()) => {
+                if !self.is_watched.swap(true, Ordering::AcqRel) {
+                    self.far.watch(Arc::clone(&self));
+                }
+            }
+            Err((reason, watcher)) => watcher(&self.ended(reason)),
+        }
+    }
+
+    fn send(self: Arc<Self>, system: System) {
+        match system {
+            System::Continue(with) => self.knock(with),
+            System::Stop | System::End(_) => self.far.stop(),
+            System::Finish => self.far.finish(),
+            // These are for instances, and for turns; there are none here.
+            System::Resume(_)
+            | System::Suspend(_)
+            | System::Look
+            | System::Settle(_)
+            | System::Orphaned => {}
+        }
+    }
+}
+
+impl Door for FarCell {
+    fn knock(self: Arc<Self>, with: Box<dyn Continuation>) {
+        // What comes this way is a timer's, and looks at no runner.
+        self.far.later(Box::new(move || with.go_on(&mut ())));
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_stopped()
+    }
+
+    fn count_lost(&self, why: Loss) {
+        self.note_lost(self.message_type, why);
+    }
+
+    fn time(&self) -> &Time {
+        &self.time
+    }
+}
+
+impl core::fmt::Debug for FarCell {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("FarCell")
+            .field("id", &self.id)
+            .field("stopped", &self.is_stopped())
+            .finish_non_exhaustive()
+    }
+}

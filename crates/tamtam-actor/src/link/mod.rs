@@ -1,0 +1,434 @@
+//! What a link between two processes needs of actors: messages, replies and addresses as bytes. For `tamtam-link`; no promise is
+//! made to others.
+//!
+//! A [`Reply`] or an [`Address`] in a message is written as the number under which the link knows it. Which link that is, a
+//! thread knows by its [`Scope`].
+
+use core::any::{Any, TypeId};
+use core::cell::RefCell;
+use core::fmt;
+use std::sync::Arc;
+
+use serde::de::{DeserializeOwned, Error as _};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use crate::address::FarHold;
+pub use crate::cell::{Encode, FarActor, FarCell};
+pub use crate::reply::PendingReply;
+pub use crate::wire::{decode, encode};
+
+use crate::address::Address;
+use crate::cell::WatchKey;
+use crate::ended::{EndReason, Ended, Panicked};
+use crate::error::{AskError, LinkFailure};
+use crate::id::ActorId;
+use crate::mailbox::{DeadLetter, Loss, tell_of};
+use crate::reply::{Answered, Reply};
+use crate::wire::say;
+
+/// What a link has of replies and addresses.
+pub trait Tables: Send + Sync {
+    /// Takes a way back, which the other side knows by this number.
+    fn lend_reply(&self, reply: Arc<dyn PendingReply>) -> Result<u64, String>;
+
+    /// The way back that the other side knows by this number.
+    fn take_reply(&self, number: u64) -> Result<Box<dyn FarReply>, String>;
+
+    /// Lets the other side have an address.
+    fn export(&self, exported: Arc<dyn Exported>) -> Result<FarPlace, String>;
+
+    /// The link's number for an actor at its other end; `None` for one at another link's.
+    fn place_of(&self, cell: &FarCell) -> Option<FarPlace>;
+
+    /// What an address leads to that was received.
+    fn import(&self, place: FarPlace, message_type: &'static str) -> Result<Imported, String>;
+}
+
+/// Where an actor is, as the side sees it that has written this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum FarPlace {
+    /// With the writer, who knows it by this number.
+    Here(u64),
+    /// With the reader, who knows it by this number.
+    There(u64),
+}
+
+/// What an address leads to.
+pub enum Imported {
+    /// An actor at the other end.
+    Far(Arc<FarHold>),
+    /// One of this process.
+    Own(Arc<dyn Exported>),
+}
+
+impl fmt::Debug for Imported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Imported::Far(hold) => f.debug_tuple("Far").field(hold).finish(),
+            Imported::Own(exported) => f.debug_tuple("Own").field(&exported.id()).finish(),
+        }
+    }
+}
+
+/// The way of an answer back to another process.
+pub trait FarReply: Send {
+    /// Sends the answer.
+    fn answer(self: Box<Self>, encode: Encode<'_>);
+
+    /// Says why there is none.
+    fn fail(self: Box<Self>, why: AskError);
+
+    /// Whether the other side still waits, as far as is known.
+    fn is_awaited(&self) -> bool;
+}
+
+/// An address that another process has.
+pub trait Exported: Any + Send + Sync {
+    /// What tells the actor, and the way to it, from others, as long as this is kept.
+    fn key(&self) -> (usize, TypeId);
+
+    /// The number of the actor in this process.
+    fn id(&self) -> ActorId;
+
+    /// The type of its messages, for people to read.
+    fn message_type(&self) -> &'static str;
+
+    /// The name of the actor.
+    fn name(&self) -> Option<Arc<str>>;
+
+    /// Gives the actor a message.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are no such message: then a dead letter was told with them. A message that the actor refuses is a dead
+    /// letter, too; who waits for an answer to it is told.
+    fn receive(&self, bytes: &[u8]) -> Result<(), String>;
+
+    /// Stops the actor.
+    fn stop(&self);
+
+    /// Lets it handle what it has, and stop then.
+    fn finish(&self);
+
+    /// Calls this when the actor has ended.
+    fn watch(&self, then: Box<dyn FnOnce(&Ended) + Send>) -> Watching;
+}
+
+/// A watch of an actor's end, which ends with this.
+pub struct Watching(Box<dyn FnMut() + Send>);
+
+impl fmt::Debug for Watching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watching").finish_non_exhaustive()
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+thread_local! {
+    static SCOPE: RefCell<Option<Arc<dyn Tables>>> = const { RefCell::new(None) };
+}
+
+/// The link for which this thread writes or reads, as long as this is kept.
+pub struct Scope {
+    before: Option<Arc<dyn Tables>>,
+}
+
+impl Scope {
+    /// From now on it is this one.
+    #[must_use]
+    pub fn enter(tables: Arc<dyn Tables>) -> Self {
+        let before = SCOPE.with(|scope| scope.replace(Some(tables)));
+        Scope { before }
+    }
+
+    fn current(of: &str) -> Result<Arc<dyn Tables>, String> {
+        let current = SCOPE.with(|scope| scope.borrow().clone());
+        current
+            .ok_or_else(|| format!("{of} goes through a link to another process, and nowhere else"))
+    }
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        let before = self.before.take();
+        drop(SCOPE.with(|scope| scope.replace(before)));
+    }
+}
+
+impl<R: DeserializeOwned + Send + 'static> Serialize for Reply<R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let number = Scope::current("a Reply").and_then(|tables| {
+            let lent = self.lend().ok_or("the Reply has been used")?;
+            tables.lend_reply(lent)
+        });
+        let number = number.map_err(|error| S::Error::custom(say(error)))?;
+        serializer.serialize_u64(number)
+    }
+}
+
+impl<'de, R: Serialize + Send + 'static> Deserialize<'de> for Reply<R> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = u64::deserialize(deserializer)?;
+        let far = Scope::current("a Reply").and_then(|tables| tables.take_reply(number));
+        let far = far.map_err(|error| D::Error::custom(say(error)))?;
+        Ok(Reply::to_continuation(Box::new(AnswerFar(far))))
+    }
+}
+
+/// Sends an answer to another process.
+struct AnswerFar(Box<dyn FarReply>);
+
+impl<R: Serialize + Send> Answered<R> for AnswerFar {
+    fn answered(self: Box<Self>, answer: Result<R, AskError>) {
+        match answer {
+            Ok(answer) => self.0.answer(&mut |bytes| encode(&answer, bytes)),
+            Err(why) => self.0.fail(why),
+        }
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.0.is_awaited()
+    }
+}
+
+impl<M: DeserializeOwned + Send + 'static> Serialize for Address<M> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let place = Scope::current("an Address").and_then(|tables| {
+            let far = self.far_hold();
+            match far.and_then(|hold| tables.place_of(hold.cell())) {
+                Some(place) => Ok(place),
+                None => tables.export(Arc::new(Export(self.clone()))),
+            }
+        });
+        let place = place.map_err(|error| S::Error::custom(say(error)))?;
+        place.serialize(serializer)
+    }
+}
+
+impl<'de, M: Serialize + Send + 'static> Deserialize<'de> for Address<M> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let place = FarPlace::deserialize(deserializer)?;
+        let address = Scope::current("an Address").and_then(|tables| {
+            let message_type = core::any::type_name::<M>();
+            match tables.import(place, message_type)? {
+                Imported::Far(hold) => Ok(Address::far(hold)),
+                Imported::Own(exported) => {
+                    let is = exported.message_type();
+                    let own: Arc<dyn Any + Send + Sync> = exported;
+                    match own.downcast::<Export<M>>() {
+                        Ok(export) => Ok(export.0.clone()),
+                        Err(_) => Err(format!(
+                            "an address for messages of type {is} came back as one for {message_type}"
+                        )),
+                    }
+                }
+            }
+        });
+        address.map_err(|error| D::Error::custom(say(error)))
+    }
+}
+
+/// The address of an actor that another process may have.
+///
+/// # Errors
+///
+/// As those of [`Tables::export`].
+pub fn export<M: DeserializeOwned + Send + 'static>(address: &Address<M>) -> Arc<dyn Exported> {
+    Arc::new(Export(address.clone()))
+}
+
+/// The address of an actor at the other end of a link.
+pub fn address<M: Serialize + 'static>(hold: Arc<FarHold>) -> Address<M> {
+    Address::far(hold)
+}
+
+struct Export<M>(Address<M>);
+
+impl<M: DeserializeOwned + Send + 'static> Exported for Export<M> {
+    fn key(&self) -> (usize, TypeId) {
+        (self.0.key(), TypeId::of::<M>())
+    }
+
+    fn id(&self) -> ActorId {
+        self.0.id()
+    }
+
+    fn message_type(&self) -> &'static str {
+        core::any::type_name::<M>()
+    }
+
+    fn name(&self) -> Option<Arc<str>> {
+        self.0.place().name()
+    }
+
+    fn receive(&self, bytes: &[u8]) -> Result<(), String> {
+        let dead = |why, bytes: Option<&[u8]>| {
+            tell_of(|| DeadLetter {
+                actor: self.0.id(),
+                name: self.0.place().name(),
+                message_type: self.message_type(),
+                why,
+                bytes: bytes.map(Arc::from),
+            });
+        };
+        let message = decode(bytes).inspect_err(|_| dead(Loss::NotDecodable, Some(bytes)))?;
+        if let Err(error) = self.0.try_tell(message) {
+            let why = error.loss();
+            crate::reply::refuse(error);
+            dead(why, None);
+        }
+        Ok(())
+    }
+
+    fn stop(&self) {
+        self.0.stop();
+    }
+
+    fn finish(&self) {
+        self.0.finish();
+    }
+
+    fn watch(&self, then: Box<dyn FnOnce(&Ended) + Send>) -> Watching {
+        let key = WatchKey::next();
+        let place = self.0.place();
+        let watched = Arc::downgrade(&place);
+        place.watch(key, then);
+        Watching(Box::new(move || {
+            if let Some(place) = watched.upgrade() {
+                place.life().forget_watcher(key);
+            }
+        }))
+    }
+}
+
+/// Why there is no answer, or why an actor has ended, on its way to another process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum FarFailure {
+    /// The question was dropped.
+    Unanswered,
+    /// The actor, of this name, panicked with this message.
+    Panicked(Option<String>, String),
+    /// The actor had stopped.
+    Stopped,
+    /// Its mailbox had no room.
+    Full,
+    /// Its handler did not come back.
+    Hung,
+    /// The question was no message to the program there, as this says.
+    NotDecodable(String),
+    /// The answer could not be written, as this says.
+    NotEncodable(String),
+    /// The answer was too large, as this says.
+    TooLarge(String),
+    /// Something else, as this says.
+    Other(String),
+}
+
+impl FarFailure {
+    /// What is told of this.
+    #[must_use]
+    pub fn of(why: &AskError) -> Self {
+        match why {
+            AskError::Unanswered => FarFailure::Unanswered,
+            AskError::Panicked(panicked) => FarFailure::Panicked(
+                panicked.name().map(str::to_owned),
+                panicked.message().to_owned(),
+            ),
+            AskError::Stopped(_) => FarFailure::Stopped,
+            AskError::Full(_) => FarFailure::Full,
+            AskError::Hung(_) => FarFailure::Hung,
+            AskError::NotDecodable(failure) => FarFailure::NotDecodable(failure.text().to_owned()),
+            AskError::NotEncodable(failure) => FarFailure::NotEncodable(failure.text().to_owned()),
+            AskError::TooLarge(failure) => FarFailure::TooLarge(failure.text().to_owned()),
+            other => FarFailure::Other(other.to_string()),
+        }
+    }
+
+    /// What is heard of it by one who has asked that actor.
+    #[must_use]
+    pub fn heard(self, asked: ActorId) -> AskError {
+        match self {
+            FarFailure::Unanswered => AskError::Unanswered,
+            FarFailure::Panicked(name, message) => {
+                AskError::Panicked(Panicked::told(asked, name, message))
+            }
+            FarFailure::Stopped => AskError::Stopped(asked),
+            FarFailure::Full => AskError::Full(asked),
+            FarFailure::Hung => AskError::Hung(asked),
+            FarFailure::NotDecodable(text) => AskError::NotDecodable(LinkFailure::new(text)),
+            FarFailure::NotEncodable(text) => AskError::NotEncodable(LinkFailure::new(text)),
+            FarFailure::TooLarge(text) => AskError::TooLarge(LinkFailure::new(text)),
+            FarFailure::Other(text) => AskError::Unreachable(LinkFailure::new(text)),
+        }
+    }
+}
+
+/// Why an actor has ended, on its way to another process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum FarEnd {
+    /// It was stopped.
+    Stopped,
+    /// It had no addresses left.
+    NoAddresses,
+    /// It panicked, with this message.
+    Panicked(String),
+    /// Its home has ended.
+    HomeEnded,
+    /// It panicked too often: after so many restarts, with this message.
+    GaveUp(u32, String),
+    /// It was linked with another one, of which this is said.
+    Linked(String),
+    /// The link to it was lost, as this says.
+    LinkLost(String),
+}
+
+impl FarEnd {
+    /// What is told of this.
+    #[must_use]
+    pub fn of(reason: &EndReason) -> Self {
+        match reason {
+            EndReason::Stopped => FarEnd::Stopped,
+            EndReason::NoAddresses => FarEnd::NoAddresses,
+            EndReason::Panicked(message) => FarEnd::Panicked(message.to_string()),
+            EndReason::HomeEnded => FarEnd::HomeEnded,
+            EndReason::GaveUp { restarts, message } => {
+                FarEnd::GaveUp(*restarts, message.to_string())
+            }
+            EndReason::Linked(other) => FarEnd::Linked(other.to_string()),
+            EndReason::LinkLost(text) => FarEnd::LinkLost(text.to_string()),
+        }
+    }
+
+    /// What is heard of it.
+    #[must_use]
+    pub fn heard(self) -> EndReason {
+        match self {
+            FarEnd::Stopped => EndReason::Stopped,
+            FarEnd::NoAddresses => EndReason::NoAddresses,
+            FarEnd::Panicked(message) => EndReason::Panicked(message.into()),
+            FarEnd::HomeEnded => EndReason::HomeEnded,
+            FarEnd::GaveUp(restarts, message) => EndReason::GaveUp {
+                restarts,
+                message: message.into(),
+            },
+            FarEnd::Linked(other) => {
+                EndReason::Panicked(format!("it was linked with {other}").into())
+            }
+            FarEnd::LinkLost(text) => EndReason::LinkLost(text.into()),
+        }
+    }
+}

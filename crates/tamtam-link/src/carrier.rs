@@ -1,0 +1,143 @@
+//! Carriers: two threads each, one that reads for a link and one that writes.
+//!
+//! A link ends with its carrier, and a carrier with its link. The last [`Link`] that is dropped leaves both as they are; to end
+//! them there is [`Link::close`].
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+#[cfg(unix)]
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+
+use crate::link::{Inbound, Link, LinkBuilder};
+
+/// How much is read at once.
+const PORTION: usize = 64 << 10;
+
+/// A link over a Unix socket.
+///
+/// # Errors
+///
+/// If the system has no second handle to the socket, or no thread.
+#[cfg(unix)]
+pub fn unix(builder: LinkBuilder, socket: UnixStream) -> io::Result<Link> {
+    let (write, shut) = (socket.try_clone()?, socket.try_clone()?);
+    streams(builder, socket, write, move || {
+        let _ = shut.shutdown(std::net::Shutdown::Both);
+    })
+}
+
+/// A link over TCP, within this machine: what is sent is not encrypted, and no side proves which program it is.
+///
+/// # Errors
+///
+/// If the other side is on another machine; if the system has no second handle to the socket, or no thread.
+pub fn tcp(builder: LinkBuilder, socket: TcpStream) -> io::Result<Link> {
+    let other = socket.peer_addr()?;
+    if !other.ip().is_loopback() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("{other} is on another machine: a link over bare TCP stays on this one"),
+        ));
+    }
+    // A question waits for its answer, not for more to send with it.
+    socket.set_nodelay(true)?;
+    let (write, shut) = (socket.try_clone()?, socket.try_clone()?);
+    streams(builder, socket, write, move || {
+        let _ = shut.shutdown(std::net::Shutdown::Both);
+    })
+}
+
+/// A link over two streams, such as a child's input and output. `close` is called when the link has ended and all is written;
+/// it ends a read that waits, where it can.
+///
+/// # Errors
+///
+/// If the system has no thread.
+pub fn streams(
+    builder: LinkBuilder,
+    read: impl Read + Send + 'static,
+    write: impl Write + Send + 'static,
+    close: impl FnOnce() + Send + 'static,
+) -> io::Result<Link> {
+    let bell = Arc::new(Bell::default());
+    let ringer = Arc::clone(&bell);
+    let (link, inbound) = builder.build(move || ringer.ring());
+    let writer = link.clone();
+    thread::Builder::new()
+        .name("tamtam-link-write".to_owned())
+        .spawn(move || {
+            write_all(&writer, write, &bell);
+            close();
+        })?;
+    let reader = link.clone();
+    let spawned = thread::Builder::new()
+        .name("tamtam-link-read".to_owned())
+        .spawn(move || read_all(&reader, inbound, read));
+    if let Err(error) = spawned {
+        // The writer's thread ends by it.
+        link.lose("there is no thread to read");
+        return Err(error);
+    }
+    Ok(link)
+}
+
+fn read_all(link: &Link, mut inbound: Inbound, mut read: impl Read) {
+    let mut portion = vec![0; PORTION];
+    loop {
+        match read.read(&mut portion) {
+            Ok(0) => return link.lose("it has closed the stream"),
+            Ok(count) => {
+                if inbound.receive(&portion[..count]).is_err() {
+                    return;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return link.lose(&format!("the stream cannot be read: {error}")),
+        }
+    }
+}
+
+fn write_all(link: &Link, mut write: impl Write, bell: &Bell) {
+    let mut bytes = Vec::new();
+    loop {
+        link.take_outgoing(&mut bytes);
+        if bytes.is_empty() {
+            if link.ended().is_some() {
+                let _ = write.flush();
+                return;
+            }
+            bell.wait();
+            continue;
+        }
+        let written = write.write_all(&bytes).and_then(|()| write.flush());
+        if let Err(error) = written {
+            link.lose(&format!("the stream cannot be written: {error}"));
+            return;
+        }
+        bytes.clear();
+        // What a burst has taken is given back.
+        bytes.shrink_to(1 << 20);
+    }
+}
+
+/// Wakes the thread that writes.
+#[derive(Debug, Default)]
+struct Bell {
+    has_rung: Mutex<bool>,
+    rung: Condvar,
+}
+
+impl Bell {
+    fn ring(&self) {
+        *self.has_rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.rung.notify_one();
+    }
+
+    fn wait(&self) {
+        let has_rung = self.has_rung.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.rung.wait_while(has_rung, |has_rung| !*has_rung);
+        *waited.unwrap_or_else(PoisonError::into_inner) = false;
+    }
+}

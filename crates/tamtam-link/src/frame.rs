@@ -1,0 +1,432 @@
+//! The frames of a link, byte by byte. The page `docs/src/link.md` says the same for other languages.
+
+use tamtam_actor::link::{FarEnd, FarFailure};
+
+use crate::bytes::{Input, Result, put_number, put_numbers, put_text};
+use crate::error::LinkEnd;
+
+/// With what a link begins.
+pub(crate) const MAGIC: [u8; 4] = *b"TTLK";
+/// The protocol.
+pub(crate) const VERSION: u64 = 1;
+/// The bytes of a frame's length, which come first.
+pub(crate) const LENGTH: usize = 4;
+
+/// What a message or an answer has in it: the numbers of replies that it lends, and of actors that it exports, each as often as
+/// it stands there; and the bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Body<'a> {
+    pub(crate) replies: Vec<u64>,
+    pub(crate) exports: Vec<u64>,
+    pub(crate) payload: &'a [u8],
+}
+
+/// What one side says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hello<'a> {
+    /// What the program is called, for people.
+    pub(crate) program: &'a str,
+    /// The longest frame that it takes, without the length.
+    pub(crate) most: u64,
+    /// The type of the messages of the actor 0, if it offers one.
+    pub(crate) root: Option<&'a str>,
+}
+
+/// What is said over a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Frame<'a> {
+    Hello(Hello<'a>),
+    /// A message for an actor.
+    Tell(u64, Body<'a>),
+    /// The answer that a reply is for.
+    Answer(u64, Body<'a>),
+    /// There is no answer to that reply.
+    Failed(u64, FarFailure),
+    /// An actor was named so often, and no address of those is left.
+    Release(u64, u64),
+    /// The actor's end is of interest also when no address is left.
+    Watch(u64),
+    Ended(u64, FarEnd),
+    Stop(u64),
+    Finish(u64),
+    Goodbye(&'a str),
+}
+
+const HELLO: u8 = 1;
+const TELL: u8 = 2;
+const ANSWER: u8 = 3;
+const FAILED: u8 = 4;
+const RELEASE: u8 = 5;
+const WATCH: u8 = 6;
+const ENDED: u8 = 7;
+const STOP: u8 = 8;
+const FINISH: u8 = 9;
+const GOODBYE: u8 = 10;
+
+impl Frame<'_> {
+    /// Appends the frame with its length.
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
+        let start = bytes.len();
+        bytes.extend_from_slice(&[0; LENGTH]);
+        match self {
+            Frame::Hello(hello) => {
+                bytes.push(HELLO);
+                bytes.extend_from_slice(&MAGIC);
+                put_number(VERSION, bytes);
+                put_number(hello.most, bytes);
+                put_text(hello.program, bytes);
+                bytes.push(u8::from(hello.root.is_some()));
+                if let Some(root) = hello.root {
+                    put_text(root, bytes);
+                }
+            }
+            Frame::Tell(actor, body) => put_body(TELL, *actor, body, bytes),
+            Frame::Answer(reply, body) => put_body(ANSWER, *reply, body, bytes),
+            Frame::Failed(reply, failure) => {
+                bytes.push(FAILED);
+                put_number(*reply, bytes);
+                put_failure(failure, bytes);
+            }
+            Frame::Release(actor, count) => {
+                bytes.push(RELEASE);
+                put_number(*actor, bytes);
+                put_number(*count, bytes);
+            }
+            Frame::Watch(actor) => put_actor(WATCH, *actor, bytes),
+            Frame::Ended(actor, end) => {
+                put_actor(ENDED, *actor, bytes);
+                put_end(end, bytes);
+            }
+            Frame::Stop(actor) => put_actor(STOP, *actor, bytes),
+            Frame::Finish(actor) => put_actor(FINISH, *actor, bytes),
+            Frame::Goodbye(words) => {
+                bytes.push(GOODBYE);
+                put_text(words, bytes);
+            }
+        }
+        // What is longer was refused before.
+        let length = (bytes.len() - start - LENGTH) as u32;
+        bytes[start..start + LENGTH].copy_from_slice(&length.to_le_bytes());
+    }
+
+    /// Reads a frame, without its length.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkEnd::Protocol`] if it is none.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Frame<'_>> {
+        let mut input = Input::new(bytes);
+        let kind = input.byte("its kind")?;
+        let frame = match kind {
+            HELLO => {
+                if input.take(MAGIC.len(), "the letters TTLK")? != MAGIC {
+                    return Err(LinkEnd::protocol(
+                        "it does not begin with the letters TTLK".to_owned(),
+                    ));
+                }
+                let version = input.number("the version")?;
+                if version != VERSION {
+                    return Err(LinkEnd::protocol(format!(
+                        "it speaks version {version}, and this side version {VERSION}: build both programs with the same Tamtam"
+                    )));
+                }
+                let most = input.number("the longest frame")?;
+                let program = input.text("the name of the program")?;
+                let root = match input.byte("whether there is a root")? {
+                    0 => None,
+                    1 => Some(input.text("the type of the root's messages")?),
+                    other => {
+                        return Err(LinkEnd::protocol(format!(
+                            "{other} does not say whether there is a root"
+                        )));
+                    }
+                };
+                Frame::Hello(Hello {
+                    program,
+                    most,
+                    root,
+                })
+            }
+            TELL | ANSWER => {
+                let number = input.number("the number of the actor or reply")?;
+                let body = Body {
+                    replies: input.numbers("the replies")?,
+                    exports: input.numbers("the exported actors")?,
+                    payload: input.rest(),
+                };
+                return Ok(if kind == TELL {
+                    Frame::Tell(number, body)
+                } else {
+                    Frame::Answer(number, body)
+                });
+            }
+            FAILED => Frame::Failed(input.number("a reply")?, read_failure(&mut input)?),
+            RELEASE => Frame::Release(input.number("an actor")?, input.number("a count")?),
+            WATCH => Frame::Watch(input.number("an actor")?),
+            ENDED => Frame::Ended(input.number("an actor")?, read_end(&mut input)?),
+            STOP => Frame::Stop(input.number("an actor")?),
+            FINISH => Frame::Finish(input.number("an actor")?),
+            GOODBYE => Frame::Goodbye(input.text("the words of goodbye")?),
+            other => return Err(LinkEnd::protocol(format!("no frame is of kind {other}"))),
+        };
+        input.end("a frame")?;
+        Ok(frame)
+    }
+}
+
+fn put_actor(kind: u8, actor: u64, bytes: &mut Vec<u8>) {
+    bytes.push(kind);
+    put_number(actor, bytes);
+}
+
+fn put_body(kind: u8, number: u64, body: &Body<'_>, bytes: &mut Vec<u8>) {
+    bytes.push(kind);
+    put_number(number, bytes);
+    put_numbers(&body.replies, bytes);
+    put_numbers(&body.exports, bytes);
+    bytes.extend_from_slice(body.payload);
+}
+
+fn put_failure(failure: &FarFailure, bytes: &mut Vec<u8>) {
+    match failure {
+        FarFailure::Unanswered => bytes.push(0),
+        FarFailure::Stopped => bytes.push(1),
+        FarFailure::Full => bytes.push(2),
+        FarFailure::Hung => bytes.push(3),
+        FarFailure::Panicked(name, message) => {
+            bytes.push(4);
+            put_text(name.as_deref().unwrap_or_default(), bytes);
+            put_text(message, bytes);
+        }
+        FarFailure::NotDecodable(text) => put_said(5, text, bytes),
+        FarFailure::NotEncodable(text) => put_said(6, text, bytes),
+        FarFailure::TooLarge(text) => put_said(7, text, bytes),
+        FarFailure::Other(text) => put_said(8, text, bytes),
+        // A kind that this version does not have.
+        other => put_said(8, &format!("{other:?}"), bytes),
+    }
+}
+
+fn put_said(kind: u8, text: &str, bytes: &mut Vec<u8>) {
+    bytes.push(kind);
+    put_text(text, bytes);
+}
+
+fn read_failure(input: &mut Input<'_>) -> Result<FarFailure> {
+    Ok(match input.byte("why there is no answer")? {
+        0 => FarFailure::Unanswered,
+        1 => FarFailure::Stopped,
+        2 => FarFailure::Full,
+        3 => FarFailure::Hung,
+        4 => {
+            let name = input.text("the name of an actor")?;
+            let message = input.text("what a panic said")?;
+            FarFailure::Panicked(
+                (!name.is_empty()).then(|| name.to_owned()),
+                message.to_owned(),
+            )
+        }
+        5 => FarFailure::NotDecodable(input.text("what was said")?.to_owned()),
+        6 => FarFailure::NotEncodable(input.text("what was said")?.to_owned()),
+        7 => FarFailure::TooLarge(input.text("what was said")?.to_owned()),
+        8 => FarFailure::Other(input.text("what was said")?.to_owned()),
+        other => {
+            return Err(LinkEnd::protocol(format!(
+                "{other} does not say why there is no answer"
+            )));
+        }
+    })
+}
+
+fn put_end(end: &FarEnd, bytes: &mut Vec<u8>) {
+    match end {
+        FarEnd::Stopped => bytes.push(0),
+        FarEnd::NoAddresses => bytes.push(1),
+        FarEnd::HomeEnded => bytes.push(2),
+        FarEnd::Panicked(text) => put_said(3, text, bytes),
+        FarEnd::GaveUp(restarts, text) => {
+            bytes.push(4);
+            put_number((*restarts).into(), bytes);
+            put_text(text, bytes);
+        }
+        FarEnd::Linked(text) => put_said(5, text, bytes),
+        FarEnd::LinkLost(text) => put_said(6, text, bytes),
+        // A kind that this version does not have.
+        other => put_said(3, &format!("{other:?}"), bytes),
+    }
+}
+
+fn read_end(input: &mut Input<'_>) -> Result<FarEnd> {
+    Ok(match input.byte("why an actor has ended")? {
+        0 => FarEnd::Stopped,
+        1 => FarEnd::NoAddresses,
+        2 => FarEnd::HomeEnded,
+        3 => FarEnd::Panicked(input.text("what a panic said")?.to_owned()),
+        4 => {
+            let restarts = input.number("a number of restarts")?;
+            let restarts = u32::try_from(restarts)
+                .map_err(|_| LinkEnd::protocol(format!("{restarts} restarts are too many")))?;
+            FarEnd::GaveUp(restarts, input.text("what a panic said")?.to_owned())
+        }
+        5 => FarEnd::Linked(input.text("which actor it was linked with")?.to_owned()),
+        6 => FarEnd::LinkLost(input.text("how a link was lost")?.to_owned()),
+        other => {
+            return Err(LinkEnd::protocol(format!(
+                "{other} does not say why an actor has ended"
+            )));
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> Vec<Frame<'static>> {
+        let body = Body {
+            replies: vec![7, 300],
+            exports: vec![1, 1, u64::MAX],
+            payload: b"payload",
+        };
+        let text = || "said".to_owned();
+        let mut all = vec![
+            Frame::Hello(Hello {
+                program: "resizer",
+                most: 1 << 24,
+                root: None,
+            }),
+            Frame::Hello(Hello {
+                program: "",
+                most: 0,
+                root: Some("u32"),
+            }),
+            Frame::Tell(0, body.clone()),
+            Frame::Answer(9, body),
+            Frame::Release(3, 2),
+            Frame::Watch(3),
+            Frame::Stop(3),
+            Frame::Finish(3),
+            Frame::Goodbye("enough"),
+        ];
+        let failures = [
+            FarFailure::Unanswered,
+            FarFailure::Stopped,
+            FarFailure::Full,
+            FarFailure::Hung,
+            FarFailure::Panicked(None, text()),
+            FarFailure::Panicked(Some(text()), text()),
+            FarFailure::NotDecodable(text()),
+            FarFailure::NotEncodable(text()),
+            FarFailure::TooLarge(text()),
+            FarFailure::Other(text()),
+        ];
+        all.extend(failures.map(|failure| Frame::Failed(5, failure)));
+        let ends = [
+            FarEnd::Stopped,
+            FarEnd::NoAddresses,
+            FarEnd::HomeEnded,
+            FarEnd::Panicked(text()),
+            FarEnd::GaveUp(3, text()),
+            FarEnd::Linked(text()),
+            FarEnd::LinkLost(text()),
+        ];
+        all.extend(ends.map(|end| Frame::Ended(5, end)));
+        all
+    }
+
+    /// A name for its golden file: the frame's, and which of them it is.
+    fn golden() -> Vec<(String, Frame<'static>)> {
+        let mut golden: Vec<(String, Frame<'static>)> = Vec::new();
+        for frame in all() {
+            let shown = format!("{frame:?}");
+            let kind = shown.split('(').next().unwrap().to_lowercase();
+            let before = golden.iter().filter(|(name, _)| name.starts_with(&kind));
+            golden.push((format!("{kind}-{}", before.count() + 1), frame));
+        }
+        golden
+    }
+
+    #[test]
+    fn each_frame_has_the_bytes_that_are_kept() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
+        let mut names = std::collections::BTreeSet::new();
+        for (name, frame) in golden() {
+            let path = folder.join(format!("{name}.hex"));
+            let mut bytes = Vec::new();
+            frame.write(&mut bytes);
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            // Only with a new kind, or a new version.
+            if std::env::var_os("TAMTAM_WRITE_GOLDEN").is_some() {
+                std::fs::write(&path, format!("{digits}\n")).unwrap();
+            }
+            let kept = std::fs::read_to_string(&path).unwrap();
+            assert_eq!(kept.trim_end(), digits, "{name}");
+            assert_eq!(Frame::read(&bytes[LENGTH..]), Ok(frame));
+            names.insert(format!("{name}.hex"));
+        }
+        let kept = std::fs::read_dir(&folder).unwrap();
+        let kept = kept.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert_eq!(kept.collect::<std::collections::BTreeSet<_>>(), names);
+    }
+
+    #[test]
+    fn each_frame_comes_back() {
+        for frame in all() {
+            let mut bytes = Vec::new();
+            frame.write(&mut bytes);
+            assert_eq!(
+                bytes[..LENGTH],
+                ((bytes.len() - LENGTH) as u32).to_le_bytes()
+            );
+            assert_eq!(Frame::read(&bytes[LENGTH..]), Ok(frame));
+        }
+    }
+
+    #[test]
+    fn a_frame_that_is_cut_off_or_too_long_is_an_error() {
+        for frame in all() {
+            let mut bytes = Vec::new();
+            frame.write(&mut bytes);
+            let is_open = matches!(frame, Frame::Tell(..) | Frame::Answer(..));
+            for end in LENGTH..bytes.len() {
+                let read = Frame::read(&bytes[LENGTH..end]);
+                assert!(read.is_err() || is_open, "{frame:?}, {end} bytes: {read:?}");
+            }
+            bytes.push(0);
+            assert!(Frame::read(&bytes[LENGTH..]).is_err() || is_open);
+        }
+    }
+
+    #[test]
+    fn no_byte_makes_a_frame_panic() {
+        for frame in all() {
+            let mut bytes = Vec::new();
+            frame.write(&mut bytes);
+            for place in LENGTH..bytes.len() {
+                for value in 0..=u8::MAX {
+                    let mut changed = bytes.clone();
+                    changed[place] = value;
+                    let _ = Frame::read(&changed[LENGTH..]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_frame_is_named() {
+        let said = |bytes: &[u8]| Frame::read(bytes).unwrap_err().to_string();
+        assert_eq!(
+            said(&[99]),
+            "the other side does not keep to the protocol: no frame is of kind 99"
+        );
+        assert_eq!(
+            said(b"\x01GET / HTTP/1.1"),
+            "the other side does not keep to the protocol: it does not begin with the letters TTLK"
+        );
+        assert_eq!(
+            said(b"\x01TTLK\x02"),
+            "the other side does not keep to the protocol: it speaks version 2, and this side version 1: build both \
+             programs with the same Tamtam"
+        );
+    }
+}

@@ -1,0 +1,210 @@
+//! An other side that is of another build, or no link at all.
+
+use std::sync::{Arc, Mutex};
+
+use serde::{Deserialize, Serialize};
+use tamtam_actor::{AskError, Loss, Pool, Refusal, Reply, on_dead_letter};
+use tamtam_link::{Inbound, Link, LinkEnd};
+
+use crate::messages::{Count, counter};
+
+/// The same messages as a newer program has them.
+#[derive(Serialize, Deserialize)]
+enum Newer {
+    Add(u64),
+    Read(Reply<u64>),
+    #[allow(dead_code)]
+    Unused([u8; 3]),
+}
+
+/// As an older one has them.
+#[derive(Serialize, Deserialize)]
+enum Older {
+    Add(u64),
+}
+
+/// Carries bytes until there are none.
+fn carry(one: &Link, to_one: &mut Inbound, other: &Link, to_other: &mut Inbound) {
+    let mut is_idle = false;
+    while !is_idle {
+        is_idle = true;
+        for (from, to) in [(one, &mut *to_other), (other, &mut *to_one)] {
+            let mut bytes = Vec::new();
+            from.take_outgoing(&mut bytes);
+            is_idle &= bytes.is_empty();
+            let _ = to.receive(&bytes);
+        }
+    }
+}
+
+#[test]
+fn what_another_build_cannot_read_is_told_to_who_asked_and_ends_nothing() {
+    let pool = Pool::with_threads(1);
+    let older = pool.spawn_fn(|message: Older, _| {
+        let Older::Add(_) = message;
+    });
+    let id = older.id();
+    let letters = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&letters);
+    let _watch = on_dead_letter(move |letter| {
+        if letter.actor == id {
+            seen.lock()
+                .unwrap()
+                .push((letter.why, letter.bytes.clone()));
+        }
+    });
+    let (there, mut to_there) = Link::builder().root(&older).build(|| {});
+    let (here, mut to_here) = Link::builder().build(|| {});
+    let far = here.root::<Newer>();
+    far.tell(Newer::Add(1)).unwrap();
+    let asked = std::thread::spawn({
+        let far = far.clone();
+        move || far.ask(Newer::Read)
+    });
+    while !asked.is_finished() {
+        carry(&here, &mut to_here, &there, &mut to_there);
+    }
+    match asked.join().unwrap() {
+        Err(AskError::NotDecodable(failure)) => assert!(!failure.text().is_empty()),
+        other => panic!("{other:?}"),
+    }
+    let letters = letters.lock().unwrap().clone();
+    let [(Loss::NotDecodable, Some(bytes))] = &letters[..] else {
+        panic!("{letters:?}");
+    };
+    // The second variant, and the number of the reply.
+    assert_eq!(bytes[..], [1, 1]);
+    assert_eq!((here.ended(), there.ended()), (None, None));
+    assert_eq!(here.pending(), 0);
+}
+
+#[test]
+fn what_cannot_be_written_comes_back() {
+    /// A map whose length is not known is nothing that postcard writes.
+    #[derive(Debug)]
+    struct Endless;
+
+    impl Serialize for Endless {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serde::ser::SerializeSeq::end(serializer.serialize_seq(None)?)
+        }
+    }
+
+    let (here, _to_here) = Link::builder().build(|| {});
+    let far = here.root::<Endless>();
+    let refused = far.tell(Endless).unwrap_err();
+    assert_eq!(refused.why(), Refusal::NotEncodable);
+    let Endless = refused.into_inner();
+    // Through a map it cannot come back; it is counted.
+    let mapped = far.map(|()| Endless);
+    mapped.tell(()).unwrap();
+    assert_eq!(far.lost(), 1);
+}
+
+#[test]
+fn outside_of_a_link_a_reply_is_no_bytes() {
+    let reply = Reply::<u64>::to(|_| {});
+    let mut bytes = Vec::new();
+    let error = tamtam_actor::link::encode(&reply, &mut bytes).unwrap_err();
+    assert_eq!(
+        error,
+        "a Reply goes through a link to another process, and nowhere else"
+    );
+    assert!(reply.is_awaited());
+}
+
+/// What a link makes of these bytes after a right hello.
+fn after_hello(bytes: &[u8]) -> LinkEnd {
+    let pool = Pool::with_threads(1);
+    let (_there, mut to_there) = Link::builder().root(&counter(&pool)).build(|| {});
+    let (here, _) = Link::builder().build(|| {});
+    let mut hello = Vec::new();
+    here.take_outgoing(&mut hello);
+    to_there.receive(&hello).unwrap();
+    to_there.receive(bytes).unwrap_err()
+}
+
+fn frame(body: &[u8]) -> Vec<u8> {
+    [&(body.len() as u32).to_le_bytes(), body].concat()
+}
+
+#[test]
+fn what_no_link_sends_ends_it_with_words() {
+    for (body, words) in [
+        (
+            &b"\x02\x07\x00\x00"[..],
+            "it names actor 7, of which it has no address",
+        ),
+        (
+            b"\x03\x07\x00\x00",
+            "it answers question 7, which it does not have",
+        ),
+        (
+            b"\x04\x07\x00",
+            "it answers question 7, which it does not have",
+        ),
+        (
+            b"\x05\x00\x02",
+            "it gives up 2 addresses of actor 0, of which it has 1",
+        ),
+        (b"\x08\x09", "it names actor 9, of which it has no address"),
+        (b"\x63", "no frame is of kind 99"),
+        (b"", "the frame ends before its kind"),
+        (b"\x01TTLK\x01\x00\x00\x00", "it has said hello twice"),
+    ] {
+        let end = after_hello(&frame(body));
+        assert_eq!(end, LinkEnd::Protocol(words.into()));
+    }
+    let end = after_hello(&u32::MAX.to_le_bytes());
+    assert!(
+        end.to_string().contains("a frame of 4294967295 bytes"),
+        "{end}"
+    );
+}
+
+#[test]
+fn a_link_begins_with_a_hello() {
+    let (link, mut inbound) = Link::builder().build(|| {});
+    let end = inbound.receive(&frame(b"\x06\x00")).unwrap_err();
+    assert_eq!(
+        end,
+        LinkEnd::Protocol("it has not said hello before all else".into())
+    );
+    assert_eq!(link.ended(), Some(end));
+    // The other side is told.
+    let mut bytes = Vec::new();
+    link.take_outgoing(&mut bytes);
+    assert!(String::from_utf8_lossy(&bytes).contains("it has not said hello before all else"));
+}
+
+#[test]
+fn who_does_not_read_is_not_written_to_for_ever() {
+    let (here, _to_here) = Link::builder().most_unread(10_000).build(|| {});
+    let far = here.root::<Count>();
+    let refused = (0..10_000).find_map(|number| far.tell(Count::Add(number)).err());
+    assert!(refused.is_some());
+    assert!(
+        matches!(here.ended(), Some(LinkEnd::Unread(_))),
+        "{:?}",
+        here.ended()
+    );
+}
+
+#[test]
+fn a_reply_or_an_address_that_was_not_sent_is_no_message() {
+    let pool = Pool::with_threads(1);
+    let (there, mut to_there) = Link::builder().root(&counter(&pool)).build(|| {});
+    let (here, _) = Link::builder().build(|| {});
+    let mut hello = Vec::new();
+    here.take_outgoing(&mut hello);
+    to_there.receive(&hello).unwrap();
+    // `Read` with reply 4, of which nothing was said before; reply 5 was, and is not in it.
+    to_there
+        .receive(&frame(b"\x02\x00\x01\x05\x00\x01\x04"))
+        .unwrap();
+    let mut answer = Vec::new();
+    there.take_outgoing(&mut answer);
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    assert!(answer.contains("reply 4 was not sent with it"), "{answer}");
+    assert_eq!(there.ended(), None);
+}

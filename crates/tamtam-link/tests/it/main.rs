@@ -1,0 +1,7 @@
+//! What programs see of a link, over each carrier.
+
+mod carriers;
+mod conformance;
+mod cut;
+mod hostile;
+mod messages;
