@@ -43,6 +43,8 @@ mod dropped;
 mod ending;
 #[cfg(feature = "serde")]
 mod far;
+#[cfg(feature = "serde")]
+mod far_room;
 mod lifeline;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;

@@ -4,7 +4,7 @@ use core::error::Error;
 use core::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::ended::{EndReason, Panicked};
+use crate::ended::{EndReason, Panicked, ProcessEnd};
 use crate::id::{ActorId, Called, name_of};
 use crate::mailbox::Loss;
 use crate::task::Stuck;
@@ -327,7 +327,8 @@ impl AskError {
             | AskError::Unreachable(_)
             | AskError::NotEncodable(_)
             | AskError::NotDecodable(_)
-            | AskError::TooLarge(_) => None,
+            | AskError::TooLarge(_)
+            | AskError::ProcessEnded(_) => None,
         }
     }
 
@@ -417,6 +418,8 @@ pub enum AskError {
     NotDecodable(LinkFailure),
     /// The actor lives in another process, and the question, or its answer, takes more bytes than the link carries at once.
     TooLarge(LinkFailure),
+    /// The process of the actor ended so while the actor had the question: it was begun, and is not begun again.
+    ProcessEnded(ProcessEnd),
 }
 
 /// All threads of a pool waited in handlers: see [`AskError::NoThread`].
@@ -571,6 +574,12 @@ impl fmt::Display for AskError {
             }
             AskError::TooLarge(failure) => {
                 return write!(f, "the question or its answer is too large: {failure}");
+            }
+            AskError::ProcessEnded(end) => {
+                return write!(
+                    f,
+                    "the process of the actor ended while it had the question: {end}"
+                );
             }
             AskError::Unanswered => {
                 "the question was dropped without an answer: the actor did not answer it, or stopped before its turn came"

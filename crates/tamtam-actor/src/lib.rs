@@ -69,7 +69,7 @@ pub use address::{Address, TellFuture, WeakAddress};
 pub use ask_future::AskFuture;
 pub use comm::Comm;
 pub use context::{Context, Here};
-pub use ended::{EndReason, Ended, Panicked};
+pub use ended::{EndReason, Ended, Panicked, ProcessEnd};
 pub use error::{AskError, LinkFailure, NoThread, Refusal, TellError};
 pub use frame::{Budget, Frame, FrameHandle, Pumped};
 pub use id::ActorId;

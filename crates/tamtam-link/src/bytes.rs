@@ -76,12 +76,17 @@ impl<'a> Input<'a> {
     }
 
     pub(crate) fn numbers(&mut self, what: &str) -> Result<Vec<u64>> {
+        let count = self.count(1, what)?;
+        (0..count).map(|_| self.number(what)).collect()
+    }
+
+    /// How many things follow, each of which takes so many bytes at least: so no more memory is taken than was sent.
+    pub(crate) fn count(&mut self, least: u64, what: &str) -> Result<u64> {
         let count = self.number(what)?;
-        // Each takes a byte at least, so no more memory is taken than was sent.
-        if count > self.0.len() as u64 {
+        if count > self.0.len() as u64 / least {
             return Err(missing(what));
         }
-        (0..count).map(|_| self.number(what)).collect()
+        Ok(count)
     }
 
     /// All that is left.

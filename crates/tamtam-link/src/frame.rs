@@ -1,5 +1,8 @@
 //! The frames of a link, byte by byte. The page `docs/src/link.md` says the same for other languages.
 
+use std::borrow::Cow;
+
+use tamtam_actor::ProcessEnd;
 use tamtam_actor::link::{FarEnd, FarFailure};
 
 use crate::bytes::{Input, Result, put_number, put_numbers, put_text};
@@ -9,15 +12,25 @@ use crate::error::LinkEnd;
 pub(crate) const MAGIC: [u8; 4] = *b"TTLK";
 /// The protocol.
 pub(crate) const VERSION: u64 = 1;
+/// The number of the actor that each side may offer from the beginning.
+pub(crate) const ROOT: u64 = 0;
 /// The bytes of a frame's length, which come first.
 pub(crate) const LENGTH: usize = 4;
 
-/// What a message or an answer has in it: the numbers of replies that it lends, and of actors that it exports, each as often as
+/// An actor that a message exports: its number, and how many messages may be on their way to it or in its mailbox; zero if that is
+/// not made for waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Offer {
+    pub(crate) actor: u64,
+    pub(crate) window: u64,
+}
+
+/// What a message or an answer has in it: the numbers of replies that it lends, and the actors that it exports, each as often as
 /// it stands there; and the bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Body<'a> {
-    pub(crate) replies: Vec<u64>,
-    pub(crate) exports: Vec<u64>,
+    pub(crate) replies: Cow<'a, [u64]>,
+    pub(crate) exports: Cow<'a, [Offer]>,
     pub(crate) payload: &'a [u8],
 }
 
@@ -28,8 +41,8 @@ pub(crate) struct Hello<'a> {
     pub(crate) program: &'a str,
     /// The longest frame that it takes, without the length.
     pub(crate) most: u64,
-    /// The type of the messages of the actor 0, if it offers one.
-    pub(crate) root: Option<&'a str>,
+    /// The type of the messages of the actor 0, and its window, if it offers one.
+    pub(crate) root: Option<(&'a str, u64)>,
 }
 
 /// What is said over a link.
@@ -44,6 +57,8 @@ pub(crate) enum Frame<'a> {
     Failed(u64, FarFailure),
     /// An actor was named so often, and no address of those is left.
     Release(u64, u64),
+    /// So many more of the messages to that actor are done with.
+    Confirm(u64, u64),
     /// The actor's end is of interest also when no address is left.
     Watch(u64),
     Ended(u64, FarEnd),
@@ -62,6 +77,7 @@ const ENDED: u8 = 7;
 const STOP: u8 = 8;
 const FINISH: u8 = 9;
 const GOODBYE: u8 = 10;
+const CONFIRM: u8 = 11;
 
 impl Frame<'_> {
     /// Appends the frame with its length.
@@ -76,8 +92,9 @@ impl Frame<'_> {
                 put_number(hello.most, bytes);
                 put_text(hello.program, bytes);
                 bytes.push(u8::from(hello.root.is_some()));
-                if let Some(root) = hello.root {
+                if let Some((root, window)) = hello.root {
                     put_text(root, bytes);
+                    put_number(window, bytes);
                 }
             }
             Frame::Tell(actor, body) => put_body(TELL, *actor, body, bytes),
@@ -90,6 +107,10 @@ impl Frame<'_> {
             Frame::Release(actor, count) => {
                 bytes.push(RELEASE);
                 put_number(*actor, bytes);
+                put_number(*count, bytes);
+            }
+            Frame::Confirm(actor, count) => {
+                put_actor(CONFIRM, *actor, bytes);
                 put_number(*count, bytes);
             }
             Frame::Watch(actor) => put_actor(WATCH, *actor, bytes),
@@ -134,7 +155,10 @@ impl Frame<'_> {
                 let program = input.text("the name of the program")?;
                 let root = match input.byte("whether there is a root")? {
                     0 => None,
-                    1 => Some(input.text("the type of the root's messages")?),
+                    1 => Some((
+                        input.text("the type of the root's messages")?,
+                        input.number("the window of the root")?,
+                    )),
                     other => {
                         return Err(LinkEnd::protocol(format!(
                             "{other} does not say whether there is a root"
@@ -150,8 +174,8 @@ impl Frame<'_> {
             TELL | ANSWER => {
                 let number = input.number("the number of the actor or reply")?;
                 let body = Body {
-                    replies: input.numbers("the replies")?,
-                    exports: input.numbers("the exported actors")?,
+                    replies: input.numbers("the replies")?.into(),
+                    exports: offers(&mut input)?.into(),
                     payload: input.rest(),
                 };
                 return Ok(if kind == TELL {
@@ -162,6 +186,7 @@ impl Frame<'_> {
             }
             FAILED => Frame::Failed(input.number("a reply")?, read_failure(&mut input)?),
             RELEASE => Frame::Release(input.number("an actor")?, input.number("a count")?),
+            CONFIRM => Frame::Confirm(input.number("an actor")?, input.number("a count")?),
             WATCH => Frame::Watch(input.number("an actor")?),
             ENDED => Frame::Ended(input.number("an actor")?, read_end(&mut input)?),
             STOP => Frame::Stop(input.number("an actor")?),
@@ -174,6 +199,17 @@ impl Frame<'_> {
     }
 }
 
+fn offers(input: &mut Input<'_>) -> Result<Vec<Offer>> {
+    let count = input.count(2, "the exported actors")?;
+    let offer = |_| {
+        Ok(Offer {
+            actor: input.number("an exported actor")?,
+            window: input.number("its window")?,
+        })
+    };
+    (0..count).map(offer).collect()
+}
+
 fn put_actor(kind: u8, actor: u64, bytes: &mut Vec<u8>) {
     bytes.push(kind);
     put_number(actor, bytes);
@@ -183,7 +219,11 @@ fn put_body(kind: u8, number: u64, body: &Body<'_>, bytes: &mut Vec<u8>) {
     bytes.push(kind);
     put_number(number, bytes);
     put_numbers(&body.replies, bytes);
-    put_numbers(&body.exports, bytes);
+    put_number(body.exports.len() as u64, bytes);
+    for offer in &*body.exports {
+        put_number(offer.actor, bytes);
+        put_number(offer.window, bytes);
+    }
     bytes.extend_from_slice(body.payload);
 }
 
@@ -202,9 +242,33 @@ fn put_failure(failure: &FarFailure, bytes: &mut Vec<u8>) {
         FarFailure::NotEncodable(text) => put_said(6, text, bytes),
         FarFailure::TooLarge(text) => put_said(7, text, bytes),
         FarFailure::Other(text) => put_said(8, text, bytes),
+        FarFailure::ProcessEnded(end) => put_process_end(9, *end, bytes),
         // A kind that this version does not have.
         other => put_said(8, &format!("{other:?}"), bytes),
     }
+}
+
+/// Two kinds: by itself, and by a signal.
+fn put_process_end(kind: u8, end: ProcessEnd, bytes: &mut Vec<u8>) {
+    let (kind, number) = match end {
+        ProcessEnd::Exited(code) => (kind, code),
+        ProcessEnd::Killed(signal) => (kind + 1, signal),
+    };
+    bytes.push(kind);
+    bytes.extend_from_slice(&number.to_le_bytes());
+}
+
+fn read_process_end(is_killed: bool, input: &mut Input<'_>) -> Result<ProcessEnd> {
+    let what = "how a process has ended";
+    let Some(number) = input.take(4, what)?.first_chunk() else {
+        unreachable!("four bytes were taken");
+    };
+    let number = i32::from_le_bytes(*number);
+    Ok(if is_killed {
+        ProcessEnd::Killed(number)
+    } else {
+        ProcessEnd::Exited(number)
+    })
 }
 
 fn put_said(kind: u8, text: &str, bytes: &mut Vec<u8>) {
@@ -230,6 +294,7 @@ fn read_failure(input: &mut Input<'_>) -> Result<FarFailure> {
         6 => FarFailure::NotEncodable(input.text("what was said")?.to_owned()),
         7 => FarFailure::TooLarge(input.text("what was said")?.to_owned()),
         8 => FarFailure::Other(input.text("what was said")?.to_owned()),
+        kind @ (9 | 10) => FarFailure::ProcessEnded(read_process_end(kind == 10, input)?),
         other => {
             return Err(LinkEnd::protocol(format!(
                 "{other} does not say why there is no answer"
@@ -251,6 +316,7 @@ fn put_end(end: &FarEnd, bytes: &mut Vec<u8>) {
         }
         FarEnd::Linked(text) => put_said(5, text, bytes),
         FarEnd::LinkLost(text) => put_said(6, text, bytes),
+        FarEnd::ProcessEnded(end) => put_process_end(7, *end, bytes),
         // A kind that this version does not have.
         other => put_said(3, &format!("{other:?}"), bytes),
     }
@@ -270,6 +336,7 @@ fn read_end(input: &mut Input<'_>) -> Result<FarEnd> {
         }
         5 => FarEnd::Linked(input.text("which actor it was linked with")?.to_owned()),
         6 => FarEnd::LinkLost(input.text("how a link was lost")?.to_owned()),
+        kind @ (7 | 8) => FarEnd::ProcessEnded(read_process_end(kind == 8, input)?),
         other => {
             return Err(LinkEnd::protocol(format!(
                 "{other} does not say why an actor has ended"
@@ -284,8 +351,11 @@ mod tests {
 
     fn all() -> Vec<Frame<'static>> {
         let body = Body {
-            replies: vec![7, 300],
-            exports: vec![1, 1, u64::MAX],
+            replies: vec![7, 300].into(),
+            exports: [(1, 0), (1, 0), (u64::MAX, 200)]
+                .map(|(actor, window)| Offer { actor, window })
+                .to_vec()
+                .into(),
             payload: b"payload",
         };
         let text = || "said".to_owned();
@@ -298,11 +368,12 @@ mod tests {
             Frame::Hello(Hello {
                 program: "",
                 most: 0,
-                root: Some("u32"),
+                root: Some(("u32", 1_000)),
             }),
             Frame::Tell(0, body.clone()),
             Frame::Answer(9, body),
             Frame::Release(3, 2),
+            Frame::Confirm(3, 200),
             Frame::Watch(3),
             Frame::Stop(3),
             Frame::Finish(3),
@@ -319,6 +390,8 @@ mod tests {
             FarFailure::NotEncodable(text()),
             FarFailure::TooLarge(text()),
             FarFailure::Other(text()),
+            FarFailure::ProcessEnded(ProcessEnd::Exited(-1)),
+            FarFailure::ProcessEnded(ProcessEnd::Killed(9)),
         ];
         all.extend(failures.map(|failure| Frame::Failed(5, failure)));
         let ends = [
@@ -329,6 +402,8 @@ mod tests {
             FarEnd::GaveUp(3, text()),
             FarEnd::Linked(text()),
             FarEnd::LinkLost(text()),
+            FarEnd::ProcessEnded(ProcessEnd::Exited(3)),
+            FarEnd::ProcessEnded(ProcessEnd::Killed(11)),
         ];
         all.extend(ends.map(|end| Frame::Ended(5, end)));
         all

@@ -11,7 +11,7 @@ use super::{Address, Way};
 use crate::cell::{AnyActor, Door, FarCell};
 use crate::error::TellError;
 use crate::id::ActorId;
-use crate::mailbox::{Level, Loss, Reserved, WhenNoRoom};
+use crate::mailbox::{Level, Loss, Receipt, Reserved, WhenNoRoom};
 use crate::reply::AskedBy;
 use crate::task::ThreadWait;
 
@@ -57,6 +57,28 @@ impl<M: Serialize + 'static> Address<M> {
 }
 
 impl<M> Address<M> {
+    /// How many messages from another process may be on their way to the actor, or in its mailbox: if that is made for waiting.
+    pub(crate) fn window(&self) -> u64 {
+        if !self.waits() {
+            return 0;
+        }
+        let level = self.level();
+        level.and_then(|level| level.capacity).unwrap_or(0) as u64
+    }
+
+    /// As [`try_tell`](Address::try_tell), for a message whose sender waits at the other end of a link.
+    pub(crate) fn tell_from_afar(&self, message: M) -> Result<(), TellError<M>> {
+        self.push(message, WhenNoRoom::Above)
+    }
+
+    /// See [`Recipient::push_receipt`].
+    pub(crate) fn push_receipt(&self, receipt: Receipt) {
+        match &self.way {
+            Way::Here(held) => held.0.push_receipt(receipt),
+            Way::Through(recipient) => recipient.push_receipt(receipt),
+        }
+    }
+
     /// What holds the actor in another process that this leads to, without a mapping in between.
     pub(crate) fn far_hold(&self) -> Option<&Arc<FarHold>> {
         match &self.way {
@@ -75,19 +97,31 @@ impl<M> Address<M> {
 }
 
 impl<M: Serialize + 'static> Recipient<M> for Far<M> {
-    fn reserve(&self, _: WhenNoRoom) -> Reserved {
-        if self.is_stopped() {
-            Reserved::Full
-        } else {
-            Reserved::Place
-        }
+    fn reserve(&self, when: WhenNoRoom) -> Reserved {
+        self.hold.0.reserve(when)
     }
 
     fn fill(&self, message: M, _: Option<AskedBy>) -> Result<(), TellError<M>> {
+        /// If what writes the message panics, nothing comes to the place.
+        struct Kept<'a>(&'a FarCell);
+
+        impl Drop for Kept<'_> {
+            fn drop(&mut self) {
+                self.0.confirmed(1);
+            }
+        }
+
+        let kept = Kept(&self.hold.0);
         let mut encode = |bytes: &mut Vec<u8>| crate::wire::encode(&message, bytes);
-        match self.hold.0.far().tell(&mut encode) {
-            Ok(()) => Ok(()),
-            Err((why, failure)) => Err(TellError::not_sent(self.id(), message, why, failure)),
+        match self.hold.0.far().tell(&self.hold.0, &mut encode) {
+            Ok(()) => {
+                core::mem::forget(kept);
+                Ok(())
+            }
+            Err((why, failure)) => {
+                drop(kept);
+                Err(TellError::not_sent(self.id(), message, why, failure))
+            }
         }
     }
 
@@ -95,9 +129,13 @@ impl<M: Serialize + 'static> Recipient<M> for Far<M> {
         false
     }
 
-    fn release(&self) {}
+    fn release(&self) {
+        self.hold.0.confirmed(1);
+    }
 
-    fn with_room(&self, _: &mut dyn FnMut(&dyn Source)) {}
+    fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
+        self.hold.0.with_room(look);
+    }
 
     fn note_lost(&self, message_type: &'static str, why: Loss) {
         self.hold.0.note_lost(message_type, why);
@@ -135,7 +173,7 @@ impl<M: Serialize + 'static> Recipient<M> for Far<M> {
     }
 
     fn waits(&self) -> bool {
-        false
+        self.hold.0.waits()
     }
 
     fn level(&self) -> Option<Level> {

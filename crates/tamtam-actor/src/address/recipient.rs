@@ -7,6 +7,8 @@ use tamtam_wait::Source;
 use crate::cell::{AnyActor, Cell, Door, System};
 use crate::error::TellError;
 use crate::id::ActorId;
+#[cfg(feature = "serde")]
+use crate::mailbox::Receipt;
 use crate::mailbox::{Level, Loss, Reserved, WhenNoRoom};
 use crate::reply::{AskedBy, refuse};
 use crate::task::ThreadWait;
@@ -94,6 +96,13 @@ pub(crate) trait Recipient<M> {
     fn location(&self) -> usize;
     fn name(&self) -> Option<Arc<str>>;
 
+    /// Sees to it that this is called when all is done with that was sent before on this thread: see
+    /// [`Exported::receipt`](crate::link::Exported::receipt).
+    #[cfg(feature = "serde")]
+    fn push_receipt(&self, receipt: Receipt) {
+        tamtam_wait::contain(receipt);
+    }
+
     /// What holds the actor, if it is in another process, and messages go there as they are.
     #[cfg(feature = "serde")]
     fn far_hold(&self) -> Option<&Arc<super::FarHold>> {
@@ -173,6 +182,11 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
 
     fn name(&self) -> Option<Arc<str>> {
         self.0.name()
+    }
+
+    #[cfg(feature = "serde")]
+    fn push_receipt(&self, receipt: Receipt) {
+        self.0.push_receipt(receipt);
     }
 }
 
@@ -279,5 +293,9 @@ where
 
     fn name(&self) -> Option<Arc<str>> {
         self.inner.name()
+    }
+    #[cfg(feature = "serde")]
+    fn push_receipt(&self, receipt: Receipt) {
+        self.inner.push_receipt(receipt);
     }
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tamtam_wait::contain;
+use tamtam_wait::{Source, contain};
 
+use super::far_room::{FarRoom, FarSource};
 use super::{AnyActor, Concerned, Continuation, Door, Lifeline, System, WatchKey, Watcher};
 use crate::ended::{EndReason, Ended};
 use crate::error::{LinkFailure, Refusal};
 use crate::id::ActorId;
-use crate::mailbox::{DeadLetter, Loss, tell_of};
+use crate::mailbox::{DeadLetter, Loss, Reserved, WhenNoRoom, tell_of};
 use crate::observe::told;
 use crate::time::Time;
 
@@ -19,12 +20,12 @@ pub type Encode<'a> = &'a mut dyn FnMut(&mut Vec<u8>) -> Result<(), String>;
 /// What a link does for an actor at its other end.
 #[doc(hidden)]
 pub trait FarActor: Send + Sync {
-    /// Sends a message.
+    /// Sends a message to the actor, for which this cell stands.
     ///
     /// # Errors
     ///
     /// Why it was not sent; then what was lent to the link with it is taken back.
-    fn tell(&self, encode: Encode<'_>) -> Result<(), (Refusal, LinkFailure)>;
+    fn tell(&self, cell: &Arc<FarCell>, encode: Encode<'_>) -> Result<(), (Refusal, LinkFailure)>;
 
     /// Which link it is of, and under which number the other side knows the actor.
     fn place(&self) -> (usize, u64);
@@ -54,6 +55,7 @@ pub struct FarCell {
     has_ended: AtomicBool,
     is_watched: AtomicBool,
     lost: AtomicU64,
+    room: FarRoom,
     time: Time,
     far: Box<dyn FarActor>,
 }
@@ -77,6 +79,7 @@ impl FarCell {
             has_ended: AtomicBool::new(false),
             is_watched: AtomicBool::new(false),
             lost: AtomicU64::new(0),
+            room: FarRoom::new(),
             time,
             far,
         })
@@ -102,6 +105,7 @@ impl FarCell {
             watchers,
             watched,
         } = self.life.end(reason);
+        self.room.close();
         let ended = self.ended(reason);
         for (_, watcher) in watchers {
             contain(|| watcher(&ended));
@@ -118,11 +122,63 @@ impl FarCell {
         self.has_ended.load(Ordering::Acquire)
     }
 
+    /// Its mailbox has a limit: so many messages may be on their way or in it, and so many are already.
+    /// A sender that finds no room waits, or else its message comes back.
+    pub fn open_window(&self, window: u64, taken: u64, waits: bool) {
+        self.room.open(window, taken, waits);
+    }
+
+    /// Whether there is a window.
+    pub fn has_window(&self) -> bool {
+        self.room.is_limited()
+    }
+
+    /// So many messages to it are done with.
+    pub fn confirmed(&self, messages: u64) {
+        self.room.give_back(messages);
+    }
+
+    /// So many messages to it were sent, and what has become of them is this, as far as it is known.
+    pub fn note_all_lost(&self, messages: u64, why: Loss) {
+        for _ in 0..messages {
+            self.note_lost(self.message_type, why);
+        }
+    }
+
+    /// A message to it, of which there are these bytes, was lost.
+    pub fn note_bytes_lost(&self, why: Loss, bytes: Arc<[u8]>) {
+        self.note_letter(self.message_type, why, Some(bytes));
+    }
+
+    pub(crate) fn waits(&self) -> bool {
+        self.room.waits()
+    }
+
+    pub(crate) fn reserve(&self, when: WhenNoRoom) -> Reserved {
+        if self.is_stopped() {
+            return Reserved::Full;
+        }
+        self.room.reserve(self.id, when, &|| self.is_stopped())
+    }
+
+    pub(crate) fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
+        if self.room.is_limited() {
+            look(&FarSource {
+                room: &self.room,
+                closed: || self.is_stopped(),
+            });
+        }
+    }
+
     pub(crate) fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
 
     pub(crate) fn note_lost(&self, message_type: &'static str, why: Loss) {
+        self.note_letter(message_type, why, None);
+    }
+
+    fn note_letter(&self, message_type: &'static str, why: Loss, bytes: Option<Arc<[u8]>>) {
         self.lost.fetch_add(1, Ordering::Relaxed);
         told::lost(self.id, message_type);
         tell_of(|| DeadLetter {
@@ -130,7 +186,7 @@ impl FarCell {
             name: self.life.name(),
             message_type,
             why,
-            bytes: None,
+            bytes,
         });
     }
 

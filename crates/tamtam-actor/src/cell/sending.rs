@@ -278,7 +278,8 @@ impl<M> Cell<M> {
                     Sender::Unmuted => Waits::Muted(None),
                 }
             }
-            WhenNoRoom::AsMade | WhenNoRoom::GiveBack => Waits::Not,
+            WhenNoRoom::Above if limited.waits() && !self.is_closed() => Waits::Muted(None),
+            WhenNoRoom::AsMade | WhenNoRoom::GiveBack | WhenNoRoom::Above => Waits::Not,
         }
     }
 
@@ -314,6 +315,24 @@ impl<M> Cell<M> {
                 Pushed::Full(_) => unreachable!("there was a place"),
             },
         }
+    }
+
+    /// Sees to it that this is called when all is done with that was put into the mailbox before. Where messages do not come out in the
+    /// order in which they went in, it is called when they are in.
+    #[cfg(feature = "serde")]
+    pub(crate) fn push_receipt(self: &Arc<Self>, receipt: crate::mailbox::Receipt) {
+        let is_in_order = match self.special.as_ref().map(|special| &special.store) {
+            _ if self.downstream().is_some() => false,
+            None | Some(Store::Queue) => true,
+            Some(Store::Limited(limited)) => limited.is_in_line(),
+            Some(Store::Upstream(_)) => false,
+        };
+        if !is_in_order {
+            tamtam_wait::contain(receipt);
+            return;
+        }
+        let woken = self.tail.push_receipt(receipt);
+        self.sent(woken);
     }
 
     /// Gives a place back.

@@ -1,6 +1,7 @@
 //! How an actor has ended.
 
 mod panicked;
+mod process_end;
 
 use core::fmt;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use crate::id::ActorId;
 
 pub use panicked::Panicked;
 pub(crate) use panicked::catch;
+pub use process_end::ProcessEnd;
 
 /// The news of an actor's end: which one it was, and why.
 ///
@@ -77,10 +79,12 @@ pub enum EndReason {
     Linked(Arc<Ended>),
     /// It lives in another process, and the link to that has ended: whether the actor has, is not known.
     LinkLost(Arc<str>),
+    /// It lived in another process, which has ended.
+    ProcessEnded(ProcessEnd),
 }
 
 impl EndReason {
-    /// Whether something went wrong: a panic of this actor, or of one that it is linked with.
+    /// Whether something went wrong: a panic of this actor, or of one that it is linked with, or its process or the link to that.
     #[must_use]
     pub fn is_abnormal(&self) -> bool {
         match self {
@@ -88,7 +92,8 @@ impl EndReason {
             EndReason::Panicked(_)
             | EndReason::GaveUp { .. }
             | EndReason::Linked(_)
-            | EndReason::LinkLost(_) => true,
+            | EndReason::LinkLost(_)
+            | EndReason::ProcessEnded(_) => true,
         }
     }
 }
@@ -108,6 +113,7 @@ impl fmt::Display for EndReason {
             ),
             EndReason::Linked(other) => write!(f, "it is linked with {other}"),
             EndReason::LinkLost(text) => write!(f, "the link to its process has ended: {text}"),
+            EndReason::ProcessEnded(end) => write!(f, "its process has ended: {end}"),
         }
     }
 }

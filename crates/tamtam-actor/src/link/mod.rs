@@ -20,7 +20,7 @@ pub use crate::wire::{decode, encode};
 
 use crate::address::Address;
 use crate::cell::WatchKey;
-use crate::ended::{EndReason, Ended, Panicked};
+use crate::ended::{EndReason, Ended, Panicked, ProcessEnd};
 use crate::error::{AskError, LinkFailure};
 use crate::id::ActorId;
 use crate::mailbox::{DeadLetter, Loss, tell_of};
@@ -104,6 +104,14 @@ pub trait Exported: Any + Send + Sync {
     /// If the bytes are no such message: then a dead letter was told with them. A message that the actor refuses is a dead
     /// letter, too; who waits for an answer to it is told.
     fn receive(&self, bytes: &[u8]) -> Result<(), String>;
+
+    /// How many messages from afar may be on their way to the actor, or in its mailbox: zero unless that is made for waiting.
+    fn window(&self) -> u64;
+
+    /// Calls this when all is done with that the actor was given before on this thread: when the handler has come back that had the
+    /// last of it, or has panicked, or it was lost, and that counted. Where messages do not come out of the mailbox in the order in
+    /// which they went in, or the actor can be replaced, it is called when they are in.
+    fn receipt(&self, then: Box<dyn FnOnce() + Send>);
 
     /// Stops the actor.
     fn stop(&self);
@@ -284,12 +292,20 @@ impl<M: DeserializeOwned + Send + 'static> Exported for Export<M> {
             });
         };
         let message = decode(bytes).inspect_err(|_| dead(Loss::NotDecodable, Some(bytes)))?;
-        if let Err(error) = self.0.try_tell(message) {
+        if let Err(error) = self.0.tell_from_afar(message) {
             let why = error.loss();
             crate::reply::refuse(error);
             dead(why, None);
         }
         Ok(())
+    }
+
+    fn window(&self) -> u64 {
+        self.0.window()
+    }
+
+    fn receipt(&self, then: Box<dyn FnOnce() + Send>) {
+        self.0.push_receipt(then);
     }
 
     fn stop(&self) {
@@ -333,6 +349,8 @@ pub enum FarFailure {
     NotEncodable(String),
     /// The answer was too large, as this says.
     TooLarge(String),
+    /// The process of the actor ended so, with the question in its hands.
+    ProcessEnded(ProcessEnd),
     /// Something else, as this says.
     Other(String),
 }
@@ -353,6 +371,7 @@ impl FarFailure {
             AskError::NotDecodable(failure) => FarFailure::NotDecodable(failure.text().to_owned()),
             AskError::NotEncodable(failure) => FarFailure::NotEncodable(failure.text().to_owned()),
             AskError::TooLarge(failure) => FarFailure::TooLarge(failure.text().to_owned()),
+            AskError::ProcessEnded(end) => FarFailure::ProcessEnded(*end),
             other => FarFailure::Other(other.to_string()),
         }
     }
@@ -371,6 +390,7 @@ impl FarFailure {
             FarFailure::NotDecodable(text) => AskError::NotDecodable(LinkFailure::new(text)),
             FarFailure::NotEncodable(text) => AskError::NotEncodable(LinkFailure::new(text)),
             FarFailure::TooLarge(text) => AskError::TooLarge(LinkFailure::new(text)),
+            FarFailure::ProcessEnded(end) => AskError::ProcessEnded(end),
             FarFailure::Other(text) => AskError::Unreachable(LinkFailure::new(text)),
         }
     }
@@ -394,6 +414,8 @@ pub enum FarEnd {
     Linked(String),
     /// The link to it was lost, as this says.
     LinkLost(String),
+    /// Its process has ended so.
+    ProcessEnded(ProcessEnd),
 }
 
 impl FarEnd {
@@ -410,6 +432,7 @@ impl FarEnd {
             }
             EndReason::Linked(other) => FarEnd::Linked(other.to_string()),
             EndReason::LinkLost(text) => FarEnd::LinkLost(text.to_string()),
+            EndReason::ProcessEnded(end) => FarEnd::ProcessEnded(*end),
         }
     }
 
@@ -429,6 +452,7 @@ impl FarEnd {
                 EndReason::Panicked(format!("it was linked with {other}").into())
             }
             FarEnd::LinkLost(text) => EndReason::LinkLost(text.into()),
+            FarEnd::ProcessEnded(end) => EndReason::ProcessEnded(end),
         }
     }
 }

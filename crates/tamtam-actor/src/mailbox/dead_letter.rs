@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tamtam_wait::contain;
 
+use crate::ended::ProcessEnd;
 use crate::id::{ActorId, Called};
 
 /// Why a message that was accepted is never handled.
@@ -56,11 +57,24 @@ pub enum Loss {
     NotEncodable,
     /// It came from another process, and its bytes are no message of the actor's type.
     NotDecodable,
+    /// It went to another process, to which the link has ended: whether it was handled there is not known.
+    FateUnknown,
+    /// The process of the actor ended so while the actor handled the message.
+    ProcessEnded(ProcessEnd),
 }
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Loss::ProcessEnded(end) => {
+                return write!(
+                    f,
+                    "the process of the actor ended while it handled the message: {end}"
+                );
+            }
+            Loss::FateUnknown => {
+                "the link to the process of the actor has ended, and whether the message was handled there is not known"
+            }
             Loss::Stopped => "the actor stopped before it handled the message",
             Loss::Panicked => "the actor panicked while it handled the message",
             Loss::Hung => "the actor was replaced while it handled the message",
@@ -100,7 +114,8 @@ pub struct DeadLetter {
     pub message_type: &'static str,
     /// Why it was lost.
     pub why: Loss,
-    /// The message as it came from another process, where that is all there is of it: see [`Loss::NotDecodable`].
+    /// The message as it goes between processes, where that is all there is of it: see [`Loss::NotDecodable`] and
+    /// [`Loss::ProcessEnded`].
     pub bytes: Option<Arc<[u8]>>,
 }
 

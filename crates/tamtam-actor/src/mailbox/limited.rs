@@ -222,6 +222,9 @@ pub(crate) enum WhenNoRoom {
     AsMade,
     /// Wait until then, if it is given.
     WaitUntil(Option<Instant>),
+    /// If senders are to wait: the message is taken in beyond the limit. The one that sends it waits where it comes from.
+    #[cfg_attr(not(feature = "serde"), allow(dead_code))]
+    Above,
 }
 
 /// What became of a wish for a place.
@@ -339,6 +342,12 @@ impl<M> Limited<M> {
     /// Whether senders are to wait for room.
     pub(crate) fn waits(&self) -> bool {
         self.overflow == Overflow::Wait
+    }
+
+    /// Whether messages come out in the order in which they went in.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_in_line(&self) -> bool {
+        self.labels.is_empty()
     }
 
     /// Whether a sender may find no room.

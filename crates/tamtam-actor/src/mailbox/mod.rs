@@ -12,6 +12,8 @@ mod node;
 mod oneshot;
 mod plan;
 mod queue;
+#[cfg(feature = "serde")]
+mod receipt;
 mod room;
 mod sorted;
 mod streak;
@@ -30,5 +32,7 @@ pub(crate) use oneshot::{Filler, Taker, oneshot};
 pub use plan::{Describes, Plain, Ruled};
 pub(crate) use plan::{Special, Store};
 pub(crate) use queue::{Head, Mark, Popped, Seen, Tail};
+#[cfg(feature = "serde")]
+pub(crate) use receipt::Receipt;
 pub(crate) use room::Room;
 pub(crate) use urgent::{Linked, Open, Things, Urgent};

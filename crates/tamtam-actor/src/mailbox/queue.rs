@@ -203,6 +203,16 @@ impl<M> Tail<M> {
         self.append(node.map_addr(|address| address | EMPTY))
     }
 
+    /// Appends what is to be called when the receiver has come so far. `true`: as for `push`.
+    #[cfg(feature = "serde")]
+    #[must_use = "whoever wakes the receiver has to give it a turn"]
+    pub(crate) fn push_receipt(&self, receipt: super::Receipt) -> bool {
+        let node = Node::new(None).as_ptr();
+        // Before the receiver can come to it.
+        super::receipt::keep(node.addr(), receipt);
+        self.append(node.map_addr(|address| address | EMPTY))
+    }
+
     #[inline(always)]
     fn append(&self, node: *mut Node<M>) -> bool {
         // SYNC queue-last: orders the senders, and hands the receiver's role from the one who was it to the one
@@ -332,6 +342,8 @@ impl<M> Head<M> {
             return Popped::Message(unsafe { Node::take(next) });
         }
         if !is_block(next) {
+            #[cfg(feature = "serde")]
+            super::receipt::reached(unmarked(next).addr());
             return Popped::Woken;
         }
         seen.0.set(0);

@@ -10,7 +10,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
-use crate::link::{Inbound, Link, LinkBuilder};
+use crate::inbound::Inbound;
+use crate::link::{Link, LinkBuilder};
 
 /// How much is read at once.
 const PORTION: usize = 64 << 10;

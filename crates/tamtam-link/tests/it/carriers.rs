@@ -18,6 +18,14 @@ pub(crate) const ALL: &[(&str, Pair)] = &[
     ("pipes", pipes),
 ];
 
+/// Does something over each of them.
+pub(crate) fn on_each(test: impl Fn(Pair)) {
+    for (name, pair) in ALL {
+        println!("over {name}");
+        test(*pair);
+    }
+}
+
 /// No input or output: a thread for each direction carries portions of so many bytes.
 fn memory(one: LinkBuilder, other: LinkBuilder, portion: usize) -> (Link, Link) {
     let ends = [one, other].map(|builder| {

@@ -6,18 +6,11 @@ use std::time::Duration;
 use tamtam_actor::{AskError, EndReason, Pool, Refusal, Reply};
 use tamtam_link::{Link, LinkEnd};
 
-use crate::carriers::{ALL, Pair};
+use crate::carriers::on_each;
 use crate::messages::{Count, counter};
 
-fn on_each(test: impl Fn(Pair)) {
-    for (name, pair) in ALL {
-        println!("over {name}");
-        test(*pair);
-    }
-}
-
 /// Until it holds, which it does at once or soon.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = std::time::Instant::now();
     while !holds() {
         assert!(start.elapsed() < Duration::from_secs(20), "{what}");

@@ -3,5 +3,6 @@
 mod carriers;
 mod conformance;
 mod cut;
+mod fate;
 mod hostile;
 mod messages;

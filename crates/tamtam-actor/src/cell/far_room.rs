@@ -1,0 +1,236 @@
+//! Room at an actor in another process whose mailbox is made for waiting: so many messages to it may be on their way or in its mailbox.
+//!
+//! The owner says how many when it exports the actor. A sender takes a place; the owner confirms messages when they are done with,
+//! and the places are free again (the credit of a window, as in TCP or in HTTP/2's flow control). A handler does not wait: its message
+//! goes beyond the window, and its actor is muted until half of that is free, as with a mailbox of this process.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+#[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+use tamtam_wait::Wait;
+use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicU64, Ordering};
+use tamtam_wait::{Operation, Source, Token, WaitList};
+
+use super::mute::Sender;
+use crate::id::ActorId;
+use crate::mailbox::{Mute, Reserved, WhenNoRoom};
+
+/// The places at one actor.
+pub(super) struct FarRoom {
+    /// How many there are; zero where none are counted.
+    window: AtomicU64,
+    taken: AtomicU64,
+    /// Whether a sender that finds no room waits.
+    waits: AtomicBool,
+    senders: WaitList,
+    /// Actors that have sent more than there was room for.
+    muted: Mutex<BTreeMap<ActorId, Mute>>,
+}
+
+impl FarRoom {
+    pub(super) fn new() -> Self {
+        FarRoom {
+            window: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
+            waits: AtomicBool::new(true),
+            senders: WaitList::new(),
+            muted: Mutex::new(BTreeMap::new()),
+        }
+    }
+
+    /// Says how many places there are, of which so many are taken already.
+    pub(super) fn open(&self, window: u64, taken: u64, waits: bool) {
+        self.waits.store(waits, Ordering::SeqCst);
+        if self.window.load(Ordering::Relaxed) == 0 && window != 0 {
+            self.taken.fetch_add(taken, Ordering::SeqCst);
+            self.window.store(window, Ordering::SeqCst);
+        }
+    }
+
+    /// Whether places are counted here.
+    pub(super) fn is_limited(&self) -> bool {
+        self.window.load(Ordering::SeqCst) != 0
+    }
+
+    /// Whether a sender may have to wait for room.
+    pub(super) fn waits(&self) -> bool {
+        self.is_limited() && self.waits.load(Ordering::SeqCst)
+    }
+
+    fn has_room(&self) -> bool {
+        let window = self.window.load(Ordering::SeqCst);
+        window == 0 || self.taken.load(Ordering::SeqCst) < window
+    }
+
+    fn try_take(&self) -> bool {
+        let window = self.window.load(Ordering::SeqCst);
+        if window == 0 {
+            return true;
+        }
+        let taken = self
+            .taken
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |taken| {
+                (taken < window).then_some(taken + 1)
+            });
+        taken.is_ok()
+    }
+
+    /// Takes a place for a message to this actor. `closed` tells that it takes none any more.
+    pub(super) fn reserve(
+        &self,
+        actor: ActorId,
+        when: WhenNoRoom,
+        closed: &impl Fn() -> bool,
+    ) -> Reserved {
+        if self.try_take() {
+            return Reserved::Place;
+        }
+        match when {
+            WhenNoRoom::GiveBack => Reserved::Full,
+            WhenNoRoom::AsMade | WhenNoRoom::Above if !self.waits.load(Ordering::SeqCst) => {
+                Reserved::Full
+            }
+            WhenNoRoom::WaitUntil(deadline) => self.wait(deadline, closed),
+            WhenNoRoom::AsMade | WhenNoRoom::Above => match Sender::at_work(actor) {
+                Sender::Thread => self.wait(None, closed),
+                Sender::Itself => Reserved::Full,
+                Sender::Muted(mute) => self.take_above(Some(mute)),
+                Sender::Unmuted => self.take_above(None),
+            },
+        }
+    }
+
+    fn wait(&self, deadline: Option<Instant>, closed: &impl Fn() -> bool) -> Reserved {
+        let attempt = || (closed() || self.try_take()).then_some(());
+        #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+        let got = {
+            let _ = deadline;
+            attempt()
+        };
+        #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+        let got = crate::task::while_blocked(|| {
+            self.senders.wait_until(
+                Wait::Adaptive,
+                deadline,
+                |_| attempt(),
+                || closed() || self.has_room(),
+            )
+        });
+        match got {
+            Some(()) if !closed() => Reserved::Place,
+            // The place that may have been taken is of no use to others, either.
+            _ => Reserved::Full,
+        }
+    }
+
+    fn take_above(&self, mute: Option<Mute>) -> Reserved {
+        self.taken.fetch_add(1, Ordering::SeqCst);
+        let Some(mute) = mute else {
+            return Reserved::Place;
+        };
+        let superfluous = {
+            let mut muted = self.muted.lock().unwrap_or_else(PoisonError::into_inner);
+            if muted.contains_key(&mute.sender()) {
+                Some(mute)
+            } else {
+                muted.insert(mute.sender(), mute)
+            }
+        };
+        drop(superfluous);
+        // All places may have become free before it was kept.
+        self.unmute();
+        Reserved::Place
+    }
+
+    fn unmute(&self) {
+        let is_half_free = || {
+            let window = self.window.load(Ordering::SeqCst);
+            self.taken.load(Ordering::SeqCst) <= window / 2
+        };
+        let unmuted = {
+            let mut muted = self.muted.lock().unwrap_or_else(PoisonError::into_inner);
+            if muted.is_empty() || !is_half_free() {
+                return;
+            }
+            core::mem::take(&mut *muted)
+        };
+        // Each gets a turn by that.
+        drop(unmuted);
+    }
+
+    /// So many places are free again.
+    pub(super) fn give_back(&self, places: u64) {
+        if !self.is_limited() {
+            return;
+        }
+        let _ = self
+            .taken
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |taken| {
+                Some(taken.saturating_sub(places))
+            });
+        self.unmute();
+        // A sender that waits for room registers and then looks.
+        atomic::fence(Ordering::SeqCst);
+        self.senders
+            .notify_many(usize::try_from(places).unwrap_or(usize::MAX));
+    }
+
+    /// The actor takes no more messages: those who wait have to learn it.
+    pub(super) fn close(&self) {
+        let muted = {
+            let mut muted = self.muted.lock().unwrap_or_else(PoisonError::into_inner);
+            core::mem::take(&mut *muted)
+        };
+        drop(muted);
+        self.senders.notify_all();
+    }
+}
+
+/// The room, as something that can be waited for: to begin is to look whether there is any.
+pub(super) struct FarSource<'a, C> {
+    pub(super) room: &'a FarRoom,
+    /// Whether the actor takes no more messages.
+    pub(super) closed: C,
+}
+
+impl<C: Fn() -> bool> Source for FarSource<'_, C> {
+    fn try_begin(&self, _: &mut Token) -> bool {
+        self.is_ready()
+    }
+
+    fn register(&self, operation: Operation, context: &tamtam_wait::Context) -> bool {
+        self.room.senders.register(operation, context);
+        self.is_ready()
+    }
+
+    fn unregister(&self, operation: Operation, context: &tamtam_wait::Context) {
+        self.room.senders.unregister(operation, context);
+    }
+
+    fn decline(&self, _: &tamtam_wait::Context) {
+        self.room.senders.decline(|| self.is_ready());
+    }
+
+    fn is_ready(&self) -> bool {
+        (self.closed)() || self.room.has_room()
+    }
+
+    fn watch(&self, operation: Operation, context: &tamtam_wait::Context) -> bool {
+        self.room.senders.watch(operation, context);
+        self.is_ready()
+    }
+
+    fn unwatch(&self, operation: Operation, context: &tamtam_wait::Context) {
+        self.room.senders.unwatch(operation, context);
+    }
+
+    fn list(&self) -> Option<&WaitList> {
+        Some(&self.room.senders)
+    }
+
+    fn looks_ready(&self) -> bool {
+        self.is_ready()
+    }
+}

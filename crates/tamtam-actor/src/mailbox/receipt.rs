@@ -1,0 +1,53 @@
+//! Receipts: what is called when all that a sender has put into a mailbox before is done with.
+//!
+//! A receipt lies in the queue as a node without a message, behind the messages that it is for. The receiver comes to the node when it
+//! wants the next message, so those before it were handled, or have made the actor panic, or were lost with the mailbox. What is to be
+//! called lies here, under the address of the node: a node keeps its size, and a receiver that meets a node without a message
+//! looks here only if there is a receipt at all.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tamtam_wait::contain;
+
+/// Called once, on the thread that has the receiver's turn.
+pub(crate) type Receipt = Box<dyn FnOnce() + Send>;
+
+/// Under the addresses of their nodes.
+static RECEIPTS: Mutex<Option<HashMap<usize, Receipt>>> = Mutex::new(None);
+/// How many there are. It is changed under the lock, before the node is in the queue, so a receiver that has got the node from there
+/// sees it.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Keeps a receipt for a node that is not in its queue yet.
+pub(super) fn keep(node: usize, receipt: Receipt) {
+    let mut receipts = RECEIPTS.lock().unwrap_or_else(PoisonError::into_inner);
+    receipts.get_or_insert_default().insert(node, receipt);
+    COUNT.fetch_add(1, Ordering::Relaxed);
+}
+
+/// The receiver has come to a node without a message.
+#[inline]
+pub(super) fn reached(node: usize) {
+    if COUNT.load(Ordering::Relaxed) != 0 {
+        deliver(node);
+    }
+}
+
+#[cold]
+fn deliver(node: usize) {
+    let receipt = {
+        let mut receipts = RECEIPTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let receipt = receipts
+            .as_mut()
+            .and_then(|receipts| receipts.remove(&node));
+        if receipt.is_some() {
+            COUNT.fetch_sub(1, Ordering::Relaxed);
+        }
+        receipt
+    };
+    if let Some(receipt) = receipt {
+        contain(receipt);
+    }
+}

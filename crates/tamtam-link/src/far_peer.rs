@@ -1,0 +1,71 @@
+//! The way to an actor at the other side, as addresses here use it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use tamtam_actor::link::{Encode, FarActor, FarCell};
+use tamtam_actor::{LinkFailure, Refusal};
+
+use crate::core::{BodyKind, Core, lost};
+use crate::error::LinkEnd;
+use crate::frame::Frame;
+
+/// The way to an actor at the other side.
+pub(crate) struct FarPeer {
+    pub(crate) core: Weak<Core>,
+    pub(crate) number: u64,
+    /// That of the process that has it.
+    pub(crate) generation: u64,
+    /// How often its address was received.
+    pub(crate) received: Arc<AtomicU64>,
+}
+
+pub(crate) fn gone() -> (Refusal, LinkFailure) {
+    let text = "what carried the link has dropped it";
+    (Refusal::Unreachable, LinkFailure::new(text))
+}
+
+impl FarActor for FarPeer {
+    fn tell(&self, cell: &Arc<FarCell>, encode: Encode<'_>) -> Result<(), (Refusal, LinkFailure)> {
+        let core = self.core.upgrade().ok_or_else(gone)?;
+        core.send(BodyKind::Tell(self.number, self.generation), cell, encode)
+    }
+
+    fn place(&self) -> (usize, u64) {
+        (self.core.as_ptr().addr(), self.number)
+    }
+
+    fn stop(&self) {
+        if let Some(core) = self.core.upgrade() {
+            core.write_of(self.generation, &Frame::Stop(self.number));
+        }
+    }
+
+    fn finish(&self) {
+        if let Some(core) = self.core.upgrade() {
+            core.finish(self.number, self.generation);
+        }
+    }
+
+    fn watch(&self, cell: Arc<FarCell>) {
+        match self.core.upgrade() {
+            Some(core) => core.watch_there(self.number, self.generation, cell),
+            None => cell.end(lost(&LinkEnd::Lost("what carried it is gone".into()))),
+        }
+    }
+
+    fn release(&self) {
+        if let Some(core) = self.core.upgrade() {
+            let times = self.received.load(Ordering::Relaxed);
+            core.release_there(self.number, self.generation, &self.received, times);
+        }
+    }
+
+    fn later(&self, what: Box<dyn FnOnce() + Send>) {
+        let unused = match self.core.upgrade() {
+            None => Some(what),
+            Some(core) => core.later(what),
+        };
+        drop(unused);
+    }
+}

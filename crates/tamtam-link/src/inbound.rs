@@ -1,0 +1,316 @@
+//! The half of a link's end to which a carrier gives what has come.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use tamtam_actor::link::{Exported, FarEnd};
+
+use crate::core::Core;
+use crate::error::LinkEnd;
+use crate::frame::{Body, Frame, LENGTH, Offer, ROOT};
+use crate::in_hand;
+
+/// The half of a link's end to which a carrier gives what has come.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_link::Link;
+///
+/// let (here, mut to_here) = Link::builder().build(|| {});
+/// let end = to_here.receive(b"GET / HTTP/1.1").unwrap_err();
+/// assert_eq!(here.ended(), Some(end));
+/// ```
+pub struct Inbound {
+    core: Arc<Core>,
+    /// The beginning of a frame that has not come as a whole.
+    partial: Vec<u8>,
+    is_greeted: bool,
+    /// Which of the processes at the other side it comes from.
+    generation: u64,
+    /// Actors that were given messages, and how many that are to be confirmed, since the last receipt.
+    given: Vec<Given>,
+    /// Messages to the root that it has not been given, if they are held.
+    held: Option<VecDeque<Held>>,
+}
+
+struct Given {
+    number: u64,
+    actor: Arc<dyn Exported>,
+    count: u64,
+}
+
+/// What waits for the root to be ready for it.
+enum Held {
+    Message {
+        replies: Vec<u64>,
+        exports: Vec<Offer>,
+        payload: Box<[u8]>,
+    },
+    Finish,
+    Release(u64),
+}
+
+impl Inbound {
+    pub(crate) fn new(core: Arc<Core>, holds_root: bool) -> Self {
+        Inbound {
+            generation: core.generation(),
+            core,
+            partial: Vec::new(),
+            is_greeted: false,
+            given: Vec::new(),
+            held: holds_root.then(VecDeque::new),
+        }
+    }
+
+    /// Takes what has come from the other side, cut anywhere.
+    ///
+    /// # Errors
+    ///
+    /// How the link has ended: with a goodbye, or by what is no frame, or before. What is left in
+    /// [`take_outgoing`](Link::take_outgoing) tells the other side; then the carrier may close.
+    pub fn receive(&mut self, mut bytes: &[u8]) -> Result<(), LinkEnd> {
+        let received = self.receive_all(&mut bytes);
+        self.ask_for_receipts();
+        if let Err(end) = &received {
+            self.core.end(end.clone());
+        }
+        received
+    }
+
+    fn receive_all(&mut self, bytes: &mut &[u8]) -> Result<(), LinkEnd> {
+        if let Some(end) = &self.core.lock().end {
+            return Err(end.clone());
+        }
+        while !bytes.is_empty() {
+            if self.partial.is_empty()
+                && let Some(length) = self.length(bytes)?
+                && let Some((frame, rest)) = bytes[LENGTH..].split_at_checked(length)
+            {
+                *bytes = rest;
+                self.take(frame)?;
+                continue;
+            }
+            // Its length first, then as much as that says.
+            let whole = match self.length(&self.partial)? {
+                None => LENGTH,
+                Some(length) => LENGTH + length,
+            };
+            let (more, rest) = bytes.split_at((whole - self.partial.len()).min(bytes.len()));
+            self.partial.extend_from_slice(more);
+            *bytes = rest;
+            if self.length(&self.partial)?.map(|length| LENGTH + length) == Some(self.partial.len())
+            {
+                let mut frame = std::mem::take(&mut self.partial);
+                self.take(&frame[LENGTH..])?;
+                frame.clear();
+                // A large one is given back.
+                if frame.capacity() <= 1 << 16 {
+                    self.partial = frame;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The length of the frame that begins so, if that much is there.
+    fn length(&self, bytes: &[u8]) -> Result<Option<usize>, LinkEnd> {
+        let Some(length) = bytes.first_chunk::<LENGTH>() else {
+            return Ok(None);
+        };
+        let length = u32::from_le_bytes(*length) as usize;
+        if length > self.core.longest_frame {
+            return Err(LinkEnd::protocol(format!(
+                "a frame of {length} bytes, and this side takes {} at most",
+                self.core.longest_frame
+            )));
+        }
+        Ok(Some(length))
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), LinkEnd> {
+        let frame = Frame::read(bytes)?;
+        if let Frame::Hello(hello) = &frame {
+            if self.is_greeted {
+                return Err(LinkEnd::protocol("it has said hello twice".to_owned()));
+            }
+            self.is_greeted = true;
+            let root = hello.root.map(|(_, window)| window);
+            self.core.greeted(hello.most, root);
+            return Ok(());
+        }
+        if !self.is_greeted {
+            return Err(LinkEnd::protocol(
+                "it has not said hello before all else".to_owned(),
+            ));
+        }
+        self.dispatch(frame)
+    }
+
+    fn dispatch(&mut self, frame: Frame<'_>) -> Result<(), LinkEnd> {
+        let core = Arc::clone(&self.core);
+        match frame {
+            Frame::Hello(_) => unreachable!("it is taken before"),
+            Frame::Tell(actor, body) => self.give(actor, body)?,
+            Frame::Answer(reply, body) => {
+                let pending = core.lock().pending.remove(&reply);
+                let pending = pending.ok_or_else(|| not_asked(reply))?;
+                self.read(body, |payload| {
+                    pending.reply.answer(payload);
+                    Ok(())
+                });
+            }
+            Frame::Failed(reply, failure) => {
+                let pending = core.lock().pending.remove(&reply);
+                let pending = pending.ok_or_else(|| not_asked(reply))?;
+                pending.reply.fail(failure.heard(pending.asked));
+            }
+            Frame::Release(actor, times) => match self.held_behind(actor) {
+                Some(held) => held.push_back(Held::Release(times)),
+                None => self.release(actor, times)?,
+            },
+            Frame::Confirm(actor, count) => core.confirmed(actor, count)?,
+            Frame::Watch(actor) => {
+                if !core.lock().exports.watch(actor) {
+                    let text = "its last address was given up before its end was asked for";
+                    core.write(&Frame::Ended(actor, FarEnd::LinkLost(text.to_owned())));
+                }
+            }
+            Frame::Ended(actor, end) => core.ended_there(actor, end),
+            Frame::Stop(actor) => self.exported(actor)?.stop(),
+            Frame::Finish(actor) => match self.held_behind(actor) {
+                Some(held) => held.push_back(Held::Finish),
+                None => self.exported(actor)?.finish(),
+            },
+            Frame::Goodbye(words) => return Err(LinkEnd::Goodbye(words.into())),
+        }
+        Ok(())
+    }
+
+    /// Where something goes that is for the root, and not before what is held.
+    fn held_behind(&mut self, actor: u64) -> Option<&mut VecDeque<Held>> {
+        let held = self.held.as_mut()?;
+        (actor == ROOT && !held.is_empty()).then_some(held)
+    }
+
+    fn release(&self, actor: u64, times: u64) -> Result<(), LinkEnd> {
+        let released = self.core.lock().exports.release(actor, times);
+        let gone = released.map_err(|sent| {
+            LinkEnd::protocol(format!(
+                "it gives up {times} addresses of actor {actor}, of which it has {sent}"
+            ))
+        })?;
+        drop(gone);
+        Ok(())
+    }
+
+    fn exported(&self, actor: u64) -> Result<Arc<dyn Exported>, LinkEnd> {
+        self.core.exported(actor).ok_or_else(|| not_exported(actor))
+    }
+
+    /// Gives an actor a message, or holds it.
+    fn give(&mut self, number: u64, body: Body<'_>) -> Result<(), LinkEnd> {
+        let (actor, has_window) = {
+            let state = self.core.lock();
+            let export = state.exports.get(number);
+            let export = export.ok_or_else(|| not_exported(number))?;
+            (Arc::clone(&export.actor), export.has_window)
+        };
+        if number == ROOT
+            && let Some(held) = &mut self.held
+        {
+            held.push_back(Held::Message {
+                replies: body.replies.into_owned(),
+                exports: body.exports.into_owned(),
+                payload: body.payload.into(),
+            });
+            return Ok(());
+        }
+        if has_window || body.replies.is_empty() {
+            match self.given.iter_mut().find(|given| given.number == number) {
+                Some(given) => given.count += 1,
+                None => self.given.push(Given {
+                    number,
+                    actor: Arc::clone(&actor),
+                    count: 1,
+                }),
+            }
+        }
+        self.read(body, |payload| actor.receive(payload));
+        Ok(())
+    }
+
+    /// Reads what has come, with all that is in it; of what was not read the other side is told.
+    fn read(&self, body: Body<'_>, read: impl FnOnce(&[u8]) -> Result<(), String>) {
+        let (replies, exports) = (body.replies.into_owned(), body.exports.into_owned());
+        in_hand::read(&self.core, replies, exports, || read(body.payload));
+    }
+
+    /// The other side is to hear when that is done with which actors were given.
+    fn ask_for_receipts(&mut self) {
+        for given in self.given.drain(..) {
+            let link = Arc::downgrade(&self.core);
+            let (number, count, generation) = (given.number, given.count, self.generation);
+            given.actor.receipt(Box::new(move || {
+                if let Some(core) = Weak::upgrade(&link) {
+                    core.confirm(number, generation, count);
+                }
+            }));
+        }
+    }
+
+    /// Gives the root the next of the messages that are held; `false` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`receive`](Inbound::receive).
+    #[doc(hidden)]
+    pub fn next_root(&mut self) -> Result<bool, LinkEnd> {
+        while let Some(next) = self.held.as_mut().and_then(VecDeque::pop_front) {
+            match next {
+                Held::Message {
+                    replies,
+                    exports,
+                    payload,
+                } => {
+                    let root = self.core.exported(ROOT);
+                    in_hand::read(&self.core, replies, exports, || match root {
+                        Some(root) => root.receive(&payload),
+                        None => Err("the actor is not offered any more".to_owned()),
+                    });
+                    return Ok(true);
+                }
+                Held::Finish => self.exported(ROOT)?.finish(),
+                Held::Release(times) => {
+                    let released = self.release(ROOT, times);
+                    if let Err(end) = &released {
+                        self.core.end(end.clone());
+                    }
+                    released?;
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl fmt::Debug for Inbound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inbound")
+            .field("partial", &self.partial.len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn not_exported(actor: u64) -> LinkEnd {
+    LinkEnd::protocol(format!(
+        "it names actor {actor}, of which it has no address"
+    ))
+}
+
+fn not_asked(reply: u64) -> LinkEnd {
+    LinkEnd::protocol(format!(
+        "it answers question {reply}, which it does not have"
+    ))
+}

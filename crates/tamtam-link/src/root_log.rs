@@ -1,0 +1,207 @@
+//! Messages to the other side's root that are kept until they are done with there: so that they go to another process if that one
+//! dies, all but the one at which it has died.
+
+use std::collections::VecDeque;
+
+use crate::frame::{Body, Frame, Offer, ROOT};
+
+/// So many messages are with the other process at most, before the first of them is confirmed. It handles them one by one, and confirms
+/// them in batches: there have to be enough for it to go on with meanwhile.
+const MESSAGES_AHEAD: usize = 1_024;
+/// And so many bytes of them, unless it is one message.
+const BYTES_AHEAD: usize = 512 << 10;
+
+/// A message that is not confirmed.
+pub(crate) struct Kept {
+    pub(crate) replies: Vec<u64>,
+    pub(crate) exports: Vec<Offer>,
+    pub(crate) payload: Vec<u8>,
+}
+
+/// The messages to the root, the oldest first, and what is to be said when all of them are written.
+#[derive(Default)]
+pub(crate) struct RootLog {
+    kept: VecDeque<Kept>,
+    /// So many of them are written to the process as it is now.
+    written: usize,
+    /// The bytes of those.
+    bytes_written: usize,
+    /// So many were confirmed by that.
+    confirmed: u64,
+    /// The root is to finish.
+    finish: Word,
+    /// So many addresses of it are given up.
+    release: Word,
+    released: u64,
+}
+
+/// What is to be said behind all messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Word {
+    /// Nothing.
+    #[default]
+    None,
+    Due,
+    Said,
+}
+
+/// What a process that has died leaves of what it was sent.
+pub(crate) struct Over {
+    /// It was done with these.
+    pub(crate) done: Vec<Kept>,
+    /// It has died at this one.
+    pub(crate) begun: Option<Kept>,
+}
+
+impl RootLog {
+    pub(crate) fn push(&mut self, kept: Kept) {
+        self.kept.push_back(kept);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    pub(crate) fn finish(&mut self) {
+        if self.finish == Word::None {
+            self.finish = Word::Due;
+        }
+    }
+
+    pub(crate) fn release(&mut self, times: u64) {
+        self.release = Word::Due;
+        self.released = times;
+    }
+
+    fn may_write_message(&self) -> bool {
+        self.written < self.kept.len()
+            && (self.written == 0
+                || (self.written < MESSAGES_AHEAD && self.bytes_written < BYTES_AHEAD))
+    }
+
+    /// Whether there is something that may be written now.
+    pub(crate) fn may_write(&self) -> bool {
+        let has_words = self.finish == Word::Due || self.release == Word::Due;
+        self.may_write_message() || (has_words && self.written == self.kept.len())
+    }
+
+    /// Writes what may be written now.
+    pub(crate) fn write(&mut self, outgoing: &mut Vec<u8>) {
+        while self.may_write_message() {
+            let kept = &self.kept[self.written];
+            let body = Body {
+                replies: (&kept.replies[..]).into(),
+                exports: (&kept.exports[..]).into(),
+                payload: &kept.payload,
+            };
+            Frame::Tell(ROOT, body).write(outgoing);
+            self.written += 1;
+            self.bytes_written += kept.payload.len();
+        }
+        if self.written < self.kept.len() {
+            return;
+        }
+        if self.finish == Word::Due {
+            self.finish = Word::Said;
+            Frame::Finish(ROOT).write(outgoing);
+        }
+        if self.release == Word::Due {
+            self.release = Word::Said;
+            Frame::Release(ROOT, self.released).write(outgoing);
+        }
+    }
+
+    /// So many messages are done with, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// If so many were not written: how many were.
+    pub(crate) fn confirm(&mut self, count: u64) -> Result<Vec<Kept>, u64> {
+        if count > self.written as u64 {
+            return Err(self.written as u64);
+        }
+        let done: Vec<_> = self.kept.drain(..count as usize).collect();
+        self.confirmed += count;
+        self.written -= done.len();
+        self.bytes_written -= done.iter().map(|kept| kept.payload.len()).sum::<usize>();
+        Ok(done)
+    }
+
+    /// The process has died, and another one comes: of what was written nothing is.
+    pub(crate) fn begin_again(&mut self) {
+        self.written = 0;
+        self.bytes_written = 0;
+        self.confirmed = 0;
+        for word in [&mut self.finish, &mut self.release] {
+            if *word == Word::Said {
+                *word = Word::Due;
+            }
+        }
+    }
+
+    /// The process has died that was done with so many messages, counted from its beginning, and had begun so many. What is over by
+    /// that; figures that cannot be, from a process that writes what it likes, are taken for the nearest that can.
+    pub(crate) fn take_over(&mut self, done: u64, begun: u64) -> Over {
+        let done = done.saturating_sub(self.confirmed).min(self.written as u64);
+        let begun = begun
+            .saturating_sub(self.confirmed)
+            .min(self.written as u64);
+        let done_messages = self.confirm(done).unwrap_or_default();
+        let begun = (begun > done).then(|| self.kept.pop_front()).flatten();
+        Over {
+            done: done_messages,
+            begun,
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Kept> {
+        self.kept.iter()
+    }
+
+    /// All there is, for the end.
+    pub(crate) fn take(&mut self) -> VecDeque<Kept> {
+        self.begin_again();
+        std::mem::take(&mut self.kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(bytes: usize) -> Kept {
+        Kept {
+            replies: Vec::new(),
+            exports: Vec::new(),
+            payload: vec![0; bytes],
+        }
+    }
+
+    #[test]
+    fn no_more_is_ahead_than_fits_and_one_always_is() {
+        let mut log = RootLog::default();
+        let mut bytes = Vec::new();
+        for size in [BYTES_AHEAD * 2, 10, 10] {
+            log.push(message(size));
+        }
+        log.finish();
+        log.write(&mut bytes);
+        assert_eq!(log.written, 1);
+        assert!(!log.may_write());
+        assert_eq!(log.confirm(2).err(), Some(1));
+        assert_eq!(log.confirm(1).unwrap().len(), 1);
+        assert!(log.may_write());
+        log.write(&mut bytes);
+        assert_eq!((log.written, log.bytes_written), (2, 20));
+        // What was to be said behind the messages was said once.
+        assert!(!log.may_write());
+        log.begin_again();
+        log.write(&mut bytes);
+        assert_eq!(log.written, 2);
+        for _ in 0..2 * MESSAGES_AHEAD {
+            log.push(message(1));
+        }
+        log.write(&mut bytes);
+        assert_eq!(log.written, MESSAGES_AHEAD);
+    }
+}

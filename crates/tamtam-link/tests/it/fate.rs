@@ -1,0 +1,433 @@
+//! What the one that has sent a message learns of its fate, and how many may be on their way.
+
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tamtam_actor::{
+    Address, AskError, Budget, DeadLetter, DeadLetterWatch, EndReason, Frame, Loss, Overflow, Pool,
+    ProcessEnd, Refusal, Reply, on_dead_letter,
+};
+use tamtam_link::{Death, Inbound, Link};
+
+use crate::carriers::on_each;
+use crate::conformance::until;
+use crate::messages::{Count, Counter, counter};
+
+/// The letters that are told of an actor from now on.
+fn letters_of<M>(actor: &Address<M>) -> (DeadLetterWatch, Arc<Mutex<Vec<DeadLetter>>>) {
+    let (letters, id) = (Arc::new(Mutex::new(Vec::new())), actor.id());
+    let seen = Arc::clone(&letters);
+    let watch = on_dead_letter(move |letter| {
+        if letter.actor == id {
+            seen.lock().unwrap().push(letter.clone());
+        }
+    });
+    (watch, letters)
+}
+
+/// An actor that takes a message when it is let, on a pool of its own.
+struct Gate {
+    open: Sender<()>,
+    passed: Receiver<u64>,
+    address: Address<u64>,
+    /// Behind what opens the gate: it waits for its actor.
+    _pool: Pool,
+}
+
+fn gate(limit: usize, overflow: Overflow) -> Gate {
+    let pool = Pool::with_threads(1);
+    let (open, opened) = mpsc::channel();
+    let (pass, passed) = mpsc::channel();
+    let address = pool
+        .spawner()
+        .limited(limit, overflow)
+        .spawn_fn(move |number: u64, _| {
+            let _ = opened.recv();
+            let _ = pass.send(number);
+        });
+    Gate {
+        _pool: pool,
+        open,
+        passed,
+        address,
+    }
+}
+
+#[test]
+fn messages_are_confirmed_when_they_are_done_with() {
+    on_each(|pair| {
+        let gate = gate(usize::MAX, Overflow::Fail);
+        let (here, _there) = pair(Link::builder(), Link::builder().root(&gate.address));
+        let far = here.root::<u64>();
+        for number in 0..3 {
+            far.tell(number).unwrap();
+        }
+        gate.open.send(()).unwrap();
+        assert_eq!(gate.passed.recv(), Ok(0));
+        // The first is done with at most; the second is at hand.
+        assert!((2..=3).contains(&here.unconfirmed()));
+        gate.open.send(()).unwrap();
+        gate.open.send(()).unwrap();
+        until("all are confirmed", || here.unconfirmed() == 0);
+        assert_eq!(far.lost(), 0);
+        here.close();
+    });
+}
+
+#[test]
+fn a_message_at_which_an_actor_panics_is_done_with() {
+    on_each(|pair| {
+        let pool = Pool::with_threads(1);
+        let (here, _there) = pair(Link::builder(), Link::builder().root(&counter(&pool)));
+        let far = here.root::<Count>();
+        far.tell(Count::Add(1)).unwrap();
+        far.tell(Count::Fail("on purpose".to_owned())).unwrap();
+        far.tell(Count::Add(1)).unwrap();
+        // The last one is lost there, in the open.
+        until("all are confirmed", || here.unconfirmed() == 0);
+        here.close();
+        assert_eq!(far.lost(), 0);
+    });
+}
+
+#[test]
+fn a_sender_waits_for_room_at_the_other_side() {
+    on_each(|pair| {
+        let gate = gate(2, Overflow::Wait);
+        let (here, _there) = pair(Link::builder(), Link::builder().root(&gate.address));
+        let far = here.root::<u64>();
+        // Until the other side has said how much room there is, nothing is counted.
+        until("it has said hello", || far.try_tell(0).is_err());
+        let early = here.unconfirmed();
+        let refused = far.try_tell(7).unwrap_err();
+        assert_eq!((refused.why(), refused.into_inner()), (Refusal::Full, 7));
+        let refused = far.tell_timeout(7, Duration::from_millis(10)).unwrap_err();
+        assert!(refused.is_full());
+        let told = std::thread::spawn({
+            let far = far.clone();
+            move || far.tell(8)
+        });
+        for _ in 0..early {
+            gate.open.send(()).unwrap();
+        }
+        told.join().unwrap().unwrap();
+        gate.open.send(()).unwrap();
+        let passed: Vec<_> = gate.passed.iter().take(early as usize + 1).collect();
+        assert_eq!(passed.last(), Some(&8));
+        until("all are confirmed", || here.unconfirmed() == 0);
+        // It never comes above its limit by more than the window.
+        let level = gate.address.level().unwrap();
+        assert!(level.high_water <= early as usize + 2, "{level:?}");
+        here.close();
+        assert_eq!(gate.address.lost(), 0);
+    });
+}
+
+#[test]
+fn a_task_waits_for_room_at_the_other_side() {
+    let gate = gate(1, Overflow::Wait);
+    on_each(|pair| {
+        let (here, _there) = pair(Link::builder(), Link::builder().root(&gate.address));
+        let far = here.root::<u64>();
+        until("it has said hello", || far.try_tell(0).is_err());
+        let early = here.unconfirmed();
+        let told = std::thread::spawn({
+            let far = far.clone();
+            move || block_on(far.tell_async(9))
+        });
+        for _ in 0..=early {
+            gate.open.send(()).unwrap();
+        }
+        assert!(told.join().unwrap().is_ok());
+        let passed: Vec<_> = gate.passed.iter().take(early as usize + 1).collect();
+        assert_eq!(passed.last(), Some(&9));
+        here.close();
+    });
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut future = std::pin::pin!(future);
+    loop {
+        let mut context = std::task::Context::from_waker(&waker);
+        if let std::task::Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        std::thread::park();
+    }
+}
+
+#[test]
+fn an_actor_that_sends_beyond_the_window_is_muted_and_goes_on() {
+    on_each(|pair| {
+        let gate = gate(2, Overflow::Wait);
+        let (here, _there) = pair(Link::builder(), Link::builder().root(&gate.address));
+        let far = here.root::<u64>();
+        until("it has said hello", || far.try_tell(0).is_err());
+        let early = here.unconfirmed();
+        let pool = Pool::with_threads(1);
+        let (note, noted) = mpsc::channel();
+        let sender = pool.spawn_fn(move |number: u64, _| {
+            far.tell(number).unwrap();
+            note.send(number).unwrap();
+        });
+        for number in 1..=3 {
+            sender.tell(number).unwrap();
+        }
+        // Its handler does not wait, and then it has no further turn before there is room.
+        assert_eq!(noted.recv(), Ok(1));
+        assert!(noted.recv_timeout(Duration::from_millis(20)).is_err());
+        for _ in 0..early + 3 {
+            gate.open.send(()).unwrap();
+        }
+        assert_eq!(noted.iter().take(2).collect::<Vec<_>>(), [2, 3]);
+        let passed: Vec<_> = gate.passed.iter().take(early as usize + 3).collect();
+        assert!(passed.ends_with(&[1, 2, 3]), "{passed:?}");
+        here.close();
+    });
+}
+
+#[test]
+fn what_a_lost_link_had_in_hand_is_lost_in_the_open() {
+    on_each(|pair| {
+        let gate = gate(usize::MAX, Overflow::Fail);
+        let (here, there) = pair(Link::builder(), Link::builder().root(&gate.address));
+        let far = here.root::<u64>();
+        let (_watch, letters) = letters_of(&far);
+        for number in 0..5 {
+            far.tell(number).unwrap();
+        }
+        gate.open.send(()).unwrap();
+        gate.open.send(()).unwrap();
+        assert_eq!(gate.passed.iter().take(2).collect::<Vec<_>>(), [0, 1]);
+        until("the first is confirmed or not", || here.unconfirmed() <= 5);
+        there.close();
+        until("it is lost", || far.is_stopped());
+        until("all have been told", || !letters.lock().unwrap().is_empty());
+        let whys: Vec<_> = letters.lock().unwrap().iter().map(|it| it.why).collect();
+        // Of one batch nothing is confirmed before all of it is done with.
+        assert!((3..=5).contains(&whys.len()), "{whys:?}");
+        assert!(whys.iter().all(|why| *why == Loss::FateUnknown), "{whys:?}");
+        assert_eq!(far.lost(), whys.len() as u64);
+        assert_eq!(here.unconfirmed(), 0);
+    });
+}
+
+#[test]
+fn what_was_never_sent_is_known_not_to_be_handled() {
+    let (here, _to_here) = Link::builder().build(|| {});
+    let far = here.root::<Count>();
+    let (_watch, letters) = letters_of(&far);
+    far.tell(Count::Add(1)).unwrap();
+    here.take_outgoing(&mut Vec::new());
+    far.tell(Count::Add(2)).unwrap();
+    let (sender, answers) = mpsc::channel();
+    far.tell(Count::Read(Reply::to(move |it| sender.send(it).unwrap())))
+        .unwrap();
+    here.lose("the cable");
+    let whys: Vec<_> = letters.lock().unwrap().iter().map(|it| it.why).collect();
+    assert_eq!(whys, [Loss::FateUnknown, Loss::Unreachable]);
+    match answers.recv().unwrap() {
+        Err(AskError::Unreachable(failure)) => assert_eq!(
+            failure.text(),
+            "the other side is gone: the cable; the question was not sent"
+        ),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A process that takes one message of its root at a time, in memory.
+struct Worker {
+    frame: Frame,
+    link: Link,
+    inbound: Inbound,
+    _root: Address<Count>,
+    done: u64,
+}
+
+impl Worker {
+    fn new() -> Self {
+        let frame = Frame::new();
+        let root = frame.spawner().spawn(Counter::default());
+        let (link, inbound) = Link::builder().root(&root).hold_root().build(|| {});
+        Worker {
+            frame,
+            link,
+            inbound,
+            _root: root,
+            done: 0,
+        }
+    }
+
+    fn carry_from(&mut self, parent: &Link) {
+        let mut bytes = Vec::new();
+        parent.take_outgoing(&mut bytes);
+        self.inbound.receive(&bytes).unwrap();
+    }
+
+    fn carry_to(&mut self, inbound: &mut Inbound) {
+        let mut bytes = Vec::new();
+        self.link.take_outgoing(&mut bytes);
+        inbound.receive(&bytes).unwrap();
+    }
+
+    /// Handles so many messages, and confirms none.
+    fn handle(&mut self, messages: u64) {
+        for _ in 0..messages {
+            assert!(self.inbound.next_root().unwrap());
+            self.frame.pump(Budget::unlimited());
+            self.done += 1;
+        }
+    }
+}
+
+#[test]
+fn what_a_dead_process_has_not_begun_goes_to_the_next_in_order() {
+    let (parent, mut to_parent) = Link::builder().keep_root().build(|| {});
+    let far = parent.root::<Count>();
+    let (_watch, letters) = letters_of(&far);
+    let (sender, answers) = mpsc::channel();
+    let read = || {
+        let sender = sender.clone();
+        Count::Read(Reply::to(move |answer| sender.send(answer).unwrap()))
+    };
+    let mut first = Worker::new();
+    for number in 1..=5 {
+        far.tell(Count::Add(number)).unwrap();
+        far.tell(read()).unwrap();
+    }
+    assert_eq!(parent.unconfirmed(), 10);
+    first.carry_from(&parent);
+    first.carry_to(&mut to_parent);
+    // Add(1), Read; both answered, one of them confirmed.
+    first.handle(2);
+    first.link.confirm_root(1);
+    first.carry_to(&mut to_parent);
+    assert_eq!(answers.try_iter().collect::<Vec<_>>(), [Ok(1)]);
+    assert_eq!(parent.unconfirmed(), 9);
+    // It dies at Add(2), the third one.
+    let why = EndReason::ProcessEnded(ProcessEnd::Killed(9));
+    let death = Death {
+        done: first.done,
+        begun: first.done + 1,
+        why: why.clone(),
+    };
+    let mut to_parent = parent.begin_again(death).unwrap();
+    assert_eq!(parent.unconfirmed(), 7);
+    {
+        let letters = letters.lock().unwrap();
+        let [letter] = &letters[..] else {
+            panic!("{letters:?}");
+        };
+        assert_eq!(letter.why, Loss::ProcessEnded(ProcessEnd::Killed(9)));
+        // The first variant, and the number.
+        assert_eq!(letter.bytes.as_deref(), Some(&[0, 2][..]));
+    }
+    // What was asked and not begun is still asked; the next process begins at zero.
+    let mut second = Worker::new();
+    second.carry_from(&parent);
+    second.handle(7);
+    second.link.confirm_root(7);
+    second.carry_to(&mut to_parent);
+    assert_eq!(
+        answers.try_iter().collect::<Vec<_>>(),
+        [Ok(0), Ok(3), Ok(7), Ok(12)]
+    );
+    assert_eq!((parent.unconfirmed(), parent.pending()), (0, 0));
+    assert_eq!(far.lost(), 1);
+    assert!(!far.is_stopped());
+    // The dead one's address and answers are of no use, and harm nothing.
+    drop(first);
+    // And now it dies for good.
+    far.tell(read()).unwrap();
+    far.tell(Count::Add(1)).unwrap();
+    let death = Death {
+        done: 7,
+        begun: 7,
+        why: why.clone(),
+    };
+    parent.end_for_good(death);
+    assert_eq!(
+        answers.try_iter().collect::<Vec<_>>(),
+        [Err(AskError::ProcessEnded(ProcessEnd::Killed(9)))]
+    );
+    assert_eq!(far.end().wait().reason, why);
+    assert_eq!(far.lost(), 3);
+    assert_eq!((parent.addresses(), parent.pending()), ((0, 0), 0));
+}
+
+#[test]
+fn a_question_at_which_a_process_dies_is_told_so_and_not_asked_again() {
+    let (parent, mut to_parent) = Link::builder().keep_root().build(|| {});
+    let far = parent.root::<Count>();
+    let (sender, answers) = mpsc::channel();
+    for question in [Count::Keep, Count::Read, Count::Read] {
+        let sender = sender.clone();
+        far.tell(question(Reply::to(move |answer| {
+            sender.send(answer).unwrap();
+        })))
+        .unwrap();
+    }
+    let mut first = Worker::new();
+    first.carry_from(&parent);
+    // It keeps the first question, and has begun the second.
+    first.handle(1);
+    first.carry_to(&mut to_parent);
+    let death = Death {
+        done: 1,
+        begun: 2,
+        why: EndReason::ProcessEnded(ProcessEnd::Exited(3)),
+    };
+    let mut to_parent = parent.begin_again(death).unwrap();
+    let ended = AskError::ProcessEnded(ProcessEnd::Exited(3));
+    assert_eq!(
+        answers.try_iter().collect::<Vec<_>>(),
+        [Err(ended.clone()), Err(ended)]
+    );
+    let mut second = Worker::new();
+    second.carry_from(&parent);
+    second.handle(1);
+    second.carry_to(&mut to_parent);
+    assert_eq!(answers.try_iter().collect::<Vec<_>>(), [Ok(0)]);
+}
+
+#[test]
+fn addresses_in_messages_that_go_to_another_process_stay_good() {
+    let mut home = Frame::new();
+    let (note, noted) = mpsc::channel();
+    let own = home.spawn_fn(move |number: u64, _| note.send(number).unwrap());
+    let (parent, mut to_parent) = Link::builder().keep_root().build(|| {});
+    let far = parent.root::<Count>();
+    for number in [1, 10] {
+        far.tell(Count::Add(number)).unwrap();
+        far.tell(Count::TellTo(own.clone())).unwrap();
+    }
+    let mut first = Worker::new();
+    first.carry_from(&parent);
+    first.carry_to(&mut to_parent);
+    first.handle(2);
+    let death = Death {
+        done: 2,
+        begun: 2,
+        why: EndReason::ProcessEnded(ProcessEnd::Killed(6)),
+    };
+    // What it has said last does not arrive.
+    let mut to_parent = parent.begin_again(death).unwrap();
+    assert_eq!(parent.addresses(), (1, 1));
+    let mut second = Worker::new();
+    second.carry_from(&parent);
+    second.handle(2);
+    second.link.confirm_root(2);
+    second.carry_to(&mut to_parent);
+    home.pump(Budget::unlimited());
+    assert_eq!(noted.try_iter().collect::<Vec<_>>(), [10]);
+    // It has been released, as often as it was sent to the second.
+    assert_eq!(parent.addresses(), (1, 0));
+}
