@@ -89,8 +89,8 @@ pub use spawner::{Hosts, Spawner};
 pub use stepper::{Explored, Stepper};
 pub use time::{Every, Time, Timer};
 pub use topic::{
-    AnswerError, Answers, Batch, Ending, Feed, PublishError, PublishFuture, Request, RequestTopic,
-    Session, Subscription, SubscriptionId, Topic, Until, WhenFull,
+    Batch, Ending, Feed, PublishError, PublishFuture, Subscription, SubscriptionId, Topic, Until,
+    WhenFull,
 };
 pub use waits::Cycle;
 pub use worker::{Worker, WorkerBuilder};

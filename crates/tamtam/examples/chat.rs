@@ -2,16 +2,16 @@
 //!
 //! A room is a topic: what one member says, all who are in the room hear. Members are actors; they come
 //! by subscribing and go by dropping the subscription. A bot listens, too, but through a filter: only to
-//! what begins with an exclamation mark. And a question to the whole room, who is there, is a topic of
-//! its own kind: one question, many answers.
+//! what begins with an exclamation mark. And who is there is asked on a topic, too: with the question goes a channel, which all
+//! answer through, and which ends when the last of them has dropped its end. The example `many_answers` does more about that.
 
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use tamtam::actor::{PublishError, Request, RequestTopic, Subscription, Topic};
-use tamtam::{Actor, Address, Context, Pool, Reply};
+use tamtam::actor::{PublishError, Subscription};
+use tamtam::{Actor, Address, Context, Pool, Reply, Sender, Topic, unbounded};
 
 /// What somebody says.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ struct Room {
     name: &'static str,
     lines: Topic<Line>,
     /// Who is there?
-    roll: RequestTopic<(), String>,
+    roll: Topic<Sender<String>>,
 }
 
 impl Room {
@@ -33,7 +33,7 @@ impl Room {
         Room {
             name,
             lines: Topic::new(),
-            roll: RequestTopic::new(),
+            roll: Topic::new(),
         }
     }
 
@@ -46,7 +46,12 @@ impl Room {
     }
 
     fn members(&self) -> Vec<String> {
-        let mut members: Vec<String> = self.roll.request(()).collect();
+        let (sender, names) = unbounded();
+        self.roll
+            .publish(sender)
+            .expect("no member's mailbox has a limit");
+        // Until all have dropped their sender.
+        let mut members: Vec<String> = names.iter().collect();
         members.sort();
         members
     }
@@ -57,7 +62,7 @@ enum Told {
     Join(Room, Reply<()>),
     Leave(&'static str, Reply<()>),
     Heard(&'static str, Line),
-    Asked(Request<(), String>),
+    Asked(Sender<String>),
     Transcript(Reply<Vec<String>>),
 }
 
@@ -102,7 +107,7 @@ impl Actor for Member {
                 self.transcript.push(line);
             }
             // If nobody wants to know any more, that is no error.
-            Told::Asked(request) => drop(request.answer(self.name.clone())),
+            Told::Asked(names) => drop(names.send(self.name.clone())),
             Told::Transcript(reply) => reply.send(std::mem::take(&mut self.transcript)),
         }
     }

@@ -16,7 +16,6 @@ mod ledger;
 #[cfg(all(test, tamtam_loom))]
 mod loom_tests;
 mod publish_future;
-mod request;
 mod roster;
 mod round;
 mod subscriber;
@@ -27,7 +26,6 @@ pub use feed::{Feed, Until, WhenFull};
 pub use gathering::Batch;
 pub use ledger::{Ending, SubscriptionId};
 pub use publish_future::PublishFuture;
-pub use request::{AnswerError, Answers, Request, RequestTopic, Session};
 pub use subscription::Subscription;
 
 use roster::Subscribers;

@@ -9,13 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::{
-    Drops, LONG, Random, SHORT, Soak, block_on, hold, panic_on_purpose, until, within, within_limit,
+    Drops, LONG, Random, SHORT, Soak, hold, panic_on_purpose, until, within, within_limit,
 };
 use tamtam_actor::{
-    Actor, Address, AnswerError, Answers, Batch, Context, Ending, Overflow, Pool, PublishError,
-    Request, RequestTopic, Session, Subscription, Topic, WhenFull,
+    Actor, Address, Batch, Context, Ending, Overflow, Pool, PublishError, Subscription, Topic,
+    WhenFull,
 };
-use tamtam_channel::RecvTimeoutError;
 
 /// An actor that passes on what it gets.
 fn collector<M: Send + 'static>(pool: &Pool) -> (Address<M>, mpsc::Receiver<M>) {
@@ -429,10 +428,6 @@ fn what_topics_are_made_of_can_be_sent_and_shared() {
 
     both::<Topic<Message>>();
     both::<Subscription>();
-    both::<RequestTopic<u32, Message>>();
-    both::<Request<u32, Message>>();
-    both::<Answers<Message>>();
-    both::<Session>();
     both::<PublishError<Message>>();
     both::<Batch<u32>>();
 }
@@ -545,168 +540,5 @@ fn guests_who_come_and_go_hear_each_publisher_without_a_gap() {
                 "a gap"
             );
         }
-    });
-}
-
-// ------------------------------------------------------------------------------------ questions
-
-/// Answers with these numbers, and keeps nothing.
-fn responder(pool: &Pool, answers: Vec<u32>) -> Address<Request<&'static str, u32>> {
-    pool.spawn_fn(move |request: Request<&'static str, u32>, _| {
-        for answer in &answers {
-            let _ = request.answer(*answer);
-        }
-    })
-}
-
-#[test]
-fn a_session_has_all_answers_and_an_end() {
-    within_limit(|| {
-        let pool = Pool::with_threads(2);
-        let questions = RequestTopic::new();
-        assert_eq!(questions.request("nobody").count(), 0);
-        let responders = [
-            responder(&pool, vec![1]),
-            responder(&pool, (10..20).collect()),
-            responder(&pool, vec![]),
-        ];
-        let _subscriptions = responders.each_ref().map(|one| questions.subscribe(one));
-        let answers = questions.request("all");
-        assert_eq!((answers.heard(), answers.refused()), (3, 0));
-        let mut all: Vec<u32> = answers.collect();
-        let of_second: Vec<u32> = all.iter().copied().filter(|answer| *answer > 1).collect();
-        assert_eq!(of_second, (10..20).collect::<Vec<_>>(), "in order");
-        all.sort_unstable();
-        assert_eq!(all.len(), 11);
-        assert_eq!(all[0], 1);
-        let mut answers = questions.request("the first five");
-        assert_eq!(answers.within(LONG).take(5).count(), 5);
-        assert_eq!(answers.count(), 6, "the rest");
-    });
-}
-
-#[test]
-fn a_session_can_be_waited_for_with_a_limit_and_awaited() {
-    within_limit(|| {
-        let pool = Pool::with_threads(1);
-        let questions = RequestTopic::<&str, u32>::new();
-        let (keeper, kept) = collector(&pool);
-        let _subscription = questions.subscribe(&keeper);
-        let mut answers = questions.request("later");
-        let request = next(&kept);
-        assert_eq!(*request.question(), "later");
-        assert_eq!(answers.within(SHORT).count(), 0);
-        assert_eq!(answers.next_timeout(SHORT), Err(RecvTimeoutError::Timeout));
-        let second = request.clone();
-        request.answer(1).unwrap();
-        drop(request);
-        assert_eq!(block_on(answers.receiver().recv_async()), Ok(1));
-        second.answer(2).unwrap();
-        drop(second);
-        assert_eq!(answers.next(), Some(2));
-        assert_eq!(
-            answers.next_timeout(LONG),
-            Err(RecvTimeoutError::Disconnected)
-        );
-        assert_eq!(answers.next(), None);
-    });
-}
-
-#[test]
-fn who_answers_sees_the_end_of_the_session() {
-    within_limit(|| {
-        let pool = Pool::with_threads(1);
-        let questions = RequestTopic::<u32, u32>::new();
-        let (keeper, kept) = collector(&pool);
-        let (log, ends) = collector::<u32>(&pool);
-        let _subscription = questions.subscribe(&keeper);
-        let answers = questions.request(7);
-        let request = next(&kept);
-        request.tell_when_over(&log, *request.question());
-        assert!(request.is_awaited());
-        request.answer(1).unwrap();
-        assert!(ends.try_recv().is_err());
-        drop(answers);
-        assert_eq!(next(&ends), 7);
-        assert!(!request.is_awaited());
-        assert_eq!(request.answer(2), Err(AnswerError::Over(2)));
-        request.tell_when_over(&log, 8);
-        assert_eq!(next(&ends), 8, "at once, since it is over");
-    });
-}
-
-#[test]
-fn a_request_in_a_mailbox_that_is_lost_ends_the_session() {
-    within_limit(|| {
-        let pool = Pool::with_threads(1);
-        let questions = RequestTopic::<u32, u32>::new();
-        let responder = pool.spawn_fn(|_: Request<u32, u32>, _| panic_on_purpose());
-        let _subscription = questions.subscribe(&responder);
-        assert_eq!(questions.request(1).count(), 0);
-        until(|| responder.is_stopped());
-        let answers = questions.request(2);
-        assert_eq!(answers.heard(), 0);
-        assert_eq!(questions.subscribers(), 0);
-    });
-}
-
-#[test]
-fn a_question_that_finds_no_room_is_counted() {
-    within_limit(|| {
-        let pool = Pool::with_threads(1);
-        let questions = RequestTopic::<u32, u32>::new();
-        let (held, gate) = hold();
-        let mut held = Some(held);
-        let slow = pool.spawner().limited(1, Overflow::Fail).spawn_fn(
-            move |request: Request<u32, u32>, _| {
-                if let Some(held) = held.take() {
-                    held.wait();
-                }
-                let _ = request.answer(*request.question());
-            },
-        );
-        let _subscription = questions.subscribe(&slow);
-        let first = questions.request(1);
-        gate.until_entered();
-        let second = questions.request(2);
-        let third = questions.request(3);
-        assert_eq!((second.heard(), second.refused()), (1, 0));
-        assert_eq!((third.heard(), third.refused()), (0, 1));
-        assert_eq!(third.count(), 0, "it is over at once");
-        gate.open();
-        assert_eq!(first.chain(second).collect::<Vec<_>>(), [1, 2]);
-    });
-}
-
-#[test]
-fn an_actor_gets_answers_as_messages_and_the_end_as_none() {
-    within_limit(|| {
-        let pool = Pool::with_threads(2);
-        let questions = RequestTopic::new();
-        let (asker, heard) = collector::<Option<u32>>(&pool);
-        let nobody = questions.request_to("nobody", &asker);
-        assert_eq!((nobody.heard(), nobody.refused()), (0, 0));
-        assert_eq!(next(&heard), None);
-        let responder = responder(&pool, vec![1, 2]);
-        let _subscription = questions.subscribe(&responder);
-        let _session = questions.request_to("both", &asker);
-        assert_eq!([(); 3].map(|()| next(&heard)), [Some(1), Some(2), None]);
-
-        let (keeper, kept) = collector(&pool);
-        let _kept = questions.subscribe(&keeper);
-        let session = questions.request_to("kept", &asker);
-        let request = next(&kept);
-        assert_eq!([(); 2].map(|()| next(&heard)), [Some(1), Some(2)]);
-        drop(session);
-        assert_eq!(request.answer(3), Err(AnswerError::Over(3)));
-        drop(request);
-        // Whoever has ended the session need not be told.
-        let _again = questions.request_to("again", &asker);
-        let request = next(&kept);
-        assert_eq!([(); 2].map(|()| next(&heard)), [Some(1), Some(2)]);
-        asker.stop();
-        until(|| asker.is_stopped());
-        assert!(!request.is_awaited());
-        assert_eq!(request.answer(4), Err(AnswerError::Over(4)));
     });
 }
