@@ -28,15 +28,9 @@ impl<M> Address<M> {
 }
 
 impl<M> Outlet<M> {
-    /// As [`Address::tell`].
+    /// As [`Address::tell`], and says what is done if there is no room.
     #[inline]
-    pub(crate) fn tell(&self, message: M) -> Result<(), TellError<M>> {
-        self.tell_when(message, WhenNoRoom::AsMade)
-    }
-
-    /// As `tell`, and says what is done if there is no room.
-    #[inline]
-    pub(crate) fn tell_when(&self, message: M, when: WhenNoRoom) -> Result<(), TellError<M>> {
+    pub(crate) fn tell(&self, message: M, when: WhenNoRoom) -> Result<(), TellError<M>> {
         match self {
             Outlet::Here(cell) => cell.0.push(message, when),
             Outlet::Through(recipient) => recipient.push(message, when, None),

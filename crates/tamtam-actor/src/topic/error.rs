@@ -43,6 +43,14 @@ pub struct PublishError<M> {
     roster: Arc<Subscribers<M>>,
 }
 
+/// What is left to do of a publish.
+pub(super) struct Unpublished<M> {
+    pub(super) message: M,
+    pub(super) refused: Vec<Arc<dyn Subscriber<M>>>,
+    pub(super) delivered: usize,
+    pub(super) roster: Arc<Subscribers<M>>,
+}
+
 impl<M> PublishError<M> {
     pub(super) fn new(
         message: M,
@@ -60,9 +68,17 @@ impl<M> PublishError<M> {
 
     /// The message.
     pub fn into_inner(self) -> M {
-        self.message
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.into_unpublished().message
+    }
+
+    pub(super) fn into_unpublished(self) -> Unpublished<M> {
+        let message = self.message.into_inner();
+        Unpublished {
+            message: message.unwrap_or_else(PoisonError::into_inner),
+            refused: self.refused,
+            delivered: self.delivered,
+            roster: self.roster,
+        }
     }
 
     /// How many subscribers have got it.
@@ -118,14 +134,7 @@ impl<M: Clone + Send + 'static> PublishError<M> {
     ///
     /// As [`Topic::publish_async`](crate::Topic::publish_async).
     pub fn retry_async(self) -> PublishFuture<M> {
-        let PublishError {
-            message,
-            refused,
-            delivered,
-            roster,
-        } = self;
-        let message = message.into_inner().unwrap_or_else(PoisonError::into_inner);
-        PublishFuture::of_some(roster, refused, message, delivered)
+        PublishFuture::of_some(self.into_unpublished())
     }
 
     pub(super) fn retry_until(self, deadline: Option<Instant>) -> Result<usize, PublishError<M>> {
@@ -133,14 +142,13 @@ impl<M: Clone + Send + 'static> PublishError<M> {
     }
 
     fn again(self, patience: Patience) -> Result<usize, PublishError<M>> {
-        let PublishError {
+        let Unpublished {
             message,
             refused,
             delivered,
             roster,
-        } = self;
-        let message = message.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match Round::new(&roster).hand_out_again(&refused, message, patience) {
+        } = self.into_unpublished();
+        match Round::new(&roster, patience).hand_out_to(&refused, message) {
             Ok(more) => Ok(delivered + more),
             Err(mut error) => {
                 error.delivered += delivered;

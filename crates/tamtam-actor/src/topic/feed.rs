@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::Topic;
-use super::gatherer::{DeliveryRhythm, Gatherer};
+use super::gatherer::Gatherer;
 use super::gathering::{All, Batch, Gathering, Latest, LatestBy, Recycled};
 use super::ledger::SubscriptionId;
 use super::subscriber::{Common, Each, Filter};
@@ -93,9 +93,7 @@ pub enum WhenFull {
 #[must_use = "nobody has subscribed yet"]
 pub struct Feed<M, N = M> {
     topic: Topic<M>,
-    filter: Option<Filter<M>>,
-    when_full: WhenFull,
-    limit: usize,
+    wishes: Wishes<M>,
     admit: Admit<M, N>,
 }
 
@@ -142,7 +140,7 @@ impl From<Duration> for Until {
     }
 }
 
-/// What the subscriber is made of in the end.
+/// What was asked for so far, whatever kind of subscriber it is for.
 struct Wishes<M> {
     filter: Option<Filter<M>>,
     when_full: WhenFull,
@@ -150,21 +148,24 @@ struct Wishes<M> {
 }
 
 impl<M> Wishes<M> {
-    fn common(&mut self, id: SubscriptionId) -> Common<M> {
-        Common::new(id, self.filter.take(), self.when_full)
+    fn common(self, id: SubscriptionId) -> Common<M> {
+        Common::new(id, self.filter, self.when_full)
     }
 }
 
+/// Makes the subscriber, and adds it to the topic.
 type Admit<M, N> = Box<dyn FnOnce(&Topic<M>, Wishes<M>, &Address<N>) -> Subscription + Send>;
 
 impl<M: Send + 'static> Feed<M> {
     pub(super) fn each(topic: Topic<M>) -> Self {
         Feed {
             topic,
-            filter: None,
-            when_full: WhenFull::default(),
-            limit: usize::MAX,
-            admit: Box::new(|topic, mut wishes, address| {
+            wishes: Wishes {
+                filter: None,
+                when_full: WhenFull::default(),
+                limit: usize::MAX,
+            },
+            admit: Box::new(|topic, wishes, address| {
                 topic.admit(|id| Each::new(wishes.common(id), address.outlet()))
             }),
         }
@@ -226,18 +227,10 @@ impl<M: Send + 'static> Feed<M> {
     fn gathered<G: Gathering<M> + Send>(self, until: Until, gathering: G) -> Feed<M, G::Delivery> {
         Feed {
             topic: self.topic,
-            filter: self.filter,
-            when_full: self.when_full,
-            limit: self.limit,
-            admit: Box::new(move |topic, mut wishes, address| {
-                topic.admit(|id| {
-                    let common = wishes.common(id);
-                    let rhythm = DeliveryRhythm {
-                        until,
-                        limit: wishes.limit,
-                    };
-                    Gatherer::new(common, address, gathering, rhythm)
-                })
+            wishes: self.wishes,
+            admit: Box::new(move |topic, wishes, address| {
+                let limit = wishes.limit;
+                topic.admit(|id| Gatherer::new(wishes.common(id), address, gathering, until, limit))
             }),
         }
     }
@@ -252,7 +245,7 @@ impl<M: Send + 'static, N: Send + 'static> Feed<M, N> {
     ///
     /// A panic in it ends the subscription; the publisher does not notice.
     pub fn filter(mut self, wanted: impl Fn(&M) -> bool + Send + Sync + 'static) -> Self {
-        self.filter = Some(match self.filter.take() {
+        self.wishes.filter = Some(match self.wishes.filter.take() {
             None => Box::new(wanted),
             Some(before) => Box::new(move |message| before(message) && wanted(message)),
         });
@@ -261,7 +254,7 @@ impl<M: Send + 'static, N: Send + 'static> Feed<M, N> {
 
     /// What is done when there is no room for a message.
     pub fn when_full(mut self, then: WhenFull) -> Self {
-        self.when_full = then;
+        self.wishes.when_full = then;
         self
     }
 
@@ -271,25 +264,20 @@ impl<M: Send + 'static, N: Send + 'static> Feed<M, N> {
     /// Otherwise there is no limit: what is published faster than it is handled takes memory. Where nothing is
     /// gathered, and for [`latest`](Feed::latest), this means nothing.
     pub fn gather_at_most(mut self, messages: usize) -> Self {
-        self.limit = messages.max(1);
+        self.wishes.limit = messages.max(1);
         self
     }
 
     /// Subscribes an actor, until the [`Subscription`] is dropped.
     pub fn subscribe(self, address: &Address<N>) -> Subscription {
-        let wishes = Wishes {
-            filter: self.filter,
-            when_full: self.when_full,
-            limit: self.limit,
-        };
-        (self.admit)(&self.topic, wishes, address)
+        (self.admit)(&self.topic, self.wishes, address)
     }
 }
 
 impl<M, N> fmt::Debug for Feed<M, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Feed")
-            .field("when_full", &self.when_full)
+            .field("when_full", &self.wishes.when_full)
             .finish_non_exhaustive()
     }
 }

@@ -11,13 +11,13 @@ use tamtam_wait::seam::atomic::{self, Ordering};
 use tamtam_wait::{Operation, Source, Token, WaitList, contain};
 
 use super::feed::Until;
-use super::gathering::Gathering;
+use super::gathering::{Gathered, Gathering};
 use super::ledger::{Ending, SubscriptionLedger};
 use super::round::Patience;
-use super::subscriber::{Common, Member, Offered, Subscriber};
+use super::subscriber::{Common, Member, Offered, Subscriber, Told};
 use crate::address::{Address, Outlet};
 use crate::cell::{Continuation, Door};
-use crate::error::Refusal;
+use crate::mailbox::WhenNoRoom;
 use crate::time::{Alarm, Key, elsewhere};
 
 /// So many messages of which some may replace others wait at least, before that is looked at.
@@ -25,13 +25,6 @@ const WORTHWHILE: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
 
 /// How long a delivery waits that is for the subscriber's next turn, and found no room in the mailbox.
 const PAUSE: Duration = Duration::from_millis(1);
-
-/// When deliveries come, and of how much.
-pub(super) struct DeliveryRhythm {
-    pub(super) until: Until,
-    /// So many messages are gathered at most.
-    pub(super) limit: usize,
-}
 
 /// Gathers messages. The first one sets the alarm; when that rings, all that has come is delivered as one, in a turn of
 /// the subscriber: so what it has brought, a key or a mapping, is done there, and keeps no other one.
@@ -44,7 +37,9 @@ pub(super) struct Gatherer<M, G: Gathering<M>> {
     /// Where the alarm knocks.
     door: Arc<dyn Door>,
     gathering: G,
-    rhythm: DeliveryRhythm,
+    until: Until,
+    /// So many messages are gathered at most.
+    limit: usize,
     state: Mutex<GathererState<G::Gathered, G::Delivery>>,
     /// Publishers that wait until there is room.
     room: WaitList,
@@ -68,13 +63,6 @@ struct GathererState<G, D> {
     ended: bool,
 }
 
-/// What became of a message.
-enum Delivered<M> {
-    In,
-    Full(M),
-    Over,
-}
-
 impl<M, G> Gatherer<M, G>
 where
     M: Send + 'static,
@@ -84,7 +72,8 @@ where
         common: Common<M>,
         address: &Address<G::Delivery>,
         gathering: G,
-        rhythm: DeliveryRhythm,
+        until: Until,
+        limit: usize,
     ) -> Arc<Self> {
         Arc::new_cyclic(|this| Gatherer {
             this: Weak::clone(this),
@@ -103,20 +92,22 @@ where
                 ended: false,
             }),
             gathering,
-            rhythm,
+            until,
+            limit,
             room: WaitList::new(),
         })
     }
 
     fn is_full(&self, state: &GathererState<G::Gathered, G::Delivery>) -> bool {
-        !G::REPLACES && G::count(&state.gathered) + state.held_size >= self.rhythm.limit
+        !G::Gathered::REPLACES && state.gathered.count() + state.held_size >= self.limit
     }
 
-    fn put(&self, message: M) -> Delivered<M> {
+    /// Takes a message in; it comes back if there is no room.
+    fn put(&self, message: M) -> Result<Offered<M>, M> {
         if self.outlet.is_stopped() {
             self.common.ledger.end(Ending::Stopped);
             let _ = self.common.guard(|| drop(message));
-            return Delivered::Over;
+            return Ok(Offered::Over);
         }
         let (replaced, round, finish) = {
             let mut state = self.state.lock();
@@ -128,18 +119,18 @@ where
             if state.ended {
                 drop(state);
                 let _ = self.common.guard(|| drop(message));
-                return Delivered::Over;
+                return Ok(Offered::Over);
             }
             if self.is_full(&state) {
-                return Delivered::Full(message);
+                return Err(message);
             }
-            let replaced = G::add(&mut state.gathered, message);
+            let replaced = state.gathered.add(message);
             let enough = WORTHWHILE.max(2 * state.held_size);
-            let finish = G::SHRINKS && !state.busy && G::count(&state.gathered) >= enough;
+            let finish = G::SHRINKS && !state.busy && state.gathered.count() >= enough;
             (replaced, Self::arm(&mut state), finish)
         };
         if let Some(replaced) = replaced {
-            self.common.ledger.count_replaced(1);
+            self.common.ledger.replaced.add(1);
             let _ = self.common.guard(|| drop(replaced));
         }
         if let Some(round) = round {
@@ -148,7 +139,35 @@ where
         if finish {
             self.work(false);
         }
-        Delivered::In
+        Ok(Offered::Taken)
+    }
+
+    /// Waits for room until the deadline, if there is one.
+    #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+    fn put_until(&self, message: M, _: Option<Instant>) -> Result<Offered<M>, M> {
+        // No thread can wait there.
+        self.put(message)
+    }
+
+    /// Waits for room until the deadline, if there is one.
+    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+    fn put_until(&self, message: M, deadline: Option<Instant>) -> Result<Offered<M>, M> {
+        let mut message = Some(message);
+        let attempt = |_: bool| match self.put(message.take()?) {
+            Ok(put) => Some(put),
+            Err(back) => {
+                message = Some(back);
+                None
+            }
+        };
+        let put = self
+            .room
+            .wait_until(Wait::Adaptive, deadline, attempt, || self.has_room());
+        match (put, message) {
+            (Some(put), _) => Ok(put),
+            (None, Some(message)) => Err(message),
+            (None, None) => unreachable!("a message is either in hand or put somewhere"),
+        }
     }
 
     /// Whether the alarm is to be set, now by the caller: which time that is.
@@ -164,7 +183,7 @@ where
         let Some(this) = self.this.upgrade() else {
             return;
         };
-        let interval = match self.rhythm.until {
+        let interval = match self.until {
             Until::Interval(interval) => interval,
             Until::Turn if is_held => PAUSE,
             Until::Turn => return this.ring(),
@@ -221,18 +240,18 @@ where
             let (held, gathered, size) = {
                 let mut state = self.state.lock();
                 let gathered = core::mem::replace(&mut state.gathered, self.gathering.start());
-                state.held_size += G::count(&gathered);
+                state.held_size += gathered.count();
                 (state.held.take(), gathered, state.held_size)
             };
             let mut replaced = 0;
             let finished = self
                 .common
                 .guard(|| self.gathering.finish(held, gathered, &mut replaced));
-            self.common.ledger.count_replaced(replaced);
+            self.common.ledger.replaced.add(replaced);
             let rest = match finished {
                 None => {
                     // The key has panicked.
-                    self.common.ledger.count_dropped(size - replaced.min(size));
+                    self.common.ledger.dropped.add(size - replaced.min(size));
                     None
                 }
                 Some(Some(delivery)) if deliver => self.deliver(delivery),
@@ -258,7 +277,7 @@ where
             }
             state.busy = false;
             let is_held = state.held.is_some();
-            let more = is_held || G::count(&state.gathered) != 0;
+            let more = is_held || state.gathered.count() != 0;
             let round = more.then(|| Self::arm(&mut state)).flatten();
             break round.map(|round| (round, is_held));
         };
@@ -275,19 +294,11 @@ where
         if !ledger.is_active() {
             return Some(delivery);
         }
-        match self.common.guard(|| self.outlet.tell(delivery)) {
-            Some(Ok(())) => {
-                ledger.count_delivered(size);
-                return None;
-            }
-            Some(Err(error)) if error.why() == Refusal::Full => return Some(error.into_inner()),
-            Some(Err(error)) => {
-                ledger.end(Ending::Stopped);
-                let _ = self.common.guard(|| drop(error));
-            }
-            None => {}
+        match self.common.tell(&self.outlet, delivery, WhenNoRoom::AsMade) {
+            Told::Accepted => ledger.delivered.add(size),
+            Told::Full(delivery) => return Some(delivery),
+            Told::Stopped | Told::Panicked => ledger.dropped.add(size),
         }
-        ledger.count_dropped(size);
         None
     }
 
@@ -302,29 +313,11 @@ where
         state.ended || !self.is_full(&state)
     }
 
-    fn settle(&self, put: Delivered<M>, patience: Patience) -> Offered<M> {
-        match put {
-            Delivered::In => Offered::Taken,
-            Delivered::Full(message) => match patience {
-                Patience::ForAll => Offered::Awaited(message),
-                Patience::ForSome if self.common.is_to_have_all() => Offered::Awaited(message),
-                _ => self.common.overflow(message),
-            },
-            Delivered::Over => Offered::Over,
-        }
-    }
-}
-
-impl<M, G> Gatherer<M, G>
-where
-    M: Send + 'static,
-    G: Gathering<M>,
-{
     /// Drops what is not delivered any more.
     fn discard(&self, held: Option<G::Delivery>, gathered: G::Gathered) {
-        let size = held.as_ref().map_or(0, G::size) + G::count(&gathered);
+        let size = held.as_ref().map_or(0, G::size) + gathered.count();
         if self.common.ledger.ending() != Some(Ending::Unsubscribed) {
-            self.common.ledger.count_dropped(size);
+            self.common.ledger.dropped.add(size);
         }
         contain(|| drop(held));
         contain(|| drop(gathered));
@@ -373,7 +366,7 @@ where
             Patience::Until(deadline) => self.put_until(message, deadline),
             Patience::AsMade | Patience::ForSome | Patience::ForAll => self.put(message),
         };
-        self.settle(put, patience)
+        put.unwrap_or_else(|message| self.common.no_room(message, patience, false))
     }
 
     fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
@@ -381,40 +374,6 @@ where
             list: &self.room,
             is_there: || self.has_room(),
         });
-    }
-}
-
-impl<M, G> Gatherer<M, G>
-where
-    M: Send + 'static,
-    G: Gathering<M>,
-{
-    /// Waits for room until the deadline, if there is one.
-    #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
-    fn put_until(&self, message: M, _: Option<Instant>) -> Delivered<M> {
-        // No thread can wait there.
-        self.put(message)
-    }
-
-    /// Waits for room until the deadline, if there is one.
-    #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
-    fn put_until(&self, message: M, deadline: Option<Instant>) -> Delivered<M> {
-        let mut message = Some(message);
-        let attempt = |_: bool| match self.put(message.take()?) {
-            Delivered::Full(back) => {
-                message = Some(back);
-                None
-            }
-            put => Some(put),
-        };
-        let put = self
-            .room
-            .wait_until(Wait::Adaptive, deadline, attempt, || self.has_room());
-        match (put, message) {
-            (Some(put), _) => put,
-            (None, Some(message)) => Delivered::Full(message),
-            (None, None) => unreachable!("a message is either in hand or put somewhere"),
-        }
     }
 }
 

@@ -9,29 +9,59 @@ use std::sync::Arc;
 
 use tamtam_wait::seam::Mutex;
 
-/// A way to gather messages.
-///
-/// They come in under a lock, where nothing of the user's may run: so they are only put somewhere, and what there is
-/// to do with them is done by `finish`, outside.
+/// Messages that came in. They do so under a lock, where nothing of the user's may run: so they are only put somewhere.
+pub(super) trait Gathered<M>: Default + Send {
+    /// Whether a message finds room in any case, in the place of another one.
+    const REPLACES: bool;
+
+    /// Takes a message; the one that it replaces comes back.
+    fn add(&mut self, message: M) -> Option<M>;
+
+    /// How many messages came in that take room.
+    fn count(&self) -> usize;
+}
+
+/// All of them, in the order in which they came.
+impl<M: Send> Gathered<M> for Vec<M> {
+    const REPLACES: bool = false;
+
+    fn add(&mut self, message: M) -> Option<M> {
+        self.push(message);
+        None
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+}
+
+/// The latest one.
+impl<M: Send> Gathered<M> for Option<M> {
+    const REPLACES: bool = true;
+
+    fn add(&mut self, message: M) -> Option<M> {
+        self.replace(message)
+    }
+
+    fn count(&self) -> usize {
+        usize::from(self.is_some())
+    }
+}
+
+/// A way to gather messages: what is made of those that came in, under no lock.
 pub(super) trait Gathering<M>: Send + Sync + 'static {
     /// What came in.
-    type Gathered: Send;
+    type Gathered: Gathered<M>;
     /// What is delivered.
     type Delivery: Send + 'static;
 
-    /// Whether a message finds room in any case, in the place of another one.
-    const REPLACES: bool = false;
     /// Whether what came in takes less room once it is finished.
     const SHRINKS: bool = false;
 
     /// Nothing came in yet.
-    fn start(&self) -> Self::Gathered;
-
-    /// Takes a message; the one that it replaces comes back.
-    fn add(gathered: &mut Self::Gathered, message: M) -> Option<M>;
-
-    /// How many messages came in that take room.
-    fn count(gathered: &Self::Gathered) -> usize;
+    fn start(&self) -> Self::Gathered {
+        Self::Gathered::default()
+    }
 
     /// Adds what came in to what was finished before and not delivered. How many messages were replaced is counted.
     fn finish(
@@ -51,19 +81,6 @@ pub(super) struct All;
 impl<M: Send + 'static> Gathering<M> for All {
     type Gathered = Vec<M>;
     type Delivery = Vec<M>;
-
-    fn start(&self) -> Vec<M> {
-        Vec::new()
-    }
-
-    fn add(gathered: &mut Vec<M>, message: M) -> Option<M> {
-        gathered.push(message);
-        None
-    }
-
-    fn count(gathered: &Vec<M>) -> usize {
-        gathered.len()
-    }
 
     fn finish(
         &self,
@@ -92,20 +109,6 @@ pub(super) struct Latest;
 impl<M: Send + 'static> Gathering<M> for Latest {
     type Gathered = Option<M>;
     type Delivery = M;
-
-    const REPLACES: bool = true;
-
-    fn start(&self) -> Option<M> {
-        None
-    }
-
-    fn add(gathered: &mut Option<M>, message: M) -> Option<M> {
-        gathered.replace(message)
-    }
-
-    fn count(gathered: &Option<M>) -> usize {
-        usize::from(gathered.is_some())
-    }
 
     fn finish(&self, earlier: Option<M>, gathered: Option<M>, replaced: &mut usize) -> Option<M> {
         if gathered.is_none() {
@@ -145,19 +148,6 @@ where
     type Delivery = HashMap<K, M>;
 
     const SHRINKS: bool = true;
-
-    fn start(&self) -> Vec<M> {
-        Vec::new()
-    }
-
-    fn add(gathered: &mut Vec<M>, message: M) -> Option<M> {
-        gathered.push(message);
-        None
-    }
-
-    fn count(gathered: &Vec<M>) -> usize {
-        gathered.len()
-    }
 
     fn finish(
         &self,
@@ -209,15 +199,6 @@ impl<M: Send + 'static> Gathering<M> for Recycled<M> {
 
     fn start(&self) -> Vec<M> {
         core::mem::take(&mut *self.shelf.lock())
-    }
-
-    fn add(gathered: &mut Vec<M>, message: M) -> Option<M> {
-        gathered.push(message);
-        None
-    }
-
-    fn count(gathered: &Vec<M>) -> usize {
-        gathered.len()
     }
 
     fn finish(

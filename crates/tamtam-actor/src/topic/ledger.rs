@@ -67,10 +67,10 @@ const ACTIVE: u8 = 0;
 pub(super) struct SubscriptionLedger {
     pub(super) id: SubscriptionId,
     ended: AtomicU8,
-    delivered: AtomicU64,
-    dropped: AtomicU64,
-    refused: AtomicU64,
-    replaced: AtomicU64,
+    pub(super) delivered: MessageCount,
+    pub(super) dropped: MessageCount,
+    pub(super) refused: MessageCount,
+    pub(super) replaced: MessageCount,
 }
 
 impl SubscriptionLedger {
@@ -78,10 +78,10 @@ impl SubscriptionLedger {
         SubscriptionLedger {
             id,
             ended: AtomicU8::new(ACTIVE),
-            delivered: AtomicU64::new(0),
-            dropped: AtomicU64::new(0),
-            refused: AtomicU64::new(0),
-            replaced: AtomicU64::new(0),
+            delivered: MessageCount::new(),
+            dropped: MessageCount::new(),
+            refused: MessageCount::new(),
+            replaced: MessageCount::new(),
         }
     }
 
@@ -111,37 +111,22 @@ impl SubscriptionLedger {
         .into_iter()
         .find(|why| *why as u8 + 1 == ended)
     }
+}
 
-    pub(super) fn delivered(&self) -> u64 {
-        self.delivered.load(Ordering::Relaxed)
-    }
+/// How many messages had one outcome.
+pub(super) struct MessageCount(AtomicU64);
 
-    pub(super) fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn refused(&self) -> u64 {
-        self.refused.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn replaced(&self) -> u64 {
-        self.replaced.load(Ordering::Relaxed)
+impl MessageCount {
+    fn new() -> Self {
+        MessageCount(AtomicU64::new(0))
     }
 
     #[inline]
-    pub(super) fn count_delivered(&self, messages: usize) {
-        self.delivered.fetch_add(messages as u64, Ordering::Relaxed);
+    pub(super) fn add(&self, messages: usize) {
+        self.0.fetch_add(messages as u64, Ordering::Relaxed);
     }
 
-    pub(super) fn count_dropped(&self, messages: usize) {
-        self.dropped.fetch_add(messages as u64, Ordering::Relaxed);
-    }
-
-    pub(super) fn count_refused(&self) {
-        self.refused.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn count_replaced(&self, messages: usize) {
-        self.replaced.fetch_add(messages as u64, Ordering::Relaxed);
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
     }
 }

@@ -29,7 +29,7 @@ pub use publish_future::PublishFuture;
 pub use subscription::Subscription;
 
 use roster::Subscribers;
-use round::Round;
+use round::{Patience, Round};
 
 /// Where messages are published, for all who have subscribed.
 ///
@@ -190,7 +190,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// ([`WhenFull`]). All others have got the message. The error has it, too, knows who has not, and can
     /// [try them again](PublishError::retry).
     pub fn publish(&self, message: M) -> Result<usize, PublishError<M>> {
-        Round::new(&self.roster).hand_out_all(message)
+        Round::new(&self.roster, Patience::AsMade).hand_out_to_all(message)
     }
 
     /// As [`publish`](Topic::publish), for async code: who has no room is awaited, wherever

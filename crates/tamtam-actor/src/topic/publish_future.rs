@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use tamtam_wait::{Polled, TaskWait, Token};
 
-use super::error::PublishError;
+use super::error::{PublishError, Unpublished};
 use super::roster::Subscribers;
-use super::round::{Awaited, Patience, Round};
+use super::round::{Patience, Round};
 use super::subscriber::{Offered, Subscriber};
 
 /// What [`Topic::publish_async`](crate::Topic::publish_async) and [`PublishError::retry_async`] return: ready, with the
@@ -54,30 +54,24 @@ pub struct PublishFuture<M> {
 impl<M: Clone + Send + 'static> PublishFuture<M> {
     /// To all who have subscribed when it is polled first.
     pub(super) fn of_all(roster: &Arc<Subscribers<M>>, message: M) -> Self {
-        PublishFuture {
+        let mut all = Self::of_some(Unpublished {
+            message,
+            refused: Vec::new(),
+            delivered: 0,
             roster: Arc::clone(roster),
-            message: Some(message),
-            is_new: true,
-            awaited: VecDeque::new(),
-            taken: 0,
-            is_over: false,
-            wait: TaskWait::new(),
-        }
+        });
+        all.is_new = true;
+        all
     }
 
     /// To those who had no room.
-    pub(super) fn of_some(
-        roster: Arc<Subscribers<M>>,
-        refused: Vec<Arc<dyn Subscriber<M>>>,
-        message: M,
-        taken: usize,
-    ) -> Self {
+    pub(super) fn of_some(left: Unpublished<M>) -> Self {
         PublishFuture {
-            roster,
-            message: Some(message),
+            roster: left.roster,
+            message: Some(left.message),
             is_new: false,
-            awaited: refused.into(),
-            taken,
+            awaited: left.refused.into(),
+            taken: left.delivered,
             is_over: false,
             wait: TaskWait::new(),
         }
@@ -85,14 +79,15 @@ impl<M: Clone + Send + 'static> PublishFuture<M> {
 
     /// Hands it out to all who have room.
     fn begin(&mut self, message: M) {
-        let Awaited {
-            awaited,
-            message,
-            taken,
-        } = Round::new(&self.roster).hand_out_and_await(message);
-        self.awaited = awaited.into();
-        self.message = message;
-        self.taken += taken;
+        match Round::new(&self.roster, Patience::ForSome).hand_out_to_all(message) {
+            Ok(taken) => self.taken = taken,
+            Err(error) => {
+                let left = error.into_unpublished();
+                self.message = Some(left.message);
+                self.awaited = left.refused.into();
+                self.taken = left.delivered;
+            }
+        }
     }
 
     /// Offers it to the one that is awaited: `false` if that one still has no room.
@@ -108,13 +103,13 @@ impl<M: Clone + Send + 'static> PublishFuture<M> {
             unreachable!("as long as somebody is awaited there is a message")
         };
         match member.offer(message, Patience::ForAll) {
-            Offered::Awaited(message) | Offered::Refused(message) => {
+            Offered::NoRoom(message) => {
                 self.message.get_or_insert(message);
                 return false;
             }
             Offered::Taken => self.taken += 1,
             Offered::Dropped => {}
-            Offered::Over => Round::new(&self.roster).bury(member),
+            Offered::Over => self.roster.bury(member),
         }
         self.awaited.pop_front();
         true

@@ -40,21 +40,9 @@ struct Members<M> {
     version: u64,
 }
 
-/// A message of which anybody can have a copy, on any thread.
-type RetainedMessage<M> = Arc<dyn Copied<M> + Send + Sync>;
-
-trait Copied<M> {
-    fn copy(&self) -> M;
-}
-
-/// Only where a message is kept for several threads it has to be one that they can look at.
-struct Original<M>(M);
-
-impl<M: Clone> Copied<M> for Original<M> {
-    fn copy(&self) -> M {
-        self.0.clone()
-    }
-}
+/// Clones the message that is kept, on any thread. The messages of a topic that keeps none need be neither `Clone` nor
+/// `Sync`: so these bounds are in here.
+type RetainedMessage<M> = Arc<dyn Fn() -> M + Send + Sync>;
 
 impl<M> Subscribers<M> {
     pub(super) fn new() -> Self {
@@ -78,7 +66,7 @@ impl<M> Subscribers<M> {
         M: Clone + Send + Sync + 'static,
     {
         Subscribers {
-            keep: Some(|message| Arc::new(Original(message))),
+            keep: Some(|message: M| Arc::new(move || message.clone())),
             ..Self::new()
         }
     }
@@ -88,7 +76,7 @@ impl<M> Subscribers<M> {
     }
 
     pub(super) fn retained(&self) -> Option<M> {
-        self.latest().0.map(|kept| kept.copy())
+        self.latest().0.map(|kept| kept())
     }
 
     /// What is retained, and how many messages were until then.
@@ -171,6 +159,15 @@ impl<M> Subscribers<M> {
     }
 }
 
+impl<M: 'static> Subscribers<M> {
+    /// Forgets one whose subscription has ended.
+    #[cold]
+    pub(super) fn bury(&self, member: &dyn Subscriber<M>) {
+        member.clear();
+        self.forget(member.ledger().id);
+    }
+}
+
 impl<M> Members<M> {
     /// Takes those out whose actors have stopped, if there are twice as many subscribers as the last look has left: so a
     /// topic on which nothing is published does not grow by them, and each that comes pays for the looks at two others.
@@ -209,15 +206,15 @@ impl Drop for Entering<'_> {
 
 /// Offers to one who has come late what is retained.
 fn greet<M>(subscriber: &dyn Subscriber<M>, kept: Option<RetainedMessage<M>>) {
-    let Some(message) = kept.map(|kept| kept.copy()) else {
+    let Some(message) = kept.map(|kept| kept()) else {
         return;
     };
     if !subscriber.ledger().is_active() || !subscriber.wants(&message) {
         return;
     }
     // No publisher is there who could be told.
-    if let Offered::Awaited(message) = subscriber.offer(message, Patience::ForAll) {
-        subscriber.ledger().count_dropped(1);
+    if let Offered::NoRoom(message) = subscriber.offer(message, Patience::ForAll) {
+        subscriber.ledger().dropped.add(1);
         contain(move || drop(message));
     }
 }

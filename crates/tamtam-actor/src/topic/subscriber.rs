@@ -1,14 +1,14 @@
 //! What a topic sees of a subscriber.
 
 use std::sync::Arc;
+
 use tamtam_wait::{Source, contain};
 
 use super::feed::WhenFull;
 use super::ledger::{Ending, SubscriptionId, SubscriptionLedger};
 use super::round::Patience;
 use crate::address::Outlet;
-use crate::error::{Refusal, TellError};
-use crate::mailbox;
+use crate::mailbox::WhenNoRoom;
 
 /// A subscriber, whatever its messages are.
 pub(super) trait Member: Send + Sync {
@@ -37,14 +37,24 @@ pub(super) trait Subscriber<M>: Member {
 pub(super) enum Offered<M> {
     /// The subscriber has it.
     Taken,
-    /// It has no room; the publisher is to know.
-    Refused(M),
-    /// It has no room; a task is to await it.
-    Awaited(M),
+    /// It has no room, and is to have the message: the publisher is told, or awaits it.
+    NoRoom(M),
     /// It has no room; the message is dropped and counted, which concerns no other subscriber.
     Dropped,
     /// The subscription has ended.
     Over,
+}
+
+/// What became of a message to the subscriber's actor.
+pub(super) enum Told<N> {
+    /// It is in the mailbox.
+    Accepted,
+    /// There is no room in the mailbox.
+    Full(N),
+    /// The actor has stopped, and so the subscription has ended.
+    Stopped,
+    /// What maps messages for the subscriber has panicked, and so the subscription has ended.
+    Panicked,
 }
 
 /// Which messages a subscriber wants.
@@ -53,7 +63,7 @@ pub(super) type Filter<M> = Box<dyn Fn(&M) -> bool + Send + Sync>;
 /// What all kinds of subscribers have.
 pub(super) struct Common<M> {
     pub(super) ledger: SubscriptionLedger,
-    pub(super) when_full: WhenFull,
+    when_full: WhenFull,
     filter: Option<Filter<M>>,
 }
 
@@ -64,11 +74,6 @@ impl<M> Common<M> {
             when_full,
             filter,
         }
-    }
-
-    /// Whether the publisher is to see to it that it gets each message.
-    pub(super) fn is_to_have_all(&self) -> bool {
-        self.when_full == WhenFull::Refuse
     }
 
     #[inline]
@@ -88,21 +93,45 @@ impl<M> Common<M> {
         result
     }
 
-    /// There was no room for this message. In the end the caller drops what was gathered, if there is anything.
+    /// Tells the actor something, and sees to the end of the subscription if that is the outcome.
+    #[inline]
+    pub(super) fn tell<N>(&self, outlet: &Outlet<N>, message: N, when: WhenNoRoom) -> Told<N> {
+        match self.guard(|| outlet.tell(message, when)) {
+            Some(Ok(())) => Told::Accepted,
+            Some(Err(error)) if error.is_full() => Told::Full(error.into_inner()),
+            Some(Err(error)) => {
+                self.ledger.end(Ending::Stopped);
+                let _ = self.guard(|| drop(error));
+                Told::Stopped
+            }
+            None => Told::Panicked,
+        }
+    }
+
+    /// There was no room for this message. `waits` says whether a mailbox has its senders wait. If that ends the
+    /// subscription, the caller drops what was gathered.
     #[cold]
-    pub(super) fn overflow(&self, message: M) -> Offered<M> {
+    pub(super) fn no_room(&self, message: M, patience: Patience, waits: bool) -> Offered<M> {
+        let is_awaited = match patience {
+            Patience::AsMade | Patience::Until(_) => false,
+            Patience::ForSome => waits || self.when_full == WhenFull::Refuse,
+            Patience::ForAll => true,
+        };
+        if is_awaited {
+            return Offered::NoRoom(message);
+        }
         match self.when_full {
             WhenFull::Refuse => {
-                self.ledger.count_refused();
-                Offered::Refused(message)
+                self.ledger.refused.add(1);
+                Offered::NoRoom(message)
             }
             WhenFull::Drop => {
-                self.ledger.count_dropped(1);
+                self.ledger.dropped.add(1);
                 let _ = self.guard(|| drop(message));
                 Offered::Dropped
             }
             WhenFull::Unsubscribe => {
-                self.ledger.count_dropped(1);
+                self.ledger.dropped.add(1);
                 self.ledger.end(Ending::Lagged);
                 let _ = self.guard(|| drop(message));
                 Offered::Over
@@ -120,32 +149,6 @@ pub(super) struct Each<M> {
 impl<M> Each<M> {
     pub(super) fn new(common: Common<M>, outlet: Outlet<M>) -> Arc<Self> {
         Arc::new(Each { common, outlet })
-    }
-
-    #[inline]
-    fn settle(&self, told: Option<Result<(), TellError<M>>>, patience: Patience) -> Offered<M> {
-        match told {
-            Some(Ok(())) => {
-                self.common.ledger.count_delivered(1);
-                Offered::Taken
-            }
-            Some(Err(error)) if error.why() == Refusal::Full => match patience {
-                Patience::ForAll => Offered::Awaited(error.into_inner()),
-                Patience::ForSome if self.common.is_to_have_all() || self.outlet.waits() => {
-                    Offered::Awaited(error.into_inner())
-                }
-                _ => self.common.overflow(error.into_inner()),
-            },
-            Some(Err(error)) => {
-                self.common.ledger.end(Ending::Stopped);
-                let _ = self.common.guard(|| drop(error));
-                Offered::Over
-            }
-            None => {
-                self.common.ledger.count_dropped(1);
-                Offered::Over
-            }
-        }
     }
 }
 
@@ -169,12 +172,22 @@ impl<M: Send + 'static> Subscriber<M> for Each<M> {
     #[inline]
     fn offer(&self, message: M, patience: Patience) -> Offered<M> {
         let when = match patience {
-            Patience::AsMade => mailbox::WhenNoRoom::AsMade,
-            Patience::Until(deadline) => mailbox::WhenNoRoom::WaitUntil(deadline),
-            Patience::ForSome | Patience::ForAll => mailbox::WhenNoRoom::GiveBack,
+            Patience::AsMade => WhenNoRoom::AsMade,
+            Patience::Until(deadline) => WhenNoRoom::WaitUntil(deadline),
+            Patience::ForSome | Patience::ForAll => WhenNoRoom::GiveBack,
         };
-        let told = self.common.guard(|| self.outlet.tell_when(message, when));
-        self.settle(told, patience)
+        match self.common.tell(&self.outlet, message, when) {
+            Told::Accepted => {
+                self.common.ledger.delivered.add(1);
+                Offered::Taken
+            }
+            Told::Full(message) => self.common.no_room(message, patience, self.outlet.waits()),
+            Told::Stopped => Offered::Over,
+            Told::Panicked => {
+                self.common.ledger.dropped.add(1);
+                Offered::Over
+            }
+        }
     }
 
     fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {

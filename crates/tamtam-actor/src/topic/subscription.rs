@@ -82,27 +82,27 @@ impl Subscription {
     /// How many messages were put into the mailbox; of a batch each one counts.
     #[must_use]
     pub fn delivered(&self) -> u64 {
-        self.member.ledger().delivered()
+        self.member.ledger().delivered.get()
     }
 
     /// How many messages were dropped: for want of room, by [`WhenFull`](crate::WhenFull), or gathered and not
     /// delivered when the subscription ended by itself.
     #[must_use]
     pub fn dropped(&self) -> u64 {
-        self.member.ledger().dropped()
+        self.member.ledger().dropped.get()
     }
 
     /// How often a publisher was told that there was no room.
     #[must_use]
     pub fn refused(&self) -> u64 {
-        self.member.ledger().refused()
+        self.member.ledger().refused.get()
     }
 
     /// How many messages were replaced by later ones before they were delivered, as is meant for
     /// [`latest`](crate::Feed::latest) and [`latest_by`](crate::Feed::latest_by).
     #[must_use]
     pub fn replaced(&self) -> u64 {
-        self.member.ledger().replaced()
+        self.member.ledger().replaced.get()
     }
 }
 
