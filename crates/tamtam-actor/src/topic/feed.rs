@@ -90,7 +90,7 @@ pub enum WhenFull {
 /// # drop(subscription);
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
-#[must_use = "nobody has subscribed yet"]
+#[must_use = "a feed without `subscribe` does nothing"]
 pub struct Feed<M, N = M> {
     topic: Topic<M>,
     wishes: Wishes<M>,

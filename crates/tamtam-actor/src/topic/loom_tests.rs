@@ -151,7 +151,7 @@ fn loom_delivery_of_a_batch_against_unsubscribe() {
     });
 }
 
-/// One who comes while somebody publishes gets what is retained first, and then all that is published later.
+/// A subscriber that comes during a publish gets what is retained first, and then all that is published later.
 #[test]
 fn loom_one_who_comes_late_against_publish() {
     model(2, || {

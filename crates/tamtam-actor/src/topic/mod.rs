@@ -194,8 +194,8 @@ impl<M: Clone + Send + 'static> Topic<M> {
     }
 
     /// As [`publish`](Topic::publish), for async code: who has no room is awaited, wherever
-    /// [`tell_async`](Address::tell_async) awaits it, with any runtime or none, and no thread waits. First everybody gets the
-    /// message who has room.
+    /// [`tell_async`](Address::tell_async) awaits it, with any runtime or none, and no thread waits. First all get the
+    /// message who have room.
     ///
     /// That is so for mailboxes that have their [senders wait](crate::Overflow::Wait), and for those that would refuse the
     /// message, unless the subscriber would rather [lose it](WhenFull::Drop), or [its place](WhenFull::Unsubscribe); and
@@ -247,7 +247,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     }
 
     /// As [`publish`](Topic::publish), but waits for room where there is none, at most `timeout` in all. First
-    /// everybody gets it who has room.
+    /// all get it who have room.
     ///
     /// # Blocking
     ///

@@ -100,7 +100,7 @@ impl<M: Clone + Send + 'static> PublishFuture<M> {
             self.message.clone()
         };
         let Some(message) = message else {
-            unreachable!("as long as somebody is awaited there is a message")
+            unreachable!("as long as a subscriber is awaited there is a message")
         };
         match member.offer(message, Patience::ForAll) {
             Offered::NoRoom(message) => {
