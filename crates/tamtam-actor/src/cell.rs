@@ -29,7 +29,6 @@ use crate::mailbox::{
     Reserved, Room, Ruled, Seen, Special, Store, Tail, Things, Upstream, Urgent, WhenNoRoom,
     tell_of,
 };
-use crate::memory::SlabBox;
 use crate::observe::{Record, told};
 use crate::task::{Acts, AtClose, Due, Home, Task, ThreadWait, TurnLimits};
 use crate::time::Time;
@@ -298,7 +297,7 @@ impl<M: Send + 'static> Cell<M> {
             head: Head::new(),
         });
         let own = Own(Self::location(&cell));
-        let behavior = SlabBox::new(behavior(own));
+        let behavior = Box::new(behavior(own));
         if let Some(record) = cell.record() {
             record.begin(behavior.actor_type());
         }
@@ -312,7 +311,7 @@ impl<M: Send + 'static> Cell<M> {
         }
         // SAFETY: no other thread has the cell yet.
         cell.behavior
-            .with_mut(|place| unsafe { *place = Some(behavior.into_raw().cast()) });
+            .with_mut(|place| unsafe { *place = Some(NonNull::from(Box::leak(behavior)).cast()) });
         // The actor's own reference, until it stops.
         core::mem::forget(Arc::clone(&cell));
         cell

@@ -143,7 +143,7 @@ impl<M: Send + 'static> Cell<M> {
         let drops = || {
             if let Some(behavior) = behavior {
                 // SAFETY: of this type by the caller's promise, and put there as a box's own.
-                let mut behavior = unsafe { SlabBox::from_raw(behavior.cast::<B>()) };
+                let mut behavior = unsafe { Box::from_raw(behavior.cast::<B>().as_ptr()) };
                 // It is still this actor that is at work: what it sends now to one that has no room keeps no thread, which
                 // that one may need.
                 // SAFETY: `this` is the cell of an actor with this behavior, and alive until its own reference is given up below.

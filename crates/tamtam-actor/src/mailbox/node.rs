@@ -178,7 +178,7 @@ pub(super) mod memory {
     #[cold]
     fn take_one(place: usize) -> *mut u8 {
         let mut node = [ptr::null_mut()];
-        STORES[place].lock().slabs.take(&mut node, 0);
+        STORES[place].lock().slabs.take(&mut node);
         node[0]
     }
 
@@ -280,7 +280,7 @@ pub(super) mod memory {
                 let mut store = STORES[place].lock();
                 let stored = store.batches.pop();
                 if stored.is_none() {
-                    store.slabs.take(taking, 0);
+                    store.slabs.take(taking);
                 }
                 stored
             };

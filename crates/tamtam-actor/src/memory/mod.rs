@@ -1,9 +1,6 @@
-//! Memory in the order in which it was asked for.
+//! Memory for the nodes of mailboxes: from slabs, or as the allocator gives it.
 
 pub(crate) mod plain;
-mod slab_box;
 #[cfg(any(test, not(any(tamtam_loom, miri))))]
 #[cfg_attr(any(tamtam_loom, miri), allow(dead_code))]
 pub(crate) mod slabs;
-
-pub(crate) use slab_box::SlabBox;

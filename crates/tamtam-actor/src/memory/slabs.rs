@@ -1,4 +1,4 @@
-//! Many pieces of memory of one size in one large piece: for the nodes of mailboxes that no thread keeps, and for actors.
+//! Many pieces of memory of one size in one large piece: for the nodes of mailboxes that no thread keeps.
 //!
 //! An allocator that is asked for each node by itself wastes as much again, and more, on what it notes beside them and
 //! on their alignment; and giving nodes back takes it a lock for each. Here they lie side by side in slabs, as in Bonwick's
@@ -11,15 +11,13 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 /// What the first node of a slab is aligned to, in bytes; the others, too, if their size is a multiple of it.
 pub(crate) const ALIGN: usize = 64;
 /// What sizes of nodes are multiples of, in bytes, and all nodes are aligned to.
-pub(crate) const LEAST_ALIGN: usize = 16;
+const LEAST_ALIGN: usize = 16;
 /// A slab has room for so many nodes at least.
 const FEWEST_NODES: usize = 60;
 
 /// What a slab begins with. Its address is a multiple of its size, so that it is found from each of its nodes.
 #[repr(C, align(64))]
 struct SlabHead {
-    /// Whose it is: see [`Slabs::owner`].
-    owner: usize,
     /// Nodes that were given back.
     free: *mut Free,
     /// So many nodes were never taken; they are the last ones.
@@ -57,30 +55,15 @@ impl Slabs {
         }
     }
 
-    /// What the address of a slab with nodes of this size is a multiple of.
-    const fn reach_of(size: usize) -> usize {
-        (FEWEST_NODES * size).next_power_of_two()
-    }
-
+    /// What the address of a slab is a multiple of.
     const fn reach(&self) -> usize {
-        Self::reach_of(self.size)
+        (FEWEST_NODES * self.size).next_power_of_two()
     }
 
-    /// The slab that a node of this size is in.
-    fn slab_of(node: *mut u8, size: usize) -> *mut SlabHead {
-        node.map_addr(|address| address & !(Self::reach_of(size) - 1))
+    /// The slab that a node is in.
+    fn slab_of(&self, node: *mut u8) -> *mut SlabHead {
+        node.map_addr(|address| address & !(self.reach() - 1))
             .cast()
-    }
-
-    /// Whose slabs the node is from.
-    ///
-    /// # Safety
-    ///
-    /// It was taken from slabs for nodes of this size, and is still in the caller's hands.
-    pub(crate) unsafe fn owner(node: *mut u8, size: usize) -> usize {
-        // SAFETY: the node is in the caller's hands, so its slab is alive; its owner is written before its first node is
-        // taken.
-        unsafe { (*Self::slab_of(node, size)).owner }
     }
 
     /// How many nodes a slab has. One place of 64 bytes is for its head, and one is left for the allocator's own notes:
@@ -96,12 +79,11 @@ impl Slabs {
         }
     }
 
-    /// Memory for so many nodes, in the order in which they lie if they are new. Slabs know that they are those of
-    /// `owner`, which is always the same one.
-    pub(crate) fn take(&mut self, nodes: &mut [*mut u8], owner: usize) {
+    /// Memory for so many nodes, in the order in which they lie if they are new.
+    pub(crate) fn take(&mut self, nodes: &mut [*mut u8]) {
         for node in nodes {
             if self.open.is_null() {
-                self.open = self.make(owner);
+                self.open = self.make();
             }
             // SAFETY: an open slab is alive, and no other thread has it.
             *node = unsafe { self.take_from(self.open) };
@@ -109,7 +91,7 @@ impl Slabs {
     }
 
     /// A new slab, all of whose nodes are fresh.
-    fn make(&self, owner: usize) -> *mut SlabHead {
+    fn make(&self) -> *mut SlabHead {
         // SAFETY: a slab has a size.
         let slab = unsafe { alloc(self.layout()) }.cast::<SlabHead>();
         if slab.is_null() {
@@ -118,7 +100,6 @@ impl Slabs {
         // SAFETY: fresh memory, with room for a head.
         unsafe {
             slab.write(SlabHead {
-                owner,
                 free: ptr::null_mut(),
                 fresh: self.nodes(),
                 used: 0,
@@ -162,7 +143,7 @@ impl Slabs {
             // SAFETY: each node was taken from these slabs, and its slab lives as long as it is in use. A slab that is
             // not open is on no list.
             unsafe {
-                let slab = Self::slab_of(*node, self.size);
+                let slab = self.slab_of(*node);
                 let was_open = !(*slab).free.is_null() || (*slab).fresh != 0;
                 let free = node.cast::<Free>();
                 free.write(Free { next: (*slab).free });
@@ -234,12 +215,10 @@ mod tests {
             let mut nodes = vec![ptr::null_mut::<u8>(); 3 * slabs.nodes() + 7];
             let (mut seed, rounds) = (size, if cfg!(miri) { 2 } else { 4 });
             for round in 0..rounds {
-                slabs.take(&mut nodes, 7);
+                slabs.take(&mut nodes);
                 for (number, node) in nodes.iter().enumerate() {
                     let align = 1 << size.trailing_zeros().min(ALIGN.trailing_zeros());
                     assert!(node.addr().is_multiple_of(align));
-                    // SAFETY: the node is one of these.
-                    assert_eq!(unsafe { Slabs::owner(*node, size) }, 7);
                     let byte = (number + round) as u8;
                     // SAFETY: the node is ours, and so long.
                     unsafe {
@@ -266,7 +245,7 @@ mod tests {
                 unsafe { slabs.give_back(&nodes[kept..]) };
                 let more = nodes.len() - kept;
                 let mut others = vec![ptr::null_mut(); more];
-                slabs.take(&mut others, 7);
+                slabs.take(&mut others);
                 let all: std::collections::BTreeSet<_> =
                     nodes[..kept].iter().chain(&others).collect();
                 assert_eq!(all.len(), nodes.len(), "a node was taken twice");
