@@ -3,6 +3,9 @@
 //! A link ends with its carrier, and a carrier with its link. The last [`Link`] that is dropped leaves both as they are; to end
 //! them there is [`Link::close`].
 
+#[cfg(feature = "tls")]
+mod tls;
+
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 #[cfg(unix)]
@@ -10,6 +13,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
+#[cfg(feature = "tls")]
+pub use self::tls::{Authorities, Identity, PeerCertificate, Tls, TlsConnection};
 use crate::inbound::Inbound;
 use crate::link::{Link, LinkBuilder};
 

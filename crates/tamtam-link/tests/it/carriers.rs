@@ -16,6 +16,8 @@ pub(crate) const ALL: &[(&str, Pair)] = &[
     ("Unix socket", unix),
     ("TCP", tcp),
     ("pipes", pipes),
+    #[cfg(feature = "tls")]
+    ("TLS", crate::tls::pair),
 ];
 
 /// Does something over each of them.

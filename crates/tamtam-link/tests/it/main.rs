@@ -6,3 +6,5 @@ mod cut;
 mod fate;
 mod hostile;
 mod messages;
+#[cfg(feature = "tls")]
+mod tls;
