@@ -30,10 +30,16 @@ fn meet<A, B: Send>(
     listening: impl FnOnce(TcpStream) -> B + Send,
 ) -> (A, B) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let place = listener.local_addr().unwrap();
+    let here = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (there, _) = listener.accept().unwrap();
+    for socket in [&here, &there] {
+        // A program of the test that waits in vain fails; ours has limits of its own.
+        let limit = Some(Duration::from_secs(60));
+        socket.set_read_timeout(limit).unwrap();
+    }
     thread::scope(|scope| {
-        let there = scope.spawn(move || listening(listener.accept().unwrap().0));
-        let here = connecting(TcpStream::connect(place).unwrap());
+        let there = scope.spawn(move || listening(there));
+        let here = connecting(here);
         (here, there.join().unwrap())
     })
 }

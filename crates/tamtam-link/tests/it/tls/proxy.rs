@@ -16,6 +16,8 @@ pub(super) struct Direction {
     pub(super) is_stopped: AtomicBool,
     /// A bit of what is carried next is changed.
     pub(super) changes: AtomicBool,
+    /// What comes is not carried on.
+    is_cut: AtomicBool,
     to: Mutex<Option<TcpStream>>,
 }
 
@@ -49,9 +51,14 @@ impl Proxy {
 
     /// Both directions end, as if the programs had; but neither program has.
     pub(super) fn cut(&self) {
-        for direction in [&self.forth, &self.back] {
+        let directions = [&self.forth, &self.back];
+        // Before either program hears of it: the one that does first ends its side in order.
+        for direction in directions {
+            direction.is_cut.store(true, Ordering::SeqCst);
+        }
+        for direction in directions {
             let to = direction.to.lock().unwrap();
-            to.as_ref().unwrap().shutdown(Shutdown::Write).unwrap();
+            let _ = to.as_ref().unwrap().shutdown(Shutdown::Write);
         }
     }
 }
@@ -67,6 +74,9 @@ impl Direction {
             let count = from.read(&mut bytes).unwrap_or(0);
             if count == 0 {
                 let _ = to.shutdown(Shutdown::Write);
+                return;
+            }
+            if self.is_cut.load(Ordering::SeqCst) {
                 return;
             }
             let bytes = &mut bytes[..count];

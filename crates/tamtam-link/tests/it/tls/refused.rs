@@ -147,6 +147,26 @@ fn a_client_without_a_certificate_is_refused() {
 }
 
 #[test]
+fn a_client_that_has_said_much_before_it_is_refused_still_hears_why() {
+    let error = accepting(&server(), |socket| {
+        let config = foreign_client(None, &TLS13, &[b"tamtam-link"]);
+        let name = SERVER.try_into().unwrap();
+        let mut connection = ClientConnection::new(Arc::new(config), name).unwrap();
+        connection.set_buffer_limit(None);
+        // It goes out with the last message of the handshake.
+        connection.writer().write_all(&vec![1; 2 << 20]).unwrap();
+        let mut stream = rustls::StreamOwned::new(connection, socket);
+        let told = stream.read(&mut [0; 100]).unwrap_err();
+        assert!(told.to_string().contains("CertificateRequired"), "{told}");
+    });
+    assert_says(
+        &error,
+        ErrorKind::PermissionDenied,
+        "it has presented no certificate",
+    );
+}
+
+#[test]
 fn tls_1_2_is_refused_by_both_sides() {
     let program = Program::new(CLIENT);
     let words = "it does not speak TLS 1.3, and a link speaks nothing older";

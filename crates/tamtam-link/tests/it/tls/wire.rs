@@ -12,9 +12,9 @@ use rcgen::SanType;
 use rustls::ClientConnection;
 use rustls::version::TLS13;
 use serde::{Deserialize, Serialize};
-use tamtam_actor::{Address, Pool, Reply};
+use tamtam_actor::{Address, AskError, Pool, Reply};
 use tamtam_link::carrier::{Tls, tcp};
-use tamtam_link::{Link, LinkBuilder, LinkEnd};
+use tamtam_link::{Inbound, Link, LinkBuilder, LinkEnd};
 
 use super::programs::{AUTHORITY, CLIENT, Program, SERVER, client, foreign_client, server, tls};
 use super::proxy::Proxy;
@@ -244,7 +244,7 @@ fn a_link_lasts_longer_than_its_handshake_may() {
 
 #[test]
 fn the_names_of_the_other_side_are_known_before_the_link() {
-    let uri = "spiffe://example/Shop";
+    let uri = "spiffe://example/shop";
     let shop: Tls = tls(&Program::with(&AUTHORITY, "SHOP.example", |params| {
         let names = &mut params.subject_alt_names;
         names.push(SanType::IpAddress("10.1.2.3".parse().unwrap()));
@@ -270,7 +270,7 @@ fn the_names_of_the_other_side_are_known_before_the_link() {
                 "example",
                 "one.shop.example",
                 "10.1.2.4",
-                "spiffe://example/shop",
+                "spiffe://example/Shop",
                 "rcgen self signed cert",
             ] {
                 assert!(!peer.is_named(name), "{name}");
@@ -294,44 +294,100 @@ fn a_server_may_be_named_by_its_address() {
     there.unwrap().close();
 }
 
+/// The end of a link in another program, over the library itself.
+struct Foreign {
+    stream: rustls::StreamOwned<ClientConnection, TcpStream>,
+    link: Link,
+    inbound: Inbound,
+}
+
+impl Foreign {
+    fn new(socket: TcpStream) -> Self {
+        let program = Program::new(CLIENT);
+        let config = foreign_client(Some(&program), &TLS13, &[b"tamtam-link"]);
+        let name = SERVER.try_into().unwrap();
+        let connection = ClientConnection::new(Arc::new(config), name).unwrap();
+        let (link, inbound) = Link::builder().build(|| {});
+        Self {
+            stream: rustls::StreamOwned::new(connection, socket),
+            link,
+            inbound,
+        }
+    }
+
+    /// A reply, and where its answer comes.
+    fn reply() -> (Reply<u64>, mpsc::Receiver<Result<u64, AskError>>) {
+        let (sender, answer) = mpsc::channel();
+        let reply = Reply::to(move |answer| sender.send(answer).unwrap());
+        (reply, answer)
+    }
+
+    /// Encrypts what is to go, and sends it if the handshake is done.
+    fn write(&mut self) {
+        let mut bytes = Vec::new();
+        self.link.take_outgoing(&mut bytes);
+        self.stream.conn.writer().write_all(&bytes).unwrap();
+        if !self.stream.conn.is_handshaking() {
+            self.stream.flush().unwrap();
+        }
+    }
+
+    fn read_until(&mut self, answer: &mpsc::Receiver<Result<u64, AskError>>) -> u64 {
+        loop {
+            if let Ok(answer) = answer.try_recv() {
+                return answer.unwrap();
+            }
+            let mut bytes = [0; 1000];
+            let count = self.stream.read(&mut bytes).unwrap();
+            self.inbound.receive(&bytes[..count]).unwrap();
+        }
+    }
+
+    /// Ends without a goodbye, and in order.
+    fn end(mut self) {
+        self.stream.conn.send_close_notify();
+        self.stream.flush().unwrap();
+    }
+}
+
 #[test]
 fn keys_may_change_while_a_link_goes_on() {
     let pool = Pool::with_threads(1);
     let root = Link::builder().root(&counter(&pool));
     let ((), there) = meet(
         |socket| {
-            // The end of another program, over the library itself.
-            let program = Program::new(CLIENT);
-            let config = foreign_client(Some(&program), &TLS13, &[b"tamtam-link"]);
-            let name = SERVER.try_into().unwrap();
-            let connection = ClientConnection::new(Arc::new(config), name).unwrap();
-            let mut stream = rustls::StreamOwned::new(connection, socket);
-            let (here, mut inbound) = Link::builder().build(|| {});
-            let far = here.root::<Count>();
+            let mut foreign = Foreign::new(socket);
+            let far = foreign.link.root::<Count>();
             for number in 1..=20 {
                 far.tell(Count::Add(1)).unwrap();
-                let (sender, answer) = mpsc::channel();
-                let reply = Reply::to(move |answer| sender.send(answer).unwrap());
+                let (reply, answer) = Foreign::reply();
                 far.tell(Count::Read(reply)).unwrap();
-                let mut bytes = Vec::new();
-                here.take_outgoing(&mut bytes);
-                stream.write_all(&bytes).unwrap();
-                stream.flush().unwrap();
-                let answer = loop {
-                    if let Ok(answer) = answer.try_recv() {
-                        break answer;
-                    }
-                    let mut bytes = [0; 1000];
-                    let count = stream.read(&mut bytes).unwrap();
-                    inbound.receive(&bytes[..count]).unwrap();
-                };
-                assert_eq!(answer, Ok(number));
+                foreign.write();
+                assert_eq!(foreign.read_until(&answer), number);
                 // What comes next has another key, and demands one of the other side's.
-                stream.conn.refresh_traffic_keys().unwrap();
+                foreign.stream.conn.refresh_traffic_keys().unwrap();
             }
-            // It ends without a goodbye, and in order.
-            stream.conn.send_close_notify();
-            stream.flush().unwrap();
+            foreign.end();
+        },
+        |socket| server().accept(socket).unwrap().link(root).unwrap(),
+    );
+    assert_eq!(lost(&there), "it has closed the stream");
+}
+
+#[test]
+fn what_comes_together_with_the_end_of_the_handshake_is_not_lost() {
+    let pool = Pool::with_threads(1);
+    let root = Link::builder().root(&counter(&pool));
+    let ((), there) = meet(
+        |socket| {
+            let mut foreign = Foreign::new(socket);
+            let far = foreign.link.root::<Count>();
+            let (reply, answer) = Foreign::reply();
+            far.tell(Count::Bytes(vec![1; 40_000], reply)).unwrap();
+            // It goes out with the last message of the handshake.
+            foreign.write();
+            assert_eq!(foreign.read_until(&answer), 40_000);
+            foreign.end();
         },
         |socket| server().accept(socket).unwrap().link(root).unwrap(),
     );
