@@ -34,7 +34,8 @@ pub struct Identity {
 /// Those from whom the other side's certificate has to come: certificates of authorities.
 ///
 /// Each program that has a certificate of one of them can be the other side of a link. So they are authorities of one's own, made
-/// for these programs; with one that gives certificates to the public, [`TlsConnection::peer`] has to decide.
+/// for these programs; with one that gives certificates to the public, the [peer's names](super::TlsConnection::peer) have to
+/// decide.
 ///
 /// # Examples
 ///
