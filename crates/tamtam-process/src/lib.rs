@@ -4,3 +4,7 @@
 //
 // | floor | modules | what |
 // |---|---|---|
+// | 0 | limits | what a process may do |
+
+#[forbid(unsafe_code)]
+pub mod limits;
