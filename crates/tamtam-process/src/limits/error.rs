@@ -107,7 +107,9 @@ pub enum LimitsError {
     )]
     Threads(usize),
     /// A path that was allowed cannot be opened.
-    #[error("{path:?} is to stay open to the worker and cannot be found there ({cause}): make it first, or leave it out")]
+    #[error(
+        "{path:?} is to stay open to the worker and cannot be found there ({cause}): make it first, or leave it out"
+    )]
     Path {
         /// The path.
         path: PathBuf,
@@ -118,7 +120,9 @@ pub enum LimitsError {
     #[error("this kernel cannot hold these limits: {}. Use a newer one, or say `allow_less()`", listed(.0))]
     Lacking(Vec<LeftOut>),
     /// The process has more memory already than it is to have.
-    #[error("the worker is to have {limit} bytes of address space and has {used} already: give it more memory")]
+    #[error(
+        "the worker is to have {limit} bytes of address space and has {used} already: give it more memory"
+    )]
     MemoryUsed {
         /// What it is to have, in bytes.
         limit: u64,

@@ -281,12 +281,18 @@ pub(super) const PROCESSES: &[c_long] = &[
 /// What a terminal or a pipe is asked by libraries. All other operations of `ioctl` are refused, among them the one that types
 /// into the terminal of the shell (`TIOCSTI`).
 pub(super) const IOCTL_ALLOWED: &[u64] = &[
-    TCGETS as u64,
-    TIOCGWINSZ as u64,
-    FIONREAD as u64,
-    FIONBIO as u64,
-    FIOCLEX as u64,
-    FIONCLEX as u64,
+    // TCGETS, TCGETS2: whether it is a terminal.
+    0x5401,
+    0x802c_542a,
+    // TIOCGWINSZ: how large it is.
+    0x5413,
+    // FIONREAD: how much there is to read.
+    0x541b,
+    // FIONBIO: whether to wait.
+    0x5421,
+    // FIOCLEX, FIONCLEX: whether a program that is executed gets it.
+    0x5451,
+    0x5450,
 ];
 
 /// What libraries say about their own threads and memory. All other operations of `prctl` are refused, among them those that
@@ -311,8 +317,7 @@ pub(super) const PRCTL_ALLOWED: &[i32] = &[
 
 /// Operations of `fcntl` that send a signal to a process which the caller names, that hold up others who open the file, or that
 /// tell what they do in a folder.
-pub(super) const FCNTL_REFUSED: &[i32] =
-    &[F_SETOWN, F_SETOWN_EX, F_SETSIG, F_SETLEASE, F_NOTIFY];
+pub(super) const FCNTL_REFUSED: &[i32] = &[F_SETOWN, F_SETOWN_EX, F_SETSIG, F_SETLEASE, F_NOTIFY];
 
 /// Not in `libc`, the same on every processor here.
 const F_SETSIG: i32 = 10;

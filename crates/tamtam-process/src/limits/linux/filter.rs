@@ -132,10 +132,7 @@ fn refuse_network(refused: &mut Refused) -> Result<(), BackendError> {
 
 fn refuse_processes(refused: &mut Refused) -> Result<(), BackendError> {
     refused.all(calls::PROCESSES);
-    refused.when(
-        libc::SYS_clone,
-        vec![lacks_flags(0, libc::CLONE_THREAD)?],
-    )?;
+    refused.when(libc::SYS_clone, vec![lacks_flags(0, libc::CLONE_THREAD)?])?;
     for flag in calls::CLONE_REFUSED {
         refused.when(libc::SYS_clone, vec![has_flags(0, *flag)?])?;
     }
@@ -162,10 +159,7 @@ fn refuse_processes(refused: &mut Refused) -> Result<(), BackendError> {
         libc::SYS_setpriority,
         vec![number(0, SeccompCmpOp::Ne, libc::PRIO_PROCESS as i32)?],
     )?;
-    refused.when(
-        libc::SYS_setpriority,
-        vec![number(1, SeccompCmpOp::Ne, 0)?],
-    )?;
+    refused.when(libc::SYS_setpriority, vec![number(1, SeccompCmpOp::Ne, 0)?])?;
     refused.when(libc::SYS_ioprio_set, vec![number(0, SeccompCmpOp::Ne, 1)?])?;
     refused.when(libc::SYS_ioprio_set, vec![number(1, SeccompCmpOp::Ne, 0)?])?;
     refused.when(libc::SYS_prlimit64, vec![is_given(2)?])?;

@@ -11,7 +11,10 @@ use crate::limits::LimitsError;
 /// Landlock and capabilities concern one thread and those that it will start.
 pub(super) fn check_one_thread() -> Result<(), LimitsError> {
     let threads = fs::read_dir("/proc/self/task").map_err(|cause| {
-        LimitsError::system("counting the threads of the worker in /proc/self/task", cause)
+        LimitsError::system(
+            "counting the threads of the worker in /proc/self/task",
+            cause,
+        )
     })?;
     match threads.count() {
         1 => Ok(()),
@@ -32,7 +35,9 @@ pub(super) fn limit_memory(bytes: u64) -> Result<(), LimitsError> {
 /// How much address space the process has, in bytes.
 fn address_space() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmSize:"))?;
     let kibibytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
     Some(kibibytes << 10)
 }

@@ -36,7 +36,11 @@ fn run(program: &BpfProgram, called: &Called) -> u32 {
         let instruction = &program[next];
         next += 1;
         let mut jump = |holds: bool| {
-            next += usize::from(if holds { instruction.jt } else { instruction.jf });
+            next += usize::from(if holds {
+                instruction.jt
+            } else {
+                instruction.jf
+            });
         };
         match u32::from(instruction.code) {
             code if code == BPF_LD | BPF_W | BPF_ABS => accumulator = called.word(instruction.k),
@@ -97,7 +101,15 @@ fn calls_that_no_list_can_know_do_not_exist() {
         Limits::new().no_processes(),
     ] {
         let last = c_long::from(calls::FIRST_UNKNOWN);
-        for number in [last, last + 1, 600, 10_000, x32, x32 + SYS_write, 0xFFFF_FFFF] {
+        for number in [
+            last,
+            last + 1,
+            600,
+            10_000,
+            x32,
+            x32 + SYS_write,
+            0xFFFF_FFFF,
+        ] {
             assert_eq!(refused(&limits, number, [0; 6]), Some(ENOSYS), "{number}");
         }
         for number in calls::FIRST_GAP..calls::FIRST_COMMON {
@@ -171,7 +183,11 @@ fn a_thread_is_a_thread_and_nothing_else() {
     assert_eq!(clone(SIGCHLD.cast_unsigned()), Some(EPERM));
     assert_eq!(clone((CLONE_VM | CLONE_VFORK).cast_unsigned()), Some(EPERM));
     for flag in calls::CLONE_REFUSED {
-        assert_eq!(clone(thread | flag.cast_unsigned()), Some(EPERM), "{flag:#x}");
+        assert_eq!(
+            clone(thread | flag.cast_unsigned()),
+            Some(EPERM),
+            "{flag:#x}"
+        );
     }
     let high = (1 << 32) | u64::from(SIGCHLD.cast_unsigned());
     assert_eq!(
@@ -248,7 +264,10 @@ fn datagrams_go_nowhere() {
     assert_eq!(pair(unix, SOCK_SEQPACKET | SOCK_NONBLOCK), None);
     assert_eq!(pair(unix, SOCK_DGRAM | SOCK_CLOEXEC), Some(EPERM));
     assert_eq!(pair(unix, SOCK_RAW), Some(EPERM));
-    assert_eq!(pair(u64::from(AF_TIPC.cast_unsigned()), SOCK_STREAM), Some(EPERM));
+    assert_eq!(
+        pair(u64::from(AF_TIPC.cast_unsigned()), SOCK_STREAM),
+        Some(EPERM)
+    );
     let send = |address| refused(&limits, SYS_sendto, [3, 0, 0, 0, address, 16]);
     assert_eq!(send(0), None);
     assert_eq!(send(0x7000_0000_0000), Some(EPERM));

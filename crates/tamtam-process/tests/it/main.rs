@@ -1,0 +1,4 @@
+//! What programs see of processes.
+
+#[cfg(target_os = "linux")]
+mod limits;
