@@ -180,7 +180,7 @@ impl Limits {
     /// [`read_write`](Self::read_write) name. `/proc`, `/dev` and files in memory (`memfd_create`) are files.
     ///
     /// What is open already stays so: standard input, output and error, the link, and descriptors that the worker has inherited.
-    /// A folder among them opens nothing.
+    /// A folder among them opens nothing; the names in it can be listed.
     ///
     /// Whether a path exists, how large and how old it is can still be asked. Permissions, owners, times and extended attributes
     /// can be changed nowhere, also not below a path of [`read_write`](Self::read_write); so [`std::fs::copy`] fails.
@@ -300,6 +300,8 @@ impl Limits {
     ///
     /// Memory and time on the processor have no limit that suits all: say [`memory`](Self::memory) and
     /// [`cpu_time`](Self::cpu_time) as well, since a worker without them can fill the machine.
+    ///
+    /// Neither the number of threads is limited, nor what pipes and pairs of sockets have in their buffers: a cgroup does that.
     ///
     /// This keeps a worker in that runs what an attacker has sent it, as far as the kernel is without flaws. It does not
     /// hide what the worker itself has in memory, nor what can be learnt of other processes by measuring time (as by the

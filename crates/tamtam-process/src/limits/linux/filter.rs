@@ -5,6 +5,7 @@
 //! Linux 5.11) without running them.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
@@ -28,10 +29,17 @@ impl Refused {
         }
     }
 
-    /// Refuses the call when all of these conditions hold. Said again, it is refused by these, too.
+    /// Refuses the call when all of these conditions hold. Said again, it is refused by these, too; one that is always
+    /// refused stays so.
     fn when(&mut self, call: i64, conditions: Vec<SeccompCondition>) -> Result<(), BackendError> {
         let rule = SeccompRule::new(conditions)?;
-        self.0.entry(call).or_default().push(rule);
+        match self.0.entry(call) {
+            Entry::Vacant(entry) => {
+                entry.insert(vec![rule]);
+            }
+            Entry::Occupied(entry) if entry.get().is_empty() => {}
+            Entry::Occupied(mut entry) => entry.get_mut().push(rule),
+        }
         Ok(())
     }
 

@@ -168,6 +168,17 @@ fn a_pair_of_datagram_sockets_sends_elsewhere() {
     });
 }
 
+/// Pairs that are streams can be made; see `works::a_pair_of_sockets_within_the_worker`.
+#[test]
+fn a_pair_of_datagram_sockets_is_made() {
+    to_the_network(
+        "a_pair_of_datagram_sockets_is_made",
+        false,
+        || (),
+        |()| UnixDatagram::pair().map(drop),
+    );
+}
+
 fn a_socket(test: &str, needs: Needs, family: i32, kind: i32, protocol: i32) {
     way_out(
         &format!("network::{test}"),

@@ -4,9 +4,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{OnceLock, mpsc};
+use std::thread;
 
+use rustix::thread::{CapabilitySet, CapabilitySets};
 use tamtam_process::limits::Limits;
 
 use super::{Needs, Walls, at, call, doubly_untrusted, text, untrusted, way_out};
@@ -240,18 +244,69 @@ fn a_program_in_memory_is_executed() {
     });
 }
 
+/// A thread of the parent without the powers of root, which would keep a worker without them away, filter or not.
+fn thread_without_powers() -> usize {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let none = CapabilitySet::empty();
+        let none = CapabilitySets {
+            effective: none,
+            permitted: none,
+            inheritable: none,
+        };
+        rustix::thread::set_capabilities(None, none).unwrap();
+        sender.send(call(libc::SYS_gettid, []).unwrap()).unwrap();
+        loop {
+            thread::park();
+        }
+    });
+    receiver.recv().unwrap()
+}
+
+fn to_a_thread(test: &str, way: impl Fn(&usize) -> io::Result<()>) {
+    let mut tried = untrusted();
+    tried.push((Limits::new().no_processes(), &[Walls::Both, Walls::Filter]));
+    let test = format!("processes::{test}");
+    way_out(&test, Needs::Nothing, &tried, thread_without_powers, way);
+}
+
 #[test]
 fn a_priority_is_changed() {
-    past_landlock("a_priority_is_changed", Needs::Nothing, |parent| {
-        call(libc::SYS_setpriority, [0, *parent, 5]).map(drop)
+    to_a_thread("a_priority_is_changed", |thread| {
+        call(libc::SYS_setpriority, [0, *thread, 5]).map(drop)
+    });
+}
+
+#[test]
+fn a_priority_of_all_is_changed() {
+    to_a_thread("a_priority_of_all_is_changed", |_| {
+        // The group of processes that it belongs to.
+        call(libc::SYS_setpriority, [1, 0, 5]).map(drop)
+    });
+}
+
+#[test]
+fn an_order_of_reading_is_changed() {
+    to_a_thread("an_order_of_reading_is_changed", |thread| {
+        let (process, idle) = (1, 3 << 13);
+        call(libc::SYS_ioprio_set, [process, *thread, idle]).map(drop)
     });
 }
 
 #[test]
 fn an_affinity_is_changed() {
-    past_landlock("an_affinity_is_changed", Needs::Nothing, |parent| {
+    to_a_thread("an_affinity_is_changed", |thread| {
         let all = u64::MAX;
-        call(libc::SYS_sched_setaffinity, [*parent, 8, at(&all)]).map(drop)
+        call(libc::SYS_sched_setaffinity, [*thread, 8, at(&all)]).map(drop)
+    });
+}
+
+#[test]
+fn a_way_of_scheduling_is_changed() {
+    to_a_thread("a_way_of_scheduling_is_changed", |thread| {
+        let priority = 0_i32;
+        let given = [*thread, libc::SCHED_BATCH as usize, at(&priority)];
+        call(libc::SYS_sched_setscheduler, given).map(drop)
     });
 }
 
@@ -307,36 +362,52 @@ fn a_session_is_begun() {
     });
 }
 
-/// A terminal as a shell has one, of which the worker has inherited the inner end.
+#[test]
+fn a_signal_is_sent_by_the_kernel_for_a_socket() {
+    const FIOSETOWN: usize = 0x8901;
+    let test = "a_signal_is_sent_by_the_kernel_for_a_socket";
+    past_landlock(test, Needs::Nothing, |parent| {
+        let (socket, _other) = UnixStream::pair()?;
+        let owner = i32::try_from(*parent).unwrap();
+        let given = [socket.as_raw_fd() as usize, FIOSETOWN, at(&owner)];
+        call(libc::SYS_ioctl, given).map(drop)
+    });
+}
+
+/// The terminal of this process, as a shell has one, and its outer end.
 fn terminal() -> io::Result<(File, File)> {
-    let outer = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(libc::O_NOCTTY)
-        .open("/dev/ptmx")?;
+    let opened = |path: &str| {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).custom_flags(libc::O_NOCTTY);
+        options.open(path)
+    };
+    let asked = |terminal: &File, operation: libc::Ioctl, place: usize| {
+        let given = [terminal.as_raw_fd() as usize, operation as usize, place];
+        call(libc::SYS_ioctl, given)
+    };
+    let outer = opened("/dev/ptmx")?;
     let (mut number, locked) = (0_i32, 0_i32);
-    let outer_number = outer.as_raw_fd() as usize;
-    call(
-        libc::SYS_ioctl,
-        [outer_number, libc::TIOCSPTLCK as usize, at(&locked)],
-    )?;
+    asked(&outer, libc::TIOCSPTLCK, at(&locked))?;
     let place = std::ptr::from_mut(&mut number).expose_provenance();
-    call(
-        libc::SYS_ioctl,
-        [outer_number, libc::TIOCGPTN as usize, place],
-    )?;
-    let inner = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(libc::O_NOCTTY)
-        .open(format!("/dev/pts/{number}"))?;
+    asked(&outer, libc::TIOCGPTN, place)?;
+    let inner = opened(&format!("/dev/pts/{number}"))?;
+    call(libc::SYS_setsid, [])?;
+    asked(&inner, libc::TIOCSCTTY, 0)?;
     Ok((outer, inner))
 }
 
 #[test]
 fn keys_are_typed_into_the_terminal() {
+    static TERMINAL: OnceLock<io::Result<(File, File)>> = OnceLock::new();
     let test = "processes::keys_are_typed_into_the_terminal";
-    way_out(test, Needs::Rights, &untrusted(), terminal, |terminal| {
+    let tried = [
+        (Limits::new().untrusted(), &[Walls::Both, Walls::Filter][..]),
+        // The powers of root stay, with which any terminal may be typed into.
+        (Limits::new().no_network(), &[Walls::Both]),
+    ];
+    // A process has one terminal.
+    let set_up = || TERMINAL.get_or_init(terminal);
+    way_out(test, Needs::Rights, &tried, set_up, |terminal| {
         let (_, inner) = terminal
             .as_ref()
             .map_err(|error| io::Error::from(error.kind()))?;

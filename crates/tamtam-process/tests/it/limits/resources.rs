@@ -169,3 +169,28 @@ fn a_limit_that_is_stricter_already_stays() {
         });
     });
 }
+
+#[test]
+fn no_core_is_dumped() {
+    super::alone("resources::no_core_is_dumped", || {
+        use rustix::process::{DumpableBehavior, Resource, dumpable_behavior, getrlimit};
+
+        for limits in [
+            Limits::new().no_files(),
+            Limits::new().no_network(),
+            Limits::new().no_processes(),
+        ] {
+            applied_in_a_child(
+                &limits,
+                || (),
+                |applied| {
+                    assert_eq!(dumpable_behavior()?, DumpableBehavior::NotDumpable);
+                    applied.unwrap();
+                    let cores = getrlimit(Resource::Core);
+                    assert_eq!((cores.current, cores.maximum), (Some(0), Some(0)));
+                    Ok(())
+                },
+            );
+        }
+    });
+}

@@ -95,7 +95,8 @@ fn the_link_that_was_open() {
                 let mut bytes = [0; 4];
                 echo.read_exact(&mut bytes)?;
                 assert_eq!(&bytes, b"ping");
-                echo.write_vectored(&[io::IoSlice::new(b"once"), io::IoSlice::new(b"more")])?;
+                let pieces = [io::IoSlice::new(b"once"), io::IoSlice::new(b"more")];
+                assert_eq!(echo.write_vectored(&pieces)?, 8);
                 echo.shutdown(std::net::Shutdown::Both)
             })
             .unwrap();

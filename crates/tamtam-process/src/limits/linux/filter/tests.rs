@@ -154,6 +154,16 @@ fn each_call_of_the_lists_is_refused() {
 }
 
 #[test]
+fn what_is_always_refused_stays_so() {
+    let mut refusals = Refused::default();
+    refusals.all(&[SYS_sendto]);
+    refusals
+        .when(SYS_sendto, vec![is_given(4).unwrap()])
+        .unwrap();
+    assert_eq!(refusals.0[&SYS_sendto], []);
+}
+
+#[test]
 fn a_wall_is_only_where_it_was_asked_for() {
     let files = Limits::new().no_files();
     let paths = Limits::new().read("/usr");
