@@ -23,6 +23,7 @@
 //! | [`ask`] | `ask`: questions to one actor, and messages told without waiting |
 //! | [`ring`] | `ring`: thousands of actors, each of which passes its messages on to the next |
 //! | [`savina`] | `counting`, `fork-join`, `threadring`, `big`, `chameneos`: the classics of a suite for actors |
+//! | [`calls`] | `calls`: a server called for a document of JSON, in this process and in another |
 //! | [`flood`] | `flood`: how late 1,000 actors are beside one that is flooded |
 //! | [`rows`] | `rows`: a table encoded, sent and decoded, in every form |
 
@@ -47,11 +48,14 @@ pub mod tables;
 
 pub use experiments::handover::{async_turns, crowd, frames, idle, lock_loop, sparse, turns};
 pub use experiments::post::stream;
-pub use experiments::{ask, flood, latch, offer, post, property, ring, rows, savina};
+pub use experiments::{ask, calls, flood, latch, offer, post, property, ring, rows, savina};
+#[cfg(unix)]
+pub use harness::PrivateFolder;
 pub use harness::{
     AsyncEnd, AsyncHandover, AsyncPost, AsyncQueue, AsyncRetrieve, BatchQueue, Card, Conditions,
     Contender, End, Failure, Gate, GetLatest, Handover, Latest, Listing, Measure, Measurement,
     Message, Metric, MixedHandover, Others, Outcome, Packet, Packet16, Packet64, Part, Placement,
     Polled, PolledEnd, Post, PostMany, Queue, QueueEnd, QueuePair, Retrieve, RetrieveMany,
-    SetLatest, Stage, Stamp, StdGate, Text, Troupe, Turn, Variant, run_command,
+    ServerProcess, Serving, SetLatest, Stage, Stamp, StdGate, Text, Troupe, Turn, Variant,
+    run_command, serve_by_test, serve_if_asked,
 };

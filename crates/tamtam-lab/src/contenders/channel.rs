@@ -2,12 +2,14 @@
 
 use tamtam_channel::{Receiver, Sender, bounded, unbounded};
 
+use super::calls::ThreadForEachClient;
 use super::channel_ask::ThreadWithChannel;
 use super::gate::EventGate;
 use super::{VERSION, offer};
 use crate::for_tasks;
 use crate::{
-    AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve, ask, post, stream,
+    AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve, ask, calls, post,
+    stream,
 };
 
 /// The bounded channel: in a handover one of capacity 1 each way.
@@ -66,6 +68,7 @@ impl Contender for Channel {
         if self.kind == Kind::Bounded {
             measures.push(post::limit::<_, EventGate>(*self));
             measures.extend(ask::measures(ThreadWithChannel, ThreadWithChannel::ORIGINS));
+            measures.extend(calls::measures(ThreadForEachClient));
         }
         measures
     }

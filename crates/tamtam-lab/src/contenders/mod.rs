@@ -5,6 +5,7 @@
 
 mod asked;
 mod batches;
+mod calls;
 mod channel;
 mod channel_ask;
 #[cfg(feature = "tables")]
@@ -37,8 +38,8 @@ use std::sync::LazyLock;
 
 use crate::Contender;
 
-/// All of them, in the order in which lists show them: our ways of passing messages, the standard library's, then the forms
-/// of tables, of which those that are not Tamtam's own are here, too: they come with it.
+/// All of them, in the order in which lists show them: our ways of passing messages, ways to call a server, the standard
+/// library's, then the forms of tables, of which those that are not Tamtam's own are here, too: they come with it.
 #[must_use]
 pub fn all() -> &'static [&'static dyn Contender] {
     &ALL
@@ -46,6 +47,7 @@ pub fn all() -> &'static [&'static dyn Contender] {
 
 static ALL: LazyLock<Vec<&'static dyn Contender>> = LazyLock::new(|| {
     let mut all = OF_MESSAGES.to_vec();
+    all.extend(calls::ALL);
     all.extend(standard::ALL);
     all.push(&text_by_hand::TextByHand);
     all.push(&packed_from_structs::PackedFromStructs);
@@ -110,7 +112,7 @@ mod tests {
                     || is_standard
                     || measures
                         .iter()
-                        .all(|measure| measure.experiment() == "rows")
+                        .all(|measure| ["calls", "rows"].contains(&measure.experiment()))
             );
             assert!(names.insert(card.name), "{} is there twice", card.name);
             assert!(!card.about.is_empty() && !card.about.contains('\n'));
@@ -127,9 +129,16 @@ mod tests {
         }
     }
 
+    /// The server of a contender, when another test has started this program again; by itself it tests nothing.
+    #[test]
+    fn serves() {
+        crate::serve_if_asked(all());
+    }
+
     /// Every contender delivers, in one variant of each kind that it takes part in.
     #[test]
     fn everyone_delivers() {
+        crate::serve_by_test("contenders::tests::serves");
         for contender in all() {
             let mut done = HashSet::new();
             for measure in contender.measures() {

@@ -1,6 +1,7 @@
 //! The experiments: for each the body that every contender runs, generic over the traits of the harness.
 
 pub mod ask;
+pub mod calls;
 pub mod flood;
 pub(crate) mod handover;
 pub mod latch;

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{self, ExitCode};
 use std::time::Duration;
 
+use crate::harness::server;
 use crate::harness::watchdog::Watchdog;
 use crate::{Card, Contender, Listing, Measure, Measurement, Outcome};
 
@@ -26,6 +27,9 @@ const USAGE: &str =
 /// The exit code is 0; 1 if the delivery could not be verified or the machine cannot run the variant; 2 if the words
 /// are wrong. In both other cases the reason is on the standard error and nothing on the standard output. A run that
 /// takes ten times its limit and 20 s is taken to hang, which is a delivery not verified, and ends the process.
+///
+/// A third one is for the program itself: `serve CONTENDER` is the server of a contender that has one in a process of its
+/// own, until the standard input ends ([`ServerProcess`](crate::ServerProcess)).
 #[must_use]
 pub fn run_command(
     contenders: &[&dyn Contender],
@@ -42,6 +46,7 @@ pub fn run_command(
         }) => {
             run(contenders, experiment, contender, variant, limit).map(|outcome| to_line(&outcome))
         }
+        Ok(Command::Serve { contender }) => serve(contenders, contender).map(|()| String::new()),
         Err(reason) => Err((WRONG_USAGE, reason)),
     };
     match lines {
@@ -63,6 +68,9 @@ enum Command<'a> {
         variant: &'a str,
         limit: Duration,
     },
+    Serve {
+        contender: &'a str,
+    },
 }
 
 impl<'a> Command<'a> {
@@ -70,6 +78,7 @@ impl<'a> Command<'a> {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         match words[..] {
             ["list"] => Ok(Command::List),
+            [server::COMMAND, contender] => Ok(Command::Serve { contender }),
             ["run", experiment, contender, variant, "--limit-ms", limit] => match limit.parse() {
                 Ok(milliseconds @ 1..=3_600_000) => Ok(Command::Run {
                     experiment,
@@ -161,6 +170,14 @@ fn run(
         metrics,
         note,
     })
+}
+
+fn serve(contenders: &[&dyn Contender], name: &str) -> Result<(), (u8, String)> {
+    let found = contenders
+        .iter()
+        .find(|candidate| candidate.card().name == name);
+    let found = found.ok_or_else(|| (WRONG_USAGE, format!("unknown contender {name:?}")))?;
+    server::serve(*found).map_err(|failure| (NOT_VERIFIED, format!("{name}: {failure}")))
 }
 
 /// The measure that the words name; the error says which words would be right.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Measure;
+use crate::{Failure, Measure, Serving};
 
 /// What a contender is called and who made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,4 +25,16 @@ pub trait Contender: fmt::Debug + Sync {
     /// What it takes part in. A contender puts this list together from the experiments' own, such as
     /// [`turns::measures`](crate::turns::measures).
     fn measures(&self) -> Vec<Measure>;
+
+    /// Begins to serve what [`ServerProcess`](crate::ServerProcess) started this process for, in threads of its own: of a
+    /// contender whose server is another process.
+    ///
+    /// # Errors
+    /// It has no such server, or the system does not let it.
+    fn serve(&self) -> Result<Serving, Failure> {
+        Err(Failure::Impossible(format!(
+            "{} has no server in a process of its own",
+            self.card().name
+        )))
+    }
 }

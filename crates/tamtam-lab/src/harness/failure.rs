@@ -1,6 +1,6 @@
 //! Why a measurement has no figure.
 
-use std::fmt;
+use std::{fmt, io};
 
 /// Why a measurement has no figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,3 +21,10 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// What cannot be read or written is not delivered.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Unverified(error.to_string())
+    }
+}

@@ -18,7 +18,9 @@ pub(crate) mod packet;
 mod placement;
 mod polled;
 mod queue;
+mod server;
 mod troupe;
+pub(crate) mod usage;
 mod variant;
 mod watchdog;
 
@@ -38,5 +40,8 @@ pub use packet::{Packet, Packet16, Packet64};
 pub use placement::Placement;
 pub use polled::{Polled, PolledEnd};
 pub use queue::{BatchQueue, Post, PostMany, Queue, Retrieve, RetrieveMany};
+#[cfg(unix)]
+pub use server::PrivateFolder;
+pub use server::{ServerProcess, Serving, serve_by_test, serve_if_asked};
 pub use troupe::{Others, Part, Stage, Troupe};
 pub use variant::Variant;

@@ -6,4 +6,5 @@ pub(crate) mod precedence;
 pub(crate) mod rounds;
 pub(crate) mod seats;
 pub(crate) mod statistics;
-pub(crate) mod usage;
+
+pub(crate) use crate::harness::usage;

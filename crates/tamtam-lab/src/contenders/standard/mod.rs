@@ -24,4 +24,4 @@ pub(crate) const ALL: &[&dyn Contender] = &[
 ];
 
 /// The compiler's version, which is the standard library's, too.
-const VERSION: &str = env!("VERSION_OF_RUST");
+pub(super) const VERSION: &str = env!("VERSION_OF_RUST");

@@ -41,7 +41,7 @@ impl Samples {
             let last = repeat(batch, &mut operation)?;
             let time = start.elapsed();
             check(last)?;
-            Ok(time)
+            Ok::<_, Failure>(time)
         };
         let mut samples = Samples {
             batches: Vec::new(),

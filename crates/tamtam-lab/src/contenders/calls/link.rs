@@ -1,0 +1,84 @@
+//! An actor of another process, behind a link.
+
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::thread;
+
+use tamtam_actor::Address;
+use tamtam_link::{Link, carrier};
+
+use super::actor::{OnPool, Question};
+use crate::calls::{self, Call, Server};
+use crate::contenders::VERSION;
+use crate::{Card, Contender, Failure, Measure, Placement, PrivateFolder, ServerProcess, Serving};
+
+/// One actor in another process, and one link to it for all clients.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ActorBehindLink;
+
+const NAME: &str = "link";
+
+impl Contender for ActorBehindLink {
+    fn card(&self) -> Card {
+        Card {
+            name: NAME,
+            version: VERSION,
+            ours: true,
+            about: "one actor of another process, which all clients ask through one link over a Unix socket",
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        calls::measures(*self)
+    }
+
+    fn serve(&self) -> Result<Serving, Failure> {
+        let folder = PrivateFolder::new()?;
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path)?;
+        let actor = OnPool::with_threads(Placement::Free.threads());
+        let address = actor.address.clone();
+        thread::Builder::new().spawn(move || {
+            for socket in listener.incoming().flatten() {
+                // A link that is lost is the other side's to tell.
+                let _ = carrier::unix(Link::builder().root(&address), socket);
+            }
+        })?;
+        Ok(Serving::at(path.to_string_lossy(), (folder, actor)))
+    }
+}
+
+impl Call for ActorBehindLink {
+    type Server = Linked;
+
+    fn open(&self, _threads: usize) -> Result<Linked, Failure> {
+        let process = ServerProcess::start(NAME)?;
+        let socket = UnixStream::connect(process.address())?;
+        let link = carrier::unix(Link::builder(), socket)?;
+        Ok(Linked { link, process })
+    }
+}
+
+/// This side of the link.
+#[derive(Debug)]
+pub(super) struct Linked {
+    link: Link,
+    process: ServerProcess,
+}
+
+impl Server for Linked {
+    type Client = Address<Question>;
+
+    fn connect(&mut self) -> Result<Address<Question>, Failure> {
+        Ok(self.link.root())
+    }
+
+    fn process(&mut self) -> Option<&mut ServerProcess> {
+        Some(&mut self.process)
+    }
+}
+
+impl Drop for Linked {
+    fn drop(&mut self) {
+        self.link.close();
+    }
+}

@@ -1,0 +1,70 @@
+//! A client with its work: it writes requests, reads answers, and verifies each.
+
+use super::work::{Page, Request};
+use super::{Client, Done};
+use crate::Failure;
+
+/// The first record that is asked for. All that follow have as many digits.
+const FIRST_RECORD: u64 = 1_000_000;
+/// How many records a set has: a client that has seen all begins anew, with the next set of its own.
+const RECORDS_OF_A_SET: u64 = 8_000_000;
+
+/// A client with its work.
+#[derive(Debug)]
+pub(super) struct Caller<C> {
+    client: C,
+    /// What comes next.
+    request: Request,
+    done: Done,
+}
+
+impl<C: Client> Caller<C> {
+    /// The client `number`, which asks for so many `records` at a time, of sets that no other client asks for.
+    pub(super) fn new(client: C, number: usize, records: u64) -> Self {
+        Caller {
+            client,
+            request: Request {
+                set: 1 + number as u64,
+                offset: FIRST_RECORD,
+                limit: records,
+            },
+            done: Done::default(),
+        }
+    }
+
+    /// Makes one call, the marshalling of both sides included, and verifies its answer.
+    pub(super) fn call(&mut self) -> Result<(), Failure> {
+        let request = self.request;
+        let asked = serde_json::to_vec(&request).expect("numbers are always JSON");
+        let bytes = asked.len();
+        let answer = self.client.call(asked)?;
+        let page: Page = serde_json::from_slice(&answer).map_err(|error| {
+            Failure::Unverified(format!(
+                "the {} bytes that answer {request:?} are none: {error}",
+                answer.len()
+            ))
+        })?;
+        request.verify(&page).map_err(Failure::Unverified)?;
+        self.done.calls += 1;
+        self.done.bytes += (bytes + answer.len()) as u64;
+        self.request.offset += request.limit;
+        if self.request.offset >= FIRST_RECORD + RECORDS_OF_A_SET {
+            self.request.set += 100;
+            self.request.offset = FIRST_RECORD;
+        }
+        Ok(())
+    }
+
+    /// What it has done so far.
+    pub(super) fn done(&self) -> Done {
+        self.done
+    }
+
+    /// What it has done since it had done `before`.
+    pub(super) fn since(&self, before: Done) -> Done {
+        Done {
+            calls: self.done.calls - before.calls,
+            bytes: self.done.bytes - before.bytes,
+        }
+    }
+}
