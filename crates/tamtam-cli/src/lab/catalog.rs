@@ -165,6 +165,14 @@ pub(super) fn forms_left_out() -> Option<String> {
     })
 }
 
+/// What is missing among the ways to call a server in a program that was built without HTTP, and how to have it.
+pub(super) fn http_left_out() -> Option<String> {
+    (!cfg!(feature = "http")).then(|| {
+        "This program has no HTTP among the ways to call a server. To build it with it:\n./scripts/lab calls"
+            .to_owned()
+    })
+}
+
 /// Why the peers of `program` are left out, and what to do about it.
 fn left_out(Program { of, path }: &Program, error: &anyhow::Error) -> String {
     match error.downcast_ref::<NotThere>() {

@@ -145,6 +145,8 @@ const METRICS: &[Metric] = &[
         range: Some(|min, max| number::duration_range(min * 1e3, max * 1e3)),
         ..time("build_us", "build", microseconds)
     },
+    beside("first_call_us", "first call"),
+    plain("mb_per_s", Some("MB/s"), number::grouped),
     plain("cpu_ns_per_op", Some("CPU/op"), number::duration),
     plain("switches_per_op", Some("switches"), number::grouped),
     plain("idle_switches_per_s", Some("switches/s"), number::grouped),

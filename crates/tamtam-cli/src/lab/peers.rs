@@ -12,6 +12,7 @@ const RUNTIMES: &[(&str, &str)] = &[
     ("Go", "go/run"),
     ("Erlang", "erlang/run"),
     ("the JVM", "jvm/run"),
+    ("Python", "python/run"),
 ];
 
 /// A program of peers.

@@ -132,6 +132,9 @@ impl Plan {
         if !first_look && chosen.iter().any(|choice| choice.experiment == "rows") {
             notices.extend(super::catalog::forms_left_out());
         }
+        if chosen.iter().any(|choice| choice.experiment == "calls") {
+            notices.extend(super::catalog::http_left_out());
+        }
         if tasks.iter().any(Task::is_long) {
             notices.push(
                 "A million rows take slow forms longer than their time: each is encoded and decoded at least twice."

@@ -1,7 +1,7 @@
 //! What it comes to, in a sentence for each variant: our way, how it compares with the standard library and with the
 //! best peer, and what the article had.
 
-use super::experiment::{Experiment, Kind, LIMITS};
+use super::experiment::{Experiment, Kind, limit};
 use super::fastest;
 use super::metric::Metric;
 use super::number;
@@ -64,9 +64,7 @@ fn verdict(
 
     let peers: Vec<&Row> = standings
         .ranked()
-        .filter(|row| {
-            !row.ours && wanted(&row.contender) && !LIMITS.contains(&row.contender.as_str())
-        })
+        .filter(|row| !row.ours && wanted(&row.contender) && limit(&row.contender).is_none())
         .collect();
     let base = peers.iter().copied().find(|row| row.contender == baseline);
     let best = peers
@@ -84,15 +82,18 @@ fn verdict(
         let (compared, price) = (compare(metric, own, row), price.unwrap_or_default());
         format!("{compared}, the best other way{price}")
     }));
-    if let Some(experiment) = experiment.filter(|_| metric.name == "ns_per_op") {
+    let is_timed = ["ns_per_op", "ops_per_s"].contains(&metric.name);
+    if let Some(experiment) = experiment.filter(|_| is_timed) {
         match experiment.claim {
             // The article's ratio is one between plain round trips, as its figures are.
             Some(claim)
-                if base.is_some() && experiment.published_beside(variant).next().is_some() =>
+                if metric.name == "ns_per_op"
+                    && base.is_some()
+                    && experiment.published_beside(variant).next().is_some() =>
             {
                 clauses.push(claim.to_owned());
             }
-            _ => clauses.extend(beside_the_article(experiment, variant)),
+            _ => clauses.extend(beside_the_article(experiment, variant, metric)),
         }
     }
     let is_main = experiment.is_none_or(|experiment| experiment.main_variants.contains(&variant));
@@ -151,16 +152,20 @@ fn compare(metric: &Metric, own: f64, row: &Row) -> String {
 
 /// "the article: 62.0 µs (A: shared property)": without the standard library's figure there is nothing to set the
 /// article's ratio against, so its fastest way stands there as it is.
-fn beside_the_article(experiment: &Experiment, variant: &str) -> Option<String> {
+fn beside_the_article(experiment: &Experiment, variant: &str, metric: &Metric) -> Option<String> {
     // A figure with a note is one that does not mean what the article says it means.
     let published = experiment
         .published_beside(variant)
         .filter(|published| published.note.is_none())
-        .min_by(|a, b| a.metrics[0].1.total_cmp(&b.metrics[0].1))?;
+        .filter_map(|published| Some((published.name, published.value(metric.name)?)));
+    let (name, best) = if metric.more_is_better {
+        published.max_by(|a, b| a.1.total_cmp(&b.1))?
+    } else {
+        published.min_by(|a, b| a.1.total_cmp(&b.1))?
+    };
     Some(format!(
-        "the article's best was {} ({})",
-        number::duration(published.metrics[0].1),
-        published.name
+        "the article's best was {} ({name})",
+        (metric.sentence)(best)
     ))
 }
 
@@ -192,6 +197,23 @@ mod tests {
             .unwrap(),
             "slot: 440 ns a round trip, 131 times as fast as std::sync::mpsc here; 1.70 times as fast as kanal, the \
              best other way; the ratio between the article's own ways was 2.5."
+        );
+    }
+
+    #[test]
+    fn a_rate_is_compared_with_the_articles_best_and_a_mere_call_with_nothing() {
+        let channel: Sample<'_> = ("+channel", Ok(&[&[("ops_per_s", 60_000.0)]]), None);
+        let socket: Sample<'_> = ("unix-socket", Ok(&[&[("ops_per_s", 30_000.0)]]), None);
+        let direct: Sample<'_> = ("direct", Ok(&[&[("ops_per_s", 90_000.0)]]), None);
+        assert_eq!(
+            verdict(&standings(
+                "calls",
+                "60/free/1client",
+                &[socket, direct, channel]
+            ))
+            .unwrap(),
+            "channel: 60.0 k operations a second, 2.00 times as many as unix-socket, the best other way; the article's \
+             best was 36.0 k operations a second (E: window messages)."
         );
     }
 

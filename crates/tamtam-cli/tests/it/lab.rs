@@ -260,6 +260,59 @@ fn a_table_is_sent_in_several_forms_and_the_fastest_of_each_link_is_named() {
     assert!(ended.stdout.lines().all(|line| line.chars().count() <= 100));
 }
 
+#[test]
+fn servers_in_other_processes_are_called_beside_the_articles() {
+    let place = Place::empty();
+    let contenders = ["direct", "channel", "link", "unix-socket", "http-each"];
+    let mut words = vec!["lab", "run", "calls/60/free/", "--quick", "--runs", "1"];
+    words.extend(["--json", "out.json", "--against", "none"]);
+    words.extend(contenders.iter().flat_map(|name| ["--only", name]));
+    let mut command = place.command(&words);
+    // Where servers have their sockets.
+    fs::create_dir(place.path("tmp")).unwrap();
+    command.env("TMPDIR", place.path("tmp"));
+    let ended = Ended::of(&mut command);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    let lines = place.json("out.json");
+    for variant in ["60/free/1client", "60/free/8clients"] {
+        for contender in contenders {
+            for metric in ["ops_per_s", "first_call_us", "mb_per_s", "cpu_ns_per_op"] {
+                let line = lines.iter().find(|line| {
+                    line["contender"] == contender
+                        && line["variant"] == variant
+                        && line["metric"] == metric
+                });
+                let line = line.unwrap_or_else(|| panic!("{metric} of {contender} is missing"));
+                assert_eq!(line["verified"], true);
+                assert!(line["median"].as_f64().unwrap() > 0.0, "{line}");
+            }
+        }
+    }
+    for words in [
+        "calls 60/free/1client",
+        "one client, one call after the other",
+        "8 clients at once",
+        "* channel",
+        "first call",
+        "E: named pipe",
+        "(E: window messages)",
+        "direct is a call of a function",
+    ] {
+        let on_one_line = ended
+            .stdout
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(
+            on_one_line.contains(words),
+            "{words} is missing in\n{}",
+            ended.stdout
+        );
+    }
+    let left: Vec<_> = fs::read_dir(place.path("tmp")).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
 /// Measures rows out of a server beside a form of them, as a person does who has named the server in `variable`.
 fn rows_come_out_of(contender: &str, variable: &str) {
     assert!(

@@ -1,8 +1,15 @@
 //! What contenders are like, where an experiment compares like with like.
 
-/// A contender that shows what the hardware can do rather than a way that one would program in: a verdict does not rank
-/// against it.
-pub(in crate::lab) const LIMITS: &[&str] = &["bare-spin"];
+/// A contender that shows what the hardware can do, or what the work costs without a way between two sides, rather than a
+/// way that one would program in: a verdict does not rank against it. What it shows, in words, if `name` is one.
+#[must_use]
+pub(in crate::lab) fn limit(name: &str) -> Option<&'static str> {
+    match name {
+        "bare-spin" => Some("shows the limit of the hardware; it is not a way to program"),
+        "direct" => Some("is a call of a function: what the work costs, for nothing goes anywhere"),
+        _ => None,
+    }
+}
 
 /// Contenders that take many messages at a time: where kinds are kept apart, a verdict compares them with each other and
 /// not with those that take one by one.

@@ -187,6 +187,19 @@ pub(in crate::lab) const EXPERIMENTS: &[Experiment] = &[
         claim: None,
     },
     Experiment {
+        name: "calls",
+        heading: "Calls of a server, by JSON",
+        about: "a server is called for 4.7 KB of JSON, in the same process and in another one; marshalling included",
+        operation: "a call: a request and its answer, written, carried, read and verified",
+        source: "article E, 2013: its first reader",
+        main_variants: &["60/free/1client", "60/free/8clients"],
+        quick: Quick::IfNamed,
+        flagships: &["channel", "actor", "link"],
+        kinds_apart: false,
+        published: ARTICLES_CALLS,
+        claim: None,
+    },
+    Experiment {
         name: "counting",
         heading: "One actor counts what another sends",
         about: "one actor sends another 1,000,000 numbers, then asks how many came",
@@ -302,6 +315,45 @@ const ARTICLES_ROWS: &[Published] = &[
         note: None,
     },
 ];
+
+/// What the reader of article E found, who has written a framework for such calls: calls a second, with answers of 4.8 KB.
+const ARTICLES_CALLS: &[Published] = &[
+    Published {
+        name: "E: a direct call",
+        variants: OF_ONE_CLIENT,
+        metrics: &[("ops_per_s", 41_704.0)],
+        note: Some(
+            "E: a direct call is a call of a function, as direct is: what the marshalling costs, for nothing goes anywhere.",
+        ),
+    },
+    Published {
+        name: "E: window messages",
+        variants: OF_ONE_CLIENT,
+        metrics: &[("ops_per_s", 35_962.0)],
+        note: None,
+    },
+    Published {
+        name: "E: named pipe",
+        variants: OF_ONE_CLIENT,
+        metrics: &[("ops_per_s", 16_306.0)],
+        note: None,
+    },
+    Published {
+        name: "E: HTTP, each client",
+        variants: OF_ONE_CLIENT,
+        metrics: &[("ops_per_s", 6_278.0)],
+        note: None,
+    },
+    Published {
+        name: "E: HTTP, one kept",
+        variants: OF_ONE_CLIENT,
+        metrics: &[("ops_per_s", 5_907.0)],
+        note: None,
+    },
+];
+
+/// The variants in which one client calls, as in the article.
+const OF_ONE_CLIENT: &[&str] = &["60/free/1client", "60/2cores/1client", "60/1core/1client"];
 
 /// What the classics of that suite have in common.
 const SAVINA: Experiment = Experiment {

@@ -7,7 +7,7 @@ mod list;
 mod words;
 
 pub(super) use self::first_look::FIRST_LOOK;
-pub(super) use self::kind::{Kind, LIMITS};
+pub(super) use self::kind::{Kind, limit};
 pub(super) use self::list::EXPERIMENTS;
 pub(super) use self::words::describe;
 

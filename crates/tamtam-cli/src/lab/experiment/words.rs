@@ -85,6 +85,11 @@ const EXTRAS: &[(&str, &str)] = &[
     ("thread", "asked by a plain thread"),
     ("task", "asked by a task on tokio's runtime"),
     ("calm", "without the flood"),
+    ("1client", "one client, one call after the other"),
+    (
+        "8clients",
+        "8 clients at once, one call after the other each",
+    ),
     ("tells", "told from a plain thread, then asked once"),
 ];
 

@@ -509,16 +509,25 @@ impl Ids {
 
 /// What the article itself says: its figures, and how much better than its slowest way.
 fn claims(experiment: &Experiment) -> Markup {
+    // How many times as good one figure is as another of the same metric.
+    let gain = |(metric, value): (&str, f64), other: f64| {
+        let more_is_better = metric::Metric::find(metric).is_some_and(|found| found.more_is_better);
+        if more_is_better {
+            value / other
+        } else {
+            other / value
+        }
+    };
     let Some(slowest) = experiment
         .published
         .iter()
-        .max_by(|a, b| a.metrics[0].1.total_cmp(&b.metrics[0].1))
+        .max_by(|a, b| gain(b.metrics[0], a.metrics[0].1).total_cmp(&1.0))
     else {
         return html! {};
     };
     let one = |published: &Published| {
         let (name, value) = published.metrics[0];
-        let times = slowest.metrics[0].1 / value;
+        let times = gain(published.metrics[0], slowest.metrics[0].1);
         let mut text = format!(
             "{} {}",
             published.name,

@@ -1,7 +1,7 @@
 //! What must be known beside a table: notes on its figures, and the versions of what was measured.
 
 use crate::lab::browser;
-use crate::lab::experiment::{Experiment, LIMITS};
+use crate::lab::experiment::{Experiment, limit};
 use crate::lab::standings::Standings;
 
 /// What must be known to read more than one of the tables rightly.
@@ -26,14 +26,10 @@ pub(in crate::lab) fn notes<'a>(standings: impl IntoIterator<Item = &'a Standing
         if let Some(note) = browser::note(standings) {
             add(note);
         }
-        for row in standings
-            .ranked()
-            .filter(|row| LIMITS.contains(&row.contender.as_str()))
-        {
-            add(format!(
-                "{} shows the limit of the hardware; it is not a way to program.",
-                row.contender
-            ));
+        for row in standings.ranked() {
+            if let Some(shows) = limit(&row.contender) {
+                add(format!("{} {shows}.", row.contender));
+            }
         }
     }
     notes

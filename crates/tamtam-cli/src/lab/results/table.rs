@@ -1,6 +1,6 @@
 //! The table of one variant: what it says is decided here, once. How it looks is the writers' part.
 
-use crate::lab::experiment::{Experiment, LIMITS, Published};
+use crate::lab::experiment::{Experiment, Published, limit};
 use crate::lab::metric::{self, Metric};
 use crate::lab::origin;
 use crate::lab::standings::{Row, Standings, State};
@@ -257,6 +257,9 @@ fn published(
         published.retain(|published| published.note.is_none());
         let value = |published: &Published| published.value(leading).unwrap_or(f64::INFINITY);
         published.sort_by(|one, other| value(one).total_cmp(&value(other)));
+        if Metric::find(leading).is_some_and(|metric| metric.more_is_better) {
+            published.reverse();
+        }
         published.truncate(1);
     }
     published
@@ -300,6 +303,6 @@ impl Standings {
     #[must_use]
     pub(in crate::lab) fn best_peer(&self) -> Option<&Row> {
         self.ranked()
-            .find(|row| !row.ours && !LIMITS.contains(&row.contender.as_str()))
+            .find(|row| !row.ours && limit(&row.contender).is_none())
     }
 }

@@ -19,7 +19,7 @@ use crate::calls::{self, Call, Client, Server, answer};
 use crate::{Card, Contender, Failure, Measure, ServerProcess, Serving};
 
 /// Those that the manifest asks for.
-const VERSION: &str = "axum 0.8, hyper 1";
+const VERSION: &str = "hyper 1 to axum 0.8";
 
 /// One connection for all clients, which is kept: they take turns on it.
 pub(super) const KEPT: Http = Http(Connections::One);
