@@ -9,10 +9,12 @@ const CRATES: &[&str] = &[
     "arc-swap",
     "async-channel",
     "bitcode",
+    "capnp-rpc",
     "concurrent-queue",
     "crossbeam-channel",
     "crossfire",
     "flume",
+    "ipc-channel",
     "kameo",
     "kanal",
     "may",
@@ -20,8 +22,10 @@ const CRATES: &[&str] = &[
     "ractor",
     "rtrb",
     "stakker",
+    "tarpc",
     "thingbuf",
     "tokio",
+    "tonic",
     "xtra",
 ];
 
@@ -38,6 +42,24 @@ fn main() {
         );
     }
     println!("cargo::rustc-env=VERSION_OF_RUST={}", rust_version());
+    service_of_tonic();
+}
+
+/// Writes the code of tonic's service, as its compiler of protocol buffers would.
+fn service_of_tonic() {
+    let page = tonic_build::manual::Method::builder()
+        .name("page")
+        .route_name("Page")
+        .input_type("crate::tonic::Json")
+        .output_type("crate::tonic::Json")
+        .codec_path("tonic_prost::ProstCodec")
+        .build();
+    let pages = tonic_build::manual::Service::builder()
+        .name("Pages")
+        .package("lab")
+        .method(page)
+        .build();
+    tonic_build::manual::Builder::new().compile(&[pages]);
 }
 
 /// The version of the package `name` in the text of a Cargo.lock.

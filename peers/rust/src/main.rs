@@ -11,6 +11,8 @@ mod async_channel;
 mod bare_futex;
 mod bare_spin;
 mod bitcode;
+#[cfg(unix)]
+mod capnp_rpc;
 mod cast;
 mod concurrent_queue;
 mod crossbeam;
@@ -19,6 +21,8 @@ mod ends;
 mod farewell;
 mod flume;
 mod insist;
+#[cfg(unix)]
+mod ipc_channel;
 mod kameo;
 mod kanal;
 mod kanal_drain;
@@ -30,6 +34,8 @@ mod row;
 mod rtrb;
 mod rtrb_chunks;
 mod stakker;
+#[cfg(unix)]
+mod tarpc;
 mod thingbuf;
 mod tiles;
 mod tokio_mpsc;
@@ -37,6 +43,7 @@ mod tokio_oneshot;
 mod tokio_runtime;
 mod tokio_tasks;
 mod tokio_watch;
+mod tonic;
 mod xtra;
 
 use std::env;
@@ -80,6 +87,13 @@ const PEERS: &[&dyn Contender] = &[
     &kameo::Kameo,
     &xtra::Xtra,
     &may::Coroutines,
+    #[cfg(unix)]
+    &ipc_channel::IpcChannel,
+    #[cfg(unix)]
+    &capnp_rpc::CapnpRpc,
+    #[cfg(unix)]
+    &tarpc::Tarpc,
+    &tonic::Tonic,
     &bitcode::COLUMNS,
     &bitcode::ROWS,
     &pco::Pco,
@@ -130,9 +144,16 @@ mod tests {
         }
     }
 
+    /// The server of a peer, when another test has started this program again; by itself it tests nothing.
+    #[test]
+    fn serves() {
+        tamtam_lab::serve_if_asked(PEERS);
+    }
+
     /// Every peer delivers, in one variant of each kind that it takes part in.
     #[test]
     fn everyone_delivers() {
+        tamtam_lab::serve_by_test("tests::serves");
         for peer in PEERS {
             let mut done = HashSet::new();
             let kinds: Vec<(&str, Variant)> = peer

@@ -212,7 +212,7 @@ mod tests {
                 &[socket, direct, channel]
             ))
             .unwrap(),
-            "channel: 60.0 k operations a second, 2.00 times as many as unix-socket, the best other way; the article's \
+            "channel: 60.0 k operations a second, 2.0 times as many as unix-socket, the best other way; the article's \
              best was 36.0 k operations a second (E: window messages)."
         );
     }
