@@ -42,7 +42,7 @@ fuzz_target!(|bytes: &[u8]| {
     let end = far.end();
     let _asked = far.ask_async(Message::Read);
     let hello: &[u8] = match first & 3 {
-        1 => b"\x10\0\0\0\x01TTLK\x01\x80\x80\x04\x00\x01\x04Type",
+        1 => b"\x11\0\0\0\x01TTLK\x01\x80\x80\x04\x00\x01\x04Type\x05",
         2 => b"\x0b\0\0\0\x01TTLK\x01\x80\x80\x04\x00\x00",
         _ => b"",
     };

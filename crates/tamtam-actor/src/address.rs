@@ -283,6 +283,10 @@ impl<M> Address<M> {
         };
         self.push(question(reply), when)?;
         wait.has_sent();
+        #[cfg(feature = "serde")]
+        if let Some(hold) = self.far_hold() {
+            return crate::task::while_blocked(|| far::wait_for(hold, answer, deadline));
+        }
         // Perhaps in the drop of something: on a thread of a pool all the same.
         crate::task::while_blocked(|| answer.wait_until(deadline))
     }

@@ -197,6 +197,11 @@ impl<R> fmt::Debug for Reply<R> {
 pub(crate) struct ThreadAnswer<R>(Taker<Result<R, AskError>>);
 
 impl<R> ThreadAnswer<R> {
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_there(&self) -> bool {
+        self.0.is_full()
+    }
+
     pub(crate) fn wait_until(self, deadline: Option<Instant>) -> Result<R, AskError> {
         // Without a deadline there is an answer.
         self.0.take(deadline).unwrap_or(Err(AskError::TimedOut))

@@ -1,9 +1,11 @@
-//! What an end of a link does, whoever asks for it: writing what goes to the other side, under one lock, and ending.
+//! What an end of a link does for its users, its carrier and the addresses here: it writes what goes to the other side, under one lock, and ends.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Instant;
 
 use tamtam_actor::link::{Encode, Exported, FarActor, FarCell, FarEnd, FarFailure, FarHold};
 use tamtam_actor::{AskError, EndReason, Ended, LinkFailure, Loss, Refusal, Time};
@@ -15,6 +17,14 @@ use crate::in_hand;
 use crate::root_log::{Kept, RootLog};
 use crate::tables::{Exports, Import, Pending, Unconfirmed};
 
+thread_local! {
+    /// Where this thread writes messages.
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// A thread keeps so many bytes for the next message.
+const MOST_SCRATCH: usize = 64 << 10;
+
 pub(crate) struct Core {
     this: Weak<Core>,
     pub(crate) longest_frame: usize,
@@ -22,11 +32,18 @@ pub(crate) struct Core {
     time: Time,
     state: Mutex<State>,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
+    /// Called on each thread that is about to wait for an actor of the other side.
+    pub(crate) before_wait: Option<Box<dyn Fn() + Send + Sync>>,
+    /// Waits for an answer on a thread that asks.
+    pub(crate) while_waiting: Option<WhileWaiting>,
+    /// Of the other side's root, for people.
+    root_name: FarName,
     last_reply: AtomicU64,
+    /// The link has ended, or the root of this side has: for a look without the lock.
+    is_over: AtomicBool,
     /// How many processes there were at the other side before this one.
     generation: AtomicU64,
-    /// The other side's root, as long as the link lasts.
-    root: OnceLock<Arc<FarHold>>,
+    root: OnceLock<Root>,
 }
 
 #[derive(Default)]
@@ -51,8 +68,17 @@ pub(crate) struct State {
     log: Option<RootLog>,
     /// How the root has ended, if what goes to it is kept.
     root_end: Option<FarEnd>,
+    /// How the root of this side has ended.
+    own_root_end: Option<FarEnd>,
     /// What a timer has left to be done.
     later: Vec<Box<dyn FnOnce() + Send>>,
+}
+
+/// The other side's root.
+struct Root {
+    cell: Arc<FarCell>,
+    /// Held as long as the link lasts; or, if what it is sent is kept, until there is an address.
+    hold: Mutex<Option<Arc<FarHold>>>,
 }
 
 /// Whether something is for an actor of a process, or for the process that waits for an answer.
@@ -69,6 +95,20 @@ pub(crate) struct Parts {
     pub(crate) time: Time,
     pub(crate) keeps_root: bool,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
+    pub(crate) before_wait: Option<Box<dyn Fn() + Send + Sync>>,
+    pub(crate) while_waiting: Option<WhileWaiting>,
+    pub(crate) root_name: FarName,
+}
+
+/// What a thread does while it waits for an answer: see [`FarActor::while_waiting`].
+pub(crate) type WhileWaiting =
+    Box<dyn Fn(&dyn Fn() -> bool, Option<Instant>, &mut dyn FnMut()) + Send + Sync>;
+
+/// What an actor of the other side is called here, for people.
+#[derive(Clone)]
+pub(crate) struct FarName {
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) message_type: &'static str,
 }
 
 /// How the process at the other side has died, and how far it had got.
@@ -96,7 +136,11 @@ impl Core {
             time: parts.time,
             state: Mutex::new(state),
             wake: parts.wake,
+            before_wait: parts.before_wait,
+            while_waiting: parts.while_waiting,
+            root_name: parts.root_name,
             last_reply: AtomicU64::new(0),
+            is_over: AtomicBool::new(false),
             generation: AtomicU64::new(0),
             root: OnceLock::new(),
         })
@@ -119,18 +163,42 @@ impl Core {
         self.lock().end.is_none()
     }
 
-    pub(crate) fn root(&self) -> &Arc<FarHold> {
+    fn known_root(&self) -> &Root {
         self.root.get_or_init(|| {
             let received = Arc::new(AtomicU64::new(1));
             let mut state = self.lock();
-            let hold = self.new_hold(&mut state, ROOT, "a message to the root", received);
+            let hold = self.new_hold(&mut state, ROOT, self.root_name.clone(), received);
             let end = state.end.clone();
             drop(state);
             if let Some(end) = end {
                 hold.cell().end(lost(&end));
             }
-            hold
+            Root {
+                cell: Arc::clone(hold.cell()),
+                hold: Mutex::new(Some(hold)),
+            }
         })
+    }
+
+    /// What stands here for the other side's root.
+    pub(crate) fn root(&self) -> &Arc<FarCell> {
+        &self.known_root().cell
+    }
+
+    /// An address of the other side's root. One whose messages are kept ends with its last address, as actors here do.
+    pub(crate) fn root_hold(&self) -> Arc<FarHold> {
+        let root = self.known_root();
+        let keeps = self.lock().log.is_some();
+        let mut hold = root.hold.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = if keeps { hold.take() } else { hold.clone() };
+        drop(hold);
+        let again = || {
+            let state = self.lock();
+            state.imports.get(&ROOT)?.hold.upgrade()
+        };
+        first
+            .or_else(again)
+            .unwrap_or_else(|| FarHold::first(Arc::clone(&root.cell)))
     }
 
     /// Writes a frame, unless the link has ended.
@@ -196,8 +264,25 @@ impl Core {
         let Some(this) = self.this() else {
             return Err(gone());
         };
-        let mut payload = Vec::new();
-        let noted = in_hand::write(&this, encode, &mut payload)
+        // A thread writes one message after the other into the same memory.
+        let mut payload = SCRATCH.take();
+        payload.clear();
+        let sent = self.send_written(&this, kind, asked, encode, &mut payload);
+        if payload.capacity() <= MOST_SCRATCH {
+            SCRATCH.set(payload);
+        }
+        sent
+    }
+
+    fn send_written(
+        &self,
+        this: &Arc<Self>,
+        kind: BodyKind,
+        asked: &Arc<FarCell>,
+        encode: Encode<'_>,
+        payload: &mut Vec<u8>,
+    ) -> Result<(), (Refusal, LinkFailure)> {
+        let noted = in_hand::write(this, encode, payload)
             .map_err(|error| (Refusal::NotEncodable, LinkFailure::new(error)))?;
         let replies: Vec<u64> = noted.replies.iter().map(|(number, _)| *number).collect();
         // A kind, and numbers of ten bytes at most.
@@ -222,7 +307,7 @@ impl Core {
                     log.push(Kept {
                         replies,
                         exports: noted.exports,
-                        payload,
+                        payload: payload.to_vec(),
                     });
                 }
             }
@@ -232,7 +317,7 @@ impl Core {
                 let body = Body {
                     replies: replies.into(),
                     exports: noted.exports.into(),
-                    payload: &payload,
+                    payload,
                 };
                 Frame::Tell(actor, body).write(&mut state.outgoing);
             }
@@ -240,7 +325,7 @@ impl Core {
                 let body = Body {
                     replies: replies.into(),
                     exports: noted.exports.into(),
-                    payload: &payload,
+                    payload,
                 };
                 Frame::Answer(reply, body).write(&mut state.outgoing);
             }
@@ -283,7 +368,7 @@ impl Core {
         encode: Encode<'_>,
     ) -> Result<(), FarFailure> {
         // What is asked by the way is asked of the other side as a whole.
-        let asked = Arc::clone(self.root().cell());
+        let asked = Arc::clone(self.root());
         let sent = self.send(BodyKind::Answer(reply, generation), &asked, encode);
         sent.map_err(|(why, failure)| {
             let text = format!("the answer was not sent: {failure}");
@@ -331,7 +416,7 @@ impl Core {
             drop(state);
             let done = done.map_err(|sent| too_many_confirmed(actor, count, sent))?;
             drop(done);
-            self.root().cell().confirmed(count);
+            self.root().confirmed(count);
             if has_outgoing && !had_outgoing {
                 (self.wake)();
             }
@@ -391,6 +476,10 @@ impl Core {
     /// An actor of this side has ended.
     fn has_ended(&self, number: u64, end: FarEnd) {
         let mut state = self.lock();
+        if number == ROOT {
+            state.own_root_end.get_or_insert_with(|| end.clone());
+            self.is_over.store(true, Ordering::SeqCst);
+        }
         let orphan = state.exports.take_orphan(number);
         // One of which only a process knew that is gone is known to none.
         let is_known = orphan.is_some() || state.exports.get(number).is_some();
@@ -429,7 +518,11 @@ impl Core {
             return None;
         }
         let received = Arc::new(AtomicU64::new(times));
-        let hold = self.new_hold(&mut state, number, message_type, received);
+        let name = FarName {
+            name: None,
+            message_type,
+        };
+        let hold = self.new_hold(&mut state, number, name, received);
         // Its last address may have gone while messages were on their way.
         let sent = state.unconfirmed.get_mut(&number).map_or(0, |sent| {
             sent.cell = Arc::clone(hold.cell());
@@ -443,7 +536,7 @@ impl Core {
         &self,
         state: &mut State,
         number: u64,
-        message_type: &'static str,
+        name: FarName,
         received: Arc<AtomicU64>,
     ) -> Arc<FarHold> {
         let peer: Box<dyn FarActor> = Box::new(FarPeer {
@@ -452,7 +545,7 @@ impl Core {
             generation: self.generation(),
             received: Arc::clone(&received),
         });
-        let cell = FarCell::new(None, message_type, self.time.clone(), peer);
+        let cell = FarCell::new(name.name, name.message_type, self.time.clone(), peer);
         let hold = FarHold::first(cell);
         let import = Import {
             hold: Arc::downgrade(&hold),
@@ -479,7 +572,7 @@ impl Core {
                 std::mem::take(&mut state.early_questions),
             )
         };
-        let cell = Arc::clone(self.root().cell());
+        let cell = Arc::clone(self.root());
         match root {
             None => {
                 let text = "the other side offers no actor".into();
@@ -598,6 +691,16 @@ impl Core {
         }
     }
 
+    /// Whether the link has ended, or the root of this side has.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::SeqCst)
+    }
+
+    /// How the root of this side has ended.
+    pub(crate) fn own_root_end(&self) -> Option<EndReason> {
+        self.lock().own_root_end.clone().map(FarEnd::heard)
+    }
+
     /// How the root has ended, if what goes to it is kept.
     pub(crate) fn root_end(&self) -> Option<EndReason> {
         self.lock().root_end.clone().map(FarEnd::heard)
@@ -618,13 +721,19 @@ impl Core {
         match &why {
             // What is outgoing still goes.
             LinkEnd::Closed => Frame::Goodbye("it was closed").write(&mut state.outgoing),
-            LinkEnd::Protocol(text) => Frame::Goodbye(text).write(&mut state.outgoing),
+            LinkEnd::Protocol(text) | LinkEnd::Refused(text) => {
+                Frame::Goodbye(text).write(&mut state.outgoing);
+            }
             LinkEnd::Goodbye(_) | LinkEnd::Lost(_) | LinkEnd::Unread(_) => {
                 state.outgoing = Vec::new();
             }
         }
-        let is_cut = !matches!(why, LinkEnd::Closed | LinkEnd::Protocol(_));
+        let is_cut = !matches!(
+            why,
+            LinkEnd::Closed | LinkEnd::Protocol(_) | LinkEnd::Refused(_)
+        );
         state.end = Some(why.clone());
+        self.is_over.store(true, Ordering::SeqCst);
         let exports = state.exports.take();
         let later = std::mem::take(&mut state.later);
         let left = state.take_left(is_cut);
@@ -637,7 +746,7 @@ impl Core {
             .collect();
         drop(state);
         (self.wake)();
-        let root = self.root.get().map(|hold| hold.cell());
+        let root = self.root.get().map(|root| &root.cell);
         for kept in kept {
             if let Some(root) = root {
                 root.note_bytes_lost(Loss::Unreachable, kept.payload.into());
@@ -714,7 +823,7 @@ impl Core {
             Frame::Watch(ROOT).write(&mut state_now.outgoing);
         }
         drop(state);
-        let root = Arc::clone(self.root().cell());
+        let root = Arc::clone(self.root());
         root.confirmed(over.done.len() as u64 + u64::from(over.begun.is_some()));
         if let Some(poison) = over.begun {
             let why = match &death.why {

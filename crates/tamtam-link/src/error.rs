@@ -18,6 +18,9 @@ pub enum LinkEnd {
     /// This side has closed it.
     #[error("the link was closed here")]
     Closed,
+    /// This side cannot be what the other one wants, as this says.
+    #[error("the link was refused here: {0}")]
+    Refused(Arc<str>),
     /// The other side has said goodbye, with these words.
     #[error("the other side has closed the link: {0}")]
     Goodbye(Arc<str>),

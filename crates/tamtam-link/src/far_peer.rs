@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 use tamtam_actor::link::{Encode, FarActor, FarCell};
 use tamtam_actor::{LinkFailure, Refusal};
@@ -58,6 +59,27 @@ impl FarActor for FarPeer {
         if let Some(core) = self.core.upgrade() {
             let times = self.received.load(Ordering::Relaxed);
             core.release_there(self.number, self.generation, &self.received, times);
+        }
+    }
+
+    fn before_wait(&self) {
+        if let Some(core) = self.core.upgrade()
+            && let Some(before_wait) = &core.before_wait
+        {
+            before_wait();
+        }
+    }
+
+    fn while_waiting(
+        &self,
+        is_there: &dyn Fn() -> bool,
+        deadline: Option<Instant>,
+        wait: &mut dyn FnMut(),
+    ) {
+        let core = self.core.upgrade();
+        match core.as_ref().and_then(|core| core.while_waiting.as_ref()) {
+            Some(while_waiting) => while_waiting(is_there, deadline, wait),
+            None => wait(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
 use tamtam_actor::link::{Exported, FarEnd};
@@ -33,6 +34,8 @@ pub struct Inbound {
     given: Vec<Given>,
     /// Messages to the root that it has not been given, if they are held.
     held: Option<VecDeque<Held>>,
+    /// The root that they are for, as long as the other side has an address of it.
+    root: Option<Arc<dyn Exported>>,
 }
 
 struct Given {
@@ -54,7 +57,13 @@ enum Held {
 
 impl Inbound {
     pub(crate) fn new(core: Arc<Core>, holds_root: bool) -> Self {
+        let root = if holds_root {
+            core.exported(ROOT)
+        } else {
+            None
+        };
         Inbound {
+            root,
             generation: core.generation(),
             core,
             partial: Vec::new(),
@@ -164,7 +173,9 @@ impl Inbound {
             Frame::Failed(reply, failure) => {
                 let pending = core.lock().pending.remove(&reply);
                 let pending = pending.ok_or_else(|| not_asked(reply))?;
-                pending.reply.fail(failure.heard(pending.asked));
+                // What is done with an answer is the user's.
+                let fail = || pending.reply.fail(failure.heard(pending.asked));
+                drop(catch_unwind(AssertUnwindSafe(fail)));
             }
             Frame::Release(actor, times) => match self.held_behind(actor) {
                 Some(held) => held.push_back(Held::Release(times)),
@@ -194,13 +205,16 @@ impl Inbound {
         (actor == ROOT && !held.is_empty()).then_some(held)
     }
 
-    fn release(&self, actor: u64, times: u64) -> Result<(), LinkEnd> {
+    fn release(&mut self, actor: u64, times: u64) -> Result<(), LinkEnd> {
         let released = self.core.lock().exports.release(actor, times);
         let gone = released.map_err(|sent| {
             LinkEnd::protocol(format!(
                 "it gives up {times} addresses of actor {actor}, of which it has {sent}"
             ))
         })?;
+        if gone.is_some() && actor == ROOT {
+            self.root = None;
+        }
         drop(gone);
         Ok(())
     }
@@ -211,15 +225,12 @@ impl Inbound {
 
     /// Gives an actor a message, or holds it.
     fn give(&mut self, number: u64, body: Body<'_>) -> Result<(), LinkEnd> {
-        let (actor, has_window) = {
-            let state = self.core.lock();
-            let export = state.exports.get(number);
-            let export = export.ok_or_else(|| not_exported(number))?;
-            (Arc::clone(&export.actor), export.has_window)
-        };
         if number == ROOT
             && let Some(held) = &mut self.held
         {
+            if self.root.is_none() {
+                return Err(not_exported(number));
+            }
             held.push_back(Held::Message {
                 replies: body.replies.into_owned(),
                 exports: body.exports.into_owned(),
@@ -227,6 +238,12 @@ impl Inbound {
             });
             return Ok(());
         }
+        let (actor, has_window) = {
+            let state = self.core.lock();
+            let export = state.exports.get(number);
+            let export = export.ok_or_else(|| not_exported(number))?;
+            (Arc::clone(&export.actor), export.has_window)
+        };
         if has_window || body.replies.is_empty() {
             match self.given.iter_mut().find(|given| given.number == number) {
                 Some(given) => given.count += 1,
@@ -260,6 +277,20 @@ impl Inbound {
         }
     }
 
+    /// Whether a message for the root is held.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn holds_any(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| !held.is_empty())
+    }
+
+    /// Whether the root is done with what it was given.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn root_is_idle(&self) -> bool {
+        self.root.as_ref().is_none_or(|root| root.is_idle())
+    }
+
     /// Gives the root the next of the messages that are held; `false` if there is none.
     ///
     /// # Errors
@@ -274,7 +305,7 @@ impl Inbound {
                     exports,
                     payload,
                 } => {
-                    let root = self.core.exported(ROOT);
+                    let root = self.root.clone();
                     in_hand::read(&self.core, replies, exports, || match root {
                         Some(root) => root.receive(&payload),
                         None => Err("the actor is not offered any more".to_owned()),

@@ -5,13 +5,15 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 6 | carrier | threads that read and write for a link |
-// | 5 | inbound, link (one circle) | an end of a link: what its users and its carrier have of it |
-// | 4 | core, far_peer, in_hand (one circle) | what an end does; the way to an actor there; the message that a thread writes or reads |
-// | 3 | root_log | what is kept for a process that may die |
-// | 2 | tables | which actors and replies the two sides know of each other |
-// | 1 | frame | what is said, byte by byte |
-// | 0 | bytes, error | numbers and texts in a frame; how a link ends |
+// | 8 | carrier | threads that read and write for a link |
+// | 7 | link | an end of a link, as its users have it |
+// | 6 | inbound | the half of it that a carrier gives what has come |
+// | 5 | core, far_peer, in_hand (one circle) | what an end does; the way to an actor there; the message that a thread writes or reads |
+// | 4 | root_log | what is kept for a process that may die |
+// | 3 | tables | which actors and replies the two sides know of each other |
+// | 2 | frame | what is said, byte by byte |
+// | 1 | bytes | numbers and texts in a frame |
+// | 0 | error | how a link ends |
 
 mod bytes;
 pub mod carrier;

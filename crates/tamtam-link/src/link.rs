@@ -3,13 +3,14 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tamtam_actor::link::{self, Exported};
 use tamtam_actor::{Address, EndReason, Time};
 
-use crate::core::{Core, Parts};
+use crate::core::{Core, FarName, Parts, WhileWaiting};
 use crate::error::LinkEnd;
 use crate::frame::{Frame, Hello, ROOT};
 use crate::inbound::Inbound;
@@ -70,6 +71,9 @@ pub struct LinkBuilder {
     root: Option<Arc<dyn Exported>>,
     keeps_root: bool,
     holds_root: bool,
+    before_wait: Option<Box<dyn Fn() + Send + Sync>>,
+    while_waiting: Option<WhileWaiting>,
+    far_root: FarName,
 }
 
 impl Link {
@@ -83,6 +87,12 @@ impl Link {
             root: None,
             keeps_root: false,
             holds_root: false,
+            before_wait: None,
+            while_waiting: None,
+            far_root: FarName {
+                name: None,
+                message_type: "a message to the root",
+            },
         }
     }
 
@@ -92,7 +102,7 @@ impl Link {
     /// [`NotDecodable`](AskError::NotDecodable).
     #[must_use]
     pub fn root<M: Serialize + 'static>(&self) -> Address<M> {
-        link::address(Arc::clone(self.core.root()))
+        link::address(self.core.root_hold())
     }
 
     /// Appends what is to go to the other side, in order. Empty if there is nothing; then the closure given to
@@ -122,6 +132,12 @@ impl Link {
     /// end counts.
     pub fn close(&self) {
         self.core.end(LinkEnd::Closed);
+    }
+
+    /// Ends the link from this side, with these words for the other one.
+    #[doc(hidden)]
+    pub fn refuse(&self, why: &str) {
+        self.core.end(LinkEnd::Refused(why.into()));
     }
 
     /// The carrier has lost the other side, as this says.
@@ -166,17 +182,17 @@ impl Link {
 
     /// The process at the other side has died, and none takes its place.
     #[doc(hidden)]
-    pub fn end_for_good(&self, death: Death) {
-        let why = LinkEnd::Lost(death.why.to_string().into());
-        if self.begin_again(death.clone()).is_ok() {
-            self.core.end_for(why, &death.why);
+    pub fn end_for_good(&self, death: Death, reason: &EndReason) {
+        let why = LinkEnd::Lost(reason.to_string().into());
+        if self.begin_again(death).is_ok() {
+            self.core.end_for(why, reason);
         }
     }
 
     /// The root has room for so many messages; a sender that finds none waits, or its message comes back.
     #[doc(hidden)]
     pub fn limit_root(&self, limit: u64, waits: bool) {
-        self.core.root().cell().open_window(limit, 0, waits);
+        self.core.root().open_window(limit, 0, waits);
     }
 
     /// How the root there has ended, if a link that [keeps](LinkBuilder::keep_root) what it is sent was told.
@@ -184,6 +200,20 @@ impl Link {
     #[must_use]
     pub fn root_end(&self) -> Option<EndReason> {
         self.core.root_end()
+    }
+
+    /// Whether the link has ended, or the actor that this side offers has.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.core.is_over()
+    }
+
+    /// How the actor that this side offers has ended, if it has.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn own_root_end(&self) -> Option<EndReason> {
+        self.core.own_root_end()
     }
 
     /// So many more messages to the root here are done with.
@@ -246,6 +276,31 @@ impl LinkBuilder {
         self
     }
 
+    /// Calls this on each thread that is about to wait for an actor of the other side.
+    #[doc(hidden)]
+    pub fn before_wait(mut self, call: impl Fn() + Send + Sync + 'static) -> Self {
+        self.before_wait = Some(Box::new(call));
+        self
+    }
+
+    /// Has each thread that waits for an answer of the other side wait by this, which calls what it is given last, once. Until what it is
+    /// given first says that the answer is there, it may do something else.
+    #[doc(hidden)]
+    pub fn while_waiting(
+        mut self,
+        call: impl Fn(&dyn Fn() -> bool, Option<Instant>, &mut dyn FnMut()) + Send + Sync + 'static,
+    ) -> Self {
+        self.while_waiting = Some(Box::new(call));
+        self
+    }
+
+    /// What the other side's root, and the type of its messages, are called here, for people.
+    #[doc(hidden)]
+    pub fn call_root(mut self, name: Option<Arc<str>>, message_type: &'static str) -> Self {
+        self.far_root = FarName { name, message_type };
+        self
+    }
+
     /// Keeps what the root here is sent until it is asked for, by [`Inbound::next_root`].
     #[doc(hidden)]
     pub fn hold_root(mut self) -> Self {
@@ -271,10 +326,15 @@ impl LinkBuilder {
             time: self.time,
             keeps_root: self.keeps_root,
             wake: Box::new(wake),
+            before_wait: self.before_wait,
+            while_waiting: self.while_waiting,
+            root_name: self.far_root,
         };
         let core = Core::new(parts, &hello);
         if let Some(root) = self.root {
             core.offer_root(root);
+            // Who runs it has to know of its end also when no address is left.
+            core.lock().exports.watch(ROOT);
         }
         let inbound = Inbound::new(Arc::clone(&core), self.holds_root);
         (Link { core }, inbound)

@@ -69,8 +69,10 @@ impl RootLog {
     }
 
     pub(crate) fn release(&mut self, times: u64) {
-        self.release = Word::Due;
-        self.released = times;
+        if self.release == Word::None {
+            self.release = Word::Due;
+            self.released = times;
+        }
     }
 
     fn may_write_message(&self) -> bool {

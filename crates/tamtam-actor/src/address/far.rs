@@ -1,7 +1,9 @@
 //! The way to an actor in another process.
 
+use core::cell::RefCell;
 use core::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde::Serialize;
 use tamtam_wait::Source;
@@ -9,10 +11,10 @@ use tamtam_wait::Source;
 use super::recipient::Recipient;
 use super::{Address, Way};
 use crate::cell::{AnyActor, Door, FarCell};
-use crate::error::TellError;
+use crate::error::{AskError, TellError};
 use crate::id::ActorId;
 use crate::mailbox::{Level, Loss, Receipt, Reserved, WhenNoRoom};
-use crate::reply::AskedBy;
+use crate::reply::{AskedBy, ThreadAnswer};
 use crate::task::ThreadWait;
 
 /// An address of the actor, among others: when the last one is gone, the other process is told.
@@ -35,6 +37,25 @@ impl FarHold {
 impl Drop for FarHold {
     fn drop(&mut self) {
         self.0.far().release();
+    }
+}
+
+/// Waits for an answer of the actor; the link may have something for this thread to do meanwhile.
+pub(super) fn wait_for<R>(
+    hold: &FarHold,
+    answer: ThreadAnswer<R>,
+    deadline: Option<Instant>,
+) -> Result<R, AskError> {
+    let answer = RefCell::new(Some(answer));
+    let mut answered = None;
+    let is_there = || answer.borrow().as_ref().is_none_or(ThreadAnswer::is_there);
+    hold.0.far().while_waiting(&is_there, deadline, &mut || {
+        let answer = answer.borrow_mut().take();
+        answered = answer.map(|answer| answer.wait_until(deadline));
+    });
+    match answered {
+        Some(answered) => answered,
+        None => unreachable!("a wait is waited for"),
     }
 }
 
@@ -69,6 +90,14 @@ impl<M> Address<M> {
     /// As [`try_tell`](Address::try_tell), for a message whose sender waits at the other end of a link.
     pub(crate) fn tell_from_afar(&self, message: M) -> Result<(), TellError<M>> {
         self.push(message, WhenNoRoom::Above)
+    }
+
+    /// Whether the actor has no turn and none is due; one in another process counts as such.
+    pub(crate) fn is_idle(&self) -> bool {
+        match &self.way {
+            Way::Here(held) => held.0.is_idle(),
+            Way::Through(recipient) => recipient.is_idle(),
+        }
     }
 
     /// See [`Recipient::push_receipt`].
@@ -158,6 +187,7 @@ impl<M: Serialize + 'static> Recipient<M> for Far<M> {
     }
 
     fn begin_wait(&self) -> Option<ThreadWait> {
+        self.hold.0.far().before_wait();
         Some(ThreadWait::PLAIN)
     }
 

@@ -103,6 +103,12 @@ pub(crate) trait Recipient<M> {
         tamtam_wait::contain(receipt);
     }
 
+    /// Whether the actor has no turn and none is due.
+    #[cfg(feature = "serde")]
+    fn is_idle(&self) -> bool {
+        true
+    }
+
     /// What holds the actor, if it is in another process, and messages go there as they are.
     #[cfg(feature = "serde")]
     fn far_hold(&self) -> Option<&Arc<super::FarHold>> {
@@ -187,6 +193,11 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
     #[cfg(feature = "serde")]
     fn push_receipt(&self, receipt: Receipt) {
         self.0.push_receipt(receipt);
+    }
+
+    #[cfg(feature = "serde")]
+    fn is_idle(&self) -> bool {
+        self.0.is_idle()
     }
 }
 
@@ -297,5 +308,10 @@ where
     #[cfg(feature = "serde")]
     fn push_receipt(&self, receipt: Receipt) {
         self.inner.push_receipt(receipt);
+    }
+
+    #[cfg(feature = "serde")]
+    fn is_idle(&self) -> bool {
+        self.inner.is_idle()
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
 use tamtam_wait::{Source, contain};
 
@@ -41,6 +42,20 @@ pub trait FarActor: Send + Sync {
 
     /// The last address is gone here.
     fn release(&self);
+
+    /// This thread is about to wait for the actor.
+    fn before_wait(&self) {}
+
+    /// This thread waits for an answer of the actor, by `wait`. Until `is_there` it may do something else.
+    fn while_waiting(
+        &self,
+        is_there: &dyn Fn() -> bool,
+        deadline: Option<Instant>,
+        wait: &mut dyn FnMut(),
+    ) {
+        let _ = (is_there, deadline);
+        wait();
+    }
 
     /// Does something on a thread of the link's: what a timer is for.
     fn later(&self, what: Box<dyn FnOnce() + Send>);
@@ -158,7 +173,9 @@ impl FarCell {
         if self.is_stopped() {
             return Reserved::Full;
         }
-        self.room.reserve(self.id, when, &|| self.is_stopped())
+        let before_wait = || self.far.before_wait();
+        self.room
+            .reserve(self.id, when, &|| self.is_stopped(), &before_wait)
     }
 
     pub(crate) fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {

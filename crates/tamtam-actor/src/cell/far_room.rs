@@ -5,6 +5,7 @@
 //! goes beyond the window, and its actor is muted until half of that is free, as with a mailbox of this process.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -77,12 +78,13 @@ impl FarRoom {
         taken.is_ok()
     }
 
-    /// Takes a place for a message to this actor. `closed` tells that it takes none any more.
+    /// Takes a place for a message to this actor. `closed` tells that it takes none any more; `before_wait` is called before a wait.
     pub(super) fn reserve(
         &self,
         actor: ActorId,
         when: WhenNoRoom,
         closed: &impl Fn() -> bool,
+        before_wait: &impl Fn(),
     ) -> Reserved {
         if self.try_take() {
             return Reserved::Place;
@@ -92,9 +94,15 @@ impl FarRoom {
             WhenNoRoom::AsMade | WhenNoRoom::Above if !self.waits.load(Ordering::SeqCst) => {
                 Reserved::Full
             }
-            WhenNoRoom::WaitUntil(deadline) => self.wait(deadline, closed),
+            WhenNoRoom::WaitUntil(deadline) => {
+                before_wait();
+                self.wait(deadline, closed)
+            }
             WhenNoRoom::AsMade | WhenNoRoom::Above => match Sender::at_work(actor) {
-                Sender::Thread => self.wait(None, closed),
+                Sender::Thread => {
+                    before_wait();
+                    self.wait(None, closed)
+                }
                 Sender::Itself => Reserved::Full,
                 Sender::Muted(mute) => self.take_above(Some(mute)),
                 Sender::Unmuted => self.take_above(None),
@@ -132,10 +140,12 @@ impl FarRoom {
         };
         let superfluous = {
             let mut muted = self.muted.lock().unwrap_or_else(PoisonError::into_inner);
-            if muted.contains_key(&mute.sender()) {
-                Some(mute)
-            } else {
-                muted.insert(mute.sender(), mute)
+            match muted.entry(mute.sender()) {
+                Entry::Vacant(place) => {
+                    place.insert(mute);
+                    None
+                }
+                Entry::Occupied(_) => Some(mute),
             }
         };
         drop(superfluous);

@@ -335,6 +335,12 @@ impl<M> Cell<M> {
         self.sent(woken);
     }
 
+    /// Whether the actor has no turn and none is due, or has ended.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.tail.is_idle() || self.is_closed()
+    }
+
     /// Gives a place back.
     pub(crate) fn release(&self) {
         if let Some(limited) = self.limited() {

@@ -8,6 +8,7 @@ use core::any::{Any, TypeId};
 use core::cell::RefCell;
 use core::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
@@ -25,6 +26,7 @@ use crate::error::{AskError, LinkFailure};
 use crate::id::ActorId;
 use crate::mailbox::{DeadLetter, Loss, tell_of};
 use crate::reply::{Answered, Reply};
+use crate::restart::{Decision, Policy, Restart};
 use crate::wire::say;
 
 /// What a link has of replies and addresses.
@@ -112,6 +114,9 @@ pub trait Exported: Any + Send + Sync {
     /// last of it, or has panicked, or it was lost, and that counted. Where messages do not come out of the mailbox in the order in
     /// which they went in, or the actor can be replaced, it is called when they are in.
     fn receipt(&self, then: Box<dyn FnOnce() + Send>);
+
+    /// Whether the actor is done with all that it was given, as far as this thread can see.
+    fn is_idle(&self) -> bool;
 
     /// Stops the actor.
     fn stop(&self);
@@ -262,6 +267,11 @@ pub fn address<M: Serialize + 'static>(hold: Arc<FarHold>) -> Address<M> {
     Address::far(hold)
 }
 
+/// What holds the actor of an address, if it is in another process and messages go there as they are.
+pub fn hold_of<M>(address: &Address<M>) -> Option<Arc<FarHold>> {
+    address.far_hold().cloned()
+}
+
 struct Export<M>(Address<M>);
 
 impl<M: DeserializeOwned + Send + 'static> Exported for Export<M> {
@@ -306,6 +316,10 @@ impl<M: DeserializeOwned + Send + 'static> Exported for Export<M> {
 
     fn receipt(&self, then: Box<dyn FnOnce() + Send>) {
         self.0.push_receipt(then);
+    }
+
+    fn is_idle(&self) -> bool {
+        self.0.is_idle()
     }
 
     fn stop(&self) {
@@ -454,5 +468,35 @@ impl FarEnd {
             FarEnd::LinkLost(text) => EndReason::LinkLost(text.into()),
             FarEnd::ProcessEnded(end) => EndReason::ProcessEnded(end),
         }
+    }
+}
+
+/// Decides whether a process is begun again.
+pub struct RestartPolicy(Policy);
+
+impl RestartPolicy {
+    /// As that says.
+    #[must_use]
+    pub fn new(restart: Restart) -> Self {
+        RestartPolicy(Policy::own(restart))
+    }
+
+    /// One has ended for this reason: the pause before the next.
+    ///
+    /// # Errors
+    ///
+    /// There is no next one, for this reason.
+    pub fn decide(&self, why: EndReason) -> Result<Duration, EndReason> {
+        match self.0.decide(why.clone(), Instant::now()) {
+            Decision::Again(pause) => Ok(pause),
+            Decision::End(why) => Err(why),
+            Decision::Wait => Err(why),
+        }
+    }
+}
+
+impl fmt::Debug for RestartPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RestartPolicy").finish()
     }
 }

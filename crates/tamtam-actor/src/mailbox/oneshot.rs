@@ -136,6 +136,14 @@ impl<T> Drop for Filler<T> {
 }
 
 impl<T> Taker<T> {
+    /// Whether the value is there.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_full(&self) -> bool {
+        // SAFETY: it lives until we have left, too.
+        // SYNC oneshot-full
+        unsafe { self.place.as_ref() }.full.load(Ordering::Acquire)
+    }
+
     /// Waits for the value, until the deadline if there is one.
     pub(crate) fn take(self, deadline: Option<Instant>) -> Option<T> {
         // SAFETY: it lives until we have left, too.

@@ -353,7 +353,7 @@ fn what_a_dead_process_has_not_begun_goes_to_the_next_in_order() {
         begun: 7,
         why: why.clone(),
     };
-    parent.end_for_good(death);
+    parent.end_for_good(death, &why);
     assert_eq!(
         answers.try_iter().collect::<Vec<_>>(),
         [Err(AskError::ProcessEnded(ProcessEnd::Killed(9)))]

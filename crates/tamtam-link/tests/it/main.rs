@@ -6,5 +6,6 @@ mod cut;
 mod fate;
 mod hostile;
 mod messages;
+mod release;
 #[cfg(feature = "tls")]
 mod tls;
