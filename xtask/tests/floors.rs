@@ -214,6 +214,7 @@ fn our_own_crates_keep_to_their_floors() {
         "tamtam-rows",
         "tamtam-amf",
         "tamtam-link",
+        "tamtam-process",
         "tamtam-lab",
     ];
     let mut said = Vec::new();

@@ -68,7 +68,7 @@ fn a_constant_that_does_not_say_what_it_bounds_is_found() {
     );
 }
 
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "tamtam",
     "tamtam-wait",
     "tamtam-channel",
@@ -76,6 +76,7 @@ const CRATES: [&str; 9] = [
     "tamtam-rows",
     "tamtam-amf",
     "tamtam-link",
+    "tamtam-process",
     "tamtam-lab",
     "tamtam-cli",
 ];

@@ -1,10 +1,44 @@
 #![doc = include_str!("../README.md")]
+// Processes are for Linux so far; what is said of them is there everywhere.
+#![cfg_attr(not(target_os = "linux"), allow(dead_code))]
 
 // The floors of this crate, top to bottom: a module uses those on lower floors only. A test holds it.
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 0 | limits | what a process may do |
+// | 6 | process | an actor in a process of its own, as its users have it |
+// | 5 | monitor, pool | the parent's side of a process; one address for several |
+// | 4 | workers | which actors this program can be the process of |
+// | 3 | worker | a process that runs one actor |
+// | 2 | begin | what a worker is told before its link begins |
+// | 1 | courier, launcher, progress, reading, remote | what writes; the thread that starts processes; how far a worker has got; what reads; the actor |
+// | 0 | error, limits | why there is no process; what a process may do |
 
+#[cfg(target_os = "linux")]
+mod begin;
+#[cfg(target_os = "linux")]
+mod courier;
+mod error;
+#[cfg(target_os = "linux")]
+mod launcher;
 #[forbid(unsafe_code)]
 pub mod limits;
+#[cfg(target_os = "linux")]
+mod monitor;
+#[cfg(target_os = "linux")]
+mod pool;
+mod process;
+#[cfg(target_os = "linux")]
+mod progress;
+#[cfg(target_os = "linux")]
+mod reading;
+mod remote;
+#[cfg(target_os = "linux")]
+mod worker;
+mod workers;
+
+pub use error::SpawnError;
+pub use limits::Limits;
+pub use process::{Process, ProcessHandle, ProcessPool, ProcessSpawner};
+pub use remote::Remote;
+pub use workers::{Workers, is_primordial, start};

@@ -18,6 +18,10 @@ pub use tamtam_actor as actor;
 #[cfg(feature = "link")]
 pub use tamtam_link as link;
 
+/// Actors in processes of their own, begun again when they die: the whole of the crate `tamtam-process`.
+#[cfg(feature = "process")]
+pub use tamtam_process as process;
+
 /// Tables on their way: the row set and its packed encoding: the whole of the crate `tamtam-rows` as it is without
 /// features. Programs that want its other forms depend on that crate beside this one.
 #[cfg(feature = "rows")]

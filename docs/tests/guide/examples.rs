@@ -6,11 +6,12 @@ use std::path::Path;
 
 use crate::root;
 
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 7] = [
     "tamtam-actor",
     "tamtam-amf",
     "tamtam-channel",
     "tamtam-link",
+    "tamtam-process",
     "tamtam-rows",
     "tamtam-wait",
 ];

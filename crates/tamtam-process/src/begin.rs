@@ -1,0 +1,104 @@
+//! What a worker is told before its link begins: which actor it is to be, of what, and within which limits. And what it is handed: the
+//! memory in which it says how far it has got.
+
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::limits::Limits;
+
+/// No configuration is longer, in bytes: what is longer belongs into a message or a file.
+const LONGEST: u32 = 64 << 20;
+
+/// What a worker is told.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Begin {
+    /// The actor's name in its program.
+    pub(crate) remote: String,
+    /// What it is called among actors.
+    pub(crate) name: Option<String>,
+    pub(crate) config: Vec<u8>,
+    pub(crate) limits: Limits,
+}
+
+impl Begin {
+    /// As bytes, with their length.
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, String> {
+        let mut bytes = vec![0; 4];
+        tamtam_actor::link::encode(self, &mut bytes)?;
+        let length = u32::try_from(bytes.len() - 4).ok();
+        let length = length.filter(|length| *length <= LONGEST).ok_or_else(|| {
+            format!(
+                "it takes {} bytes, and {LONGEST} are the most",
+                bytes.len() - 4
+            )
+        })?;
+        bytes[..4].copy_from_slice(&length.to_le_bytes());
+        Ok(bytes)
+    }
+}
+
+/// Sends what [`Begin::to_bytes`] has made, and the memory for the worker's progress.
+pub(crate) fn send(
+    mut socket: &UnixStream,
+    begin: &[u8],
+    progress: BorrowedFd<'_>,
+) -> io::Result<()> {
+    let fds = [progress];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    control.push(SendAncillaryMessage::ScmRights(&fds));
+    let (first, rest) = begin.split_at(1);
+    sendmsg(
+        socket,
+        &[IoSlice::new(first)],
+        &mut control,
+        SendFlags::NOSIGNAL,
+    )?;
+    socket.write_all(rest)
+}
+
+/// Receives it.
+pub(crate) fn receive(mut socket: &UnixStream) -> io::Result<(Begin, OwnedFd)> {
+    let mut first = [0];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let received = recvmsg(
+        socket.as_fd(),
+        &mut [IoSliceMut::new(&mut first)],
+        &mut control,
+        RecvFlags::CMSG_CLOEXEC,
+    )?;
+    if received.bytes == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let mut progress = None;
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(mut fds) = message {
+            progress = fds.next();
+        }
+    }
+    let missing = || io::Error::new(io::ErrorKind::InvalidData, "no memory came with it");
+    let progress = progress.ok_or_else(missing)?;
+    let mut length = [first[0], 0, 0, 0];
+    socket.read_exact(&mut length[1..])?;
+    let length = u32::from_le_bytes(length);
+    if length > LONGEST {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "it is too long to be a beginning",
+        ));
+    }
+    let mut bytes = vec![0; length as usize];
+    socket.read_exact(&mut bytes)?;
+    let begin = tamtam_actor::link::decode(&bytes)
+        .map_err(|said| io::Error::new(io::ErrorKind::InvalidData, said))?;
+    Ok((begin, progress))
+}

@@ -1,0 +1,175 @@
+//! What writes for a link, to one process after another.
+//!
+//! A thread of its own writes, so that a process that does not read keeps no sender. But a thread that is about to wait for an answer
+//! writes its question itself, as far as the socket takes it at once: to wake another thread for that takes as long as the whole way to the
+//! process.
+
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use rustix::net::{SendFlags, send};
+use tamtam_link::Link;
+
+thread_local! {
+    /// This thread is about to wait for an answer.
+    static IS_ABOUT_TO_WAIT: Cell<bool> = const { Cell::new(false) };
+}
+
+#[derive(Default)]
+pub(crate) struct Courier {
+    state: Mutex<State>,
+    changed: Condvar,
+    link: OnceLock<Link>,
+}
+
+#[derive(Default)]
+struct State {
+    socket: Option<Arc<UnixStream>>,
+    /// There may be something to write.
+    is_woken: bool,
+    /// A thread is writing.
+    is_writing: bool,
+    /// What the socket did not take at once.
+    rest: Vec<u8>,
+    is_over: bool,
+}
+
+impl Courier {
+    /// Says for which link.
+    pub(crate) fn serve(&self, link: Link) {
+        let _ = self.link.set(link);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// This thread is about to ask, and to wait for the answer.
+    pub(crate) fn note_wait(&self) {
+        IS_ABOUT_TO_WAIT.set(true);
+    }
+
+    /// The link has something to send.
+    pub(crate) fn wake(&self) {
+        let mut state = self.lock();
+        state.is_woken = true;
+        if IS_ABOUT_TO_WAIT.replace(false) && !state.is_writing && state.rest.is_empty() {
+            return self.write_at_once(state);
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Writes what the socket takes; the rest is for the thread.
+    fn write_at_once(&self, mut state: MutexGuard<'_, State>) {
+        let (Some(socket), Some(link)) = (state.socket.clone(), self.link.get()) else {
+            drop(state);
+            return self.changed.notify_all();
+        };
+        state.is_woken = false;
+        state.is_writing = true;
+        // The memory of what was written before; there is no rest.
+        let mut bytes = std::mem::take(&mut state.rest);
+        drop(state);
+        link.take_outgoing(&mut bytes);
+        let mut written = 0;
+        while written < bytes.len() {
+            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+            match send(&socket, &bytes[written..], flags) {
+                Ok(count) => written += count,
+                Err(rustix::io::Errno::INTR) => {}
+                // It is full; or it is broken, which is found by the one who reads.
+                Err(_) => break,
+            }
+        }
+        let mut state = self.lock();
+        state.is_writing = false;
+        bytes.drain(..written);
+        // What a burst has taken is given back.
+        bytes.shrink_to(1 << 20);
+        state.rest = bytes;
+        let is_left = !state.rest.is_empty() || state.is_woken || state.socket.is_none();
+        drop(state);
+        if is_left {
+            self.changed.notify_all();
+        }
+    }
+
+    /// From now on this is where to write.
+    pub(crate) fn write_to(&self, socket: UnixStream) {
+        let mut state = self.lock();
+        state.socket = Some(Arc::new(socket));
+        state.is_woken = true;
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// The process is gone: what was being written to it is forgotten, and nothing is written before there is another.
+    pub(crate) fn take_back(&self) {
+        let mut state = self.lock();
+        if let Some(socket) = state.socket.take() {
+            // A thread that is writing there is told.
+            let _ = socket.shutdown(std::net::Shutdown::Both);
+        }
+        while state.is_writing {
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        state.rest = Vec::new();
+    }
+
+    /// Nothing will be written any more.
+    pub(crate) fn end(&self) {
+        self.lock().is_over = true;
+        self.changed.notify_all();
+    }
+
+    /// The thread that writes, until the end.
+    pub(crate) fn write_all(&self) {
+        let Some(link) = self.link.get() else {
+            return;
+        };
+        let mut bytes = Vec::new();
+        let mut state = self.lock();
+        loop {
+            if state.is_over {
+                return;
+            }
+            let has_to_write = state.is_woken || !state.rest.is_empty();
+            let socket = match &state.socket {
+                Some(socket) if has_to_write && !state.is_writing => Arc::clone(socket),
+                _ => {
+                    state = self
+                        .changed
+                        .wait(state)
+                        .unwrap_or_else(PoisonError::into_inner);
+                    continue;
+                }
+            };
+            state.is_woken = false;
+            state.is_writing = true;
+            bytes.clear();
+            bytes.append(&mut state.rest);
+            drop(state);
+            link.take_outgoing(&mut bytes);
+            let written = write(&socket, &bytes);
+            // What a burst has taken is given back.
+            bytes.shrink_to(1 << 20);
+            state = self.lock();
+            state.is_writing = false;
+            if written.is_err() {
+                // The one who reads finds it, too, and sees to what is next.
+                state.socket = None;
+            }
+            self.changed.notify_all();
+        }
+    }
+}
+
+fn write(mut socket: &UnixStream, bytes: &[u8]) -> io::Result<()> {
+    socket.write_all(bytes)
+}

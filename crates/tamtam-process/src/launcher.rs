@@ -1,0 +1,38 @@
+//! The thread that starts processes.
+//!
+//! A worker is to die with its parent, and the system takes for the parent the *thread* that has started it (`PR_SET_PDEATHSIG`). So all are
+//! started by one thread that ends with the process, and not before.
+
+use std::io;
+use std::process::{Child, Command};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+static LAUNCHER: OnceLock<Mutex<Option<Sender<Job>>>> = OnceLock::new();
+
+/// Starts a process.
+pub(crate) fn launch(mut command: Command) -> io::Result<Child> {
+    let (sender, answer) = mpsc::sync_channel(1);
+    let job: Job = Box::new(move || {
+        // The thread that has asked may be gone; then the process hears of it by its socket.
+        let _ = sender.send(command.spawn());
+    });
+    let gone = || io::Error::other("the thread that starts processes is gone");
+    {
+        let launcher = LAUNCHER.get_or_init(Mutex::default);
+        let mut launcher = launcher.lock().unwrap_or_else(PoisonError::into_inner);
+        if launcher.is_none() {
+            let (jobs, queue) = mpsc::channel::<Job>();
+            thread::Builder::new()
+                .name("tamtam-launcher".to_owned())
+                .spawn(move || queue.into_iter().for_each(|job| job()))?;
+            *launcher = Some(jobs);
+        }
+        let jobs = launcher.as_ref().ok_or_else(gone)?;
+        jobs.send(job).map_err(|_| gone())?;
+    }
+    answer.recv().map_err(|_| gone())?
+}

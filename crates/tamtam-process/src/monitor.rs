@@ -1,0 +1,310 @@
+//! The parent's side of a process: it starts one, reads what it says, and starts the next when it has died.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use tamtam_actor::link::RestartPolicy;
+use tamtam_actor::{EndReason, Overflow, ProcessEnd, Restart};
+use tamtam_link::{Death, Inbound, Link};
+
+use crate::begin;
+use crate::courier::Courier;
+use crate::error::SpawnError;
+use crate::launcher::launch;
+use crate::progress::Watched;
+use crate::reading::Reading;
+use crate::worker::WORKER;
+
+/// So long a process may take to end by itself once it has closed its end of the link. Then it is killed.
+const TIME_TO_END: Duration = Duration::from_secs(1);
+
+/// What a process is to be.
+pub(crate) struct Plan {
+    pub(crate) remote: &'static str,
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) message_type: &'static str,
+    pub(crate) begin: Vec<u8>,
+    /// Another program than this one.
+    pub(crate) program: Option<Command>,
+    pub(crate) restart: Restart,
+    pub(crate) limit: Option<(usize, Overflow)>,
+}
+
+/// What is there once it has begun.
+pub(crate) struct Started {
+    pub(crate) link: Link,
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What is known of the process as it is now.
+#[derive(Default)]
+pub(crate) struct Shared {
+    child: Mutex<Option<Child>>,
+    restarts: AtomicU32,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    pub(crate) fn pid(&self) -> Option<u32> {
+        lock(&self.child).as_ref().map(Child::id)
+    }
+
+    pub(crate) fn kill(&self) {
+        if let Some(child) = &mut *lock(&self.child) {
+            // It may have ended already.
+            let _ = child.kill();
+        }
+    }
+
+    pub(crate) fn restarts(&self) -> u32 {
+        self.restarts.load(Ordering::Relaxed)
+    }
+}
+
+/// One process, of perhaps several that take each other's place.
+struct Incarnation {
+    socket: UnixStream,
+    progress: Watched,
+}
+
+/// Starts processes that are all alike.
+struct Recipe {
+    program: Command,
+    begin: Vec<u8>,
+}
+
+/// What could not be done, and why.
+struct Failed {
+    doing: &'static str,
+    source: io::Error,
+}
+
+fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> Failed {
+    move |source| Failed { doing, source }
+}
+
+impl Recipe {
+    fn start(&self) -> Result<(Incarnation, Child), Failed> {
+        let (here, there) = UnixStream::pair().map_err(failed("there is no socket"))?;
+        let progress = Watched::new().map_err(failed("there is no memory to share"))?;
+        let mut command = Command::new(self.program.get_program());
+        command.args(self.program.get_args());
+        for (name, value) in self.program.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        if let Some(folder) = self.program.get_current_dir() {
+            command.current_dir(folder);
+        }
+        command
+            .env(WORKER, std::process::id().to_string())
+            .stdin(Stdio::from(OwnedFd::from(there)));
+        let child = launch(command).map_err(failed("it cannot be started"))?;
+        // If it has died already, that is found when the socket is read.
+        if let Err(error) = begin::send(&here, &self.begin, progress.fd())
+            && !matches!(
+                error.kind(),
+                io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
+            )
+        {
+            let mut child = child;
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(failed("it cannot be told what to do")(error));
+        }
+        let socket = here;
+        Ok((Incarnation { socket, progress }, child))
+    }
+}
+
+/// Starts a process, and what looks after it.
+pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
+    let remote = plan.remote;
+    let no_process = |failed: Failed| SpawnError::System {
+        name: remote.to_owned(),
+        doing: failed.doing,
+        source: failed.source,
+    };
+    let recipe = Recipe {
+        // The file may have been replaced: what is run is the image of this process.
+        program: plan
+            .program
+            .unwrap_or_else(|| Command::new("/proc/self/exe")),
+        begin: plan.begin,
+    };
+    let (incarnation, child) = recipe.start().map_err(no_process)?;
+    let shared = Arc::new(Shared::default());
+    *lock(&shared.child) = Some(child);
+    let courier = Arc::new(Courier::default());
+    let reading = Arc::new(Reading::default());
+    let (waking, waiting, asking) = (
+        Arc::clone(&courier),
+        Arc::clone(&courier),
+        Arc::clone(&reading),
+    );
+    let (link, inbound) = Link::builder()
+        .keep_root()
+        .call_root(plan.name, plan.message_type)
+        .before_wait(move || waiting.note_wait())
+        .while_waiting(move |is_there, deadline, wait| {
+            asking.while_waiting(is_there, deadline, wait);
+        })
+        .build(move || waking.wake());
+    courier.serve(link.clone());
+    if let Some((limit, overflow)) = plan.limit {
+        link.limit_root(limit as u64, overflow == Overflow::Wait);
+    }
+    let monitor = Monitor {
+        link: link.clone(),
+        shared: Arc::clone(&shared),
+        courier: Arc::clone(&courier),
+        reading,
+        recipe,
+        policy: RestartPolicy::new(plan.restart),
+    };
+    let end = |error| {
+        link.close();
+        courier.end();
+        shared.kill();
+        no_process(failed("there is no thread for it")(error))
+    };
+    let writer = Arc::clone(&courier);
+    thread::Builder::new()
+        .name("tamtam-process-write".to_owned())
+        .spawn(move || writer.write_all())
+        .map_err(end)?;
+    thread::Builder::new()
+        .name("tamtam-process-read".to_owned())
+        .spawn(move || monitor.watch_over(incarnation, inbound))
+        .map_err(end)?;
+    Ok(Started { link, shared })
+}
+
+/// The thread that reads, and sees to it that there is a process.
+struct Monitor {
+    link: Link,
+    shared: Arc<Shared>,
+    courier: Arc<Courier>,
+    reading: Arc<Reading>,
+    recipe: Recipe,
+    policy: RestartPolicy,
+}
+
+impl Monitor {
+    fn watch_over(self, first: Incarnation, inbound: Inbound) {
+        let (mut incarnation, mut inbound) = (first, inbound);
+        while let Some((next, next_inbound)) = self.live(&incarnation, inbound) {
+            (incarnation, inbound) = (next, next_inbound);
+        }
+        self.courier.end();
+    }
+
+    /// The life of one process; the next one, if there is one.
+    fn live(&self, incarnation: &Incarnation, inbound: Inbound) -> Option<(Incarnation, Inbound)> {
+        let ends = (
+            incarnation.socket.try_clone(),
+            incarnation.socket.try_clone(),
+        );
+        match ends {
+            (Ok(write), Ok(read)) => {
+                self.courier.write_to(write);
+                self.reading.read_all(read, inbound);
+            }
+            (Err(error), _) | (_, Err(error)) => {
+                self.link.lose(&format!("there is no second end: {error}"));
+            }
+        }
+        let end = self.reap();
+        // What was being written was for this one.
+        self.courier.take_back();
+        if self.link.ended().is_some() {
+            return None;
+        }
+        let (done, begun) = incarnation.progress.read();
+        let why = match self.link.root_end() {
+            Some(reason) => reason,
+            None => EndReason::ProcessEnded(end),
+        };
+        let mut death = Death { done, begun, why };
+        loop {
+            let decided = match &death.why {
+                EndReason::Panicked(_) | EndReason::GaveUp { .. } | EndReason::ProcessEnded(_) => {
+                    self.policy.decide(death.why.clone())
+                }
+                in_order => Err(in_order.clone()),
+            };
+            let pause = match decided {
+                Ok(pause) => pause,
+                Err(reason) => {
+                    self.link.end_for_good(death, &reason);
+                    return None;
+                }
+            };
+            // Who waits for what is over is told before the pause.
+            let inbound = self.link.begin_again(death).ok()?;
+            thread::sleep(pause);
+            match self.recipe.start() {
+                Ok((incarnation, child)) => {
+                    *lock(&self.shared.child) = Some(child);
+                    self.shared.restarts.fetch_add(1, Ordering::Relaxed);
+                    return Some((incarnation, inbound));
+                }
+                Err(failed) => {
+                    let text = format!("{}: {}", failed.doing, failed.source);
+                    death = Death {
+                        done: 0,
+                        begun: 0,
+                        why: EndReason::Panicked(text.into()),
+                    };
+                }
+            }
+        }
+    }
+
+    /// Waits for the end of a process that says no more.
+    fn reap(&self) -> ProcessEnd {
+        let pid = self.shared.pid();
+        if let Some(pid) = pid.and_then(|pid| Pid::from_raw(pid.cast_signed()))
+            && let Ok(process) = pidfd_open(pid, PidfdFlags::empty())
+        {
+            let deadline = Instant::now() + TIME_TO_END;
+            loop {
+                let left = deadline.saturating_duration_since(Instant::now());
+                let left = left.try_into().ok();
+                let mut fds = [PollFd::new(&process, PollFlags::IN)];
+                match poll(&mut fds, left.as_ref()) {
+                    Err(rustix::io::Errno::INTR) => {}
+                    Ok(_) | Err(_) => break,
+                }
+            }
+        }
+        let child = lock(&self.shared.child).take();
+        let Some(mut child) = child else {
+            unreachable!("it is there as long as it is read");
+        };
+        // If it still lives.
+        let _ = child.kill();
+        child.wait().map_or(ProcessEnd::Killed(0), end_of)
+    }
+}
+
+fn end_of(status: ExitStatus) -> ProcessEnd {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => ProcessEnd::Exited(code),
+        (None, signal) => ProcessEnd::Killed(signal.unwrap_or(0)),
+    }
+}

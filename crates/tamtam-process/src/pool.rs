@@ -1,0 +1,135 @@
+//! One address for several processes that share their work.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use tamtam_actor::link::{Encode, FarActor, FarCell, FarHold, Watching};
+use tamtam_actor::{Address, LinkFailure, Refusal, Time};
+use tamtam_link::Link;
+
+use crate::remote::Remote;
+
+/// One of them.
+pub(crate) struct Member {
+    pub(crate) hold: Arc<FarHold>,
+    pub(crate) link: Link,
+}
+
+/// Gives each message to the process that has the fewest in hand.
+struct Shared {
+    members: Mutex<Vec<Member>>,
+    /// How many have not ended.
+    alive: AtomicUsize,
+    cell: OnceLock<Weak<FarCell>>,
+    watching: Mutex<Vec<Watching>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The address of all of them.
+pub(crate) fn shared_among<A: Remote>(
+    workers: Vec<(Address<A::Message>, Link)>,
+    name: Option<Arc<str>>,
+) -> Address<A::Message> {
+    let members = workers.iter().filter_map(|(address, link)| {
+        Some(Member {
+            hold: tamtam_actor::link::hold_of(address)?,
+            link: link.clone(),
+        })
+    });
+    let shared = Arc::new(Shared {
+        members: Mutex::new(members.collect()),
+        alive: AtomicUsize::new(workers.len()),
+        cell: OnceLock::new(),
+        watching: Mutex::default(),
+    });
+    let far: Box<dyn FarActor> = Box::new(Among(Arc::clone(&shared)));
+    let message_type = core::any::type_name::<A::Message>();
+    let cell = FarCell::new(name, message_type, Time::system(), far);
+    let _ = shared.cell.set(Arc::downgrade(&cell));
+    for (address, _) in &workers {
+        let weak = Arc::downgrade(&shared);
+        let watching = tamtam_actor::link::export(address).watch(Box::new(move |ended| {
+            let Some(shared) = Weak::upgrade(&weak) else {
+                return;
+            };
+            if shared.alive.fetch_sub(1, Ordering::AcqRel) == 1
+                && let Some(cell) = shared.cell.get().and_then(Weak::upgrade)
+            {
+                // The last of them: its reason is that of all.
+                cell.end(ended.reason.clone());
+            }
+        }));
+        lock(&shared.watching).push(watching);
+    }
+    tamtam_actor::link::address(FarHold::first(cell))
+}
+
+struct Among(Arc<Shared>);
+
+impl Shared {
+    /// The one that has the fewest messages in hand.
+    fn choose(&self) -> Option<Arc<FarHold>> {
+        let members = lock(&self.members);
+        // Of those that are equal the first: what one can do alone stays in its processor's caches.
+        let alive = members
+            .iter()
+            .filter(|member| !member.hold.cell().is_stopped());
+        let least = alive.min_by_key(|member| member.link.unconfirmed());
+        least.map(|member| Arc::clone(&member.hold))
+    }
+
+    fn each(&self, what: impl Fn(&FarCell)) {
+        let holds: Vec<_> = lock(&self.members)
+            .iter()
+            .map(|member| Arc::clone(&member.hold))
+            .collect();
+        for hold in holds {
+            what(hold.cell());
+        }
+    }
+}
+
+impl FarActor for Among {
+    fn tell(&self, _: &Arc<FarCell>, encode: Encode<'_>) -> Result<(), (Refusal, LinkFailure)> {
+        let Some(hold) = self.0.choose() else {
+            let text = "all of its processes have ended";
+            return Err((Refusal::Unreachable, LinkFailure::new(text)));
+        };
+        hold.cell().far().tell(hold.cell(), encode)
+    }
+
+    fn place(&self) -> (usize, u64) {
+        (Arc::as_ptr(&self.0).addr(), 0)
+    }
+
+    fn stop(&self) {
+        self.0.each(|cell| cell.far().stop());
+    }
+
+    fn finish(&self) {
+        self.0.each(|cell| cell.far().finish());
+    }
+
+    // Their ends are watched from the beginning.
+    fn watch(&self, _: Arc<FarCell>) {}
+
+    fn release(&self) {
+        // With the addresses the processes end, when they have handled what they have.
+        let members = std::mem::take(&mut *lock(&self.0.members));
+        let watching = std::mem::take(&mut *lock(&self.0.watching));
+        drop((members, watching));
+    }
+
+    fn before_wait(&self) {
+        self.0.each(|cell| cell.far().before_wait());
+    }
+
+    fn later(&self, what: Box<dyn FnOnce() + Send>) {
+        if let Some(hold) = self.0.choose() {
+            hold.cell().far().later(what);
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! An actor in a process of its own, as its users have it.
+
+use std::fmt;
+use std::process::Command;
+use std::sync::Arc;
+
+use tamtam_actor::{Address, Overflow, Restart};
+
+use crate::error::SpawnError;
+use crate::limits::Limits;
+use crate::remote::Remote;
+#[cfg(target_os = "linux")]
+use crate::{begin::Begin, monitor, monitor::Plan, workers::registered};
+
+/// Spawns actors in processes of their own.
+///
+/// Such an actor has the same [`Address`] as any other. Its process is started from the image of this program, also if that was replaced on disk
+/// meanwhile, and runs nothing but the actor. It ends with the actor, and with this process, however that ends.
+///
+/// # Panics and deaths
+///
+/// When the actor panics or its process dies, another process takes its place, as its [`Restart`] says: up to ten times in ten seconds
+/// unless it is said otherwise. The messages that were not begun go to that one, in order. The message at which it happened does not: it is a
+/// [dead letter](tamtam_actor::on_dead_letter) with its bytes, [`Loss::ProcessEnded`](tamtam_actor::Loss::ProcessEnded) and the signal; and
+/// the asker that waits for an answer to it, or to a question that was kept, hears [`AskError::ProcessEnded`](tamtam_actor::AskError::ProcessEnded).
+///
+/// # Examples
+///
+/// See [`start`](crate::start).
+#[derive(Debug)]
+pub enum Process {}
+
+impl Process {
+    /// An actor of this program in a process of its own, made of this.
+    ///
+    /// # Errors
+    ///
+    /// [`SpawnError`] if there is no process. What goes wrong in it later is told by the actor's address: `end`, `watch`, the answers.
+    pub fn spawn<A: Remote>(config: A::Config) -> Result<Address<A::Message>, SpawnError> {
+        Self::spawner().spawn::<A>(config)
+    }
+
+    /// Says more about an actor before it is spawned.
+    pub fn spawner() -> ProcessSpawner {
+        ProcessSpawner {
+            name: None,
+            limit: None,
+            restart: Restart::default(),
+            limits: Limits::none(),
+            program: None,
+        }
+    }
+
+    /// Says more about an actor that is one of another program, which calls [`start`](crate::start), too. Its standard input is taken for
+    /// the link.
+    pub fn from(program: Command) -> ProcessSpawner {
+        ProcessSpawner {
+            program: Some(program),
+            ..Self::spawner()
+        }
+    }
+
+    /// Says more about an actor in so many processes, which share its work: each message goes to the one that has the fewest in hand.
+    pub fn pool(processes: usize) -> ProcessPool {
+        ProcessPool {
+            processes: processes.max(1),
+            spawner: Self::spawner(),
+        }
+    }
+}
+
+/// What an actor in a process of its own is to be like: see [`Process::spawner`].
+#[must_use = "it does nothing before `spawn`"]
+pub struct ProcessSpawner {
+    name: Option<Arc<str>>,
+    limit: Option<(usize, Overflow)>,
+    restart: Restart,
+    limits: Limits,
+    program: Option<Command>,
+}
+
+impl ProcessSpawner {
+    /// What the actor is called among actors.
+    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// So many messages at most are not handled yet; what becomes of others is said by `overflow`.
+    ///
+    /// # Panics
+    ///
+    /// If that drops messages: those that are with the process could not be taken back.
+    pub fn limited(mut self, messages: usize, overflow: Overflow) -> Self {
+        assert!(
+            matches!(overflow, Overflow::Fail | Overflow::Wait),
+            "a process takes `Overflow::Fail` and `Overflow::Wait`: what is with it cannot be dropped"
+        );
+        self.limit = Some((messages.max(1), overflow));
+        self
+    }
+
+    /// Whether another process takes the place of one that has died.
+    pub fn restart(mut self, restart: Restart) -> Self {
+        self.restart = restart;
+        self
+    }
+
+    /// What the process may do, and use.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The actor in a process of its own, made of this.
+    ///
+    /// # Errors
+    ///
+    /// See [`Process::spawn`].
+    pub fn spawn<A: Remote>(self, config: A::Config) -> Result<Address<A::Message>, SpawnError> {
+        let (address, _) = self.spawn_with_handle::<A>(config)?;
+        Ok(address)
+    }
+
+    /// As [`spawn`](ProcessSpawner::spawn), with a handle to the process itself.
+    ///
+    /// # Errors
+    ///
+    /// See [`Process::spawn`].
+    pub fn spawn_with_handle<A: Remote>(
+        self,
+        config: A::Config,
+    ) -> Result<(Address<A::Message>, ProcessHandle), SpawnError> {
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = config;
+            Err(SpawnError::NotHere)
+        }
+        #[cfg(target_os = "linux")]
+        {
+            let started = self.start::<A>(config)?;
+            Ok((
+                started.link.root(),
+                ProcessHandle {
+                    shared: started.shared,
+                },
+            ))
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl ProcessSpawner {
+    fn start<A: Remote>(self, config: A::Config) -> Result<monitor::Started, SpawnError> {
+        if self.program.is_none() {
+            let known = registered().ok_or(SpawnError::NotStarted)?;
+            if !known.contains(&A::NAME) {
+                return Err(SpawnError::NotRegistered {
+                    name: A::NAME.to_owned(),
+                    known: known.iter().map(|&name| name.to_owned()).collect(),
+                });
+            }
+        }
+        let unfit = |said| SpawnError::Config {
+            name: A::NAME.to_owned(),
+            said,
+        };
+        let mut bytes = Vec::new();
+        tamtam_actor::link::encode(&config, &mut bytes).map_err(unfit)?;
+        let begin = Begin {
+            remote: A::NAME.to_owned(),
+            name: self.name.as_deref().map(str::to_owned),
+            config: bytes,
+            limits: self.limits,
+        };
+        let begin = begin.to_bytes().map_err(unfit)?;
+        monitor::start(Plan {
+            remote: A::NAME,
+            name: self.name,
+            message_type: core::any::type_name::<A::Message>(),
+            begin,
+            program: self.program,
+            restart: self.restart,
+            limit: self.limit,
+        })
+    }
+}
+
+impl fmt::Debug for ProcessSpawner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProcessSpawner")
+            .field("name", &self.name)
+            .field("limit", &self.limit)
+            .field("program", &self.program)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The process of an actor, beside its address: see [`ProcessSpawner::spawn_with_handle`]. It does not keep the actor.
+#[derive(Clone)]
+pub struct ProcessHandle {
+    #[cfg(target_os = "linux")]
+    shared: Arc<monitor::Shared>,
+}
+
+impl ProcessHandle {
+    /// The system's number of the process as it is now; `None` if there is none.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        #[cfg(target_os = "linux")]
+        {
+            self.shared.pid()
+        }
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
+    /// Kills the process as it is now. That is a death as any other: another one may take its place.
+    pub fn kill(&self) {
+        #[cfg(target_os = "linux")]
+        self.shared.kill();
+    }
+
+    /// How often another process has taken the place of one that has died.
+    #[must_use]
+    pub fn restarts(&self) -> u32 {
+        #[cfg(target_os = "linux")]
+        {
+            self.shared.restarts()
+        }
+        #[cfg(not(target_os = "linux"))]
+        0
+    }
+}
+
+impl fmt::Debug for ProcessHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProcessHandle")
+            .field("pid", &self.pid())
+            .field("restarts", &self.restarts())
+            .finish()
+    }
+}
+
+/// What an actor in several processes is to be like: see [`Process::pool`].
+#[derive(Debug)]
+#[must_use = "it does nothing before `spawn`"]
+pub struct ProcessPool {
+    processes: usize,
+    spawner: ProcessSpawner,
+}
+
+impl ProcessPool {
+    /// See [`ProcessSpawner::name`].
+    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.spawner = self.spawner.name(name);
+        self
+    }
+
+    /// See [`ProcessSpawner::restart`].
+    pub fn restart(mut self, restart: Restart) -> Self {
+        self.spawner = self.spawner.restart(restart);
+        self
+    }
+
+    /// See [`ProcessSpawner::limits`].
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.spawner = self.spawner.limits(limits);
+        self
+    }
+
+    /// The actor in so many processes, each made of this.
+    ///
+    /// # Errors
+    ///
+    /// See [`Process::spawn`]. Those processes end that were there already.
+    pub fn spawn<A: Remote>(self, config: A::Config) -> Result<Address<A::Message>, SpawnError>
+    where
+        A::Config: Clone,
+    {
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = config;
+            Err(SpawnError::NotHere)
+        }
+        #[cfg(target_os = "linux")]
+        {
+            let ProcessSpawner {
+                name,
+                limit,
+                restart,
+                limits,
+                program: _,
+            } = self.spawner;
+            let workers = (0..self.processes).map(|number| {
+                let spawner = ProcessSpawner {
+                    name: name.as_ref().map(|name| format!("{name}-{number}").into()),
+                    limit,
+                    restart: restart.clone(),
+                    limits: limits.clone(),
+                    program: None,
+                };
+                let started = spawner.start::<A>(config.clone())?;
+                Ok((started.link.root(), started.link))
+            });
+            let workers = workers.collect::<Result<Vec<_>, SpawnError>>()?;
+            Ok(crate::pool::shared_among::<A>(workers, name))
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What reads for a link, from one process after another.
+//!
+//! A thread of its own reads. But where one thread asks question after question, that would wake it for each answer, and it the asker: twice
+//! the way. So after some answers in a row that were all there was to read, the thread **lends** the reading to the asker, which then
+//! reads its answer itself. The thread looks once a millisecond whether it is still to stay away: that is how late a message may be that
+//! comes when the asker has stopped asking. When two ask at once the thread reads again, and each only waits (as a leader among
+//! followers does, Schmidt and others, *Leader/Followers*, 2000).
+
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use tamtam_link::Inbound;
+
+/// How much is read at once.
+const PORTION: usize = 64 << 10;
+/// So many answers in a row to one asker make that read itself.
+const STREAK: u32 = 8;
+/// And so many questions between two looks of the thread leave it to that.
+const KEEP: u64 = 2;
+/// So often the thread looks whether it is still to stay away.
+const LOOK: Duration = Duration::from_millis(1);
+
+#[derive(Default)]
+pub(crate) struct Reading {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// There unless a thread reads.
+    reader: Option<Reader>,
+    /// Questions so far of threads that wait; of 2^64 there are a thousand million a second for 500 years.
+    asked: u64,
+    /// Threads that wait now.
+    waiting: u32,
+    is_lent: bool,
+    /// The process says no more.
+    is_over: bool,
+}
+
+struct Reader {
+    socket: Arc<UnixStream>,
+    inbound: Inbound,
+    portion: Box<[u8]>,
+}
+
+impl Reader {
+    /// Reads once; `false` if the process says no more.
+    fn read(&mut self) -> bool {
+        match (&*self.socket).read(&mut self.portion) {
+            Ok(0) => false,
+            Ok(count) => self.inbound.receive(&self.portion[..count]).is_ok(),
+            // Or it has died with something unread.
+            Err(error) => error.kind() == io::ErrorKind::Interrupted,
+        }
+    }
+}
+
+impl Reading {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let woken = self.changed.wait(state);
+        woken.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads what a process says, or sees to it that it is read, until the process says no more.
+    pub(crate) fn read_all(&self, socket: UnixStream, inbound: Inbound) {
+        let mut state = self.lock();
+        state.is_over = false;
+        state.is_lent = false;
+        state.reader = Some(Reader {
+            socket: Arc::new(socket),
+            inbound,
+            portion: vec![0; PORTION].into(),
+        });
+        let (mut streak, mut asked) = (0, state.asked);
+        loop {
+            if state.is_over {
+                state.reader = None;
+                return;
+            }
+            if state.is_lent {
+                let before = state.asked;
+                let waited = self.changed.wait_timeout(state, LOOK);
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                if state.waiting > 1 || state.asked - before < KEEP {
+                    state.is_lent = false;
+                }
+                continue;
+            }
+            let Some(mut reader) = state.reader.take() else {
+                state = self.wait(state);
+                continue;
+            };
+            drop(state);
+            let goes_on = reader.read();
+            state = self.lock();
+            state.reader = Some(reader);
+            state.is_over |= !goes_on;
+            let is_one_answer = state.asked == asked + 1 && state.waiting <= 1;
+            streak = if is_one_answer { streak + 1 } else { 0 };
+            asked = state.asked;
+            if streak >= STREAK {
+                streak = 0;
+                state.is_lent = true;
+            }
+        }
+    }
+
+    /// A thread waits for an answer, by `wait`; it may read meanwhile, until `is_there` or the deadline.
+    pub(crate) fn while_waiting(
+        &self,
+        is_there: &dyn Fn() -> bool,
+        deadline: Option<Instant>,
+        wait: &mut dyn FnMut(),
+    ) {
+        let mut state = self.lock();
+        state.asked += 1;
+        state.waiting += 1;
+        let lent = if state.is_lent && state.waiting == 1 {
+            state.reader.take()
+        } else {
+            None
+        };
+        drop(state);
+        if let Some(mut reader) = lent {
+            let goes_on = read_until(&mut reader, is_there, deadline);
+            let mut state = self.lock();
+            state.reader = Some(reader);
+            state.is_over |= !goes_on;
+            // The thread may want it back by now.
+            let is_wanted = state.is_over || state.waiting > 1 || !state.is_lent;
+            drop(state);
+            if is_wanted {
+                self.changed.notify_all();
+            }
+        }
+        wait();
+        self.lock().waiting -= 1;
+    }
+}
+
+/// `false` if the process says no more.
+fn read_until(reader: &mut Reader, is_there: &dyn Fn() -> bool, deadline: Option<Instant>) -> bool {
+    while !is_there() {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        if left == Some(Duration::ZERO) {
+            return true;
+        }
+        if let Some(left) = left {
+            let timeout = left.try_into().ok();
+            let mut fds = [PollFd::new(&*reader.socket, PollFlags::IN)];
+            if !matches!(poll(&mut fds, timeout.as_ref()), Ok(1)) {
+                continue;
+            }
+        }
+        if !reader.read() {
+            return false;
+        }
+    }
+    true
+}

@@ -1,0 +1,513 @@
+//! The worker: a process that runs one actor, on the very thread that reads the link.
+//!
+//! Its main thread gives the actor one message after the other, and says in shared memory which one it has begun, and how many it
+//! is done with. Between messages it writes what is to go and reads what has come. While a handler runs it does neither. Where the
+//! handler waits for an actor of another process, or another thread has something to send, or what it has sent itself has waited for a
+//! millisecond, a second thread, the *deputy*, reads and writes until the handler has come back.
+//!
+//! The deputy **sleeps** while the process is idle, **ticks** while it is not, and is **at work** when it is needed.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+use tamtam_actor::{Budget, Context, EndReason, Frame};
+use tamtam_link::{Inbound, Link};
+
+use crate::begin::{self, Begin};
+use crate::progress::Progress;
+use crate::remote::Remote;
+
+/// Tells a process that it is a worker, and whose: processes that it starts in turn are not.
+pub(crate) const WORKER: &str = "TAMTAM_WORKER";
+
+/// How much is read at once.
+const PORTION: usize = 64 << 10;
+/// So many messages are confirmed at once at most.
+const MOST_UNCONFIRMED: u64 = 256;
+
+/// So often the deputy looks whether it is needed, while the process is not idle.
+const TICK: Duration = Duration::from_millis(1);
+/// After so many ticks without a turn it sleeps.
+const IDLE_TICKS: u32 = 20;
+
+/// Whether this process was started by another one of ours, as a worker.
+pub(crate) fn is_worker() -> bool {
+    static IS_WORKER: OnceLock<bool> = OnceLock::new();
+    *IS_WORKER.get_or_init(|| {
+        let parent = std::env::var(WORKER).ok();
+        let parent = parent.and_then(|parent| parent.parse::<i32>().ok());
+        parent.is_some() && parent == getppid().map(|pid| pid.as_raw_pid())
+    })
+}
+
+/// How a worker ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Its actor has ended in order, or its parent is gone.
+    InOrder,
+    /// Its actor has panicked.
+    Panicked,
+    /// It could not begin.
+    Unfit,
+}
+
+impl Exit {
+    pub(crate) fn code(self) -> i32 {
+        match self {
+            Exit::InOrder => 0,
+            // As Rust's own programs.
+            Exit::Panicked => 101,
+            Exit::Unfit => 102,
+        }
+    }
+}
+
+/// What a worker has to do.
+pub(crate) struct Errand {
+    begin: Begin,
+    socket: UnixStream,
+    progress: Progress,
+}
+
+/// Does what this worker was started for. `find` gives what runs the actor of a name.
+pub(crate) fn serve(find: impl FnOnce(&str) -> Option<fn(Errand) -> Exit>, names: &[&str]) -> Exit {
+    match prepare() {
+        Ok(errand) => {
+            let name = errand.begin.remote.as_str();
+            match find(name) {
+                Some(run) => run(errand),
+                None => refuse(
+                    &errand.socket,
+                    &format!("no actor {name:?} is registered in this program, only {names:?}"),
+                ),
+            }
+        }
+        Err(error) => {
+            eprintln!(
+                "a worker of process {:?} could not begin: {error}",
+                getppid()
+            );
+            Exit::Unfit
+        }
+    }
+}
+
+/// Takes what the parent hands over.
+fn prepare() -> io::Result<Errand> {
+    // A worker does not outlive its parent. It may have died before it was said that this is to be so.
+    let parent = getppid();
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    if getppid() != parent || !is_worker() {
+        return Err(io::Error::other("the parent is gone"));
+    }
+    // The socket has come as the standard input; what reads that is to find it empty.
+    let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+    let nothing = std::fs::File::open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    let socket = UnixStream::from(socket);
+    let (begin, memory) = begin::receive(&socket)?;
+    let progress = Progress::map(&memory)?;
+    Ok(Errand {
+        begin,
+        socket,
+        progress,
+    })
+}
+
+/// Says why there will be no actor.
+fn refuse(mut socket: &UnixStream, why: &str) -> Exit {
+    let (link, _inbound) = Link::builder().build(|| {});
+    link.refuse(why);
+    let mut bytes = Vec::new();
+    link.take_outgoing(&mut bytes);
+    let _ = socket.write_all(&bytes);
+    Exit::Unfit
+}
+
+/// Runs an actor, until it ends or the parent is gone.
+pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
+    let Errand {
+        begin,
+        socket,
+        progress,
+    } = errand;
+    // Before there is another thread, and before a byte is read that is not the parent's own.
+    if let Err(error) = begin.limits.apply() {
+        return refuse(&socket, &format!("its limits cannot be set: {error}"));
+    }
+    let config: A::Config = match tamtam_actor::link::decode(&begin.config) {
+        Ok(config) => config,
+        Err(said) => {
+            return refuse(
+                &socket,
+                &format!("its configuration is not understood: {said}"),
+            );
+        }
+    };
+    let line = match Line::new(socket) {
+        Ok(line) => Arc::new(line),
+        Err(error) => {
+            eprintln!("a worker has nothing to be woken by: {error}");
+            return Exit::Unfit;
+        }
+    };
+    let mut frame = Frame::new();
+    let mail = Arc::clone(&line);
+    frame.on_mail(move || mail.has_mail());
+    let mut spawner = frame.spawner();
+    if let Some(name) = begin.name {
+        spawner = spawner.name(name);
+    }
+    let root = spawner.spawn_with(move |cx: &mut Context<A>| match A::create(config, cx) {
+        Ok(actor) => actor,
+        Err(error) => panic!("it could not be made: {error}"),
+    });
+    let (to_send, waiting) = (Arc::clone(&line), Arc::clone(&line));
+    let (link, inbound) = Link::builder()
+        .program(A::NAME)
+        .root(&root)
+        .hold_root()
+        .before_wait(move || waiting.call_deputy())
+        .build(move || to_send.has_to_send());
+    // From now on the parent alone has the actor.
+    drop(root);
+    line.begin(link, inbound);
+    let deputy = Arc::clone(&line);
+    let there = thread::Builder::new()
+        .name("tamtam-deputy".to_owned())
+        .spawn(move || deputy.stand_in());
+    if let Err(error) = there {
+        line.link()
+            .refuse(&format!("it has no second thread: {error}"));
+        line.flush();
+        return Exit::Unfit;
+    }
+    line.drive(&mut frame, &progress);
+    drop(frame);
+    match line.link().own_root_end() {
+        Some(reason) if is_panic(&reason) => Exit::Panicked,
+        _ => Exit::InOrder,
+    }
+}
+
+fn is_panic(reason: &EndReason) -> bool {
+    matches!(reason, EndReason::Panicked(_) | EndReason::GaveUp { .. })
+}
+
+/// The link's end here, with what carries it.
+struct Line {
+    socket: UnixStream,
+    /// Rung for the thread that waits for the socket.
+    bell: OwnedFd,
+    main: ThreadId,
+    link: OnceLock<Link>,
+    /// For the thread that reads and writes.
+    inbound: Mutex<Option<Inbound>>,
+    /// What is being written.
+    outgoing: Mutex<Vec<u8>>,
+    /// There is something to be sent.
+    has_to_send: AtomicBool,
+    /// A handler runs: the main thread does not read and write.
+    is_in_turn: AtomicBool,
+    /// How many turns there were; at 2^64 there were a thousand million a second for 500 years.
+    turns: AtomicU64,
+    does_deputy_sleep: AtomicBool,
+    /// The deputy is called, or at work.
+    has_deputy: AtomicBool,
+    deputy: Mutex<Deputy>,
+    called: Condvar,
+}
+
+/// What the deputy is at.
+#[derive(Default)]
+struct Deputy {
+    is_called: bool,
+    is_at_work: bool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a wait has brought.
+struct Woken {
+    can_read: bool,
+}
+
+impl Line {
+    fn new(socket: UnixStream) -> io::Result<Self> {
+        Ok(Line {
+            socket,
+            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            main: thread::current().id(),
+            link: OnceLock::new(),
+            inbound: Mutex::new(None),
+            outgoing: Mutex::default(),
+            has_to_send: AtomicBool::new(true),
+            is_in_turn: AtomicBool::new(false),
+            turns: AtomicU64::new(0),
+            does_deputy_sleep: AtomicBool::new(false),
+            has_deputy: AtomicBool::new(false),
+            deputy: Mutex::default(),
+            called: Condvar::new(),
+        })
+    }
+
+    fn begin(&self, link: Link, inbound: Inbound) {
+        let _ = self.link.set(link);
+        *lock(&self.inbound) = Some(inbound);
+    }
+
+    fn link(&self) -> &Link {
+        match self.link.get() {
+            Some(link) => link,
+            None => unreachable!("it is set before a thread reads or writes"),
+        }
+    }
+
+    fn ring(&self) {
+        // If it cannot be written to, it has been rung often enough.
+        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+    }
+
+    /// An actor here has mail, on whatever thread.
+    fn has_mail(&self) {
+        // The main thread looks before it waits for the socket.
+        if thread::current().id() != self.main {
+            self.ring();
+        }
+    }
+
+    /// The link has something to send, on whatever thread.
+    fn has_to_send(&self) {
+        self.has_to_send.store(true, Ordering::SeqCst);
+        if thread::current().id() == self.main && !self.has_deputy.load(Ordering::SeqCst) {
+            // It looks before it waits for the socket; and if that takes long, the deputy sees it.
+            return;
+        }
+        self.ring();
+        if self.is_in_turn.load(Ordering::SeqCst) {
+            self.call_deputy();
+        }
+    }
+
+    /// The main thread will not read and write for a while.
+    fn call_deputy(&self) {
+        let mut deputy = lock(&self.deputy);
+        deputy.is_called = true;
+        self.has_deputy.store(true, Ordering::SeqCst);
+        drop(deputy);
+        self.called.notify_all();
+    }
+
+    /// The deputy: reads and writes while the main thread does not.
+    fn stand_in(&self) {
+        let mut portion = vec![0; PORTION];
+        let mut deputy = lock(&self.deputy);
+        let (mut turns, mut idle_ticks) = (0, 0);
+        loop {
+            if !deputy.is_called {
+                deputy = if idle_ticks < IDLE_TICKS {
+                    let ticked = self.called.wait_timeout(deputy, TICK);
+                    ticked.unwrap_or_else(PoisonError::into_inner).0
+                } else {
+                    self.does_deputy_sleep.store(true, Ordering::SeqCst);
+                    let is_idle = self.turns.load(Ordering::SeqCst) == turns;
+                    let woken = if is_idle {
+                        let woken = self.called.wait(deputy);
+                        woken.unwrap_or_else(PoisonError::into_inner)
+                    } else {
+                        deputy
+                    };
+                    self.does_deputy_sleep.store(false, Ordering::SeqCst);
+                    idle_ticks = 0;
+                    woken
+                };
+            }
+            let now = self.turns.load(Ordering::SeqCst);
+            let is_same = std::mem::replace(&mut turns, now) == now;
+            let is_in_turn = self.is_in_turn.load(Ordering::SeqCst);
+            idle_ticks = if is_same && !is_in_turn {
+                idle_ticks + 1
+            } else {
+                0
+            };
+            let is_late = is_same && is_in_turn && self.has_to_send.load(Ordering::SeqCst);
+            if !std::mem::take(&mut deputy.is_called) && !is_late {
+                continue;
+            }
+            deputy.is_at_work = true;
+            self.has_deputy.store(true, Ordering::SeqCst);
+            drop(deputy);
+            while self.is_in_turn.load(Ordering::SeqCst) {
+                self.flush();
+                let can_read = self.wait(None).can_read;
+                if can_read && self.is_in_turn.load(Ordering::SeqCst) && !self.read(&mut portion) {
+                    // The handler that waits is told; and then the main thread finds it, too.
+                    break;
+                }
+            }
+            deputy = lock(&self.deputy);
+            deputy.is_at_work = false;
+            self.called.notify_all();
+        }
+    }
+
+    /// A handler is about to run.
+    fn begin_turn(&self) {
+        self.turns.fetch_add(1, Ordering::SeqCst);
+        self.is_in_turn.store(true, Ordering::SeqCst);
+        if self.does_deputy_sleep.load(Ordering::SeqCst) {
+            drop(lock(&self.deputy));
+            self.called.notify_all();
+        }
+    }
+
+    /// The main thread reads and writes again.
+    fn end_turn(&self) {
+        self.is_in_turn.store(false, Ordering::SeqCst);
+        if !self.has_deputy.load(Ordering::SeqCst) {
+            return;
+        }
+        let mut deputy = lock(&self.deputy);
+        deputy.is_called = false;
+        if deputy.is_at_work {
+            self.ring();
+            while deputy.is_at_work {
+                deputy = self
+                    .called
+                    .wait(deputy)
+                    .unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+        self.has_deputy.store(false, Ordering::SeqCst);
+    }
+
+    /// Writes what is to go.
+    fn flush(&self) {
+        if !self.has_to_send.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        let mut bytes = lock(&self.outgoing);
+        bytes.clear();
+        self.link().take_outgoing(&mut bytes);
+        let written = (&self.socket).write_all(&bytes);
+        // What a burst has taken is given back.
+        bytes.shrink_to(1 << 20);
+        drop(bytes);
+        if let Err(error) = written {
+            self.link()
+                .lose(&format!("the socket cannot be written: {error}"));
+        }
+    }
+
+    /// Waits until something has come, or the bell is rung, or the time is over.
+    fn wait(&self, timeout: Option<Duration>) -> Woken {
+        let mut fds = [
+            PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(self.bell.as_fd(), PollFlags::IN),
+        ];
+        let timeout = timeout.and_then(|timeout| timeout.try_into().ok());
+        // If it is interrupted the caller looks around.
+        let _ = poll(&mut fds, timeout.as_ref());
+        if !fds[1].revents().is_empty() {
+            let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        }
+        Woken {
+            can_read: !fds[0].revents().is_empty(),
+        }
+    }
+
+    /// Reads once; `false` if the link has ended.
+    fn read(&self, portion: &mut [u8]) -> bool {
+        let count = match (&self.socket).read(portion) {
+            Ok(0) => {
+                self.link().lose("it has closed the socket");
+                return false;
+            }
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return true,
+            Err(error) => {
+                self.link()
+                    .lose(&format!("the socket cannot be read: {error}"));
+                return false;
+            }
+        };
+        match &mut *lock(&self.inbound) {
+            Some(inbound) => inbound.receive(&portion[..count]).is_ok(),
+            None => false,
+        }
+    }
+
+    /// Gives the root its next message.
+    fn give_next(&self, progress: &Progress, given: &mut u64) -> bool {
+        let mut inbound = lock(&self.inbound);
+        let Some(inbound) = inbound.as_mut() else {
+            return false;
+        };
+        progress.begin(*given + 1);
+        let is_given = matches!(inbound.next_root(), Ok(true));
+        *given += u64::from(is_given);
+        is_given
+    }
+
+    /// Whether the root is done with what it was given, and whether there is more for it.
+    fn look(&self) -> (bool, bool) {
+        let inbound = lock(&self.inbound);
+        let look = |inbound: &Inbound| (inbound.root_is_idle(), inbound.holds_any());
+        inbound.as_ref().map_or((true, false), look)
+    }
+
+    /// The main thread: turns of the actors here, and between them what has come and what is to go.
+    fn drive(&self, frame: &mut Frame, progress: &Progress) {
+        let mut portion = vec![0; PORTION];
+        // Messages that the root was given, and those that were confirmed.
+        let (mut given, mut confirmed) = (0_u64, 0_u64);
+        loop {
+            self.begin_turn();
+            let left = frame.pump(Budget::unlimited()).left;
+            self.end_turn();
+            let has_ended = self.link().is_over();
+            let (is_idle, holds_any) = self.look();
+            let mut done = confirmed;
+            if given > confirmed {
+                // What it has panicked at it is not done with.
+                let has_panicked = || self.link().own_root_end().is_some_and(|it| is_panic(&it));
+                let is_done = is_idle && !(has_ended && has_panicked());
+                done = if is_done { given } else { given - 1 };
+                progress.done(done);
+            }
+            // With the answer, if there is one: so the parent is woken once for both.
+            let is_last = has_ended || !holds_any;
+            if done > confirmed && (is_last || done - confirmed >= MOST_UNCONFIRMED) {
+                self.link().confirm_root(done - confirmed);
+                confirmed = done;
+            }
+            // What a message has led to goes before the next is begun, which may be the last: what this process is done with is not to be
+            // lost with it.
+            self.flush();
+            let has_more =
+                !has_ended && is_idle && holds_any && self.give_next(progress, &mut given);
+            if has_ended {
+                return;
+            }
+            if has_more || left || frame.has_mail() {
+                continue;
+            }
+            if self.has_to_send.load(Ordering::SeqCst) {
+                continue;
+            }
+            if self.wait(None).can_read && !self.read(&mut portion) {
+                self.flush();
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The actors that the tests have processes for.
+
+use std::error::Error;
+
+use serde::{Deserialize, Serialize};
+use tamtam_actor::{Actor, Address, Context, Reply};
+use tamtam_process::{Remote, Workers};
+
+pub(crate) fn register(workers: &mut Workers) {
+    workers
+        .add::<Counter>()
+        .add::<Unfit>()
+        .add::<Chain>()
+        .add::<Holder>();
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Death {
+    Abort,
+    Exit(i32),
+    Signal,
+    Panic,
+    Stack,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Count {
+    Add(u64),
+    Read(Reply<u64>),
+    Keep(Reply<u64>),
+    Pid(Reply<u32>),
+    IsPrimordial(Reply<bool>),
+    /// Tells the number, and adds one, so often.
+    TellMany(u64, Address<u64>),
+    /// Waits in the handler for the answer of an actor of the parent.
+    AskBack(Address<Reply<u64>>, Reply<u64>),
+    Bytes(Vec<u8>, Reply<Vec<u8>>),
+    Die(Death),
+    DieAsking(Death, Reply<u64>),
+    /// Says that it has begun, and never comes back.
+    Hang(Address<u64>),
+    /// Takes so many bytes of memory, and holds them.
+    Fill(usize, Reply<()>),
+    Stdin(Reply<u64>),
+    Stop,
+}
+
+pub(crate) struct Counter {
+    number: u64,
+    kept: Vec<Reply<u64>>,
+    memory: Vec<u8>,
+}
+
+impl Remote for Counter {
+    type Config = u64;
+    const NAME: &'static str = "counter";
+
+    fn create(number: u64, _: &mut Context<Self>) -> Result<Self, Box<dyn Error + Send + Sync>> {
+        Ok(Counter {
+            number,
+            kept: Vec::new(),
+            memory: Vec::new(),
+        })
+    }
+}
+
+impl Actor for Counter {
+    type Message = Count;
+
+    fn handle(&mut self, message: Count, cx: &mut Context<Self>) {
+        match message {
+            Count::Add(number) => self.number += number,
+            Count::Read(reply) => reply.send(self.number),
+            Count::Keep(reply) => self.kept.push(reply),
+            Count::Pid(reply) => reply.send(std::process::id()),
+            Count::IsPrimordial(reply) => reply.send(tamtam_process::is_primordial()),
+            Count::TellMany(times, to) => {
+                for _ in 0..times {
+                    to.tell(self.number).unwrap();
+                    self.number += 1;
+                }
+            }
+            Count::AskBack(to, reply) => reply.send(to.ask(|reply| reply).unwrap()),
+            Count::Bytes(bytes, reply) => reply.send(bytes),
+            Count::Die(death) => die(&death),
+            Count::DieAsking(death, _reply) => die(&death),
+            Count::Hang(to) => {
+                to.tell(1).unwrap();
+                loop {
+                    std::thread::park();
+                }
+            }
+            Count::Fill(bytes, reply) => {
+                self.memory = vec![1; bytes];
+                reply.send(());
+            }
+            Count::Stdin(reply) => {
+                let read = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+                reply.send(read.unwrap());
+            }
+            Count::Stop => cx.stop(),
+        }
+    }
+}
+
+fn die(death: &Death) {
+    match death {
+        Death::Abort => std::process::abort(),
+        Death::Exit(code) => std::process::exit(*code),
+        Death::Signal => {
+            let _ = rustix::process::kill_process(
+                rustix::process::getpid(),
+                rustix::process::Signal::FPE,
+            );
+        }
+        Death::Panic => panic!("on purpose"),
+        Death::Stack => {
+            #[expect(unconditional_recursion, reason = "that is how a stack overflows")]
+            fn deeper(depth: u64) -> u64 {
+                std::hint::black_box(deeper(std::hint::black_box(depth + 1)) + 1)
+            }
+            deeper(0);
+        }
+    }
+}
+
+/// Cannot be made.
+pub(crate) struct Unfit;
+
+impl Remote for Unfit {
+    type Config = String;
+    const NAME: &'static str = "unfit";
+
+    fn create(why: String, _: &mut Context<Self>) -> Result<Self, Box<dyn Error + Send + Sync>> {
+        Err(why.into())
+    }
+}
+
+impl Actor for Unfit {
+    type Message = Reply<u64>;
+
+    fn handle(&mut self, _: Reply<u64>, _: &mut Context<Self>) {}
+}
+
+/// Has a process of its own, which has one, and so on.
+pub(crate) struct Chain {
+    next: Option<Address<Reply<Vec<u32>>>>,
+}
+
+impl Remote for Chain {
+    type Config = u32;
+    const NAME: &'static str = "chain";
+
+    fn create(depth: u32, _: &mut Context<Self>) -> Result<Self, Box<dyn Error + Send + Sync>> {
+        let next = match depth.checked_sub(1) {
+            Some(depth) => {
+                Some(tamtam_process::Process::from(this_program()).spawn::<Chain>(depth)?)
+            }
+            None => None,
+        };
+        Ok(Chain { next })
+    }
+}
+
+pub(crate) fn this_program() -> std::process::Command {
+    std::process::Command::new(std::env::current_exe().unwrap())
+}
+
+impl Actor for Chain {
+    type Message = Reply<Vec<u32>>;
+
+    fn handle(&mut self, reply: Reply<Vec<u32>>, _: &mut Context<Self>) {
+        let mut pids = match &self.next {
+            Some(next) => next.ask(|reply| reply).unwrap(),
+            None => Vec::new(),
+        };
+        pids.push(std::process::id());
+        reply.send(pids);
+    }
+}
+
+/// Keeps its messages back until it has heard from the parent.
+pub(crate) struct Holder(Vec<u64>);
+
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Hold {
+    For(Address<Reply<u64>>),
+    Note(u64),
+    All(Reply<Vec<u64>>),
+    Die,
+}
+
+impl Remote for Holder {
+    type Config = ();
+    const NAME: &'static str = "holder";
+
+    fn create((): (), _: &mut Context<Self>) -> Result<Self, Box<dyn Error + Send + Sync>> {
+        Ok(Holder(Vec::new()))
+    }
+}
+
+impl Actor for Holder {
+    type Message = Hold;
+
+    fn handle(&mut self, message: Hold, cx: &mut Context<Self>) {
+        match message {
+            Hold::For(to) => {
+                let answer = to.ask_async(|reply| reply);
+                cx.hold(answer, |this, answer, _| this.0.push(answer.unwrap()));
+            }
+            Hold::Note(number) => self.0.push(number),
+            Hold::All(reply) => reply.send(self.0.clone()),
+            Hold::Die => std::process::abort(),
+        }
+    }
+}

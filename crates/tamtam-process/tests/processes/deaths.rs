@@ -1,0 +1,317 @@
+//! Processes that die: who hears of it, what is lost, and what goes on.
+
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tamtam_actor::{
+    Address, AskError, DeadLetter, DeadLetterWatch, EndReason, Loss, Pool, ProcessEnd, Reply,
+    Restart, on_dead_letter,
+};
+use tamtam_process::Process;
+
+use crate::actors::{Count, Counter, Death, Hold, Holder};
+use crate::until;
+
+crate::tests! { "deaths":
+    a_message_that_kills_is_named_and_the_others_go_on
+    every_way_to_die_is_told
+    a_question_at_which_it_dies_is_told_so
+    what_was_kept_is_told_of_a_death
+    a_killed_one_is_noticed_at_once
+    one_that_may_not_be_begun_again_ends_for_its_death
+    a_process_that_dies_again_and_again_is_given_up
+    it_does_not_outlive_its_parent
+    a_message_that_waits_behind_a_hold_is_innocent
+    random_kills_lose_nothing_in_silence
+}
+
+/// The letters that are told of an actor from now on.
+fn letters_of<M>(actor: &Address<M>) -> (DeadLetterWatch, Arc<Mutex<Vec<DeadLetter>>>) {
+    let (letters, id) = (Arc::new(Mutex::new(Vec::new())), actor.id());
+    let seen = Arc::clone(&letters);
+    let watch = on_dead_letter(move |letter| {
+        if letter.actor == id {
+            seen.lock().unwrap().push(letter.clone());
+        }
+    });
+    (watch, letters)
+}
+
+fn a_message_that_kills_is_named_and_the_others_go_on() {
+    let (counter, handle) = Process::spawner()
+        .name("poisoned")
+        .spawn_with_handle::<Counter>(100)
+        .unwrap();
+    let (_watch, letters) = letters_of(&counter);
+    let (sender, answers) = mpsc::channel();
+    for number in 1..=10 {
+        counter.tell(Count::Add(number)).unwrap();
+        if number == 5 {
+            counter.tell(Count::Die(Death::Abort)).unwrap();
+        }
+        let sender = sender.clone();
+        let reply = Reply::to(move |answer| sender.send(answer).unwrap());
+        counter.tell(Count::Read(reply)).unwrap();
+    }
+    let answers: Vec<_> = answers.iter().take(10).collect();
+    let sum = |from: u64, to: u64| (from..=to).sum::<u64>();
+    // The first instance has seen five; the second begins again, and sees the other five.
+    let expected = (1..=4)
+        .map(|to| Ok(100 + sum(1, to)))
+        .chain((6..=10).map(|to| Ok(100 + sum(6, to))));
+    let mut expected: Vec<_> = expected.collect();
+    // What was asked behind the killer is asked of the next.
+    expected.insert(4, Ok(100));
+    assert_eq!(answers, expected);
+    assert_eq!(handle.restarts(), 1);
+    let letters = letters.lock().unwrap();
+    let [letter] = &letters[..] else {
+        panic!("{letters:?}");
+    };
+    assert_eq!(letter.why, Loss::ProcessEnded(ProcessEnd::Killed(6)));
+    assert_eq!(letter.name.as_deref(), Some("poisoned"));
+    assert!(letter.message_type.ends_with("::Count"));
+    // `Die` is the ninth variant, `Abort` the first.
+    assert_eq!(letter.bytes.as_deref(), Some(&[8, 0][..]));
+    assert_eq!(counter.lost(), 1);
+}
+
+fn every_way_to_die_is_told() {
+    for (death, why) in [
+        (Death::Abort, Loss::ProcessEnded(ProcessEnd::Killed(6))),
+        (Death::Exit(7), Loss::ProcessEnded(ProcessEnd::Exited(7))),
+        (Death::Exit(0), Loss::ProcessEnded(ProcessEnd::Exited(0))),
+        (Death::Signal, Loss::ProcessEnded(ProcessEnd::Killed(8))),
+        (Death::Stack, Loss::ProcessEnded(ProcessEnd::Killed(6))),
+        (Death::Panic, Loss::Panicked),
+    ] {
+        let counter = Process::spawn::<Counter>(1).unwrap();
+        let (_watch, letters) = letters_of(&counter);
+        counter.tell(Count::Die(death.clone())).unwrap();
+        assert_eq!(counter.ask(Count::Read), Ok(1), "{death:?}");
+        let whys: Vec<_> = letters.lock().unwrap().iter().map(|it| it.why).collect();
+        assert_eq!(whys, [why], "{death:?}");
+    }
+}
+
+fn a_question_at_which_it_dies_is_told_so() {
+    let counter = Process::spawn::<Counter>(1).unwrap();
+    let answer = counter.ask(|reply| Count::DieAsking(Death::Exit(9), reply));
+    assert_eq!(answer, Err(AskError::ProcessEnded(ProcessEnd::Exited(9))));
+    let answer = counter.ask(|reply| Count::DieAsking(Death::Panic, reply));
+    match answer {
+        Err(AskError::Panicked(panicked)) => assert_eq!(panicked.message(), "on purpose"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(counter.ask(Count::Read), Ok(1));
+}
+
+fn what_was_kept_is_told_of_a_death() {
+    let (counter, handle) = Process::spawner().spawn_with_handle::<Counter>(1).unwrap();
+    let (sender, answers) = mpsc::channel();
+    for _ in 0..3 {
+        let sender = sender.clone();
+        let reply = Reply::to(move |answer| sender.send(answer).unwrap());
+        counter.tell(Count::Keep(reply)).unwrap();
+    }
+    assert_eq!(counter.ask(Count::Read), Ok(1));
+    handle.kill();
+    for answer in answers.iter().take(3) {
+        assert_eq!(answer, Err(AskError::ProcessEnded(ProcessEnd::Killed(9))));
+    }
+    assert_eq!(counter.ask(Count::Read), Ok(1));
+    assert_eq!(handle.restarts(), 1);
+}
+
+fn a_killed_one_is_noticed_at_once() {
+    let (counter, handle) = Process::spawner()
+        .restart(Restart::never())
+        .spawn_with_handle::<Counter>(1)
+        .unwrap();
+    counter.ask(|reply| Count::Fill(64 << 20, reply)).unwrap();
+    let asked = std::thread::spawn({
+        let counter = counter.clone();
+        move || (counter.ask(Count::Keep), Instant::now())
+    });
+    // It has the question when it has answered what was sent behind it.
+    until("the question is there", || counter.ask(Count::Read).is_ok());
+    std::thread::sleep(Duration::from_millis(20));
+    let killed = Instant::now();
+    handle.kill();
+    let (answer, told) = asked.join().unwrap();
+    assert_eq!(answer, Err(AskError::ProcessEnded(ProcessEnd::Killed(9))));
+    println!("noticed after {:?}", told - killed);
+    // On a busy machine; how long it takes on an idle one is for the lab to say.
+    assert!(told - killed < Duration::from_secs(5));
+}
+
+fn one_that_may_not_be_begun_again_ends_for_its_death() {
+    let counter = Process::spawner()
+        .restart(Restart::never())
+        .spawn::<Counter>(1)
+        .unwrap();
+    let end = counter.end();
+    let (_watch, letters) = letters_of(&counter);
+    counter.tell(Count::Die(Death::Exit(3))).unwrap();
+    counter.tell(Count::Add(1)).unwrap();
+    let reason = EndReason::ProcessEnded(ProcessEnd::Exited(3));
+    assert_eq!(end.wait().reason, reason);
+    assert!(reason.is_abnormal());
+    until("both are told", || letters.lock().unwrap().len() == 2);
+    let whys: Vec<_> = letters.lock().unwrap().iter().map(|it| it.why).collect();
+    // The second was never begun.
+    assert_eq!(
+        whys,
+        [Loss::ProcessEnded(ProcessEnd::Exited(3)), Loss::Unreachable]
+    );
+    assert!(counter.tell(Count::Add(1)).unwrap_err().is_stopped());
+}
+
+fn a_process_that_dies_again_and_again_is_given_up() {
+    let restart = Restart::on_panic().limit(3, Duration::from_secs(60));
+    let counter = Process::spawner()
+        .restart(restart)
+        .spawn::<Counter>(1)
+        .unwrap();
+    let (_watch, letters) = letters_of(&counter);
+    for _ in 0..6 {
+        let _ = counter.tell(Count::Die(Death::Abort));
+    }
+    match counter.end().wait().reason {
+        EndReason::GaveUp { restarts, message } => {
+            assert_eq!(restarts, 3);
+            assert_eq!(
+                &*message,
+                "its process has ended: it was killed by signal 6 (SIGABRT)"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    until("all are told", || letters.lock().unwrap().len() == 6);
+}
+
+fn it_does_not_outlive_its_parent() {
+    let parent = Process::spawner()
+        .restart(Restart::never())
+        .spawn_with_handle::<crate::actors::Chain>(2)
+        .unwrap();
+    let pids = parent.0.ask(|reply| reply).unwrap();
+    assert_eq!(pids.len(), 3);
+    parent.1.kill();
+    for pid in pids {
+        until("it has died with its parent", || {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+            // It may be left to be reaped by whoever has adopted it.
+            stat.map_or(true, |stat| stat.contains(") Z "))
+        });
+    }
+}
+
+fn a_message_that_waits_behind_a_hold_is_innocent() {
+    let (holder, handle) = Process::spawner().spawn_with_handle::<Holder>(()).unwrap();
+    let (_watch, letters) = letters_of(&holder);
+    let pool = Pool::with_threads(1);
+    let (kept, keeps) = mpsc::channel();
+    let late = pool.spawn_fn(move |reply: Reply<u64>, _| kept.send(reply).unwrap());
+    holder.tell(Hold::For(late)).unwrap();
+    holder.tell(Hold::Note(2)).unwrap();
+    holder.tell(Hold::Note(3)).unwrap();
+    let _reply: Reply<u64> = keeps.recv().unwrap();
+    handle.kill();
+    // What held is the one that is not known to be done with; the notes go on.
+    assert_eq!(holder.ask(Hold::All), Ok(vec![2, 3]));
+    let whys: Vec<_> = letters.lock().unwrap().iter().map(|it| it.why).collect();
+    assert_eq!(whys, [Loss::ProcessEnded(ProcessEnd::Killed(9))]);
+    holder.tell(Hold::Die).unwrap();
+    assert_eq!(holder.ask(Hold::All), Ok(vec![]));
+}
+
+/// Numbers that tell the same each time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+}
+
+fn random_kills_lose_nothing_in_silence() {
+    let kills: u64 = std::env::var("TAMTAM_TEST_KILLS")
+        .ok()
+        .and_then(|kills| kills.parse().ok())
+        .unwrap_or(20);
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let restart = Restart::on_panic()
+        .no_limit()
+        .backoff(Duration::ZERO, 1.0, Duration::ZERO);
+    let (counter, handle) = Process::spawner()
+        .restart(restart)
+        .spawn_with_handle::<Counter>(0)
+        .unwrap();
+    let (_watch, letters) = letters_of(&counter);
+    let pool = Pool::with_threads(1);
+    let handled = Arc::new(Mutex::new(Vec::new()));
+    let noting = Arc::clone(&handled);
+    let note = pool.spawn_fn(move |number: u64, _| noting.lock().unwrap().push(number));
+    let (asked, answered, failed) = (
+        Arc::new(Mutex::new(0_u64)),
+        Arc::new(Mutex::new(0_u64)),
+        Arc::new(Mutex::new(0_u64)),
+    );
+    let mut told = 0_u64;
+    for kill in 0..kills {
+        let restarts = handle.restarts();
+        for _ in 0..random.below(400) {
+            if random.below(2) == 0 {
+                counter.tell(Count::Add(1)).unwrap();
+                told += 1;
+            } else {
+                *asked.lock().unwrap() += 1;
+                let (answered, failed) = (Arc::clone(&answered), Arc::clone(&failed));
+                counter
+                    .tell(Count::Read(Reply::to(move |answer| match answer {
+                        Ok(_) => *answered.lock().unwrap() += 1,
+                        Err(AskError::ProcessEnded(ProcessEnd::Killed(9))) => {
+                            *failed.lock().unwrap() += 1;
+                        }
+                        Err(other) => panic!("{other:?}"),
+                    })))
+                    .unwrap();
+            }
+        }
+        for _ in 0..random.below(2_000) {
+            std::hint::spin_loop();
+        }
+        handle.kill();
+        until("another one has taken its place", || {
+            handle.restarts() > restarts
+        });
+        let _ = kill;
+    }
+    // All that was not begun is handled in the end.
+    let number = counter.ask(Count::Read).unwrap();
+    until("all have heard", || {
+        *answered.lock().unwrap() + *failed.lock().unwrap() == *asked.lock().unwrap()
+    });
+    let letters = letters.lock().unwrap();
+    assert!(
+        letters
+            .iter()
+            .all(|it| it.why == Loss::ProcessEnded(ProcessEnd::Killed(9))),
+        "{letters:?}"
+    );
+    // One message at most was at hand at each death: it is named, whether it was told or asked.
+    assert!(letters.len() as u64 <= kills, "{} letters", letters.len());
+    assert!(number <= told);
+    println!(
+        "{kills} kills: {told} told, {} asked, {} letters, {} questions failed",
+        asked.lock().unwrap(),
+        letters.len(),
+        failed.lock().unwrap()
+    );
+    drop((note, handled));
+}

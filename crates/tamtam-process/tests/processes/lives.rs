@@ -1,0 +1,388 @@
+//! What an actor in a process of its own does, as any other.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use tamtam_actor::{AskError, EndReason, Overflow, Pool, Reply};
+use tamtam_process::{Process, SpawnError};
+
+use crate::actors::{Chain, Count, Counter, Hold, Holder, Unfit, this_program};
+use crate::until;
+
+crate::tests! { "lives":
+    it_is_told_and_asked
+    it_knows_that_it_is_a_worker
+    its_standard_input_is_empty
+    order_holds_in_both_directions
+    large_messages_go_both_ways_at_once
+    a_handler_may_wait_for_an_actor_of_the_parent
+    it_ends_with_its_last_address_when_all_is_handled
+    it_stops_and_finishes
+    an_actor_that_cannot_be_made_says_why
+    an_actor_of_another_program_is_named_if_it_is_unknown
+    what_is_not_registered_is_not_spawned
+    a_full_one_gives_the_message_back_or_waits
+    a_pool_of_processes_shares_the_work
+    processes_have_processes
+    one_that_holds_gets_no_further_message
+    it_works_after_the_file_was_replaced
+    an_idle_process_uses_no_time
+    nothing_is_left_behind
+}
+
+fn counter() -> tamtam_actor::Address<Count> {
+    Process::spawn::<Counter>(0).unwrap()
+}
+
+fn it_is_told_and_asked() {
+    let counter = Process::spawner().name("far").spawn::<Counter>(5).unwrap();
+    counter.tell(Count::Add(2)).unwrap();
+    assert_eq!(counter.ask(Count::Read), Ok(7));
+    assert_ne!(counter.ask(Count::Pid), Ok(std::process::id()));
+    let adder = counter.map(Count::Add);
+    adder.tell(3).unwrap();
+    assert_eq!(
+        counter.ask_timeout(Count::Read, Duration::from_secs(20)),
+        Ok(10)
+    );
+    let pool = Pool::with_threads(1);
+    let asked = pool.spawn_fn({
+        let counter = counter.clone();
+        move |reply: Reply<u64>, _| counter.tell(Count::Read(reply)).unwrap()
+    });
+    // A reply is passed on as it is.
+    assert_eq!(asked.ask(|reply| reply), Ok(10));
+}
+
+fn it_knows_that_it_is_a_worker() {
+    assert!(tamtam_process::is_primordial());
+    assert_eq!(counter().ask(Count::IsPrimordial), Ok(false));
+}
+
+fn its_standard_input_is_empty() {
+    assert_eq!(counter().ask(Count::Stdin), Ok(0));
+}
+
+fn order_holds_in_both_directions() {
+    let counter = counter();
+    let pool = Pool::with_threads(1);
+    let (note, noted) = mpsc::channel();
+    let list = pool.spawn_fn(move |number: u64, _| note.send(number).unwrap());
+    for _ in 0..100 {
+        counter.tell(Count::TellMany(100, list.clone())).unwrap();
+    }
+    assert!((0..10_000).eq(noted.iter().take(10_000)));
+    assert_eq!(counter.ask(Count::Read), Ok(10_000));
+}
+
+fn large_messages_go_both_ways_at_once() {
+    let counter = counter();
+    let bytes: Vec<u8> = (0..3_000_000_u32).map(|byte| byte as u8).collect();
+    let (sender, answers) = mpsc::channel();
+    for _ in 0..8 {
+        let sender = sender.clone();
+        let reply = Reply::to(move |answer| sender.send(answer).unwrap());
+        counter.tell(Count::Bytes(bytes.clone(), reply)).unwrap();
+    }
+    for answer in answers.iter().take(8) {
+        assert!(answer.unwrap() == bytes);
+    }
+}
+
+fn a_handler_may_wait_for_an_actor_of_the_parent() {
+    let counter = counter();
+    let pool = Pool::with_threads(1);
+    let mut number = 0;
+    let helper = pool.spawn_fn(move |reply: Reply<u64>, _| {
+        number += 1;
+        reply.send(number);
+    });
+    for expected in 1..=200 {
+        let answer = counter.ask(|reply| Count::AskBack(helper.clone(), reply));
+        assert_eq!(answer, Ok(expected));
+    }
+}
+
+fn it_ends_with_its_last_address_when_all_is_handled() {
+    let counter = counter();
+    let end = counter.end();
+    let (sender, answers) = mpsc::channel();
+    for _ in 0..2_000 {
+        counter.tell(Count::Add(1)).unwrap();
+    }
+    let reply = Reply::to(move |answer| sender.send(answer).unwrap());
+    counter.tell(Count::Read(reply)).unwrap();
+    drop(counter);
+    assert_eq!(answers.recv(), Ok(Ok(2_000)));
+    assert_eq!(end.wait().reason, EndReason::NoAddresses);
+}
+
+fn it_stops_and_finishes() {
+    let stopped = counter();
+    stopped.tell(Count::Stop).unwrap();
+    assert_eq!(stopped.end().wait().reason, EndReason::Stopped);
+    until("it takes no more", || stopped.is_stopped());
+    assert!(stopped.tell(Count::Add(1)).unwrap_err().is_stopped());
+
+    let stopped = counter();
+    stopped.stop();
+    assert_eq!(stopped.end().wait().reason, EndReason::Stopped);
+
+    let finished = counter();
+    let (sender, answers) = mpsc::channel();
+    for _ in 0..100 {
+        finished.tell(Count::Add(1)).unwrap();
+    }
+    let reply = Reply::to(move |answer| sender.send(answer).unwrap());
+    finished.tell(Count::Read(reply)).unwrap();
+    finished.finish();
+    assert_eq!(answers.recv(), Ok(Ok(100)));
+    assert_eq!(finished.end().wait().reason, EndReason::Stopped);
+}
+
+fn an_actor_that_cannot_be_made_says_why() {
+    let restart = tamtam_actor::Restart::on_panic().limit(2, Duration::from_secs(60));
+    let unfit = Process::spawner()
+        .restart(restart)
+        .spawn::<Unfit>("there is no such file".to_owned())
+        .unwrap();
+    match unfit.end().wait().reason {
+        EndReason::GaveUp { restarts, message } => {
+            assert_eq!(restarts, 2);
+            assert_eq!(&*message, "it could not be made: there is no such file");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn an_actor_of_another_program_is_named_if_it_is_unknown() {
+    // This one has no worker's half.
+    let other = Process::from(std::process::Command::new("/bin/true"));
+    let never = other
+        .restart(tamtam_actor::Restart::never())
+        .spawn::<Counter>(0)
+        .unwrap();
+    let asked = never.ask(Count::Read);
+    assert!(
+        matches!(
+            asked,
+            Err(AskError::ProcessEnded(_) | AskError::Stopped(_) | AskError::Unreachable(_))
+        ),
+        "{asked:?}"
+    );
+    // And this one has, but does not know the actor.
+    let stranger = Process::from(this_program()).spawn::<crate::lives::Stranger>(());
+    let asked = stranger.unwrap().ask(|reply| reply);
+    match asked {
+        Err(AskError::Unreachable(failure)) => assert!(
+            failure.text().contains(
+                "no actor \"stranger\" is registered in this program, only [\"chain\", \"counter\""
+            ),
+            "{failure}"
+        ),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Of which the worker's half does not know.
+pub(crate) struct Stranger;
+
+impl tamtam_process::Remote for Stranger {
+    type Config = ();
+    const NAME: &'static str = "stranger";
+
+    fn create(
+        (): (),
+        _: &mut tamtam_actor::Context<Self>,
+    ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(Stranger)
+    }
+}
+
+impl tamtam_actor::Actor for Stranger {
+    type Message = Reply<u64>;
+
+    fn handle(&mut self, _: Reply<u64>, _: &mut tamtam_actor::Context<Self>) {}
+}
+
+fn what_is_not_registered_is_not_spawned() {
+    match Process::spawn::<Stranger>(()) {
+        Err(SpawnError::NotRegistered { name, known }) => {
+            assert_eq!(name, "stranger");
+            assert_eq!(known, ["chain", "counter", "holder", "unfit"]);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn a_full_one_gives_the_message_back_or_waits() {
+    for overflow in [Overflow::Fail, Overflow::Wait] {
+        let full = Process::spawner()
+            .limited(2, overflow)
+            .spawn::<Counter>(0)
+            .unwrap();
+        let pool = Pool::with_threads(1);
+        let (begun, has_begun) = mpsc::channel();
+        let begun = pool.spawn_fn(move |_: u64, _| begun.send(()).unwrap());
+        full.tell(Count::Hang(begun)).unwrap();
+        has_begun.recv().unwrap();
+        full.tell(Count::Add(1)).unwrap();
+        assert!(full.try_tell(Count::Add(2)).unwrap_err().is_full());
+        if overflow == Overflow::Fail {
+            assert!(full.tell(Count::Add(2)).unwrap_err().is_full());
+        } else {
+            let refused = full.tell_timeout(Count::Add(2), Duration::from_millis(20));
+            assert!(refused.unwrap_err().is_full());
+        }
+    }
+}
+
+fn a_pool_of_processes_shares_the_work() {
+    let pool = Process::pool(3)
+        .name("sharers")
+        .spawn::<Counter>(0)
+        .unwrap();
+    let (sender, pids) = mpsc::channel();
+    for _ in 0..30 {
+        let sender = sender.clone();
+        let reply = Reply::to(move |pid: Result<u32, _>| sender.send(pid).unwrap());
+        pool.tell(Count::Pid(reply)).unwrap();
+    }
+    let mut pids: Vec<_> = pids.iter().take(30).map(Result::unwrap).collect();
+    pids.sort_unstable();
+    pids.dedup();
+    assert_eq!(pids.len(), 3);
+    // One that is busy gets no more before the others.
+    let actors = Pool::with_threads(1);
+    let (begun, has_begun) = mpsc::channel();
+    let begun = actors.spawn_fn(move |_: u64, _| begun.send(()).unwrap());
+    pool.tell(Count::Hang(begun)).unwrap();
+    has_begun.recv().unwrap();
+    for _ in 0..50 {
+        assert!(pool.ask(Count::Pid).is_ok());
+    }
+    let end = pool.end();
+    pool.stop();
+    drop(pool);
+    // Two have stopped; the third does not come back from its handler, and is let go.
+    drop(end);
+}
+
+fn processes_have_processes() {
+    let chain = Process::spawn::<Chain>(3).unwrap();
+    let mut pids = chain.ask(|reply| reply).unwrap();
+    pids.push(std::process::id());
+    pids.sort_unstable();
+    pids.dedup();
+    assert_eq!(pids.len(), 5);
+}
+
+fn one_that_holds_gets_no_further_message() {
+    let holder = Process::spawn::<Holder>(()).unwrap();
+    let pool = Pool::with_threads(1);
+    let (kept, keeps) = mpsc::channel();
+    let late = pool.spawn_fn(move |reply: Reply<u64>, _| kept.send(reply).unwrap());
+    holder.tell(Hold::For(late)).unwrap();
+    holder.tell(Hold::Note(2)).unwrap();
+    let reply: Reply<u64> = keeps.recv().unwrap();
+    reply.send(1);
+    assert_eq!(holder.ask(Hold::All), Ok(vec![1, 2]));
+}
+
+fn it_works_after_the_file_was_replaced() {
+    // In a copy of this program, which is run, and then replaced.
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy");
+    std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    let output = std::process::Command::new(&copy)
+        .args(["lives::replaced", "--ignored", "--exact"])
+        .env("TAMTAM_TEST_REPLACE", &copy)
+        .output();
+    let output = output.unwrap();
+    // It has no test of that name; what it does with the variable is in `main`.
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("replaced: 42"),
+        "{output:?}"
+    );
+}
+
+/// What the copy does, if it is one.
+pub(crate) fn replace_if_asked() {
+    let Some(path) = std::env::var_os("TAMTAM_TEST_REPLACE") else {
+        return;
+    };
+    if !tamtam_process::is_primordial() {
+        return;
+    }
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, "no program").unwrap();
+    let counter = Process::spawn::<Counter>(42).unwrap();
+    println!("replaced: {}", counter.ask(Count::Read).unwrap());
+    std::process::exit(0);
+}
+
+/// Processor time of a process so far, in clock ticks of 10 ms.
+fn ticks(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap()
+        .split_whitespace()
+        .collect();
+    let field = |number: usize| fields[number - 3].parse::<u64>().unwrap();
+    field(14) + field(15)
+}
+
+fn an_idle_process_uses_no_time() {
+    let counter = counter();
+    let pid = counter.ask(Count::Pid).unwrap();
+    let before = ticks(pid);
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(ticks(pid) - before <= 1);
+    assert_eq!(counter.ask(Count::Read), Ok(0));
+}
+
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+fn nothing_is_left_behind() {
+    // Alone, since others have processes and descriptors, too.
+    let output = this_program()
+        .env("TAMTAM_TEST_LEFT", "1")
+        .output()
+        .unwrap();
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("nothing is left"),
+        "{output:?}"
+    );
+}
+
+/// What the program does that looks for what is left behind, if this is that.
+pub(crate) fn look_for_what_is_left() {
+    if std::env::var_os("TAMTAM_TEST_LEFT").is_none() || !tamtam_process::is_primordial() {
+        return;
+    }
+    let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
+    // The launcher stays.
+    drop(counter().ask(Count::Read));
+    until("the first is gone", || threads() <= 2);
+    let before = (descriptors(), threads());
+    for _ in 0..20 {
+        let counter = counter();
+        assert_eq!(counter.ask(Count::Read), Ok(0));
+        let pid = counter.ask(Count::Pid).unwrap();
+        let end = counter.end();
+        drop(counter);
+        assert_eq!(end.wait().reason, EndReason::NoAddresses);
+        until("the process is reaped", || {
+            !std::path::Path::new(&format!("/proc/{pid}")).exists()
+        });
+    }
+    until("threads and descriptors are as before", || {
+        (descriptors(), threads()) == before
+    });
+    println!("nothing is left");
+    std::process::exit(0);
+}

@@ -1,0 +1,53 @@
+//! Real processes from the image of this test program.
+
+#[cfg(target_os = "linux")]
+mod actors;
+#[cfg(target_os = "linux")]
+mod deaths;
+#[cfg(target_os = "linux")]
+mod lives;
+
+#[cfg(target_os = "linux")]
+fn main() {
+    tamtam_process::start(actors::register);
+    lives::replace_if_asked();
+    lives::look_for_what_is_left();
+    let arguments = libtest_mimic::Arguments::from_args();
+    let tests = [lives::tests(), deaths::tests()].concat();
+    let trial = |(name, test): (&str, fn())| {
+        libtest_mimic::Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    libtest_mimic::run(&arguments, tests.into_iter().map(trial).collect()).exit();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {}
+
+/// The tests of a module, with their names.
+#[cfg(target_os = "linux")]
+macro_rules! tests {
+    ($module:literal: $($test:ident)*) => {
+        /// Each test of this module.
+        pub(crate) fn tests() -> Vec<(&'static str, fn())> {
+            vec![$((concat!($module, "::", stringify!($test)), $test as fn())),*]
+        }
+    };
+}
+#[cfg(target_os = "linux")]
+pub(crate) use tests;
+
+/// Until it holds, which it does at once or soon.
+#[cfg(target_os = "linux")]
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = std::time::Instant::now();
+    while !holds() {
+        assert!(
+            start.elapsed() < std::time::Duration::from_secs(20),
+            "{what}"
+        );
+        std::thread::yield_now();
+    }
+}
