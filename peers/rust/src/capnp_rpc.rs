@@ -15,7 +15,7 @@ use capnp::{Error, data};
 use capnp_rpc::RpcSystem;
 use capnp_rpc::rpc_twoparty_capnp::Side;
 use capnp_rpc::twoparty::VatNetwork;
-use tamtam_lab::calls::{self, Apart, Call, Client, answer};
+use tamtam_lab::calls::{self, Call, Client, ServerApart, answer};
 use tamtam_lab::{Card, Contender, Failure, Measure, PrivateFolder, Serving};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::runtime::{Builder, Runtime};
@@ -70,10 +70,10 @@ impl Contender for CapnpRpc {
 }
 
 impl Call for CapnpRpc {
-    type Server = Apart<CapnpClient>;
+    type Server = ServerApart<CapnpClient>;
 
     fn open(&self, _threads: usize) -> Result<Self::Server, Failure> {
-        Apart::start(NAME, |address| Ok(CapnpClient(address.to_owned())))
+        ServerApart::start(NAME, |address| Ok(CapnpClient(address.to_owned())))
     }
 }
 

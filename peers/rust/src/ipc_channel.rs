@@ -5,7 +5,7 @@ use std::thread;
 use ipc_channel::ipc::{
     IpcBytesReceiver, IpcBytesSender, IpcOneShotServer, IpcSender, bytes_channel,
 };
-use tamtam_lab::calls::{self, Call, Client, Server, answer};
+use tamtam_lab::calls::{self, Call, CallServer, Client, answer};
 use tamtam_lab::{Card, Contender, Failure, Measure, ServerProcess, Serving};
 
 /// A channel of bytes each way for each client, and a thread of the server for each.
@@ -68,7 +68,7 @@ pub(crate) struct Clients {
     process: ServerProcess,
 }
 
-impl Server for Clients {
+impl CallServer for Clients {
     type Client = IpcClient;
 
     fn connect(&mut self) -> Result<IpcClient, Failure> {

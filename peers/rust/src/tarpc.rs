@@ -1,7 +1,7 @@
 //! tarpc, over a Unix socket, with its binary format.
 
 use futures::StreamExt;
-use tamtam_lab::calls::{self, Apart, Call, Client};
+use tamtam_lab::calls::{self, Call, Client, ServerApart};
 use tamtam_lab::{Card, Contender, Failure, Measure, PrivateFolder, Serving};
 use tarpc::client;
 use tarpc::context::{self, Context};
@@ -66,10 +66,10 @@ impl Contender for Tarpc {
 }
 
 impl Call for Tarpc {
-    type Server = Apart<TarpcClient>;
+    type Server = ServerApart<TarpcClient>;
 
     fn open(&self, _threads: usize) -> Result<Self::Server, Failure> {
-        Apart::start(NAME, |address| {
+        ServerApart::start(NAME, |address| {
             let runtime = Builder::new_current_thread().enable_all().build()?;
             let pages = runtime.block_on(async {
                 let transport = unix::connect(address, Bincode::default).await?;

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use tamtam_lab::calls::{self, Apart, Call, Client};
+use tamtam_lab::calls::{self, Call, Client, ServerApart};
 use tamtam_lab::{Card, Contender, Failure, Measure, Serving};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
@@ -72,10 +72,10 @@ impl Contender for Tonic {
 }
 
 impl Call for Tonic {
-    type Server = Apart<TonicClient>;
+    type Server = ServerApart<TonicClient>;
 
     fn open(&self, _threads: usize) -> Result<Self::Server, Failure> {
-        Apart::start(NAME, |address| {
+        ServerApart::start(NAME, |address| {
             let runtime = Builder::new_current_thread().enable_all().build()?;
             let pages = runtime.block_on(PagesClient::connect(address.to_owned()));
             Ok(TonicClient {

@@ -110,13 +110,7 @@ impl ServerProcess {
     /// # Errors
     /// It cannot be started, or it ends before it serves; why, it says itself on the standard error.
     pub fn start(name: &str) -> Result<Self, Failure> {
-        let mut command = Command::new(env::current_exe()?);
-        match TEST.get() {
-            None => command.args(["contender", COMMAND, name]),
-            Some(test) => command
-                .args([test, "--exact", "--nocapture", "--test-threads=1"])
-                .env(SERVE, name),
-        };
+        let mut command = Self::command(name)?;
         // Ctrl-C is for the lab alone: a server that it ended could not tidy up.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -136,6 +130,21 @@ impl ServerProcess {
             server.address = line.strip_prefix(READY).unwrap_or_default().to_owned();
         }
         Ok(server)
+    }
+
+    /// What starts this very program again, as the server of the contender `name`.
+    ///
+    /// # Errors
+    /// The system does not say where the program is.
+    pub fn command(name: &str) -> Result<Command, Failure> {
+        let mut command = Command::new(env::current_exe()?);
+        match TEST.get() {
+            None => command.args(["contender", COMMAND, name]),
+            Some(test) => command
+                .args([test, "--exact", "--nocapture", "--test-threads=1"])
+                .env(SERVE, name),
+        };
+        Ok(command)
     }
 
     /// Where it can be reached, as its contender wrote it.

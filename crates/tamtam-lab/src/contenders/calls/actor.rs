@@ -2,12 +2,12 @@
 
 use tamtam_actor::{Address, Pool, Reply};
 
-use crate::calls::{self, Call, Client, Server, answer};
+use crate::calls::{self, Call, CallServer, Client, answer};
 use crate::contenders::VERSION;
 use crate::{Card, Contender, Failure, Measure};
 
 /// What it is asked.
-pub(super) type Question = (Vec<u8>, Reply<Vec<u8>>);
+pub(super) type PageQuestion = (Vec<u8>, Reply<Vec<u8>>);
 
 /// One actor for all clients.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,7 @@ impl Call for AskedActor {
 /// The actor and its pool.
 #[derive(Debug)]
 pub(super) struct OnPool {
-    pub(super) address: Address<Question>,
+    pub(super) address: Address<PageQuestion>,
     _pool: Pool,
 }
 
@@ -47,7 +47,8 @@ impl OnPool {
     /// The actor that answers, on a pool of so many threads.
     pub(super) fn with_threads(threads: usize) -> Self {
         let pool = Pool::with_threads(threads);
-        let address = pool.spawn_fn(|(request, reply): Question, _| reply.send(answer(&request)));
+        let address =
+            pool.spawn_fn(|(request, reply): PageQuestion, _| reply.send(answer(&request)));
         OnPool {
             address,
             _pool: pool,
@@ -55,16 +56,16 @@ impl OnPool {
     }
 }
 
-impl Server for OnPool {
-    type Client = Address<Question>;
+impl CallServer for OnPool {
+    type Client = Address<PageQuestion>;
 
-    fn connect(&mut self) -> Result<Address<Question>, Failure> {
+    fn connect(&mut self) -> Result<Address<PageQuestion>, Failure> {
         Ok(self.address.clone())
     }
 }
 
 /// Here, and behind a link.
-impl Client for Address<Question> {
+impl Client for Address<PageQuestion> {
     fn call(&mut self, request: Vec<u8>) -> Result<Vec<u8>, Failure> {
         self.ask(|reply| (request, reply))
             .map_err(|error| Failure::Unverified(format!("the actor does not answer: {error}")))

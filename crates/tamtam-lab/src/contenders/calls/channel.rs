@@ -5,7 +5,7 @@ use std::thread;
 use tamtam_channel::{Receiver, Sender, bounded};
 
 use crate::Failure;
-use crate::calls::{Call, Client, Server, answer};
+use crate::calls::{Call, CallServer, Client, answer};
 
 /// A thread for each client, which takes requests out of one channel and puts its answers into another.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ impl Call for ThreadForEachClient {
     }
 }
 
-impl Server for ThreadForEachClient {
+impl CallServer for ThreadForEachClient {
     type Client = Channels;
 
     fn connect(&mut self) -> Result<Channels, Failure> {

@@ -1,6 +1,6 @@
 //! No server at all: a function.
 
-use crate::calls::{self, Call, Client, Server, answer};
+use crate::calls::{self, Call, CallServer, Client, answer};
 use crate::contenders::standard;
 use crate::{Card, Contender, Failure, Measure};
 
@@ -31,7 +31,7 @@ impl Call for Direct {
     }
 }
 
-impl Server for Direct {
+impl CallServer for Direct {
     type Client = Direct;
 
     fn connect(&mut self) -> Result<Direct, Failure> {

@@ -15,7 +15,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::calls::{self, Call, Client, Server, answer};
+use crate::calls::{self, Call, CallServer, Client, answer};
 use crate::{Card, Contender, Failure, Measure, ServerProcess, Serving};
 
 /// Those that the manifest asks for.
@@ -108,21 +108,21 @@ impl Call for Http {
 pub(super) struct HttpServer {
     connections: Connections,
     address: SocketAddr,
-    shared: Option<Arc<Mutex<Caller>>>,
+    shared: Option<Arc<Mutex<HttpCaller>>>,
     process: ServerProcess,
 }
 
-impl Server for HttpServer {
+impl CallServer for HttpServer {
     type Client = HttpClient;
 
     fn connect(&mut self) -> Result<HttpClient, Failure> {
         let keeps = self.connections != Connections::OneACall;
         if self.connections != Connections::One {
-            return Ok(HttpClient::Own(Caller::new(self.address, keeps)?));
+            return Ok(HttpClient::Own(HttpCaller::new(self.address, keeps)?));
         }
         let shared = match &self.shared {
             Some(shared) => Arc::clone(shared),
-            None => Arc::new(Mutex::new(Caller::new(self.address, keeps)?)),
+            None => Arc::new(Mutex::new(HttpCaller::new(self.address, keeps)?)),
         };
         self.shared = Some(Arc::clone(&shared));
         Ok(HttpClient::Shared(shared))
@@ -136,8 +136,8 @@ impl Server for HttpServer {
 /// A client, with its own connection or with that of all.
 #[derive(Debug)]
 pub(super) enum HttpClient {
-    Own(Caller),
-    Shared(Arc<Mutex<Caller>>),
+    Own(HttpCaller),
+    Shared(Arc<Mutex<HttpCaller>>),
 }
 
 impl Client for HttpClient {
@@ -154,16 +154,16 @@ impl Client for HttpClient {
 
 /// What makes requests: a runtime in the calling thread, and the connection that is kept.
 #[derive(Debug)]
-pub(super) struct Caller {
+pub(super) struct HttpCaller {
     runtime: Runtime,
     address: SocketAddr,
     keeps: bool,
     kept: Option<SendRequest<Full<Bytes>>>,
 }
 
-impl Caller {
+impl HttpCaller {
     fn new(address: SocketAddr, keeps: bool) -> Result<Self, Failure> {
-        Ok(Caller {
+        Ok(HttpCaller {
             runtime: Builder::new_current_thread().enable_io().build()?,
             address,
             keeps,

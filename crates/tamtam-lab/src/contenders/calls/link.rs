@@ -3,11 +3,11 @@
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
 
-use tamtam_actor::Address;
+use serde_bytes::ByteBuf;
+use tamtam_actor::{Address, Pool, Reply};
 use tamtam_link::{Link, carrier};
 
-use super::actor::{OnPool, Question};
-use crate::calls::{self, Call, Server};
+use crate::calls::{self, Call, CallServer, Client, answer};
 use crate::contenders::VERSION;
 use crate::{Card, Contender, Failure, Measure, Placement, PrivateFolder, ServerProcess, Serving};
 
@@ -35,15 +35,16 @@ impl Contender for ActorBehindLink {
         let folder = PrivateFolder::new()?;
         let path = folder.path().join("socket");
         let listener = UnixListener::bind(&path)?;
-        let actor = OnPool::with_threads(Placement::Free.threads());
-        let address = actor.address.clone();
+        let pool = Pool::with_threads(Placement::Free.threads());
+        let address =
+            pool.spawn_fn(|(request, reply): LinkQuestion, _| reply.send(answer(&request).into()));
         thread::Builder::new().spawn(move || {
             for socket in listener.incoming().flatten() {
                 // A link that is lost is the other side's to tell.
                 let _ = carrier::unix(Link::builder().root(&address), socket);
             }
         })?;
-        Ok(Serving::at(path.to_string_lossy(), (folder, actor)))
+        Ok(Serving::at(path.to_string_lossy(), (folder, pool)))
     }
 }
 
@@ -58,6 +59,18 @@ impl Call for ActorBehindLink {
     }
 }
 
+/// What it is asked.
+type LinkQuestion = (ByteBuf, Reply<ByteBuf>);
+
+impl Client for Address<LinkQuestion> {
+    fn call(&mut self, request: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        let answer = self.ask(|reply| (request.into(), reply));
+        let answer = answer
+            .map_err(|error| Failure::Unverified(format!("the actor does not answer: {error}")))?;
+        Ok(answer.into_vec())
+    }
+}
+
 /// This side of the link.
 #[derive(Debug)]
 pub(super) struct Linked {
@@ -65,10 +78,10 @@ pub(super) struct Linked {
     process: ServerProcess,
 }
 
-impl Server for Linked {
-    type Client = Address<Question>;
+impl CallServer for Linked {
+    type Client = Address<LinkQuestion>;
 
-    fn connect(&mut self) -> Result<Address<Question>, Failure> {
+    fn connect(&mut self) -> Result<Address<LinkQuestion>, Failure> {
         Ok(self.link.root())
     }
 

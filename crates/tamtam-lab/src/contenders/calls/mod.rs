@@ -1,8 +1,7 @@
 //! Ways of calling a server for the experiment `calls`, one small file each: in this process, and in another one.
 //!
-//! Those of ours are the contenders `channel`, which is there for other experiments, too, `actor` and `link`. The others are
-//! what the systems and the standard library have, and HTTP. What an actor in a process of its own costs is one more file
-//! like `link`.
+//! Those of ours are the contenders `channel`, which is there for other experiments, too, `actor`, `link` and `process`. The others are
+//! what the systems and the standard library have, and HTTP.
 
 mod actor;
 mod channel;
@@ -13,6 +12,8 @@ mod http;
 mod link;
 #[cfg(unix)]
 mod pipe;
+#[cfg(target_os = "linux")]
+mod process;
 mod tcp;
 #[cfg(unix)]
 mod unix_socket;
@@ -27,6 +28,8 @@ pub(super) const ALL: &[&dyn Contender] = &[
     &actor::AskedActor,
     #[cfg(unix)]
     &link::ActorBehindLink,
+    #[cfg(target_os = "linux")]
+    &process::ActorInProcess,
     #[cfg(unix)]
     &unix_socket::UnixSocket,
     #[cfg(unix)]
@@ -44,7 +47,7 @@ pub(super) const ALL: &[&dyn Contender] = &[
 mod tests {
     use std::path::Path;
 
-    use crate::calls::{Call, Client, Server};
+    use crate::calls::{Call, CallServer, Client};
 
     fn ends_with_the_last_hold(contender: impl Call) {
         crate::serve_by_test("contenders::tests::serves");

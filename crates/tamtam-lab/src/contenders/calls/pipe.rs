@@ -9,7 +9,7 @@ use std::thread;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
-use crate::calls::{self, Apart, Call, Framed, serve_frames};
+use crate::calls::{self, Call, Framed, ServerApart, serve_frames};
 use crate::contenders::standard;
 use crate::{Card, Contender, Failure, Measure, PrivateFolder, Serving};
 
@@ -55,10 +55,10 @@ impl Contender for NamedPipes {
 }
 
 impl Call for NamedPipes {
-    type Server = Apart<Framed<File, File>>;
+    type Server = ServerApart<Framed<File, File>>;
 
     fn open(&self, _threads: usize) -> Result<Self::Server, Failure> {
-        Apart::start(NAME, |address| {
+        ServerApart::start(NAME, |address| {
             static CLIENT: AtomicUsize = AtomicUsize::new(0);
             let client = CLIENT.fetch_add(1, Ordering::Relaxed) % CLIENTS;
             let pair = Pair::of(Path::new(address), client);

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::thread;
 
-use crate::calls::{self, Apart, Call, Framed, serve_frames};
+use crate::calls::{self, Call, Framed, ServerApart, serve_frames};
 use crate::contenders::standard;
 use crate::{Card, Contender, Failure, Measure, Serving};
 
@@ -45,10 +45,10 @@ impl Contender for Tcp {
 }
 
 impl Call for Tcp {
-    type Server = Apart<Framed<TcpStream, TcpStream>>;
+    type Server = ServerApart<Framed<TcpStream, TcpStream>>;
 
     fn open(&self, _threads: usize) -> Result<Self::Server, Failure> {
-        Apart::start(NAME, |address| {
+        ServerApart::start(NAME, |address| {
             let socket = TcpStream::connect(address)?;
             socket.set_nodelay(true)?;
             Ok(Framed::new(socket.try_clone()?, socket))

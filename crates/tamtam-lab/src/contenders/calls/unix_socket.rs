@@ -4,7 +4,7 @@ use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
 
-use crate::calls::{self, Apart, Call, Framed, serve_frames};
+use crate::calls::{self, Call, Framed, ServerApart, serve_frames};
 use crate::contenders::standard;
 use crate::{Card, Contender, Failure, Measure, PrivateFolder, Serving};
 
@@ -46,10 +46,10 @@ impl Contender for UnixSocket {
 }
 
 impl Call for UnixSocket {
-    type Server = Apart<Framed<UnixStream, UnixStream>>;
+    type Server = ServerApart<Framed<UnixStream, UnixStream>>;
 
     fn open(&self, _threads: usize) -> Result<Self::Server, Failure> {
-        Apart::start(NAME, |address| {
+        ServerApart::start(NAME, |address| {
             let socket = UnixStream::connect(address)?;
             Ok(Framed::new(socket.try_clone()?, socket))
         })

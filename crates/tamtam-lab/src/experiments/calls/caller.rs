@@ -11,17 +11,17 @@ const RECORDS_OF_A_SET: u64 = 8_000_000;
 
 /// A client with its work.
 #[derive(Debug)]
-pub(super) struct Caller<C> {
+pub(super) struct CallingClient<C> {
     client: C,
     /// What comes next.
     request: Request,
     done: Done,
 }
 
-impl<C: Client> Caller<C> {
+impl<C: Client> CallingClient<C> {
     /// The client `number`, which asks for so many `records` at a time, of sets that no other client asks for.
     pub(super) fn new(client: C, number: usize, records: u64) -> Self {
-        Caller {
+        CallingClient {
             client,
             request: Request {
                 set: 1 + number as u64,

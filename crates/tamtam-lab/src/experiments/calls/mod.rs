@@ -33,9 +33,9 @@ use crate::measure::passes::LONGEST_CHUNK;
 use crate::measure::seats::Seats;
 use crate::measure::usage::{Usage, metrics_between};
 use crate::{Conditions, Failure, Measure, Measurement, Metric, Placement, ServerProcess, Variant};
-use caller::Caller;
+use caller::CallingClient;
 
-pub use apart::Apart;
+pub use apart::ServerApart;
 pub use framed::{Framed, serve_frames};
 pub use work::answer;
 
@@ -48,7 +48,7 @@ const RECORDS: u64 = 60;
 /// A way of calling a server.
 pub trait Call: Copy + 'static {
     /// The server, as its clients see it.
-    type Server: Server;
+    type Server: CallServer;
 
     /// Starts a server that answers each request by [`answer`]. One in this process that has a pool for it gives that
     /// `threads` threads.
@@ -59,7 +59,7 @@ pub trait Call: Copy + 'static {
 }
 
 /// A server that runs; it ends when it is dropped.
-pub trait Server {
+pub trait CallServer {
     /// What calls it.
     type Client: Client;
 
@@ -71,6 +71,12 @@ pub trait Server {
 
     /// The server's process, if that is another one.
     fn process(&mut self) -> Option<&mut ServerProcess> {
+        None
+    }
+
+    /// What its processes have used of the machine so far, if they are others and not [that](CallServer::process): nanoseconds of
+    /// processors, voluntary and involuntary switches.
+    fn used(&mut self) -> Option<[u64; 3]> {
         None
     }
 }
@@ -111,7 +117,7 @@ fn run<C: Call>(
 
     let begin = Instant::now();
     let mut server = contender.open(placement.threads())?;
-    let caller = |number, client| Caller::new(client, number, conditions.variant.count);
+    let caller = |number, client| CallingClient::new(client, number, conditions.variant.count);
     let mut callers = vec![caller(0, server.connect()?)];
     callers[0].call()?;
     let first_call = begin.elapsed();
@@ -160,9 +166,9 @@ struct Done {
 }
 
 /// Lets all `callers` call at once, each in a thread of its own, for as long as `limit`.
-fn pass<S: Server>(
+fn pass<S: CallServer>(
     server: &mut S,
-    callers: &mut [Caller<S::Client>],
+    callers: &mut [CallingClient<S::Client>],
     limit: Duration,
 ) -> Result<Passed, Failure> {
     thread::scope(|scope| {
@@ -216,7 +222,7 @@ fn pass<S: Server>(
 }
 
 /// Calls for as long as `limit`, at least once; returns when the last answer had come.
-fn call_for<C: Client>(caller: &mut Caller<C>, limit: Duration) -> Result<Instant, Failure> {
+fn call_for<C: Client>(caller: &mut CallingClient<C>, limit: Duration) -> Result<Instant, Failure> {
     let begin = Instant::now();
     // All calls are one batch: what counts is how many there are.
     let mut pace = Pace::start(u64::MAX, limit, LONGEST_CHUNK);
@@ -232,10 +238,28 @@ fn call_for<C: Client>(caller: &mut Caller<C>, limit: Duration) -> Result<Instan
 }
 
 /// What this process and the server's have used so far.
-fn usage(server: &mut impl Server) -> Option<Usage> {
+fn usage(server: &mut impl CallServer) -> Option<Usage> {
     let here = Usage::of_process()?;
-    match server.process() {
-        Some(process) => Some(here + process.usage()?),
+    if let Some(process) = server.process() {
+        return Some(here + process.usage()?);
+    }
+    match server.used() {
+        Some([cpu, voluntary, involuntary]) => {
+            let there = Usage {
+                cpu: Duration::from_nanos(cpu),
+                voluntary,
+                involuntary,
+            };
+            Some(here + there)
+        }
         None => Some(here),
     }
+}
+
+/// What this process has used so far, as [`CallServer::used`] says it.
+#[cfg(feature = "contenders")]
+pub(crate) fn used() -> Option<[u64; 3]> {
+    let used = Usage::of_process()?;
+    let cpu = u64::try_from(used.cpu.as_nanos()).ok()?;
+    Some([cpu, used.voluntary, used.involuntary])
 }

@@ -42,7 +42,7 @@ impl Call for Faulty {
     }
 }
 
-impl Server for Faulty {
+impl CallServer for Faulty {
     type Client = FaultyClient;
 
     fn connect(&mut self) -> Result<FaultyClient, Failure> {

@@ -52,7 +52,7 @@ impl Request {
             set: self.set,
             offset: self.offset,
             records: numbers
-                .map(|id| Due::of(self.set, id))
+                .map(|id| PageDue::of(self.set, id))
                 .map(|due| due.record())
                 .collect(),
         }
@@ -77,7 +77,7 @@ impl Request {
             ));
         }
         for (record, id) in page.records.iter().zip(self.offset..) {
-            let due = Due::of(self.set, id);
+            let due = PageDue::of(self.set, id);
             if !due.is(record) {
                 return Err(format!("{record:?} came where {:?} was due", due.record()));
             }
@@ -87,7 +87,7 @@ impl Request {
 }
 
 /// What a record is to hold. Its name is in two parts, so that a record can be compared without making another one.
-struct Due {
+struct PageDue {
     id: u64,
     name: [&'static str; 2],
     x: f64,
@@ -95,13 +95,13 @@ struct Due {
     colour: u32,
 }
 
-impl Due {
+impl PageDue {
     fn of(set: u64, id: u64) -> Self {
         let mixed = mix(set.rotate_left(32) ^ id);
         let bits = |from: u32, count: u32| (mixed >> from) & ((1 << count) - 1);
         // Quarters, which JSON carries exactly.
         let coordinate = |bits: u64| (bits as f64 - 8192.0) / 4.0;
-        Due {
+        PageDue {
             id,
             name: [FIRST[bits(0, 3) as usize], LAST[bits(3, 3) as usize]],
             x: coordinate(bits(6, 14)),

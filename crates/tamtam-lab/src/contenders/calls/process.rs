@@ -1,0 +1,125 @@
+//! An actor in a process of its own, or in several that share the calls.
+
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+use tamtam_actor::{Actor, Address, Context, Reply};
+use tamtam_process::{Process, Remote};
+
+use crate::calls::{self, Call, CallServer, Client, answer};
+use crate::contenders::VERSION;
+use crate::{Card, Contender, Failure, Measure, ServerProcess, Serving};
+
+/// As many processes as the placement has processors, behind one address.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ActorInProcess;
+
+const NAME: &str = "process";
+
+impl Contender for ActorInProcess {
+    fn card(&self) -> Card {
+        Card {
+            name: NAME,
+            version: VERSION,
+            ours: true,
+            about: "an actor in a process of its own for each processor, behind one address, which all clients ask",
+        }
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        calls::measures(*self)
+    }
+
+    fn serve(&self) -> Result<Serving, Failure> {
+        // In a worker this does not return.
+        tamtam_process::start(|workers| {
+            workers.add::<Answerer>();
+        });
+        Err(Failure::Unverified(
+            "this process was started by hand, and not for an actor".to_owned(),
+        ))
+    }
+}
+
+impl Call for ActorInProcess {
+    type Server = Answerers;
+
+    fn open(&self, threads: usize) -> Result<Answerers, Failure> {
+        let workers = (0..threads.max(1)).map(|_| {
+            let worker = Process::from(ServerProcess::command(NAME)?).spawn::<Answerer>(());
+            worker.map_err(|error| Failure::Unverified(error.to_string()))
+        });
+        Ok(Answerers {
+            workers: workers.collect::<Result<_, _>>()?,
+            clients: 0,
+        })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) enum Asked {
+    Call(ByteBuf, Reply<ByteBuf>),
+    Usage(Reply<Option<[u64; 3]>>),
+}
+
+/// The actor in the process.
+struct Answerer;
+
+impl Remote for Answerer {
+    type Config = ();
+    const NAME: &'static str = NAME;
+
+    fn create(
+        (): (),
+        _: &mut Context<Self>,
+    ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(Answerer)
+    }
+}
+
+impl Actor for Answerer {
+    type Message = Asked;
+
+    fn handle(&mut self, message: Asked, _: &mut Context<Self>) {
+        match message {
+            Asked::Call(request, reply) => reply.send(answer(&request).into()),
+            Asked::Usage(reply) => reply.send(calls::used()),
+        }
+    }
+}
+
+/// The processes, of which each client calls one.
+#[derive(Debug)]
+pub(super) struct Answerers {
+    workers: Vec<Address<Asked>>,
+    clients: usize,
+}
+
+impl CallServer for Answerers {
+    type Client = Address<Asked>;
+
+    fn connect(&mut self) -> Result<Address<Asked>, Failure> {
+        self.clients += 1;
+        Ok(self.workers[self.clients % self.workers.len()].clone())
+    }
+
+    fn used(&mut self) -> Option<[u64; 3]> {
+        let mut sum = [0; 3];
+        for worker in &self.workers {
+            let used = worker.ask(Asked::Usage).ok()??;
+            for (sum, used) in sum.iter_mut().zip(used) {
+                *sum += used;
+            }
+        }
+        Some(sum)
+    }
+}
+
+impl Client for Address<Asked> {
+    fn call(&mut self, request: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        let answer = self.ask(|reply| Asked::Call(request.into(), reply));
+        let answer = answer.map_err(|error| {
+            Failure::Unverified(format!("the process does not answer: {error}"))
+        })?;
+        Ok(answer.into_vec())
+    }
+}
