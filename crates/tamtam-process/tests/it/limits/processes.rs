@@ -278,14 +278,6 @@ fn a_priority_is_changed() {
 }
 
 #[test]
-fn a_priority_of_all_is_changed() {
-    to_a_thread("a_priority_of_all_is_changed", |_| {
-        // The group of processes that it belongs to.
-        call(libc::SYS_setpriority, [1, 0, 5]).map(drop)
-    });
-}
-
-#[test]
 fn an_order_of_reading_is_changed() {
     to_a_thread("an_order_of_reading_is_changed", |thread| {
         let (process, idle) = (1, 3 << 13);
