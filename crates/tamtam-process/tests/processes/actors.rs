@@ -42,6 +42,8 @@ pub(crate) enum Count {
     /// Takes so many bytes of memory, and holds them.
     Fill(usize, Reply<()>),
     Stdin(Reply<u64>),
+    /// Whether a file can be read, and another program started.
+    Reach(String, Reply<(bool, bool)>),
     Stop,
 }
 
@@ -97,6 +99,11 @@ impl Actor for Counter {
             Count::Stdin(reply) => {
                 let read = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
                 reply.send(read.unwrap());
+            }
+            Count::Reach(path, reply) => {
+                let reads = std::fs::read(path).is_ok();
+                let starts = std::process::Command::new("/bin/true").status();
+                reply.send((reads, starts.is_ok_and(|status| status.success())));
             }
             Count::Stop => cx.stop(),
         }

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use tamtam_actor::{AskError, EndReason, Overflow, Pool, Reply};
-use tamtam_process::{Process, SpawnError};
+use tamtam_process::{Limits, Process, SpawnError};
 
 use crate::actors::{Chain, Count, Counter, Hold, Holder, Unfit, this_program};
 use crate::until;
@@ -26,6 +26,8 @@ crate::tests! { "lives":
     processes_have_processes
     one_that_holds_gets_no_further_message
     it_works_after_the_file_was_replaced
+    limits_hold_in_the_process
+    one_that_cannot_have_its_limits_says_so
     an_idle_process_uses_no_time
     nothing_is_left_behind
 }
@@ -319,6 +321,50 @@ pub(crate) fn replace_if_asked() {
     let counter = Process::spawn::<Counter>(42).unwrap();
     println!("replaced: {}", counter.ask(Count::Read).unwrap());
     std::process::exit(0);
+}
+
+fn limits_hold_in_the_process() {
+    let reach = |reply| Count::Reach("/etc/passwd".to_owned(), reply);
+    assert_eq!(counter().ask(reach), Ok((true, true)));
+    let limits = Limits::new().untrusted().memory(1 << 30);
+    let (limited, handle) = Process::spawner()
+        .limits(limits)
+        .spawn_with_handle::<Counter>(5)
+        .unwrap();
+    assert_eq!(limited.ask(reach), Ok((false, false)));
+    // What a worker needs is left to it: memory, threads, the link, and another process after a death.
+    let bytes = vec![7; 1_000_000];
+    assert_eq!(
+        limited.ask(|reply| Count::Bytes(bytes.clone(), reply)),
+        Ok(bytes)
+    );
+    let pool = Pool::with_threads(1);
+    let helper = pool.spawn_fn(|reply: Reply<u64>, _| reply.send(11));
+    assert_eq!(limited.ask(|reply| Count::AskBack(helper, reply)), Ok(11));
+    handle.kill();
+    assert_eq!(limited.ask(reach), Ok((false, false)));
+    // More memory than it may have kills it, and not this process.
+    let filled = limited.ask(|reply| Count::Fill(2 << 30, reply));
+    assert_eq!(
+        filled,
+        Err(AskError::ProcessEnded(tamtam_actor::ProcessEnd::Killed(6)))
+    );
+}
+
+fn one_that_cannot_have_its_limits_says_so() {
+    let limits = Limits::new().read("/no/such/folder");
+    let refused = Process::spawner()
+        .limits(limits)
+        .spawn::<Counter>(5)
+        .unwrap();
+    match refused.ask(Count::Read) {
+        Err(AskError::Unreachable(failure)) => {
+            let text = failure.text();
+            assert!(text.contains("its limits cannot be set"), "{text}");
+            assert!(text.contains("/no/such/folder"), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Processor time of a process so far, in clock ticks of 10 ms.
