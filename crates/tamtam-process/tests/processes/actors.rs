@@ -1,6 +1,7 @@
 //! The actors that the tests have processes for.
 
 use std::error::Error;
+use std::io::Write;
 
 use serde::{Deserialize, Serialize};
 use tamtam_actor::{Actor, Address, Context, Reply};
@@ -42,6 +43,8 @@ pub(crate) enum Count {
     /// Takes so many bytes of memory, and holds them.
     Fill(usize, Reply<()>),
     Stdin(Reply<u64>),
+    /// Writes the number behind those that are in the file.
+    Log(String, u64),
     /// Whether a file can be read, and another program started.
     Reach(String, Reply<(bool, bool)>),
     Stop,
@@ -99,6 +102,10 @@ impl Actor for Counter {
             Count::Stdin(reply) => {
                 let read = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
                 reply.send(read.unwrap());
+            }
+            Count::Log(path, number) => {
+                let file = std::fs::OpenOptions::new().append(true).open(path);
+                file.unwrap().write_all(&number.to_le_bytes()).unwrap();
             }
             Count::Reach(path, reply) => {
                 let reads = std::fs::read(path).is_ok();
