@@ -335,6 +335,10 @@ impl<M> Address<M> {
                 }
             }
         }
+        #[cfg(feature = "serde")]
+        if crate::waits::is_far(self.id()) {
+            return self.wait_afar(&waiting, answer, deadline);
+        }
         self.wait_for(answer, deadline)
             .unwrap_or(Err(AskError::TimedOut))
     }

@@ -22,7 +22,7 @@
 // | 4 | task | what is due, where it gets its turn, and what a thread does that waits |
 // | 3 | mailbox, time | queues and their policies; clock, wheel and timers |
 // | 2 | observe | records, snapshots, what is told |
-// | 1 | ended, waits | how actors end; who waits for whom |
+// | 1 | ended, waits | how actors end; who waits for whom, also through other processes |
 // | 0 | id, memory, wire | the number and the name of an actor; slabs; values as bytes |
 
 mod actor;

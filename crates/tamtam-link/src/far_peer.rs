@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use tamtam_actor::link::{Encode, FarActor, FarCell};
+use tamtam_actor::link::{Encode, FarActor, FarCell, Probe};
 use tamtam_actor::{LinkFailure, Refusal};
 
 use crate::core::{BodyKind, Core, lost};
@@ -59,6 +59,12 @@ impl FarActor for FarPeer {
         if let Some(core) = self.core.upgrade() {
             let times = self.received.load(Ordering::Relaxed);
             core.release_there(self.number, self.generation, &self.received, times);
+        }
+    }
+
+    fn probe(&self, probe: Probe) {
+        if let Some(core) = self.core.upgrade() {
+            core.write_of(self.generation, &Frame::Probe(self.number, probe));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use tamtam_actor::ProcessEnd;
-use tamtam_actor::link::{FarEnd, FarFailure};
+use tamtam_actor::link::{FarEnd, FarFailure, Probe};
 
 use crate::bytes::{Input, Result, put_number, put_numbers, put_text};
 use crate::error::LinkEnd;
@@ -59,6 +59,8 @@ pub(crate) enum Frame<'a> {
     Release(u64, u64),
     /// So many more of the messages to that actor are done with.
     Confirm(u64, u64),
+    /// Looks for circles of waits: along those of that actor.
+    Probe(u64, Probe),
     /// The actor's end is of interest also when no address is left.
     Watch(u64),
     Ended(u64, FarEnd),
@@ -78,6 +80,7 @@ const STOP: u8 = 8;
 const FINISH: u8 = 9;
 const GOODBYE: u8 = 10;
 const CONFIRM: u8 = 11;
+const PROBE: u8 = 12;
 
 impl Frame<'_> {
     /// Appends the frame with its length.
@@ -112,6 +115,15 @@ impl Frame<'_> {
             Frame::Confirm(actor, count) => {
                 put_actor(CONFIRM, *actor, bytes);
                 put_number(*count, bytes);
+            }
+            Frame::Probe(actor, probe) => {
+                put_actor(PROBE, *actor, bytes);
+                put_number(probe.process, bytes);
+                put_number(probe.wait, bytes);
+                put_number(probe.path.len() as u64, bytes);
+                for name in &probe.path {
+                    put_text(name, bytes);
+                }
             }
             Frame::Watch(actor) => put_actor(WATCH, *actor, bytes),
             Frame::Ended(actor, end) => {
@@ -187,6 +199,7 @@ impl Frame<'_> {
             FAILED => Frame::Failed(input.number("a reply")?, read_failure(&mut input)?),
             RELEASE => Frame::Release(input.number("an actor")?, input.number("a count")?),
             CONFIRM => Frame::Confirm(input.number("an actor")?, input.number("a count")?),
+            PROBE => Frame::Probe(input.number("an actor")?, read_probe(&mut input)?),
             WATCH => Frame::Watch(input.number("an actor")?),
             ENDED => Frame::Ended(input.number("an actor")?, read_end(&mut input)?),
             STOP => Frame::Stop(input.number("an actor")?),
@@ -208,6 +221,18 @@ fn offers(input: &mut Input<'_>) -> Result<Vec<Offer>> {
         })
     };
     (0..count).map(offer).collect()
+}
+
+fn read_probe(input: &mut Input<'_>) -> Result<Probe> {
+    let process = input.number("the process that a probe is from")?;
+    let wait = input.number("the wait that it is from")?;
+    let count = input.count(1, "the way that it has come")?;
+    let path = (0..count).map(|_| input.text("a name on its way").map(str::to_owned));
+    Ok(Probe {
+        process,
+        wait,
+        path: path.collect::<Result<_>>()?,
+    })
 }
 
 fn put_actor(kind: u8, actor: u64, bytes: &mut Vec<u8>) {
@@ -350,6 +375,7 @@ mod tests {
     use super::*;
 
     fn all() -> Vec<Frame<'static>> {
+        let text = || "said".to_owned();
         let body = Body {
             replies: vec![7, 300].into(),
             exports: [(1, 0), (1, 0), (u64::MAX, 200)]
@@ -358,7 +384,6 @@ mod tests {
                 .into(),
             payload: b"payload",
         };
-        let text = || "said".to_owned();
         let mut all = vec![
             Frame::Hello(Hello {
                 program: "resizer",
@@ -374,6 +399,14 @@ mod tests {
             Frame::Answer(9, body),
             Frame::Release(3, 2),
             Frame::Confirm(3, 200),
+            Frame::Probe(
+                3,
+                Probe {
+                    process: u64::MAX,
+                    wait: 7,
+                    path: vec!["one".to_owned(), text()],
+                },
+            ),
             Frame::Watch(3),
             Frame::Stop(3),
             Frame::Finish(3),

@@ -181,6 +181,12 @@ impl Inbound {
                 Some(held) => held.push_back(Held::Release(times)),
                 None => self.release(actor, times)?,
             },
+            Frame::Probe(actor, probe) => {
+                // One whose address was given up meanwhile is waited for by no thread.
+                if let Some(exported) = core.exported(actor) {
+                    tamtam_actor::link::probe_arrived(exported.id(), probe);
+                }
+            }
             Frame::Confirm(actor, count) => core.confirmed(actor, count)?,
             Frame::Watch(actor) => {
                 if !core.lock().exports.watch(actor) {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use tamtam_actor::link::{Encode, FarActor, FarCell, FarHold, Watching};
+use tamtam_actor::link::{Encode, FarActor, FarCell, FarHold, Probe, Watching};
 use tamtam_actor::{Address, LinkFailure, Refusal, Time};
 use tamtam_link::Link;
 
@@ -121,6 +121,11 @@ impl FarActor for Among {
         let members = std::mem::take(&mut *lock(&self.0.members));
         let watching = std::mem::take(&mut *lock(&self.0.watching));
         drop((members, watching));
+    }
+
+    fn probe(&self, probe: Probe) {
+        // One of them has the question.
+        self.0.each(|cell| cell.far().probe(probe.clone()));
     }
 
     fn before_wait(&self) {

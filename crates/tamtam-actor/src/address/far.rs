@@ -14,8 +14,9 @@ use crate::cell::{AnyActor, Door, FarCell};
 use crate::error::{AskError, TellError};
 use crate::id::ActorId;
 use crate::mailbox::{Level, Loss, Receipt, Reserved, WhenNoRoom};
-use crate::reply::{AskedBy, ThreadAnswer};
+use crate::reply::{Answer, AskedBy, ThreadAnswer};
 use crate::task::ThreadWait;
+use crate::waits::{FIRST_PROBE, LONGEST_PAUSE, Waiting};
 
 /// An address of the actor, among others: when the last one is gone, the other process is told.
 #[derive(Debug)]
@@ -90,6 +91,33 @@ impl<M> Address<M> {
     /// As [`try_tell`](Address::try_tell), for a message whose sender waits at the other end of a link.
     pub(crate) fn tell_from_afar(&self, message: M) -> Result<(), TellError<M>> {
         self.push(message, WhenNoRoom::Above)
+    }
+
+    /// Waits for an answer in a turn of an actor, and looks now and then whether the actor in the other process waits for that one
+    /// in turn.
+    pub(super) fn wait_afar<R: Send + 'static>(
+        &self,
+        waiting: &Waiting,
+        answer: &Answer<R>,
+        deadline: Option<Instant>,
+    ) -> Result<R, AskError> {
+        let mut pause = FIRST_PROBE;
+        loop {
+            let look = Instant::now() + pause;
+            let is_last = deadline.is_some_and(|deadline| deadline <= look);
+            let until = if is_last { deadline } else { Some(look) };
+            if let Some(answered) = self.wait_for(answer, until) {
+                return answered;
+            }
+            if is_last {
+                return Err(AskError::TimedOut);
+            }
+            if let Some(cycle) = waiting.found() {
+                return Err(AskError::Cycle(cycle));
+            }
+            waiting.probe(self.id());
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
     }
 
     /// Whether the actor has no turn and none is due; one in another process counts as such.

@@ -1,7 +1,7 @@
 //! The near side of an actor in another process: its number here, who watches it, and what a link does for it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use tamtam_wait::{Source, contain};
@@ -14,6 +14,7 @@ use crate::id::ActorId;
 use crate::mailbox::{DeadLetter, Loss, Reserved, WhenNoRoom, tell_of};
 use crate::observe::told;
 use crate::time::Time;
+use crate::waits::{FarWaits, Probe, enlist, strike};
 
 /// Writes a message behind the bytes given.
 pub type Encode<'a> = &'a mut dyn FnMut(&mut Vec<u8>) -> Result<(), String>;
@@ -42,6 +43,11 @@ pub trait FarActor: Send + Sync {
 
     /// The last address is gone here.
     fn release(&self);
+
+    /// Sends a probe on along the waits of the actor.
+    fn probe(&self, probe: Probe) {
+        drop(probe);
+    }
 
     /// This thread is about to wait for the actor.
     fn before_wait(&self) {}
@@ -87,7 +93,7 @@ impl FarCell {
         if let Some(name) = name {
             life.set_name(name);
         }
-        Arc::new(FarCell {
+        let cell = Arc::new(FarCell {
             id: ActorId::next(),
             life,
             message_type,
@@ -97,7 +103,10 @@ impl FarCell {
             room: FarRoom::new(),
             time,
             far,
-        })
+        });
+        let waits: Weak<dyn FarWaits> = Arc::downgrade(&cell) as _;
+        enlist(cell.id, waits);
+        cell
     }
 
     /// The number that the actor has in this process.
@@ -213,6 +222,18 @@ impl FarCell {
             name: self.life.name(),
             reason,
         }
+    }
+}
+
+impl FarWaits for FarCell {
+    fn probe(&self, probe: Probe) {
+        self.far.probe(probe);
+    }
+}
+
+impl Drop for FarCell {
+    fn drop(&mut self) {
+        strike(self.id);
     }
 }
 

@@ -17,6 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use crate::address::FarHold;
 pub use crate::cell::{Encode, FarActor, FarCell};
 pub use crate::reply::PendingReply;
+pub use crate::waits::Probe;
 pub use crate::wire::{decode, encode};
 
 use crate::address::Address;
@@ -265,6 +266,11 @@ pub fn export<M: DeserializeOwned + Send + 'static>(address: &Address<M>) -> Arc
 /// The address of an actor at the other end of a link.
 pub fn address<M: Serialize + 'static>(hold: Arc<FarHold>) -> Address<M> {
     Address::far(hold)
+}
+
+/// A probe has come to this actor: it is passed on along its waits, or has come back.
+pub fn probe_arrived(at: ActorId, probe: Probe) {
+    crate::waits::arrived(at, probe);
 }
 
 /// What holds the actor of an address, if it is in another process and messages go there as they are.

@@ -15,6 +15,21 @@ pub(crate) enum HeldWait {
     Plain(#[allow(dead_code)] Option<Waiting>),
     /// An actor keeps messages back for it in a circle, and looks again when this is ready.
     InCircle(Waiting, Closed, Pin<Box<dyn Future<Output = ()> + Send>>),
+    /// An actor keeps messages back for it, and waits for one in another process: it sends a probe when this is ready, and looks
+    /// what the last one has found. So long is the pause after that.
+    #[cfg(feature = "serde")]
+    Far(
+        Waiting,
+        Pin<Box<dyn Future<Output = ()> + Send>>,
+        core::time::Duration,
+    ),
+}
+
+#[cfg(feature = "serde")]
+fn pause(pause: core::time::Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        let _ = tamtam_channel::after(pause).recv_async().await;
+    })
 }
 
 impl HeldWait {
@@ -27,9 +42,15 @@ impl HeldWait {
         question: impl FnOnce() -> Arc<dyn OpenQuestion>,
     ) -> Option<Cycle> {
         match self {
-            HeldWait::New => self.begin(to, question).or_else(|| self.look_again(cx)),
+            HeldWait::New => self.begin(to, question).or_else(|| match self {
+                #[cfg(feature = "serde")]
+                HeldWait::Far(..) => self.look_afar(cx, to),
+                _ => self.look_again(cx),
+            }),
             HeldWait::Plain(_) => None,
             HeldWait::InCircle(..) => self.look_again(cx),
+            #[cfg(feature = "serde")]
+            HeldWait::Far(..) => self.look_afar(cx, to),
         }
     }
 
@@ -45,6 +66,10 @@ impl HeldWait {
         };
         let (waiting, closed) = Waiting::begin(holder, to, question());
         *self = match closed {
+            #[cfg(feature = "serde")]
+            None if super::is_far(to) => {
+                HeldWait::Far(waiting, pause(super::FIRST_PROBE), super::FIRST_PROBE)
+            }
             None => HeldWait::Plain(Some(waiting)),
             Some(closed) if closed.is_certain() => return Some(closed.cycle),
             Some(closed) => HeldWait::InCircle(
@@ -71,6 +96,23 @@ impl HeldWait {
             *self = HeldWait::Plain(Some(waiting));
         }
         found
+    }
+
+    /// Looks what a probe has found, and sends the next one, when it is time.
+    #[cfg(feature = "serde")]
+    fn look_afar(&mut self, cx: &mut Context<'_>, to: ActorId) -> Option<Cycle> {
+        let HeldWait::Far(waiting, timer, length) = self else {
+            return None;
+        };
+        while timer.as_mut().poll(cx).is_ready() {
+            if let Some(cycle) = waiting.found() {
+                return Some(cycle);
+            }
+            waiting.probe(to);
+            *timer = pause(*length);
+            *length = (*length * 2).min(super::LONGEST_PAUSE);
+        }
+        None
     }
 
     /// The wait is over.

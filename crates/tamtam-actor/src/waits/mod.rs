@@ -11,6 +11,8 @@
 //! outside, who will answer. So it counts as a deadlock only if it still stands after a while. A question of an actor
 //! to itself counts at once.
 
+#[cfg(feature = "serde")]
+mod far;
 mod held;
 
 use core::cell::Cell as PlainCell;
@@ -21,6 +23,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::id::{ActorId, Called, name_of};
 
+#[cfg(feature = "serde")]
+pub use far::Probe;
+#[cfg(feature = "serde")]
+pub(crate) use far::{FIRST_PROBE, FarWaits, LONGEST_PAUSE, arrived, enlist, is_far, strike};
 pub(crate) use held::HeldWait;
 
 /// A circle of waits that stands for so long is a deadlock.
@@ -97,6 +103,8 @@ struct CircleMembers {
     actors: Vec<ActorId>,
     /// In the same order.
     names: Vec<Option<Arc<str>>>,
+    /// It goes through other processes: their actors have no numbers here, and all are known by what a probe says of them.
+    is_told: bool,
 }
 
 impl Cycle {
@@ -114,6 +122,12 @@ impl Cycle {
 
 impl fmt::Display for Cycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.members.is_told {
+            for name in self.names().flatten() {
+                write!(f, "{name} -> ")?;
+            }
+            return f.write_str(self.names().flatten().next().unwrap_or_default());
+        }
         let called = || self.actors().iter().zip(self.names());
         for (actor, name) in called() {
             write!(f, "{} -> ", Called(*actor, name))?;
@@ -249,6 +263,7 @@ impl Graph {
                 members: Arc::new(CircleMembers {
                     names: actors.iter().copied().map(name_of).collect(),
                     actors,
+                    is_told: false,
                 }),
             },
             numbers,

@@ -1,6 +1,7 @@
 //! What programs see of a link, over each carrier.
 
 mod carriers;
+mod circles;
 mod conformance;
 mod cut;
 mod fate;

@@ -16,6 +16,7 @@ crate::tests! { "lives":
     order_holds_in_both_directions
     large_messages_go_both_ways_at_once
     a_handler_may_wait_for_an_actor_of_the_parent
+    a_circle_of_waits_through_a_process_ends
     it_ends_with_its_last_address_when_all_is_handled
     it_stops_and_finishes
     an_actor_that_cannot_be_made_says_why
@@ -102,6 +103,35 @@ fn a_handler_may_wait_for_an_actor_of_the_parent() {
     for expected in 1..=200 {
         let answer = counter.ask(|reply| Count::AskBack(helper.clone(), reply));
         assert_eq!(answer, Ok(expected));
+    }
+}
+
+fn a_circle_of_waits_through_a_process_ends() {
+    let counter = counter();
+    let pool = Pool::with_threads(1);
+    let (told, tells) = mpsc::channel();
+    let mut has_asked = false;
+    let parent = pool
+        .spawner()
+        .name("parent")
+        .spawn_fn(move |reply: Reply<u64>, here| {
+            if std::mem::replace(&mut has_asked, true) {
+                return reply.send(1);
+            }
+            let own = here.address();
+            // Which waits for an answer of this one, which waits for that.
+            told.send(counter.ask(|reply| Count::AskBack(own, reply)))
+                .unwrap();
+            reply.send(0);
+        });
+    parent.tell(Reply::to(|_| {})).unwrap();
+    match tells.recv_timeout(Duration::from_secs(20)).unwrap() {
+        Err(AskError::Cycle(cycle)) => assert!(cycle.to_string().contains("parent"), "{cycle}"),
+        // The other one was told first, and made it a panic.
+        Err(AskError::Panicked(panicked)) => {
+            assert!(panicked.message().contains("Cycle"), "{panicked}");
+        }
+        other => panic!("{other:?}"),
     }
 }
 
