@@ -60,7 +60,7 @@ impl FarRoom {
         self.is_limited() && self.waits.load(Ordering::SeqCst)
     }
 
-    fn has_room(&self) -> bool {
+    pub(super) fn has_room(&self) -> bool {
         let window = self.window.load(Ordering::SeqCst);
         window == 0 || self.taken.load(Ordering::SeqCst) < window
     }

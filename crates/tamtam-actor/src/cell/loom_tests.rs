@@ -20,6 +20,8 @@ use crate::restart::{Born, Policy, Restart};
 
 mod ask;
 mod birth;
+#[cfg(feature = "serde")]
+mod far;
 mod hold;
 mod restart;
 mod room;

@@ -40,6 +40,14 @@ pub(crate) fn loom(stage: &Stage) -> Result<()> {
     let default =
         |name: &str, value: &str| std::env::var(name).unwrap_or_else(|_| value.to_owned());
     let mut cargo = stage.cargo("test --release --lib");
+    if stage
+        .core()
+        .iter()
+        .any(|package| package.name == "tamtam-actor")
+    {
+        // What waits for actors in other processes has models, too.
+        cargo.arg("--features=tamtam-actor/serde");
+    }
     cargo
         .args(packages_as_arguments(stage.core()))
         .arg("--target-dir")
