@@ -112,6 +112,17 @@ pub(crate) struct FarName {
 }
 
 /// How the process at the other side has died, and how far it had got.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{EndReason, ProcessEnd};
+/// use tamtam_link::Death;
+///
+/// let why = EndReason::ProcessEnded(ProcessEnd::Killed(9));
+/// let death = Death { done: 7, begun: 8, why };
+/// assert!(death.why.is_abnormal()); // at the eighth message
+/// ```
 #[derive(Clone, Debug)]
 pub struct Death {
     /// So many of the messages to its root it was done with.

@@ -78,7 +78,7 @@ impl Inbound {
     /// # Errors
     ///
     /// How the link has ended: with a goodbye, or by what is no frame, or before. What is left in
-    /// [`take_outgoing`](Link::take_outgoing) tells the other side; then the carrier may close.
+    /// [`take_outgoing`](crate::Link::take_outgoing) tells the other side; then the carrier may close.
     pub fn receive(&mut self, mut bytes: &[u8]) -> Result<(), LinkEnd> {
         let received = self.receive_all(&mut bytes);
         self.ask_for_receipts();

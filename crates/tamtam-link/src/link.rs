@@ -99,7 +99,7 @@ impl Link {
     /// The address of the actor that the other side offers. If it offers none, those who ask it are told.
     ///
     /// The messages' type has to be the one that the actor there has: other bytes are
-    /// [`NotDecodable`](AskError::NotDecodable).
+    /// [`NotDecodable`](tamtam_actor::AskError::NotDecodable).
     #[must_use]
     pub fn root<M: Serialize + 'static>(&self) -> Address<M> {
         link::address(self.core.root_hold())
@@ -245,7 +245,7 @@ impl LinkBuilder {
     }
 
     /// The longest frame, in bytes, that is taken and sent: 16 MiB unless it is said. A message that would take more is
-    /// refused with [`TooLarge`](Refusal::TooLarge); one that comes nevertheless ends the link.
+    /// refused with [`TooLarge`](tamtam_actor::Refusal::TooLarge); one that comes nevertheless ends the link.
     pub fn longest_frame(mut self, bytes: usize) -> Self {
         self.longest_frame = bytes.clamp(1 << 10, u32::MAX as usize);
         self

@@ -26,7 +26,16 @@ use crate::{begin::Begin, monitor, monitor::Plan, workers::registered};
 ///
 /// # Examples
 ///
-/// See [`start`](crate::start).
+/// A whole program is at [`start`](crate::start).
+///
+/// ```
+/// use tamtam_actor::Address;
+/// use tamtam_process::{Process, Remote, SpawnError};
+///
+/// fn resizer<A: Remote<Config = u32>>(width: u32) -> Result<Address<A::Message>, SpawnError> {
+///     Process::spawn::<A>(width)
+/// }
+/// ```
 #[derive(Debug)]
 pub enum Process {}
 
@@ -70,6 +79,22 @@ impl Process {
 }
 
 /// What an actor in a process of its own is to be like: see [`Process::spawner`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::{Address, Overflow, Restart};
+/// use tamtam_process::{Limits, Process, Remote, SpawnError};
+///
+/// fn decoder<A: Remote<Config = ()>>() -> Result<Address<A::Message>, SpawnError> {
+///     Process::spawner()
+///         .name("decoder")
+///         .limited(100, Overflow::Wait)
+///         .limits(Limits::new().untrusted().memory(512 << 20))
+///         .restart(Restart::never())
+///         .spawn::<A>(())
+/// }
+/// ```
 #[must_use = "it does nothing before `spawn`"]
 pub struct ProcessSpawner {
     name: Option<Arc<str>>,
@@ -197,6 +222,17 @@ impl fmt::Debug for ProcessSpawner {
 }
 
 /// The process of an actor, beside its address: see [`ProcessSpawner::spawn_with_handle`]. It does not keep the actor.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_process::ProcessHandle;
+///
+/// fn begin_anew(process: &ProcessHandle) {
+///     println!("process {:?} was begun again {} times", process.pid(), process.restarts());
+///     process.kill(); // another one takes its place
+/// }
+/// ```
 #[derive(Clone)]
 pub struct ProcessHandle {
     #[cfg(target_os = "linux")]
@@ -243,6 +279,17 @@ impl fmt::Debug for ProcessHandle {
 }
 
 /// What an actor in several processes is to be like: see [`Process::pool`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Address;
+/// use tamtam_process::{Process, Remote, SpawnError};
+///
+/// fn resizers<A: Remote<Config = u32>>() -> Result<Address<A::Message>, SpawnError> {
+///     Process::pool(4).name("resizer").spawn::<A>(640)
+/// }
+/// ```
 #[derive(Debug)]
 #[must_use = "it does nothing before `spawn`"]
 pub struct ProcessPool {

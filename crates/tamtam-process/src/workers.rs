@@ -8,6 +8,16 @@ use crate::remote::Remote;
 use crate::worker::{self, Errand};
 
 /// The actors that a program can be the process of: see [`start`].
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_process::{Remote, Workers};
+///
+/// fn register<A: Remote, B: Remote>(workers: &mut Workers) {
+///     workers.add::<A>().add::<B>();
+/// }
+/// ```
 #[derive(Debug, Default)]
 pub struct Workers {
     by_name: BTreeMap<&'static str, Entry>,

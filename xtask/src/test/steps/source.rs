@@ -22,11 +22,12 @@ const WORKSPACES: [&str; 4] = [
 ];
 
 /// The crates that have unsafe code.
-const MAY_BE_UNSAFE: [&str; 4] = [
+const MAY_BE_UNSAFE: [&str; 5] = [
     "tamtam-wait",
     "tamtam-channel",
     "tamtam-actor",
     "tamtam-rows",
+    "tamtam-process",
 ];
 
 pub(crate) fn rules(stage: &Stage) -> Result<()> {
