@@ -27,16 +27,13 @@ pub(super) fn keep(node: usize, receipt: Receipt) {
     COUNT.fetch_add(1, Ordering::Relaxed);
 }
 
-/// The receiver has come to a node without a message.
-#[inline]
-pub(super) fn reached(node: usize) {
-    if COUNT.load(Ordering::Relaxed) != 0 {
-        deliver(node);
-    }
-}
-
+/// The receiver has come to a node without a message. Apart, so that what takes messages stays as it is without receipts.
 #[cold]
-fn deliver(node: usize) {
+#[inline(never)]
+pub(super) fn reached(node: usize) {
+    if COUNT.load(Ordering::Relaxed) == 0 {
+        return;
+    }
     let receipt = {
         let mut receipts = RECEIPTS.lock().unwrap_or_else(PoisonError::into_inner);
         let receipt = receipts
