@@ -336,7 +336,7 @@ impl<M> Address<M> {
             }
         }
         #[cfg(feature = "serde")]
-        if crate::waits::is_far(self.id()) {
+        if matches!(self.way, Way::Through(_)) && crate::waits::is_far(self.id()) {
             return self.wait_afar(&waiting, answer, deadline);
         }
         self.wait_for(answer, deadline)

@@ -26,8 +26,7 @@ use crate::error::{TellError, panic_of};
 use crate::id::{ActorId, forget_name};
 use crate::mailbox::{
     DeadLetter, Downstream, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed,
-    Reserved, Room, Ruled, Seen, Special, Store, Tail, Things, Upstream, Urgent, WhenNoRoom,
-    tell_of,
+    Reserved, Ruled, Seen, Special, Store, Tail, Things, Upstream, Urgent, WhenNoRoom, tell_of,
 };
 use crate::observe::{Record, told};
 use crate::task::{Acts, AtClose, Due, Home, Task, ThreadWait, TurnLimits};

@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde::Serialize;
 use tamtam_wait::Source;
 
-use super::recipient::Recipient;
+use super::recipient::{KeptPlace, Recipient};
 use super::{Address, Way};
 use crate::cell::{AnyActor, Door, FarCell};
 use crate::error::{AskError, TellError};
@@ -159,16 +159,7 @@ impl<M: Serialize + 'static> Recipient<M> for Far<M> {
     }
 
     fn fill(&self, message: M, _: Option<AskedBy>) -> Result<(), TellError<M>> {
-        /// If what writes the message panics, nothing comes to the place.
-        struct Kept<'a>(&'a FarCell);
-
-        impl Drop for Kept<'_> {
-            fn drop(&mut self) {
-                self.0.confirmed(1);
-            }
-        }
-
-        let kept = Kept(&self.hold.0);
+        let kept = KeptPlace(self);
         let mut encode = |bytes: &mut Vec<u8>| crate::wire::encode(&message, bytes);
         match self.hold.0.far().tell(&self.hold.0, &mut encode) {
             Ok(()) => {

@@ -201,6 +201,15 @@ impl<M: Send + 'static, const COUNTED: bool> Recipient<M> for Held<M, COUNTED> {
     }
 }
 
+/// A place, given back unless something comes to it: if what makes the message panics, nothing does.
+pub(super) struct KeptPlace<'a, M>(pub(super) &'a (dyn Recipient<M> + Send + Sync));
+
+impl<M> Drop for KeptPlace<'_, M> {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}
+
 /// Makes one message out of another one.
 pub(super) struct Mapped<M, F> {
     pub(super) inner: Arc<dyn Recipient<M> + Send + Sync>,
@@ -218,16 +227,7 @@ where
     }
 
     fn fill(&self, message: N, asked_by: Option<AskedBy>) -> Result<(), TellError<N>> {
-        /// If `make` panics, nothing comes to the place.
-        struct Kept<'a, M>(&'a (dyn Recipient<M> + Send + Sync));
-
-        impl<M> Drop for Kept<'_, M> {
-            fn drop(&mut self) {
-                self.0.release();
-            }
-        }
-
-        let kept = Kept(&*self.inner);
+        let kept = KeptPlace(&*self.inner);
         let made = (self.make)(message);
         core::mem::forget(kept);
         if let Err(error) = self.inner.fill(made, asked_by) {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use tamtam_wait::{Source, contain};
 
-use super::far_room::{FarRoom, FarSource};
+use super::far_room::FarRoom;
 use super::{AnyActor, Concerned, Continuation, Door, Lifeline, System, WatchKey, Watcher};
 use crate::ended::{EndReason, Ended};
 use crate::error::{LinkFailure, Refusal};
@@ -189,10 +189,7 @@ impl FarCell {
 
     pub(crate) fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
         if self.room.is_limited() {
-            look(&FarSource {
-                room: &self.room,
-                closed: || self.is_stopped(),
-            });
+            look(&self.room.room(|| self.is_stopped()));
         }
     }
 

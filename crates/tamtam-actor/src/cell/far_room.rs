@@ -4,19 +4,15 @@
 //! and the places are free again (the credit of a window, as in TCP or in HTTP/2's flow control). A handler does not wait: its message
 //! goes beyond the window, and its actor is muted until half of that is free, as with a mailbox of this process.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-#[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
-use tamtam_wait::Wait;
+use tamtam_wait::WaitList;
 use tamtam_wait::seam::atomic::{self, AtomicBool, AtomicU64, Ordering};
-use tamtam_wait::{Operation, Source, Token, WaitList};
 
 use super::mute::Sender;
 use crate::id::ActorId;
-use crate::mailbox::{Mute, Reserved, WhenNoRoom};
+use crate::mailbox::{Mute, MutedSenders, Reserved, Room, WhenNoRoom};
 
 /// The places at one actor.
 pub(super) struct FarRoom {
@@ -27,7 +23,7 @@ pub(super) struct FarRoom {
     waits: AtomicBool,
     senders: WaitList,
     /// Actors that have sent more than there was room for.
-    muted: Mutex<BTreeMap<ActorId, Mute>>,
+    muted: Mutex<MutedSenders>,
 }
 
 impl FarRoom {
@@ -37,7 +33,7 @@ impl FarRoom {
             taken: AtomicU64::new(0),
             waits: AtomicBool::new(true),
             senders: WaitList::new(),
-            muted: Mutex::new(BTreeMap::new()),
+            muted: Mutex::default(),
         }
     }
 
@@ -110,22 +106,17 @@ impl FarRoom {
         }
     }
 
+    /// The room, for senders that wait for it; `closed` tells that the actor takes no more messages.
+    pub(super) fn room(&self, closed: impl Fn() -> bool) -> Room<'_, impl Fn() -> bool> {
+        Room {
+            senders: &self.senders,
+            ready: move || closed() || self.has_room(),
+        }
+    }
+
     fn wait(&self, deadline: Option<Instant>, closed: &impl Fn() -> bool) -> Reserved {
         let attempt = || (closed() || self.try_take()).then_some(());
-        #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
-        let got = {
-            let _ = deadline;
-            attempt()
-        };
-        #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
-        let got = crate::task::while_blocked(|| {
-            self.senders.wait_until(
-                Wait::Adaptive,
-                deadline,
-                |_| attempt(),
-                || closed() || self.has_room(),
-            )
-        });
+        let got = crate::task::while_blocked(|| self.room(closed).wait_until(deadline, attempt));
         match got {
             Some(()) if !closed() => Reserved::Place,
             // The place that may have been taken is of no use to others, either.
@@ -140,13 +131,7 @@ impl FarRoom {
         };
         let superfluous = {
             let mut muted = self.muted.lock().unwrap_or_else(PoisonError::into_inner);
-            match muted.entry(mute.sender()) {
-                Entry::Vacant(place) => {
-                    place.insert(mute);
-                    None
-                }
-                Entry::Occupied(_) => Some(mute),
-            }
+            muted.keep(mute)
         };
         drop(superfluous);
         // All places may have become free before it was kept.
@@ -195,52 +180,5 @@ impl FarRoom {
         };
         drop(muted);
         self.senders.notify_all();
-    }
-}
-
-/// The room, as something that can be waited for: to begin is to look whether there is any.
-pub(super) struct FarSource<'a, C> {
-    pub(super) room: &'a FarRoom,
-    /// Whether the actor takes no more messages.
-    pub(super) closed: C,
-}
-
-impl<C: Fn() -> bool> Source for FarSource<'_, C> {
-    fn try_begin(&self, _: &mut Token) -> bool {
-        self.is_ready()
-    }
-
-    fn register(&self, operation: Operation, context: &tamtam_wait::Context) -> bool {
-        self.room.senders.register(operation, context);
-        self.is_ready()
-    }
-
-    fn unregister(&self, operation: Operation, context: &tamtam_wait::Context) {
-        self.room.senders.unregister(operation, context);
-    }
-
-    fn decline(&self, _: &tamtam_wait::Context) {
-        self.room.senders.decline(|| self.is_ready());
-    }
-
-    fn is_ready(&self) -> bool {
-        (self.closed)() || self.room.has_room()
-    }
-
-    fn watch(&self, operation: Operation, context: &tamtam_wait::Context) -> bool {
-        self.room.senders.watch(operation, context);
-        self.is_ready()
-    }
-
-    fn unwatch(&self, operation: Operation, context: &tamtam_wait::Context) {
-        self.room.senders.unwatch(operation, context);
-    }
-
-    fn list(&self) -> Option<&WaitList> {
-        Some(&self.room.senders)
-    }
-
-    fn looks_ready(&self) -> bool {
-        self.is_ready()
     }
 }

@@ -286,10 +286,7 @@ impl<M> Cell<M> {
     /// Shows the room in the mailbox to one who waits for it, if it may be wanting.
     pub(crate) fn with_room(&self, look: impl FnOnce(&dyn Source)) {
         if let Some(limited) = self.limited() {
-            look(&Room {
-                limited,
-                closed: || self.is_closed(),
-            });
+            look(&limited.room(|| self.is_closed()));
         }
     }
 

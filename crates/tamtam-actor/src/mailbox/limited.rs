@@ -1,16 +1,16 @@
 //! A mailbox with a limit, and what happens to a message for which there is no room.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{self, Ordering};
-use tamtam_wait::{Wait, WaitList, contain};
+use tamtam_wait::{WaitList, contain};
 
 use super::dead_letter::Loss;
 use super::label::{Labels, Letter};
-use super::mute::Mute;
-use crate::id::ActorId;
+use super::mute::{Mute, MutedSenders};
+use super::room::Room;
 
 use super::sorted::{Entry, MOST_KEPT, Sorted, Spare};
 
@@ -73,8 +73,6 @@ struct Places<M> {
     /// Actors that have sent more than there was room for.
     muted: MutedSenders,
 }
-
-type MutedSenders = BTreeMap<ActorId, Mute>;
 
 enum Messages<M> {
     /// In the order in which they came.
@@ -192,17 +190,17 @@ impl<M> Places<M> {
         if !self.muted.is_empty() && self.messages.len() + self.reserved <= limit / 2 {
             core::mem::take(&mut self.muted)
         } else {
-            MutedSenders::new()
+            MutedSenders::default()
         }
     }
 
     /// Keeps who has sent more than there is room for; gives it back if that is not to be.
     fn mute(&mut self, mute: Option<Mute>, limit: usize) -> Option<Mute> {
         let mute = mute?;
-        if self.has_room(limit) || self.muted.contains_key(&mute.sender()) {
+        if self.has_room(limit) {
             return Some(mute);
         }
-        self.muted.insert(mute.sender(), mute)
+        self.muted.keep(mute)
     }
 
     /// Whether the receiver has to be woken.
@@ -318,7 +316,7 @@ impl<M> Limited<M> {
                 awake: false,
                 reserved: 0,
                 high_water: 0,
-                muted: MutedSenders::new(),
+                muted: MutedSenders::default(),
             }),
             limit: limit.max(1),
             overflow,
@@ -497,22 +495,18 @@ impl<M> Limited<M> {
     fn wait_until<R>(
         &self,
         deadline: Option<Instant>,
-        mut attempt: impl FnMut() -> Option<R>,
+        attempt: impl FnMut() -> Option<R>,
         closed: &impl Fn() -> bool,
     ) -> Option<R> {
-        // Every address has verbs that may wait, also where no thread can.
-        #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
-        {
-            let _ = (deadline, closed);
-            attempt()
+        self.room(closed).wait_until(deadline, attempt)
+    }
+
+    /// The room, for senders that wait for it; `closed` tells that the actor takes no more.
+    pub(crate) fn room(&self, closed: impl Fn() -> bool) -> Room<'_, impl Fn() -> bool> {
+        Room {
+            senders: &self.senders,
+            ready: move || closed() || self.has_room(),
         }
-        #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
-        self.senders.wait_until(
-            Wait::Adaptive,
-            deadline,
-            |_| attempt(),
-            || closed() || self.has_room(),
-        )
     }
 
     /// Puts a message into a place that was kept.
@@ -544,13 +538,8 @@ impl<M> Limited<M> {
         self.tell_of_room();
     }
 
-    pub(crate) fn has_room(&self) -> bool {
+    fn has_room(&self) -> bool {
         self.queue.lock().has_room(self.limit)
-    }
-
-    /// Those who wait for room.
-    pub(crate) fn senders(&self) -> &WaitList {
-        &self.senders
     }
 
     fn tell_of_room(&self) {

@@ -27,6 +27,8 @@ pub(crate) use elsewhere::{Downstream, Upstream};
 pub use limited::{Level, Overflow};
 pub(crate) use limited::{Limited, Pushed, Reserved, WhenNoRoom};
 pub(crate) use mute::Mute;
+#[cfg(feature = "serde")]
+pub(crate) use mute::MutedSenders;
 pub(crate) use node::apart;
 pub(crate) use oneshot::{Filler, Taker, oneshot};
 pub use plan::{Describes, Plain, Ruled};
@@ -34,5 +36,6 @@ pub(crate) use plan::{Special, Store};
 pub(crate) use queue::{Head, Mark, Popped, Seen, Tail};
 #[cfg(feature = "serde")]
 pub(crate) use receipt::Receipt;
+#[cfg(feature = "serde")]
 pub(crate) use room::Room;
 pub(crate) use urgent::{Linked, Open, Things, Urgent};
