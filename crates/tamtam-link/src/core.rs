@@ -2,17 +2,17 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
-use tamtam_actor::link::{Encode, Exported, FarActor, FarCell, FarEnd, FarFailure, FarHold};
-use tamtam_actor::{AskError, EndReason, Ended, LinkFailure, Loss, Refusal, Time};
+use tamtam_actor::link::{Encode, FarCell, FarEnd, FarFailure, FarHold};
+use tamtam_actor::{EndReason, LinkFailure, Refusal, Time};
 
+use crate::ending::lost;
 use crate::error::LinkEnd;
-use crate::far_peer::{FarPeer, gone};
-use crate::frame::{Body, Frame, Offer, ROOT};
+use crate::far_peer::gone;
+use crate::frame::{Body, Frame, ROOT};
 use crate::in_hand;
 use crate::root_log::{Kept, RootLog};
 use crate::tables::{Exports, Import, Pending, Unconfirmed};
@@ -26,10 +26,10 @@ thread_local! {
 const MOST_SCRATCH: usize = 64 << 10;
 
 pub(crate) struct Core {
-    this: Weak<Core>,
+    pub(crate) this: Weak<Core>,
     pub(crate) longest_frame: usize,
     most_unread: usize,
-    time: Time,
+    pub(crate) time: Time,
     state: Mutex<State>,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
     /// Called on each thread that is about to wait for an actor of the other side.
@@ -40,9 +40,9 @@ pub(crate) struct Core {
     root_name: FarName,
     last_reply: AtomicU64,
     /// The link has ended, or the root of this side has: for a look without the lock.
-    is_over: AtomicBool,
+    pub(crate) is_over: AtomicBool,
     /// How many processes there were at the other side before this one.
-    generation: AtomicU64,
+    pub(crate) generation: AtomicU64,
     root: OnceLock<Root>,
 }
 
@@ -50,9 +50,9 @@ pub(crate) struct Core {
 pub(crate) struct State {
     pub(crate) outgoing: Vec<u8>,
     /// Messages in what is outgoing: their actors. They are surely not handled.
-    unsent: Vec<u64>,
+    pub(crate) unsent: Vec<u64>,
     /// Questions in what is outgoing: their replies.
-    unasked: Vec<u64>,
+    pub(crate) unasked: Vec<u64>,
     pub(crate) end: Option<LinkEnd>,
     /// The longest frame that the other side takes, once it has said so.
     pub(crate) longest_there: Option<u64>,
@@ -61,17 +61,17 @@ pub(crate) struct State {
     /// Actors there whose end is of interest here.
     pub(crate) watched: HashMap<u64, Arc<FarCell>>,
     pub(crate) pending: HashMap<u64, Pending>,
-    unconfirmed: HashMap<u64, Unconfirmed>,
+    pub(crate) unconfirmed: HashMap<u64, Unconfirmed>,
     /// Questions to the root before the other side has said whether it confirms them.
     early_questions: u64,
     /// What goes to the root, if that is kept until it is done with.
-    log: Option<RootLog>,
+    pub(crate) log: Option<RootLog>,
     /// How the root has ended, if what goes to it is kept.
-    root_end: Option<FarEnd>,
+    pub(crate) root_end: Option<FarEnd>,
     /// How the root of this side has ended.
-    own_root_end: Option<FarEnd>,
+    pub(crate) own_root_end: Option<FarEnd>,
     /// What a timer has left to be done.
-    later: Vec<Box<dyn FnOnce() + Send>>,
+    pub(crate) later: Vec<Box<dyn FnOnce() + Send>>,
 }
 
 /// The other side's root.
@@ -109,28 +109,6 @@ pub(crate) type WhileWaiting =
 pub(crate) struct FarName {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) message_type: &'static str,
-}
-
-/// How the process at the other side has died, and how far it had got.
-///
-/// # Examples
-///
-/// ```
-/// use tamtam_actor::{EndReason, ProcessEnd};
-/// use tamtam_link::Death;
-///
-/// let why = EndReason::ProcessEnded(ProcessEnd::Killed(9));
-/// let death = Death { done: 7, begun: 8, why };
-/// assert!(death.why.is_abnormal()); // at the eighth message
-/// ```
-#[derive(Clone, Debug)]
-pub struct Death {
-    /// So many of the messages to its root it was done with.
-    pub done: u64,
-    /// So many it had begun: one more than that, or as many.
-    pub begun: u64,
-    /// Why.
-    pub why: EndReason,
 }
 
 impl Core {
@@ -191,6 +169,11 @@ impl Core {
         })
     }
 
+    /// What stands here for the other side's root, if there was a use for it.
+    pub(crate) fn root_if_known(&self) -> Option<&Arc<FarCell>> {
+        self.root.get().map(|root| &root.cell)
+    }
+
     /// What stands here for the other side's root.
     pub(crate) fn root(&self) -> &Arc<FarCell> {
         &self.known_root().cell
@@ -212,28 +195,35 @@ impl Core {
             .unwrap_or_else(|| FarHold::first(Arc::clone(&root.cell)))
     }
 
+    /// Whether the actors of that generation are there. The root outlives its process.
+    fn is_there(&self, actor: u64, generation: u64) -> bool {
+        actor == ROOT || generation == self.generation()
+    }
+
     /// Writes a frame, unless the link has ended.
     pub(crate) fn write(&self, frame: &Frame<'_>) {
-        self.write_if(|_| true, frame);
+        self.say(|_| true, |state| frame.write(&mut state.outgoing));
     }
 
     /// Writes a frame to the process of that generation, unless that or the link has ended.
     pub(crate) fn write_of(&self, generation: u64, frame: &Frame<'_>) {
-        self.write_if(|core| core.generation() == generation, frame);
+        let is_now = |core: &Self| core.generation() == generation;
+        self.say(is_now, |state| frame.write(&mut state.outgoing));
     }
 
-    fn write_if(&self, is_to: impl FnOnce(&Self) -> bool, frame: &Frame<'_>) {
+    /// Says something, if it is still of use and the link has not ended.
+    fn say(&self, is_of_use: impl FnOnce(&Self) -> bool, say: impl FnOnce(&mut State)) {
         let mut state = self.lock();
-        if state.end.is_some() || !is_to(self) {
+        if state.end.is_some() || !is_of_use(self) {
             return;
         }
         let had_outgoing = state.has_outgoing();
-        frame.write(&mut state.outgoing);
+        say(&mut state);
         self.written(state, had_outgoing);
     }
 
     /// Sees to it that what was written goes, and ends the link if too much waits.
-    fn written(&self, state: MutexGuard<'_, State>, had_outgoing: bool) {
+    pub(crate) fn written(&self, state: MutexGuard<'_, State>, had_outgoing: bool) {
         let waiting = state.outgoing.len();
         let has_outgoing = state.has_outgoing();
         drop(state);
@@ -322,23 +312,21 @@ impl Core {
                     });
                 }
             }
-            BodyKind::Tell(actor, _) => {
-                state.count_sent(actor, asked, replies.is_empty());
-                state.unasked.extend_from_slice(&replies);
+            BodyKind::Tell(..) | BodyKind::Answer(..) => {
+                if let BodyKind::Tell(actor, _) = kind {
+                    state.count_sent(actor, asked, replies.is_empty());
+                    state.unasked.extend_from_slice(&replies);
+                }
                 let body = Body {
                     replies: replies.into(),
                     exports: noted.exports.into(),
                     payload,
                 };
-                Frame::Tell(actor, body).write(&mut state.outgoing);
-            }
-            BodyKind::Answer(reply, _) => {
-                let body = Body {
-                    replies: replies.into(),
-                    exports: noted.exports.into(),
-                    payload,
+                let frame = match kind {
+                    BodyKind::Tell(actor, _) => Frame::Tell(actor, body),
+                    BodyKind::Answer(reply, _) => Frame::Answer(reply, body),
                 };
-                Frame::Answer(reply, body).write(&mut state.outgoing);
+                frame.write(&mut state.outgoing);
             }
         }
         self.written(state, had_outgoing);
@@ -352,14 +340,15 @@ impl Core {
         kind: BodyKind,
         length: usize,
     ) -> Option<(Refusal, LinkFailure)> {
-        let (BodyKind::Tell(number, generation) | BodyKind::Answer(number, generation)) = kind;
         if let Some(end) = &state.end {
             let text = format!("the link has ended before: {end}");
             return Some((Refusal::Unreachable, LinkFailure::new(text)));
         }
-        // The root outlives its process.
-        let is_root = matches!(kind, BodyKind::Tell(..)) && number == ROOT;
-        if !is_root && generation != self.generation() {
+        let is_there = match kind {
+            BodyKind::Tell(actor, generation) => self.is_there(actor, generation),
+            BodyKind::Answer(_, generation) => generation == self.generation(),
+        };
+        if !is_there {
             let text = "the process has ended before";
             return Some((Refusal::Unreachable, LinkFailure::new(text)));
         }
@@ -451,128 +440,6 @@ impl Core {
         Ok(())
     }
 
-    /// Counts an actor as sent once more; the number under which the other side knows it.
-    pub(crate) fn export_actor(&self, actor: Arc<dyn Exported>) -> u64 {
-        self.lock().exports.add(actor)
-    }
-
-    /// The actor that the other side may reach from the beginning.
-    pub(crate) fn offer_root(&self, root: Arc<dyn Exported>) {
-        self.lock().exports.add_as(ROOT, Arc::clone(&root));
-        self.watch_export(ROOT, &root);
-    }
-
-    /// Sees to it that the other side hears of the actor's end.
-    pub(crate) fn watch_export(&self, number: u64, actor: &Arc<dyn Exported>) {
-        let is_to_be_watched = |state: &State| {
-            let export = state.exports.get(number);
-            export.is_some_and(|export| export.watching.is_none())
-        };
-        if !is_to_be_watched(&self.lock()) {
-            return;
-        }
-        let link = Weak::clone(&self.this);
-        let watching = actor.watch(Box::new(move |ended: &Ended| {
-            if let Some(core) = link.upgrade() {
-                core.has_ended(number, FarEnd::of(&ended.reason));
-            }
-        }));
-        let unused = match self.lock().exports.get_mut(number) {
-            Some(export) => export.watching.replace(watching),
-            None => Some(watching),
-        };
-        drop(unused);
-    }
-
-    /// An actor of this side has ended.
-    fn has_ended(&self, number: u64, end: FarEnd) {
-        let mut state = self.lock();
-        if number == ROOT {
-            state.own_root_end.get_or_insert_with(|| end.clone());
-            self.is_over.store(true, Ordering::SeqCst);
-        }
-        let orphan = state.exports.take_orphan(number);
-        // One of which only a process knew that is gone is known to none.
-        let is_known = orphan.is_some() || state.exports.get(number).is_some();
-        if state.end.is_none() && is_known {
-            let had_outgoing = state.has_outgoing();
-            Frame::Ended(number, end).write(&mut state.outgoing);
-            self.written(state, had_outgoing);
-        } else {
-            drop(state);
-        }
-        drop(orphan);
-    }
-
-    /// What was counted for a message that was not sent.
-    pub(crate) fn take_back(&self, exports: &[Offer]) {
-        for offer in exports {
-            let gone = self.lock().exports.release(offer.actor, 1);
-            drop(gone);
-        }
-    }
-
-    /// An address of an actor there, which was received so often now; `None` if it was not, and there is none.
-    pub(crate) fn import_actor(
-        &self,
-        number: u64,
-        times: u64,
-        window: u64,
-        message_type: &'static str,
-    ) -> Option<Arc<FarHold>> {
-        let mut state = self.lock();
-        let known = state.imports.get(&number);
-        if let Some(hold) = known.and_then(|import| import.received_again(times)) {
-            return Some(hold);
-        }
-        if times == 0 || state.end.is_some() {
-            return None;
-        }
-        let received = Arc::new(AtomicU64::new(times));
-        let name = FarName {
-            name: None,
-            message_type,
-        };
-        let hold = self.new_hold(&mut state, number, name, received);
-        // Its last address may have gone while messages were on their way.
-        let sent = state.unconfirmed.get_mut(&number).map_or(0, |sent| {
-            sent.cell = Arc::clone(hold.cell());
-            sent.count
-        });
-        hold.cell().open_window(window, sent, true);
-        Some(hold)
-    }
-
-    fn new_hold(
-        &self,
-        state: &mut State,
-        number: u64,
-        name: FarName,
-        received: Arc<AtomicU64>,
-    ) -> Arc<FarHold> {
-        let peer: Box<dyn FarActor> = Box::new(FarPeer {
-            core: Weak::clone(&self.this),
-            number,
-            generation: self.generation(),
-            received: Arc::clone(&received),
-        });
-        let cell = FarCell::new(name.name, name.message_type, self.time.clone(), peer);
-        let hold = FarHold::first(cell);
-        let import = Import {
-            hold: Arc::downgrade(&hold),
-            received,
-        };
-        state.imports.insert(number, import);
-        hold
-    }
-
-    /// The actor of this side that the other one knows by this number.
-    pub(crate) fn exported(&self, number: u64) -> Option<Arc<dyn Exported>> {
-        let state = self.lock();
-        let export = state.exports.get(number)?;
-        Some(Arc::clone(&export.actor))
-    }
-
     /// The other side has said hello.
     pub(crate) fn greeted(&self, longest: u64, root: Option<u64>) {
         let (is_kept, early) = {
@@ -606,16 +473,13 @@ impl Core {
 
     /// Lets an actor there finish, behind what it was sent.
     pub(crate) fn finish(&self, number: u64, generation: u64) {
-        let mut state = self.lock();
-        if state.end.is_some() || (number != ROOT && generation != self.generation()) {
-            return;
-        }
-        let had_outgoing = state.has_outgoing();
-        match &mut state.log {
-            Some(log) if number == ROOT => log.finish(),
-            _ => Frame::Finish(number).write(&mut state.outgoing),
-        }
-        self.written(state, had_outgoing);
+        self.say(
+            |core| core.is_there(number, generation),
+            |state| match &mut state.log {
+                Some(log) if number == ROOT => log.finish(),
+                _ => Frame::Finish(number).write(&mut state.outgoing),
+            },
+        );
     }
 
     /// The end of an actor there is of interest here.
@@ -626,7 +490,7 @@ impl Core {
             drop(state);
             return cell.end(reason);
         }
-        if number != ROOT && generation != self.generation() {
+        if !self.is_there(number, generation) {
             drop(state);
             let text = "its process has ended".into();
             return cell.end(EndReason::LinkLost(text));
@@ -645,22 +509,21 @@ impl Core {
         received: &Arc<AtomicU64>,
         times: u64,
     ) {
-        let mut state = self.lock();
-        if state.end.is_some() || (number != ROOT && generation != self.generation()) {
-            return;
-        }
-        // Its address may have been received again meanwhile.
-        if let Some(import) = state.imports.get(&number)
-            && Arc::ptr_eq(&import.received, received)
-        {
-            state.imports.remove(&number);
-        }
-        let had_outgoing = state.has_outgoing();
-        match &mut state.log {
-            Some(log) if number == ROOT => log.release(times),
-            _ => Frame::Release(number, times).write(&mut state.outgoing),
-        }
-        self.written(state, had_outgoing);
+        self.say(
+            |core| core.is_there(number, generation),
+            |state| {
+                // Its address may have been received again meanwhile.
+                if let Some(import) = state.imports.get(&number)
+                    && Arc::ptr_eq(&import.received, received)
+                {
+                    state.imports.remove(&number);
+                }
+                match &mut state.log {
+                    Some(log) if number == ROOT => log.release(times),
+                    _ => Frame::Release(number, times).write(&mut state.outgoing),
+                }
+            },
+        );
     }
 
     /// Does something when the carrier takes what is to go; gives it back if the link has ended.
@@ -716,188 +579,11 @@ impl Core {
     pub(crate) fn root_end(&self) -> Option<EndReason> {
         self.lock().root_end.clone().map(FarEnd::heard)
     }
-
-    /// Ends the link, for the first reason that is given.
-    pub(crate) fn end(&self, why: LinkEnd) {
-        let reason = lost(&why);
-        self.end_for(why, &reason);
-    }
-
-    /// As `end`; the actors of the other side have ended for this reason.
-    pub(crate) fn end_for(&self, why: LinkEnd, reason: &EndReason) {
-        let mut state = self.lock();
-        if state.end.is_some() {
-            return;
-        }
-        match &why {
-            // What is outgoing still goes.
-            LinkEnd::Closed => Frame::Goodbye("it was closed").write(&mut state.outgoing),
-            LinkEnd::Protocol(text) | LinkEnd::Refused(text) => {
-                Frame::Goodbye(text).write(&mut state.outgoing);
-            }
-            LinkEnd::Goodbye(_) | LinkEnd::Lost(_) | LinkEnd::Unread(_) => {
-                state.outgoing = Vec::new();
-            }
-        }
-        let is_cut = !matches!(
-            why,
-            LinkEnd::Closed | LinkEnd::Protocol(_) | LinkEnd::Refused(_)
-        );
-        state.end = Some(why.clone());
-        self.is_over.store(true, Ordering::SeqCst);
-        let exports = state.exports.take();
-        let later = std::mem::take(&mut state.later);
-        let left = state.take_left(is_cut);
-        let kept = state.log.as_mut().map(RootLog::take).unwrap_or_default();
-        let mut cells: Vec<_> = state.watched.drain().map(|(_, cell)| cell).collect();
-        let holds: Vec<_> = state
-            .imports
-            .drain()
-            .filter_map(|(_, import)| import.hold.upgrade())
-            .collect();
-        drop(state);
-        (self.wake)();
-        let root = self.root.get().map(|root| &root.cell);
-        for kept in kept {
-            if let Some(root) = root {
-                root.note_bytes_lost(Loss::Unreachable, kept.payload.into());
-            }
-        }
-        left.tell(|is_unasked| {
-            let text = if is_unasked {
-                format!("{why}; the question was not sent")
-            } else {
-                format!("{why}; whether the question was handled is not known")
-            };
-            match reason {
-                EndReason::ProcessEnded(end) => AskError::ProcessEnded(*end),
-                _ => AskError::Unreachable(LinkFailure::new(text)),
-            }
-        });
-        cells.extend(holds.iter().map(|hold| Arc::clone(hold.cell())));
-        for cell in cells {
-            cell.end(reason.clone());
-        }
-        drop((exports, later));
-    }
-
-    /// The process at the other side has died, and another one takes its place: what its root was sent and has not begun goes there;
-    /// all else is over. `hello` is said to it.
-    pub(crate) fn begin_again(&self, death: Death, hello: &Frame<'_>) -> Result<(), LinkEnd> {
-        let mut state = self.lock();
-        if let Some(end) = &state.end {
-            return Err(end.clone());
-        }
-        let state_now = &mut *state;
-        let Some(log) = &mut state_now.log else {
-            unreachable!("only links that keep what the root is sent begin again");
-        };
-        self.generation.fetch_add(1, Ordering::SeqCst);
-        let over = log.take_over(death.done, death.begun);
-        log.begin_again();
-        let replies: Vec<u64> = log
-            .iter()
-            .flat_map(|kept| kept.replies.iter().copied())
-            .collect();
-        let gone = state_now
-            .exports
-            .reset_to(log.iter().flat_map(|kept| &kept.exports));
-        let kept_pending: HashMap<u64, Pending> = replies
-            .iter()
-            .filter_map(|reply| Some((*reply, state_now.pending.remove(reply)?)))
-            .collect();
-        state_now.outgoing.clear();
-        let left = state_now.take_left(false);
-        state_now.pending = kept_pending;
-        state_now.longest_there = None;
-        state_now.root_end = None;
-        let mut cells: Vec<_> = Vec::new();
-        let watched = std::mem::take(&mut state_now.watched);
-        for (number, cell) in watched {
-            if number == ROOT {
-                state_now.watched.insert(number, cell);
-            } else {
-                cells.push(cell);
-            }
-        }
-        let imports = std::mem::take(&mut state_now.imports);
-        let mut holds = Vec::new();
-        for (number, import) in imports {
-            if number == ROOT {
-                state_now.imports.insert(number, import);
-            } else {
-                holds.extend(import.hold.upgrade());
-            }
-        }
-        hello.write(&mut state_now.outgoing);
-        if state_now.watched.contains_key(&ROOT) {
-            Frame::Watch(ROOT).write(&mut state_now.outgoing);
-        }
-        drop(state);
-        let root = Arc::clone(self.root());
-        root.confirmed(over.done.len() as u64 + u64::from(over.begun.is_some()));
-        if let Some(poison) = over.begun {
-            let why = match &death.why {
-                EndReason::ProcessEnded(end) => Loss::ProcessEnded(*end),
-                EndReason::Panicked(_) | EndReason::GaveUp { .. } => Loss::Panicked,
-                _ => Loss::FateUnknown,
-            };
-            root.note_bytes_lost(why, poison.payload.into());
-        }
-        left.tell(|_| match &death.why {
-            EndReason::ProcessEnded(end) => AskError::ProcessEnded(*end),
-            other => AskError::Unreachable(LinkFailure::new(other.to_string())),
-        });
-        cells.extend(holds.iter().map(|hold| Arc::clone(hold.cell())));
-        for cell in cells {
-            cell.end(death.why.clone());
-        }
-        drop((gone, over.done));
-        (self.wake)();
-        Ok(())
-    }
-}
-
-impl Drop for Core {
-    fn drop(&mut self) {
-        self.end(LinkEnd::Lost("what carried the link has dropped it".into()));
-    }
-}
-
-/// Questions and messages of which it is not known what has become of them.
-struct Left {
-    pending: Vec<Pending>,
-    /// Questions that were not sent.
-    unasked: Vec<Pending>,
-    unconfirmed: Vec<Unconfirmed>,
-    /// So many of the messages to this actor were not sent.
-    unsent: HashMap<u64, u64>,
-    numbers: Vec<u64>,
-}
-
-impl Left {
-    /// Tells those who wait for answers why there are none, and of messages that they may be lost.
-    fn tell(self, why: impl Fn(bool) -> AskError) {
-        let asked = self.pending.into_iter().map(|pending| (pending, false));
-        let unasked = self.unasked.into_iter().map(|pending| (pending, true));
-        for (pending, is_unasked) in asked.chain(unasked) {
-            // What is done with an answer is the user's.
-            let fail = || pending.reply.fail(why(is_unasked));
-            drop(catch_unwind(AssertUnwindSafe(fail)));
-        }
-        for (number, unconfirmed) in self.numbers.into_iter().zip(self.unconfirmed) {
-            let unsent = self.unsent.get(&number).copied().unwrap_or(0);
-            let unsent = unsent.min(unconfirmed.count);
-            let cell = &unconfirmed.cell;
-            cell.note_all_lost(unconfirmed.count - unsent, Loss::FateUnknown);
-            cell.note_all_lost(unsent, Loss::Unreachable);
-        }
-    }
 }
 
 impl State {
     /// Whether there is something to send.
-    fn has_outgoing(&self) -> bool {
+    pub(crate) fn has_outgoing(&self) -> bool {
         !self.outgoing.is_empty() || self.log.as_ref().is_some_and(RootLog::may_write)
     }
 
@@ -922,42 +608,10 @@ impl State {
         });
         unconfirmed.count += count;
     }
-
-    /// What is not answered and not confirmed. If the link was cut, what is outgoing was not sent.
-    fn take_left(&mut self, is_cut: bool) -> Left {
-        let unasked = std::mem::take(&mut self.unasked);
-        let unsent = std::mem::take(&mut self.unsent);
-        let mut left = Left {
-            pending: Vec::new(),
-            unasked: Vec::new(),
-            unconfirmed: Vec::new(),
-            unsent: HashMap::new(),
-            numbers: Vec::new(),
-        };
-        if is_cut {
-            left.unasked = unasked
-                .iter()
-                .filter_map(|reply| self.pending.remove(reply))
-                .collect();
-            for actor in unsent {
-                *left.unsent.entry(actor).or_default() += 1;
-            }
-        }
-        left.pending = self.pending.drain().map(|(_, pending)| pending).collect();
-        for (number, unconfirmed) in self.unconfirmed.drain() {
-            left.numbers.push(number);
-            left.unconfirmed.push(unconfirmed);
-        }
-        left
-    }
 }
 
 fn too_many_confirmed(actor: u64, count: u64, sent: u64) -> LinkEnd {
     LinkEnd::protocol(format!(
         "it confirms {count} messages to actor {actor}, to which {sent} are on their way"
     ))
-}
-
-pub(crate) fn lost(why: &LinkEnd) -> EndReason {
-    EndReason::LinkLost(why.to_string().into())
 }

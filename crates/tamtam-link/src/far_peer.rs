@@ -7,7 +7,8 @@ use std::time::Instant;
 use tamtam_actor::link::{Encode, FarActor, FarCell, Probe};
 use tamtam_actor::{LinkFailure, Refusal};
 
-use crate::core::{BodyKind, Core, lost};
+use crate::core::{BodyKind, Core};
+use crate::ending::lost;
 use crate::error::LinkEnd;
 use crate::frame::Frame;
 

@@ -15,7 +15,7 @@ use crate::error::LinkEnd;
 use crate::frame::{Frame, Hello, ROOT};
 use crate::inbound::Inbound;
 
-pub use crate::core::Death;
+pub use crate::ending::Death;
 
 /// One end of a link to another process. Clones are the same end.
 ///
@@ -333,8 +333,10 @@ impl LinkBuilder {
         let core = Core::new(parts, &hello);
         if let Some(root) = self.root {
             core.offer_root(root);
-            // Who runs it has to know of its end also when no address is left.
-            core.lock().exports.watch(ROOT);
+            if self.holds_root {
+                // What runs it has to know of its end also when no address is left.
+                core.lock().exports.watch(ROOT);
+            }
         }
         let inbound = Inbound::new(Arc::clone(&core), self.holds_root);
         (Link { core }, inbound)

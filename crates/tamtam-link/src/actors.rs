@@ -1,0 +1,136 @@
+//! Which actors each side knows of the other: those that are exported from here, and those that were received.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use tamtam_actor::Ended;
+use tamtam_actor::link::{Exported, FarActor, FarCell, FarEnd, FarHold};
+
+use crate::core::{Core, FarName, State};
+use crate::far_peer::FarPeer;
+use crate::frame::{Frame, Offer, ROOT};
+use crate::tables::Import;
+
+impl Core {
+    /// Counts an actor as sent once more; the number under which the other side knows it.
+    pub(crate) fn export_actor(&self, actor: Arc<dyn Exported>) -> u64 {
+        self.lock().exports.add(actor)
+    }
+
+    /// The actor that the other side may reach from the beginning.
+    pub(crate) fn offer_root(&self, root: Arc<dyn Exported>) {
+        self.lock().exports.add_as(ROOT, Arc::clone(&root));
+        self.watch_export(ROOT, &root);
+    }
+
+    /// Sees to it that the other side hears of the actor's end.
+    pub(crate) fn watch_export(&self, number: u64, actor: &Arc<dyn Exported>) {
+        let is_to_be_watched = |state: &State| {
+            let export = state.exports.get(number);
+            export.is_some_and(|export| export.watching.is_none())
+        };
+        if !is_to_be_watched(&self.lock()) {
+            return;
+        }
+        let link = Weak::clone(&self.this);
+        let watching = actor.watch(Box::new(move |ended: &Ended| {
+            if let Some(core) = link.upgrade() {
+                core.has_ended(number, FarEnd::of(&ended.reason));
+            }
+        }));
+        let unused = match self.lock().exports.get_mut(number) {
+            Some(export) => export.watching.replace(watching),
+            None => Some(watching),
+        };
+        drop(unused);
+    }
+
+    /// An actor of this side has ended.
+    fn has_ended(&self, number: u64, end: FarEnd) {
+        let mut state = self.lock();
+        if number == ROOT {
+            state.own_root_end.get_or_insert_with(|| end.clone());
+            self.is_over.store(true, Ordering::SeqCst);
+        }
+        let orphan = state.exports.take_orphan(number);
+        // One of which only a process knew that is gone is known to none.
+        let is_known = orphan.is_some() || state.exports.get(number).is_some();
+        if state.end.is_none() && is_known {
+            let had_outgoing = state.has_outgoing();
+            Frame::Ended(number, end).write(&mut state.outgoing);
+            self.written(state, had_outgoing);
+        } else {
+            drop(state);
+        }
+        drop(orphan);
+    }
+
+    /// What was counted for a message that was not sent.
+    pub(crate) fn take_back(&self, exports: &[Offer]) {
+        for offer in exports {
+            let gone = self.lock().exports.release(offer.actor, 1);
+            drop(gone);
+        }
+    }
+
+    /// An address of an actor there, which was received so often now; `None` if it was not, and there is none.
+    pub(crate) fn import_actor(
+        &self,
+        number: u64,
+        times: u64,
+        window: u64,
+        message_type: &'static str,
+    ) -> Option<Arc<FarHold>> {
+        let mut state = self.lock();
+        let known = state.imports.get(&number);
+        if let Some(hold) = known.and_then(|import| import.received_again(times)) {
+            return Some(hold);
+        }
+        if times == 0 || state.end.is_some() {
+            return None;
+        }
+        let received = Arc::new(AtomicU64::new(times));
+        let name = FarName {
+            name: None,
+            message_type,
+        };
+        let hold = self.new_hold(&mut state, number, name, received);
+        // Its last address may have gone while messages were on their way.
+        let sent = state.unconfirmed.get_mut(&number).map_or(0, |sent| {
+            sent.cell = Arc::clone(hold.cell());
+            sent.count
+        });
+        hold.cell().open_window(window, sent, true);
+        Some(hold)
+    }
+
+    pub(crate) fn new_hold(
+        &self,
+        state: &mut State,
+        number: u64,
+        name: FarName,
+        received: Arc<AtomicU64>,
+    ) -> Arc<FarHold> {
+        let peer: Box<dyn FarActor> = Box::new(FarPeer {
+            core: Weak::clone(&self.this),
+            number,
+            generation: self.generation(),
+            received: Arc::clone(&received),
+        });
+        let cell = FarCell::new(name.name, name.message_type, self.time.clone(), peer);
+        let hold = FarHold::first(cell);
+        let import = Import {
+            hold: Arc::downgrade(&hold),
+            received,
+        };
+        state.imports.insert(number, import);
+        hold
+    }
+
+    /// The actor of this side that the other one knows by this number.
+    pub(crate) fn exported(&self, number: u64) -> Option<Arc<dyn Exported>> {
+        let state = self.lock();
+        let export = state.exports.get(number)?;
+        Some(Arc::clone(&export.actor))
+    }
+}
