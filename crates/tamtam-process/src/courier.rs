@@ -5,16 +5,23 @@
 //! process.
 
 use std::cell::Cell;
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustix::net::{SendFlags, send};
 use tamtam_link::Link;
 
+use crate::lock::lock;
+
 thread_local! {
     /// This thread is about to wait for an answer.
     static IS_ABOUT_TO_WAIT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// This thread is about to ask, and to wait for the answer.
+pub(crate) fn note_wait() {
+    IS_ABOUT_TO_WAIT.set(true);
 }
 
 #[derive(Default)]
@@ -43,12 +50,12 @@ impl Courier {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
-    /// This thread is about to ask, and to wait for the answer.
-    pub(crate) fn note_wait(&self) {
-        IS_ABOUT_TO_WAIT.set(true);
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let woken = self.changed.wait(state);
+        woken.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The link has something to send.
@@ -114,10 +121,7 @@ impl Courier {
             let _ = socket.shutdown(std::net::Shutdown::Both);
         }
         while state.is_writing {
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.wait(state);
         }
         state.rest = Vec::new();
     }
@@ -143,10 +147,7 @@ impl Courier {
             let socket = match &state.socket {
                 Some(socket) if has_to_write && !state.is_writing => Arc::clone(socket),
                 _ => {
-                    state = self
-                        .changed
-                        .wait(state)
-                        .unwrap_or_else(PoisonError::into_inner);
+                    state = self.wait(state);
                     continue;
                 }
             };
@@ -156,7 +157,7 @@ impl Courier {
             bytes.append(&mut state.rest);
             drop(state);
             link.take_outgoing(&mut bytes);
-            let written = write(&socket, &bytes);
+            let written = (&*socket).write_all(&bytes);
             // What a burst has taken is given back.
             bytes.shrink_to(1 << 20);
             state = self.lock();
@@ -168,8 +169,4 @@ impl Courier {
             self.changed.notify_all();
         }
     }
-}
-
-fn write(mut socket: &UnixStream, bytes: &[u8]) -> io::Result<()> {
-    socket.write_all(bytes)
 }

@@ -6,8 +6,10 @@
 use std::io;
 use std::process::{Child, Command};
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::thread;
+
+use crate::lock::lock;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -23,7 +25,7 @@ pub(crate) fn launch(mut command: Command) -> io::Result<Child> {
     let gone = || io::Error::other("the thread that starts processes is gone");
     {
         let launcher = LAUNCHER.get_or_init(Mutex::default);
-        let mut launcher = launcher.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut launcher = lock(launcher);
         if launcher.is_none() {
             let (jobs, queue) = mpsc::channel::<Job>();
             thread::Builder::new()

@@ -12,7 +12,7 @@
 // | 3 | worker | a process that runs one actor |
 // | 2 | begin | what a worker is told before its link begins |
 // | 1 | courier, launcher, progress, reading, remote | what writes; the thread that starts processes; how far a worker has got; what reads; the actor |
-// | 0 | error, limits | why there is no process; what a process may do |
+// | 0 | error, limits, lock | why there is no process; what a process may do; locks |
 
 #[cfg(target_os = "linux")]
 mod begin;
@@ -23,6 +23,8 @@ mod error;
 mod launcher;
 #[forbid(unsafe_code)]
 pub mod limits;
+#[cfg(target_os = "linux")]
+mod lock;
 #[cfg(target_os = "linux")]
 mod monitor;
 #[cfg(target_os = "linux")]

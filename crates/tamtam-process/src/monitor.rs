@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,9 +17,10 @@ use tamtam_actor::{EndReason, Overflow, ProcessEnd, Restart};
 use tamtam_link::{Death, Inbound, Link};
 
 use crate::begin;
-use crate::courier::Courier;
+use crate::courier::{self, Courier};
 use crate::error::SpawnError;
 use crate::launcher::launch;
+use crate::lock::lock;
 use crate::progress::Watched;
 use crate::reading::Reading;
 use crate::worker::WORKER;
@@ -50,10 +51,6 @@ pub(crate) struct Started {
 pub(crate) struct Shared {
     child: Mutex<Option<Child>>,
     restarts: AtomicU32,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {
@@ -151,15 +148,11 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     *lock(&shared.child) = Some(child);
     let courier = Arc::new(Courier::default());
     let reading = Arc::new(Reading::default());
-    let (waking, waiting, asking) = (
-        Arc::clone(&courier),
-        Arc::clone(&courier),
-        Arc::clone(&reading),
-    );
+    let (waking, asking) = (Arc::clone(&courier), Arc::clone(&reading));
     let (link, inbound) = Link::builder()
         .keep_root()
         .call_root(plan.name, plan.message_type)
-        .before_wait(move || waiting.note_wait())
+        .before_wait(courier::note_wait)
         .while_waiting(move |is_there, deadline, wait| {
             asking.while_waiting(is_there, deadline, wait);
         })
@@ -206,27 +199,22 @@ struct Monitor {
 
 impl Monitor {
     fn watch_over(self, first: Incarnation, inbound: Inbound) {
-        let (mut incarnation, mut inbound) = (first, inbound);
-        while let Some((next, next_inbound)) = self.live(&incarnation, inbound) {
-            (incarnation, inbound) = (next, next_inbound);
+        let mut next = Some((first, inbound));
+        while let Some((incarnation, inbound)) = next {
+            next = self.live(incarnation, inbound);
         }
         self.courier.end();
     }
 
     /// The life of one process; the next one, if there is one.
-    fn live(&self, incarnation: &Incarnation, inbound: Inbound) -> Option<(Incarnation, Inbound)> {
-        let ends = (
-            incarnation.socket.try_clone(),
-            incarnation.socket.try_clone(),
-        );
-        match ends {
-            (Ok(write), Ok(read)) => {
+    fn live(&self, incarnation: Incarnation, inbound: Inbound) -> Option<(Incarnation, Inbound)> {
+        let Incarnation { socket, progress } = incarnation;
+        match socket.try_clone() {
+            Ok(write) => {
                 self.courier.write_to(write);
-                self.reading.read_all(read, inbound);
+                self.reading.read_all(socket, inbound);
             }
-            (Err(error), _) | (_, Err(error)) => {
-                self.link.lose(&format!("there is no second end: {error}"));
-            }
+            Err(error) => self.link.lose(&format!("there is no second end: {error}")),
         }
         let end = self.reap();
         // What was being written was for this one.
@@ -234,7 +222,7 @@ impl Monitor {
         if self.link.ended().is_some() {
             return None;
         }
-        let (done, begun) = incarnation.progress.read();
+        let (done, begun) = progress.read();
         let why = match self.link.root_end() {
             Some(reason) => reason,
             None => EndReason::ProcessEnded(end),

@@ -1,18 +1,19 @@
 //! One address for several processes that share their work.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use tamtam_actor::link::{Encode, FarActor, FarCell, FarHold, Probe, Watching};
 use tamtam_actor::{Address, LinkFailure, Refusal, Time};
 use tamtam_link::Link;
 
+use crate::lock::lock;
 use crate::remote::Remote;
 
 /// One of them.
-pub(crate) struct Member {
-    pub(crate) hold: Arc<FarHold>,
-    pub(crate) link: Link,
+struct Member {
+    hold: Arc<FarHold>,
+    link: Link,
 }
 
 /// Gives each message to the process that has the fewest in hand.
@@ -22,10 +23,6 @@ struct Shared {
     alive: AtomicUsize,
     cell: OnceLock<Weak<FarCell>>,
     watching: Mutex<Vec<Watching>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The address of all of them.

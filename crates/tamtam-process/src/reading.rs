@@ -8,11 +8,13 @@
 
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use tamtam_link::Inbound;
+
+use crate::lock::lock;
 
 /// How much is read at once.
 const PORTION: usize = 64 << 10;
@@ -43,7 +45,7 @@ struct State {
 }
 
 struct Reader {
-    socket: Arc<UnixStream>,
+    socket: UnixStream,
     inbound: Inbound,
     portion: Box<[u8]>,
 }
@@ -51,7 +53,7 @@ struct Reader {
 impl Reader {
     /// Reads once; `false` if the process says no more.
     fn read(&mut self) -> bool {
-        match (&*self.socket).read(&mut self.portion) {
+        match self.socket.read(&mut self.portion) {
             Ok(0) => false,
             Ok(count) => self.inbound.receive(&self.portion[..count]).is_ok(),
             // Or it has died with something unread.
@@ -62,7 +64,7 @@ impl Reader {
 
 impl Reading {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
@@ -76,7 +78,7 @@ impl Reading {
         state.is_over = false;
         state.is_lent = false;
         state.reader = Some(Reader {
-            socket: Arc::new(socket),
+            socket,
             inbound,
             portion: vec![0; PORTION].into(),
         });
@@ -156,7 +158,7 @@ fn read_until(reader: &mut Reader, is_there: &dyn Fn() -> bool, deadline: Option
         }
         if let Some(left) = left {
             let timeout = left.try_into().ok();
-            let mut fds = [PollFd::new(&*reader.socket, PollFlags::IN)];
+            let mut fds = [PollFd::new(&reader.socket, PollFlags::IN)];
             if !matches!(poll(&mut fds, timeout.as_ref()), Ok(1)) {
                 continue;
             }

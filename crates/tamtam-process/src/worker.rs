@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use tamtam_actor::{Budget, Context, EndReason, Frame};
 use tamtam_link::{Inbound, Link};
 
 use crate::begin::{self, Begin};
+use crate::lock::lock;
 use crate::progress::Progress;
 use crate::remote::Remote;
 
@@ -232,15 +233,6 @@ struct Deputy {
     is_at_work: bool,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What a wait has brought.
-struct Woken {
-    can_read: bool,
-}
-
 impl Line {
     fn new(socket: UnixStream) -> io::Result<Self> {
         Ok(Line {
@@ -348,7 +340,7 @@ impl Line {
             drop(deputy);
             while self.is_in_turn.load(Ordering::SeqCst) {
                 self.flush();
-                let can_read = self.wait(None).can_read;
+                let can_read = self.wait();
                 if can_read && self.is_in_turn.load(Ordering::SeqCst) && !self.read(&mut portion) {
                     // The handler that waits is told; and then the main thread finds it, too.
                     break;
@@ -408,21 +400,18 @@ impl Line {
         }
     }
 
-    /// Waits until something has come, or the bell is rung, or the time is over.
-    fn wait(&self, timeout: Option<Duration>) -> Woken {
+    /// Waits until something has come, or the bell is rung; `true` if there is something to read.
+    fn wait(&self) -> bool {
         let mut fds = [
             PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN),
             PollFd::from_borrowed_fd(self.bell.as_fd(), PollFlags::IN),
         ];
-        let timeout = timeout.and_then(|timeout| timeout.try_into().ok());
         // If it is interrupted the caller looks around.
-        let _ = poll(&mut fds, timeout.as_ref());
+        let _ = poll(&mut fds, None);
         if !fds[1].revents().is_empty() {
             let _ = rustix::io::read(&self.bell, &mut [0; 8]);
         }
-        Woken {
-            can_read: !fds[0].revents().is_empty(),
-        }
+        !fds[0].revents().is_empty()
     }
 
     /// Reads once; `false` if the link has ended.
@@ -498,13 +487,11 @@ impl Line {
             if has_ended {
                 return;
             }
-            if has_more || left || frame.has_mail() {
+            let has_to_send = || self.has_to_send.load(Ordering::SeqCst);
+            if has_more || left || frame.has_mail() || has_to_send() {
                 continue;
             }
-            if self.has_to_send.load(Ordering::SeqCst) {
-                continue;
-            }
-            if self.wait(None).can_read && !self.read(&mut portion) {
+            if self.wait() && !self.read(&mut portion) {
                 self.flush();
                 return;
             }
