@@ -54,6 +54,12 @@ fn gate(limit: usize, overflow: Overflow) -> Gate {
     }
 }
 
+/// Sends until there is no room; how many messages it took. Until the other side has said how much room there is, nothing is counted.
+fn fill(here: &Link, far: &Address<u64>) -> u64 {
+    until("it has said hello", || far.try_tell(0).is_err());
+    here.unconfirmed()
+}
+
 #[test]
 fn messages_are_confirmed_when_they_are_done_with() {
     on_each(|pair| {
@@ -97,9 +103,7 @@ fn a_sender_waits_for_room_at_the_other_side() {
         let gate = gate(2, Overflow::Wait);
         let (here, _there) = pair(Link::builder(), Link::builder().root(&gate.address));
         let far = here.root::<u64>();
-        // Until the other side has said how much room there is, nothing is counted.
-        until("it has said hello", || far.try_tell(0).is_err());
-        let early = here.unconfirmed();
+        let early = fill(&here, &far);
         let refused = far.try_tell(7).unwrap_err();
         assert_eq!((refused.why(), refused.into_inner()), (Refusal::Full, 7));
         let refused = far.tell_timeout(7, Duration::from_millis(10)).unwrap_err();
@@ -130,8 +134,7 @@ fn a_task_waits_for_room_at_the_other_side() {
     on_each(|pair| {
         let (here, _there) = pair(Link::builder(), Link::builder().root(&gate.address));
         let far = here.root::<u64>();
-        until("it has said hello", || far.try_tell(0).is_err());
-        let early = here.unconfirmed();
+        let early = fill(&here, &far);
         let told = std::thread::spawn({
             let far = far.clone();
             move || block_on(far.tell_async(9))
@@ -170,8 +173,7 @@ fn an_actor_that_sends_beyond_the_window_is_muted_and_goes_on() {
         let gate = gate(2, Overflow::Wait);
         let (here, _there) = pair(Link::builder(), Link::builder().root(&gate.address));
         let far = here.root::<u64>();
-        until("it has said hello", || far.try_tell(0).is_err());
-        let early = here.unconfirmed();
+        let early = fill(&here, &far);
         let pool = Pool::with_threads(1);
         let (note, noted) = mpsc::channel();
         let sender = pool.spawn_fn(move |number: u64, _| {

@@ -102,12 +102,12 @@ fn a_process_is_traced() {
     });
 }
 
-#[test]
-fn a_descriptor_is_taken() {
+/// A way into the parent through a descriptor of it, which was there before the limits.
+fn by_descriptor(test: &str, way: impl Fn(usize) -> io::Result<()>) {
     let set_up = || call(libc::SYS_pidfd_open, [parent(), 0]);
-    let test = "processes::a_descriptor_is_taken";
+    let test = format!("processes::{test}");
     way_out(
-        test,
+        &test,
         Needs::Rights,
         &doubly_untrusted(),
         set_up,
@@ -115,9 +115,16 @@ fn a_descriptor_is_taken() {
             let process = process
                 .as_ref()
                 .map_err(|error| io::Error::from(error.kind()))?;
-            call(libc::SYS_pidfd_getfd, [*process, 0, 0]).map(drop)
+            way(*process)
         },
     );
+}
+
+#[test]
+fn a_descriptor_is_taken() {
+    by_descriptor("a_descriptor_is_taken", |process| {
+        call(libc::SYS_pidfd_getfd, [process, 0, 0]).map(drop)
+    });
 }
 
 #[test]
@@ -137,24 +144,10 @@ fn a_signal_is_sent_to_a_thread() {
 
 #[test]
 fn a_signal_is_sent_by_a_descriptor() {
-    let set_up = || call(libc::SYS_pidfd_open, [parent(), 0]);
-    let test = "processes::a_signal_is_sent_by_a_descriptor";
-    way_out(
-        test,
-        Needs::Rights,
-        &doubly_untrusted(),
-        set_up,
-        |process| {
-            let process = process
-                .as_ref()
-                .map_err(|error| io::Error::from(error.kind()))?;
-            call(
-                libc::SYS_pidfd_send_signal,
-                [*process, libc::SIGURG as usize, 0, 0],
-            )
-            .map(drop)
-        },
-    );
+    by_descriptor("a_signal_is_sent_by_a_descriptor", |process| {
+        let signal = libc::SIGURG as usize;
+        call(libc::SYS_pidfd_send_signal, [process, signal, 0, 0]).map(drop)
+    });
 }
 
 #[test]
