@@ -204,9 +204,10 @@ mod folder {
 
     use std::fs::{self, DirBuilder};
     use std::os::unix::fs::DirBuilderExt;
+    use std::os::unix::net::{UnixListener, UnixStream};
     use std::path::{Path, PathBuf};
     use std::sync::atomic::{AtomicU32, Ordering};
-    use std::{env, io, process};
+    use std::{env, io, process, thread};
 
     /// A folder for sockets and named pipes that no other user may enter. It is removed, with all that is in it, when this is
     /// dropped.
@@ -214,6 +215,25 @@ mod folder {
     pub struct PrivateFolder(PathBuf);
 
     impl PrivateFolder {
+        /// Makes one with a Unix socket in it, at the path that comes beside it. `serve` is given each connection, in a thread
+        /// of its own for all of them.
+        ///
+        /// # Errors
+        /// The system has no folder, no socket or no thread for it.
+        pub fn listening(
+            mut serve: impl FnMut(UnixStream) + Send + 'static,
+        ) -> io::Result<(Self, PathBuf)> {
+            let folder = PrivateFolder::new()?;
+            let path = folder.path().join("socket");
+            let listener = UnixListener::bind(&path)?;
+            thread::Builder::new().spawn(move || {
+                for socket in listener.incoming().flatten() {
+                    serve(socket);
+                }
+            })?;
+            Ok((folder, path))
+        }
+
         /// Makes one where the system keeps what is temporary.
         ///
         /// # Errors

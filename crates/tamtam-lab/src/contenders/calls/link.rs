@@ -1,7 +1,6 @@
 //! An actor of another process, behind a link.
 
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::thread;
+use std::os::unix::net::UnixStream;
 
 use serde_bytes::ByteBuf;
 use tamtam_actor::{Address, Pool, Reply};
@@ -32,17 +31,12 @@ impl Contender for ActorBehindLink {
     }
 
     fn serve(&self) -> Result<Serving, Failure> {
-        let folder = PrivateFolder::new()?;
-        let path = folder.path().join("socket");
-        let listener = UnixListener::bind(&path)?;
         let pool = Pool::with_threads(Placement::Free.threads());
         let address =
             pool.spawn_fn(|(request, reply): LinkQuestion, _| reply.send(answer(&request).into()));
-        thread::Builder::new().spawn(move || {
-            for socket in listener.incoming().flatten() {
-                // A link that is lost is the other side's to tell.
-                let _ = carrier::unix(Link::builder().root(&address), socket);
-            }
+        let (folder, path) = PrivateFolder::listening(move |socket| {
+            // A link that is lost is the other side's to tell.
+            let _ = carrier::unix(Link::builder().root(&address), socket);
         })?;
         Ok(Serving::at(path.to_string_lossy(), (folder, pool)))
     }

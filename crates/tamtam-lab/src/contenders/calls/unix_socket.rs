@@ -1,7 +1,7 @@
 //! A Unix socket, bare.
 
 use std::net::Shutdown;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::thread;
 
 use crate::calls::{self, Call, Framed, ServerApart, serve_frames};
@@ -29,17 +29,12 @@ impl Contender for UnixSocket {
     }
 
     fn serve(&self) -> Result<Serving, Failure> {
-        let folder = PrivateFolder::new()?;
-        let path = folder.path().join("socket");
-        let listener = UnixListener::bind(&path)?;
-        thread::Builder::new().spawn(move || {
-            for socket in listener.incoming().flatten() {
-                // A connection that fails is the client's to tell.
-                thread::spawn(move || {
-                    let _ = serve_frames(&socket, &socket);
-                    let _ = socket.shutdown(Shutdown::Both);
-                });
-            }
+        let (folder, path) = PrivateFolder::listening(|socket| {
+            // A connection that fails is the client's to tell.
+            thread::spawn(move || {
+                let _ = serve_frames(&socket, &socket);
+                let _ = socket.shutdown(Shutdown::Both);
+            });
         })?;
         Ok(Serving::at(path.to_string_lossy(), folder))
     }
