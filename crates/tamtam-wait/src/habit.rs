@@ -61,6 +61,15 @@ struct Lesson {
 }
 
 impl Lesson {
+    /// Ready to look again for a while.
+    const FRESH: Self = Lesson {
+        level: TOP - 1,
+        turn: 0,
+        place: Place::Apart,
+        exponent: 0,
+        skips: 0,
+    };
+
     const fn pack(self) -> u32 {
         self.level
             | self.turn << 4
@@ -126,18 +135,15 @@ impl Habit {
     /// A fresh habit: ready to look again for a while.
     pub const fn new() -> Self {
         Self {
-            word: AtomicU32::new(
-                Lesson {
-                    level: TOP - 1,
-                    turn: 0,
-                    place: Place::Apart,
-                    exponent: 0,
-                    skips: 0,
-                }
-                .pack(),
-            ),
+            word: AtomicU32::new(Lesson::FRESH.pack()),
             peer: AtomicU32::new(0),
         }
+    }
+
+    /// Makes it a fresh habit, whatever it holds: memory that was just mapped is filled with zeroes.
+    pub fn reset(&self) {
+        self.word.store(Lesson::FRESH.pack(), Relaxed);
+        self.peer.store(0, Relaxed);
     }
 
     /// Tells those who wait here on which processor this thread runs, if that is news, and counts as

@@ -69,6 +69,13 @@ pub(super) fn wait(
     Ok(())
 }
 
+pub(super) fn wait_any(
+    words: &[(&Futex, u32, Scope)],
+    deadline: Option<Instant>,
+) -> Result<(), TimedOut> {
+    super::in_slices(words, deadline)
+}
+
 pub(super) fn wake(futex: &Futex, count: u32, _scope: Scope) {
     let address = futex.as_ptr() as usize;
     let mut left = count;

@@ -2,9 +2,9 @@
 
 use core::fmt;
 use core::ops::Deref;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crate::seam::atomic::AtomicU32;
+use crate::seam::atomic::{AtomicU32, Ordering};
 
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(tamtam_loom)))]
 mod linux;
@@ -151,6 +151,51 @@ impl Futex {
         system::wait(self, expected, deadline, scope)
     }
 
+    /// Sleeps while each of the words holds what is expected of it, until a wake-up at one of them, the deadline, or nothing at all
+    /// ends the sleep. No word at all is a sleep until the deadline.
+    ///
+    /// Looking at one word and falling asleep on it are one step, for each of them; the looks at two words are two steps. On Linux this is
+    /// `futex_waitv(2)`, since 5.16. Where that is missing or forbidden, and where there are more than [`Futex::MOST_AT_ONCE`] words, the first word alone
+    /// ends the sleep at once, and others within [`Futex::LATEST_LOOK`].
+    ///
+    /// # Errors
+    ///
+    /// [`TimedOut`] once the deadline has passed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::atomic::Ordering::{Acquire, Release};
+    /// use tamtam_wait::{Futex, Scope};
+    ///
+    /// let (door, window) = (Futex::new(0), Futex::new(0));
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| {
+    ///         window.store(1, Release);
+    ///         window.wake_all(Scope::Shared);
+    ///     });
+    ///     while door.load(Acquire) + window.load(Acquire) == 0 {
+    ///         let _ = Futex::wait_any(&[(&door, 0, Scope::Private), (&window, 0, Scope::Shared)], None);
+    ///     }
+    /// });
+    /// ```
+    pub fn wait_any(
+        words: &[(&Futex, u32, Scope)],
+        deadline: Option<Instant>,
+    ) -> Result<(), TimedOut> {
+        match *words {
+            [(word, expected, scope)] => word.wait(expected, deadline, scope),
+            _ if words.len() <= Self::MOST_AT_ONCE => system::wait_any(words, deadline),
+            _ => in_slices(words, deadline),
+        }
+    }
+
+    /// One sleep is on so many words at most; see [`wait_any`](Futex::wait_any).
+    pub const MOST_AT_ONCE: usize = 128;
+
+    /// So late a change of a word may be seen where a sleep cannot be on all of them; see [`wait_any`](Futex::wait_any).
+    pub const LATEST_LOOK: Duration = Duration::from_millis(20);
+
     /// Wakes one thread that sleeps on this word, if there is any.
     ///
     /// The word's memory may already be reused by the time this runs: waking strangers is harmless,
@@ -165,6 +210,30 @@ impl Futex {
     pub fn wake_all(&self, scope: Scope) {
         system::wake(self, i32::MAX as u32, scope);
     }
+}
+
+/// A sleep on several words where the system has none: on the first, which ends it at once, and every now and then a look at all.
+fn in_slices(words: &[(&Futex, u32, Scope)], deadline: Option<Instant>) -> Result<(), TimedOut> {
+    let is_changed =
+        |&(word, expected, _): &(&Futex, u32, Scope)| word.load(Ordering::SeqCst) != expected;
+    if words.iter().any(is_changed) {
+        return Ok(());
+    }
+    let now = Instant::now();
+    if deadline.is_some_and(|deadline| deadline <= now) {
+        return Err(TimedOut);
+    }
+    let slice = now.checked_add(Futex::LATEST_LOOK);
+    let until = match (slice, deadline) {
+        (Some(slice), Some(deadline)) => Some(slice.min(deadline)),
+        (slice, deadline) => slice.or(deadline),
+    };
+    match words.first() {
+        // The end of a slice is a wake-up for nothing.
+        Some((word, expected, scope)) => drop(word.wait(*expected, until, *scope)),
+        None => std::thread::sleep(until.map_or(Futex::LATEST_LOOK, |until| until - now)),
+    }
+    Ok(())
 }
 
 impl Deref for Futex {
@@ -241,6 +310,69 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn the_fallback_conforms() {
         conforms(fallback::wait, fallback::wake);
+    }
+
+    type WaitAnyFunction = fn(&[(&Futex, u32, Scope)], Option<Instant>) -> Result<(), TimedOut>;
+
+    fn any_conforms(wait_any: WaitAnyFunction) {
+        let words = [Futex::new(1), Futex::new(2), Futex::new(3)];
+        let asked = |changed: usize| {
+            let expected =
+                |(index, word): (usize, &Futex)| word.load(Acquire) + u32::from(index == changed);
+            let scope = |index| [Scope::Private, Scope::Shared][index % 2];
+            let ask = |(index, word)| (word, expected((index, word)), scope(index));
+            words.iter().enumerate().map(ask).collect::<Vec<_>>()
+        };
+        // One of them has another value: no sleep.
+        for changed in 0..3 {
+            assert_eq!(wait_any(&asked(changed), None), Ok(()));
+        }
+        // Nothing changes: the deadline ends it.
+        let soon = Instant::now() + Duration::from_millis(5);
+        while wait_any(&asked(3), Some(soon)) != Err(TimedOut) {}
+        assert!(Instant::now() >= soon);
+        // A wake-up at any of them ends the sleep.
+        for (rung, scope) in [(0, Scope::Private), (1, Scope::Shared), (2, Scope::Private)] {
+            let (before, asked) = (words[rung].load(Acquire), asked(3));
+            std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    words[rung].store(before + 10, Release);
+                    words[rung].wake_one(scope);
+                });
+                while words[rung].load(Acquire) == before {
+                    assert_eq!(wait_any(&asked, None), Ok(()));
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_sleep_on_several_words_ends_by_each_of_them() {
+        any_conforms(Futex::wait_any);
+        any_conforms(system::wait_any);
+        any_conforms(in_slices);
+    }
+
+    #[test]
+    fn more_words_than_the_system_takes_end_a_sleep_as_well() {
+        let words: Vec<_> = (0..Futex::MOST_AT_ONCE + 2)
+            .map(|_| Futex::new(0))
+            .collect();
+        let asked: Vec<_> = words.iter().map(|word| (word, 0, Scope::Private)).collect();
+        for rung in [0, 1, words.len() - 1] {
+            words[rung].store(0, Release);
+            std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    words[rung].store(1, Release);
+                    words[rung].wake_one(Scope::Private);
+                });
+                while words[rung].load(Acquire) == 0 {
+                    assert_eq!(Futex::wait_any(&asked, None), Ok(()));
+                }
+            });
+            words[rung].store(0, Release);
+        }
+        assert_eq!(Futex::wait_any(&[], Some(Instant::now())), Err(TimedOut));
     }
 
     #[test]

@@ -30,6 +30,13 @@ pub(super) fn wait(
     Ok(())
 }
 
+pub(super) fn wait_any(
+    words: &[(&Futex, u32, Scope)],
+    deadline: Option<Instant>,
+) -> Result<(), TimedOut> {
+    super::in_slices(words, deadline)
+}
+
 pub(super) fn wake(futex: &Futex, count: u32, _scope: Scope) {
     let guard = futex.sleepers.lock.lock().unwrap();
     if count == 1 {

@@ -22,12 +22,13 @@ const WORKSPACES: [&str; 4] = [
 ];
 
 /// The crates that have unsafe code.
-const MAY_BE_UNSAFE: [&str; 5] = [
+const MAY_BE_UNSAFE: [&str; 6] = [
     "tamtam-wait",
     "tamtam-channel",
     "tamtam-actor",
     "tamtam-rows",
     "tamtam-process",
+    "tamtam-ipc",
 ];
 
 pub(crate) fn rules(stage: &Stage) -> Result<()> {

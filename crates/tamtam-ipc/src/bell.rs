@@ -1,0 +1,115 @@
+//! Where a thread sleeps until another process brings something.
+//!
+//! A bell is a word that says whether a thread **sleeps**. The thread that waits writes that, looks once more, and sleeps; the one that brings something
+//! says so by an exchange in shared memory, and then looks at the word. Both are sequentially consistent, so at least one of the two sees the
+//! other. (Within a process the bringing side would be a plain store, by the asymmetric fence of `tamtam-wait`; that does not reach into another
+//! process.)
+//!
+//! Another process can write anything into the word. So it can keep away wake-ups that it was to give, and it can wake a thread that then looks and
+//! sleeps on. No thread relies on the word for more.
+
+use std::time::Instant;
+
+use tamtam_wait::seam::atomic::Ordering;
+use tamtam_wait::{Futex, Habit, Scope, TimedOut, Wait};
+
+/// No thread sleeps here.
+const AWAKE: u32 = 0;
+/// A thread sleeps, or is about to.
+const SLEEPS: u32 = 1;
+
+/// So many words beside the bell's own may end a sleep.
+pub(crate) const MOST_OTHERS: usize = 64;
+
+/// Where threads sleep that wait for one thing.
+#[derive(Debug)]
+#[cfg_attr(not(tamtam_loom), repr(C, align(128)))]
+pub(crate) struct Bell {
+    word: Futex,
+    /// What waiting brought, learned by all who wait here. Another process can make it wrong, and so make a thread wait too long awake (by at
+    /// most 50 µs) or sleep too soon.
+    habit: Habit,
+}
+
+impl Bell {
+    #[cfg(any(test, tamtam_loom))]
+    pub(crate) fn new() -> Self {
+        Bell {
+            word: Futex::new(AWAKE),
+            habit: Habit::new(),
+        }
+    }
+
+    /// Makes what was filled with zeroes a bell at which nothing was learned yet.
+    pub(crate) fn prepare(&self) {
+        self.habit.reset();
+    }
+
+    /// Something was brought, by a sequentially consistent exchange: wakes the threads that wait for it.
+    #[inline]
+    pub(crate) fn ring(&self) {
+        self.habit.meet();
+        // SYNC bell
+        tamtam_wait::seam::model_fence();
+        if self.word.load(Ordering::SeqCst) != AWAKE {
+            self.wake();
+        }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        if self.word.swap(AWAKE, Ordering::SeqCst) != AWAKE {
+            self.word.wake_all(Scope::Shared);
+        }
+    }
+
+    /// Waits until there is something. `others` gives further words that end a sleep, with what they hold while it is to go on: they are asked
+    /// for before each sleep, and before the last look.
+    ///
+    /// # Errors
+    ///
+    /// [`TimedOut`] once the deadline has passed.
+    pub(crate) fn wait<'a, Others>(
+        &'a self,
+        wait: Wait,
+        deadline: Option<Instant>,
+        mut is_there: impl FnMut() -> bool,
+        others: impl Fn() -> Others,
+    ) -> Result<(), TimedOut>
+    where
+        Others: Iterator<Item = (&'a Futex, u32, Scope)>,
+    {
+        loop {
+            let mut patience = self.habit.begin(wait, deadline);
+            loop {
+                if is_there() {
+                    patience.rewarded();
+                    return Ok(());
+                }
+                if !patience.look_again() {
+                    break;
+                }
+            }
+            let mut words = [(&self.word, SLEEPS, Scope::Shared); MOST_OTHERS + 1];
+            let mut count = 1;
+            for (place, word) in words[1..].iter_mut().zip(others()) {
+                *place = word;
+                count += 1;
+            }
+            // SYNC bell
+            self.word.swap(SLEEPS, Ordering::SeqCst);
+            tamtam_wait::seam::model_fence();
+            if is_there() {
+                // Where others sleep here, too, this leaves them to the next who rings: so it stays.
+                return Ok(());
+            }
+            patience.sleeps();
+            let slept = Futex::wait_any(&words[..count], deadline);
+            if is_there() {
+                patience.woken();
+                return Ok(());
+            }
+            slept?;
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! Two streams of bytes between two processes, one in each direction: what carries a link where both sides are on one machine.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Instant;
+
+use tamtam_wait::{TimedOut, Wait};
+
+use crate::copy;
+use crate::error::{AttachError, CreateError};
+use crate::header::{Kind, Shape};
+use crate::party;
+use crate::segment::Segment;
+use crate::stream::{Control, ReadCursor, WriteCursor};
+
+/// What one direction's control takes, with what keeps it apart from others.
+const CONTROL: usize = 512;
+/// No direction has fewer bytes, nor more.
+const SIZES: std::ops::RangeInclusive<usize> = 4096..=1 << 30;
+
+/// Which side of a carrier a process is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Maker = 0,
+    Taker = 1,
+}
+
+#[derive(Debug)]
+struct Shared {
+    segment: Segment,
+    /// The bytes of one direction: a power of two.
+    size: usize,
+    side: Side,
+}
+
+impl Shared {
+    /// How long the streams are is said by the length of the memory.
+    fn shape() -> Shape {
+        Shape {
+            size: 1,
+            align: 1,
+            capacity: 2,
+            name: "stream".to_owned(),
+        }
+    }
+
+    fn bytes(size: usize) -> usize {
+        2 * (CONTROL + size)
+    }
+
+    /// The control of a direction: 0 from the maker, 1 from the taker.
+    fn control(&self, direction: usize) -> &Control {
+        // SAFETY: the segment is at least so large, as was seen when it was made or attached; zeroes and any other bytes are a control, and all
+        // access to it is atomic.
+        unsafe { self.segment.place::<Control>(direction * CONTROL).as_ref() }
+    }
+
+    /// The bytes of a direction.
+    fn ring(&self, direction: usize) -> *mut u8 {
+        let offset = 2 * CONTROL + direction * self.size;
+        // All of it lies in the segment, as was seen when that was made or attached.
+        self.segment.place::<u8>(offset).as_ptr()
+    }
+
+    /// Whether the other process was there and is there no more, in whatever way it went.
+    fn was_left(&self) -> bool {
+        let own = self.segment.member().stay();
+        let parties = self.segment.parties().iter().enumerate();
+        let others = parties.filter(|(place, _)| *place != own.place as usize);
+        let mut was_there = false;
+        for (_, party) in others {
+            was_there |= party.was_taken();
+            if party.look().is_some() {
+                return false;
+            }
+        }
+        was_there
+    }
+}
+
+/// A carrier before it has two ends: see [`carrier`].
+#[derive(Debug)]
+struct Whole(Arc<Shared>);
+
+impl Whole {
+    fn split(self) -> (CarrierWriter, CarrierReader) {
+        let shared = self.0;
+        (
+            CarrierWriter {
+                shared: Arc::clone(&shared),
+                cursor: WriteCursor::new(),
+            },
+            CarrierReader {
+                shared,
+                cursor: ReadCursor::new(),
+            },
+        )
+    }
+}
+
+/// Makes a carrier in new shared memory, with room for so many bytes in each direction (rounded up to a power of two, from 4 KiB to 1 GiB).
+///
+/// The other process [`attach`]es to the descriptor that [`CarrierReader::memory`] gives.
+///
+/// # Errors
+///
+/// [`CreateError`] if there is no such memory.
+pub fn carrier(bytes: usize) -> Result<(CarrierWriter, CarrierReader), CreateError> {
+    let size = bytes
+        .clamp(*SIZES.start(), *SIZES.end())
+        .next_power_of_two();
+    let segment = Segment::create(Kind::Carrier, Shared::shape(), Shared::bytes(size))?;
+    let shared = Shared {
+        segment,
+        size,
+        side: Side::Maker,
+    };
+    for direction in 0..2 {
+        shared.control(direction).prepare();
+    }
+    Ok(Whole(Arc::new(shared)).split())
+}
+
+/// The other end of a carrier, from the descriptor of its memory. There is one such end: a second process that attaches would take bytes that are
+/// for the first.
+///
+/// # Errors
+///
+/// [`AttachError`] if that is no carrier's memory, or nothing can be done with it.
+pub fn attach(memory: OwnedFd) -> Result<(CarrierWriter, CarrierReader), AttachError> {
+    let segment = Segment::attach(memory, Kind::Carrier, &Shared::shape())?;
+    let size = (segment.bytes() / 2).saturating_sub(CONTROL);
+    if !SIZES.contains(&size) || !size.is_power_of_two() || Shared::bytes(size) != segment.bytes() {
+        return Err(AttachError::NotOurs);
+    }
+    let shared = Shared {
+        segment,
+        size,
+        side: Side::Taker,
+    };
+    // A thread that sleeps there does not sleep on the life of this process yet.
+    for direction in 0..2 {
+        shared.control(direction).reader.ring();
+        shared.control(direction).writer.ring();
+    }
+    Ok(Whole(Arc::new(shared)).split())
+}
+
+/// Why a carrier carries no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CarrierError {
+    /// The other process has ended, or has given up its end. What it had written before was read.
+    #[error("the other process has ended or given up the memory that both share")]
+    Closed,
+    /// The other process has written nonsense.
+    #[error(
+        "the other process has written counts into the shared memory that cannot be; nothing that comes from there is believed any more"
+    )]
+    Corrupt,
+}
+
+impl From<CarrierError> for io::Error {
+    fn from(error: CarrierError) -> Self {
+        let kind = match error {
+            CarrierError::Closed => io::ErrorKind::BrokenPipe,
+            CarrierError::Corrupt => io::ErrorKind::InvalidData,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// Writes bytes for the other process.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tamtam_ipc::{attach, carrier};
+///
+/// let (mut writer, reader) = carrier(64 << 10)?;
+/// // The descriptor goes to another process over a socket; here it stays in this one.
+/// let memory = reader.memory().try_clone_to_owned()?;
+/// let (_, mut other) = attach(memory)?;
+/// assert_eq!(writer.write(b"news")?, 4);
+/// let mut bytes = [0; 8];
+/// assert_eq!(other.read(&mut bytes)?, 4);
+/// assert_eq!(&bytes[..4], b"news");
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+#[derive(Debug)]
+pub struct CarrierWriter {
+    shared: Arc<Shared>,
+    cursor: WriteCursor,
+}
+
+impl CarrierWriter {
+    fn control(&self) -> &Control {
+        self.shared.control(self.shared.side as usize)
+    }
+
+    /// Writes as many of these bytes as there is room for now, and wakes a reader that waits. `0` if there is no room.
+    ///
+    /// # Errors
+    ///
+    /// [`CarrierError`] if no process will read them.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<usize, CarrierError> {
+        let Shared { size, side, .. } = *self.shared;
+        let control = self.shared.control(side as usize);
+        if self.cursor.is_over(control) {
+            return Err(CarrierError::Closed);
+        }
+        let room = self
+            .cursor
+            .room(control, size, bytes.len())
+            .map_err(|_| CarrierError::Corrupt)?;
+        let count = room.min(bytes.len());
+        if count == 0 {
+            return Ok(0);
+        }
+        let place = self.cursor.place(size);
+        let (first, second) = bytes[..count].split_at(count.min(size - place));
+        let ring = self.shared.ring(side as usize);
+        // SAFETY: the ring has `size` bytes, and both parts lie in it: the first up to its end, the second, which is shorter than what is
+        // before the first, from its beginning.
+        unsafe {
+            copy::into_shared(first, ring.add(place));
+            copy::into_shared(second, ring);
+        }
+        self.cursor.show(control, count);
+        Ok(count)
+    }
+
+    /// Waits until there is room, or `is_wanted` says otherwise: that is asked whenever [`CarrierWaker::wake`] was called.
+    ///
+    /// # Errors
+    ///
+    /// [`CarrierError`] if no process will read any more.
+    pub fn wait(&mut self, is_wanted: impl Fn() -> bool) -> Result<(), CarrierError> {
+        let size = self.shared.size;
+        let control = self.shared.control(self.shared.side as usize);
+        let (shared, cursor) = (&self.shared, &mut self.cursor);
+        let mut outcome = Ok(());
+        let is_there = || {
+            if cursor.is_over(control) || shared.was_left() {
+                outcome = Err(CarrierError::Closed);
+                return true;
+            }
+            match cursor.room(control, size, 1) {
+                Ok(room) => room > 0 || !is_wanted(),
+                Err(_) => {
+                    outcome = Err(CarrierError::Corrupt);
+                    true
+                }
+            }
+        };
+        let own = shared.segment.member().stay();
+        let lives = || party::lives(shared.segment.parties(), own);
+        let _ = control.writer.wait(Wait::Adaptive, None, is_there, lives);
+        outcome
+    }
+
+    /// Wakes a [`wait`](CarrierWriter::wait) from another thread of this process.
+    #[must_use]
+    pub fn waker(&self) -> CarrierWaker {
+        CarrierWaker {
+            shared: Arc::clone(&self.shared),
+            is_reader: false,
+        }
+    }
+}
+
+impl Drop for CarrierWriter {
+    fn drop(&mut self) {
+        self.cursor.end(self.control());
+    }
+}
+
+/// Reads what the other process has written.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tamtam_ipc::{CarrierError, attach, carrier};
+///
+/// let (writer, reader) = carrier(64 << 10)?;
+/// let (_, mut other) = attach(reader.memory().try_clone_to_owned()?)?;
+/// drop((writer, reader));
+/// assert!(other.wait(None, || true)?);
+/// assert_eq!(other.read(&mut [0; 8]), Err(CarrierError::Closed));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+#[derive(Debug)]
+pub struct CarrierReader {
+    shared: Arc<Shared>,
+    cursor: ReadCursor,
+}
+
+impl CarrierReader {
+    /// The memory, for the other process.
+    #[must_use]
+    pub fn memory(&self) -> BorrowedFd<'_> {
+        self.shared.segment.memory()
+    }
+
+    fn direction(&self) -> usize {
+        1 - self.shared.side as usize
+    }
+
+    /// How many bytes are there.
+    ///
+    /// # Errors
+    ///
+    /// [`CarrierError::Corrupt`].
+    pub fn len(&self) -> Result<usize, CarrierError> {
+        let control = self.shared.control(self.direction());
+        let there = self.cursor.there(control, self.shared.size);
+        there.map_err(|_| CarrierError::Corrupt)
+    }
+
+    /// Whether nothing is there to be read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == Ok(0)
+    }
+
+    /// Reads what is there, as far as it fits; `0` if nothing is there now.
+    ///
+    /// # Errors
+    ///
+    /// [`CarrierError`] if nothing is there and no process will write more.
+    pub fn read(&mut self, bytes: &mut [u8]) -> Result<usize, CarrierError> {
+        let size = self.shared.size;
+        let direction = self.direction();
+        let control = self.shared.control(direction);
+        // Before the count is looked at: what was written before the end is there.
+        let is_over = self.cursor.is_over(control);
+        let there = self.len()?;
+        let count = there.min(bytes.len());
+        if count == 0 {
+            let ends = there == 0 && (is_over || (self.shared.was_left() && self.is_empty()));
+            return if ends {
+                Err(CarrierError::Closed)
+            } else {
+                Ok(0)
+            };
+        }
+        let place = self.cursor.place(size);
+        let (first, second) = bytes[..count].split_at_mut(count.min(size - place));
+        let ring = self.shared.ring(direction);
+        // SAFETY: the ring has `size` bytes, and both parts lie in it: the first up to its end, the second, which is shorter than what is
+        // before the first, from its beginning.
+        unsafe {
+            copy::out_of_shared(ring.add(place), first);
+            copy::out_of_shared(ring, second);
+        }
+        self.cursor.show(control, count);
+        Ok(count)
+    }
+
+    /// Waits until there is something to read, or the other process is gone, which [`read`](CarrierReader::read) will say; or until `is_wanted`
+    /// says otherwise: that is asked whenever [`CarrierWaker::wake`] was called. `false` if the deadline has passed before.
+    ///
+    /// # Errors
+    ///
+    /// [`CarrierError::Corrupt`].
+    pub fn wait(
+        &self,
+        deadline: Option<Instant>,
+        is_wanted: impl Fn() -> bool,
+    ) -> Result<bool, CarrierError> {
+        let control = self.shared.control(self.direction());
+        let mut outcome = Ok(true);
+        let is_there = || {
+            match self.len() {
+                Ok(0) if !is_wanted() => outcome = Ok(true),
+                Ok(0) if self.cursor.is_over(control) || self.shared.was_left() => {
+                    outcome = Ok(true)
+                }
+                Ok(0) => return false,
+                Ok(_) => outcome = Ok(true),
+                Err(error) => outcome = Err(error),
+            }
+            true
+        };
+        let own = self.shared.segment.member().stay();
+        let lives = || party::lives(self.shared.segment.parties(), own);
+        match control
+            .reader
+            .wait(Wait::Adaptive, deadline, is_there, lives)
+        {
+            Ok(()) => outcome,
+            Err(TimedOut) => Ok(false),
+        }
+    }
+
+    /// Wakes a [`wait`](CarrierReader::wait) from another thread of this process.
+    #[must_use]
+    pub fn waker(&self) -> CarrierWaker {
+        CarrierWaker {
+            shared: Arc::clone(&self.shared),
+            is_reader: true,
+        }
+    }
+}
+
+impl Drop for CarrierReader {
+    fn drop(&mut self) {
+        self.cursor.end(self.shared.control(self.direction()));
+    }
+}
+
+/// Makes a thread of this process that waits at a carrier look around.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+/// use tamtam_ipc::carrier;
+///
+/// let (_writer, reader) = carrier(64 << 10)?;
+/// let (waker, is_done) = (reader.waker(), AtomicBool::new(false));
+/// std::thread::scope(|threads| {
+///     threads.spawn(|| {
+///         is_done.swap(true, SeqCst);
+///         waker.wake();
+///     });
+///     while !is_done.load(SeqCst) {
+///         reader.wait(None, || !is_done.load(SeqCst)).unwrap();
+/// #       break;
+///     }
+/// });
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct CarrierWaker {
+    shared: Arc<Shared>,
+    is_reader: bool,
+}
+
+impl CarrierWaker {
+    /// Wakes it, if it sleeps. What it is to see was written before, by a sequentially consistent exchange.
+    pub fn wake(&self) {
+        let own = self.shared.side as usize;
+        if self.is_reader {
+            self.shared.control(1 - own).reader.ring();
+        } else {
+            self.shared.control(own).writer.ring();
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Copies between private memory and memory that another process may change at any time.
+//!
+//! For the language a byte that another process writes while it is read is a race, whatever the byte is used for. So no reference is made to
+//! such memory, and what is read of it is read once: by instructions that the compiler knows nothing of on x86-64, by atomic loads elsewhere.
+//! What comes out is bytes that may be wrong, and then are checked like any others.
+
+/// Copies out of shared memory.
+///
+/// # Safety
+///
+/// `from` is valid for reads of `to.len()` bytes. Other processes may write there meanwhile; threads of this one only by
+/// [`into_shared`] or atomically.
+#[inline]
+pub(crate) unsafe fn out_of_shared(from: *const u8, to: &mut [u8]) {
+    // SAFETY: both are valid for so many bytes, says the caller of the one, and the other is a slice; they are not the same memory, since a
+    // slice is ours alone.
+    unsafe { copy(from, to.as_mut_ptr(), to.len()) };
+}
+
+/// Copies into shared memory.
+///
+/// # Safety
+///
+/// `to` is valid for writes of `from.len()` bytes. Other processes may read and write there meanwhile; threads of this one only by
+/// [`out_of_shared`], by this, or atomically.
+#[inline]
+pub(crate) unsafe fn into_shared(from: &[u8], to: *mut u8) {
+    // SAFETY: both are valid for so many bytes, says the caller of the one, and the other is a slice; they are not the same memory, since a
+    // slice is nothing that others write.
+    unsafe { copy(from.as_ptr(), to, from.len()) };
+}
+
+/// So many bytes are moved by one instruction that moves any number; below that, words by hand are faster.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const MANY: usize = 512;
+
+/// # Safety
+///
+/// `from` is valid for reads and `to` for writes of `len` bytes, and they do not overlap.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline]
+unsafe fn copy(mut from: *const u8, mut to: *mut u8, len: usize) {
+    use core::arch::asm;
+    use core::arch::x86_64::__m128i;
+
+    if len >= MANY {
+        // SAFETY: the instruction reads and writes `len` bytes at the two addresses, upwards: the direction flag is clear on entry to any
+        // block of assembly.
+        unsafe {
+            asm!(
+                "rep movsb",
+                inout("rcx") len => _,
+                inout("rsi") from => _,
+                inout("rdi") to => _,
+                options(nostack, preserves_flags)
+            );
+        }
+        return;
+    }
+    /// Moves one word of a size from where `from` points to where `to` points, and no more.
+    macro_rules! move_word {
+        ($from:expr, $to:expr, $word:ident, $load:literal, $store:literal) => {{
+            let word: $word;
+            asm!($load, out(xmm_reg) word, in(reg) $from, options(nostack, preserves_flags, readonly));
+            asm!($store, in(reg) $to, in(xmm_reg) word, options(nostack, preserves_flags));
+        }};
+        ($from:expr, $to:expr, $load:literal, $store:literal) => {{
+            let word: u64;
+            asm!($load, out(reg) word, in(reg) $from, options(nostack, preserves_flags, readonly));
+            asm!($store, in(reg) $to, in(reg) word, options(nostack, preserves_flags));
+        }};
+    }
+    let mut left = len;
+    // SAFETY: each step moves bytes that lie within the `len` ones, which are valid at both addresses.
+    unsafe {
+        while left >= 16 {
+            move_word!(from, to, __m128i, "movups {}, [{}]", "movups [{}], {}");
+            (from, to, left) = (from.add(16), to.add(16), left - 16);
+        }
+        if left >= 8 {
+            move_word!(from, to, "mov {}, [{}]", "mov [{}], {}");
+            (from, to, left) = (from.add(8), to.add(8), left - 8);
+        }
+        if left >= 4 {
+            move_word!(from, to, "mov {0:e}, [{1}]", "mov [{0}], {1:e}");
+            (from, to, left) = (from.add(4), to.add(4), left - 4);
+        }
+        while left > 0 {
+            move_word!(from, to, "movzx {0:e}, byte ptr [{1}]", "mov [{0}], {1:l}");
+            (from, to, left) = (from.add(1), to.add(1), left - 1);
+        }
+    }
+}
+
+/// # Safety
+///
+/// `from` is valid for reads and `to` for writes of `len` bytes, and they do not overlap.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+#[inline]
+unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+    use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
+
+    const WORD: usize = size_of::<usize>();
+
+    let byte = |at: usize| {
+        // SAFETY: a byte of the `len` ones, at both addresses; any byte is aligned.
+        unsafe {
+            let word = AtomicU8::from_ptr(from.add(at).cast_mut()).load(Relaxed);
+            AtomicU8::from_ptr(to.add(at)).store(word, Relaxed);
+        }
+    };
+    let lead = from.align_offset(WORD).min(len);
+    (0..lead).for_each(byte);
+    let mut at = lead;
+    if to.addr().wrapping_add(lead).is_multiple_of(WORD) {
+        while len - at >= WORD {
+            // SAFETY: a word of the `len` bytes; both addresses are aligned from the lead on.
+            unsafe {
+                let word = AtomicUsize::from_ptr(from.add(at).cast_mut().cast()).load(Relaxed);
+                AtomicUsize::from_ptr(to.add(at).cast()).store(word, Relaxed);
+            }
+            at += WORD;
+        }
+    }
+    (at..len).for_each(byte);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_of_bytes_is_copied_from_and_to_any_address_and_none_beside_them() {
+        let source: Vec<u8> = (0..2_000_u32).map(|at| (at * 31 % 251) as u8).collect();
+        let lengths = (0..70).chain([127, 128, 129, 511, 512, 513, 1_500]);
+        for len in lengths {
+            for (skip, offset) in [(0, 0), (1, 0), (0, 3), (5, 2), (8, 8)] {
+                let mut target = vec![255_u8; len + offset + 8];
+                // SAFETY: so many bytes lie there, behind the offset.
+                unsafe { into_shared(&source[skip..skip + len], target.as_mut_ptr().add(offset)) };
+                assert_eq!(target[offset..offset + len], source[skip..skip + len]);
+                let beside = target[..offset].iter().chain(&target[offset + len..]);
+                assert!(
+                    beside.copied().all(|byte| byte == 255),
+                    "{len} {skip} {offset}"
+                );
+                let mut back = vec![255_u8; len];
+                // SAFETY: so many bytes lie there, behind the offset.
+                unsafe { out_of_shared(target.as_ptr().add(offset), &mut back) };
+                assert_eq!(back, source[skip..skip + len]);
+            }
+        }
+    }
+}

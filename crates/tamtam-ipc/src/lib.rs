@@ -1,0 +1,36 @@
+#![doc = include_str!("../README.md")]
+// Memory between processes is for Linux so far.
+#![cfg(any(target_os = "linux", tamtam_loom))]
+
+// The floors of this crate, top to bottom: a module uses those on lower floors only. A test holds it.
+//
+// | floor | modules | what |
+// |---|---|---|
+// | 5 | carrier | two streams of bytes between two processes |
+// | 4 | segment | memory that processes share |
+// | 3 | header | what a segment begins with |
+// | 2 | party | the processes that share it, and whether they live |
+// | 1 | life, stream | a word that the kernel marks; the counts of a stream |
+// | 0 | bell, copy, error | where a thread sleeps; copies; errors |
+
+mod bell;
+#[cfg(not(tamtam_loom))]
+mod carrier;
+#[cfg(not(tamtam_loom))]
+mod copy;
+#[cfg(not(tamtam_loom))]
+mod error;
+#[cfg(not(tamtam_loom))]
+mod header;
+#[cfg(not(tamtam_loom))]
+mod life;
+#[cfg(not(tamtam_loom))]
+mod party;
+#[cfg(not(tamtam_loom))]
+mod segment;
+mod stream;
+
+#[cfg(not(tamtam_loom))]
+pub use carrier::{CarrierError, CarrierReader, CarrierWaker, CarrierWriter, attach, carrier};
+#[cfg(not(tamtam_loom))]
+pub use error::{AttachError, CreateError};

@@ -1,0 +1,196 @@
+//! Whether another process still lives: a word in shared memory that the kernel marks when a process ends, however it ends.
+//!
+//! The kernel has this for locks: each thread may have a *robust list* of words, and when the thread ends, before its memory is freed, the
+//! kernel looks at each word, and where it holds the thread's number replaces that by a mark and wakes one sleeper (`set_robust_list(2)`;
+//! Ingo Molnar and others, 2006). The words of a process are on the list of one thread that sleeps as long as the process lives.
+//!
+//! A list that lies in shared memory itself, as that of the C library's mutexes does, is followed by the kernel wherever another process makes it
+//! point. Here only the words are shared. The nodes of the list are private, each at the same distance ([`DISTANCE`]) from its word.
+
+use std::io;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::mpsc;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+
+/// How far before its word a node lies. Mappings grow downwards from the stack, so this far below them there is nothing.
+pub(crate) const DISTANCE: usize = 1 << 36;
+/// The kernel looks at so many nodes of a list at most; the rest would not be marked.
+const MOST_OF_A_THREAD: usize = 2_000;
+
+/// What the kernel takes for a node.
+#[repr(C)]
+struct Node {
+    next: AtomicPtr<Node>,
+}
+
+/// What the kernel takes for a list: a ring of nodes that begins and ends here.
+#[repr(C)]
+struct Head {
+    first: Node,
+    /// From a node to its word, in bytes.
+    offset: libc::c_long,
+    pending: AtomicPtr<Node>,
+}
+
+/// A thread that sleeps, and its list.
+struct Keeper {
+    head: &'static Head,
+    thread: u32,
+    /// The nodes that are on the list, the newest first.
+    nodes: Vec<NonNull<Node>>,
+}
+
+// SAFETY: the nodes are atomic, and changed under the lock of `KEEPERS` only.
+unsafe impl Send for Keeper {}
+
+static KEEPERS: OnceLock<Mutex<Vec<Keeper>>> = OnceLock::new();
+
+fn start_keeper() -> io::Result<Keeper> {
+    let (tell, told) = mpsc::sync_channel(1);
+    thread::Builder::new()
+        .name("tamtam-life".to_owned())
+        .stack_size(64 << 10)
+        .spawn(move || {
+            // Neither is ever freed: the kernel looks at the list when the thread has ended.
+            let head: &'static Head = Box::leak(Box::new(Head {
+                first: Node {
+                    next: AtomicPtr::new(ptr::null_mut()),
+                },
+                offset: DISTANCE as libc::c_long,
+                pending: AtomicPtr::new(ptr::null_mut()),
+            }));
+            head.first
+                .next
+                .store(ptr::from_ref(&head.first).cast_mut(), Ordering::Release);
+            // SAFETY: the head is as the kernel asks for it, lives for ever, and the size is its own. It takes the place of the list of this
+            // thread's mutexes of the C library, and this thread never has one.
+            let done = unsafe {
+                libc::syscall(
+                    libc::SYS_set_robust_list,
+                    ptr::from_ref(head),
+                    size_of::<Head>(),
+                )
+            };
+            let thread = rustix::thread::gettid().as_raw_pid().cast_unsigned();
+            let error = (done != 0).then(io::Error::last_os_error);
+            let is_there = error.is_none();
+            let _ = tell.send(error.map_or(Ok((head, thread)), Err));
+            while is_there {
+                thread::park();
+            }
+        })?;
+    let (head, thread) = told.recv().map_err(|_| io::ErrorKind::BrokenPipe)??;
+    Ok(Keeper {
+        head,
+        thread,
+        nodes: Vec::new(),
+    })
+}
+
+/// The private page in which the nodes of the words of one shared page lie.
+#[derive(Debug)]
+pub(crate) struct NodePage(NonNull<u8>);
+
+// SAFETY: it is an address; what lies there is atomic and changed under the lock of `KEEPERS`.
+unsafe impl Send for NodePage {}
+// SAFETY: it is an address; what lies there is atomic and changed under the lock of `KEEPERS`.
+unsafe impl Sync for NodePage {}
+
+/// A page on the machines that there are, or a part of one.
+const PAGE: usize = 4096;
+
+impl NodePage {
+    /// For the words of the page at this address; `None` if something else lies where it would have to be.
+    pub(crate) fn of(words: NonNull<u8>) -> io::Result<Option<Self>> {
+        let Some(address) = words.addr().get().checked_sub(DISTANCE) else {
+            return Ok(None);
+        };
+        // SAFETY: the mapping goes where nothing else is, or fails.
+        let mapped = unsafe {
+            mmap_anonymous(
+                ptr::without_provenance_mut(address),
+                PAGE,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE,
+            )
+        };
+        match mapped {
+            Ok(page) if page.addr() == address => Ok(NonNull::new(page.cast()).map(NodePage)),
+            Ok(elsewhere) => {
+                // A kernel that does not know the flag has taken the address for a hint.
+                // SAFETY: it was mapped just now, and nothing points there.
+                let _ = unsafe { munmap(elsewhere, PAGE) };
+                Ok(None)
+            }
+            Err(rustix::io::Errno::EXIST | rustix::io::Errno::INVAL | rustix::io::Errno::PERM) => {
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Lets the kernel look at the word at this offset in the page when this process ends. Gives the number that the word has to hold.
+    pub(crate) fn watch(&self, offset: usize) -> io::Result<u32> {
+        assert!(offset + size_of::<Node>() <= PAGE && offset.is_multiple_of(8));
+        // SAFETY: the node lies in the page, aligned; the page is mapped, and was filled with zeroes.
+        let node = unsafe { self.0.add(offset).cast::<Node>() };
+        let keepers = KEEPERS.get_or_init(Mutex::default);
+        let mut keepers = keepers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !keepers.iter().any(|it| it.nodes.len() < MOST_OF_A_THREAD) {
+            keepers.push(start_keeper()?);
+        }
+        let Some(keeper) = keepers
+            .iter_mut()
+            .find(|it| it.nodes.len() < MOST_OF_A_THREAD)
+        else {
+            unreachable!("one has room: it was added");
+        };
+        let first = keeper.head.first.next.load(Ordering::Relaxed);
+        // SAFETY: the node is alive as long as it is on the list.
+        unsafe { node.as_ref() }
+            .next
+            .store(first, Ordering::Relaxed);
+        // The kernel finds a whole list at whatever moment it looks.
+        keeper
+            .head
+            .first
+            .next
+            .store(node.as_ptr(), Ordering::Release);
+        keeper.nodes.push(node);
+        Ok(keeper.thread)
+    }
+
+    /// The kernel looks at this word no more.
+    pub(crate) fn forget(&self, offset: usize) {
+        // SAFETY: the node lies in the page.
+        let node = unsafe { self.0.add(offset).cast::<Node>() };
+        let Some(keepers) = KEEPERS.get() else { return };
+        let mut keepers = keepers.lock().unwrap_or_else(PoisonError::into_inner);
+        for keeper in keepers.iter_mut() {
+            let Some(place) = keeper.nodes.iter().position(|it| *it == node) else {
+                continue;
+            };
+            // SAFETY: the node is alive as long as it is on the list.
+            let next = unsafe { node.as_ref() }.next.load(Ordering::Relaxed);
+            // The one that points to it came after it.
+            let before = match keeper.nodes.get(place + 1) {
+                // SAFETY: it is on the list, so its page is mapped.
+                Some(newer) => unsafe { &newer.as_ref().next },
+                None => &keeper.head.first.next,
+            };
+            before.store(next, Ordering::Release);
+            keeper.nodes.remove(place);
+        }
+    }
+}
+
+impl Drop for NodePage {
+    fn drop(&mut self) {
+        // SAFETY: no node in it is on a list any more, as each membership sees to; no reference into it is left.
+        let _ = unsafe { munmap(self.0.as_ptr().cast(), PAGE) };
+    }
+}

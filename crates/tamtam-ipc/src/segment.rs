@@ -1,0 +1,207 @@
+//! A piece of memory that several processes share.
+//!
+//! It has no name: it is a descriptor, which goes over a socket, and is gone with the last process that has it. Its size was reserved when it
+//! was made, and can never be changed, so that no access to it can fail.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
+
+use rustix::fs::{
+    FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat,
+    memfd_create,
+};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+use crate::error::{AttachError, CreateError};
+use crate::header::{Header, Kind, Shape};
+use crate::party::{Member, Parties};
+
+/// No segment is larger, in bytes.
+pub(crate) const LARGEST: usize = 1 << 40;
+/// So often another address is tried for the memory.
+const ADDRESSES: usize = 16;
+
+/// Memory that is mapped.
+#[derive(Debug)]
+struct Mapping {
+    address: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: it is an address; each access to what lies there is up to the one who makes it.
+unsafe impl Send for Mapping {}
+// SAFETY: it is an address; each access to what lies there is up to the one who makes it.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    fn new(memory: &OwnedFd, len: usize) -> io::Result<Self> {
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping, at an address that the system chooses, which nothing else uses.
+        let address = unsafe {
+            mmap(
+                std::ptr::null_mut(),
+                len,
+                protection,
+                MapFlags::SHARED,
+                memory,
+                0,
+            )
+        }?;
+        let address = NonNull::new(address.cast()).ok_or(io::ErrorKind::AddrNotAvailable)?;
+        Ok(Mapping { address, len })
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped so, and what points there is gone with the segment.
+        let _ = unsafe { munmap(self.address.as_ptr().cast(), self.len) };
+    }
+}
+
+/// A segment, as one process has it: mapped, and with a place among the parties.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    // In this order they go: the place among the parties is given up while the memory is still there.
+    member: Member,
+    mapping: Mapping,
+    memory: OwnedFd,
+}
+
+/// Memory, and the page of nodes that belongs to the parties in it.
+fn map(memory: &OwnedFd, len: usize) -> io::Result<(Mapping, crate::life::NodePage)> {
+    // Those that had to be given up stay where they are until there is a better one, so that the next lies elsewhere.
+    let mut given_up = Vec::new();
+    while given_up.len() < ADDRESSES {
+        let mapping = Mapping::new(memory, len)?;
+        if let Some(nodes) = crate::life::NodePage::of(mapping.address)? {
+            return Ok((mapping, nodes));
+        }
+        given_up.push(mapping);
+    }
+    Err(io::Error::new(
+        io::ErrorKind::AddrNotAvailable,
+        "no address for it has a free page 64 GiB below",
+    ))
+}
+
+impl Segment {
+    /// New memory for so many bytes behind the header, filled with zeroes.
+    pub(crate) fn create(kind: Kind, shape: Shape, bytes: usize) -> Result<Self, CreateError> {
+        let len = bytes
+            .checked_add(Header::BYTES)
+            .filter(|len| *len <= LARGEST)
+            .ok_or(CreateError::TooLarge { bytes })?;
+        let system = |doing: &'static str| {
+            move |source: io::Error| CreateError::System {
+                doing,
+                bytes,
+                source,
+            }
+        };
+        let memory = memfd_create("tamtam", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
+            .map_err(io::Error::from)
+            .map_err(system("the system gives no memory to share"))?;
+        // All of it is reserved now: what is missing is an error here, and no signal later.
+        fallocate(&memory, FallocateFlags::empty(), 0, len as u64)
+            .map_err(io::Error::from)
+            .map_err(system("there is not enough memory for it"))?;
+        fcntl_add_seals(
+            &memory,
+            SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL,
+        )
+        .map_err(io::Error::from)
+        .map_err(system("its size cannot be sealed"))?;
+        let (mapping, nodes) = map(&memory, len).map_err(system("it cannot be mapped"))?;
+        // SAFETY: the memory begins with a page, is at least so large, was filled with zeroes, which is a valid header, and all access to a
+        // header is atomic.
+        let header = unsafe { mapping.address.cast::<Header>().as_ref() };
+        header.write(kind, shape, bytes as u64);
+        // SAFETY: the parties lie in the first page of the mapping, which is given up after the member is.
+        let member = unsafe { Member::join(NonNull::from(header.parties()), nodes) };
+        let member = member.map_err(|full| match full {
+            None => unreachable!("new memory has room for its first party"),
+            Some(source) => system("its end could not be noticed")(source),
+        })?;
+        Ok(Segment {
+            member,
+            mapping,
+            memory,
+        })
+    }
+
+    /// Memory that another process has made, which should be this.
+    pub(crate) fn attach(memory: OwnedFd, kind: Kind, shape: &Shape) -> Result<Self, AttachError> {
+        let system =
+            |doing: &'static str| move |source: io::Error| AttachError::System { doing, source };
+        let seals = fcntl_get_seals(&memory);
+        // Who could make it smaller could make each access to it a signal.
+        if !seals.is_ok_and(|seals| seals.contains(SealFlags::SHRINK)) {
+            return Err(AttachError::NotSealed);
+        }
+        let size = fstat(&memory)
+            .map_err(io::Error::from)
+            .map_err(system("its size cannot be asked for"))?
+            .st_size;
+        let len = usize::try_from(size)
+            .ok()
+            .filter(|len| (Header::BYTES..=LARGEST).contains(len))
+            .ok_or(AttachError::NotOurs)?;
+        let (mapping, nodes) = map(&memory, len).map_err(system("it cannot be mapped"))?;
+        // SAFETY: the memory begins with a page, is at least so large, any bytes are a valid header, and all access to a header is atomic.
+        let header = unsafe { mapping.address.cast::<Header>().as_ref() };
+        header.check(kind, shape, (len - Header::BYTES) as u64)?;
+        // SAFETY: the parties lie in the first page of the mapping, which is given up after the member is.
+        let member = unsafe { Member::join(NonNull::from(header.parties()), nodes) };
+        let member = member.map_err(|full| match full {
+            None => AttachError::Full,
+            Some(source) => system("the end of this process could not be noticed")(source),
+        })?;
+        Ok(Segment {
+            member,
+            mapping,
+            memory,
+        })
+    }
+
+    /// What is handed to another process.
+    pub(crate) fn memory(&self) -> BorrowedFd<'_> {
+        self.memory.as_fd()
+    }
+
+    pub(crate) fn header(&self) -> &Header {
+        // SAFETY: the memory begins with a header, as was seen when it was made or attached, and is mapped as long as the segment is there.
+        unsafe { self.mapping.address.cast::<Header>().as_ref() }
+    }
+
+    /// This process among the parties.
+    pub(crate) fn member(&self) -> &Member {
+        &self.member
+    }
+
+    pub(crate) fn parties(&self) -> &Parties {
+        self.member.parties()
+    }
+
+    /// How many bytes lie behind the header.
+    pub(crate) fn bytes(&self) -> usize {
+        self.mapping.len - Header::BYTES
+    }
+
+    /// What lies behind the header, so many bytes from there.
+    ///
+    /// # Panics
+    ///
+    /// If it would not lie in the segment, or not be aligned.
+    pub(crate) fn place<T>(&self, offset: usize) -> NonNull<T> {
+        let end = offset.checked_add(size_of::<T>());
+        assert!(
+            end.is_some_and(|end| end <= self.bytes())
+                && offset.is_multiple_of(align_of::<T>())
+                && align_of::<T>() <= 4096
+        );
+        // SAFETY: it lies in the mapping, as was just seen.
+        unsafe { self.mapping.address.add(Header::BYTES + offset).cast() }
+    }
+}

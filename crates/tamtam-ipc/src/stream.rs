@@ -1,0 +1,302 @@
+//! A stream of bytes through shared memory, from one writer to one reader.
+//!
+//! The bytes lie in a ring. The writer counts what it has written, the reader what it has read; each keeps its own count to itself and only
+//! shows it, so that nothing the other side writes makes it forget where it is. The other's count is read once, and what cannot be true is an
+//! error: a reader is never led outside of the ring.
+
+use tamtam_wait::seam::ORIGIN;
+use tamtam_wait::seam::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::bell::Bell;
+
+/// What the two sides of a stream show each other.
+#[derive(Debug)]
+#[cfg_attr(not(tamtam_loom), repr(C))]
+pub(crate) struct Control {
+    /// Shown by the writer.
+    written: Shown,
+    /// Shown by the reader.
+    read: Shown,
+    /// The reader, while it waits for bytes.
+    pub(crate) reader: Bell,
+    /// The writer, while it waits for room.
+    pub(crate) writer: Bell,
+}
+
+/// One side's count, on cache lines of its own.
+#[derive(Debug)]
+#[cfg_attr(not(tamtam_loom), repr(C, align(128)))]
+struct Shown {
+    /// Bytes so far; wraps, at 40 GB/s after 14 years, and only differences count.
+    count: AtomicU64,
+    /// This side is gone.
+    is_over: AtomicU32,
+}
+
+/// Where counts begin.
+const BEGIN: u64 = ORIGIN as u64;
+
+impl Control {
+    #[cfg(any(test, tamtam_loom))]
+    pub(crate) fn new() -> Self {
+        let shown = || Shown {
+            count: AtomicU64::new(BEGIN),
+            is_over: AtomicU32::new(0),
+        };
+        Control {
+            written: shown(),
+            read: shown(),
+            reader: Bell::new(),
+            writer: Bell::new(),
+        }
+    }
+
+    /// Makes what was filled with zeroes an empty stream.
+    pub(crate) fn prepare(&self) {
+        self.written.count.store(BEGIN, Ordering::Relaxed);
+        self.read.count.store(BEGIN, Ordering::Relaxed);
+        self.reader.prepare();
+        self.writer.prepare();
+    }
+}
+
+/// The other side has shown a count that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Impossible;
+
+/// Where the writer is.
+#[derive(Debug)]
+pub(crate) struct WriteCursor {
+    written: u64,
+    /// What the reader has shown last.
+    read: u64,
+}
+
+impl WriteCursor {
+    pub(crate) fn new() -> Self {
+        WriteCursor {
+            written: BEGIN,
+            read: BEGIN,
+        }
+    }
+
+    /// How many bytes have room now in a ring of so many. Looks at the reader's count only if that of before does not make room for `wanted`.
+    pub(crate) fn room(
+        &mut self,
+        control: &Control,
+        size: usize,
+        wanted: usize,
+    ) -> Result<usize, Impossible> {
+        let room = |read| {
+            let unread = self.written.wrapping_sub(read);
+            let room = (size as u64).checked_sub(unread);
+            room.map(|room| room as usize).ok_or(Impossible)
+        };
+        let before = room(self.read)?;
+        if before >= wanted {
+            return Ok(before);
+        }
+        // SYNC stream-read: bytes that were read may be written over.
+        let read = control.read.count.load(Ordering::SeqCst);
+        let now = room(read)?;
+        self.read = read;
+        Ok(now)
+    }
+
+    /// Where in a ring of so many bytes the next one goes.
+    pub(crate) fn place(&self, size: usize) -> usize {
+        self.written as usize & (size - 1)
+    }
+
+    /// So many bytes more are there.
+    pub(crate) fn show(&mut self, control: &Control, bytes: usize) {
+        self.written = self.written.wrapping_add(bytes as u64);
+        // SYNC stream-written, and the bell's.
+        control.written.count.swap(self.written, Ordering::SeqCst);
+        control.reader.ring();
+    }
+
+    /// Nothing will be written any more.
+    pub(crate) fn end(&self, control: &Control) {
+        control.written.is_over.swap(1, Ordering::SeqCst);
+        control.reader.ring();
+    }
+
+    /// Whether the reader is gone in order.
+    pub(crate) fn is_over(&self, control: &Control) -> bool {
+        control.read.is_over.load(Ordering::SeqCst) != 0
+    }
+}
+
+/// Where the reader is.
+#[derive(Debug)]
+pub(crate) struct ReadCursor {
+    read: u64,
+}
+
+impl ReadCursor {
+    pub(crate) fn new() -> Self {
+        ReadCursor { read: BEGIN }
+    }
+
+    /// How many bytes are there, in a ring of so many.
+    pub(crate) fn there(&self, control: &Control, size: usize) -> Result<usize, Impossible> {
+        // SYNC stream-written: the bytes that are counted are there.
+        let written = control.written.count.load(Ordering::SeqCst);
+        let there = written.wrapping_sub(self.read);
+        if there > size as u64 {
+            return Err(Impossible);
+        }
+        Ok(there as usize)
+    }
+
+    /// Where in a ring of so many bytes the next one is.
+    pub(crate) fn place(&self, size: usize) -> usize {
+        self.read as usize & (size - 1)
+    }
+
+    /// So many bytes were taken out.
+    pub(crate) fn show(&mut self, control: &Control, bytes: usize) {
+        self.read = self.read.wrapping_add(bytes as u64);
+        // SYNC stream-read, and the bell's.
+        control.read.count.swap(self.read, Ordering::SeqCst);
+        control.writer.ring();
+    }
+
+    /// Nothing will be read any more.
+    pub(crate) fn end(&self, control: &Control) {
+        control.read.is_over.swap(1, Ordering::SeqCst);
+        control.writer.ring();
+    }
+
+    /// Whether the writer is gone in order: what it has written is there.
+    pub(crate) fn is_over(&self, control: &Control) -> bool {
+        control.written.is_over.load(Ordering::SeqCst) != 0
+    }
+}
+
+#[cfg(all(test, tamtam_loom))]
+mod loom_tests {
+    use super::*;
+    use tamtam_wait::Wait;
+    use tamtam_wait::seam::{Arc, UnsafeCell, thread};
+
+    /// A ring of two bytes, of which loom sees each access.
+    struct Model {
+        control: Control,
+        bytes: [UnsafeCell<u8>; 2],
+    }
+
+    // SAFETY: the counts say which side each byte belongs to, as the model shows.
+    unsafe impl Send for Model {}
+    // SAFETY: the counts say which side each byte belongs to, as the model shows.
+    unsafe impl Sync for Model {}
+
+    impl Model {
+        fn write(&self, cursor: &mut WriteCursor, byte: u8) {
+            let mut room = || cursor.room(&self.control, 2, 1).unwrap() > 0;
+            if !room() {
+                let wait = self
+                    .control
+                    .writer
+                    .wait(Wait::Park, None, room, std::iter::empty);
+                wait.unwrap();
+            }
+            let place = cursor.place(2);
+            // SAFETY: there is room, so the byte is the writer's.
+            self.bytes[place].with_mut(|it| unsafe { *it = byte });
+            cursor.show(&self.control, 1);
+        }
+
+        fn read(&self, cursor: &mut ReadCursor) -> Option<u8> {
+            let is_there = || cursor.there(&self.control, 2).unwrap() > 0;
+            let is_there_or_over = || cursor.is_over(&self.control) || is_there();
+            let wait =
+                self.control
+                    .reader
+                    .wait(Wait::Park, None, is_there_or_over, std::iter::empty);
+            wait.unwrap();
+            if !is_there() {
+                return None;
+            }
+            let place = cursor.place(2);
+            // SAFETY: it was shown, so the byte is the reader's.
+            let byte = self.bytes[place].with(|it| unsafe { *it });
+            cursor.show(&self.control, 1);
+            Some(byte)
+        }
+    }
+
+    /// Neither side sleeps past the other, no byte is written over before it was read, and the end comes behind all bytes.
+    #[test]
+    fn loom_bytes_come_in_order_and_then_the_end() {
+        let mut bounded = loom::model::Builder::new();
+        bounded.preemption_bound = Some(3);
+        bounded.check(|| {
+            let model = Arc::new(Model {
+                control: Control::new(),
+                bytes: [UnsafeCell::new(0), UnsafeCell::new(0)],
+            });
+            let writer = {
+                let model = Arc::clone(&model);
+                thread::spawn(move || {
+                    let mut cursor = WriteCursor::new();
+                    for byte in 1..=3 {
+                        model.write(&mut cursor, byte);
+                    }
+                    cursor.end(&model.control);
+                })
+            };
+            let mut cursor = ReadCursor::new();
+            for byte in 1..=3 {
+                assert_eq!(model.read(&mut cursor), Some(byte));
+            }
+            assert_eq!(model.read(&mut cursor), None);
+            writer.join().unwrap();
+        });
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_that_cannot_be_is_an_error_on_either_side() {
+        let control = Control::new();
+        let (mut writer, mut reader) = (WriteCursor::new(), ReadCursor::new());
+        writer.show(&control, 5);
+        assert_eq!(reader.there(&control, 8), Ok(5));
+        for lie in [9, u64::MAX / 2, u64::MAX - 9] {
+            control
+                .written
+                .count
+                .store(BEGIN.wrapping_add(lie), Ordering::SeqCst);
+            assert_eq!(reader.there(&control, 8), Err(Impossible));
+            control
+                .read
+                .count
+                .store(BEGIN.wrapping_add(lie), Ordering::SeqCst);
+            assert_eq!(writer.room(&control, 8, 8), Err(Impossible));
+        }
+        // Each goes on from its own count once the other tells the truth.
+        control
+            .written
+            .count
+            .store(BEGIN.wrapping_add(5), Ordering::SeqCst);
+        reader.show(&control, 5);
+        assert_eq!(writer.room(&control, 8, 8), Ok(8));
+        assert_eq!(
+            (writer.place(8), reader.place(8)),
+            (
+                BEGIN.wrapping_add(5) as usize & 7,
+                BEGIN.wrapping_add(5) as usize & 7
+            )
+        );
+    }
+
+    #[test]
+    fn a_control_takes_eight_lines() {
+        assert_eq!(size_of::<Control>(), 512);
+    }
+}

@@ -1,0 +1,49 @@
+//! The other process: the same test program, which runs the other half of a test with the memory as its standard input.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::{Child, Command, Stdio};
+
+const HALF: &str = "TAMTAM_IPC_TEST_HALF";
+
+/// In the process that a test has started for its other half: the memory.
+pub(crate) fn half(name: &str) -> Option<OwnedFd> {
+    if std::env::var(HALF).is_ok_and(|half| half == name) {
+        let memory = std::io::stdin().as_fd().try_clone_to_owned();
+        return Some(memory.expect("the standard input"));
+    }
+    None
+}
+
+/// The other half of a test, until it is dropped.
+pub(crate) struct Other(Child);
+
+impl Other {
+    /// Starts the test of this path once more, as the half of this name.
+    pub(crate) fn start(path: &str, name: &str, memory: BorrowedFd<'_>) -> Self {
+        let memory = memory.try_clone_to_owned().expect("a descriptor");
+        let child = Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", path, "--test-threads", "1", "--nocapture"])
+            .env(HALF, name)
+            .stdin(Stdio::from(memory))
+            .stdout(Stdio::null())
+            .spawn();
+        Other(child.expect("a process"))
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.0.kill().expect("it is there");
+    }
+
+    /// Waits for its end in order.
+    pub(crate) fn ends_well(mut self) {
+        let status = self.0.wait().expect("it was started here");
+        assert!(status.success(), "{status}");
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
