@@ -1,5 +1,5 @@
 //! What a worker is told before its link begins: which actor it is to be, of what, and within which limits. And what it is handed: the
-//! memory in which it says how far it has got.
+//! memory in which it says how far it has got, and perhaps a socket for its reports.
 
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
@@ -45,14 +45,22 @@ impl Begin {
     }
 }
 
-/// Sends what [`Begin::to_bytes`] has made, and the memory for the worker's progress.
+/// What a worker is handed.
+pub(crate) struct Handed {
+    pub(crate) progress: OwnedFd,
+    /// Where it reports, if that is of use to the parent.
+    pub(crate) reports: Option<OwnedFd>,
+}
+
+/// Sends what [`Begin::to_bytes`] has made, the memory for the worker's progress, and perhaps the socket for its reports.
 pub(crate) fn send(
     mut socket: &UnixStream,
     begin: &[u8],
     progress: BorrowedFd<'_>,
+    reports: Option<BorrowedFd<'_>>,
 ) -> io::Result<()> {
-    let fds = [progress];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let fds: Vec<_> = [Some(progress), reports].into_iter().flatten().collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     control.push(SendAncillaryMessage::ScmRights(&fds));
     let (first, rest) = begin.split_at(1);
@@ -66,9 +74,9 @@ pub(crate) fn send(
 }
 
 /// Receives it.
-pub(crate) fn receive(mut socket: &UnixStream) -> io::Result<(Begin, OwnedFd)> {
+pub(crate) fn receive(mut socket: &UnixStream) -> io::Result<(Begin, Handed)> {
     let mut first = [0];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let received = recvmsg(
         socket.as_fd(),
@@ -79,14 +87,18 @@ pub(crate) fn receive(mut socket: &UnixStream) -> io::Result<(Begin, OwnedFd)> {
     if received.bytes == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    let mut progress = None;
+    let mut handed = Vec::new();
     for message in control.drain() {
-        if let RecvAncillaryMessage::ScmRights(mut fds) = message {
-            progress = fds.next();
+        if let RecvAncillaryMessage::ScmRights(fds) = message {
+            handed.extend(fds);
         }
     }
     let missing = || io::Error::new(io::ErrorKind::InvalidData, "no memory came with it");
-    let progress = progress.ok_or_else(missing)?;
+    let mut handed = handed.into_iter();
+    let handed = Handed {
+        progress: handed.next().ok_or_else(missing)?,
+        reports: handed.next(),
+    };
     let mut length = [first[0], 0, 0, 0];
     socket.read_exact(&mut length[1..])?;
     let length = u32::from_le_bytes(length);
@@ -100,5 +112,5 @@ pub(crate) fn receive(mut socket: &UnixStream) -> io::Result<(Begin, OwnedFd)> {
     socket.read_exact(&mut bytes)?;
     let begin = tamtam_actor::link::decode(&bytes)
         .map_err(|said| io::Error::new(io::ErrorKind::InvalidData, said))?;
-    Ok((begin, progress))
+    Ok((begin, handed))
 }

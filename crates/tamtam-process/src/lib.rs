@@ -6,27 +6,32 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 6 | process | an actor in a process of its own, as its users have it |
-// | 5 | monitor, pool | the parent's side of a process; one address for several |
-// | 4 | workers | which actors this program can be the process of |
-// | 3 | worker | a process that runs one actor |
-// | 2 | begin | what a worker is told before its link begins |
+// | 7 | process | an actor in a process of its own, as its users have it |
+// | 6 | monitor, pool | the parent's side of a process; one address for several |
+// | 5 | workers | which actors this program can be the process of |
+// | 4 | collector, worker | what hears the reports of workers; a process that runs one actor |
+// | 3 | begin, reporter, retold | what a worker is told before its link begins; what reports to the parent; events of workers told here |
+// | 2 | forwarded, panics, report | events on their way to the parent; panics of workers; what is said beside the link |
 // | 1 | courier, launcher, progress, reading, remote | what writes; the thread that starts processes; how far a worker has got; what reads; the actor |
 // | 0 | error, limits, lock | why there is no process; what a process may do; locks |
 
 #[cfg(target_os = "linux")]
 mod begin;
 #[cfg(target_os = "linux")]
+mod collector;
+#[cfg(target_os = "linux")]
 mod courier;
 mod error;
+#[cfg(all(target_os = "linux", feature = "tracing"))]
+mod forwarded;
 #[cfg(target_os = "linux")]
 mod launcher;
 #[forbid(unsafe_code)]
 pub mod limits;
-#[cfg(target_os = "linux")]
 mod lock;
 #[cfg(target_os = "linux")]
 mod monitor;
+mod panics;
 #[cfg(target_os = "linux")]
 mod pool;
 mod process;
@@ -36,11 +41,18 @@ mod progress;
 mod reading;
 mod remote;
 #[cfg(target_os = "linux")]
+mod report;
+#[cfg(target_os = "linux")]
+mod reporter;
+#[cfg(all(target_os = "linux", feature = "tracing"))]
+mod retold;
+#[cfg(target_os = "linux")]
 mod worker;
 mod workers;
 
 pub use error::SpawnError;
 pub use limits::Limits;
+pub use panics::{PanicWatch, WorkerPanic, on_panic};
 pub use process::{Process, ProcessHandle, ProcessPool, ProcessSpawner};
 pub use remote::Remote;
 pub use workers::{Workers, is_primordial, start};

@@ -1,7 +1,7 @@
 //! The parent's side of a process: it starts one, reads what it says, and starts the next when it has died.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -17,6 +17,7 @@ use tamtam_actor::{EndReason, Overflow, ProcessEnd, Restart};
 use tamtam_link::{Death, Inbound, Link};
 
 use crate::begin;
+use crate::collector;
 use crate::courier::{self, Courier};
 use crate::error::SpawnError;
 use crate::launcher::launch;
@@ -78,6 +79,8 @@ struct Incarnation {
 
 /// Starts processes that are all alike.
 struct Recipe {
+    /// What the worker is called in its reports.
+    called: Arc<str>,
     program: Command,
     begin: Vec<u8>,
 }
@@ -96,6 +99,7 @@ impl Recipe {
     fn start(&self) -> Result<(Incarnation, Child), Failed> {
         let (here, there) = UnixStream::pair().map_err(failed("there is no socket"))?;
         let progress = Watched::new().map_err(failed("there is no memory to share"))?;
+        let reports = collector::prepare().map_err(failed("there is no socket for its reports"))?;
         let mut command = Command::new(self.program.get_program());
         command.args(self.program.get_args());
         for (name, value) in self.program.get_envs() {
@@ -111,8 +115,9 @@ impl Recipe {
             .env(WORKER, std::process::id().to_string())
             .stdin(Stdio::from(OwnedFd::from(there)));
         let child = launch(command).map_err(failed("it cannot be started"))?;
+        let there = reports.as_ref().map(|ends| ends.there.as_fd());
         // If it has died already, that is found when the socket is read.
-        if let Err(error) = begin::send(&here, &self.begin, progress.fd())
+        if let Err(error) = begin::send(&here, &self.begin, progress.fd(), there)
             && !matches!(
                 error.kind(),
                 io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
@@ -122,6 +127,10 @@ impl Recipe {
             let _ = child.kill();
             let _ = child.wait();
             return Err(failed("it cannot be told what to do")(error));
+        }
+        if let Some(reports) = reports {
+            // Without the thread that hears them, reports are dropped and all else goes on.
+            let _ = collector::hear(reports, Arc::clone(&self.called), child.id());
         }
         let socket = here;
         Ok((Incarnation { socket, progress }, child))
@@ -137,6 +146,7 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
         source: failed.source,
     };
     let recipe = Recipe {
+        called: plan.name.clone().unwrap_or_else(|| remote.into()),
         // The file may have been replaced: what is run is the image of this process.
         program: plan
             .program

@@ -24,6 +24,7 @@ use crate::begin::{self, Begin};
 use crate::lock::lock;
 use crate::progress::Progress;
 use crate::remote::Remote;
+use crate::reporter::Reporter;
 
 /// Tells a process that it is a worker, and whose: processes that it starts in turn are not.
 pub(crate) const WORKER: &str = "TAMTAM_WORKER";
@@ -75,6 +76,8 @@ pub(crate) struct Errand {
     begin: Begin,
     socket: UnixStream,
     progress: Progress,
+    /// Where it reports.
+    reports: Option<OwnedFd>,
 }
 
 /// Does what this worker was started for. `find` gives what runs the actor of a name.
@@ -113,12 +116,13 @@ fn prepare() -> io::Result<Errand> {
     let nothing = std::fs::File::open("/dev/null")?;
     rustix::stdio::dup2_stdin(&nothing)?;
     let socket = UnixStream::from(socket);
-    let (begin, memory) = begin::receive(&socket)?;
-    let progress = Progress::map(&memory)?;
+    let (begin, handed) = begin::receive(&socket)?;
+    let progress = Progress::map(&handed.progress)?;
     Ok(Errand {
         begin,
         socket,
         progress,
+        reports: handed.reports,
     })
 }
 
@@ -138,10 +142,16 @@ pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
         begin,
         socket,
         progress,
+        reports,
     } = errand;
     // Before there is another thread, and before a byte is read that is not the parent's own.
     if let Err(error) = begin.limits.apply() {
         return refuse(&socket, &format!("its limits cannot be set: {error}"));
+    }
+    if let Some(reports) = reports
+        && let Err(error) = Reporter::begin(reports)
+    {
+        return refuse(&socket, &format!("it cannot report: {error}"));
     }
     let config: A::Config = match tamtam_actor::link::decode(&begin.config) {
         Ok(config) => config,

@@ -21,6 +21,8 @@ pub(crate) enum Death {
     Exit(i32),
     Signal,
     Panic,
+    /// A panic while another one unwinds.
+    DoublePanic,
     Stack,
 }
 
@@ -48,6 +50,8 @@ pub(crate) enum Count {
     /// Whether a file can be read, and another program started.
     Reach(String, Reply<(bool, bool)>),
     Stop,
+    /// Panics on a thread of this name, and waits for that.
+    PanicOn(String),
 }
 
 pub(crate) struct Counter {
@@ -87,6 +91,11 @@ impl Actor for Counter {
             }
             Count::AskBack(to, reply) => reply.send(to.ask(|reply| reply).unwrap()),
             Count::Bytes(bytes, reply) => reply.send(bytes),
+            Count::PanicOn(name) => {
+                let thread = std::thread::Builder::new().name(name);
+                let thread = thread.spawn(|| panic!("a thread of a worker panics"));
+                assert!(thread.unwrap().join().is_err());
+            }
             Count::Die(death) => die(&death),
             Count::DieAsking(death, _reply) => die(&death),
             Count::Hang(to) => {
@@ -128,6 +137,18 @@ fn die(death: &Death) {
             );
         }
         Death::Panic => panic!("on purpose"),
+        Death::DoublePanic => {
+            struct Dropped;
+
+            impl Drop for Dropped {
+                fn drop(&mut self) {
+                    panic!("the second panic");
+                }
+            }
+
+            let _dropped = Dropped;
+            panic!("the first panic");
+        }
         Death::Stack => {
             #[expect(unconditional_recursion, reason = "that is how a stack overflows")]
             fn deeper(depth: u64) -> u64 {

@@ -6,6 +6,8 @@ mod actors;
 mod deaths;
 #[cfg(target_os = "linux")]
 mod lives;
+#[cfg(target_os = "linux")]
+mod panics;
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -16,7 +18,7 @@ fn main() {
     let arguments = std::env::args()
         .filter(|argument| !argument.starts_with("-Z") && argument != "--report-time");
     let arguments = libtest_mimic::Arguments::from_iter(arguments);
-    let tests = [lives::tests(), deaths::tests()].concat();
+    let tests = [lives::tests(), deaths::tests(), panics::tests()].concat();
     let trial = |(name, test): (&str, fn())| {
         libtest_mimic::Trial::test(name, move || {
             test();

@@ -1,0 +1,258 @@
+//! The parent's side of reports: one thread hears those of all workers, and tells observers and the subscriber of `tracing`.
+//!
+//! It may be kept by these as long as they like: then it reads no further, and workers drop what they would report, and count it.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+#[cfg(feature = "tracing")]
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::io::Errno;
+
+use crate::lock::lock;
+use crate::panics::{self, WorkerPanic};
+use crate::report::{PanicReport, Partial, Report, Wish, pair, to_bytes};
+#[cfg(feature = "tracing")]
+use crate::retold;
+
+/// How much is read at once of one worker, before it is another one's turn.
+const PORTION: usize = 64 << 10;
+
+static COLLECTOR: OnceLock<Mutex<Option<Arc<Collector>>>> = OnceLock::new();
+
+/// What hears the reports.
+struct Collector {
+    bell: OwnedFd,
+    newcomers: Mutex<Vec<Source>>,
+    /// The subscriber may want other events than before.
+    #[cfg(feature = "tracing")]
+    may_want_others: AtomicBool,
+}
+
+/// A worker that reports.
+struct Source {
+    socket: OwnedFd,
+    worker: Arc<str>,
+    pid: u32,
+    partial: Partial,
+    /// Up to which level it tells events.
+    level: u8,
+}
+
+/// The ends of a worker's socket for reports, before there is a worker.
+pub(crate) struct Ends {
+    here: OwnedFd,
+    /// For the worker.
+    pub(crate) there: OwnedFd,
+    level: u8,
+}
+
+/// Whether what workers report is of use here.
+fn is_wanted() -> bool {
+    cfg!(feature = "tracing") || panics::is_watched()
+}
+
+/// A socket for the reports of a worker that is about to be started, if they are of use.
+pub(crate) fn prepare() -> io::Result<Option<Ends>> {
+    if !is_wanted() {
+        return Ok(None);
+    }
+    let (here, there) = pair()?;
+    let level = wanted_level();
+    say(&here, &Wish::Level(level));
+    Ok(Some(Ends { here, there, level }))
+}
+
+/// Hears a worker from now on.
+pub(crate) fn hear(ends: Ends, worker: Arc<str>, pid: u32) -> io::Result<()> {
+    let collector = collector()?;
+    lock(&collector.newcomers).push(Source {
+        socket: ends.here,
+        worker,
+        pid,
+        partial: Partial::default(),
+        level: ends.level,
+    });
+    collector.ring();
+    Ok(())
+}
+
+fn collector() -> io::Result<Arc<Collector>> {
+    let mut started = lock(COLLECTOR.get_or_init(Mutex::default));
+    if let Some(collector) = &*started {
+        return Ok(Arc::clone(collector));
+    }
+    let collector = Arc::new(Collector {
+        bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+        newcomers: Mutex::default(),
+        #[cfg(feature = "tracing")]
+        may_want_others: AtomicBool::new(false),
+    });
+    let collecting = Arc::clone(&collector);
+    thread::Builder::new()
+        .name("tamtam-reports".to_owned())
+        .spawn(move || collecting.collect())?;
+    #[cfg(feature = "tracing")]
+    {
+        let told = Arc::clone(&collector);
+        retold::on_change(move || {
+            told.may_want_others.store(true, Ordering::SeqCst);
+            told.ring();
+        });
+    }
+    *started = Some(Arc::clone(&collector));
+    Ok(collector)
+}
+
+/// The level up to which the subscriber here wants events.
+fn wanted_level() -> u8 {
+    #[cfg(feature = "tracing")]
+    {
+        retold::wanted_level()
+    }
+    #[cfg(not(feature = "tracing"))]
+    0
+}
+
+/// Says that to a worker, unless so much lies there that it would have to be waited for.
+fn say(socket: &OwnedFd, wish: &Wish) -> bool {
+    to_bytes(wish).is_some_and(|bytes| rustix::io::write(socket, &bytes) == Ok(bytes.len()))
+}
+
+impl Collector {
+    fn ring(&self) {
+        // If it cannot be written to, it has been rung often enough.
+        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+    }
+
+    /// The thread, until the program ends.
+    fn collect(&self) {
+        let mut sources: Vec<Source> = Vec::new();
+        let mut portion = vec![0; PORTION];
+        let mut looks = Looks::default();
+        loop {
+            let ready = self.wait(&sources, looks.next());
+            let mut ready = ready.into_iter();
+            sources
+                .retain_mut(|source| !ready.next().unwrap_or(false) || source.hear(&mut portion));
+            sources.append(&mut lock(&self.newcomers));
+            #[cfg(feature = "tracing")]
+            if self.may_want_others.swap(false, Ordering::SeqCst) {
+                looks.begin();
+            }
+            if looks.look() {
+                let level = wanted_level();
+                for source in &mut sources {
+                    source.want(level);
+                }
+            }
+        }
+    }
+
+    /// Waits for reports; which sources have some.
+    fn wait(&self, sources: &[Source], timeout: Option<Duration>) -> Vec<bool> {
+        let mut fds = vec![PollFd::new(&self.bell, PollFlags::IN)];
+        fds.extend(
+            sources
+                .iter()
+                .map(|source| PollFd::new(&source.socket, PollFlags::IN)),
+        );
+        let timeout = timeout.and_then(|timeout| timeout.try_into().ok());
+        // If it is interrupted it looks around.
+        let _ = poll(&mut fds, timeout.as_ref());
+        let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
+        if ready.next().unwrap_or(false) {
+            let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        }
+        ready.collect()
+    }
+}
+
+/// When the thread looks which level is wanted. It hears of a change *while* that is made, so it looks once more, and later again.
+#[derive(Default)]
+struct Looks {
+    left: &'static [u64],
+}
+
+impl Looks {
+    #[cfg(feature = "tracing")]
+    fn begin(&mut self) {
+        self.left = &[0, 1, 10, 100];
+    }
+
+    /// How long until the next one.
+    fn next(&self) -> Option<Duration> {
+        self.left.first().copied().map(Duration::from_millis)
+    }
+
+    /// Whether it is time for one. An earlier one does no harm.
+    fn look(&mut self) -> bool {
+        match self.left {
+            [_, rest @ ..] => {
+                self.left = rest;
+                true
+            }
+            [] => false,
+        }
+    }
+}
+
+impl Source {
+    /// The subscriber here wants events up to this level.
+    fn want(&mut self, level: u8) {
+        if self.level != level && say(&self.socket, &Wish::Level(level)) {
+            self.level = level;
+        }
+    }
+
+    /// Reads once; `false` if there will be no more.
+    fn hear(&mut self, portion: &mut [u8]) -> bool {
+        let count = match rustix::io::read(&self.socket, &mut *portion) {
+            Ok(0) => return false,
+            Ok(count) => count,
+            Err(Errno::AGAIN | Errno::INTR) => return true,
+            // It has died with something unread.
+            Err(_) => return false,
+        };
+        let Ok(reports) = self.partial.take::<Report>(&portion[..count]) else {
+            // A worker that says what is no report is not heard any more.
+            return false;
+        };
+        for report in reports {
+            // Observers and subscribers are the user's.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.tell(report)));
+        }
+        true
+    }
+
+    fn tell(&mut self, report: Report) {
+        match report {
+            Report::Panicked(report) => self.tell_panic(report),
+            #[cfg(feature = "tracing")]
+            Report::Event(event) => retold::event(&self.worker, self.pid, event),
+            #[cfg(feature = "tracing")]
+            Report::Dropped(count) => retold::dropped(&self.worker, self.pid, count),
+            // Of no use here.
+            _ => {}
+        }
+    }
+
+    fn tell_panic(&self, report: PanicReport) {
+        let panic = WorkerPanic {
+            worker: Arc::clone(&self.worker),
+            pid: self.pid,
+            thread: report.thread,
+            message: report.message,
+            place: report.place,
+            backtrace: report.backtrace,
+        };
+        panics::tell(&panic);
+        #[cfg(feature = "tracing")]
+        retold::panicked(&panic);
+    }
+}
