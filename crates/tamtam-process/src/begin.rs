@@ -48,39 +48,46 @@ impl Begin {
 /// What a worker is handed.
 pub(crate) struct Handed {
     pub(crate) progress: OwnedFd,
+    /// The memory of the link's carrier, if there is any.
+    pub(crate) carrier: Option<OwnedFd>,
     /// Where it reports, if that is of use to the parent.
     pub(crate) reports: Option<OwnedFd>,
 }
 
-/// Sends what [`Begin::to_bytes`] has made, the memory for the worker's progress, and perhaps the socket for its reports.
+/// So many descriptors are handed over at most.
+const MOST_HANDED: usize = 3;
+
+/// Sends what [`Begin::to_bytes`] has made, and what the worker is handed, in the order of [`Handed`].
 pub(crate) fn send(
     mut socket: &UnixStream,
     begin: &[u8],
-    progress: BorrowedFd<'_>,
-    reports: Option<BorrowedFd<'_>>,
+    handed: [Option<BorrowedFd<'_>>; MOST_HANDED],
 ) -> io::Result<()> {
-    let fds: Vec<_> = [Some(progress), reports].into_iter().flatten().collect();
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let which = handed.iter().enumerate();
+    let which = which.fold(0, |which, (place, fd)| {
+        which | u8::from(fd.is_some()) << place
+    });
+    let fds: Vec<_> = handed.into_iter().flatten().collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_HANDED))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     control.push(SendAncillaryMessage::ScmRights(&fds));
-    let (first, rest) = begin.split_at(1);
     sendmsg(
         socket,
-        &[IoSlice::new(first)],
+        &[IoSlice::new(&[which])],
         &mut control,
         SendFlags::NOSIGNAL,
     )?;
-    socket.write_all(rest)
+    socket.write_all(begin)
 }
 
 /// Receives it.
 pub(crate) fn receive(mut socket: &UnixStream) -> io::Result<(Begin, Handed)> {
-    let mut first = [0];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut which = [0];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_HANDED))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let received = recvmsg(
         socket.as_fd(),
-        &mut [IoSliceMut::new(&mut first)],
+        &mut [IoSliceMut::new(&mut which)],
         &mut control,
         RecvFlags::CMSG_CLOEXEC,
     )?;
@@ -94,13 +101,20 @@ pub(crate) fn receive(mut socket: &UnixStream) -> io::Result<(Begin, Handed)> {
         }
     }
     let missing = || io::Error::new(io::ErrorKind::InvalidData, "no memory came with it");
-    let mut handed = handed.into_iter();
-    let handed = Handed {
-        progress: handed.next().ok_or_else(missing)?,
-        reports: handed.next(),
+    let mut fds = handed.into_iter();
+    let mut next = |place: u8| {
+        if which[0] & 1 << place == 0 {
+            return None;
+        }
+        fds.next()
     };
-    let mut length = [first[0], 0, 0, 0];
-    socket.read_exact(&mut length[1..])?;
+    let handed = Handed {
+        progress: next(0).ok_or_else(missing)?,
+        carrier: next(1),
+        reports: next(2),
+    };
+    let mut length = [0; 4];
+    socket.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length);
     if length > LONGEST {
         return Err(io::Error::new(

@@ -5,13 +5,12 @@
 //! process.
 
 use std::cell::Cell;
-use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use rustix::net::{SendFlags, send};
 use tamtam_link::Link;
 
+use crate::carried::Outgoing;
 use crate::lock::lock;
 
 thread_local! {
@@ -33,7 +32,12 @@ pub(crate) struct Courier {
 
 #[derive(Default)]
 struct State {
+    /// Where to write; with the thread that writes while one does.
+    outgoing: Option<Outgoing>,
+    /// The socket that is written to, for the one who has to end that.
     socket: Option<Arc<UnixStream>>,
+    /// There is a process to write to.
+    is_open: bool,
     /// There may be something to write.
     is_woken: bool,
     /// A thread is writing.
@@ -62,52 +66,67 @@ impl Courier {
     pub(crate) fn wake(&self) {
         let mut state = self.lock();
         state.is_woken = true;
-        if IS_ABOUT_TO_WAIT.replace(false) && !state.is_writing && state.rest.is_empty() {
+        if state.is_writing {
+            // The thread that writes looks once more when it is done.
+            return;
+        }
+        let is_cheap = state.outgoing.as_ref().is_some_and(Outgoing::is_cheap);
+        if (IS_ABOUT_TO_WAIT.replace(false) || is_cheap) && state.rest.is_empty() {
             return self.write_at_once(state);
         }
         drop(state);
         self.changed.notify_all();
     }
 
-    /// Writes what the socket takes; the rest is for the thread.
-    fn write_at_once(&self, mut state: MutexGuard<'_, State>) {
-        let (Some(socket), Some(link)) = (state.socket.clone(), self.link.get()) else {
+    /// Writes what is taken at once; the rest is for the thread.
+    fn write_at_once<'a>(&'a self, mut state: MutexGuard<'a, State>) {
+        let (Some(mut outgoing), Some(link)) = (state.outgoing.take(), self.link.get()) else {
             drop(state);
             return self.changed.notify_all();
         };
-        state.is_woken = false;
         state.is_writing = true;
         // The memory of what was written before; there is no rest.
         let mut bytes = std::mem::take(&mut state.rest);
-        drop(state);
-        link.take_outgoing(&mut bytes);
-        let mut written = 0;
-        while written < bytes.len() {
-            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-            match send(&socket, &bytes[written..], flags) {
-                Ok(count) => written += count,
-                Err(rustix::io::Errno::INTR) => {}
-                // It is full; or it is broken, which is found by the one who reads.
-                Err(_) => break,
+        while state.is_woken && bytes.is_empty() {
+            state.is_woken = false;
+            drop(state);
+            link.take_outgoing(&mut bytes);
+            let written = outgoing.write_now(&bytes);
+            if written == bytes.len() {
+                bytes.clear();
+            } else {
+                bytes.drain(..written);
             }
+            state = self.lock();
         }
-        let mut state = self.lock();
-        state.is_writing = false;
-        bytes.drain(..written);
         // What a burst has taken is given back.
         bytes.shrink_to(1 << 20);
         state.rest = bytes;
-        let is_left = !state.rest.is_empty() || state.is_woken || state.socket.is_none();
-        drop(state);
-        if is_left {
+        let is_left = !state.rest.is_empty() || state.is_woken;
+        if self.give_back(&mut state, outgoing) || is_left {
+            drop(state);
             self.changed.notify_all();
         }
     }
 
+    /// A thread has written; `true` if there is one that waits for that.
+    fn give_back(&self, state: &mut State, outgoing: Outgoing) -> bool {
+        state.is_writing = false;
+        if state.is_open {
+            state.outgoing = Some(outgoing);
+        }
+        !state.is_open || state.is_over
+    }
+
     /// From now on this is where to write.
-    pub(crate) fn write_to(&self, socket: UnixStream) {
+    pub(crate) fn write_to(&self, outgoing: Outgoing) {
         let mut state = self.lock();
-        state.socket = Some(Arc::new(socket));
+        state.socket = match &outgoing {
+            Outgoing::Socket(socket) => Some(Arc::clone(socket)),
+            Outgoing::Memory(_) => None,
+        };
+        state.outgoing = Some(outgoing);
+        state.is_open = true;
         state.is_woken = true;
         drop(state);
         self.changed.notify_all();
@@ -116,13 +135,15 @@ impl Courier {
     /// The process is gone: what was being written to it is forgotten, and nothing is written before there is another.
     pub(crate) fn take_back(&self) {
         let mut state = self.lock();
+        state.is_open = false;
         if let Some(socket) = state.socket.take() {
-            // A thread that is writing there is told.
+            // A thread that is writing there is told. One that writes to memory has seen the process end.
             let _ = socket.shutdown(std::net::Shutdown::Both);
         }
         while state.is_writing {
             state = self.wait(state);
         }
+        state.outgoing = None;
         state.rest = Vec::new();
     }
 
@@ -144,12 +165,14 @@ impl Courier {
                 return;
             }
             let has_to_write = state.is_woken || !state.rest.is_empty();
-            let socket = match &state.socket {
-                Some(socket) if has_to_write && !state.is_writing => Arc::clone(socket),
-                _ => {
-                    state = self.wait(state);
-                    continue;
-                }
+            let taken = if has_to_write && !state.is_writing {
+                state.outgoing.take()
+            } else {
+                None
+            };
+            let Some(mut outgoing) = taken else {
+                state = self.wait(state);
+                continue;
             };
             state.is_woken = false;
             state.is_writing = true;
@@ -157,15 +180,15 @@ impl Courier {
             bytes.append(&mut state.rest);
             drop(state);
             link.take_outgoing(&mut bytes);
-            let written = (&*socket).write_all(&bytes);
+            let written = outgoing.write_all(&bytes);
             // What a burst has taken is given back.
             bytes.shrink_to(1 << 20);
             state = self.lock();
-            state.is_writing = false;
             if written.is_err() {
                 // The one who reads finds it, too, and sees to what is next.
-                state.socket = None;
+                state.is_open = false;
             }
+            self.give_back(&mut state, outgoing);
             self.changed.notify_all();
         }
     }

@@ -11,12 +11,14 @@
 // | 5 | workers | which actors this program can be the process of |
 // | 4 | collector, worker | what hears the reports of workers; a process that runs one actor |
 // | 3 | begin, reporter, retold | what a worker is told before its link begins; what reports to the parent; events of workers told here |
-// | 2 | forwarded, panics, report | events on their way to the parent; panics of workers; what is said beside the link |
-// | 1 | courier, launcher, progress, reading, remote | what writes; the thread that starts processes; how far a worker has got; what reads; the actor |
+// | 2 | courier, forwarded, panics, reading, report | what writes; what reads; events on their way to the parent; panics of workers; what is said beside the link |
+// | 1 | carried, launcher, progress, remote | what carries a link's bytes; the thread that starts processes; how far a worker has got; the actor |
 // | 0 | error, limits, lock | why there is no process; what a process may do; locks |
 
 #[cfg(target_os = "linux")]
 mod begin;
+#[cfg(target_os = "linux")]
+mod carried;
 #[cfg(target_os = "linux")]
 mod collector;
 #[cfg(target_os = "linux")]

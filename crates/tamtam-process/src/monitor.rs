@@ -17,6 +17,7 @@ use tamtam_actor::{EndReason, Overflow, ProcessEnd, Restart};
 use tamtam_link::{Death, Inbound, Link};
 
 use crate::begin;
+use crate::carried::{self, Memory};
 use crate::collector;
 use crate::courier::{self, Courier};
 use crate::error::SpawnError;
@@ -74,6 +75,7 @@ impl Shared {
 /// One process, of perhaps several that take each other's place.
 struct Incarnation {
     socket: UnixStream,
+    memory: Option<Memory>,
     progress: Watched,
 }
 
@@ -99,6 +101,8 @@ impl Recipe {
     fn start(&self) -> Result<(Incarnation, Child), Failed> {
         let (here, there) = UnixStream::pair().map_err(failed("there is no socket"))?;
         let progress = Watched::new().map_err(failed("there is no memory to share"))?;
+        // Without it, all goes over the socket.
+        let memory = tamtam_ipc::carrier(carried::MEMORY).ok();
         let reports = collector::prepare().map_err(failed("there is no socket for its reports"))?;
         let mut command = Command::new(self.program.get_program());
         command.args(self.program.get_args());
@@ -115,9 +119,13 @@ impl Recipe {
             .env(WORKER, std::process::id().to_string())
             .stdin(Stdio::from(OwnedFd::from(there)));
         let child = launch(command).map_err(failed("it cannot be started"))?;
-        let there = reports.as_ref().map(|ends| ends.there.as_fd());
+        let handed = [
+            Some(progress.fd()),
+            memory.as_ref().map(|(_, reader)| reader.memory()),
+            reports.as_ref().map(|ends| ends.there.as_fd()),
+        ];
         // If it has died already, that is found when the socket is read.
-        if let Err(error) = begin::send(&here, &self.begin, progress.fd(), there)
+        if let Err(error) = begin::send(&here, &self.begin, handed)
             && !matches!(
                 error.kind(),
                 io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
@@ -133,7 +141,12 @@ impl Recipe {
             let _ = collector::hear(reports, Arc::clone(&self.called), child.id());
         }
         let socket = here;
-        Ok((Incarnation { socket, progress }, child))
+        let incarnation = Incarnation {
+            socket,
+            memory,
+            progress,
+        };
+        Ok((incarnation, child))
     }
 }
 
@@ -218,13 +231,15 @@ impl Monitor {
 
     /// The life of one process; the next one, if there is one.
     fn live(&self, incarnation: Incarnation, inbound: Inbound) -> Option<(Incarnation, Inbound)> {
-        let Incarnation { socket, progress } = incarnation;
-        match socket.try_clone() {
-            Ok(write) => {
-                self.courier.write_to(write);
-                self.reading.read_all(socket, inbound);
-            }
-            Err(error) => self.link.lose(&format!("there is no second end: {error}")),
+        let Incarnation {
+            socket,
+            memory,
+            progress,
+        } = incarnation;
+        // If it has died before it could say so, that is found now.
+        if let Ok((outgoing, incoming)) = carried::agree(socket, memory) {
+            self.courier.write_to(outgoing);
+            self.reading.read_all(incoming, inbound);
         }
         let end = self.reap();
         // What was being written was for this one.

@@ -6,14 +6,12 @@
 //! comes when the asker has stopped asking. When two ask at once the thread reads again, and each only waits (as a leader among
 //! followers does, Schmidt and others, *Leader/Followers*, 2000).
 
-use std::io::{self, Read};
-use std::os::unix::net::UnixStream;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
 use tamtam_link::Inbound;
 
+use crate::carried::Incoming;
 use crate::lock::lock;
 
 /// How much is read at once.
@@ -45,19 +43,20 @@ struct State {
 }
 
 struct Reader {
-    socket: UnixStream,
+    incoming: Incoming,
     inbound: Inbound,
     portion: Box<[u8]>,
 }
 
 impl Reader {
-    /// Reads once; `false` if the process says no more.
-    fn read(&mut self) -> bool {
-        match self.socket.read(&mut self.portion) {
-            Ok(0) => false,
-            Ok(count) => self.inbound.receive(&self.portion[..count]).is_ok(),
-            // Or it has died with something unread.
-            Err(error) => error.kind() == io::ErrorKind::Interrupted,
+    /// Reads once, or waits until the deadline in vain; `false` if the process says no more.
+    fn read(&mut self, deadline: Option<Instant>) -> bool {
+        match self.incoming.read(&mut self.portion, deadline) {
+            Ok(None) => true,
+            Ok(Some(0)) => false,
+            Ok(Some(count)) => self.inbound.receive(&self.portion[..count]).is_ok(),
+            // It has died with something unread, or talks nonsense.
+            Err(_) => false,
         }
     }
 }
@@ -73,12 +72,12 @@ impl Reading {
     }
 
     /// Reads what a process says, or sees to it that it is read, until the process says no more.
-    pub(crate) fn read_all(&self, socket: UnixStream, inbound: Inbound) {
+    pub(crate) fn read_all(&self, incoming: Incoming, inbound: Inbound) {
         let mut state = self.lock();
         state.is_over = false;
         state.is_lent = false;
         state.reader = Some(Reader {
-            socket,
+            incoming,
             inbound,
             portion: vec![0; PORTION].into(),
         });
@@ -102,7 +101,7 @@ impl Reading {
                 continue;
             };
             drop(state);
-            let goes_on = reader.read();
+            let goes_on = reader.read(None);
             state = self.lock();
             state.reader = Some(reader);
             state.is_over |= !goes_on;
@@ -152,18 +151,10 @@ impl Reading {
 /// `false` if the process says no more.
 fn read_until(reader: &mut Reader, is_there: &dyn Fn() -> bool, deadline: Option<Instant>) -> bool {
     while !is_there() {
-        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        if left == Some(Duration::ZERO) {
+        if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             return true;
         }
-        if let Some(left) = left {
-            let timeout = left.try_into().ok();
-            let mut fds = [PollFd::new(&reader.socket, PollFlags::IN)];
-            if !matches!(poll(&mut fds, timeout.as_ref()), Ok(1)) {
-                continue;
-            }
-        }
-        if !reader.read() {
+        if !reader.read(deadline) {
             return false;
         }
     }

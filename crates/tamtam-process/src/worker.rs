@@ -7,7 +7,7 @@
 //!
 //! The deputy **sleeps** while the process is idle, **ticks** while it is not, and is **at work** when it is needed.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,9 +18,11 @@ use std::time::Duration;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use tamtam_actor::{Budget, Context, EndReason, Frame};
+use tamtam_ipc::CarrierWaker;
 use tamtam_link::{Inbound, Link};
 
 use crate::begin::{self, Begin};
+use crate::carried::{self, Incoming, Outgoing};
 use crate::lock::lock;
 use crate::progress::Progress;
 use crate::remote::Remote;
@@ -76,6 +78,8 @@ pub(crate) struct Errand {
     begin: Begin,
     socket: UnixStream,
     progress: Progress,
+    /// The memory that carries its link, if there is any.
+    carrier: Option<OwnedFd>,
     /// Where it reports.
     reports: Option<OwnedFd>,
 }
@@ -122,6 +126,7 @@ fn prepare() -> io::Result<Errand> {
         begin,
         socket,
         progress,
+        carrier: handed.carrier,
         reports: handed.reports,
     })
 }
@@ -130,7 +135,7 @@ fn prepare() -> io::Result<Errand> {
 fn refuse(mut socket: &UnixStream, why: &str) -> Exit {
     let (link, _inbound) = Link::builder().build(|| {});
     link.refuse(why);
-    let mut bytes = Vec::new();
+    let mut bytes = vec![carried::BY_SOCKET];
     link.take_outgoing(&mut bytes);
     let _ = socket.write_all(&bytes);
     Exit::Unfit
@@ -142,6 +147,7 @@ pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
         begin,
         socket,
         progress,
+        carrier,
         reports,
     } = errand;
     // Before there is another thread, and before a byte is read that is not the parent's own.
@@ -162,10 +168,10 @@ pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
             );
         }
     };
-    let line = match Line::new(socket) {
+    let line = match Line::new(socket, carrier) {
         Ok(line) => Arc::new(line),
         Err(error) => {
-            eprintln!("a worker has nothing to be woken by: {error}");
+            eprintln!("a worker has nothing to talk to its parent by: {error}");
             return Exit::Unfit;
         }
     };
@@ -214,15 +220,17 @@ fn is_panic(reason: &EndReason) -> bool {
 
 /// The link's end here, with what carries it.
 struct Line {
-    socket: UnixStream,
-    /// Rung for the thread that waits for the socket.
-    bell: OwnedFd,
+    /// For the thread that reads.
+    incoming: Mutex<Incoming>,
+    /// For the thread that writes, with what it writes.
+    outgoing: Mutex<(Outgoing, Vec<u8>)>,
+    /// Rung for the thread that waits for what comes.
+    bell: Bell,
+    is_rung: AtomicBool,
     main: ThreadId,
     link: OnceLock<Link>,
     /// For the thread that reads and writes.
     inbound: Mutex<Option<Inbound>>,
-    /// What is being written.
-    outgoing: Mutex<Vec<u8>>,
     /// There is something to be sent.
     has_to_send: AtomicBool,
     /// A handler runs: the main thread does not read and write.
@@ -236,6 +244,14 @@ struct Line {
     called: Condvar,
 }
 
+/// What wakes the thread that waits for what comes.
+enum Bell {
+    /// It waits for the socket, and for this.
+    Event(OwnedFd),
+    /// It waits at shared memory.
+    Memory(CarrierWaker),
+}
+
 /// What the deputy is at.
 #[derive(Default)]
 struct Deputy {
@@ -244,14 +260,32 @@ struct Deputy {
 }
 
 impl Line {
-    fn new(socket: UnixStream) -> io::Result<Self> {
+    fn new(socket: UnixStream, memory: Option<OwnedFd>) -> io::Result<Self> {
+        // Without it, or where it is of no use here, all goes over the socket.
+        let memory = memory.and_then(|memory| tamtam_ipc::attach(memory).ok());
+        let (way, incoming, outgoing, bell) = match memory {
+            Some((writer, reader)) => {
+                let bell = Bell::Memory(reader.waker());
+                let outgoing = Outgoing::Memory(Box::new(writer));
+                let incoming = Incoming::Memory(Box::new(reader));
+                (carried::BY_MEMORY, incoming, outgoing, bell)
+            }
+            None => {
+                let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+                let outgoing = Outgoing::Socket(Arc::new(socket.try_clone()?));
+                let incoming = Incoming::Socket(socket.try_clone()?);
+                (carried::BY_SOCKET, incoming, outgoing, Bell::Event(bell))
+            }
+        };
+        (&socket).write_all(&[way])?;
         Ok(Line {
-            socket,
-            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            incoming: Mutex::new(incoming),
+            outgoing: Mutex::new((outgoing, Vec::new())),
+            bell,
+            is_rung: AtomicBool::new(false),
             main: thread::current().id(),
             link: OnceLock::new(),
             inbound: Mutex::new(None),
-            outgoing: Mutex::default(),
             has_to_send: AtomicBool::new(true),
             is_in_turn: AtomicBool::new(false),
             turns: AtomicU64::new(0),
@@ -275,8 +309,14 @@ impl Line {
     }
 
     fn ring(&self) {
-        // If it cannot be written to, it has been rung often enough.
-        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        self.is_rung.swap(true, Ordering::SeqCst);
+        match &self.bell {
+            Bell::Event(event) => {
+                // If it cannot be written to, it has been rung often enough.
+                let _ = rustix::io::write(event, &1_u64.to_ne_bytes());
+            }
+            Bell::Memory(waker) => waker.wake(),
+        }
     }
 
     /// An actor here has mail, on whatever thread.
@@ -397,45 +437,59 @@ impl Line {
         if !self.has_to_send.swap(false, Ordering::SeqCst) {
             return;
         }
-        let mut bytes = lock(&self.outgoing);
+        let mut outgoing = lock(&self.outgoing);
+        let (outgoing, bytes) = &mut *outgoing;
         bytes.clear();
-        self.link().take_outgoing(&mut bytes);
-        let written = (&self.socket).write_all(&bytes);
+        self.link().take_outgoing(bytes);
+        let written = outgoing.write_all(bytes);
         // What a burst has taken is given back.
         bytes.shrink_to(1 << 20);
-        drop(bytes);
         if let Err(error) = written {
             self.link()
-                .lose(&format!("the socket cannot be written: {error}"));
+                .lose(&format!("nothing can be written: {error}"));
         }
     }
 
     /// Waits until something has come, or the bell is rung; `true` if there is something to read.
     fn wait(&self) -> bool {
-        let mut fds = [
-            PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN),
-            PollFd::from_borrowed_fd(self.bell.as_fd(), PollFlags::IN),
-        ];
-        // If it is interrupted the caller looks around.
-        let _ = poll(&mut fds, None);
-        if !fds[1].revents().is_empty() {
-            let _ = rustix::io::read(&self.bell, &mut [0; 8]);
-        }
-        !fds[0].revents().is_empty()
+        let is_there = match (&*lock(&self.incoming), &self.bell) {
+            (Incoming::Socket(socket), Bell::Event(event)) => {
+                let mut fds = [
+                    PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN),
+                    PollFd::from_borrowed_fd(event.as_fd(), PollFlags::IN),
+                ];
+                // If it is interrupted the caller looks around.
+                let _ = poll(&mut fds, None);
+                if !fds[1].revents().is_empty() {
+                    let _ = rustix::io::read(event, &mut [0; 8]);
+                }
+                !fds[0].revents().is_empty()
+            }
+            (Incoming::Memory(reader), _) => {
+                let is_wanted = || !self.is_rung.load(Ordering::SeqCst);
+                // What is wrong is found by the one who reads.
+                let _ = reader.wait(None, is_wanted);
+                !reader.is_empty() || is_wanted()
+            }
+            (Incoming::Socket(_), Bell::Memory(_)) => {
+                unreachable!("both are made of one carrier")
+            }
+        };
+        self.is_rung.store(false, Ordering::SeqCst);
+        is_there
     }
 
     /// Reads once; `false` if the link has ended.
     fn read(&self, portion: &mut [u8]) -> bool {
-        let count = match (&self.socket).read(portion) {
-            Ok(0) => {
-                self.link().lose("it has closed the socket");
+        let read = lock(&self.incoming).read(portion, None);
+        let count = match read {
+            Ok(Some(0) | None) => {
+                self.link().lose("its parent has closed it");
                 return false;
             }
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return true,
+            Ok(Some(count)) => count,
             Err(error) => {
-                self.link()
-                    .lose(&format!("the socket cannot be read: {error}"));
+                self.link().lose(&format!("nothing can be read: {error}"));
                 return false;
             }
         };

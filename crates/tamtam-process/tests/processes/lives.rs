@@ -441,8 +441,9 @@ pub(crate) fn look_for_what_is_left() {
         return;
     }
     let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
-    // The launcher stays, and so does what hears events of workers, where it is wanted.
-    let staying = 2 + usize::from(cfg!(feature = "tracing"));
+    // The launcher stays, and the thread by which the kernel tells others of this process's end; and so does what hears events of workers, where it
+    // is wanted.
+    let staying = 3 + usize::from(cfg!(feature = "tracing"));
     drop(counter().ask(Count::Read));
     until("the first is gone", || threads() <= staying);
     let before = (descriptors(), threads());

@@ -1,0 +1,149 @@
+//! What carries a link's bytes between a parent and its worker: shared memory, or the socket where there is none.
+//!
+//! A worker that has attached to the memory says so by the first byte that it writes to the socket, or that it has not; from then on all goes the
+//! one way or the other. What is in shared memory costs no system call as long as both sides are awake.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::{SendFlags, send};
+use tamtam_ipc::{CarrierReader, CarrierWriter};
+
+/// So much of each direction may lie in memory, in bytes.
+pub(crate) const MEMORY: usize = 256 << 10;
+/// A worker's first byte: the rest goes through memory.
+pub(crate) const BY_MEMORY: u8 = b'm';
+/// A worker's first byte: the rest goes over the socket.
+pub(crate) const BY_SOCKET: u8 = b's';
+
+/// Both ends of one process in shared memory.
+pub(crate) type Memory = (CarrierWriter, CarrierReader);
+
+/// Where bytes go.
+#[derive(Debug)]
+pub(crate) enum Outgoing {
+    Socket(Arc<UnixStream>),
+    Memory(Box<CarrierWriter>),
+}
+
+impl Outgoing {
+    /// Writes as many of these bytes as are taken at once.
+    pub(crate) fn write_now(&mut self, bytes: &[u8]) -> usize {
+        let mut written = 0;
+        while written < bytes.len() {
+            let rest = &bytes[written..];
+            let count = match self {
+                Outgoing::Socket(socket) => {
+                    match send(socket, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                        Err(rustix::io::Errno::INTR) => continue,
+                        sent => sent.unwrap_or(0),
+                    }
+                }
+                Outgoing::Memory(writer) => writer.write(rest).unwrap_or(0),
+            };
+            if count == 0 {
+                // It is full; or it is broken, which is found by the one who reads.
+                break;
+            }
+            written += count;
+        }
+        written
+    }
+
+    /// Writes all of them.
+    pub(crate) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Outgoing::Socket(socket) => (&**socket).write_all(bytes),
+            Outgoing::Memory(writer) => {
+                let mut rest = bytes;
+                while !rest.is_empty() {
+                    match writer.write(rest)? {
+                        0 => writer.wait(|| true)?,
+                        count => rest = &rest[count..],
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether writing what is taken at once is so cheap that no other thread has to be woken for it.
+    pub(crate) fn is_cheap(&self) -> bool {
+        matches!(self, Outgoing::Memory(_))
+    }
+}
+
+/// Where bytes come from.
+#[derive(Debug)]
+pub(crate) enum Incoming {
+    Socket(UnixStream),
+    Memory(Box<CarrierReader>),
+}
+
+impl Incoming {
+    /// Reads what has come; waits for it until the deadline. `None` if that passes before; `Some(0)` if nothing will come any more.
+    pub(crate) fn read(
+        &mut self,
+        bytes: &mut [u8],
+        deadline: Option<Instant>,
+    ) -> io::Result<Option<usize>> {
+        loop {
+            match self {
+                Incoming::Socket(socket) => {
+                    if let Some(deadline) = deadline {
+                        let left = deadline.saturating_duration_since(Instant::now());
+                        if left == Duration::ZERO {
+                            return Ok(None);
+                        }
+                        let left = left.try_into().ok();
+                        let mut fds = [PollFd::new(socket, PollFlags::IN)];
+                        if !matches!(poll(&mut fds, left.as_ref()), Ok(1)) {
+                            continue;
+                        }
+                    }
+                    match socket.read(bytes) {
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        read => return read.map(Some),
+                    }
+                }
+                Incoming::Memory(reader) => {
+                    match reader.read(bytes) {
+                        Ok(0) => {}
+                        Ok(count) => return Ok(Some(count)),
+                        Err(tamtam_ipc::CarrierError::Closed) => return Ok(Some(0)),
+                        Err(error) => return Err(error.into()),
+                    }
+                    if !reader.wait(deadline, || true)? {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The parent: hears which way the worker has taken. An error if it has died before, or talks nonsense.
+pub(crate) fn agree(
+    socket: UnixStream,
+    memory: Option<Memory>,
+) -> io::Result<(Outgoing, Incoming)> {
+    let mut way = [0];
+    (&socket).read_exact(&mut way)?;
+    match (way[0], memory) {
+        (BY_MEMORY, Some((writer, reader))) => Ok((
+            Outgoing::Memory(Box::new(writer)),
+            Incoming::Memory(Box::new(reader)),
+        )),
+        (BY_SOCKET, _) => Ok((
+            Outgoing::Socket(Arc::new(socket.try_clone()?)),
+            Incoming::Socket(socket),
+        )),
+        _ => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "it has not said how it is to be talked to",
+        )),
+    }
+}
