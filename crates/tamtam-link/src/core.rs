@@ -14,7 +14,7 @@ use crate::error::LinkEnd;
 use crate::far_peer::gone;
 use crate::frame::{Body, Frame, ROOT};
 use crate::in_hand;
-use crate::root_log::{Kept, RootLog};
+use crate::root_log::{Kept, Payload, Replies, RootLog};
 use crate::tables::{Exports, Import, Pending, Unconfirmed};
 
 thread_local! {
@@ -285,7 +285,7 @@ impl Core {
     ) -> Result<(), (Refusal, LinkFailure)> {
         let noted = in_hand::write(this, encode, payload)
             .map_err(|error| (Refusal::NotEncodable, LinkFailure::new(error)))?;
-        let replies: Vec<u64> = noted.replies.iter().map(|(number, _)| *number).collect();
+        let replies: Replies = noted.replies.iter().map(|(number, _)| *number).collect();
         // A kind, and numbers of ten bytes at most.
         let numbers = 3 + replies.len() + 2 * noted.exports.len();
         let length = payload.len() + 1 + 10 * numbers;
@@ -308,7 +308,7 @@ impl Core {
                     log.push(Kept {
                         replies,
                         exports: noted.exports,
-                        payload: payload.to_vec(),
+                        payload: Payload::from_slice(payload),
                     });
                 }
             }
@@ -318,7 +318,7 @@ impl Core {
                     state.unasked.extend_from_slice(&replies);
                 }
                 let body = Body {
-                    replies: replies.into(),
+                    replies: (&replies[..]).into(),
                     exports: noted.exports.into(),
                     payload,
                 };
@@ -414,8 +414,7 @@ impl Core {
             let done = log.confirm(count);
             let has_outgoing = log.may_write();
             drop(state);
-            let done = done.map_err(|sent| too_many_confirmed(actor, count, sent))?;
-            drop(done);
+            done.map_err(|sent| too_many_confirmed(actor, count, sent))?;
             self.root().confirmed(count);
             if has_outgoing && !had_outgoing {
                 (self.wake)();

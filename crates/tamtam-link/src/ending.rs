@@ -76,7 +76,7 @@ impl Core {
         let root = self.root_if_known();
         for kept in kept {
             if let Some(root) = root {
-                root.note_bytes_lost(Loss::Unreachable, kept.payload.into());
+                root.note_bytes_lost(Loss::Unreachable, kept.payload.into_vec().into());
             }
         }
         left.tell(|is_unasked| {
@@ -124,18 +124,18 @@ impl Core {
         }
         drop(state);
         let root = Arc::clone(self.root());
-        root.confirmed(over.done.len() as u64 + u64::from(over.begun.is_some()));
+        root.confirmed(over.done + u64::from(over.begun.is_some()));
         if let Some(poison) = over.begun {
             let why = match &death.why {
                 EndReason::ProcessEnded(end) => Loss::ProcessEnded(*end),
                 EndReason::Panicked(_) | EndReason::GaveUp { .. } => Loss::Panicked,
                 _ => Loss::FateUnknown,
             };
-            root.note_bytes_lost(why, poison.payload.into());
+            root.note_bytes_lost(why, poison.payload.into_vec().into());
         }
         left.tell(|_| unanswered(&death.why, || death.why.to_string()));
         actors.end(&death.why);
-        drop((gone, over.done));
+        drop(gone);
         (self.wake)();
         Ok(())
     }

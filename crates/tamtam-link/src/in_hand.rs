@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use tamtam_actor::AskError;
 use tamtam_actor::link::{
     Encode, Exported, FarCell, FarFailure, FarPlace, FarReply, Imported, PendingReply, Scope,
@@ -12,11 +13,12 @@ use tamtam_actor::link::{
 
 use crate::core::Core;
 use crate::frame::Offer;
+use crate::root_log::Replies;
 
 /// What is in a message that is written.
 #[derive(Default)]
 pub(crate) struct Noted {
-    pub(crate) replies: Vec<(u64, Arc<dyn PendingReply>)>,
+    pub(crate) replies: SmallVec<[(u64, Arc<dyn PendingReply>); 1]>,
     /// Each as often as it stands there.
     pub(crate) exports: Vec<Offer>,
 }
@@ -24,7 +26,7 @@ pub(crate) struct Noted {
 /// What has not been read of a message.
 #[derive(Default)]
 struct Unread {
-    replies: Vec<u64>,
+    replies: Replies,
     /// Each as often as it was sent.
     exports: Vec<Offer>,
 }
@@ -98,7 +100,7 @@ pub(crate) fn write(
 /// Reads a message; of replies and addresses that were not read the other side is told.
 pub(crate) fn read(
     core: &Arc<Core>,
-    replies: Vec<u64>,
+    replies: Replies,
     exports: Vec<Offer>,
     read: impl FnOnce() -> Result<(), String>,
 ) {

@@ -11,6 +11,7 @@ use crate::core::Core;
 use crate::error::LinkEnd;
 use crate::frame::{Body, Frame, LENGTH, Offer, ROOT};
 use crate::in_hand;
+use crate::root_log::{Payload, Replies};
 
 /// The half of a link's end to which a carrier gives what has come.
 ///
@@ -47,9 +48,9 @@ struct Given {
 /// What waits for the root to be ready for it.
 enum Held {
     Message {
-        replies: Vec<u64>,
+        replies: Replies,
         exports: Vec<Offer>,
-        payload: Box<[u8]>,
+        payload: Payload,
     },
     Finish,
     Release(u64),
@@ -238,9 +239,9 @@ impl Inbound {
                 return Err(not_exported(number));
             }
             held.push_back(Held::Message {
-                replies: body.replies.into_owned(),
+                replies: Replies::from_slice(&body.replies),
                 exports: body.exports.into_owned(),
-                payload: body.payload.into(),
+                payload: Payload::from_slice(body.payload),
             });
             return Ok(());
         }
@@ -266,7 +267,8 @@ impl Inbound {
 
     /// Reads what has come, with all that is in it; of what was not read the other side is told.
     fn read(&self, body: Body<'_>, read: impl FnOnce(&[u8]) -> Result<(), String>) {
-        let (replies, exports) = (body.replies.into_owned(), body.exports.into_owned());
+        let replies = Replies::from_slice(&body.replies);
+        let exports = body.exports.into_owned();
         in_hand::read(&self.core, replies, exports, || read(body.payload));
     }
 

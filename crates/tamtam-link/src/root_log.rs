@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use smallvec::SmallVec;
+
 use crate::frame::{Body, Frame, Offer, ROOT};
 
 /// So many messages are with the other process at most, before the first of them is confirmed. It handles them one by one, and confirms
@@ -11,11 +13,16 @@ const MESSAGES_AHEAD: usize = 1_024;
 /// And so many bytes of them, unless it is one message.
 const BYTES_AHEAD: usize = 512 << 10;
 
+/// Numbers of replies that are lent in one message: hardly ever more than one.
+pub(crate) type Replies = SmallVec<[u64; 1]>;
+/// A message as bytes: small ones take no memory of their own.
+pub(crate) type Payload = SmallVec<[u8; 32]>;
+
 /// A message that is not confirmed.
 pub(crate) struct Kept {
-    pub(crate) replies: Vec<u64>,
+    pub(crate) replies: Replies,
     pub(crate) exports: Vec<Offer>,
-    pub(crate) payload: Vec<u8>,
+    pub(crate) payload: Payload,
 }
 
 /// The messages to the root, the oldest first, and what is to be said when all of them are written.
@@ -47,8 +54,8 @@ enum Word {
 
 /// What a process that has died leaves of what it was sent.
 pub(crate) struct Over {
-    /// It was done with these.
-    pub(crate) done: Vec<Kept>,
+    /// It was done with so many.
+    pub(crate) done: u64,
     /// It has died at this one.
     pub(crate) begun: Option<Kept>,
 }
@@ -118,15 +125,15 @@ impl RootLog {
     /// # Errors
     ///
     /// If so many were not written: how many were.
-    pub(crate) fn confirm(&mut self, count: u64) -> Result<Vec<Kept>, u64> {
+    pub(crate) fn confirm(&mut self, count: u64) -> Result<(), u64> {
         if count > self.written as u64 {
             return Err(self.written as u64);
         }
-        let done: Vec<_> = self.kept.drain(..count as usize).collect();
         self.confirmed += count;
-        self.written -= done.len();
-        self.bytes_written -= done.iter().map(|kept| kept.payload.len()).sum::<usize>();
-        Ok(done)
+        self.written -= count as usize;
+        let done = self.kept.drain(..count as usize);
+        self.bytes_written -= done.map(|kept| kept.payload.len()).sum::<usize>();
+        Ok(())
     }
 
     /// The process has died, and another one comes: of what was written nothing is.
@@ -148,12 +155,10 @@ impl RootLog {
         let begun = begun
             .saturating_sub(self.confirmed)
             .min(self.written as u64);
-        let done_messages = self.confirm(done).unwrap_or_default();
+        let is_known = self.confirm(done);
+        debug_assert!(is_known.is_ok(), "no more than were written");
         let begun = (begun > done).then(|| self.kept.pop_front()).flatten();
-        Over {
-            done: done_messages,
-            begun,
-        }
+        Over { done, begun }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Kept> {
@@ -173,9 +178,9 @@ mod tests {
 
     fn message(bytes: usize) -> Kept {
         Kept {
-            replies: Vec::new(),
+            replies: Replies::new(),
             exports: Vec::new(),
-            payload: vec![0; bytes],
+            payload: smallvec::smallvec![0; bytes],
         }
     }
 
@@ -191,7 +196,7 @@ mod tests {
         assert_eq!(log.written, 1);
         assert!(!log.may_write());
         assert_eq!(log.confirm(2).err(), Some(1));
-        assert_eq!(log.confirm(1).unwrap().len(), 1);
+        assert_eq!(log.confirm(1), Ok(()));
         assert!(log.may_write());
         log.write(&mut bytes);
         assert_eq!((log.written, log.bytes_written), (2, 20));

@@ -13,7 +13,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
@@ -34,7 +34,11 @@ pub(crate) const WORKER: &str = "TAMTAM_WORKER";
 /// How much is read at once.
 const PORTION: usize = 64 << 10;
 /// So many messages are confirmed at once at most.
-const MOST_UNCONFIRMED: u64 = 256;
+const MOST_UNCONFIRMED: u64 = 128;
+
+/// So long a worker that has nothing to do waits before it confirms what it is done with: of many messages that come one by one, each by itself
+/// would cost as much as the message.
+const SHORTLY: Duration = Duration::from_micros(20);
 
 /// So often the deputy looks whether it is needed, while the process is not idle.
 const TICK: Duration = Duration::from_millis(1);
@@ -479,6 +483,19 @@ impl Line {
         is_there
     }
 
+    /// Waits for what comes at once, if it comes; `true` if there is something to read.
+    fn wait_shortly(&self) -> bool {
+        match &*lock(&self.incoming) {
+            Incoming::Socket(_) => false,
+            Incoming::Memory(reader) => {
+                let is_wanted = || !self.is_rung.load(Ordering::SeqCst);
+                let shortly = Instant::now().checked_add(SHORTLY);
+                let _ = reader.wait(shortly, is_wanted);
+                !reader.is_empty()
+            }
+        }
+    }
+
     /// Reads once; `false` if the link has ended.
     fn read(&self, portion: &mut [u8]) -> bool {
         let read = lock(&self.incoming).read(portion, None);
@@ -537,9 +554,10 @@ impl Line {
                 done = if is_done { given } else { given - 1 };
                 progress.done(done);
             }
-            // With the answer, if there is one: so the parent is woken once for both.
-            let is_last = has_ended || !holds_any;
-            if done > confirmed && (is_last || done - confirmed >= MOST_UNCONFIRMED) {
+            // With an answer, if there is one: so the parent is woken once for both. Or when there are many; or when nothing more comes for a
+            // while, see below.
+            let goes_now = has_ended || (!holds_any && self.has_to_send.load(Ordering::SeqCst));
+            if done > confirmed && (goes_now || done - confirmed >= MOST_UNCONFIRMED) {
                 self.link().confirm_root(done - confirmed);
                 confirmed = done;
             }
@@ -553,6 +571,18 @@ impl Line {
             }
             let has_to_send = || self.has_to_send.load(Ordering::SeqCst);
             if has_more || left || frame.has_mail() || has_to_send() {
+                continue;
+            }
+            if done > confirmed {
+                if !self.wait_shortly() {
+                    self.link().confirm_root(done - confirmed);
+                    confirmed = done;
+                    continue;
+                }
+                if !self.read(&mut portion) {
+                    self.flush();
+                    return;
+                }
                 continue;
             }
             if self.wait() && !self.read(&mut portion) {
