@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{SendFlags, send};
-use tamtam_ipc::{CarrierReader, CarrierWriter};
+use tamtam_ipc::{CarrierError, CarrierReader, CarrierWriter};
 
 /// So much of each direction may lie in memory, in bytes.
 pub(crate) const MEMORY: usize = 256 << 10;
@@ -80,7 +80,18 @@ impl Outgoing {
 #[derive(Debug)]
 pub(crate) enum Incoming {
     Socket(UnixStream),
-    Memory(Box<CarrierReader>),
+    /// Beside the memory the socket stays open: it says that the other side is gone also where that has spoiled what the memory says.
+    Memory(Box<CarrierReader>, UnixStream),
+}
+
+/// So often a thread that waits at memory looks at the socket.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Whether the other side of the socket is gone. Nothing else comes over it.
+fn is_hung_up(socket: &UnixStream) -> bool {
+    let mut fds = [PollFd::new(socket, PollFlags::IN)];
+    let now = Duration::ZERO.try_into().ok();
+    matches!(poll(&mut fds, now.as_ref()), Ok(1))
 }
 
 impl Incoming {
@@ -109,15 +120,23 @@ impl Incoming {
                         read => return read.map(Some),
                     }
                 }
-                Incoming::Memory(reader) => {
+                Incoming::Memory(reader, socket) => {
                     match reader.read(bytes) {
                         Ok(0) => {}
                         Ok(count) => return Ok(Some(count)),
-                        Err(tamtam_ipc::CarrierError::Closed) => return Ok(Some(0)),
+                        Err(CarrierError::Closed) => return Ok(Some(0)),
                         Err(error) => return Err(error.into()),
                     }
-                    if !reader.wait(deadline, || true)? {
+                    let look = Instant::now().checked_add(LOOK);
+                    let until = look.into_iter().chain(deadline).min();
+                    if reader.wait(until, || true)? {
+                        continue;
+                    }
+                    if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
                         return Ok(None);
+                    }
+                    if is_hung_up(socket) && reader.is_empty() {
+                        return Ok(Some(0));
                     }
                 }
             }
@@ -135,7 +154,7 @@ pub(crate) fn agree(
     match (way[0], memory) {
         (BY_MEMORY, Some((writer, reader))) => Ok((
             Outgoing::Memory(Box::new(writer)),
-            Incoming::Memory(Box::new(reader)),
+            Incoming::Memory(Box::new(reader), socket),
         )),
         (BY_SOCKET, _) => Ok((
             Outgoing::Socket(Arc::new(socket.try_clone()?)),

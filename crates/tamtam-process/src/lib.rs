@@ -13,7 +13,7 @@
 // | 3 | begin, reporter, retold | what a worker is told before its link begins; what reports to the parent; events of workers told here |
 // | 2 | courier, forwarded, panics, reading, report | what writes; what reads; events on their way to the parent; panics of workers; what is said beside the link |
 // | 1 | carried, launcher, progress, remote | what carries a link's bytes; the thread that starts processes; how far a worker has got; the actor |
-// | 0 | error, limits, lock | why there is no process; what a process may do; locks |
+// | 0 | error, limits, lock, status | why there is no process; what a process may do; locks; what the system says of a process |
 
 #[cfg(target_os = "linux")]
 mod begin;
@@ -48,6 +48,8 @@ mod report;
 mod reporter;
 #[cfg(all(target_os = "linux", feature = "tracing"))]
 mod retold;
+#[cfg(target_os = "linux")]
+mod status;
 #[cfg(target_os = "linux")]
 mod worker;
 mod workers;

@@ -3,8 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -21,10 +20,12 @@ use crate::carried::{self, Memory};
 use crate::collector;
 use crate::courier::{self, Courier};
 use crate::error::SpawnError;
-use crate::launcher::launch;
+use crate::launcher::{launch, watch};
 use crate::lock::lock;
 use crate::progress::Watched;
 use crate::reading::Reading;
+use crate::status::{end_of, ending};
+use crate::status::{end_of, ending_soon};
 use crate::worker::WORKER;
 
 /// So long a process may take to end by itself once it has closed its end of the link. Then it is killed.
@@ -241,34 +242,17 @@ impl Monitor {
             self.courier.write_to(outgoing);
             self.reading.read_all(incoming, inbound);
         }
-        let end = self.reap();
+        // Its memory may take long to be freed. How far it has got is known once its main thread runs no more.
+        let early = self.shared.pid().and_then(ending_soon);
+        let end = early.unwrap_or_else(|| self.reap());
         // What was being written was for this one.
         self.courier.take_back();
-        if self.link.ended().is_some() {
-            return None;
+        let next = self.go_on(&progress, end);
+        if early.is_some() {
+            self.reap();
         }
-        let (done, begun) = progress.read();
-        let why = match self.link.root_end() {
-            Some(reason) => reason,
-            None => EndReason::ProcessEnded(end),
-        };
-        let mut death = Death { done, begun, why };
+        let (mut inbound, mut pause) = next?;
         loop {
-            let decided = match &death.why {
-                EndReason::Panicked(_) | EndReason::GaveUp { .. } | EndReason::ProcessEnded(_) => {
-                    self.policy.decide(death.why.clone())
-                }
-                in_order => Err(in_order.clone()),
-            };
-            let pause = match decided {
-                Ok(pause) => pause,
-                Err(reason) => {
-                    self.link.end_for_good(death, &reason);
-                    return None;
-                }
-            };
-            // Who waits for what is over is told before the pause.
-            let inbound = self.link.begin_again(death).ok()?;
             thread::sleep(pause);
             match self.recipe.start() {
                 Ok((incarnation, child)) => {
@@ -278,12 +262,42 @@ impl Monitor {
                 }
                 Err(failed) => {
                     let text = format!("{}: {}", failed.doing, failed.source);
-                    death = Death {
+                    (inbound, pause) = self.begin_again(Death {
                         done: 0,
                         begun: 0,
                         why: EndReason::Panicked(text.into()),
-                    };
+                    })?;
                 }
+            }
+        }
+    }
+
+    /// What follows from the end of a process: who waits for what is over is told. What the next one says goes to, and how long it is to be
+    /// waited for; `None` if there is no next one.
+    fn go_on(&self, progress: &Watched, end: ProcessEnd) -> Option<(Inbound, Duration)> {
+        if self.link.ended().is_some() {
+            return None;
+        }
+        let (done, begun) = progress.read();
+        let why = match self.link.root_end() {
+            Some(reason) => reason,
+            None => EndReason::ProcessEnded(end),
+        };
+        self.begin_again(Death { done, begun, why })
+    }
+
+    fn begin_again(&self, death: Death) -> Option<(Inbound, Duration)> {
+        let decided = match &death.why {
+            EndReason::Panicked(_) | EndReason::GaveUp { .. } | EndReason::ProcessEnded(_) => {
+                self.policy.decide(death.why.clone())
+            }
+            in_order => Err(in_order.clone()),
+        };
+        match decided {
+            Ok(pause) => Some((self.link.begin_again(death).ok()?, pause)),
+            Err(reason) => {
+                self.link.end_for_good(death, &reason);
+                None
             }
         }
     }
@@ -312,12 +326,5 @@ impl Monitor {
         // If it still lives.
         let _ = child.kill();
         child.wait().map_or(ProcessEnd::Killed(0), end_of)
-    }
-}
-
-fn end_of(status: ExitStatus) -> ProcessEnd {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => ProcessEnd::Exited(code),
-        (None, signal) => ProcessEnd::Killed(signal.unwrap_or(0)),
     }
 }

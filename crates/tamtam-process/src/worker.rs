@@ -271,7 +271,7 @@ impl Line {
             Some((writer, reader)) => {
                 let bell = Bell::Memory(reader.waker());
                 let outgoing = Outgoing::Memory(Box::new(writer));
-                let incoming = Incoming::Memory(Box::new(reader));
+                let incoming = Incoming::Memory(Box::new(reader), socket.try_clone()?);
                 (carried::BY_MEMORY, incoming, outgoing, bell)
             }
             None => {
@@ -469,7 +469,7 @@ impl Line {
                 }
                 !fds[0].revents().is_empty()
             }
-            (Incoming::Memory(reader), _) => {
+            (Incoming::Memory(reader, _), _) => {
                 let is_wanted = || !self.is_rung.load(Ordering::SeqCst);
                 // What is wrong is found by the one who reads.
                 let _ = reader.wait(None, is_wanted);
@@ -487,7 +487,7 @@ impl Line {
     fn wait_shortly(&self) -> bool {
         match &*lock(&self.incoming) {
             Incoming::Socket(_) => false,
-            Incoming::Memory(reader) => {
+            Incoming::Memory(reader, _) => {
                 let is_wanted = || !self.is_rung.load(Ordering::SeqCst);
                 let shortly = Instant::now().checked_add(SHORTLY);
                 let _ = reader.wait(shortly, is_wanted);
