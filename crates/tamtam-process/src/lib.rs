@@ -13,7 +13,7 @@
 // | 3 | begin, reporter, retold | what a worker is told before its link begins; what reports to the parent; events of workers told here |
 // | 2 | courier, forwarded, panics, reading, report | what writes; what reads; events on their way to the parent; panics of workers; what is said beside the link |
 // | 1 | carried, launcher, progress, remote | what carries a link's bytes; the thread that starts processes; how far a worker has got; the actor |
-// | 0 | error, limits, lock, status | why there is no process; what a process may do; locks; what the system says of a process |
+// | 0 | error, limits, lock, origin, status | why there is no process; what a process may do; locks; whether this is a worker; what the system says of a process |
 
 #[cfg(target_os = "linux")]
 mod begin;
@@ -33,6 +33,8 @@ pub mod limits;
 mod lock;
 #[cfg(target_os = "linux")]
 mod monitor;
+#[cfg(target_os = "linux")]
+mod origin;
 mod panics;
 #[cfg(target_os = "linux")]
 mod pool;

@@ -20,13 +20,12 @@ use crate::carried::{self, Memory};
 use crate::collector;
 use crate::courier::{self, Courier};
 use crate::error::SpawnError;
-use crate::launcher::{launch, watch};
+use crate::launcher::launch;
 use crate::lock::lock;
+use crate::origin;
 use crate::progress::Watched;
 use crate::reading::Reading;
-use crate::status::{end_of, ending};
 use crate::status::{end_of, ending_soon};
-use crate::worker::WORKER;
 
 /// So long a process may take to end by itself once it has closed its end of the link. Then it is killed.
 const TIME_TO_END: Duration = Duration::from_secs(1);
@@ -116,8 +115,9 @@ impl Recipe {
         if let Some(folder) = self.program.get_current_dir() {
             command.current_dir(folder);
         }
+        let origin = origin::of_this_process(&there).map_err(failed("there is no socket"))?;
         command
-            .env(WORKER, std::process::id().to_string())
+            .env(origin::WORKER, origin)
             .stdin(Stdio::from(OwnedFd::from(there)));
         let child = launch(command).map_err(failed("it cannot be started"))?;
         let handed = [

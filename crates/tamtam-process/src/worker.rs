@@ -24,12 +24,10 @@ use tamtam_link::{Inbound, Link};
 use crate::begin::{self, Begin};
 use crate::carried::{self, Incoming, Outgoing};
 use crate::lock::lock;
+use crate::origin;
 use crate::progress::Progress;
 use crate::remote::Remote;
 use crate::reporter::Reporter;
-
-/// Tells a process that it is a worker, and whose: processes that it starts in turn are not.
-pub(crate) const WORKER: &str = "TAMTAM_WORKER";
 
 /// How much is read at once.
 const PORTION: usize = 64 << 10;
@@ -44,16 +42,6 @@ const SHORTLY: Duration = Duration::from_micros(20);
 const TICK: Duration = Duration::from_millis(1);
 /// After so many ticks without a turn it sleeps.
 const IDLE_TICKS: u32 = 20;
-
-/// Whether this process was started by another one of ours, as a worker.
-pub(crate) fn is_worker() -> bool {
-    static IS_WORKER: OnceLock<bool> = OnceLock::new();
-    *IS_WORKER.get_or_init(|| {
-        let parent = std::env::var(WORKER).ok();
-        let parent = parent.and_then(|parent| parent.parse::<i32>().ok());
-        parent.is_some() && parent == getppid().map(|pid| pid.as_raw_pid())
-    })
-}
 
 /// How a worker ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,8 +91,8 @@ pub(crate) fn serve(find: impl FnOnce(&str) -> Option<fn(Errand) -> Exit>, names
         }
         Err(error) => {
             eprintln!(
-                "a worker of process {:?} could not begin: {error}",
-                getppid()
+                "a worker of process {} could not begin: {error}",
+                origin::parent().unwrap_or(0)
             );
             Exit::Unfit
         }
@@ -113,11 +101,12 @@ pub(crate) fn serve(find: impl FnOnce(&str) -> Option<fn(Errand) -> Exit>, names
 
 /// Takes what the parent hands over.
 fn prepare() -> io::Result<Errand> {
-    // A worker does not outlive its parent. It may have died before it was said that this is to be so.
-    let parent = getppid();
+    // A worker does not outlive its parent, which may have died before it was said that this is to be so.
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    if getppid() != parent || !is_worker() {
-        return Err(io::Error::other("the parent is gone"));
+    let parent = getppid().map(|pid| pid.as_raw_pid().cast_unsigned());
+    if parent != origin::parent() {
+        let text = "its parent is not, or not any more, the process that has started it";
+        return Err(io::Error::other(text));
     }
     // The socket has come as the standard input; what reads that is to find it empty.
     let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;

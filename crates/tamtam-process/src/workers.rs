@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use crate::remote::Remote;
 #[cfg(target_os = "linux")]
-use crate::worker::{self, Errand};
+use crate::{origin, worker, worker::Errand};
 
 /// The actors that a program can be the process of: see [`start`].
 ///
@@ -91,7 +91,7 @@ pub fn start(register: impl FnOnce(&mut Workers)) {
     let mut workers = Workers::default();
     register(&mut workers);
     #[cfg(target_os = "linux")]
-    if worker::is_worker() {
+    if origin::is_worker() {
         let names: Vec<_> = workers.by_name.keys().copied().collect();
         let exit = worker::serve(
             |name| workers.by_name.get(name).map(|entry| entry.run),
@@ -111,7 +111,7 @@ pub fn start(register: impl FnOnce(&mut Workers)) {
 pub fn is_primordial() -> bool {
     #[cfg(target_os = "linux")]
     {
-        !worker::is_worker()
+        !origin::is_worker()
     }
     #[cfg(not(target_os = "linux"))]
     true
