@@ -12,7 +12,8 @@ pub(crate) fn register(workers: &mut Workers) {
         .add::<Counter>()
         .add::<Unfit>()
         .add::<Chain>()
-        .add::<Holder>();
+        .add::<Holder>()
+        .add::<crate::steps::Walker>();
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

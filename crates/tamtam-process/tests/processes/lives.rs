@@ -241,7 +241,7 @@ fn what_is_not_registered_is_not_spawned() {
     match Process::spawn::<Stranger>(()) {
         Err(SpawnError::NotRegistered { name, known }) => {
             assert_eq!(name, "stranger");
-            assert_eq!(known, ["chain", "counter", "holder", "unfit"]);
+            assert_eq!(known, ["chain", "counter", "holder", "unfit", "walker"]);
         }
         other => panic!("{other:?}"),
     }

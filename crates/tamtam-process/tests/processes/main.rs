@@ -8,17 +8,26 @@ mod deaths;
 mod lives;
 #[cfg(target_os = "linux")]
 mod panics;
+#[cfg(target_os = "linux")]
+mod steps;
 
 #[cfg(target_os = "linux")]
 fn main() {
     tamtam_process::start(actors::register);
     lives::replace_if_asked();
     lives::look_for_what_is_left();
+    steps::walk_if_asked();
     // What the standard library's tests take on nightly, or are told to, and these do not know.
     let arguments = std::env::args()
         .filter(|argument| !argument.starts_with("-Z") && argument != "--report-time");
     let arguments = libtest_mimic::Arguments::from_iter(arguments);
-    let tests = [lives::tests(), deaths::tests(), panics::tests()].concat();
+    let tests = [
+        lives::tests(),
+        deaths::tests(),
+        panics::tests(),
+        steps::tests(),
+    ]
+    .concat();
     let trial = |(name, test): (&str, fn())| {
         libtest_mimic::Trial::test(name, move || {
             test();
