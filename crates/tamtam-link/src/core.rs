@@ -22,6 +22,9 @@ thread_local! {
     static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
+/// So many bytes are moved to make room before them.
+const LITTLE: usize = 4 << 10;
+
 /// A thread keeps so many bytes for the next message.
 const MOST_SCRATCH: usize = 64 << 10;
 
@@ -49,6 +52,8 @@ pub(crate) struct Core {
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) outgoing: Vec<u8>,
+    /// The hello, before which nothing goes, is on its way.
+    has_said_hello: bool,
     /// Messages in what is outgoing: their actors. They are surely not handled.
     pub(crate) unsent: Vec<u64>,
     /// Questions in what is outgoing: their replies.
@@ -247,6 +252,7 @@ impl Core {
         } else {
             bytes.append(&mut state.outgoing);
         }
+        state.has_said_hello = true;
         state.unsent.clear();
         state.unasked.clear();
         if let Some(log) = &mut state.log {
@@ -402,6 +408,21 @@ impl Core {
     /// So many more messages from there to this actor are done with.
     pub(crate) fn confirm(&self, actor: u64, generation: u64, count: u64) {
         self.write_of(generation, &Frame::Confirm(actor, count));
+    }
+
+    /// As `confirm`, ahead of what waits to go, unless that is much.
+    pub(crate) fn confirm_ahead(&self, actor: u64, count: u64) {
+        self.say(
+            |_| true,
+            |state| {
+                let waiting = state.outgoing.len();
+                Frame::Confirm(actor, count).write(&mut state.outgoing);
+                if waiting <= LITTLE && state.has_said_hello {
+                    let length = state.outgoing.len() - waiting;
+                    state.outgoing.rotate_right(length);
+                }
+            },
+        );
     }
 
     /// The other side is done with so many more of the messages to its actor.

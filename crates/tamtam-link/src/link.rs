@@ -216,10 +216,11 @@ impl Link {
         self.core.own_root_end()
     }
 
-    /// So many more messages to the root here are done with.
+    /// So many more messages to the root here are done with. If that is little to move, it is said before the answers that wait to go: who
+    /// hears an answer finds the actor free.
     #[doc(hidden)]
     pub fn confirm_root(&self, count: u64) {
-        self.core.confirm(ROOT, self.core.generation(), count);
+        self.core.confirm_ahead(ROOT, count);
     }
 
     /// How many answers are awaited from the other side.
