@@ -26,6 +26,8 @@ pub(crate) struct Begin {
     pub(crate) name: Option<String>,
     pub(crate) config: Vec<u8>,
     pub(crate) limits: Limits,
+    /// What its actors do is counted, for `tamtam top`.
+    pub(crate) observes: bool,
 }
 
 impl Begin {

@@ -14,6 +14,8 @@ use std::time::Duration;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::Errno;
 
+#[cfg(feature = "top")]
+use crate::figures::Answers;
 use crate::lock::lock;
 use crate::panics::{self, WorkerPanic};
 use crate::report::{PanicReport, Partial, Report, Wish, pair, to_bytes};
@@ -29,9 +31,22 @@ static COLLECTOR: OnceLock<Mutex<Option<Arc<Collector>>>> = OnceLock::new();
 struct Collector {
     bell: OwnedFd,
     newcomers: Mutex<Vec<Source>>,
+    /// What workers are to be asked for `tamtam top`.
+    #[cfg(feature = "top")]
+    asked: Mutex<Asked>,
+    #[cfg(feature = "top")]
+    answers: Answers,
     /// The subscriber may want other events than before.
     #[cfg(feature = "tracing")]
     may_want_others: AtomicBool,
+}
+
+/// The words of a request, until workers were told, and how many there were.
+#[cfg(feature = "top")]
+#[derive(Default)]
+struct Asked {
+    count: u64,
+    words: Option<String>,
 }
 
 /// A worker that reports.
@@ -54,7 +69,38 @@ pub(crate) struct Ends {
 
 /// Whether what workers report is of use here.
 fn is_wanted() -> bool {
-    cfg!(feature = "tracing") || panics::is_watched()
+    cfg!(feature = "tracing") || observes() || panics::is_watched()
+}
+
+/// Whether this program may be looked at by `tamtam top`.
+pub(crate) fn observes() -> bool {
+    cfg!(feature = "top") && tamtam_actor::observe::observes_all()
+}
+
+/// Asks all workers what they do, with these words, and waits for their answers for a while.
+#[cfg(feature = "top")]
+pub(crate) fn look(words: &str, patience: Duration) {
+    let Some(collector) = started() else {
+        return;
+    };
+    let mut asked = lock(&collector.asked);
+    asked.count += 1;
+    asked.words = Some(words.to_owned());
+    let number = asked.count;
+    drop(asked);
+    collector.ring();
+    collector.answers.wait(number, patience);
+}
+
+/// What a worker has said last of what it does, and how long ago.
+#[cfg(feature = "top")]
+pub(crate) fn answer_of(pid: u32) -> Option<(Duration, String)> {
+    started()?.answers.of(pid)
+}
+
+#[cfg(feature = "top")]
+fn started() -> Option<Arc<Collector>> {
+    lock(COLLECTOR.get()?).clone()
 }
 
 /// A socket for the reports of a worker that is about to be started, if they are of use.
@@ -90,6 +136,10 @@ fn collector() -> io::Result<Arc<Collector>> {
     let collector = Arc::new(Collector {
         bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
         newcomers: Mutex::default(),
+        #[cfg(feature = "top")]
+        asked: Mutex::default(),
+        #[cfg(feature = "top")]
+        answers: Answers::default(),
         #[cfg(feature = "tracing")]
         may_want_others: AtomicBool::new(false),
     });
@@ -138,9 +188,17 @@ impl Collector {
         loop {
             let ready = self.wait(&sources, looks.next());
             let mut ready = ready.into_iter();
-            sources
-                .retain_mut(|source| !ready.next().unwrap_or(false) || source.hear(&mut portion));
+            sources.retain_mut(|source| {
+                let goes_on = !ready.next().unwrap_or(false) || self.hear(source, &mut portion);
+                #[cfg(feature = "top")]
+                if !goes_on {
+                    self.answers.forget(source.pid);
+                }
+                goes_on
+            });
             sources.append(&mut lock(&self.newcomers));
+            #[cfg(feature = "top")]
+            self.ask(&sources);
             #[cfg(feature = "tracing")]
             if self.may_want_others.swap(false, Ordering::SeqCst) {
                 looks.begin();
@@ -170,6 +228,54 @@ impl Collector {
             let _ = rustix::io::read(&self.bell, &mut [0; 8]);
         }
         ready.collect()
+    }
+
+    /// Tells workers what is asked.
+    #[cfg(feature = "top")]
+    fn ask(&self, sources: &[Source]) {
+        let mut asked = lock(&self.asked);
+        let (number, Some(words)) = (asked.count, asked.words.take()) else {
+            return;
+        };
+        drop(asked);
+        let wish = Wish::Look(number, words);
+        let told = sources.iter().filter(|source| say(&source.socket, &wish));
+        self.answers.told(number, told.map(|source| source.pid));
+    }
+
+    /// Reads once; `false` if there will be no more.
+    fn hear(&self, source: &mut Source, portion: &mut [u8]) -> bool {
+        let count = match rustix::io::read(&source.socket, &mut *portion) {
+            Ok(0) => return false,
+            Ok(count) => count,
+            Err(Errno::AGAIN | Errno::INTR) => return true,
+            // It has died with something unread.
+            Err(_) => return false,
+        };
+        let Ok(reports) = source.partial.take::<Report>(&portion[..count]) else {
+            // A worker that says what is no report is not heard any more.
+            return false;
+        };
+        for report in reports {
+            // Observers and subscribers are the user's.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.tell(source, report)));
+        }
+        true
+    }
+
+    fn tell(&self, source: &Source, report: Report) {
+        match report {
+            Report::Panicked(report) => source.tell_panic(report),
+            #[cfg(feature = "tracing")]
+            Report::Event(event) => retold::event(&source.worker, source.pid, event),
+            #[cfg(feature = "tracing")]
+            Report::Dropped(count) => retold::dropped(&source.worker, source.pid, count),
+            #[cfg(feature = "top")]
+            Report::Figures(figures) => self.answers.take(source.pid, figures),
+            // Of no use here.
+            #[allow(unreachable_patterns)]
+            _ => {}
+        }
     }
 }
 
@@ -207,38 +313,6 @@ impl Source {
     fn want(&mut self, level: u8) {
         if self.level != level && say(&self.socket, &Wish::Level(level)) {
             self.level = level;
-        }
-    }
-
-    /// Reads once; `false` if there will be no more.
-    fn hear(&mut self, portion: &mut [u8]) -> bool {
-        let count = match rustix::io::read(&self.socket, &mut *portion) {
-            Ok(0) => return false,
-            Ok(count) => count,
-            Err(Errno::AGAIN | Errno::INTR) => return true,
-            // It has died with something unread.
-            Err(_) => return false,
-        };
-        let Ok(reports) = self.partial.take::<Report>(&portion[..count]) else {
-            // A worker that says what is no report is not heard any more.
-            return false;
-        };
-        for report in reports {
-            // Observers and subscribers are the user's.
-            let _ = catch_unwind(AssertUnwindSafe(|| self.tell(report)));
-        }
-        true
-    }
-
-    fn tell(&mut self, report: Report) {
-        match report {
-            Report::Panicked(report) => self.tell_panic(report),
-            #[cfg(feature = "tracing")]
-            Report::Event(event) => retold::event(&self.worker, self.pid, event),
-            #[cfg(feature = "tracing")]
-            Report::Dropped(count) => retold::dropped(&self.worker, self.pid, count),
-            // Of no use here.
-            _ => {}
         }
     }
 

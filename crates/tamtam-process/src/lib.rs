@@ -8,11 +8,11 @@
 // |---|---|---|
 // | 7 | process | an actor in a process of its own, as its users have it |
 // | 6 | monitor, pool | the parent's side of a process; one address for several |
-// | 5 | workers | which actors this program can be the process of |
+// | 5 | shown, workers | the processes as `tamtam top` is told of them; which actors this program can be the process of |
 // | 4 | collector, worker | what hears the reports of workers; a process that runs one actor |
 // | 3 | begin, reporter, retold | what a worker is told before its link begins; what reports to the parent; events of workers told here |
-// | 2 | courier, forwarded, panics, reading, report | what writes; what reads; events on their way to the parent; panics of workers; what is said beside the link |
-// | 1 | carried, launcher, progress, remote | what carries a link's bytes; the thread that starts processes; how far a worker has got; the actor |
+// | 2 | courier, figures, forwarded, reading | what writes; what workers say that they do; events on their way to the parent; what reads |
+// | 1 | carried, launcher, panics, progress, remote, report | what carries a link's bytes; the thread that starts processes; panics of workers; how far a worker has got; the actor; what is said beside the link |
 // | 0 | error, limits, lock, origin, status | why there is no process; what a process may do; locks; whether this is a worker; what the system says of a process |
 
 #[cfg(target_os = "linux")]
@@ -24,6 +24,8 @@ mod collector;
 #[cfg(target_os = "linux")]
 mod courier;
 mod error;
+#[cfg(all(target_os = "linux", feature = "top"))]
+mod figures;
 #[cfg(all(target_os = "linux", feature = "tracing"))]
 mod forwarded;
 #[cfg(target_os = "linux")]
@@ -50,6 +52,8 @@ mod report;
 mod reporter;
 #[cfg(all(target_os = "linux", feature = "tracing"))]
 mod retold;
+#[cfg(all(target_os = "linux", feature = "top"))]
+mod shown;
 #[cfg(target_os = "linux")]
 mod status;
 #[cfg(target_os = "linux")]

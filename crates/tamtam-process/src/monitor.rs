@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tamtam_actor::link::RestartPolicy;
+#[cfg(feature = "top")]
+use tamtam_actor::observe::ProcessBelow;
 use tamtam_actor::{EndReason, Overflow, ProcessEnd, Restart};
 use tamtam_link::{Death, Inbound, Link};
 
@@ -25,6 +27,8 @@ use crate::lock::lock;
 use crate::origin;
 use crate::progress::Watched;
 use crate::reading::Reading;
+#[cfg(feature = "top")]
+use crate::shown::Shown;
 use crate::status::{end_of, ending_soon};
 
 /// So long a process may take to end by itself once it has closed its end of the link. Then it is killed.
@@ -185,7 +189,21 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     if let Some((limit, overflow)) = plan.limit {
         link.limit_root(limit as u64, overflow == Overflow::Wait);
     }
+    #[cfg(feature = "top")]
+    let shown = {
+        let (process, messages) = (Arc::clone(&shared), link.clone());
+        let name = recipe.called.to_string();
+        Shown::new(move || ProcessBelow {
+            name: name.clone(),
+            pid: process.pid(),
+            restarts: process.restarts(),
+            queued: messages.unconfirmed(),
+            answer: None,
+        })
+    };
     let monitor = Monitor {
+        #[cfg(feature = "top")]
+        _shown: shown,
         link: link.clone(),
         shared: Arc::clone(&shared),
         courier: Arc::clone(&courier),
@@ -213,6 +231,8 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
 
 /// The thread that reads, and sees to it that there is a process.
 struct Monitor {
+    #[cfg(feature = "top")]
+    _shown: Shown,
     link: Link,
     shared: Arc<Shared>,
     courier: Arc<Courier>,

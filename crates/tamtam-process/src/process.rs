@@ -10,7 +10,7 @@ use crate::error::SpawnError;
 use crate::limits::Limits;
 use crate::remote::Remote;
 #[cfg(target_os = "linux")]
-use crate::{begin::Begin, monitor, monitor::Plan, workers::registered};
+use crate::{begin::Begin, collector, monitor, monitor::Plan, workers::registered};
 
 /// Spawns actors in processes of their own.
 ///
@@ -197,6 +197,7 @@ impl ProcessSpawner {
             name: self.name.as_deref().map(str::to_owned),
             config: bytes,
             limits: self.limits,
+            observes: collector::observes(),
         };
         let begin = begin.to_bytes().map_err(unfit)?;
         monitor::start(Plan {

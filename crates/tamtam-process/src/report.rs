@@ -24,11 +24,16 @@ pub(crate) enum Report {
     /// So many reports were dropped, because the parent does not read as fast.
     Dropped(u64),
     Panicked(PanicReport),
-    /// A part of the answer to [`Wish::Look`].
-    Figures {
-        part: String,
-        is_last: bool,
-    },
+    Figures(Figures),
+}
+
+/// A part of the answer to [`Wish::Look`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Figures {
+    /// Which wish it answers.
+    pub(crate) number: u64,
+    pub(crate) part: String,
+    pub(crate) is_last: bool,
 }
 
 /// A panic, as its thread saw it.
@@ -72,8 +77,8 @@ pub(crate) enum FieldValue {
 pub(crate) enum Wish {
     /// Events up to this level are of interest: 0 none, 1 errors, to 5 all.
     Level(u8),
-    /// What the worker does: the words that `tamtam top` has said.
-    Look(String),
+    /// What the worker does: the number of the wish, and the words that `tamtam top` has said.
+    Look(u64, String),
 }
 
 /// A socket for both sides, neither of which waits at it.
@@ -146,10 +151,11 @@ mod tests {
     fn what_is_said_is_understood_however_it_is_cut() {
         let reports = [
             Report::Dropped(3),
-            Report::Figures {
+            Report::Figures(Figures {
+                number: 1,
                 part: "x".repeat(1_000),
                 is_last: true,
-            },
+            }),
         ];
         let bytes: Vec<u8> = reports
             .iter()
@@ -167,7 +173,7 @@ mod tests {
     #[test]
     fn what_is_no_report_is_an_error_and_takes_no_memory() {
         let too_long = "x".repeat(LONGEST + 1);
-        assert_eq!(to_bytes(&Wish::Look(too_long)), None);
+        assert_eq!(to_bytes(&Wish::Look(1, too_long)), None);
         let hostile: [&[u8]; 3] = [&[255; 4], &[1, 0, 0, 0, 99], &[2, 0, 0, 0, 3, 255]];
         for bytes in hostile {
             let mut partial = Partial::default();

@@ -13,10 +13,14 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::Errno;
 
 use crate::lock::lock;
+#[cfg(feature = "top")]
+use crate::report::Figures;
 use crate::report::{PanicReport, Partial, Report, Wish, cut, to_bytes};
 
 /// So many bytes at most wait in this process for a parent that does not read.
 const MOST_WAITING: usize = 1 << 20;
+/// And so many more for what is not an event, so that a flood of those leaves room for the rest.
+const MOST_BESIDE: usize = 1 << 20;
 /// So much of what a panic says is told.
 const LONGEST_MESSAGE: usize = 8 << 10;
 const LONGEST_BACKTRACE: usize = 32 << 10;
@@ -25,6 +29,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// The stack of the thread that hears wishes.
 const STACK: usize = 256 << 10;
 /// A part of an answer has so many bytes at most.
+#[cfg(feature = "top")]
 const PART: usize = 32 << 10;
 
 /// What says it.
@@ -78,7 +83,11 @@ impl Reporter {
         let bytes = to_bytes(report);
         let mut waiting = lock(&self.waiting);
         let had_some = waiting.has_some();
-        let room = MOST_WAITING.saturating_sub(waiting.bytes.len());
+        let most = match report {
+            Report::Event(_) => MOST_WAITING,
+            _ => MOST_WAITING + MOST_BESIDE,
+        };
+        let room = most.saturating_sub(waiting.bytes.len());
         match bytes {
             Some(bytes) if bytes.len() <= room => {
                 waiting.count_dropped();
@@ -199,23 +208,30 @@ impl Reporter {
                     Wish::Level(level) => crate::forwarded::want(level),
                     #[cfg(not(feature = "tracing"))]
                     Wish::Level(_) => {}
-                    Wish::Look(words) => {
-                        if let Some(figures) = wishes.look(&words) {
-                            self.tell_figures(&figures);
-                        }
+                    #[cfg(feature = "top")]
+                    Wish::Look(number, words) => {
+                        let figures = wishes.answerer.answer(&words);
+                        self.tell_figures(number, &figures);
                     }
+                    #[cfg(not(feature = "top"))]
+                    Wish::Look(..) => {}
                 }
             }
         }
     }
 
-    fn tell_figures(&self, figures: &str) {
+    #[cfg(feature = "top")]
+    fn tell_figures(&self, number: u64, figures: &str) {
         let mut rest = figures;
         loop {
             let part = cut(rest.to_owned(), PART);
             rest = &rest[part.len()..];
             let is_last = rest.is_empty();
-            self.tell(&Report::Figures { part, is_last });
+            self.tell(&Report::Figures(Figures {
+                number,
+                part,
+                is_last,
+            }));
             if is_last {
                 return;
             }
@@ -243,14 +259,8 @@ impl Waiting {
 #[derive(Default)]
 struct Wishes {
     partial: Partial,
-}
-
-impl Wishes {
-    /// What the process does, for `tamtam top`.
-    #[allow(clippy::unused_self)]
-    fn look(&mut self, _: &str) -> Option<String> {
-        None
-    }
+    #[cfg(feature = "top")]
+    answerer: tamtam_actor::observe::Answerer,
 }
 
 #[cfg(test)]
@@ -258,7 +268,7 @@ mod tests {
     use std::io::{ErrorKind, Read};
 
     use super::*;
-    use crate::report::pair;
+    use crate::report::{EventReport, pair};
 
     #[test]
     fn a_flood_is_dropped_and_counted_and_the_count_is_told_when_there_is_room() {
@@ -268,10 +278,16 @@ mod tests {
             bell: eventfd(0, EventfdFlags::NONBLOCK).unwrap(),
             waiting: Mutex::default(),
         };
-        let report = Report::Figures {
-            part: "x".repeat(1_000),
-            is_last: true,
-        };
+        let report = Report::Event(EventReport {
+            level: 3,
+            name: "x".repeat(1_000),
+            target: String::new(),
+            module: None,
+            file: None,
+            line: None,
+            fields: Vec::new(),
+            spans: String::new(),
+        });
         for _ in 0..10_000 {
             reporter.tell(&report);
         }

@@ -152,6 +152,9 @@ pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
     {
         return refuse(&socket, &format!("it cannot report: {error}"));
     }
+    if begin.observes {
+        tamtam_actor::observe::observe_all();
+    }
     let config: A::Config = match tamtam_actor::link::decode(&begin.config) {
         Ok(config) => config,
         Err(said) => {

@@ -51,6 +51,9 @@ pub(crate) use line::Shown;
 pub use metrics::{Metrics, record_metrics};
 pub(crate) use pool::Counts;
 pub(crate) use record::Record;
+#[cfg(all(feature = "top", unix))]
+#[doc(hidden)]
+pub use serve::{Answerer, ProcessBelow, look_below};
 #[cfg(feature = "top")]
 pub use serve::{Serving, serve, serve_at};
 pub(crate) use snapshot::first;
@@ -76,6 +79,13 @@ static ALL: AtomicBool = AtomicBool::new(false);
 /// ```
 pub fn observe_all() {
     ALL.store(true, Ordering::Relaxed);
+}
+
+/// Whether pools observe their actors whose builders do not say.
+#[doc(hidden)]
+#[must_use]
+pub fn observes_all() -> bool {
+    ALL.load(Ordering::Relaxed)
 }
 
 /// What is observed of the actors of a home.

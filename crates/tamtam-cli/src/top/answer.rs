@@ -16,11 +16,35 @@ pub(crate) struct Answer {
     pub(crate) now_ns: u64,
     /// The time since the look before; 0 if this is the first one.
     pub(crate) since_ns: u64,
+    /// What it uses of the machine, in bytes and in nanoseconds, if the system says.
+    pub(crate) memory: Option<u64>,
+    pub(crate) cpu_ns: Option<u64>,
     pub(crate) homes: Vec<Home>,
+    /// Those that it has for its actors.
+    pub(crate) processes: Vec<Process>,
     pub(crate) actors_observed: u64,
     /// How many of them are those that were asked for.
     pub(crate) actors_matching: Option<u64>,
     pub(crate) actors: Vec<Actor>,
+}
+
+/// A process of an actor, as its program knows it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Process {
+    pub(crate) name: String,
+    pub(crate) pid: Option<u64>,
+    pub(crate) restarts: u64,
+    /// Messages to its actor that are not done with.
+    pub(crate) queued: u64,
+    pub(crate) memory: Option<u64>,
+    pub(crate) cpu_ns: Option<u64>,
+    /// How long ago it has said what it says.
+    pub(crate) age_ns: u64,
+    /// An answer of its own, until it is read.
+    pub(super) answer: Option<String>,
+    #[serde(skip)]
+    pub(crate) below: Option<Box<Answer>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -91,6 +115,11 @@ impl Answer {
     ///
     /// If the line is no answer, is one of another version, or says that the program refuses to answer.
     pub(crate) fn read(line: &str) -> Result<Self> {
+        Self::read_at(line, 0)
+    }
+
+    /// As `read`, of a process so deep below the program.
+    pub(super) fn read_at(line: &str, depth: usize) -> Result<Self> {
         let head: Head = serde_json::from_str(line).context(
             "what answers there is no program with Tamtam: its answer is no such line of JSON",
         )?;
@@ -103,7 +132,12 @@ impl Answer {
         if let Some(error) = head.error {
             bail!("the program refuses: {}", printable(&error));
         }
-        serde_json::from_str(line).context("the program's answer is damaged")
+        let mut answer: Answer =
+            serde_json::from_str(line).context("the program's answer is damaged")?;
+        for process in &mut answer.processes {
+            process.read_answer(depth);
+        }
+        Ok(answer)
     }
 }
 

@@ -139,7 +139,7 @@ fn run(
             match answer {
                 Ok(answer) => {
                     screen.trouble = None;
-                    view = Some(View::new(&answer, before.as_ref(), screen.by));
+                    view = Some(View::new(&answer, before.as_ref(), screen.by, most));
                     before = Some(answer);
                 }
                 // The last figures stay to be read.

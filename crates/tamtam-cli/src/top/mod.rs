@@ -15,6 +15,8 @@ mod live;
 #[cfg(unix)]
 mod plain;
 #[cfg(unix)]
+mod processes;
+#[cfg(unix)]
 mod screen;
 #[cfg(unix)]
 mod type_name;
@@ -57,9 +59,9 @@ pub fn command(arguments: &TopArguments) -> Result<ExitCode> {
         let (text, answer) = line.look(&request)?;
         let mut out = stdout().lock();
         if arguments.json {
-            out.write_all(text.as_bytes())?;
+            out.write_all(processes::with_objects(&text).as_bytes())?;
         } else {
-            let view = view::View::new(&answer, Some(&before), request.by);
+            let view = view::View::new(&answer, Some(&before), request.by, request.most);
             out.write_all(plain::text(&view).as_bytes())?;
         }
         out.flush()?;

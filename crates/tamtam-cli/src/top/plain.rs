@@ -10,6 +10,10 @@ pub(crate) fn text(view: &View) -> String {
     for warning in &view.warnings {
         let _ = writeln!(text, "warning: {warning}");
     }
+    if !view.processes.rows.is_empty() {
+        add_table(&mut text, &view.processes);
+        text.push('\n');
+    }
     if !view.homes.rows.is_empty() {
         add_table(&mut text, &view.homes);
         text.push('\n');

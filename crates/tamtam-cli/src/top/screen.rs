@@ -30,9 +30,14 @@ impl Screen {
     pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, view: Option<&View>) {
         let homes = view.map_or(0, |view| view.homes.rows.len()).min(8) as u16;
         let warnings = view.map_or(0, |view| view.warnings.len()).min(3) as u16;
-        let [head, warned, above, below, foot] = Layout::vertical([
+        let processes = match view.map_or(0, |view| view.processes.rows.len()) {
+            0 => 0,
+            rows => rows.min(10) as u16 + 3,
+        };
+        let [head, warned, tree, above, below, foot] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Length(warnings),
+            Constraint::Length(processes),
             Constraint::Length(homes + 3),
             Constraint::Min(4),
             Constraint::Length(1),
@@ -49,6 +54,10 @@ impl Screen {
             Line::from(Span::styled(format!(" {warning}"), style))
         });
         frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), warned);
+        if processes != 0 {
+            let title = title("processes");
+            frame.render_widget(grid(&view.processes, tree.width).block(title), tree);
+        }
         let title = title("pools and threads");
         frame.render_widget(grid(&view.homes, above.width).block(title), above);
 
@@ -219,7 +228,7 @@ mod tests {
             "actors":[{}]}}"#,
             vec![actor; actors].join(",")
         );
-        View::new(&Answer::read(&line).unwrap(), None, By::Queued)
+        View::new(&Answer::read(&line).unwrap(), None, By::Queued, 1_000)
     }
 
     #[test]
@@ -247,6 +256,31 @@ mod tests {
         ] {
             let words = words.replace("q  quit", " q quit");
             assert!(shown.contains(&words), "{words} is missing in\n{shown}");
+        }
+    }
+
+    #[test]
+    fn a_program_and_its_processes_are_a_tree() {
+        let below = r#"{\"tamtam\":1,\"since_ns\":1000000000,\"homes\":[{\"number\":1,\"actors\":{\"living\":1}}],
+            \"actors\":[{\"id\":1,\"type\":\"Decoder\",\"home\":\"frame\",\"queued\":1}]}"#;
+        let line = format!(
+            r#"{{"tamtam":1,"program":"shop","pid":42,"memory":2000000,"homes":[],"processes":[
+            {{"name":"decoder","pid":43,"restarts":2,"queued":6,"memory":12345678,"answer":"{}"}},
+            {{"name":"printer","restarts":9,"age_ns":3000000000}}]}}"#,
+            below.replace('\n', " ")
+        );
+        let view = View::new(&Answer::read(&line).unwrap(), None, By::Queued, 40);
+        let shown = picture(130, 24, &mut Screen::default(), Some(&view));
+        for words in [
+            "processes",
+            "shop",
+            "├ decoder",
+            "└ printer",
+            "12.3 MB",
+            "decoder[43] frame",
+            "printer: the process has said nothing for 3.00 s",
+        ] {
+            assert!(shown.contains(words), "{words} is missing in\n{shown}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::answer::{Actor, Answer, Home, printable};
 use super::arguments::By;
+use super::processes::Node;
 use super::type_name::short;
 
 /// A column of a table.
@@ -57,6 +58,8 @@ pub(crate) struct Table {
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     pub(crate) program: String,
+    /// The program and its processes; no rows if it has none.
+    pub(crate) processes: Table,
     pub(crate) homes: Table,
     pub(crate) actors: Table,
     /// Of how many actors those that are shown are the first.
@@ -66,6 +69,18 @@ pub(crate) struct View {
     /// What goes wrong, one line each.
     pub(crate) warnings: Vec<String>,
 }
+
+const PROCESSES: &[Column] = &[
+    words("PROCESS"),
+    number("PID"),
+    number("RESTARTS"),
+    number("MEMORY"),
+    number("CPU"),
+    number("QUEUED"),
+    number("HANDLED/s"),
+    number("ACTORS"),
+    number("LOST"),
+];
 
 const HOMES: &[Column] = &[
     words("HOME"),
@@ -104,9 +119,20 @@ const LONG_NS: u64 = 1_000_000_000;
 
 impl View {
     /// `before` is the answer before this one, for what happened since.
-    pub(crate) fn new(answer: &Answer, before: Option<&Answer>, by: By) -> Self {
+    pub(crate) fn new(answer: &Answer, before: Option<&Answer>, by: By, most: u16) -> Self {
         let seconds = answer.since_ns as f64 / 1e9;
-        let has_named = answer.actors.iter().any(|actor| actor.name.is_some());
+        let tree = answer.tree();
+        let mut actors = answer.all_actors(by);
+        // As many as were asked for of each process are here.
+        actors.truncate(most.into());
+        let has_named = actors.iter().any(|(actor, _)| actor.name.is_some());
+        let processes = match tree.len() {
+            1 => Vec::new(),
+            _ => tree
+                .iter()
+                .map(|node| process_row(node, before, seconds))
+                .collect(),
+        };
         let homes = answer.homes.iter().map(|home| {
             let before = before.and_then(|before| {
                 let mut homes = before.homes.iter();
@@ -114,7 +140,6 @@ impl View {
             });
             home_row(home, before, seconds)
         });
-        let actors = answer.actors.iter();
         let sorted = match by {
             By::Turn => 3,
             By::Queued => 4,
@@ -126,6 +151,11 @@ impl View {
         };
         View {
             program: format!("{} ({})", printable(&answer.program), answer.pid),
+            processes: Table {
+                columns: PROCESSES,
+                rows: processes,
+                sorted: None,
+            },
             homes: Table {
                 columns: HOMES,
                 rows: homes.collect(),
@@ -134,29 +164,33 @@ impl View {
             actors: Table {
                 columns: ACTORS,
                 rows: actors
-                    .map(|actor| actor_row(actor, seconds, has_named))
+                    .iter()
+                    .map(|(actor, node)| actor_row(actor, node, has_named))
                     .collect(),
                 sorted: Some(sorted),
             },
-            observed: answer.actors_matching.unwrap_or(answer.actors_observed),
+            observed: (tree.iter().filter_map(|node| node.answer))
+                .map(|answer| answer.actors_matching.unwrap_or(answer.actors_observed))
+                .fold(0, u64::saturating_add),
             note: note(answer),
             warnings: (answer.homes.iter())
                 .flat_map(|home| warning(home).into_iter().chain(left_behind(home)))
+                .chain(tree.iter().filter_map(silent))
                 .collect(),
         }
     }
 }
 
 fn note(answer: &Answer) -> Option<&'static str> {
-    if answer.homes.is_empty() {
+    if answer.homes.is_empty() && answer.processes.is_empty() {
         Some("The program has no pool at this time.")
-    } else if answer.homes.iter().all(|home| home.actors.is_none()) {
+    } else if answer.processes.is_empty() && answer.homes.iter().all(|home| home.actors.is_none()) {
         Some(
             "Actors are not observed: call observe::serve() before the pools are made, or build them with .observe(true).",
         )
-    } else if answer.actors.is_empty() && answer.actors_observed != 0 {
+    } else if answer.all_actors(By::Queued).is_empty() && answer.actors_observed != 0 {
         Some("No actor has such a name or type.")
-    } else if answer.actors.is_empty() {
+    } else if answer.all_actors(By::Queued).is_empty() {
         Some("There are no actors at this time.")
     } else {
         None
@@ -189,6 +223,70 @@ fn left_behind(home: &Home) -> Option<String> {
             "{name}: {threads} threads were left behind by actors that were replaced: their handlers have not come back"
         )),
     }
+}
+
+/// A process that has not said for a while what it does.
+fn silent(node: &Node<'_>) -> Option<String> {
+    let process = node.process?;
+    (process.age_ns >= LONG_NS).then(|| {
+        format!(
+            "{}: the process has said nothing for {}: what is shown of its actors is as old",
+            printable(&process.name),
+            time(process.age_ns)
+        )
+    })
+}
+
+fn process_row(node: &Node<'_>, before: Option<&Answer>, seconds: f64) -> Vec<Value> {
+    let last = node.pid().and_then(|pid| before?.process(pid));
+    let name = match (node.process, node.answer) {
+        (Some(process), _) => printable(&process.name),
+        (None, Some(answer)) => printable(&answer.program),
+        (None, None) => String::new(),
+    };
+    let cpu = last.as_ref().filter(|_| seconds > 0.0).and_then(|last| {
+        let nanos = node.cpu_ns()?.saturating_sub(last.cpu_ns()?);
+        Some(nanos as f64 / (seconds * 1e9) * 100.0)
+    });
+    // A worker has figures of its own since its last answer.
+    let since = node
+        .answer
+        .map_or(0.0, |answer| answer.since_ns as f64 / 1e9);
+    let handled = last.filter(|last| since > 0.0 && last.answer.is_some());
+    let totals = || {
+        let homes = node.answer.into_iter().flat_map(|answer| &answer.homes);
+        homes.filter_map(|home| home.actors.as_ref())
+    };
+    let queued = match node.process {
+        Some(process) => process.queued,
+        None => totals().fold(0, |sum: u64, totals| sum.saturating_add(totals.queued)),
+    };
+    let lost = totals().fold(0, |sum: u64, totals| sum.saturating_add(totals.lost));
+    let living = totals().fold(0, |sum: u64, totals| sum.saturating_add(totals.living));
+    vec![
+        plain(format!("{}{name}", node.branch)),
+        node.pid()
+            .map_or_else(unknown, |pid| plain(pid.to_string())),
+        (node.process).map_or_else(unknown, |process| pile(process.restarts, Weight::Notable)),
+        node.memory()
+            .map_or_else(unknown, |bytes| plain(memory(bytes))),
+        cpu.map_or_else(unknown, |share| match share {
+            0.0 => faint("0 %"),
+            share => plain(format!("{share:.1} %")),
+        }),
+        pile(queued, Weight::Notable),
+        handled.map_or_else(unknown, |last| {
+            per_second(node.handled().saturating_sub(last.handled()), since)
+        }),
+        match node.answer {
+            Some(_) => plain(count(living)),
+            None => unknown(),
+        },
+        match node.answer {
+            Some(_) => pile(lost, Weight::Alarming),
+            None => unknown(),
+        },
+    ]
 }
 
 fn home_row(home: &Home, before: Option<&Home>, seconds: f64) -> Vec<Value> {
@@ -227,7 +325,15 @@ fn home_row(home: &Home, before: Option<&Home>, seconds: f64) -> Vec<Value> {
     row
 }
 
-fn actor_row(actor: &Actor, seconds: f64, has_named: bool) -> Vec<Value> {
+fn actor_row(actor: &Actor, node: &Node<'_>, has_named: bool) -> Vec<Value> {
+    let seconds = node
+        .answer
+        .map_or(0.0, |answer| answer.since_ns as f64 / 1e9);
+    let home = match (node.process, node.pid()) {
+        // The numbers of actors are those of their process.
+        (Some(process), Some(pid)) => format!("{}[{pid}] {}", process.name, actor.home),
+        _ => actor.home.clone(),
+    };
     let since = |count: Option<u64>| count.filter(|_| seconds > 0.0);
     let type_name = short(&actor.type_name);
     let called = match &actor.name {
@@ -239,8 +345,8 @@ fn actor_row(actor: &Actor, seconds: f64, has_named: bool) -> Vec<Value> {
         plain(format!("#{}", actor.id)),
         called,
         match actor.may_block {
-            false => word(&actor.home),
-            true => word(&format!("{} (blocking)", actor.home)),
+            false => word(&home),
+            true => word(&format!("{home} (blocking)")),
         },
         match actor.at_work_ns {
             None => faint("-"),
@@ -338,6 +444,16 @@ fn scaled(value: f64, from: f64, units: &[&str]) -> Option<String> {
     None
 }
 
+/// `812 B`, `12.3 MB`.
+fn memory(bytes: u64) -> String {
+    scaled(
+        bytes as f64,
+        1_000.0,
+        &[" kB", " MB", " GB", " TB", " PB", " EB"],
+    )
+    .unwrap_or_else(|| format!("{bytes} B"))
+}
+
 /// `850 ns`, `12.3 µs`, `1.23 s`, `3 min 20 s`, `5 h 3 min`.
 pub(crate) fn time(nanos: u64) -> String {
     let seconds = nanos / 1_000_000_000;
@@ -351,7 +467,7 @@ pub(crate) fn time(nanos: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, time};
+    use super::{count, memory, time};
 
     #[test]
     fn counts_are_short() {
@@ -360,6 +476,11 @@ mod tests {
             shown,
             ["0", "99999", "100 k", "999 k", "1.00 M", "1.23 M", "18.4 E"]
         );
+    }
+
+    #[test]
+    fn memory_has_units_that_people_use() {
+        assert_eq!([812, 12_345_678].map(memory), ["812 B", "12.3 MB"]);
     }
 
     #[test]

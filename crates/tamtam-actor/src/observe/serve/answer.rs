@@ -10,6 +10,7 @@ use super::super::record::Record;
 use super::super::snapshot::{self, ActorSnapshot, HomeSnapshot};
 use super::super::watched::{self, WatchedHome};
 use super::super::{Order, clock, json::Json};
+use super::{below, usage};
 use crate::id::ActorId;
 
 /// The version of what is asked and answered.
@@ -142,7 +143,9 @@ pub(super) fn answer(request: &str, before: &mut Before) -> String {
             Ok(look) => {
                 introduce(json);
                 if let Some(look) = look {
+                    usage::show(json, std::process::id());
                     show(json, &look, before);
+                    below::show(json, request);
                 }
             }
         }
@@ -306,7 +309,7 @@ fn show_actor(json: &mut Json, actor: &ActorSnapshot, before: Option<Done>) {
 }
 
 /// The first letters of a name.
-fn short(name: &str) -> &str {
+pub(super) fn short(name: &str) -> &str {
     let end = name.char_indices().nth(LONGEST_NAME);
     end.map_or(name, |(end, _)| &name[..end])
 }

@@ -9,7 +9,7 @@ use super::answer::{Before, answer, refusal};
 /// No request is longer.
 const LONGEST_REQUEST: usize = 256;
 
-/// A connection. Nothing here waits: a client that does not read keeps none but itself.
+/// A connection. Nothing here waits, but a moment for processes of the program: a client that does not read keeps none but itself.
 pub(super) struct Connection {
     pub(super) stream: UnixStream,
     incoming: Vec<u8>,

@@ -3,15 +3,22 @@
 #[cfg(unix)]
 mod answer;
 #[cfg(unix)]
+mod below;
+#[cfg(unix)]
 mod link;
 #[cfg(unix)]
 mod place;
 #[cfg(unix)]
 mod server;
+#[cfg(unix)]
+mod usage;
 
 use core::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+
+#[cfg(unix)]
+pub use below::{Answerer, ProcessBelow, look_below};
 
 /// Serves figures of this program to `tamtam top`, for as long as what this returns is kept.
 ///
