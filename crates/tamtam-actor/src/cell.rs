@@ -61,7 +61,8 @@ pub(crate) use lifeline::{Concerned, Lifeline, WatchKey, Watched, Watcher};
 pub(crate) use state::State;
 
 /// What is called once, when something of an actor is done.
-pub(crate) type Call = Box<dyn FnOnce() + Send>;
+#[doc(hidden)]
+pub type Call = Box<dyn FnOnce() + Send>;
 
 /// What an actor does in a turn, whatever its type is.
 pub(crate) trait Behavior<M> {

@@ -73,6 +73,9 @@ pub use ended::{EndReason, Ended, Panicked, ProcessEnd};
 pub use error::{AskError, LinkFailure, NoThread, Refusal, TellError};
 pub use frame::{Budget, Frame, FrameHandle, Pumped};
 pub use id::ActorId;
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+pub use life::ReportFailure;
 pub use life::{
     End, FindError, RegisterError, Registry, Restarting, Strategy, Supervision, Supervisor, Watch,
 };

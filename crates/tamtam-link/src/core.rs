@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
-use tamtam_actor::link::{Encode, FarCell, FarEnd, FarFailure, FarHold};
+use tamtam_actor::link::{Call, Encode, FarCell, FarEnd, FarFailure, FarHold};
 use tamtam_actor::{EndReason, LinkFailure, Refusal, Time};
 
 use crate::ending::lost;
@@ -39,6 +39,8 @@ pub(crate) struct Core {
     pub(crate) before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     /// Waits for an answer on a thread that asks.
     pub(crate) while_waiting: Option<WhileWaiting>,
+    /// What has the process of the other side's root, if a supervisor decides of it.
+    pub(crate) supervised: Option<Arc<dyn Supervised>>,
     /// Of the other side's root, for people.
     root_name: FarName,
     last_reply: AtomicU64,
@@ -102,12 +104,32 @@ pub(crate) struct Parts {
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
     pub(crate) before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     pub(crate) while_waiting: Option<WhileWaiting>,
+    pub(crate) supervised: Option<Arc<dyn Supervised>>,
     pub(crate) root_name: FarName,
 }
 
 /// What a thread does while it waits for an answer: see [`FarActor::while_waiting`].
 pub(crate) type WhileWaiting =
     Box<dyn Fn(&dyn Fn() -> bool, Option<Instant>, &mut dyn FnMut()) + Send + Sync>;
+
+/// What has the process of the other side's root, and does what the root's supervisor wants.
+#[doc(hidden)]
+pub trait Supervised: Send + Sync {
+    /// The process has begun: its root is made, or has panicked at that.
+    fn greeted(&self);
+
+    /// Ends the process in order, and keeps what its root was sent for the next one. Then `done` is called.
+    fn suspend(&self, done: Call);
+
+    /// Lets a process begin. Then `done` is called.
+    fn resume(&self, done: Option<Call>);
+
+    /// The root is to end; `true` if there is no process, so that it need not be told.
+    fn stop(&self) -> bool;
+
+    /// Kills the process.
+    fn kill(&self);
+}
 
 /// What an actor of the other side is called here, for people.
 #[derive(Clone)]
@@ -132,6 +154,7 @@ impl Core {
             wake: parts.wake,
             before_wait: parts.before_wait,
             while_waiting: parts.while_waiting,
+            supervised: parts.supervised,
             root_name: parts.root_name,
             last_reply: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
@@ -471,6 +494,9 @@ impl Core {
             )
         };
         let cell = Arc::clone(self.root());
+        if let Some(supervised) = &self.supervised {
+            supervised.greeted();
+        }
         match root {
             None => {
                 let text = "the other side offers no actor".into();
@@ -489,6 +515,28 @@ impl Core {
                 cell.open_window(window, taken, true);
             }
         }
+    }
+
+    /// What decides over the process of an actor there, if it is the root and that is supervised.
+    pub(crate) fn supervised(&self, actor: u64) -> Option<&dyn Supervised> {
+        self.supervised.as_deref().filter(|_| actor == ROOT)
+    }
+
+    /// Lets an actor there stop at once.
+    pub(crate) fn stop(&self, number: u64, generation: u64) {
+        if self.supervised(number).is_some_and(Supervised::stop) {
+            return;
+        }
+        // The root outlives its process.
+        let is_there = |core: &Self| core.is_there(number, generation);
+        self.say(is_there, |state| {
+            if let Some(log) = &mut state.log
+                && number == ROOT
+            {
+                log.stop();
+            }
+            Frame::Stop(number).write(&mut state.outgoing);
+        });
     }
 
     /// Lets an actor there finish, behind what it was sent.
@@ -529,6 +577,9 @@ impl Core {
         received: &Arc<AtomicU64>,
         times: u64,
     ) {
+        if self.supervised(number).is_some_and(Supervised::stop) {
+            return;
+        }
         self.say(
             |core| core.is_there(number, generation),
             |state| {

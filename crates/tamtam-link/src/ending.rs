@@ -122,6 +122,10 @@ impl Core {
         if state_now.watched.contains_key(&ROOT) {
             Frame::Watch(ROOT).write(&mut state_now.outgoing);
         }
+        // It may have been said to the one that has died.
+        if state_now.log.as_ref().is_some_and(RootLog::is_to_stop) {
+            Frame::Stop(ROOT).write(&mut state_now.outgoing);
+        }
         drop(state);
         let root = Arc::clone(self.root());
         root.confirmed(over.done + u64::from(over.begun.is_some()));

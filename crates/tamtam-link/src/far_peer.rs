@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use tamtam_actor::link::{Encode, FarActor, FarCell, Probe};
+use tamtam_actor::link::{Call, Encode, FarActor, FarCell, Probe};
 use tamtam_actor::{LinkFailure, Refusal};
 
-use crate::core::{BodyKind, Core};
+use crate::core::{BodyKind, Core, Supervised};
 use crate::ending::lost;
 use crate::error::LinkEnd;
 use crate::frame::Frame;
@@ -39,7 +39,7 @@ impl FarActor for FarPeer {
 
     fn stop(&self) {
         if let Some(core) = self.core.upgrade() {
-            core.write_of(self.generation, &Frame::Stop(self.number));
+            core.stop(self.number, self.generation);
         }
     }
 
@@ -88,6 +88,26 @@ impl FarActor for FarPeer {
             Some(while_waiting) => while_waiting(is_there, deadline, wait),
             None => wait(),
         }
+    }
+
+    fn suspend(&self, done: Call) {
+        let core = self.core.upgrade();
+        if let Some(supervised) = core.as_ref().and_then(|core| core.supervised(self.number)) {
+            supervised.suspend(done);
+        }
+    }
+
+    fn resume(&self, done: Option<Call>) {
+        let core = self.core.upgrade();
+        if let Some(supervised) = core.as_ref().and_then(|core| core.supervised(self.number)) {
+            supervised.resume(done);
+        }
+    }
+
+    fn replace(&self) -> bool {
+        let core = self.core.upgrade();
+        let supervised = core.as_ref().and_then(|core| core.supervised(self.number));
+        supervised.map(Supervised::kill).is_some()
     }
 
     fn later(&self, what: Box<dyn FnOnce() + Send>) {

@@ -299,6 +299,15 @@ impl Inbound {
         self.root.as_ref().is_none_or(|root| root.is_idle())
     }
 
+    /// Calls this when the root is done with what it has been given so far.
+    #[doc(hidden)]
+    pub fn when_root_is_done(&self, then: Box<dyn FnOnce() + Send>) {
+        match &self.root {
+            Some(root) => root.receipt(then),
+            None => then(),
+        }
+    }
+
     /// Gives the root the next of the messages that are held; `false` if there is none.
     ///
     /// # Errors

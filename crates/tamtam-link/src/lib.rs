@@ -32,5 +32,5 @@ mod tables;
 pub use error::LinkEnd;
 pub use inbound::Inbound;
 #[doc(hidden)]
-pub use link::Death;
+pub use link::{Death, Supervised};
 pub use link::{Link, LinkBuilder};

@@ -15,6 +15,7 @@ use crate::error::LinkEnd;
 use crate::frame::{Frame, Hello, ROOT};
 use crate::inbound::Inbound;
 
+pub use crate::core::Supervised;
 pub use crate::ending::Death;
 
 /// One end of a link to another process. Clones are the same end.
@@ -73,6 +74,7 @@ pub struct LinkBuilder {
     holds_root: bool,
     before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     while_waiting: Option<WhileWaiting>,
+    supervised: Option<Arc<dyn Supervised>>,
     far_root: FarName,
 }
 
@@ -89,6 +91,7 @@ impl Link {
             holds_root: false,
             before_wait: None,
             while_waiting: None,
+            supervised: None,
             far_root: FarName {
                 name: None,
                 message_type: "a message to the root",
@@ -187,6 +190,12 @@ impl Link {
         if self.begin_again(death).is_ok() {
             self.core.end_for(why, reason);
         }
+    }
+
+    /// The root there is to stop.
+    #[doc(hidden)]
+    pub fn stop_root(&self) {
+        self.core.write(&Frame::Stop(ROOT));
     }
 
     /// The root has room for so many messages; a sender that finds none waits, or its message comes back.
@@ -295,6 +304,13 @@ impl LinkBuilder {
         self
     }
 
+    /// A supervisor decides over the process of the other side's root, which is had by this.
+    #[doc(hidden)]
+    pub fn supervised(mut self, by: Arc<dyn Supervised>) -> Self {
+        self.supervised = Some(by);
+        self
+    }
+
     /// What the other side's root, and the type of its messages, are called here, for people.
     #[doc(hidden)]
     pub fn call_root(mut self, name: Option<Arc<str>>, message_type: &'static str) -> Self {
@@ -329,6 +345,7 @@ impl LinkBuilder {
             wake: Box::new(wake),
             before_wait: self.before_wait,
             while_waiting: self.while_waiting,
+            supervised: self.supervised,
             root_name: self.far_root,
         };
         let core = Core::new(parts, &hello);

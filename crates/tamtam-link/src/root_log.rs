@@ -35,6 +35,8 @@ pub(crate) struct RootLog {
     bytes_written: usize,
     /// So many were confirmed by that.
     confirmed: u64,
+    /// The root is to stop, whichever process has it.
+    is_to_stop: bool,
     /// The root is to finish.
     finish: Word,
     /// So many addresses of it are given up.
@@ -67,6 +69,14 @@ impl RootLog {
 
     pub(crate) fn len(&self) -> usize {
         self.kept.len()
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.is_to_stop = true;
+    }
+
+    pub(crate) fn is_to_stop(&self) -> bool {
+        self.is_to_stop
     }
 
     pub(crate) fn finish(&mut self) {

@@ -8,11 +8,11 @@
 // |---|---|---|
 // | 7 | process | an actor in a process of its own, as its users have it |
 // | 6 | monitor, pool | the parent's side of a process; one address for several |
-// | 5 | shown, workers | the processes as `tamtam top` is told of them; which actors this program can be the process of |
+// | 5 | shown, stepped, workers | the processes as `tamtam top` is told of them; processes of tests; which actors this program can be the process of |
 // | 4 | collector, worker | what hears the reports of workers; a process that runs one actor |
 // | 3 | begin, reporter, retold | what a worker is told before its link begins; what reports to the parent; events of workers told here |
 // | 2 | courier, figures, forwarded, reading | what writes; what workers say that they do; events on their way to the parent; what reads |
-// | 1 | carried, launcher, panics, progress, remote, report | what carries a link's bytes; the thread that starts processes; panics of workers; how far a worker has got; the actor; what is said beside the link |
+// | 1 | carried, launcher, panics, progress, remote, report, supervised | what carries a link's bytes; the thread that starts processes; panics of workers; how far a worker has got; the actor; what is said beside the link; what a supervisor wants |
 // | 0 | error, limits, lock, origin, status | why there is no process; what a process may do; locks; whether this is a worker; what the system says of a process |
 
 #[cfg(target_os = "linux")]
@@ -56,6 +56,9 @@ mod retold;
 mod shown;
 #[cfg(target_os = "linux")]
 mod status;
+mod stepped;
+#[cfg(target_os = "linux")]
+mod supervised;
 #[cfg(target_os = "linux")]
 mod worker;
 mod workers;
@@ -65,4 +68,5 @@ pub use limits::Limits;
 pub use panics::{PanicWatch, WorkerPanic, on_panic};
 pub use process::{Process, ProcessHandle, ProcessPool, ProcessSpawner};
 pub use remote::Remote;
+pub use stepped::SteppedProcess;
 pub use workers::{Workers, is_primordial, start};

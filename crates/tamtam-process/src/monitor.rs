@@ -14,8 +14,8 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tamtam_actor::link::RestartPolicy;
 #[cfg(feature = "top")]
 use tamtam_actor::observe::ProcessBelow;
-use tamtam_actor::{EndReason, Overflow, ProcessEnd, Restart};
-use tamtam_link::{Death, Inbound, Link};
+use tamtam_actor::{EndReason, Overflow, ProcessEnd, ReportFailure, Restart};
+use tamtam_link::{Death, Inbound, Link, Supervised};
 
 use crate::begin;
 use crate::carried::{self, Memory};
@@ -30,6 +30,7 @@ use crate::reading::Reading;
 #[cfg(feature = "top")]
 use crate::shown::Shown;
 use crate::status::{end_of, ending_soon};
+use crate::supervised::Control;
 
 /// So long a process may take to end by itself once it has closed its end of the link. Then it is killed.
 const TIME_TO_END: Duration = Duration::from_secs(1);
@@ -42,8 +43,16 @@ pub(crate) struct Plan {
     pub(crate) begin: Vec<u8>,
     /// Another program than this one.
     pub(crate) program: Option<Command>,
-    pub(crate) restart: Restart,
+    pub(crate) begins_again: BeginsAgain,
     pub(crate) limit: Option<(usize, Overflow)>,
+}
+
+/// What decides whether another process takes the place of one that has died.
+pub(crate) enum BeginsAgain {
+    /// That.
+    Own(Restart),
+    /// A supervisor, which is told of failures, and gives a process so long to pause. It lets the first one begin, too.
+    Supervised(ReportFailure, Duration),
 }
 
 /// What is there once it has begun.
@@ -56,7 +65,8 @@ pub(crate) struct Started {
 #[derive(Default)]
 pub(crate) struct Shared {
     child: Mutex<Option<Child>>,
-    restarts: AtomicU32,
+    /// How many processes there were.
+    begun: AtomicU32,
 }
 
 impl Shared {
@@ -71,8 +81,13 @@ impl Shared {
         }
     }
 
+    /// There is another one.
+    fn begun(&self) {
+        self.begun.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn restarts(&self) -> u32 {
-        self.restarts.load(Ordering::Relaxed)
+        self.begun.load(Ordering::Relaxed).saturating_sub(1)
     }
 }
 
@@ -95,6 +110,13 @@ struct Recipe {
 struct Failed {
     doing: &'static str,
     source: io::Error,
+}
+
+impl Failed {
+    /// As why there is no process.
+    fn reason(&self) -> EndReason {
+        EndReason::Panicked(format!("{}: {}", self.doing, self.source).into())
+    }
 }
 
 fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> Failed {
@@ -171,13 +193,29 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
             .unwrap_or_else(|| Command::new("/proc/self/exe")),
         begin: plan.begin,
     };
-    let (incarnation, child) = recipe.start().map_err(no_process)?;
     let shared = Arc::new(Shared::default());
-    *lock(&shared.child) = Some(child);
+    let (first, decides) = match plan.begins_again {
+        BeginsAgain::Own(restart) => {
+            let (incarnation, child) = recipe.start().map_err(no_process)?;
+            *lock(&shared.child) = Some(child);
+            shared.begun();
+            (Some(incarnation), Decides::Own(RestartPolicy::new(restart)))
+        }
+        BeginsAgain::Supervised(failed, deadline) => {
+            let process = Arc::clone(&shared);
+            let control = Control::new(failed, deadline, move || process.kill());
+            (None, Decides::Supervisor(control))
+        }
+    };
     let courier = Arc::new(Courier::default());
     let reading = Arc::new(Reading::default());
     let (waking, asking) = (Arc::clone(&courier), Arc::clone(&reading));
-    let (link, inbound) = Link::builder()
+    let mut builder = Link::builder();
+    if let Decides::Supervisor(control) = &decides {
+        let control: Arc<dyn Supervised> = Arc::clone(control) as _;
+        builder = builder.supervised(control);
+    }
+    let (link, inbound) = builder
         .keep_root()
         .call_root(plan.name, plan.message_type)
         .before_wait(courier::note_wait)
@@ -186,6 +224,9 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
         })
         .build(move || waking.wake());
     courier.serve(link.clone());
+    if let Decides::Supervisor(control) = &decides {
+        control.serve(link.clone());
+    }
     if let Some((limit, overflow)) = plan.limit {
         link.limit_root(limit as u64, overflow == Overflow::Wait);
     }
@@ -209,7 +250,7 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
         courier: Arc::clone(&courier),
         reading,
         recipe,
-        policy: RestartPolicy::new(plan.restart),
+        decides,
     };
     let end = |error| {
         link.close();
@@ -224,7 +265,7 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
         .map_err(end)?;
     thread::Builder::new()
         .name("tamtam-process-read".to_owned())
-        .spawn(move || monitor.watch_over(incarnation, inbound))
+        .spawn(move || monitor.watch_over(first, inbound))
         .map_err(end)?;
     Ok(Started { link, shared })
 }
@@ -238,16 +279,63 @@ struct Monitor {
     courier: Arc<Courier>,
     reading: Arc<Reading>,
     recipe: Recipe,
-    policy: RestartPolicy,
+    decides: Decides,
+}
+
+/// What decides after a death.
+enum Decides {
+    Own(RestartPolicy),
+    Supervisor(Arc<Control>),
+}
+
+/// What follows a death.
+enum Next {
+    /// Another process, after so long.
+    After(Inbound, Duration),
+    /// What the supervisor says, once it is told why this has ended.
+    WhenTold(Inbound, EndReason),
 }
 
 impl Monitor {
-    fn watch_over(self, first: Incarnation, inbound: Inbound) {
-        let mut next = Some((first, inbound));
+    fn watch_over(self, first: Option<Incarnation>, inbound: Inbound) {
+        let mut next = match (first, &self.decides) {
+            (Some(first), _) => Some((first, inbound)),
+            (None, Decides::Supervisor(control)) => self.begin_when_told(control, inbound),
+            (None, Decides::Own(_)) => unreachable!("it has begun"),
+        };
         while let Some((incarnation, inbound)) = next {
             next = self.live(incarnation, inbound);
         }
+        if let Decides::Supervisor(control) = &self.decides {
+            control.end();
+        }
         self.courier.end();
+    }
+
+    /// The next process, when the supervisor says so.
+    fn begin_when_told(
+        &self,
+        control: &Control,
+        inbound: Inbound,
+    ) -> Option<(Incarnation, Inbound)> {
+        while control.wait() {
+            match self.recipe.start() {
+                Ok((incarnation, child)) => {
+                    *lock(&self.shared.child) = Some(child);
+                    self.shared.begun();
+                    return Some((incarnation, inbound));
+                }
+                Err(failed) => control.ended(failed.reason()),
+            }
+        }
+        let why = EndReason::Stopped;
+        let death = Death {
+            done: 0,
+            begun: 0,
+            why: why.clone(),
+        };
+        self.link.end_for_good(death, &why);
+        None
     }
 
     /// The life of one process; the next one, if there is one.
@@ -271,30 +359,50 @@ impl Monitor {
         if early.is_some() {
             self.reap();
         }
-        let (mut inbound, mut pause) = next?;
+        let (inbound, pause) = match next? {
+            Next::WhenTold(inbound, why) => {
+                let Decides::Supervisor(control) = &self.decides else {
+                    unreachable!("a supervisor has decided so");
+                };
+                control.ended(why);
+                return self.begin_when_told(control, inbound);
+            }
+            Next::After(inbound, pause) => (inbound, pause),
+        };
+        self.begin_after(pause, inbound)
+    }
+
+    /// The next process, as its own policy says.
+    fn begin_after(
+        &self,
+        mut pause: Duration,
+        mut inbound: Inbound,
+    ) -> Option<(Incarnation, Inbound)> {
         loop {
             thread::sleep(pause);
             match self.recipe.start() {
                 Ok((incarnation, child)) => {
                     *lock(&self.shared.child) = Some(child);
-                    self.shared.restarts.fetch_add(1, Ordering::Relaxed);
+                    self.shared.begun();
                     return Some((incarnation, inbound));
                 }
                 Err(failed) => {
-                    let text = format!("{}: {}", failed.doing, failed.source);
-                    (inbound, pause) = self.begin_again(Death {
+                    let death = Death {
                         done: 0,
                         begun: 0,
-                        why: EndReason::Panicked(text.into()),
-                    })?;
+                        why: failed.reason(),
+                    };
+                    match self.decide(death)? {
+                        Next::After(again, longer) => (inbound, pause) = (again, longer),
+                        Next::WhenTold(..) => unreachable!("no supervisor decides here"),
+                    }
                 }
             }
         }
     }
 
-    /// What follows from the end of a process: who waits for what is over is told. What the next one says goes to, and how long it is to be
-    /// waited for; `None` if there is no next one.
-    fn go_on(&self, progress: &Watched, end: ProcessEnd) -> Option<(Inbound, Duration)> {
+    /// What follows from the end of a process: who waits for what is over is told. `None` if there is no next one.
+    fn go_on(&self, progress: &Watched, end: ProcessEnd) -> Option<Next> {
         if self.link.ended().is_some() {
             return None;
         }
@@ -303,18 +411,21 @@ impl Monitor {
             Some(reason) => reason,
             None => EndReason::ProcessEnded(end),
         };
-        self.begin_again(Death { done, begun, why })
+        self.decide(Death { done, begun, why })
     }
 
-    fn begin_again(&self, death: Death) -> Option<(Inbound, Duration)> {
-        let decided = match &death.why {
-            EndReason::Panicked(_) | EndReason::GaveUp { .. } | EndReason::ProcessEnded(_) => {
-                self.policy.decide(death.why.clone())
-            }
-            in_order => Err(in_order.clone()),
+    fn decide(&self, death: Death) -> Option<Next> {
+        let why = death.why.clone();
+        let decided = match &self.decides {
+            Decides::Own(policy) if has_failed(&why) => policy.decide(why.clone()).map(Some),
+            Decides::Own(_) => Err(why.clone()),
+            Decides::Supervisor(control) if control.is_to_stop() => Err(EndReason::Stopped),
+            Decides::Supervisor(control) if has_failed(&why) || control.is_pausing() => Ok(None),
+            Decides::Supervisor(_) => Err(why.clone()),
         };
         match decided {
-            Ok(pause) => Some((self.link.begin_again(death).ok()?, pause)),
+            Ok(Some(pause)) => Some(Next::After(self.link.begin_again(death).ok()?, pause)),
+            Ok(None) => Some(Next::WhenTold(self.link.begin_again(death).ok()?, why)),
             Err(reason) => {
                 self.link.end_for_good(death, &reason);
                 None
@@ -347,4 +458,12 @@ impl Monitor {
         let _ = child.kill();
         child.wait().map_or(ProcessEnd::Killed(0), end_of)
     }
+}
+
+/// Whether another process may take the place of one that has ended so.
+fn has_failed(why: &EndReason) -> bool {
+    matches!(
+        why,
+        EndReason::Panicked(_) | EndReason::GaveUp { .. } | EndReason::ProcessEnded(_)
+    )
 }

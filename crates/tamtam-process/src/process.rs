@@ -3,14 +3,21 @@
 use std::fmt;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
-use tamtam_actor::{Address, Overflow, Restart};
+use tamtam_actor::{Address, Overflow, ReportFailure, Restart, Stepper, Supervision, Supervisor};
 
 use crate::error::SpawnError;
 use crate::limits::Limits;
 use crate::remote::Remote;
+use crate::stepped::{self, SteppedPlan, SteppedProcess};
 #[cfg(target_os = "linux")]
-use crate::{begin::Begin, collector, monitor, monitor::Plan, workers::registered};
+use crate::{
+    begin::Begin,
+    collector, monitor,
+    monitor::{BeginsAgain, Plan},
+    workers::registered,
+};
 
 /// Spawns actors in processes of their own.
 ///
@@ -163,7 +170,8 @@ impl ProcessSpawner {
         }
         #[cfg(target_os = "linux")]
         {
-            let started = self.start::<A>(config)?;
+            let restart = BeginsAgain::Own(self.restart.clone());
+            let started = self.start::<A>(config, restart)?;
             Ok((
                 started.link.root(),
                 ProcessHandle {
@@ -174,9 +182,162 @@ impl ProcessSpawner {
     }
 }
 
-#[cfg(target_os = "linux")]
 impl ProcessSpawner {
-    fn start<A: Remote>(self, config: A::Config) -> Result<monitor::Started, SpawnError> {
+    /// The actor in a process that is none: in this one, as part of a [`Stepper`], for tests of programs that have several processes.
+    ///
+    /// All else is as of a process. What it is made of and what it is sent becomes bytes. When it is killed or panics, another one takes its
+    /// place after the pause that its [`Restart`] says, in the stepper's time; what it had not begun goes to that one, and what it had is a dead
+    /// letter. Each turn of an actor and each frame on its way is a step, so the order is one that a seed repeats, or
+    /// [`explore`](Stepper::explore) tries. Limits are of no account, and [`start`](crate::start) need not know the actor.
+    ///
+    /// What differs: the actor of a killed one is dropped, and so its `Drop` runs; statics are those of the test; and a handler that waits by
+    /// [`Address::ask`] is told [`AskError::OwnThread`](tamtam_actor::AskError::OwnThread) or waits for ever, as in any stepper: it asks by
+    /// [`Context::ask`](tamtam_actor::Context::ask).
+    ///
+    /// # Errors
+    ///
+    /// [`SpawnError::Config`] if what it is made of cannot be written as bytes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tamtam_actor::{Actor, AskError, Context, ProcessEnd, Reply, Stepper};
+    /// use tamtam_process::{Process, Remote};
+    ///
+    /// struct Sum(u32);
+    ///
+    /// impl Actor for Sum {
+    ///     type Message = (u32, Reply<u32>);
+    ///
+    ///     fn handle(&mut self, (number, reply): Self::Message, _: &mut Context<Self>) {
+    ///         self.0 += number;
+    ///         reply.send(self.0);
+    ///     }
+    /// }
+    ///
+    /// impl Remote for Sum {
+    ///     type Config = u32;
+    ///     const NAME: &'static str = "sum";
+    ///
+    ///     fn create(first: u32, _: &mut Context<Self>) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+    ///         Ok(Sum(first))
+    ///     }
+    /// }
+    ///
+    /// for seed in 0..100 {
+    ///     let stepper = Stepper::with_seed(seed);
+    ///     let (sum, process) = Process::spawner().spawn_in::<Sum>(&stepper, 10)?;
+    ///     assert_eq!(stepper.ask(&sum, |reply| (1, reply)), Ok(11));
+    ///     let question = sum.ask_async(|reply| (2, reply));
+    ///     process.kill_after(seed as u32 % 10);
+    ///     stepper.advance(Duration::from_secs(1));
+    ///     match stepper.wait_for(question) {
+    ///         Some(Ok(sum)) => assert!(sum == 13 || sum == 12), // before the death, or after it, by the next one
+    ///         Some(Err(error)) => assert_eq!(error, AskError::ProcessEnded(ProcessEnd::Killed(9))),
+    ///         None => unreachable!("each question has an end"),
+    ///     }
+    ///     assert_eq!(process.restarts(), 1);
+    /// }
+    /// # Ok::<(), tamtam_process::SpawnError>(())
+    /// ```
+    pub fn spawn_in<A: Remote + Send>(
+        self,
+        stepper: &Stepper,
+        config: A::Config,
+    ) -> Result<(Address<A::Message>, SteppedProcess), SpawnError> {
+        let mut bytes = Vec::new();
+        tamtam_actor::link::encode(&config, &mut bytes).map_err(|said| SpawnError::Config {
+            name: A::NAME.to_owned(),
+            said,
+        })?;
+        Ok(stepped::spawn::<A>(
+            stepper,
+            SteppedPlan {
+                name: self.name,
+                config: bytes,
+                restart: self.restart,
+                limit: self.limit,
+            },
+        ))
+    }
+
+    /// Adds the actor to a supervision tree, as [`Supervision::child`] adds one of this process. Its address is good at once. Its process
+    /// begins when the tree does; when it dies, the supervisor decides what begins again, and [`restart`](ProcessSpawner::restart) is of no
+    /// account.
+    ///
+    /// A process that has to begin again because another child has failed ends after the message that it is at; what it was sent behind that
+    /// goes to the next one. If it does not come back within the [deadline](Supervision::deadline) it is killed. The same holds when the tree
+    /// is shut down.
+    ///
+    /// # Errors
+    ///
+    /// [`SpawnError`] if there cannot be such a process. One that cannot be started when its time comes is a failure, of which the
+    /// supervisor is told.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{Pool, Strategy, Supervision, Supervisor};
+    /// use tamtam_process::{Process, Remote, SpawnError};
+    ///
+    /// fn decoders<A: Remote<Config = u32>>(pool: &Pool) -> Result<Supervisor, SpawnError> {
+    ///     let mut tree = Supervision::new(Strategy::OneForOne);
+    ///     let small = Process::spawner().name("small").child::<A>(&mut tree, 64)?;
+    ///     let _gallery = tree.child("gallery", pool.spawner(), move |_| Gallery { small: small.clone() });
+    ///     # struct Gallery<M> { small: tamtam_actor::Address<M> }
+    ///     # impl<M: Send + 'static> tamtam_actor::Actor for Gallery<M> {
+    ///     #     type Message = M;
+    ///     #     fn handle(&mut self, message: M, _: &mut tamtam_actor::Context<Self>) { let _ = self.small.tell(message); }
+    ///     # }
+    ///     Ok(tree.start(pool.spawner()))
+    /// }
+    /// ```
+    pub fn child<A: Remote>(
+        self,
+        tree: &mut Supervision,
+        config: A::Config,
+    ) -> Result<Address<A::Message>, SpawnError> {
+        tree.far_child(|failed, deadline| self.supervised::<A>(config, failed, deadline))
+    }
+
+    /// As [`child`](ProcessSpawner::child), to a tree at work, as [`Supervisor::child`] does: the process begins soon after this.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`child`](ProcessSpawner::child).
+    pub fn child_of<A: Remote>(
+        self,
+        supervisor: &Supervisor,
+        config: A::Config,
+    ) -> Result<Address<A::Message>, SpawnError> {
+        supervisor.far_child(|failed, deadline| self.supervised::<A>(config, failed, deadline))
+    }
+
+    fn supervised<A: Remote>(
+        self,
+        config: A::Config,
+        failed: ReportFailure,
+        deadline: Duration,
+    ) -> Result<Address<A::Message>, SpawnError> {
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = (config, failed, deadline);
+            Err(SpawnError::NotHere)
+        }
+        #[cfg(target_os = "linux")]
+        {
+            let by_supervisor = BeginsAgain::Supervised(failed, deadline);
+            Ok(self.start::<A>(config, by_supervisor)?.link.root())
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn start<A: Remote>(
+        self,
+        config: A::Config,
+        begins_again: BeginsAgain,
+    ) -> Result<monitor::Started, SpawnError> {
         if self.program.is_none() {
             let known = registered().ok_or(SpawnError::NotStarted)?;
             if !known.contains(&A::NAME) {
@@ -206,7 +367,7 @@ impl ProcessSpawner {
             message_type: core::any::type_name::<A::Message>(),
             begin,
             program: self.program,
-            restart: self.restart,
+            begins_again,
             limit: self.limit,
         })
     }
@@ -348,7 +509,8 @@ impl ProcessPool {
                     limits: limits.clone(),
                     program: None,
                 };
-                let started = spawner.start::<A>(config.clone())?;
+                let begins_again = BeginsAgain::Own(restart.clone());
+                let started = spawner.start::<A>(config.clone(), begins_again)?;
                 Ok((started.link.root(), started.link))
             });
             let workers = workers.collect::<Result<Vec<_>, SpawnError>>()?;

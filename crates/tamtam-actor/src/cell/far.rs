@@ -7,7 +7,7 @@ use std::time::Instant;
 use tamtam_wait::{Source, contain};
 
 use super::far_room::FarRoom;
-use super::{AnyActor, Concerned, Continuation, Door, Lifeline, System, WatchKey, Watcher};
+use super::{AnyActor, Call, Concerned, Continuation, Door, Lifeline, System, WatchKey, Watcher};
 use crate::ended::{EndReason, Ended};
 use crate::error::{LinkFailure, Refusal};
 use crate::id::ActorId;
@@ -61,6 +61,21 @@ pub trait FarActor: Send + Sync {
     ) {
         let _ = (is_there, deadline);
         wait();
+    }
+
+    /// Lets the actor pause, for its supervisor: its messages wait. Then `done` is called; if it is dropped that counts as well.
+    fn suspend(&self, done: Call) {
+        drop(done);
+    }
+
+    /// Lets the actor begin, or begin again, for its supervisor. Then `done` is called; if it is dropped that counts as well.
+    fn resume(&self, done: Option<Call>) {
+        drop(done);
+    }
+
+    /// Ends the actor as it is now, also if its handler does not come back; `false` if that cannot be.
+    fn replace(&self) -> bool {
+        false
     }
 
     /// Does something on a thread of the link's: what a timer is for.
@@ -248,7 +263,7 @@ impl AnyActor for FarCell {
     }
 
     fn replace(&self) -> bool {
-        false
+        self.far.replace()
     }
 
     fn is_on_this_thread(&self) -> bool {
@@ -280,12 +295,10 @@ impl AnyActor for FarCell {
             System::Continue(with) => self.knock(with),
             System::Stop | System::End(_) => self.far.stop(),
             System::Finish => self.far.finish(),
-            // These are for instances, and for turns; there are none here.
-            System::Resume(_)
-            | System::Suspend(_)
-            | System::Look
-            | System::Settle(_)
-            | System::Orphaned => {}
+            System::Suspend(done) => self.far.suspend(done),
+            System::Resume(done) => self.far.resume(done),
+            // These are for turns; there are none here.
+            System::Look | System::Settle(_) | System::Orphaned => {}
         }
     }
 }

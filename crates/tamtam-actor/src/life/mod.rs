@@ -12,5 +12,7 @@ mod watch;
 pub use end::End;
 pub use registry::{FindError, RegisterError, Registry};
 pub use restarting::Restarting;
+#[cfg(feature = "serde")]
+pub use supervisor::ReportFailure;
 pub use supervisor::{Strategy, Supervision, Supervisor};
 pub use watch::Watch;

@@ -5,6 +5,8 @@
 //! them begin, from the first to the last. That is done in steps, one at a time; each is over when the actor says so,
 //! or is gone.
 
+#[cfg(feature = "serde")]
+mod far_child;
 mod overseer;
 
 use core::fmt;
@@ -26,6 +28,8 @@ use crate::mailbox::{Describes, Plain};
 use crate::pool::Pool;
 use crate::restart::{Born, Once, Policy};
 use crate::spawner::{Hosts, Spawner};
+#[cfg(feature = "serde")]
+pub use far_child::ReportFailure;
 use overseer::Overseer;
 
 /// Who begins again when a supervised actor has panicked.
@@ -510,13 +514,21 @@ impl Supervisor {
         spawner: Spawner<H, B>,
         birth: impl FnMut(&mut Context<A>) -> A + Send + 'static,
     ) -> Address<A::Message> {
-        let number = {
-            let mut children = self.tree.children.lock();
-            children.next += 1;
-            children.next - 1
-        };
+        let number = self.next_number();
         let policy = report(&self.chief, number);
         let (address, child) = Child::bear(name.into(), spawner, birth, policy, self.tree.deadline);
+        self.add(number, child);
+        address
+    }
+
+    fn next_number(&self) -> usize {
+        let mut children = self.tree.children.lock();
+        children.next += 1;
+        children.next - 1
+    }
+
+    /// Adds a child of this number, which begins soon after this.
+    fn add(&self, number: usize, child: Child) {
         let newcomer = Newcomer(Some(Arc::clone(&child.place)));
         let mut children = self.tree.children.lock();
         children.by_number.insert(number, Arc::new(child));
@@ -526,7 +538,6 @@ impl Supervisor {
             // The supervisor has ended; with the event the newcomer was dropped, and so the child is stopped.
             self.tree.forget(number);
         }
-        address
     }
 
     /// How many children there are that have not ended, without those of the supervisors below it.

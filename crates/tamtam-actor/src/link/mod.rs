@@ -15,7 +15,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use crate::address::FarHold;
-pub use crate::cell::{Encode, FarActor, FarCell};
+pub use crate::cell::{Call, Encode, FarActor, FarCell};
 pub use crate::reply::PendingReply;
 pub use crate::waits::Probe;
 pub use crate::wire::{decode, encode};
@@ -493,7 +493,16 @@ impl RestartPolicy {
     ///
     /// There is no next one, for this reason.
     pub fn decide(&self, why: EndReason) -> Result<Duration, EndReason> {
-        match self.0.decide(why.clone(), Instant::now()) {
+        self.decide_at(why, Instant::now())
+    }
+
+    /// As [`decide`](RestartPolicy::decide), at this time.
+    ///
+    /// # Errors
+    ///
+    /// There is no next one, for this reason.
+    pub fn decide_at(&self, why: EndReason, now: Instant) -> Result<Duration, EndReason> {
+        match self.0.decide(why.clone(), now) {
             Decision::Again(pause) => Ok(pause),
             Decision::End(why) => Err(why),
             Decision::Wait => Err(why),

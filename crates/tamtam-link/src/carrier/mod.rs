@@ -3,6 +3,7 @@
 //! A link ends with its carrier, and a carrier with its link. The last [`Link`] that is dropped leaves both as they are; to end
 //! them there is [`Link::close`].
 
+mod stepped;
 #[cfg(feature = "tls")]
 mod tls;
 
@@ -13,6 +14,9 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
+#[doc(hidden)]
+pub use self::stepped::Way;
+pub use self::stepped::{SteppedLink, stepped};
 #[cfg(feature = "tls")]
 pub use self::tls::{Authorities, Identity, PeerCertificate, Tls, TlsConnection};
 use crate::inbound::Inbound;

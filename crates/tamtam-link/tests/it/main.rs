@@ -8,5 +8,6 @@ mod fate;
 mod hostile;
 mod messages;
 mod release;
+mod stepped;
 #[cfg(feature = "tls")]
 mod tls;

@@ -19,6 +19,7 @@ crate::tests! { "lives":
     a_circle_of_waits_through_a_process_ends
     it_ends_with_its_last_address_when_all_is_handled
     it_stops_and_finishes
+    one_that_was_begun_again_is_stopped_by_its_address
     an_actor_that_cannot_be_made_says_why
     an_actor_of_another_program_is_named_if_it_is_unknown
     what_is_not_registered_is_not_spawned
@@ -170,6 +171,22 @@ fn it_stops_and_finishes() {
     finished.finish();
     assert_eq!(answers.recv(), Ok(Ok(100)));
     assert_eq!(finished.end().wait().reason, EndReason::Stopped);
+}
+
+fn one_that_was_begun_again_is_stopped_by_its_address() {
+    let (counter, process) = Process::spawner().spawn_with_handle::<Counter>(0).unwrap();
+    assert_eq!(counter.ask(Count::Read), Ok(0));
+    process.kill();
+    until("it has begun again", || process.restarts() == 1);
+    assert_eq!(counter.ask(Count::Read), Ok(0));
+    counter.stop();
+    assert_eq!(counter.end().wait().reason, EndReason::Stopped);
+    // While it dies it is stopped as well.
+    let (counter, process) = Process::spawner().spawn_with_handle::<Counter>(0).unwrap();
+    assert_eq!(counter.ask(Count::Read), Ok(0));
+    process.kill();
+    counter.stop();
+    assert_eq!(counter.end().wait().reason, EndReason::Stopped);
 }
 
 fn an_actor_that_cannot_be_made_says_why() {

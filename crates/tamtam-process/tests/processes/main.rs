@@ -10,6 +10,8 @@ mod lives;
 mod panics;
 #[cfg(target_os = "linux")]
 mod steps;
+#[cfg(target_os = "linux")]
+mod supervision;
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -26,6 +28,7 @@ fn main() {
         deaths::tests(),
         panics::tests(),
         steps::tests(),
+        supervision::tests(),
     ]
     .concat();
     let trial = |(name, test): (&str, fn())| {

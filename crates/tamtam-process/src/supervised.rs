@@ -1,0 +1,210 @@
+//! A process whose supervisor decides when it begins, pauses and begins again.
+//!
+//! The thread that has the process waits here while there is none. What the supervisor wants comes from any thread, and none of those waits:
+//! what is done is told by calls that it brings.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tamtam_actor::link::Call;
+use tamtam_actor::{EndReason, ReportFailure};
+use tamtam_link::{Link, Supervised};
+
+use crate::lock::lock;
+
+/// What the supervisor of a process wants of it.
+pub(crate) struct Control {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Tells the supervisor that the process has died, and waits to be begun again.
+    failed: ReportFailure,
+    /// So long a process may take to pause, before it is killed.
+    deadline: Duration,
+    kill: Box<dyn Fn() + Send + Sync>,
+    this: Weak<Control>,
+}
+
+struct State {
+    phase: Phase,
+    link: Option<Link>,
+    /// To be called when the process has begun.
+    begun: Option<Call>,
+    /// To be called when there is none any more.
+    paused: Option<Call>,
+    /// How often a process was to begin.
+    times: u64,
+    /// It is to stop: if it dies meanwhile, none takes its place.
+    is_to_stop: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// There is no process, and the thread waits.
+    Paused,
+    /// There is one, or is about to be.
+    Running,
+    /// There is one that is to pause.
+    Pausing,
+    /// There is none, and there will not be.
+    Stopped,
+}
+
+impl Control {
+    pub(crate) fn new(
+        failed: ReportFailure,
+        deadline: Duration,
+        kill: impl Fn() + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|this| Control {
+            state: Mutex::new(State {
+                phase: Phase::Paused,
+                link: None,
+                begun: None,
+                paused: None,
+                times: 0,
+                is_to_stop: false,
+            }),
+            changed: Condvar::new(),
+            failed,
+            deadline,
+            kill: Box::new(kill),
+            this: Weak::clone(this),
+        })
+    }
+
+    /// Says by which link the process is told.
+    pub(crate) fn serve(&self, link: Link) {
+        lock(&self.state).link = Some(link);
+    }
+
+    /// Whether the process ends because it is to pause.
+    pub(crate) fn is_pausing(&self) -> bool {
+        lock(&self.state).phase == Phase::Pausing
+    }
+
+    /// Whether it was to stop, in order or not.
+    pub(crate) fn is_to_stop(&self) -> bool {
+        lock(&self.state).is_to_stop
+    }
+
+    /// There is no process any more. If that is no wish of the supervisor's, this is why.
+    pub(crate) fn ended(&self, why: EndReason) {
+        let mut state = lock(&self.state);
+        let was_to_pause = state.phase == Phase::Pausing;
+        if state.phase != Phase::Stopped {
+            state.phase = Phase::Paused;
+        }
+        let calls = [state.begun.take(), state.paused.take()];
+        drop(state);
+        self.changed.notify_all();
+        // A step is done before a failure is told.
+        calls.into_iter().flatten().for_each(|call| call());
+        if !was_to_pause {
+            (self.failed)(why);
+        }
+    }
+
+    /// The thread waits until a process is to begin; `false` if there will be none.
+    pub(crate) fn wait(&self) -> bool {
+        let state = lock(&self.state);
+        let is_paused = |state: &mut State| state.phase == Phase::Paused;
+        let state = self.changed.wait_while(state, is_paused);
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        state.phase != Phase::Stopped
+    }
+
+    /// There is nothing more to wait for.
+    pub(crate) fn end(&self) {
+        let mut state = lock(&self.state);
+        state.phase = Phase::Stopped;
+        let calls = [state.begun.take(), state.paused.take()];
+        // With it this would keep itself.
+        let link = state.link.take();
+        drop(state);
+        self.changed.notify_all();
+        calls.into_iter().flatten().for_each(|call| call());
+        drop(link);
+    }
+
+    /// Kills the process if it has not paused in time.
+    fn watch_pause(&self, times: u64) {
+        let deadline = Instant::now() + self.deadline;
+        let mut state = lock(&self.state);
+        while state.phase == Phase::Pausing && state.times == times {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                drop(state);
+                return (self.kill)();
+            }
+            let waited = self.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Supervised for Control {
+    fn greeted(&self) {
+        let begun = lock(&self.state).begun.take();
+        if let Some(begun) = begun {
+            begun();
+        }
+    }
+
+    fn suspend(&self, done: Call) {
+        let mut state = lock(&self.state);
+        if state.phase != Phase::Running {
+            drop(state);
+            return done();
+        }
+        state.phase = Phase::Pausing;
+        state.paused = Some(done);
+        let (link, times) = (state.link.clone(), state.times);
+        drop(state);
+        if let Some(link) = link {
+            link.stop_root();
+        }
+        let Some(this) = self.this.upgrade() else {
+            return;
+        };
+        let watching = thread::Builder::new()
+            .name("tamtam-process-pause".to_owned())
+            .spawn(move || this.watch_pause(times));
+        if watching.is_err() {
+            // It cannot be given time.
+            (self.kill)();
+        }
+    }
+
+    fn resume(&self, done: Option<Call>) {
+        let mut state = lock(&self.state);
+        if state.phase != Phase::Paused {
+            drop(state);
+            if let Some(done) = done {
+                done();
+            }
+            return;
+        }
+        state.phase = Phase::Running;
+        state.begun = done;
+        state.times += 1;
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn stop(&self) -> bool {
+        let mut state = lock(&self.state);
+        state.is_to_stop = true;
+        if state.phase != Phase::Paused {
+            return false;
+        }
+        state.phase = Phase::Stopped;
+        drop(state);
+        self.changed.notify_all();
+        true
+    }
+
+    fn kill(&self) {
+        (self.kill)();
+    }
+}
