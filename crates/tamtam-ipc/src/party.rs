@@ -102,6 +102,12 @@ impl Party {
         Ok(())
     }
 
+    /// How often the place was freed, this look included.
+    pub(crate) fn freed(&self) -> u32 {
+        let _ = self.look();
+        halves(self.life.load(Ordering::SeqCst)).1
+    }
+
     /// Whether a process has ever had the place.
     pub(crate) fn was_taken(&self) -> bool {
         self.life.load(Ordering::SeqCst) != 0
