@@ -220,18 +220,18 @@ mod loom_tests {
         model(|| {
             let model = Model::<2>::new();
             let [writing, _, _] = Process::three();
-            let writer = {
+            let reader = {
                 let model = Arc::clone(&model);
                 thread::spawn(move || {
-                    for value in 1..=2 {
-                        let publish = |index| model.write(index, value);
-                        model.published.publish(&writing, None, publish).unwrap();
-                    }
+                    let first = model.read();
+                    assert_eq!(first.0, u64::from(first.1));
                 })
             };
-            let first = model.read();
-            assert_eq!(first.0, u64::from(first.1));
-            writer.join().unwrap();
+            for value in 1..=2 {
+                let publish = |index| model.write(index, value);
+                model.published.publish(&writing, None, publish).unwrap();
+            }
+            reader.join().unwrap();
             assert_eq!(model.read(), (2, 2));
         });
     }
