@@ -63,6 +63,8 @@ struct State {
     bell: Bell,
 }
 
+const _: () = assert!(size_of::<State>() == 256);
+
 impl Condition {
     fn shape() -> Shape {
         Shape {

@@ -20,6 +20,8 @@ struct State {
     is_auto: AtomicU32,
 }
 
+const _: () = assert!(size_of::<State>() == 384);
+
 /// Something that threads of several processes wait for until it happens: `tamtam_channel::Event` in shared memory.
 ///
 /// - [`Event::manual`] stays set until it is [reset](Event::reset) and lets all pass meanwhile. A thread that waits when it is set gets past, even if it

@@ -37,6 +37,8 @@ struct State {
     naming: Lock,
 }
 
+const _: () = assert!(size_of::<State>() == 512);
+
 /// What stands before the buffers of one place.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -45,6 +47,8 @@ struct Place {
     /// Of the name that was given the place last. One that has no value any more is not forgotten here.
     hash: AtomicU64,
 }
+
+const _: () = assert!(size_of::<Place>() == 64);
 
 /// How large everything is. Each process computes it once, from numbers that it has checked, and keeps it to itself.
 #[derive(Clone, Copy, Debug)]

@@ -27,6 +27,8 @@ struct State {
     bell: Bell,
 }
 
+const _: () = assert!(size_of::<State>() == 256);
+
 /// A value in shared memory that any process sets, and reads without waiting: `tamtam_channel::Property` between processes.
 ///
 /// There are eight buffers, one of which holds the latest value. A writer fills another one and then makes that the latest, so a process that is stopped or
