@@ -8,7 +8,8 @@
 //! Another process can write anything into the word. So it can keep away wake-ups that it was to give, and it can wake a thread that then looks and
 //! sleeps on. No thread relies on the word for more.
 
-use std::time::Instant;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 use tamtam_wait::seam::atomic::Ordering;
 use tamtam_wait::{Futex, Habit, Scope, TimedOut, Wait};
@@ -19,6 +20,21 @@ const SLEEPS: u32 = 1;
 
 /// So many words beside the bell's own may end a sleep.
 pub(crate) const MOST_OTHERS: usize = 64;
+
+/// No sleep is longer for some seconds after a process has ended. At the end of a process the kernel wakes one sleeper, and that may be a thread of one that
+/// has ended just before, and has not left the word yet: it tells no other thread.
+const LONGEST_WARY_SLEEP: Duration = Duration::from_millis(10);
+
+thread_local! {
+    /// Said by what gives the other words of a sleep, on the thread that is to sleep.
+    static IS_WARY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The sleep that this thread is about to begin is to be a short one: see [`LONGEST_WARY_SLEEP`].
+#[cfg(not(tamtam_loom))]
+pub(crate) fn be_wary() {
+    IS_WARY.set(true);
+}
 
 /// Where threads sleep that wait for one thing.
 #[derive(Debug)]
@@ -99,6 +115,7 @@ impl Bell {
             let asleep = self.word.fetch_or(SLEEPS, Ordering::SeqCst) | SLEEPS;
             tamtam_wait::seam::model_fence();
             // After the exchange: a process that joins later rings, and one that has joined before is among these words.
+            IS_WARY.set(false);
             let mut words = [(&self.word, asleep, Scope::Shared); MOST_OTHERS + 1];
             let mut count = 1;
             for (place, word) in words[1..].iter_mut().zip(others()) {
@@ -110,14 +127,20 @@ impl Bell {
                 return Ok(());
             }
             patience.sleeps();
-            let slept = Futex::wait_any(&words[..count], deadline);
+            let latest = IS_WARY
+                .get()
+                .then(|| Instant::now() + LONGEST_WARY_SLEEP)
+                .filter(|latest| deadline.is_none_or(|deadline| *latest < deadline));
+            let slept = Futex::wait_any(&words[..count], latest.or(deadline));
             // At the end of a process the kernel wakes one sleeper. That one looks at all lives, which wakes the others, whatever it finds for itself.
             others().for_each(drop);
             if is_there() {
                 patience.woken();
                 return Ok(());
             }
-            slept?;
+            if latest.is_none() {
+                slept?;
+            }
         }
     }
 }

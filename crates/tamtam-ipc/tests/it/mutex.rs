@@ -149,7 +149,10 @@ fn a_holder_that_is_killed_at_any_moment_frees_it() {
             std::thread::sleep(Duration::from_micros(numbers.below(1_500)));
             other.kill();
             kills += 1;
+            let killed = Instant::now();
             let guard = mutex.lock_timeout(LONG).unwrap();
+            // The last look before the end of the time is none that counts.
+            assert!(killed.elapsed() < LONG / 2);
             abandoned += u32::from(guard.is_abandoned());
             drop(guard);
             count(&mutex);
