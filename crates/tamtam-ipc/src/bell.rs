@@ -1,25 +1,40 @@
 //! Where a thread sleeps until another process brings something.
 //!
-//! A bell is a word that says whether a thread **sleeps**. The thread that waits writes that, looks once more, and sleeps; the one that brings something
-//! says so by an exchange in shared memory, and then looks at the word. Both are sequentially consistent, so at least one of the two sees the
+//! A bell is a word that says whether a thread **sleeps**, and how often it was rung for one. The thread that waits writes that, looks once more, and
+//! sleeps while the word stays as it was; the one that brings something says so by an exchange in shared memory, and then looks at the word. Both are sequentially consistent, so at least one of the two sees the
 //! other. (Within a process the bringing side would be a plain store, by the asymmetric fence of `tamtam-wait`; that does not reach into another
 //! process.)
 //!
 //! Another process can write anything into the word. So it can keep away wake-ups that it was to give, and it can wake a thread that then looks and
 //! sleeps on. No thread relies on the word for more.
 
-use std::time::Instant;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 use tamtam_wait::seam::atomic::Ordering;
 use tamtam_wait::{Futex, Habit, Scope, TimedOut, Wait};
 
-/// No thread sleeps here.
-const AWAKE: u32 = 0;
-/// A thread sleeps, or is about to.
+/// A thread sleeps, or is about to. Above, which wraps: how often such threads were woken. Without that count, one that is about to sleep would not
+/// see that it was woken if another one has come to sleep since.
 const SLEEPS: u32 = 1;
 
 /// So many words beside the bell's own may end a sleep.
 pub(crate) const MOST_OTHERS: usize = 64;
+
+/// No sleep is longer for some seconds after a process has ended. At the end of a process the kernel wakes one sleeper, and that may be a thread of one that
+/// has ended just before, and has not left the word yet: it tells no other thread.
+const LONGEST_WARY_SLEEP: Duration = Duration::from_millis(10);
+
+thread_local! {
+    /// Said by what gives the other words of a sleep, on the thread that is to sleep.
+    static IS_WARY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The sleep that this thread is about to begin is to be a short one: see [`LONGEST_WARY_SLEEP`].
+#[cfg(not(tamtam_loom))]
+pub(crate) fn be_wary() {
+    IS_WARY.set(true);
+}
 
 /// Where threads sleep that wait for one thing.
 #[derive(Debug)]
@@ -35,7 +50,7 @@ impl Bell {
     #[cfg(any(test, tamtam_loom))]
     pub(crate) fn new() -> Self {
         Bell {
-            word: Futex::new(AWAKE),
+            word: Futex::new(0),
             habit: Habit::new(),
         }
     }
@@ -51,14 +66,20 @@ impl Bell {
         self.habit.meet();
         // SYNC bell
         tamtam_wait::seam::model_fence();
-        if self.word.load(Ordering::SeqCst) != AWAKE {
-            self.wake();
+        let word = self.word.load(Ordering::SeqCst);
+        if word & SLEEPS != 0 {
+            self.wake(word);
         }
     }
 
     #[cold]
-    fn wake(&self) {
-        if self.word.swap(AWAKE, Ordering::SeqCst) != AWAKE {
+    fn wake(&self, word: u32) {
+        let awake = word.wrapping_add(1);
+        // If that fails, another thread has rung since: those that sleep now came after what this one has brought, and have seen it.
+        let rung = self
+            .word
+            .compare_exchange(word, awake, Ordering::SeqCst, Ordering::SeqCst);
+        if rung.is_ok() {
             self.word.wake_all(Scope::Shared);
         }
     }
@@ -90,26 +111,36 @@ impl Bell {
                     break;
                 }
             }
-            let mut words = [(&self.word, SLEEPS, Scope::Shared); MOST_OTHERS + 1];
+            // SYNC bell
+            let asleep = self.word.fetch_or(SLEEPS, Ordering::SeqCst) | SLEEPS;
+            tamtam_wait::seam::model_fence();
+            // After the exchange: a process that joins later rings, and one that has joined before is among these words.
+            IS_WARY.set(false);
+            let mut words = [(&self.word, asleep, Scope::Shared); MOST_OTHERS + 1];
             let mut count = 1;
             for (place, word) in words[1..].iter_mut().zip(others()) {
                 *place = word;
                 count += 1;
             }
-            // SYNC bell
-            self.word.swap(SLEEPS, Ordering::SeqCst);
-            tamtam_wait::seam::model_fence();
             if is_there() {
                 // Where others sleep here, too, this leaves them to the next who rings: so it stays.
                 return Ok(());
             }
             patience.sleeps();
-            let slept = Futex::wait_any(&words[..count], deadline);
+            let latest = IS_WARY
+                .get()
+                .then(|| Instant::now() + LONGEST_WARY_SLEEP)
+                .filter(|latest| deadline.is_none_or(|deadline| *latest < deadline));
+            let slept = Futex::wait_any(&words[..count], latest.or(deadline));
+            // At the end of a process the kernel wakes one sleeper. That one looks at all lives, which wakes the others, whatever it finds for itself.
+            others().for_each(drop);
             if is_there() {
                 patience.woken();
                 return Ok(());
             }
-            slept?;
+            if latest.is_none() {
+                slept?;
+            }
         }
     }
 }

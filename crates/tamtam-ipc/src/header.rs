@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Event = 5,
     Mutex = 6,
     Bytes = 7,
+    Properties = 8,
+    Condition = 9,
 }
 
 impl Kind {
@@ -35,6 +37,8 @@ impl Kind {
             5 => "an event",
             6 => "a mutex",
             7 => "bytes",
+            8 => "named properties",
+            9 => "a condition",
             _ => "something unknown",
         }
     }

@@ -6,31 +6,78 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 5 | carrier | two streams of bytes between two processes |
+// | 8 | condition | threads that wait for a change under a mutex |
+// | 7 | mutex | one value, for one thread at a time |
+// | 6 | carrier, bytes, slot, event, property, properties | what a segment holds |
+// | 5 | access | copies and claims in a segment |
 // | 4 | segment | memory that processes share |
 // | 3 | header | what a segment begins with |
-// | 2 | party | the processes that share it, and whether they live |
-// | 1 | life, stream | a word that the kernel marks; the counts of a stream |
-// | 0 | bell, copy, error | where a thread sleeps; copies; errors |
+// | 2 | party, lock, exchange, published, flag | the processes that share it, and whether they live; protocols |
+// | 1 | life, stream, claim, value | a word that the kernel marks; the counts of a stream; who is at work; what a name stands for |
+// | 0 | bell, copy, error, plain | where a thread sleeps; copies; errors; types that are bytes |
 
 mod bell;
+mod claim;
+mod exchange;
+mod flag;
+mod lock;
+mod published;
+mod stream;
+
+#[cfg(not(tamtam_loom))]
+mod access;
+#[cfg(not(tamtam_loom))]
+mod bytes;
 #[cfg(not(tamtam_loom))]
 mod carrier;
+#[cfg(not(tamtam_loom))]
+mod condition;
 #[cfg(not(tamtam_loom))]
 mod copy;
 #[cfg(not(tamtam_loom))]
 mod error;
 #[cfg(not(tamtam_loom))]
+mod event;
+#[cfg(not(tamtam_loom))]
 mod header;
 #[cfg(not(tamtam_loom))]
 mod life;
 #[cfg(not(tamtam_loom))]
+mod mutex;
+#[cfg(not(tamtam_loom))]
 mod party;
 #[cfg(not(tamtam_loom))]
+mod plain;
+#[cfg(not(tamtam_loom))]
+mod properties;
+#[cfg(not(tamtam_loom))]
+mod property;
+#[cfg(not(tamtam_loom))]
 mod segment;
-mod stream;
+#[cfg(not(tamtam_loom))]
+mod slot;
+#[cfg(not(tamtam_loom))]
+mod value;
 
+#[cfg(not(tamtam_loom))]
+pub use bytes::{RangeError, SharedBytes};
 #[cfg(not(tamtam_loom))]
 pub use carrier::{CarrierError, CarrierReader, CarrierWaker, CarrierWriter, attach, carrier};
 #[cfg(not(tamtam_loom))]
+pub use condition::Condition;
+#[cfg(not(tamtam_loom))]
 pub use error::{AttachError, CreateError};
+#[cfg(not(tamtam_loom))]
+pub use event::Event;
+#[cfg(not(tamtam_loom))]
+pub use mutex::{Holder, LockError, LockTimeoutError, Mutex, MutexGuard, TryLockError};
+#[cfg(not(tamtam_loom))]
+pub use plain::Plain;
+#[cfg(not(tamtam_loom))]
+pub use properties::{Properties, SetPropertyError};
+#[cfg(not(tamtam_loom))]
+pub use property::Property;
+#[cfg(not(tamtam_loom))]
+pub use slot::Slot;
+#[cfg(not(tamtam_loom))]
+pub use value::Value;

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tamtam_wait::{Futex, Scope};
 
+use crate::bell;
 use crate::life::NodePage;
 
 /// So many processes have a segment at the same time at most.
@@ -37,6 +38,17 @@ pub(crate) struct Party {
     pid: AtomicU32,
     /// What of the segment it has: see [`Ends`].
     ends: [AtomicU32; 2],
+    /// When a process was found to have died here, by [`seconds`]; 0 if none has.
+    died_at: AtomicU32,
+}
+
+/// For so long threads of a process that has ended may still be found asleep.
+const WARY_SECONDS: u32 = 3;
+
+/// A clock that all processes have in common; never 0.
+fn seconds() -> u32 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
+    (now.tv_sec as u32).max(1)
 }
 
 /// The two ends that something in a segment may have.
@@ -84,11 +96,18 @@ impl Party {
             if kernel & IS_DEAD == 0 {
                 return (kernel != 0).then_some((kernel, count));
             }
+            self.died_at.store(seconds(), Ordering::SeqCst);
             match self.free(life) {
                 Ok(()) => return None,
                 Err(now) => life = now,
             }
         }
+    }
+
+    /// Whether a process has died here some seconds ago.
+    fn died_lately(&self) -> bool {
+        let died_at = self.died_at.load(Ordering::SeqCst);
+        died_at != 0 && seconds().wrapping_sub(died_at) <= WARY_SECONDS
     }
 
     fn free(&self, life: u64) -> Result<(), u64> {
@@ -100,6 +119,12 @@ impl Party {
         // The kernel wakes one sleeper only.
         self.word().wake_all(Scope::Shared);
         Ok(())
+    }
+
+    /// How often the place was freed, this look included.
+    pub(crate) fn freed(&self) -> u32 {
+        let _ = self.look();
+        halves(self.life.load(Ordering::SeqCst)).1
     }
 
     /// Whether a process has ever had the place.
@@ -131,8 +156,16 @@ pub(crate) fn has_any(parties: &[Party], ends: Ends) -> bool {
     parties.iter().any(|party| party.ends(ends) > 0)
 }
 
-/// The words to sleep on for the end of any other party: at most [`PARTIES`] of them.
+/// The words to sleep on for the end of any other party, with a word to the bell if one has ended lately: at most [`PARTIES`] of them.
 pub(crate) fn lives(parties: &[Party], own: Stay) -> impl Iterator<Item = (&Futex, u32, Scope)> {
+    // First the look, by which one that is dead is found.
+    let died_lately = |party: &Party| {
+        let _ = party.look();
+        party.died_lately()
+    };
+    if parties.iter().any(died_lately) {
+        bell::be_wary();
+    }
     let others = parties.iter().enumerate();
     let others = others.filter(move |(place, _)| *place != own.place as usize);
     others.filter_map(|(_, party)| {

@@ -14,6 +14,26 @@ pub(crate) fn half(name: &str) -> Option<OwnedFd> {
     None
 }
 
+/// In the other process: one more piece of memory that the test has, by its number there.
+pub(crate) fn further(number: u32) -> OwnedFd {
+    let test = std::os::unix::process::parent_id();
+    let path = format!("/proc/{test}/fd/{number}");
+    let file = std::fs::File::options().read(true).write(true).open(path);
+    file.expect("memory of the test").into()
+}
+
+/// Numbers that look random, and are the same each time (xorshift; Marsaglia, 2003).
+pub(crate) struct Numbers(pub(crate) u64);
+
+impl Numbers {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % end
+    }
+}
+
 /// The other half of a test, until it is dropped.
 pub(crate) struct Other(Child);
 
@@ -32,6 +52,17 @@ impl Other {
 
     pub(crate) fn kill(&mut self) {
         self.0.kill().expect("it is there");
+    }
+
+    /// Its number.
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let id = rustix::process::Pid::from_child(&self.0);
+        rustix::process::kill_process(id, signal).expect("it is there");
     }
 
     /// Waits for its end in order.

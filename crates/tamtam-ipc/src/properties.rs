@@ -1,0 +1,510 @@
+//! Values by name, which processes share.
+
+use std::fmt;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tamtam_channel::WaitTimeoutError;
+use tamtam_wait::Wait;
+
+use crate::bell::Bell;
+use crate::claim::Lives;
+use crate::error::{AttachError, CreateError};
+use crate::header::{Kind, Shape};
+use crate::lock::Lock;
+use crate::published::Published;
+use crate::segment::Segment;
+use crate::value::{HEAD, LONGEST_NAME, Record, Value};
+
+/// One for the latest value of a name, and for this many writers less one that are at work at once.
+const BUFFERS: usize = 4;
+/// A thread that waits so long to give a new name a place tells that it could not.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// So often a name is looked for again when another process has changed it in between.
+const TRIES: u32 = 10_000;
+
+/// What lies in the segment before the places.
+#[derive(Debug)]
+#[repr(C, align(128))]
+struct State {
+    capacity: AtomicU64,
+    longest_value: AtomicU64,
+    /// The last version that was given out.
+    versions: AtomicU64,
+    bell: Bell,
+    /// Held while a new name is given a place, so that none gets two.
+    naming: Lock,
+}
+
+const _: () = assert!(size_of::<State>() == 512);
+
+/// What stands before the buffers of one place.
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Place {
+    published: Published<BUFFERS>,
+    /// Of the name that was given the place last. One that has no value any more is not forgotten here.
+    hash: AtomicU64,
+}
+
+const _: () = assert!(size_of::<Place>() == 64);
+
+/// How large everything is. Each process computes it once, from numbers that it has checked, and keeps it to itself.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    capacity: usize,
+    longest_value: usize,
+    stride: usize,
+}
+
+impl Layout {
+    /// `None` if that is too large to count.
+    fn new(capacity: usize, longest_value: usize) -> Option<Self> {
+        let buffer = HEAD.checked_add(longest_value)?;
+        let buffer = buffer.checked_next_multiple_of(64)?;
+        u32::try_from(buffer).ok()?;
+        Some(Layout {
+            capacity,
+            longest_value,
+            stride: buffer,
+        })
+    }
+
+    fn place_bytes(self) -> usize {
+        size_of::<Place>() + BUFFERS * self.stride
+    }
+
+    fn bytes(self) -> Option<usize> {
+        let places = self.place_bytes().checked_mul(self.capacity)?;
+        places.checked_add(size_of::<State>())
+    }
+
+    fn place(self, place: usize) -> usize {
+        size_of::<State>() + place * self.place_bytes()
+    }
+
+    fn buffer(self, place: usize, buffer: usize) -> usize {
+        self.place(place) + size_of::<Place>() + buffer * self.stride
+    }
+}
+
+/// A value with its place.
+struct Found {
+    place: usize,
+    /// Of the place's state, for what is written over it.
+    state: u64,
+    record: Record,
+}
+
+/// Named values in shared memory, which any process sets, reads and removes: `tamtam_channel::Properties` between processes.
+///
+/// So many names, and values up to so many bytes, as was said when it was made. A [`Value`] is a truth value, a number, text or bytes. (A lock, a channel or
+/// bytes of their own cannot be a value: their descriptors would have to go along, which memory cannot do.)
+///
+/// Reading never waits. Setting the value of a name that has one waits for no other process either; a new name waits for its place while another process
+/// gives one to another name. A process that dies in the middle of it leaves what was.
+///
+/// # Ordering
+///
+/// As for a [`Property`](crate::Property), for each name by itself.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tamtam_ipc::{Properties, Value};
+///
+/// let settings = Properties::create(100, 1024)?;
+/// settings.set("title", "Orders")?;
+/// settings.set("rows", 20_i64)?;
+/// // The descriptor goes to another process over a socket; here it stays in this one.
+/// let there = Properties::attach(settings.memory().try_clone_to_owned()?)?;
+/// assert_eq!(there.get("title"), Some(Value::from("Orders")));
+///
+/// let (version, _) = there.versioned("rows").unwrap();
+/// settings.set("rows", 30_i64)?;
+/// assert_ne!(there.wait_changed("rows", version), version);
+/// assert!(there.remove("rows"));
+/// assert_eq!(settings.names(), ["title"]);
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+pub struct Properties {
+    segment: Segment,
+    layout: Layout,
+}
+
+/// FNV-1a (Fowler, Noll and Vo), which both sides compute alike. Two names of one hash are told apart by what stands in the buffer.
+fn hash(name: &str) -> u64 {
+    name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    })
+}
+
+impl Properties {
+    fn shape() -> Shape {
+        Shape {
+            size: 0,
+            align: 1,
+            capacity: 0,
+            name: "value".to_owned(),
+        }
+    }
+
+    /// Room for so many names, each with a value of up to so many bytes. It takes about four times that.
+    ///
+    /// # Errors
+    ///
+    /// [`CreateError`] if there is no such memory.
+    pub fn create(capacity: usize, longest_value: usize) -> Result<Self, CreateError> {
+        let layout = Layout::new(capacity, longest_value);
+        let sized = layout.and_then(|layout| Some((layout, layout.bytes()?)));
+        let (layout, bytes) = sized.ok_or(CreateError::TooLarge { bytes: usize::MAX })?;
+        let segment = Segment::create(Kind::Properties, Self::shape(), bytes)?;
+        let properties = Properties { segment, layout };
+        let state = properties.state();
+        state.capacity.store(capacity as u64, Ordering::SeqCst);
+        state
+            .longest_value
+            .store(longest_value as u64, Ordering::SeqCst);
+        state.bell.prepare();
+        state.naming.prepare();
+        Ok(properties)
+    }
+
+    /// The values that another process has made, by the descriptor of their memory.
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError`] if that is something else, or nothing can be done with it.
+    pub fn attach(memory: OwnedFd) -> Result<Self, AttachError> {
+        let segment = Segment::attach(memory, Kind::Properties, &Self::shape())?;
+        if segment.bytes() < size_of::<State>() {
+            return Err(AttachError::NotOurs);
+        }
+        let mut properties = Properties {
+            segment,
+            layout: Layout {
+                capacity: 0,
+                longest_value: 0,
+                stride: 0,
+            },
+        };
+        let number =
+            |word: &AtomicU64| usize::try_from(word.load(Ordering::SeqCst)).unwrap_or(usize::MAX);
+        let state = properties.state();
+        let layout = Layout::new(number(&state.capacity), number(&state.longest_value));
+        let bytes = properties.segment.bytes();
+        let layout = layout.filter(|layout| layout.bytes() == Some(bytes));
+        properties.layout = layout.ok_or(AttachError::NotOurs)?;
+        // Those who sleep here are to sleep on the life of this process, too.
+        properties.state().bell.ring();
+        properties.state().naming.greet();
+        Ok(properties)
+    }
+
+    /// The memory, for another process.
+    #[must_use]
+    pub fn memory(&self) -> BorrowedFd<'_> {
+        self.segment.memory()
+    }
+
+    /// How many names have room.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.layout.capacity
+    }
+
+    fn state(&self) -> &State {
+        // SAFETY: it lies in the mapping, as `place` sees to, which lives as long as the segment; any bytes are such a state, and all access to it is
+        // atomic.
+        unsafe { self.segment.place::<State>(0).as_ref() }
+    }
+
+    fn place(&self, place: usize) -> &Place {
+        let offset = self.layout.place(place);
+        // SAFETY: it lies in the mapping, as `Segment::place` sees to, which lives as long as the segment; any bytes are such a place, and all access to it
+        // is atomic.
+        unsafe { self.segment.place::<Place>(offset).as_ref() }
+    }
+
+    // ------------------------------------------------------------------------------- reading
+
+    /// What lies in a place, and the state of that.
+    fn read(&self, place: usize) -> (u64, Option<Record>) {
+        let mut bytes = Vec::new();
+        let state = self.place(place).published.read(|buffer| {
+            let offset = self.layout.buffer(place, buffer);
+            let mut head = [0; HEAD];
+            self.segment.read_bytes(offset, &mut head);
+            // What is there while it is written, or was written by a process that lies, is no reason to read beyond the buffer.
+            let len = Record::value_len_in(&head).min(self.layout.longest_value);
+            bytes.clear();
+            bytes.extend_from_slice(&head);
+            bytes.resize(HEAD + len, 0);
+            self.segment.read_bytes(offset + HEAD, &mut bytes[HEAD..]);
+        });
+        (state, Record::decode(&bytes))
+    }
+
+    fn find(&self, name: &str) -> Option<Found> {
+        let hash = hash(name);
+        (0..self.layout.capacity).find_map(|place| {
+            if self.place(place).hash.load(Ordering::SeqCst) != hash {
+                return None;
+            }
+            let (state, record) = self.read(place);
+            let record = record.filter(|record| record.name == name)?;
+            Some(Found {
+                place,
+                state,
+                record,
+            })
+        })
+    }
+
+    /// A copy of the value of this name.
+    ///
+    /// # Blocking
+    ///
+    /// Never, as [`Property::get`](crate::Property::get).
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Value> {
+        self.find(name).map(|found| found.record.value)
+    }
+
+    /// A copy of the value of this name, and its version: no two values that were ever set here have one version, and none has zero.
+    #[must_use]
+    pub fn versioned(&self, name: &str) -> Option<(u64, Value)> {
+        let found = self.find(name)?;
+        Some((found.record.version, found.record.value))
+    }
+
+    /// Whether the name has a value.
+    #[must_use]
+    pub fn contains(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// All names that have a value, in order.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let records = (0..self.layout.capacity).filter_map(|place| self.read(place).1);
+        let mut names: Vec<String> = records.map(|record| record.name).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    // ------------------------------------------------------------------------------- setting
+
+    /// Writes into a place, if it is still in this state.
+    fn publish(&self, place: usize, state: u64, bytes: &[u8]) -> bool {
+        let published = &self.place(place).published;
+        let write = |buffer| {
+            let offset = self.layout.buffer(place, buffer);
+            self.segment.write_bytes(offset, bytes);
+        };
+        let outcome = published.publish(&self.segment, Some(state), write);
+        self.state().bell.ring();
+        outcome.is_ok()
+    }
+
+    /// Sets the value of a name.
+    ///
+    /// # Blocking
+    ///
+    /// Not if the name has a value (but for three other threads that are in the middle of setting it). Else while another thread gives a name its
+    /// place, for some seconds at most.
+    ///
+    /// # Errors
+    ///
+    /// [`SetPropertyError`]; the name has the value that it had.
+    pub fn set(&self, name: &str, value: impl Into<Value>) -> Result<(), SetPropertyError> {
+        let value = value.into();
+        let len = Record::value_len(&value);
+        let longest = self.layout.longest_value;
+        if len > longest {
+            return Err(SetPropertyError::ValueTooLong { len, longest });
+        }
+        if name.len() > LONGEST_NAME {
+            let name = name.to_owned();
+            return Err(SetPropertyError::NameTooLong { name });
+        }
+        let before = self.state().versions.fetch_add(1, Ordering::SeqCst);
+        let record = Record {
+            version: before.wrapping_add(1).max(1),
+            name: name.to_owned(),
+            value,
+        };
+        let bytes = record.encode();
+        for _ in 0..TRIES {
+            let is_set = match self.find(name) {
+                Some(Found { place, state, .. }) => self.publish(place, state, &bytes),
+                None => self.name(name, &bytes)?,
+            };
+            if is_set {
+                return Ok(());
+            }
+        }
+        Err(SetPropertyError::Stuck)
+    }
+
+    /// Gives a new name a place, with its first value.
+    fn name(&self, name: &str, bytes: &[u8]) -> Result<bool, SetPropertyError> {
+        let lock = &self.state().naming;
+        let deadline = Instant::now().checked_add(LONGEST_WAIT);
+        // A dead holder has left nothing that is half done: a place has a name from the moment on that it has a value.
+        lock.take(&self.segment, deadline)
+            .map_err(|_| SetPropertyError::Stuck)?;
+        let outcome = if self.contains(name) {
+            Ok(false)
+        } else {
+            self.first_free(name).map(|(place, state)| {
+                self.place(place).hash.store(hash(name), Ordering::SeqCst);
+                self.publish(place, state, bytes)
+            })
+        };
+        lock.release(&self.segment, false);
+        outcome
+    }
+
+    fn first_free(&self, name: &str) -> Result<(usize, u64), SetPropertyError> {
+        let mut states = (0..self.layout.capacity).map(|place| (place, self.read(place)));
+        let free = states.find_map(|(place, (state, record))| match record {
+            None => Some((place, state)),
+            Some(_) => None,
+        });
+        free.ok_or_else(|| SetPropertyError::Full {
+            name: name.to_owned(),
+            capacity: self.layout.capacity,
+        })
+    }
+
+    /// Removes a name with its value. `false` if it had none.
+    pub fn remove(&self, name: &str) -> bool {
+        for _ in 0..TRIES {
+            let Some(Found { place, state, .. }) = self.find(name) else {
+                return false;
+            };
+            if self.publish(place, state, &Record::nothing()) {
+                return true;
+            }
+        }
+        false
+    }
+
+    // ------------------------------------------------------------------------------- waiting
+
+    /// Waits until the name's version is another one than `since`, and gives it. The version of a name without a value is zero.
+    ///
+    /// # Blocking
+    ///
+    /// Until then: without end if no process sets it any more.
+    pub fn wait_changed(&self, name: &str, since: u64) -> u64 {
+        loop {
+            if let Ok(version) = self.wait_until(name, since, None) {
+                return version;
+            }
+        }
+    }
+
+    /// As [`wait_changed`](Properties::wait_changed), for so long at most.
+    ///
+    /// # Errors
+    ///
+    /// [`WaitTimeoutError`] if it did not change in time.
+    pub fn wait_changed_timeout(
+        &self,
+        name: &str,
+        since: u64,
+        timeout: Duration,
+    ) -> Result<u64, WaitTimeoutError> {
+        // A time beyond the clock's end is none.
+        self.wait_until(name, since, Instant::now().checked_add(timeout))
+    }
+
+    fn wait_until(
+        &self,
+        name: &str,
+        since: u64,
+        deadline: Option<Instant>,
+    ) -> Result<u64, WaitTimeoutError> {
+        let mut version = since;
+        let is_changed = || {
+            version = self.find(name).map_or(0, |found| found.record.version);
+            version != since
+        };
+        let words = || self.segment.words();
+        let bell = &self.state().bell;
+        let waited = bell.wait(Wait::Adaptive, deadline, is_changed, words);
+        waited.map(|()| version).map_err(|_| WaitTimeoutError)
+    }
+
+    /// How many processes have it now, this one included.
+    #[must_use]
+    pub fn processes(&self) -> usize {
+        self.segment.processes()
+    }
+}
+
+impl fmt::Debug for Properties {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let records = (0..self.layout.capacity).filter_map(|place| self.read(place).1);
+        let entries = records.map(|record| (record.name, record.value));
+        f.debug_map().entries(entries).finish()
+    }
+}
+
+/// The error of [`Properties::set`].
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tamtam_ipc::{Properties, SetPropertyError};
+///
+/// let settings = Properties::create(1, 4)?;
+/// let error = settings.set("title", "Orders").unwrap_err();
+/// assert_eq!(error.to_string(), "the value has 6 bytes, and 4 have room");
+/// settings.set("a", 1_i64).unwrap_err();
+/// settings.set("a", true)?;
+/// assert!(matches!(
+///     settings.set("b", true),
+///     Err(SetPropertyError::Full { .. })
+/// ));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetPropertyError {
+    /// The name is longer than any may be.
+    #[error("the name {name:?} is longer than 112 bytes")]
+    NameTooLong {
+        /// The name.
+        name: String,
+    },
+    /// The value is longer than was said when the properties were made.
+    #[error("the value has {len} bytes, and {longest} have room")]
+    ValueTooLong {
+        /// What it has.
+        len: usize,
+        /// What it may have.
+        longest: usize,
+    },
+    /// As many names have a value as have room.
+    #[error("no room for the name {name:?}: there are {capacity} already")]
+    Full {
+        /// The name.
+        name: String,
+        /// How many have room.
+        capacity: usize,
+    },
+    /// Another process was stopped in the middle of giving a name its place, or writes nonsense.
+    #[error(
+        "another process has been in the middle of giving a name its place for seconds, or writes nonsense"
+    )]
+    Stuck,
+}

@@ -1,0 +1,164 @@
+//! What a name stands for among [`Properties`](crate::Properties), and how it lies in memory.
+
+/// A value that a name stands for among [`Properties`](crate::Properties).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_ipc::Value;
+///
+/// assert_eq!(Value::from("hello"), Value::Text("hello".to_owned()));
+/// assert_eq!(Value::from(5_i64), Value::Integer(5));
+/// assert_eq!(Value::from(true).to_string(), "true");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Value {
+    /// A truth value.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Float(f64),
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Bool(value) => value.fmt(f),
+            Value::Integer(value) => value.fmt(f),
+            Value::Float(value) => value.fmt(f),
+            Value::Text(value) => value.fmt(f),
+            Value::Bytes(value) => write!(f, "{} bytes", value.len()),
+        }
+    }
+}
+
+macro_rules! from {
+    ($($type:ty => $variant:ident),*) => {$(
+        impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Value::$variant(value.into())
+            }
+        }
+    )*};
+}
+
+from!(bool => Bool, i64 => Integer, i32 => Integer, u32 => Integer, f64 => Float, &str => Text, String => Text, &[u8] => Bytes, Vec<u8> => Bytes);
+
+/// A name has so many bytes at most.
+pub(crate) const LONGEST_NAME: usize = 112;
+/// What stands before the value: version, kind, the name's length, two bytes of nothing, the value's length, the name.
+pub(crate) const HEAD: usize = 16 + LONGEST_NAME;
+
+/// A name and its value, as they lie in a buffer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Record {
+    /// Among all that were ever written here.
+    pub(crate) version: u64,
+    pub(crate) name: String,
+    pub(crate) value: Value,
+}
+
+impl Record {
+    /// The bytes of a value.
+    pub(crate) fn value_len(value: &Value) -> usize {
+        match value {
+            Value::Bool(_) => 1,
+            Value::Integer(_) | Value::Float(_) => 8,
+            Value::Text(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+        }
+    }
+
+    /// What lies in a buffer where no name has a value.
+    pub(crate) fn nothing() -> Vec<u8> {
+        vec![0; HEAD]
+    }
+
+    /// The name and the value fit, as was seen before.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut bytes = Self::nothing();
+        let (kind, value): (u8, &[u8]) = match &self.value {
+            Value::Bool(value) => (1, if *value { &[1] } else { &[0] }),
+            Value::Integer(value) => (2, &value.to_le_bytes()),
+            Value::Float(value) => (3, &value.to_le_bytes()),
+            Value::Text(text) => (4, text.as_bytes()),
+            Value::Bytes(value) => (5, value),
+        };
+        bytes[..8].copy_from_slice(&self.version.to_le_bytes());
+        bytes[8] = kind;
+        bytes[9] = self.name.len() as u8;
+        bytes[12..16].copy_from_slice(&(value.len() as u32).to_le_bytes());
+        bytes[16..16 + self.name.len()].copy_from_slice(self.name.as_bytes());
+        bytes.extend_from_slice(value);
+        bytes
+    }
+
+    /// How many bytes of value stand behind this head; as many as another process has written there.
+    pub(crate) fn value_len_in(head: &[u8; HEAD]) -> usize {
+        let len = head[12..16].try_into().map_or(0, u32::from_le_bytes);
+        len as usize
+    }
+
+    /// `None` if no name has a value there, or another process has written nonsense.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let version = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?);
+        let name = bytes.get(16..HEAD)?.get(..usize::from(bytes[9]))?;
+        let value = bytes.get(HEAD..)?;
+        let value = match bytes[8] {
+            1 => Value::Bool(*value.first()? != 0),
+            2 => Value::Integer(i64::from_le_bytes(value.try_into().ok()?)),
+            3 => Value::Float(f64::from_le_bytes(value.try_into().ok()?)),
+            4 => Value::Text(String::from_utf8(value.to_vec()).ok()?),
+            5 => Value::Bytes(value.to_vec()),
+            _ => return None,
+        };
+        Some(Record {
+            version,
+            name: String::from_utf8(name.to_vec()).ok()?,
+            value,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_value_comes_back_and_nonsense_is_none() {
+        let values = [
+            Value::Bool(true),
+            Value::Integer(-5),
+            Value::Float(1.5),
+            Value::from("grüße"),
+            Value::from(vec![0_u8; 300]),
+        ];
+        for value in values {
+            let record = Record {
+                version: 7,
+                name: "n".repeat(LONGEST_NAME),
+                value,
+            };
+            let bytes = record.encode();
+            assert_eq!(bytes.len(), HEAD + Record::value_len(&record.value));
+            let head = bytes[..HEAD].try_into().unwrap();
+            assert_eq!(Record::value_len_in(head), Record::value_len(&record.value));
+            assert_eq!(Record::decode(&bytes), Some(record));
+            for (at, byte) in [(8, 0), (8, 6), (9, 113), (16, 0xFF)] {
+                let mut bytes = bytes.clone();
+                bytes[at] = byte;
+                assert_eq!(Record::decode(&bytes), None, "{at}");
+            }
+            for len in 0..HEAD {
+                assert_eq!(Record::decode(&bytes[..len]), None);
+            }
+        }
+        assert_eq!(Record::decode(&Record::nothing()), None);
+    }
+}

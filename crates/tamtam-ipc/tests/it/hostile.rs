@@ -1,0 +1,193 @@
+//! Memory in which one process writes what it likes: no call of another one crashes, and each ends in its time.
+
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use tamtam_ipc::{Condition, Event, Mutex, Properties, Property, SharedBytes, Slot};
+
+use crate::other::{Numbers, Other, half};
+
+const SOON: Duration = Duration::from_millis(2);
+/// What a call with a timeout may take on a machine that is busy.
+const LATE: Duration = Duration::from_secs(20);
+const SPELL: Duration = Duration::from_millis(600);
+
+/// Writes random bytes all over the memory until it is told to stop.
+fn scribble(memory: BorrowedFd<'_>, is_over: &AtomicBool) {
+    let file = File::from(memory.try_clone_to_owned().unwrap());
+    let len = file.metadata().unwrap().len();
+    let mut numbers = Numbers(0xBAD);
+    while !is_over.load(Ordering::Relaxed) {
+        for _ in 0..50 {
+            let bytes = numbers.below(u64::MAX).to_le_bytes();
+            // Most of it where it hurts: the parties and the words of the protocol.
+            let end = [4096 + 600, len][usize::from(numbers.below(4) == 0)].min(len);
+            let offset = numbers.below(end - 8);
+            let count = 1 + numbers.below(8) as usize;
+            file.write_all_at(&bytes[..count], offset).unwrap();
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Calls again and again, each time within its time.
+fn calls(mut call: impl FnMut()) {
+    let until = Instant::now() + SPELL;
+    while Instant::now() < until {
+        let began = Instant::now();
+        call();
+        let took = began.elapsed();
+        assert!(took < LATE, "{took:?}");
+    }
+}
+
+/// Runs `calls` in two processes while a third thread writes nonsense.
+fn withstands(path: &str, memory: BorrowedFd<'_>, calls: impl FnOnce()) {
+    let is_over = AtomicBool::new(false);
+    let other = Other::start(path, "calls", memory);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            std::thread::sleep(Duration::from_millis(100));
+            scribble(memory, &is_over);
+        });
+        calls();
+        other.ends_well();
+        is_over.store(true, Ordering::Relaxed);
+    });
+}
+
+/// What another process has made, unless that was damaged before this one came.
+fn found<T>(attach: impl Fn(OwnedFd) -> Result<T, tamtam_ipc::AttachError>) -> Option<T> {
+    attach(half("calls")?).ok()
+}
+
+#[test]
+fn nonsense_in_a_mutex() {
+    const PATH: &str = "hostile::nonsense_in_a_mutex";
+    let call = |mutex: &Mutex<[u32; 4]>| {
+        if let Ok(mut guard) = mutex.lock_timeout(SOON) {
+            guard.update(|[a, ..]| [a.wrapping_add(1); 4]);
+            guard.mark_consistent();
+        }
+        let _ = mutex.try_lock().map(|guard| guard.get());
+        let _ = (mutex.holder(), mutex.processes());
+    };
+    if let Some(memory) = half("calls") {
+        let mutex = Mutex::attach(memory);
+        return mutex.map_or((), |mutex| calls(|| call(&mutex)));
+    }
+    let mutex = Mutex::create([0; 4]).unwrap();
+    withstands(PATH, mutex.memory(), || calls(|| call(&mutex)));
+}
+
+#[test]
+fn nonsense_in_a_condition() {
+    const PATH: &str = "hostile::nonsense_in_a_condition";
+    let call = |condition: &Condition| {
+        let mutex = Mutex::create(0_u8).unwrap();
+        let guard = mutex.lock().unwrap();
+        let _ = condition.wait_timeout(guard, SOON);
+        condition.notify_all();
+        let _ = condition.processes();
+    };
+    if let Some(memory) = half("calls") {
+        let condition = Condition::attach(memory);
+        return condition.map_or((), |condition| calls(|| call(&condition)));
+    }
+    let condition = Condition::create().unwrap();
+    withstands(PATH, condition.memory(), || calls(|| call(&condition)));
+}
+
+#[test]
+fn nonsense_in_an_event() {
+    const PATH: &str = "hostile::nonsense_in_an_event";
+    let call = |event: &Event| {
+        let _ = event.wait_timeout(SOON);
+        event.set();
+        let _ = event.try_wait();
+        event.reset();
+    };
+    if half("calls").is_some() {
+        return found(Event::attach).map_or((), |event| calls(|| call(&event)));
+    }
+    for event in [Event::auto(), Event::manual()].map(Result::unwrap) {
+        withstands(PATH, event.memory(), || calls(|| call(&event)));
+    }
+}
+
+#[test]
+fn nonsense_in_a_slot() {
+    const PATH: &str = "hostile::nonsense_in_a_slot";
+    let call = |slot: &Slot<[u8; 100]>| {
+        let _ = slot.put_timeout([1; 100], SOON);
+        let _ = slot.take_timeout(SOON);
+        let _ = slot.try_take();
+        let _ = (slot.try_put([1; 100]), slot.is_full());
+    };
+    if half("calls").is_some() {
+        return found(Slot::attach).map_or((), |slot| calls(|| call(&slot)));
+    }
+    let slot = Slot::create().unwrap();
+    withstands(PATH, slot.memory(), || calls(|| call(&slot)));
+}
+
+#[test]
+fn nonsense_in_a_property() {
+    const PATH: &str = "hostile::nonsense_in_a_property";
+    let call = |property: &Property<[u16; 50]>| {
+        property.set([1; 50]);
+        let (version, _) = property.versioned();
+        let _ = property.compare_and_set(version, [2; 50]);
+        let _ = property.wait_changed_timeout(version, SOON);
+    };
+    if half("calls").is_some() {
+        return found(Property::attach).map_or((), |property| calls(|| call(&property)));
+    }
+    let property = Property::create([0; 50]).unwrap();
+    withstands(PATH, property.memory(), || calls(|| call(&property)));
+}
+
+#[test]
+fn nonsense_in_properties() {
+    const PATH: &str = "hostile::nonsense_in_properties";
+    let round = AtomicU32::new(0);
+    let call = |properties: &Properties| {
+        let name = format!("{}", round.fetch_add(1, Ordering::Relaxed) % 7);
+        let _ = properties.set(&name, "value");
+        let _ = properties.wait_changed_timeout(&name, 1, SOON);
+        let _ = (properties.get(&name), properties.names());
+        let _ = properties.remove(&name);
+    };
+    if half("calls").is_some() {
+        return found(Properties::attach).map_or((), |it| calls(|| call(&it)));
+    }
+    let properties = Properties::create(5, 40).unwrap();
+    withstands(PATH, properties.memory(), || calls(|| call(&properties)));
+}
+
+/// What attaches to memory full of nonsense gets an error, or something that withstands it.
+#[test]
+fn nonsense_is_attached_to() {
+    let mut numbers = Numbers(0xABC);
+    let made = Properties::create(5, 40).unwrap();
+    let bytes = SharedBytes::create(5000).unwrap();
+    for _ in 0..300 {
+        for memory in [made.memory(), bytes.memory()] {
+            let copy = memory.try_clone_to_owned().unwrap();
+            let file = File::from(copy);
+            let offset = numbers.below(4096 + 64);
+            let bytes = numbers.below(u64::MAX).to_le_bytes();
+            let before = &mut [0; 8];
+            file.read_exact_at(before, offset).unwrap();
+            file.write_all_at(&bytes, offset).unwrap();
+            let memory = || file.as_fd().try_clone_to_owned().unwrap();
+            let _ = Properties::attach(memory()).map(|it| it.names());
+            let _ = SharedBytes::attach(memory()).map(|it| it.to_vec());
+            let _ = Mutex::<u64>::attach(memory()).map(|it| it.holder());
+            file.write_all_at(before, offset).unwrap();
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! A slot of two processes.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use tamtam_channel::{PutTimeoutError, TakeTimeoutError, TryPutError};
+use tamtam_ipc::Slot;
+
+use crate::other::{Numbers, Other, half};
+
+const LONG: Duration = Duration::from_secs(30);
+
+#[test]
+fn values_go_from_process_to_process_in_order() {
+    const PATH: &str = "slot::values_go_from_process_to_process_in_order";
+    const VALUES: u64 = 50_000;
+    if let Some(memory) = half("puts") {
+        let slot = Slot::<[u64; 3]>::attach(memory).unwrap();
+        for number in 0..VALUES {
+            slot.put([number, number * 2, number * 3]);
+        }
+        return;
+    }
+    let slot = Slot::<[u64; 3]>::create().unwrap();
+    let soon = Duration::from_millis(5);
+    assert_eq!(slot.take_timeout(soon), Err(TakeTimeoutError));
+    let other = Other::start(PATH, "puts", slot.memory());
+    for number in 0..VALUES {
+        assert_eq!(slot.take(), [number, number * 2, number * 3]);
+    }
+    other.ends_well();
+    assert!(slot.is_empty() && slot.try_put([1; 3]).is_ok() && slot.is_full());
+    assert_eq!(slot.try_put([2; 3]), Err(TryPutError([2; 3])));
+    assert_eq!(slot.put_timeout([3; 3], soon), Err(PutTimeoutError([3; 3])));
+    assert_eq!(slot.try_take(), Some([1; 3]));
+    assert_eq!(slot.try_take(), None);
+}
+
+/// A process that dies while it puts or takes a large value blocks no other, and no value is torn, or comes twice to those that live.
+#[test]
+fn a_process_that_is_killed_at_any_moment_blocks_no_other() {
+    const PATH: &str = "slot::a_process_that_is_killed_at_any_moment_blocks_no_other";
+    type Large = [u64; 2048];
+    if let Some(memory) = half("puts and takes") {
+        let slot = Slot::<Large>::attach(memory).unwrap();
+        loop {
+            slot.put(slot.take());
+        }
+    }
+    let slot = Slot::<Large>::create().unwrap();
+    let mut numbers = Numbers(0xD1CE);
+    let mut kills = 0;
+    let until = Instant::now() + Duration::from_secs(3);
+    while kills < 200 && Instant::now() < until {
+        let mut other = Other::start(PATH, "puts and takes", slot.memory());
+        while slot.processes() < 2 {
+            std::thread::yield_now();
+        }
+        kills += 1;
+        // The other one has it in its hand, or it is still there; then the value is gone, or was put back.
+        let _ = slot.try_put([kills; 2048]);
+        let killed_at = Instant::now() + Duration::from_micros(numbers.below(1_500));
+        while Instant::now() < killed_at {
+            if let Some(value) = slot.try_take() {
+                assert!(value.iter().all(|it| *it == value[0]));
+                slot.put_timeout(value, LONG).unwrap();
+            }
+        }
+        other.kill();
+        let value = slot.take_timeout(Duration::from_millis(50));
+        if let Ok(value) = value {
+            assert!(value.iter().all(|it| *it == value[0]));
+        }
+        let until = Instant::now() + LONG;
+        while slot.processes() > 1 {
+            assert!(Instant::now() < until);
+            std::thread::yield_now();
+        }
+        while slot.try_take().is_some() {}
+        let began = Instant::now();
+        slot.put_timeout([0; 2048], LONG).unwrap();
+        assert_eq!(slot.take_timeout(LONG), Ok([0; 2048]));
+        // The last look before the end of the time is none that counts.
+        assert!(began.elapsed() < LONG / 2);
+    }
+    println!("{kills} kills");
+    assert!(kills >= 10);
+}
+
+/// A stopped process may hold the place; those that have a timeout get past.
+#[test]
+fn a_stopped_process_ends_no_timeout_late() {
+    const PATH: &str = "slot::a_stopped_process_ends_no_timeout_late";
+    if let Some(memory) = half("puts") {
+        let slot = Slot::<[u64; 2048]>::attach(memory).unwrap();
+        loop {
+            slot.put([1; 2048]);
+        }
+    }
+    let slot = Slot::<[u64; 2048]>::create().unwrap();
+    let other = Other::start(PATH, "puts", slot.memory());
+    for _ in 0..100 {
+        assert_eq!(slot.take(), [1; 2048]);
+        other.signal(Signal::STOP);
+        // It goes on until it is in the kernel next.
+        let until = Instant::now() + LONG;
+        while slot.take_timeout(Duration::from_millis(1)).is_ok() {
+            assert!(Instant::now() < until);
+        }
+        other.signal(Signal::CONT);
+    }
+}
