@@ -79,8 +79,10 @@ fn start_keeper() -> io::Result<Keeper> {
             let error = (done != 0).then(io::Error::last_os_error);
             let is_there = error.is_none();
             let _ = tell.send(error.map_or(Ok((head, thread)), Err));
-            while is_there {
-                thread::park();
+            if is_there {
+                loop {
+                    thread::park();
+                }
             }
         })?;
     let (head, thread) = told.recv().map_err(|_| io::ErrorKind::BrokenPipe)??;
