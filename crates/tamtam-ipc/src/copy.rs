@@ -17,6 +17,19 @@ pub(crate) unsafe fn out_of_shared(from: *const u8, to: &mut [u8]) {
     unsafe { copy(from, to.as_mut_ptr(), to.len()) };
 }
 
+/// Copies out of shared memory, into memory that need not hold anything yet.
+///
+/// # Safety
+///
+/// - `from` is valid for reads of `len` bytes. Other processes may write there meanwhile; threads of this one only by
+///   [`into_shared`] or atomically.
+/// - `to` is valid for writes of `len` bytes, and is not shared.
+#[inline]
+pub(crate) unsafe fn out_of_shared_to(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: both are valid for so many bytes, says the caller; one is shared and the other is not, so they do not overlap.
+    unsafe { copy(from, to, len) };
+}
+
 /// Copies into shared memory.
 ///
 /// # Safety

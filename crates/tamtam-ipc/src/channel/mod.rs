@@ -1,0 +1,9 @@
+//! Channels between processes: [plain](plain) values, [bytes](bytes) of any length, and what serde can [encode](encoded).
+
+pub(crate) mod bytes;
+#[cfg(feature = "serde")]
+pub(crate) mod encoded;
+pub(crate) mod error;
+pub(crate) mod loan;
+pub(crate) mod plain;
+mod shared;
