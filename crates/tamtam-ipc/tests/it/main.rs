@@ -2,4 +2,6 @@
 #![cfg(target_os = "linux")]
 
 mod carrier;
+mod channel;
+mod channel_deaths;
 mod other;

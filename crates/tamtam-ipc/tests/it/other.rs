@@ -30,6 +30,11 @@ impl Other {
         Other(child.expect("a process"))
     }
 
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     pub(crate) fn kill(&mut self) {
         self.0.kill().expect("it is there");
     }
