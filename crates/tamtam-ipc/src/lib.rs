@@ -46,6 +46,10 @@ pub use channel::error::{EncodedRecvError, EncodedSendError};
 #[cfg(not(tamtam_loom))]
 pub use channel::loan::{Bytes, Loan};
 #[cfg(not(tamtam_loom))]
-pub use channel::plain::{Plain, Receiver, Sender, channel};
+pub use channel::plain::{Plain, channel};
+#[cfg(not(tamtam_loom))]
+pub use channel::receiver::Receiver;
+#[cfg(not(tamtam_loom))]
+pub use channel::sender::Sender;
 #[cfg(not(tamtam_loom))]
 pub use error::{AttachError, CreateError};

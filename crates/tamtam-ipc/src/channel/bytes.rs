@@ -367,7 +367,8 @@ impl BytesReceiver {
         self.end.shared().memory()
     }
 
-    /// Gives this end up for another process, which attaches to the memory. Until then sends do not fail: they wait when there is no room.
+    /// Gives this end up for another process, which attaches to the memory. Until then sends do not fail: they wait when there is no room, for ever if
+    /// no process attaches.
     ///
     /// # Errors
     ///

@@ -302,7 +302,8 @@ impl<T: DeserializeOwned> EncodedReceiver<T> {
         self.bytes.memory()
     }
 
-    /// Gives this end up for another process, which attaches to the memory. Until then sends do not fail: they wait when there is no room.
+    /// Gives this end up for another process, which attaches to the memory. Until then sends do not fail: they wait when there is no room, for ever if
+    /// no process attaches.
     ///
     /// # Errors
     ///

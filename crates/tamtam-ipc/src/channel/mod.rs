@@ -6,4 +6,6 @@ pub(crate) mod encoded;
 pub(crate) mod error;
 pub(crate) mod loan;
 pub(crate) mod plain;
+pub(crate) mod receiver;
+pub(crate) mod sender;
 mod shared;

@@ -188,15 +188,10 @@ impl Shared {
         self.control().senders.ring();
     }
 
-    /// The word of the receiver's life, to sleep on, unless that is this process or there is none.
-    fn receivers_life(&self) -> Option<(&Futex, u32, Scope)> {
-        let stay = receiver_of(self.control().seldom.receiver.load(Ordering::SeqCst))?;
-        if stay == self.segment.member().stay() {
-            return None;
-        }
-        let party = self.segment.parties().get(stay.place as usize)?;
-        let (kernel, _) = party.look()?;
-        Some((party.word(), kernel, Scope::Shared))
+    /// The lives of all other processes, to sleep on. The kernel wakes one sleeper only, who wakes the rest when it looks; and that one may be
+    /// dying, too, which then ends the sleep of another.
+    fn lives(&self) -> impl Iterator<Item = (&Futex, u32, Scope)> {
+        party::lives(self.segment.parties(), self.segment.member().stay())
     }
 
     /// This process receives from now on, if no other one does.
@@ -340,8 +335,8 @@ impl SendingEnd {
     #[cold]
     fn wait_to_claim(&self, deadline: Option<Instant>) -> Result<Position, Refusal> {
         let shared = &*self.shared;
-        let life = || shared.receivers_life().into_iter();
-        let claim = shared.wait_to_claim(shared.claimant, self.wait, deadline, life);
+        let lives = || shared.lives();
+        let claim = shared.wait_to_claim(shared.claimant, self.wait, deadline, lives);
         claim.map_err(|refusal| self.refused(refusal))
     }
 
@@ -491,8 +486,7 @@ impl ReceivingEnd {
     #[cold]
     fn wait_to_take(&self, deadline: Option<Instant>) -> Result<Position, Nothing> {
         let shared = &*self.shared;
-        let own = shared.segment.member().stay();
-        let lives = || party::lives(shared.segment.parties(), own);
+        let lives = || shared.lives();
         self.with_cursor(|cursor| shared.wait_to_take(cursor, self.wait, deadline, lives))
     }
 
@@ -527,3 +521,59 @@ impl Drop for ReceivingEnd {
 }
 
 const _: () = assert!(MOST_SLOTS.checked_mul(LINE as u64).is_some() && LARGEST > CONTROL);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_message_shares_its_line_with_its_state() {
+        let track = Track::new(10).unwrap();
+        for (message, stride) in [(0, 64), (16, 64), (56, 64), (57, 128), (1024, 1088)] {
+            assert_eq!(layout(track, message), Some((stride, 512 + 10 * stride)));
+        }
+        assert_eq!(layout(track, usize::MAX), None);
+        assert_eq!(layout(track, usize::MAX / 10), None);
+    }
+
+    #[test]
+    fn ends_are_small() {
+        assert_eq!(
+            (size_of::<SendingEnd>(), size_of::<ReceivingEnd>()),
+            (16, 40)
+        );
+    }
+
+    #[test]
+    fn a_word_is_a_receiver_only_as_it_was_written() {
+        let stay = Stay {
+            place: 63,
+            count: u32::MAX,
+        };
+        assert_eq!(receiver_of(receives(stay)), Some(stay));
+        for word in [
+            NO_RECEIVER,
+            ON_ITS_WAY,
+            3,
+            1 << 16 | RECEIVES,
+            1 << 3 | RECEIVES,
+        ] {
+            assert_eq!(receiver_of(word), None);
+        }
+    }
+
+    #[test]
+    fn more_than_can_be_is_refused_before_there_is_memory() {
+        let shape = || Shape::of::<u8>(0);
+        for (capacity, largest) in [
+            (usize::MAX, 1),
+            (1 << 33, 1),
+            (1 << 32, 1 << 20),
+            (1, usize::MAX),
+        ] {
+            let refused = Shared::create(shape(), capacity, 0, largest);
+            assert!(matches!(refused, Err(CreateError::TooLarge { .. })));
+        }
+        assert_eq!(Shared::create(shape(), 0, 0, 1).unwrap().capacity(), 1);
+    }
+}
