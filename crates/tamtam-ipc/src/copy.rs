@@ -17,6 +17,19 @@ pub(crate) unsafe fn out_of_shared(from: *const u8, to: &mut [u8]) {
     unsafe { copy(from, to.as_mut_ptr(), to.len()) };
 }
 
+/// Copies out of shared memory, into memory that need not hold anything yet.
+///
+/// # Safety
+///
+/// - `from` is valid for reads of `len` bytes. Other processes may write there meanwhile; threads of this one only by
+///   [`into_shared`] or atomically.
+/// - `to` is valid for writes of `len` bytes, and is not shared.
+#[inline]
+pub(crate) unsafe fn out_of_shared_to(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: both are valid for so many bytes, says the caller; one is shared and the other is not, so they do not overlap.
+    unsafe { copy(from, to, len) };
+}
+
 /// Copies into shared memory.
 ///
 /// # Safety
@@ -30,9 +43,10 @@ pub(crate) unsafe fn into_shared(from: &[u8], to: *mut u8) {
     unsafe { copy(from.as_ptr(), to, from.len()) };
 }
 
-/// So many bytes are moved by one instruction that moves any number; below that, words by hand are faster.
+/// From so many bytes on they are moved by one instruction that moves any number; below that, words by hand are faster: 1 KB between two cores
+/// in 60 ns instead of 150.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-const MANY: usize = 512;
+const REPEATED_FROM: usize = 4096;
 
 /// # Safety
 ///
@@ -43,7 +57,7 @@ unsafe fn copy(mut from: *const u8, mut to: *mut u8, len: usize) {
     use core::arch::asm;
     use core::arch::x86_64::__m128i;
 
-    if len >= MANY {
+    if len >= REPEATED_FROM {
         // SAFETY: the instruction reads and writes `len` bytes at the two addresses, upwards: the direction flag is clear on entry to any
         // block of assembly.
         unsafe {
@@ -71,6 +85,29 @@ unsafe fn copy(mut from: *const u8, mut to: *mut u8, len: usize) {
         }};
     }
     let mut left = len;
+    while left >= 64 {
+        // SAFETY: so many bytes are left at both addresses, which are valid for them.
+        unsafe {
+            asm!(
+                "movups {one}, [{from}]",
+                "movups {two}, [{from} + 16]",
+                "movups {three}, [{from} + 32]",
+                "movups {four}, [{from} + 48]",
+                "movups [{to}], {one}",
+                "movups [{to} + 16], {two}",
+                "movups [{to} + 32], {three}",
+                "movups [{to} + 48], {four}",
+                from = in(reg) from,
+                to = in(reg) to,
+                one = out(xmm_reg) _,
+                two = out(xmm_reg) _,
+                three = out(xmm_reg) _,
+                four = out(xmm_reg) _,
+                options(nostack, preserves_flags)
+            );
+            (from, to, left) = (from.add(64), to.add(64), left - 64);
+        }
+    }
     // SAFETY: each step moves bytes that lie within the `len` ones, which are valid at both addresses.
     unsafe {
         while left >= 16 {
@@ -131,8 +168,8 @@ mod tests {
 
     #[test]
     fn any_number_of_bytes_is_copied_from_and_to_any_address_and_none_beside_them() {
-        let source: Vec<u8> = (0..2_000_u32).map(|at| (at * 31 % 251) as u8).collect();
-        let lengths = (0..70).chain([127, 128, 129, 511, 512, 513, 1_500]);
+        let source: Vec<u8> = (0..5_000_u32).map(|at| (at * 31 % 251) as u8).collect();
+        let lengths = (0..70).chain([127, 128, 129, 191, 192, 193, 1_500, 4_095, 4_096, 4_097]);
         for len in lengths {
             for (skip, offset) in [(0, 0), (1, 0), (0, 3), (5, 2), (8, 8)] {
                 let mut target = vec![255_u8; len + offset + 8];

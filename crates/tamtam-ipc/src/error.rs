@@ -65,6 +65,9 @@ pub enum AttachError {
         /// What was expected.
         ours: String,
     },
+    /// It is a channel's, and another process receives from it already.
+    #[error("another process receives from this channel, and there is one receiver")]
+    HasReceiver,
     /// As many processes have it as can.
     #[error("64 processes have the memory already, which is the most")]
     Full,

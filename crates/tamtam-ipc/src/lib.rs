@@ -8,12 +8,12 @@
 // |---|---|---|
 // | 8 | condition | threads that wait for a change under a mutex |
 // | 7 | mutex | one value, for one thread at a time |
-// | 6 | carrier, bytes, slot, event, property, properties | what a segment holds |
+// | 6 | carrier, channel, bytes, slot, event, property, properties | what a segment holds |
 // | 5 | access | copies and claims in a segment |
 // | 4 | segment | memory that processes share |
 // | 3 | header | what a segment begins with |
 // | 2 | party, lock, exchange, published, flag | the processes that share it, and whether they live; protocols |
-// | 1 | life, stream, claim, value | a word that the kernel marks; the counts of a stream; who is at work; what a name stands for |
+// | 1 | life, ring, stream, claim, value | a word that the kernel marks; the slots of a channel; the counts of a stream; who is at work; what a name stands for |
 // | 0 | bell, copy, error, plain | where a thread sleeps; copies; errors; types that are bytes |
 
 mod bell;
@@ -30,6 +30,8 @@ mod access;
 mod bytes;
 #[cfg(not(tamtam_loom))]
 mod carrier;
+#[cfg(not(tamtam_loom))]
+mod channel;
 #[cfg(not(tamtam_loom))]
 mod condition;
 #[cfg(not(tamtam_loom))]
@@ -52,6 +54,7 @@ mod plain;
 mod properties;
 #[cfg(not(tamtam_loom))]
 mod property;
+mod ring;
 #[cfg(not(tamtam_loom))]
 mod segment;
 #[cfg(not(tamtam_loom))]
@@ -63,6 +66,22 @@ mod value;
 pub use bytes::{RangeError, SharedBytes};
 #[cfg(not(tamtam_loom))]
 pub use carrier::{CarrierError, CarrierReader, CarrierWaker, CarrierWriter, attach, carrier};
+#[cfg(not(tamtam_loom))]
+pub use channel::bytes::{BytesReceiver, BytesSender, bytes_channel};
+#[cfg(all(feature = "serde", not(tamtam_loom)))]
+pub use channel::encoded::{EncodedReceiver, EncodedSender, encoded_channel};
+#[cfg(not(tamtam_loom))]
+pub use channel::error::LoanError;
+#[cfg(all(feature = "serde", not(tamtam_loom)))]
+pub use channel::error::{EncodedRecvError, EncodedSendError};
+#[cfg(not(tamtam_loom))]
+pub use channel::loan::{Bytes, Loan};
+#[cfg(not(tamtam_loom))]
+pub use channel::plain::channel;
+#[cfg(not(tamtam_loom))]
+pub use channel::receiver::Receiver;
+#[cfg(not(tamtam_loom))]
+pub use channel::sender::Sender;
 #[cfg(not(tamtam_loom))]
 pub use condition::Condition;
 #[cfg(not(tamtam_loom))]

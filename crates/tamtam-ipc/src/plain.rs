@@ -33,6 +33,6 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// fn is_plain<T: tamtam_ipc::Plain>() {}
 /// is_plain::<bool>();
 /// ```
-pub trait Plain: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + 'static {}
+pub trait Plain: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + 'static {}
 
-impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + 'static> Plain for T {}
+impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + 'static> Plain for T {}

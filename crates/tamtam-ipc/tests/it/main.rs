@@ -3,6 +3,8 @@
 
 mod bytes;
 mod carrier;
+mod channel;
+mod channel_deaths;
 mod condition;
 mod event;
 mod hostile;

@@ -50,13 +50,13 @@ impl Other {
         Other(child.expect("a process"))
     }
 
-    pub(crate) fn kill(&mut self) {
-        self.0.kill().expect("it is there");
-    }
-
-    /// Its number.
+    /// The number of the process.
     pub(crate) fn id(&self) -> u32 {
         self.0.id()
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.0.kill().expect("it is there");
     }
 
     /// Sends it a signal.

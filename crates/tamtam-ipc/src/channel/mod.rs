@@ -1,0 +1,11 @@
+//! Channels between processes: [plain](plain) values, [bytes](bytes) of any length, and what serde can [encode](encoded).
+
+pub(crate) mod bytes;
+#[cfg(feature = "serde")]
+pub(crate) mod encoded;
+pub(crate) mod error;
+pub(crate) mod loan;
+pub(crate) mod plain;
+pub(crate) mod receiver;
+pub(crate) mod sender;
+mod shared;

@@ -1,0 +1,579 @@
+//! The memory of a channel, and its two kinds of ends, whatever the messages are.
+
+use std::cell::Cell;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tamtam_wait::{Futex, Scope, Wait};
+
+use crate::error::{AttachError, CreateError};
+use crate::header::{Kind, Shape};
+use crate::party::{self, Ends, Stay};
+use crate::ring::{
+    COUNT_BITS, Claimant, Control, Cursor, MOST_SLOTS, Nothing, Position, Refusal, Ring, Track,
+};
+use crate::segment::{LARGEST, Segment};
+
+/// What the control takes, in front of the slots.
+const CONTROL: usize = size_of::<Control>();
+/// What a slot's state takes, in front of the message.
+const STATE: usize = size_of::<AtomicU64>();
+/// Slots begin on cache lines of their own.
+const LINE: usize = 64;
+
+/// No process receives, and sends fail.
+const NO_RECEIVER: u64 = 0;
+/// The receiving end is on its way to another process, and sends wait for it.
+const ON_ITS_WAY: u64 = 1;
+/// The low bits of the word where a party receives; its place and the count of its stay lie above.
+const RECEIVES: u64 = 2;
+
+fn receives(stay: Stay) -> u64 {
+    u64::from(stay.count) << 32 | u64::from(stay.place) << 8 | RECEIVES
+}
+
+/// The party of a word made by [`receives`], if it is one.
+fn receiver_of(word: u64) -> Option<Stay> {
+    let stay = Stay {
+        place: (word >> 8 & 0x3F) as u32,
+        count: (word >> 32) as u32,
+    };
+    (receives(stay) == word).then_some(stay)
+}
+
+/// A channel's memory as this process has it.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    segment: Segment,
+    /// The first slot.
+    slots: NonNull<u8>,
+    /// From a slot to the next one.
+    stride: usize,
+    track: Track,
+    /// Bytes of a message at most.
+    largest: usize,
+    claimant: Claimant,
+    /// Another process has written what cannot be: nothing that comes from there is believed any more.
+    is_corrupt: AtomicBool,
+}
+
+// SAFETY: the pointer leads into the segment, which is there as long as this is; the states say which end each slot belongs to, and messages are
+// copied by functions that other processes may race with.
+unsafe impl Send for Shared {}
+// SAFETY: the pointer leads into the segment, which is there as long as this is; the states say which end each slot belongs to, and messages are
+// copied by functions that other processes may race with.
+unsafe impl Sync for Shared {}
+
+/// From a slot to the next, for messages of so many bytes; and the bytes of all.
+fn layout(track: Track, message: usize) -> Option<(usize, usize)> {
+    let stride = message.checked_add(STATE)?.checked_next_multiple_of(LINE)?;
+    let slots = usize::try_from(track.capacity())
+        .ok()?
+        .checked_mul(stride)?;
+    Some((stride, slots.checked_add(CONTROL)?))
+}
+
+impl Shared {
+    /// New memory for so many messages of a shape, each of so many bytes at most, which lie in a slot behind so many more.
+    pub(crate) fn create(
+        shape: Shape,
+        capacity: usize,
+        before: usize,
+        largest: usize,
+    ) -> Result<Arc<Self>, CreateError> {
+        let too_large = CreateError::TooLarge { bytes: usize::MAX };
+        let Some(track) = Track::new(capacity.max(1) as u64) else {
+            return Err(too_large);
+        };
+        let layout = largest
+            .checked_add(before)
+            .and_then(|message| layout(track, message));
+        let Some((stride, bytes)) = layout else {
+            return Err(too_large);
+        };
+        let capacity = track.capacity();
+        let segment = Segment::create(Kind::Channel, Shape { capacity, ..shape }, bytes)?;
+        let shared = Shared::new(segment, track, stride, largest);
+        let seldom = &shared.control().seldom;
+        seldom.largest.store(largest as u64, Ordering::Relaxed);
+        shared.prepare();
+        Ok(Arc::new(shared))
+    }
+
+    /// Memory that another process has made, in which messages lie in a slot behind so many bytes.
+    pub(crate) fn attach(
+        memory: OwnedFd,
+        shape: Shape,
+        before: usize,
+    ) -> Result<Arc<Self>, AttachError> {
+        let segment = Segment::attach(memory, Kind::Channel, &shape)?;
+        let capacity = segment.header().shape().capacity;
+        let track = Track::new(capacity).ok_or(AttachError::NotOurs)?;
+        if segment.bytes() < CONTROL {
+            return Err(AttachError::NotOurs);
+        }
+        let largest = control(&segment).seldom.largest.load(Ordering::Relaxed);
+        let largest = usize::try_from(largest).map_err(|_| AttachError::NotOurs)?;
+        let layout = largest
+            .checked_add(before)
+            .and_then(|message| layout(track, message));
+        match layout {
+            Some((stride, bytes)) if bytes == segment.bytes() => {
+                Ok(Arc::new(Shared::new(segment, track, stride, largest)))
+            }
+            _ => Err(AttachError::NotOurs),
+        }
+    }
+
+    /// Of a segment that was seen to be so large.
+    fn new(segment: Segment, track: Track, stride: usize, largest: usize) -> Self {
+        let Stay { place, count } = segment.member().stay();
+        Shared {
+            slots: segment.place(CONTROL),
+            stride,
+            track,
+            largest,
+            claimant: Claimant::new(place, count),
+            is_corrupt: AtomicBool::new(false),
+            segment,
+        }
+    }
+
+    /// How many bytes a message has at most.
+    #[inline]
+    pub(crate) fn largest(&self) -> usize {
+        self.largest
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.track.capacity() as usize
+    }
+
+    pub(crate) fn memory(&self) -> BorrowedFd<'_> {
+        self.segment.memory()
+    }
+
+    pub(crate) fn is_corrupt(&self) -> bool {
+        self.is_corrupt.load(Ordering::Relaxed)
+    }
+
+    #[cold]
+    pub(crate) fn set_corrupt(&self) {
+        self.is_corrupt.store(true, Ordering::Relaxed);
+    }
+
+    /// Where a slot begins.
+    #[inline]
+    fn slot(&self, index: usize) -> NonNull<u8> {
+        assert!((index as u64) < self.track.capacity());
+        // SAFETY: the segment has so many slots with this stride, as was seen when it was made or attached.
+        unsafe { self.slots.add(index * self.stride) }
+    }
+
+    /// Where the message of a position lies, with what is before it: in a slot of this channel whatever the position is. Aligned to eight bytes.
+    #[inline]
+    pub(crate) fn message(&self, position: Position) -> NonNull<u8> {
+        let index = self.track.index(position).unwrap_or(0);
+        // SAFETY: the state is followed by the message, in the same slot.
+        unsafe { self.slot(index).add(STATE) }
+    }
+
+    /// Those who sleep look again, and then sleep on the life of this process, too.
+    fn ring_all(&self) {
+        self.control().receiver.ring();
+        self.control().senders.ring();
+    }
+
+    /// The lives of all other processes, to sleep on. The kernel wakes one sleeper only, who wakes the rest when it looks; and that one may be
+    /// dying, too, which then ends the sleep of another.
+    fn lives(&self) -> impl Iterator<Item = (&Futex, u32, Scope)> {
+        party::lives(self.segment.parties(), self.segment.member().stay())
+    }
+
+    /// This process receives from now on, if no other one does.
+    fn occupy(&self) -> Result<(), AttachError> {
+        let word = &self.control().seldom.receiver;
+        let own = receives(self.segment.member().stay());
+        let mut now = word.load(Ordering::SeqCst);
+        // A process that writes here all the time is not waited for.
+        for _ in 0..party::PARTIES {
+            let is_taken =
+                receiver_of(now).is_some_and(|stay| party::is_alive(self.segment.parties(), stay));
+            if is_taken {
+                break;
+            }
+            match word.compare_exchange(now, own, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(_) => return Ok(()),
+                Err(other) => now = other,
+            }
+        }
+        Err(AttachError::HasReceiver)
+    }
+}
+
+/// The control of a segment that is large enough for one.
+fn control(segment: &Segment) -> &Control {
+    // SAFETY: `place` sees that it lies in the segment; zeroes and any other bytes are a control, and all access to it is atomic.
+    unsafe { segment.place::<Control>(0).as_ref() }
+}
+
+impl Ring for Shared {
+    #[inline]
+    fn control(&self) -> &Control {
+        // SAFETY: the control lies right before the slots, in the same segment, and all access to it is atomic.
+        unsafe { self.slots.sub(CONTROL).cast::<Control>().as_ref() }
+    }
+
+    #[inline]
+    fn track(&self) -> Track {
+        self.track
+    }
+
+    #[inline]
+    fn state(&self, index: usize) -> &AtomicU64 {
+        // SAFETY: a slot begins with its state, aligned to a cache line, and all access to it is atomic.
+        unsafe { self.slot(index).cast::<AtomicU64>().as_ref() }
+    }
+
+    fn is_alive(&self, claimant: Claimant) -> bool {
+        let party = self.segment.parties().get(claimant.place as usize);
+        let life = party.and_then(|party| party.look());
+        life.is_some_and(|(_, count)| count % (1 << COUNT_BITS) == claimant.count)
+    }
+
+    #[inline]
+    fn has_receiver(&self) -> bool {
+        match self.control().seldom.receiver.load(Ordering::SeqCst) {
+            NO_RECEIVER => false,
+            ON_ITS_WAY => true,
+            word => {
+                receiver_of(word).is_some_and(|stay| party::is_alive(self.segment.parties(), stay))
+            }
+        }
+    }
+
+    fn has_senders(&self) -> bool {
+        party::has_any(self.segment.parties(), Ends::Senders)
+    }
+}
+
+/// The moment that lies so far ahead; none if the clock does not reach it.
+pub(crate) fn after(timeout: Duration) -> Option<Instant> {
+    Instant::now().checked_add(timeout)
+}
+
+/// Memory with two ends in this process.
+pub(crate) fn ends(shared: Arc<Shared>) -> (SendingEnd, ReceivingEnd) {
+    let own = receives(shared.segment.member().stay());
+    let receiver = &shared.control().seldom.receiver;
+    receiver.store(own, Ordering::SeqCst);
+    let cursor = Cursor {
+        head: shared.track.first(),
+        abandoned: 0,
+    };
+    (
+        SendingEnd::new(Arc::clone(&shared)),
+        ReceivingEnd::new(shared, cursor),
+    )
+}
+
+/// One that sends: counted among those of its party.
+#[derive(Debug)]
+pub(crate) struct SendingEnd {
+    shared: Arc<Shared>,
+    pub(crate) wait: Wait,
+}
+
+impl SendingEnd {
+    fn new(shared: Arc<Shared>) -> Self {
+        shared.segment.member().add(Ends::Senders);
+        SendingEnd {
+            shared,
+            wait: Wait::Adaptive,
+        }
+    }
+
+    pub(crate) fn attach(shared: Arc<Shared>) -> Self {
+        let end = SendingEnd::new(shared);
+        end.shared.ring_all();
+        end
+    }
+
+    #[inline]
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// Whether a process receives, or will soon.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.shared.is_corrupt() && self.shared.has_receiver()
+    }
+
+    /// A slot for a message, if one is free.
+    #[inline]
+    pub(crate) fn try_claim(&self) -> Result<Position, Refusal> {
+        if !self.is_open() {
+            return Err(Refusal::Closed);
+        }
+        let claim = self.shared.claim(self.shared.claimant);
+        claim.map_err(|refusal| self.refused(refusal))
+    }
+
+    /// A slot for a message, after waiting for one.
+    #[inline]
+    pub(crate) fn claim(&self, deadline: Option<Instant>) -> Result<Position, Refusal> {
+        match self.try_claim() {
+            Err(Refusal::Full) => self.wait_to_claim(deadline),
+            claim => claim,
+        }
+    }
+
+    #[cold]
+    fn wait_to_claim(&self, deadline: Option<Instant>) -> Result<Position, Refusal> {
+        let shared = &*self.shared;
+        let lives = || shared.lives();
+        let claim = shared.wait_to_claim(shared.claimant, self.wait, deadline, lives);
+        claim.map_err(|refusal| self.refused(refusal))
+    }
+
+    fn refused(&self, refusal: Refusal) -> Refusal {
+        if refusal == Refusal::Corrupt {
+            self.shared.set_corrupt();
+        }
+        refusal
+    }
+
+    /// The message of a claimed slot is written, or there will be none; whether it went that way.
+    #[inline]
+    pub(crate) fn publish(&self, position: Position, has_message: bool) -> bool {
+        let shared = &*self.shared;
+        let is_done = shared.publish(position, shared.claimant, has_message);
+        if !is_done {
+            shared.set_corrupt();
+        }
+        is_done
+    }
+
+    /// Messages were published: wakes the receiver if it sleeps.
+    #[inline]
+    pub(crate) fn ring(&self) {
+        self.shared.control().receiver.ring();
+    }
+}
+
+impl Clone for SendingEnd {
+    fn clone(&self) -> Self {
+        let mut end = SendingEnd::new(Arc::clone(&self.shared));
+        end.wait = self.wait;
+        end
+    }
+}
+
+impl Drop for SendingEnd {
+    fn drop(&mut self) {
+        self.shared.segment.member().remove(Ends::Senders);
+        self.ring();
+    }
+}
+
+/// The one that receives.
+#[derive(Debug)]
+pub(crate) struct ReceivingEnd {
+    shared: Arc<Shared>,
+    head: Cell<Position>,
+    abandoned: Cell<u64>,
+    pub(crate) wait: Wait,
+    /// What stands for the receiver when this end is gone.
+    leaves: u64,
+}
+
+impl ReceivingEnd {
+    fn new(shared: Arc<Shared>, cursor: Cursor) -> Self {
+        shared.segment.member().add(Ends::Receivers);
+        ReceivingEnd {
+            shared,
+            head: Cell::new(cursor.head),
+            abandoned: Cell::new(cursor.abandoned),
+            wait: Wait::Adaptive,
+            leaves: NO_RECEIVER,
+        }
+    }
+
+    pub(crate) fn attach(shared: Arc<Shared>) -> Result<Self, AttachError> {
+        shared.occupy()?;
+        let cursor = Cursor {
+            head: shared.track.first(),
+            abandoned: 0,
+        };
+        // From here on it is given up in order.
+        let end = ReceivingEnd::new(shared, cursor);
+        let head = end.shared.head_of_another().ok_or(AttachError::NotOurs)?;
+        end.head.set(head);
+        end.shared.ring_all();
+        Ok(end)
+    }
+
+    /// Gives this end up for another process, which may take its time.
+    pub(crate) fn hand_over(mut self) -> io::Result<OwnedFd> {
+        let memory = self.shared.memory().try_clone_to_owned()?;
+        self.leaves = ON_ITS_WAY;
+        Ok(memory)
+    }
+
+    #[inline]
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    pub(crate) fn abandoned(&self) -> u64 {
+        self.abandoned.get()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.shared.len_from(self.head.get()) as usize
+    }
+
+    /// Uses the cursor. Not while user code runs: that may use this end, too.
+    #[inline]
+    fn with_cursor<R>(
+        &self,
+        take: impl FnOnce(&mut Cursor) -> Result<R, Nothing>,
+    ) -> Result<R, Nothing> {
+        if self.shared.is_corrupt() {
+            return Err(Nothing::Corrupt);
+        }
+        let mut cursor = Cursor {
+            head: self.head.get(),
+            abandoned: self.abandoned.get(),
+        };
+        let taken = take(&mut cursor);
+        self.head.set(cursor.head);
+        self.abandoned.set(cursor.abandoned);
+        if matches!(taken, Err(Nothing::Corrupt)) {
+            self.shared.set_corrupt();
+        }
+        taken
+    }
+
+    /// The next message, if it is there, and no word on whether there will be more.
+    #[inline]
+    pub(crate) fn take_there(&self) -> Result<Position, Nothing> {
+        self.with_cursor(|cursor| self.shared.take(cursor))
+    }
+
+    /// The next message, if it is there.
+    #[inline]
+    pub(crate) fn try_take(&self) -> Result<Position, Nothing> {
+        match self.take_there() {
+            Err(Nothing::Empty) => self.with_cursor(|cursor| self.shared.take_or_end(cursor)),
+            taken => taken,
+        }
+    }
+
+    /// The next message, after waiting for it.
+    #[inline]
+    pub(crate) fn take(&self, deadline: Option<Instant>) -> Result<Position, Nothing> {
+        match self.take_there() {
+            Err(Nothing::Empty) => self.wait_to_take(deadline),
+            taken => taken,
+        }
+    }
+
+    #[cold]
+    fn wait_to_take(&self, deadline: Option<Instant>) -> Result<Position, Nothing> {
+        let shared = &*self.shared;
+        let lives = || shared.lives();
+        self.with_cursor(|cursor| shared.wait_to_take(cursor, self.wait, deadline, lives))
+    }
+
+    /// The message was read.
+    #[inline]
+    pub(crate) fn free(&self, position: Position) {
+        self.shared.free(position);
+    }
+
+    /// The message was read, as one of several.
+    #[inline]
+    pub(crate) fn free_one_of_several(&self, position: Position) {
+        self.shared.free_one_of_several(position);
+    }
+
+    /// Several were read.
+    pub(crate) fn freed_several(&self) {
+        self.shared.freed_several();
+    }
+}
+
+impl Drop for ReceivingEnd {
+    fn drop(&mut self) {
+        let member = self.shared.segment.member();
+        let own = receives(member.stay());
+        let receiver = &self.shared.control().seldom.receiver;
+        let ordering = Ordering::SeqCst;
+        let _ = receiver.compare_exchange(own, self.leaves, ordering, ordering);
+        member.remove(Ends::Receivers);
+        self.shared.control().senders.ring();
+    }
+}
+
+const _: () = assert!(MOST_SLOTS.checked_mul(LINE as u64).is_some() && LARGEST > CONTROL);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_message_shares_its_line_with_its_state() {
+        let track = Track::new(10).unwrap();
+        for (message, stride) in [(0, 64), (16, 64), (56, 64), (57, 128), (1024, 1088)] {
+            assert_eq!(layout(track, message), Some((stride, 512 + 10 * stride)));
+        }
+        assert_eq!(layout(track, usize::MAX), None);
+        assert_eq!(layout(track, usize::MAX / 10), None);
+    }
+
+    #[test]
+    fn ends_are_small() {
+        assert_eq!(
+            (size_of::<SendingEnd>(), size_of::<ReceivingEnd>()),
+            (16, 40)
+        );
+    }
+
+    #[test]
+    fn a_word_is_a_receiver_only_as_it_was_written() {
+        let stay = Stay {
+            place: 63,
+            count: u32::MAX,
+        };
+        assert_eq!(receiver_of(receives(stay)), Some(stay));
+        for word in [
+            NO_RECEIVER,
+            ON_ITS_WAY,
+            3,
+            1 << 16 | RECEIVES,
+            1 << 3 | RECEIVES,
+        ] {
+            assert_eq!(receiver_of(word), None);
+        }
+    }
+
+    #[test]
+    fn more_than_can_be_is_refused_before_there_is_memory() {
+        let shape = || Shape::of::<u8>(0);
+        for (capacity, largest) in [
+            (usize::MAX, 1),
+            (1 << 33, 1),
+            (1 << 32, 1 << 20),
+            (1, usize::MAX),
+        ] {
+            let refused = Shared::create(shape(), capacity, 0, largest);
+            assert!(matches!(refused, Err(CreateError::TooLarge { .. })));
+        }
+        assert_eq!(Shared::create(shape(), 0, 0, 1).unwrap().capacity(), 1);
+    }
+}

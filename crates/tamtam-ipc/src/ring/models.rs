@@ -1,0 +1,257 @@
+//! Models of the ring: every interleaving of a few threads, each of which stands for a process.
+
+use super::*;
+
+use tamtam_wait::seam::atomic::AtomicU32;
+use tamtam_wait::seam::{Arc, UnsafeCell, thread};
+
+const SENDER: Claimant = Claimant { place: 1, count: 0 };
+const OTHER: Claimant = Claimant { place: 2, count: 0 };
+
+/// A ring whose messages loom sees each access of.
+struct Model {
+    control: Control,
+    track: Track,
+    states: Vec<AtomicU64>,
+    messages: Vec<UnsafeCell<u64>>,
+    senders: AtomicU32,
+    receivers: AtomicU32,
+    /// The party that is dead.
+    dead: Option<Claimant>,
+}
+
+// SAFETY: the states say which side each message belongs to, as the models show.
+unsafe impl Send for Model {}
+// SAFETY: the states say which side each message belongs to, as the models show.
+unsafe impl Sync for Model {}
+
+impl Ring for Model {
+    fn control(&self) -> &Control {
+        &self.control
+    }
+
+    fn track(&self) -> Track {
+        self.track
+    }
+
+    fn state(&self, index: usize) -> &AtomicU64 {
+        &self.states[index]
+    }
+
+    fn is_alive(&self, claimant: Claimant) -> bool {
+        self.dead != Some(claimant)
+    }
+
+    fn has_receiver(&self) -> bool {
+        self.receivers.load(Ordering::SeqCst) > 0
+    }
+
+    fn has_senders(&self) -> bool {
+        self.senders.load(Ordering::SeqCst) > 0
+    }
+}
+
+impl Model {
+    fn new(slots: usize, senders: u32, dead: Option<Claimant>) -> Arc<Self> {
+        let track = Track::new(slots as u64).unwrap();
+        let model = Model {
+            control: Control::new(track),
+            track,
+            states: (0..slots).map(|_| AtomicU64::new(0)).collect(),
+            messages: (0..slots).map(|_| UnsafeCell::new(0)).collect(),
+            senders: AtomicU32::new(senders),
+            receivers: AtomicU32::new(1),
+            dead,
+        };
+        model.prepare();
+        Arc::new(model)
+    }
+
+    fn claim_place(&self, by: Claimant) -> Result<Position, Refusal> {
+        self.wait_to_claim(by, Wait::Park, None, std::iter::empty)
+    }
+
+    fn write(&self, position: Position, by: Claimant, message: u64) {
+        let index = self.track.index(position).unwrap();
+        // SAFETY: the slot is claimed, so it is this sender's.
+        self.messages[index].with_mut(|it| unsafe { *it = message });
+        assert!(self.publish(position, by, true));
+    }
+
+    fn send(&self, by: Claimant, message: u64) -> Result<(), Refusal> {
+        let position = self.claim_place(by)?;
+        self.write(position, by, message);
+        self.control.receiver.ring();
+        Ok(())
+    }
+
+    fn read(&self, position: Position) -> u64 {
+        let index = self.track.index(position).unwrap();
+        // SAFETY: the slot is full, so it is the receiver's.
+        self.messages[index].with(|it| unsafe { *it })
+    }
+
+    fn receive(&self, cursor: &mut Cursor) -> Result<u64, Nothing> {
+        let position = self.wait_to_take(cursor, Wait::Park, None, std::iter::empty)?;
+        let message = self.read(position);
+        self.free(position);
+        Ok(message)
+    }
+
+    fn sender_ends(&self) {
+        self.senders.fetch_sub(1, Ordering::SeqCst);
+        self.control.receiver.ring();
+    }
+
+    fn cursor(&self) -> Cursor {
+        Cursor {
+            head: self.track.first(),
+            abandoned: 0,
+        }
+    }
+}
+
+fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut bounded = loom::model::Builder::new();
+    bounded.preemption_bound = Some(preemptions);
+    bounded.check(model);
+}
+
+/// Each message comes once, those of one sender in order, and the end comes behind all of them. Two slots make senders wait for room.
+#[test]
+fn loom_two_senders_and_the_end() {
+    check(2, || {
+        let model = Model::new(2, 2, None);
+        let senders = [(SENDER, 10), (OTHER, 20)].map(|(by, first)| {
+            let model = Arc::clone(&model);
+            thread::spawn(move || {
+                model.send(by, first).unwrap();
+                model.send(by, first + 1).unwrap();
+                model.sender_ends();
+            })
+        });
+        let mut cursor = model.cursor();
+        let mut seen = [10, 20];
+        for _ in 0..4 {
+            let message = model.receive(&mut cursor).unwrap();
+            let of_sender = &mut seen[usize::from(message >= 20)];
+            assert_eq!(message, *of_sender);
+            *of_sender += 1;
+        }
+        assert_eq!(model.receive(&mut cursor), Err(Nothing::Closed));
+        senders.into_iter().for_each(|it| it.join().unwrap());
+    });
+}
+
+/// A sender that was killed between its claim and its message is passed over, and a sender that waits for that slot goes on.
+#[test]
+fn loom_a_claim_of_the_dead_is_passed_over() {
+    check(3, || {
+        let model = Model::new(1, 1, Some(OTHER));
+        // It had claimed a slot, and had not even moved the tail on.
+        let claim = claimed(model.track.first(), OTHER);
+        model.states[0].store(claim, Ordering::SeqCst);
+        let sender = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || {
+                model.send(SENDER, 1).unwrap();
+                model.send(SENDER, 2).unwrap();
+                model.sender_ends();
+            })
+        };
+        let mut cursor = model.cursor();
+        assert_eq!(model.receive(&mut cursor), Ok(1));
+        assert_eq!(cursor.abandoned, 1);
+        assert_eq!(model.receive(&mut cursor), Ok(2));
+        assert_eq!(model.receive(&mut cursor), Err(Nothing::Closed));
+        sender.join().unwrap();
+    });
+}
+
+/// A sender that waits for room does not sleep past a batch that was received, whose slots are freed by plain stores.
+#[test]
+fn loom_a_batch_makes_room() {
+    check(3, || {
+        let model = Model::new(2, 1, None);
+        model.send(SENDER, 1).unwrap();
+        model.send(SENDER, 2).unwrap();
+        let sender = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || {
+                model.send(SENDER, 3).unwrap();
+                model.send(SENDER, 4).unwrap();
+            })
+        };
+        let mut cursor = model.cursor();
+        for message in 1..=2 {
+            let position = model.take(&mut cursor).unwrap();
+            assert_eq!(model.read(position), message);
+            model.free_one_of_several(position);
+        }
+        model.freed_several();
+        assert_eq!(model.receive(&mut cursor), Ok(3));
+        assert_eq!(model.receive(&mut cursor), Ok(4));
+        sender.join().unwrap();
+    });
+}
+
+/// A batch of messages rings once, and the receiver does not sleep past it.
+#[test]
+fn loom_a_batch_of_messages_rings_once() {
+    check(3, || {
+        let model = Model::new(2, 1, None);
+        let sender = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || {
+                for message in 1..=2 {
+                    let position = model.claim(SENDER).unwrap();
+                    model.write(position, SENDER, message);
+                }
+                model.control.receiver.ring();
+            })
+        };
+        let mut cursor = model.cursor();
+        assert_eq!(model.receive(&mut cursor), Ok(1));
+        assert_eq!(model.receive(&mut cursor), Ok(2));
+        sender.join().unwrap();
+    });
+}
+
+/// A sender that waits for room when the receiver ends is told so.
+#[test]
+fn loom_the_receivers_end_wakes_a_sender() {
+    check(3, || {
+        let model = Model::new(1, 1, None);
+        model.send(SENDER, 1).unwrap();
+        let sender = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || assert_eq!(model.send(SENDER, 2), Err(Refusal::Closed)))
+        };
+        model.receivers.fetch_sub(1, Ordering::SeqCst);
+        model.control.senders.ring();
+        sender.join().unwrap();
+    });
+}
+
+/// A loan that is given back holds up neither side.
+#[test]
+fn loom_a_slot_without_a_message_is_passed_over() {
+    check(3, || {
+        let model = Model::new(1, 1, None);
+        let sender = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || {
+                let position = model.claim_place(SENDER).unwrap();
+                assert!(model.publish(position, SENDER, false));
+                model.control.receiver.ring();
+                model.send(SENDER, 2).unwrap();
+                model.sender_ends();
+            })
+        };
+        let mut cursor = model.cursor();
+        assert_eq!(model.receive(&mut cursor), Ok(2));
+        assert_eq!(model.receive(&mut cursor), Err(Nothing::Closed));
+        assert_eq!(cursor.abandoned, 0);
+        sender.join().unwrap();
+    });
+}
