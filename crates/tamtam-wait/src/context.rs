@@ -465,6 +465,8 @@ mod tests {
                     assert_eq!(again(context), None);
                 }
                 assert_eq!(context.outcome(), Some(outcome));
+                let shown = format!("Context {{ outcome: {:?} }}", Some(outcome));
+                assert_eq!(format!("{context:?}"), shown);
                 assert_eq!(context.park(None), outcome);
                 context.reset();
                 assert_eq!(context.outcome(), None);

@@ -98,6 +98,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_inside_is_not_shown() {
+        assert_eq!(format!("{:?}", Inline::<8>::new()), "Inline(..)");
+        let token = crate::Token::default();
+        assert_eq!(format!("{token:?}"), "Token(..)");
+    }
+
+    #[test]
     fn what_fits_into_the_words_needs_no_box() {
         #[repr(align(16))]
         struct Aligned;

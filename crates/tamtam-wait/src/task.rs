@@ -289,8 +289,12 @@ mod tests {
     use super::*;
     use crate::WaitList;
 
+    /// More attempts than a wait in these tests makes in one poll; one that never comes to rest makes them all.
+    const ATTEMPTS_OF_A_POLL: usize = 100;
+
     /// Things to take, in the place for one or always in the list.
     struct Things {
+        attempts: Cell<usize>,
         left: Cell<usize>,
         list: WaitList,
         has_place_for_one: bool,
@@ -301,6 +305,7 @@ mod tests {
     impl Things {
         fn new(has_place_for_one: bool) -> Self {
             Things {
+                attempts: Cell::new(0),
                 left: Cell::new(0),
                 list: WaitList::new(),
                 has_place_for_one,
@@ -322,6 +327,11 @@ mod tests {
 
     impl Source for Things {
         fn try_begin(&self, _: &mut Token) -> bool {
+            self.attempts.set(self.attempts.get() + 1);
+            assert!(
+                self.attempts.get() <= ATTEMPTS_OF_A_POLL,
+                "neither waits nor begins"
+            );
             let left = self.left.get().checked_sub(1);
             left.inspect(|left| self.left.set(*left)).is_some()
         }
@@ -367,6 +377,7 @@ mod tests {
     }
 
     fn poll(wait: &mut TaskWait, things: &Things, deadline: Option<Instant>) -> Poll<Polled> {
+        things.attempts.set(0);
         wait.poll(things, &mut Token::default(), Waker::noop(), deadline)
     }
 
@@ -409,6 +420,7 @@ mod tests {
             for _ in 0..3 {
                 assert_eq!(poll(&mut wait, &things, deadline), Poll::Pending);
                 assert!(wait.is_listed() && things.is_waited_for());
+                assert_eq!(format!("{wait:?}"), "TaskWait { listed: true }");
             }
             things.bring();
             assert!(!things.is_waited_for());

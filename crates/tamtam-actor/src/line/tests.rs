@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use crate::{Actor, Budget, Context, Frame, Overflow, Quit, Reply, Restart, Worker};
 
@@ -25,43 +27,60 @@ impl Actor for Sum {
     }
 }
 
+/// Runs `test` on a thread of its own and fails, instead of hanging, when it does not come to its end.
+fn within_limit(test: impl FnOnce() + Send + 'static) {
+    let (told, done) = mpsc::channel();
+    thread::spawn(move || {
+        test();
+        told.send(()).unwrap();
+    });
+    // Miri is slower by orders of magnitude.
+    let limit = Duration::from_secs(if cfg!(miri) { 2_400 } else { 120 });
+    done.recv_timeout(limit)
+        .expect("the test panicked, or waits for ever");
+}
+
 #[test]
 fn a_worker_takes_from_two_threads_and_drains() {
-    let worker = Worker::new();
-    let sum = worker.spawn_with(|_| Sum(Rc::default()));
-    let others = [1, 2].map(|number| {
-        let sum = sum.clone();
-        thread::spawn(move || (0..3).for_each(|_| sum.tell(Job::Add(number)).unwrap()))
+    within_limit(|| {
+        let worker = Worker::new();
+        let sum = worker.spawn_with(|_| Sum(Rc::default()));
+        let others = [1, 2].map(|number| {
+            let sum = sum.clone();
+            thread::spawn(move || (0..3).for_each(|_| sum.tell(Job::Add(number)).unwrap()))
+        });
+        for other in others {
+            other.join().unwrap();
+        }
+        assert_eq!(sum.ask(Job::Read), Ok(9));
+        sum.tell(Job::Add(1)).unwrap();
+        worker.quit(Quit::Drain);
+        worker.join();
+        assert_eq!((sum.is_stopped(), sum.lost()), (true, 0));
     });
-    for other in others {
-        other.join().unwrap();
-    }
-    assert_eq!(sum.ask(Job::Read), Ok(9));
-    sum.tell(Job::Add(1)).unwrap();
-    worker.quit(Quit::Drain);
-    worker.join();
-    assert_eq!((sum.is_stopped(), sum.lost()), (true, 0));
 }
 
 #[test]
 fn a_frame_pumps_and_ends_beside_senders() {
-    let mut frame = Frame::new();
-    let total = Rc::new(Cell::new(0));
-    let sum = frame.spawn(Sum(Rc::clone(&total)));
-    let (spawner, handle) = (frame.spawner(), frame.handle());
-    let sender = {
-        let sum = sum.clone();
-        thread::spawn(move || (0..4).filter(|_| sum.tell(Job::Add(1)).is_ok()).count())
-    };
-    frame.pump(Budget::messages(2));
-    drop(frame);
-    let accepted = sender.join().unwrap();
-    assert_eq!(u64::from(total.get()) + sum.lost(), accepted as u64);
-    // Whoever comes late, on whichever thread, is dropped there.
-    let other = thread::spawn(move || handle.spawn_fn(|(): (), _| {}).is_stopped());
-    let late = spawner.spawn(Sum(Rc::clone(&total)));
-    assert!(late.is_stopped() && other.join().unwrap());
-    assert_eq!(Rc::strong_count(&total), 1);
+    within_limit(|| {
+        let mut frame = Frame::new();
+        let total = Rc::new(Cell::new(0));
+        let sum = frame.spawn(Sum(Rc::clone(&total)));
+        let (spawner, handle) = (frame.spawner(), frame.handle());
+        let sender = {
+            let sum = sum.clone();
+            thread::spawn(move || (0..4).filter(|_| sum.tell(Job::Add(1)).is_ok()).count())
+        };
+        frame.pump(Budget::messages(2));
+        drop(frame);
+        let accepted = sender.join().unwrap();
+        assert_eq!(u64::from(total.get()) + sum.lost(), accepted as u64);
+        // Whoever comes late, on whichever thread, is dropped there.
+        let other = thread::spawn(move || handle.spawn_fn(|(): (), _| {}).is_stopped());
+        let late = spawner.spawn(Sum(Rc::clone(&total)));
+        assert!(late.is_stopped() && other.join().unwrap());
+        assert_eq!(Rc::strong_count(&total), 1);
+    });
 }
 
 /// Holds for an answer, floods somebody, panics: what parks an actor, and what gives it another turn.
@@ -98,23 +117,24 @@ impl Actor for Busy {
 
 #[test]
 fn an_actor_holds_is_muted_is_begun_again_and_finishes() {
-    let (worker, other) = (Worker::new(), Worker::new());
-    let sum = other
-        .spawner()
-        .limited(2, Overflow::Wait)
-        .spawn_with(|_| Sum(Rc::default()));
-    let restart =
-        Restart::on_panic().backoff(std::time::Duration::ZERO, 1.0, std::time::Duration::ZERO);
-    let busy = {
-        let sum = sum.clone();
-        let spawner = worker.spawner().restart(restart);
-        spawner.spawn_with(move |_| Busy { sum: sum.clone() })
-    };
-    busy.tell(Order::Flood(6)).unwrap();
-    busy.tell(Order::Panic).unwrap();
-    assert_eq!(busy.ask(Order::Hold), Ok(12));
-    let end = busy.end();
-    busy.finish();
-    end.wait();
-    assert_eq!((busy.lost(), sum.lost()), (1, 0));
+    within_limit(|| {
+        let (worker, other) = (Worker::new(), Worker::new());
+        let sum = other
+            .spawner()
+            .limited(2, Overflow::Wait)
+            .spawn_with(|_| Sum(Rc::default()));
+        let restart = Restart::on_panic().backoff(Duration::ZERO, 1.0, Duration::ZERO);
+        let busy = {
+            let sum = sum.clone();
+            let spawner = worker.spawner().restart(restart);
+            spawner.spawn_with(move |_| Busy { sum: sum.clone() })
+        };
+        busy.tell(Order::Flood(6)).unwrap();
+        busy.tell(Order::Panic).unwrap();
+        assert_eq!(busy.ask(Order::Hold), Ok(12));
+        let end = busy.end();
+        busy.finish();
+        end.wait();
+        assert_eq!((busy.lost(), sum.lost()), (1, 0));
+    });
 }

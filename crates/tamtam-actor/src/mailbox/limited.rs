@@ -659,6 +659,21 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(20);
 
+    /// So many messages are for the turn that begins: a place that is kept is none of them.
+    #[test]
+    fn the_messages_are_counted_and_not_the_places_that_are_kept() {
+        let limited = Limited::new(4, Overflow::Wait, Labels::default());
+        assert_eq!(limited.len(), 0);
+        assert!(matches!(limited.reserve(), Reserved::Place));
+        for number in 1..=3 {
+            assert!(matches!(limited.push(number), Pushed::In(_)));
+            assert_eq!(limited.len(), number);
+        }
+        assert_eq!((limited.pop(), limited.len()), (Some(1), 2));
+        limited.release();
+        assert_eq!(limited.len(), 2);
+    }
+
     #[test]
     fn a_place_that_is_given_back_wakes_a_sender() {
         let limited = Arc::new(Limited::new(1, Overflow::Wait, Labels::default()));

@@ -221,8 +221,8 @@ impl<T: Clone> Wheel<T> {
         let shift = level as u32 * BITS;
         // The digits above this level's are those of now.
         let above = match self.now.checked_shr(shift + BITS) {
-            Some(above) if above != 0 => above << (shift + BITS),
-            _ => 0,
+            Some(above) => above << (shift + BITS),
+            None => 0,
         };
         let start = above | u64::from(slot) << shift;
         Some((level, slot as usize, start.max(self.now)))

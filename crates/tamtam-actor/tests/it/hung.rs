@@ -1210,7 +1210,11 @@ fn replacements_beside_senders_lose_what_was_at_hand_and_nothing_else() {
                 })
                 .collect();
             let mut replaced = 0_u64;
-            while senders.iter().any(|sender| !sender.is_finished()) {
+            // On a loaded machine the senders may be done before this thread has its first turn.
+            let is_at_work = || notes.lock().unwrap().len() < (SENDERS * EACH) as usize;
+            while senders.iter().any(|sender| !sender.is_finished())
+                || (replaced == 0 && is_at_work())
+            {
                 replaced += u64::from(actor.replace());
                 thread::yield_now();
             }

@@ -106,6 +106,8 @@ pub(crate) fn within_limit(test: impl FnOnce() + Send + 'static) {
 
 /// As [`within_limit`], with a limit of one's own.
 pub(crate) fn within(limit: Duration, test: impl FnOnce() + Send + 'static) {
+    // Miri is slower by orders of magnitude.
+    let limit = if cfg!(miri) { 20 * limit } else { limit };
     let (done, finished) = mpsc::channel();
     let worker = thread::Builder::new()
         .name(thread::current().name().unwrap_or("test").to_owned())

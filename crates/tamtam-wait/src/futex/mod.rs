@@ -376,6 +376,13 @@ mod tests {
     }
 
     #[test]
+    fn a_futex_shows_its_value_and_a_timeout_says_what_passed() {
+        assert_eq!(format!("{:?}", Futex::new(7)), "Futex(7)");
+        let said = "the deadline passed before the wait was over";
+        assert_eq!(TimedOut.to_string(), said);
+    }
+
+    #[test]
     fn a_futex_is_four_bytes() {
         assert_eq!(size_of::<Futex>(), 4);
     }

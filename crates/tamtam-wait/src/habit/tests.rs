@@ -21,6 +21,22 @@ fn a_lesson_survives_its_packing() {
 }
 
 #[test]
+fn what_was_learned_and_where_a_wait_stands_is_shown() {
+    let habit = Habit {
+        word: AtomicU32::new(0),
+        peer: AtomicU32::new(0),
+    };
+    let shown = format!("{habit:?}");
+    assert_eq!(
+        shown,
+        "Habit { budget_ns: 0, peer_on_this_core: false, skips: 0 }"
+    );
+    let patience = habit.begin(Wait::Park, None);
+    let shown = format!("{patience:?}");
+    assert_eq!(shown, "Patience { wait: Park, stage: Free, looks: 0, .. }");
+}
+
+#[test]
 fn waits_in_vain_shrink_the_budget_to_nothing() {
     let habit = Habit::new();
     // A wait whose last offer of the core was taken by somebody teaches nothing, so on a busy

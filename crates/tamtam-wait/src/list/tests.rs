@@ -32,6 +32,22 @@ fn a_packet_stays_for_its_owner_when_the_wait_was_decided_elsewhere() {
     });
 }
 
+#[test]
+fn a_list_shows_whether_tasks_wait_and_an_entry_for_what() {
+    let list = WaitList::new();
+    let shown = format!("{list:?}");
+    let beginning = "WaitList { lone_task: false, pending: 0, habit: Habit { ";
+    assert!(shown.starts_with(beginning), "{shown}");
+    assert!(list.list_alone(Waker::noop()).is_some());
+    assert!(format!("{list:?}").contains("lone_task: true"));
+
+    let entry = Entry::new(SECOND, &Context::for_task(Waker::noop()));
+    let shown = format!("{entry:?}");
+    let expected =
+        format!("Entry {{ operation: {SECOND:?}, context: Context {{ outcome: None }}, .. }}");
+    assert_eq!(shown, expected);
+}
+
 const FIRST: Operation = Operation::new(0);
 const SECOND: Operation = Operation::new(1);
 

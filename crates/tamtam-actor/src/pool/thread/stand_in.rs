@@ -336,3 +336,53 @@ impl Blocking for PoolThreads {
         Ok(())
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use crate::pool::{Pool, Threads};
+    use crate::{Address, Reply};
+
+    /// An actor that asks the next one, and that one the next.
+    fn chain(pool: &Pool, length: usize) -> Address<Reply<usize>> {
+        let mut chain = pool.spawn_fn(|reply: Reply<usize>, _| reply.send(0));
+        for _ in 0..length {
+            let next = chain;
+            chain = pool.spawn_fn(move |reply: Reply<usize>, _| {
+                reply.send(next.ask(|reply| reply).unwrap() + 1);
+            });
+        }
+        chain
+    }
+
+    /// Otherwise the pool would take more and more of its threads for gone, and start others in their place.
+    #[test]
+    #[cfg_attr(miri, ignore = "starts many threads")]
+    fn a_stand_in_that_has_resigned_is_counted_until_it_ends() {
+        let pool = Pool::with_threads(1);
+        let Threads::Own(shared) = &pool.threads else {
+            unreachable!("the pool has threads of its own")
+        };
+        let chain = chain(&pool, 20);
+        let (mut most_alive, mut alive) = (0, 0);
+        // Until fewer are there than before; on a loaded machine each is called again before it has gone.
+        for _ in 0..50 {
+            assert_eq!(chain.ask(|reply| reply), Ok(20));
+            most_alive = most_alive.max(alive);
+            alive = shared.people.lock().alive;
+            if alive < most_alive {
+                break;
+            }
+        }
+        let deadline = Instant::now() + Duration::from_secs(60);
+        // Those that are about to end do so without anything else to do.
+        while shared.people.lock().resigned != 0 {
+            assert!(
+                Instant::now() < deadline,
+                "those that have ended are counted still"
+            );
+            std::thread::yield_now();
+        }
+    }
+}

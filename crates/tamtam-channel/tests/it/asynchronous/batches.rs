@@ -3,7 +3,7 @@
 use tamtam_channel::{Builder, Overflow, ReserveTimeoutError, bounded, unbounded};
 
 use crate::asynchronous::hand::{Hand, wakes};
-use crate::support::{Flavour, ms};
+use crate::support::{Flavour, ms, within_limit};
 
 #[test]
 fn a_batch_wakes_a_task_that_waits_alone() {
@@ -241,45 +241,47 @@ fn a_task_receives_many_and_a_cancelled_one_takes_none() {
 
 #[test]
 fn a_task_receives_many_from_lanes() {
-    use tamtam_channel::{mpsc, spsc};
+    within_limit(|| {
+        use tamtam_channel::{mpsc, spsc};
 
-    let hand = Hand::new();
-    let (sender, mut receiver) = spsc::bounded(8);
-    let mut buffer = Vec::new();
-    let mut future = receiver.recv_many_async(&mut buffer, 3);
-    hand.pends(&mut future);
-    sender.send_many(0..5).unwrap();
-    drop(future);
-    assert_eq!(
-        hand.ready(&mut receiver.recv_many_async(&mut buffer, 3)),
-        Ok(3)
-    );
-    assert_eq!(
-        hand.ready(&mut receiver.recv_many_async(&mut buffer, 3)),
-        Ok(2)
-    );
-    assert_eq!(buffer, [0, 1, 2, 3, 4]);
-    drop(sender);
-    assert!(
-        hand.ready(&mut receiver.recv_many_async(&mut buffer, 3))
-            .is_err()
-    );
+        let hand = Hand::new();
+        let (sender, mut receiver) = spsc::bounded(8);
+        let mut buffer = Vec::new();
+        let mut future = receiver.recv_many_async(&mut buffer, 3);
+        hand.pends(&mut future);
+        sender.send_many(0..5).unwrap();
+        drop(future);
+        assert_eq!(
+            hand.ready(&mut receiver.recv_many_async(&mut buffer, 3)),
+            Ok(3)
+        );
+        assert_eq!(
+            hand.ready(&mut receiver.recv_many_async(&mut buffer, 3)),
+            Ok(2)
+        );
+        assert_eq!(buffer, [0, 1, 2, 3, 4]);
+        drop(sender);
+        assert!(
+            hand.ready(&mut receiver.recv_many_async(&mut buffer, 3))
+                .is_err()
+        );
 
-    let (sender, mut receiver) = mpsc::unbounded();
-    let other = sender.clone();
-    let mut buffer = Vec::new();
-    let mut future = receiver.recv_many_async(&mut buffer, 100);
-    hand.pends(&mut future);
-    sender.send(1).unwrap();
-    other.send(1).unwrap();
-    let mut taken = hand.ready(&mut future).unwrap();
-    drop(future);
-    while taken < 2 {
-        taken += hand
-            .ready(&mut receiver.recv_many_async(&mut buffer, 100))
-            .unwrap();
-    }
-    assert_eq!(buffer, [1, 1]);
-    let timed = receiver.recv_timeout_many_async(&mut buffer, 3, ms(1));
-    assert!(futures::executor::block_on(timed).unwrap_err().is_timeout());
+        let (sender, mut receiver) = mpsc::unbounded();
+        let other = sender.clone();
+        let mut buffer = Vec::new();
+        let mut future = receiver.recv_many_async(&mut buffer, 100);
+        hand.pends(&mut future);
+        sender.send(1).unwrap();
+        other.send(1).unwrap();
+        let mut taken = hand.ready(&mut future).unwrap();
+        drop(future);
+        while taken < 2 {
+            taken += hand
+                .ready(&mut receiver.recv_many_async(&mut buffer, 100))
+                .unwrap();
+        }
+        assert_eq!(buffer, [1, 1]);
+        let timed = receiver.recv_timeout_many_async(&mut buffer, 3, ms(1));
+        assert!(futures::executor::block_on(timed).unwrap_err().is_timeout());
+    });
 }

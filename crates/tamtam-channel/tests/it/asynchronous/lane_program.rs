@@ -14,7 +14,7 @@ use tamtam_channel::{TryRecvError, TryReserveError, TrySendError};
 
 use crate::asynchronous::hand::Hand;
 use crate::asynchronous::ledger::{Ledger, Message};
-use crate::support::Random;
+use crate::support::{Random, within_limit};
 
 /// Whether a sender can have another one beside it.
 trait Kind: Sized + 'static {
@@ -547,16 +547,21 @@ fn run<K: Kind>(
     world.ledger.borrow().check_fates();
 }
 
-fn programs<K: Kind>(name: &str, open: fn() -> (LaneSender<Message, K>, Receiver<Message>)) {
-    let (seeds, steps) = if cfg!(miri) { (6, 120) } else { (400, 300) };
-    let first = std::env::var("TAMTAM_SEED").map_or(0, |seed| seed.parse().unwrap());
-    for seed in first..first + seeds {
-        let program = std::panic::AssertUnwindSafe(|| run(seed, steps, open()));
-        if let Err(panic) = std::panic::catch_unwind(program) {
-            eprintln!("{name} with TAMTAM_SEED={seed}");
-            std::panic::resume_unwind(panic);
+fn programs<K: Kind>(
+    name: &'static str,
+    open: fn() -> (LaneSender<Message, K>, Receiver<Message>),
+) {
+    within_limit(move || {
+        let (seeds, steps) = if cfg!(miri) { (6, 120) } else { (400, 300) };
+        let first = std::env::var("TAMTAM_SEED").map_or(0, |seed| seed.parse().unwrap());
+        for seed in first..first + seeds {
+            let program = std::panic::AssertUnwindSafe(|| run(seed, steps, open()));
+            if let Err(panic) = std::panic::catch_unwind(program) {
+                eprintln!("{name} with TAMTAM_SEED={seed}");
+                std::panic::resume_unwind(panic);
+            }
         }
-    }
+    });
 }
 
 #[test]

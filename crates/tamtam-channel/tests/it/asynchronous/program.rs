@@ -10,7 +10,7 @@ use tamtam_channel::{Receiver, SendFuture, Sender};
 
 use crate::asynchronous::hand::Hand;
 use crate::asynchronous::ledger::{Ledger, Message};
-use crate::support::{Flavour, Random};
+use crate::support::{Flavour, Random, within_limit};
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
 
@@ -236,15 +236,17 @@ fn run(flavour: Flavour, seed: u64, steps: usize) {
 }
 
 fn programs(flavour: Flavour) {
-    let (seeds, steps) = if cfg!(miri) { (6, 120) } else { (400, 300) };
-    let first = std::env::var("TAMTAM_SEED").map_or(0, |seed| seed.parse().unwrap());
-    for seed in first..first + seeds {
-        let program = std::panic::AssertUnwindSafe(|| run(flavour, seed, steps));
-        if let Err(panic) = std::panic::catch_unwind(program) {
-            eprintln!("{flavour:?} with TAMTAM_SEED={seed}");
-            std::panic::resume_unwind(panic);
+    within_limit(move || {
+        let (seeds, steps) = if cfg!(miri) { (6, 120) } else { (400, 300) };
+        let first = std::env::var("TAMTAM_SEED").map_or(0, |seed| seed.parse().unwrap());
+        for seed in first..first + seeds {
+            let program = std::panic::AssertUnwindSafe(|| run(flavour, seed, steps));
+            if let Err(panic) = std::panic::catch_unwind(program) {
+                eprintln!("{flavour:?} with TAMTAM_SEED={seed}");
+                std::panic::resume_unwind(panic);
+            }
         }
-    }
+    });
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::task::Poll;
 use tamtam_channel::{ChangedFuture, Property};
 
 use crate::asynchronous::hand::Hand;
-use crate::support::Random;
+use crate::support::{Random, within_limit};
 
 /// A value that knows the version it is to have, and says when it goes.
 struct Value {
@@ -159,13 +159,15 @@ fn run(seed: u64, steps: usize) {
 
 #[test]
 fn a_property_tells_all_who_wait_and_keeps_no_value() {
-    let (seeds, steps) = if cfg!(miri) { (6, 120) } else { (400, 300) };
-    let first = std::env::var("TAMTAM_SEED").map_or(0, |seed| seed.parse().unwrap());
-    for seed in first..first + seeds {
-        let program = std::panic::AssertUnwindSafe(|| run(seed, steps));
-        if let Err(panic) = std::panic::catch_unwind(program) {
-            eprintln!("property with TAMTAM_SEED={seed}");
-            std::panic::resume_unwind(panic);
+    within_limit(move || {
+        let (seeds, steps) = if cfg!(miri) { (6, 120) } else { (400, 300) };
+        let first = std::env::var("TAMTAM_SEED").map_or(0, |seed| seed.parse().unwrap());
+        for seed in first..first + seeds {
+            let program = std::panic::AssertUnwindSafe(|| run(seed, steps));
+            if let Err(panic) = std::panic::catch_unwind(program) {
+                eprintln!("property with TAMTAM_SEED={seed}");
+                std::panic::resume_unwind(panic);
+            }
         }
-    }
+    });
 }

@@ -1,10 +1,13 @@
 //! Deadlines of tasks, which need no runtime's timer, and the thread that keeps them.
 
+use std::future::Future;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
-use tamtam_channel::{RecvTimeoutError, SendTimeoutError, after, bounded, unbounded};
+use tamtam_channel::{
+    Event, Latch, Property, RecvTimeoutError, SendTimeoutError, Slot, after, bounded, unbounded,
+};
 
 use crate::asynchronous::executor::{Executor, task};
 use crate::asynchronous::hand::{Hand, wakes};
@@ -256,4 +259,72 @@ fn deadlines_that_are_taken_back_cost_the_timer_nothing() {
         }
         assert_eq!(hand.wakes(), 2_000);
     });
+}
+
+/// Polls once what waits for long, gives it up, and looks whether it stands in a list or in the clock still.
+fn is_gone_without_a_trace<F: Future + Unpin>(what: &str, mut future: F) {
+    let hand = Hand::new();
+    hand.pends(&mut future);
+    assert!(hand.wakers_about() > 0, "{what}");
+    drop(future);
+    assert_eq!(hand.wakers_about(), 0, "{what} left its waker behind");
+}
+
+#[test]
+fn a_timed_wait_that_is_given_up_leaves_no_waker() {
+    for flavour in Flavour::ALL {
+        let (sender, receiver) = flavour.pair();
+        let name = |what: &str| format!("{what} of {flavour:?}");
+        is_gone_without_a_trace(&name("recv"), receiver.recv_timeout_async(LONG));
+        let mut buffer = Vec::new();
+        let many = receiver.recv_timeout_many_async(&mut buffer, 3, LONG);
+        is_gone_without_a_trace(&name("recv_many"), many);
+        if flavour.capacity().is_none() {
+            continue;
+        }
+        (0..flavour.room()).for_each(|number| sender.send(number).unwrap());
+        is_gone_without_a_trace(&name("send"), sender.send_timeout_async(7, LONG));
+        if !flavour.is_rendezvous() {
+            is_gone_without_a_trace(&name("reserve"), sender.reserve_timeout_async(LONG));
+        }
+    }
+
+    let (mut sender, mut receiver) = tamtam_channel::mpsc::bounded(1);
+    is_gone_without_a_trace("recv of lanes", receiver.recv_timeout_async(LONG));
+    let mut buffer = Vec::new();
+    let many = receiver.recv_timeout_many_async(&mut buffer, 3, LONG);
+    is_gone_without_a_trace("recv_many of lanes", many);
+    sender.send(1).unwrap();
+    is_gone_without_a_trace("send of a lane", sender.send_timeout_async(2, LONG));
+    is_gone_without_a_trace("reserve of a lane", sender.reserve_timeout_async(LONG));
+
+    let (sender, receiver) = tamtam_channel::broadcast::bounded(1);
+    is_gone_without_a_trace("recv of a broadcast", receiver.recv_timeout_async(LONG));
+    sender.send(1).unwrap();
+    let send = sender.send_timeout_async(2, LONG);
+    is_gone_without_a_trace("send of a broadcast", send);
+
+    let event = Event::manual();
+    is_gone_without_a_trace("wait for an event", event.wait_timeout_async(LONG));
+    let event = Event::auto();
+    is_gone_without_a_trace("wait for a turn", event.wait_timeout_async(LONG));
+    let latch = Latch::new(1);
+    is_gone_without_a_trace("wait for a latch", latch.wait_timeout_async(LONG));
+    let property = Property::new(1);
+    let changed = property.wait_changed_timeout_async(0, LONG);
+    is_gone_without_a_trace("wait for a change", changed);
+}
+
+/// The second in line stands in the list behind the place for one.
+#[test]
+fn a_taker_and_a_putter_that_give_up_leave_no_waker() {
+    let slot = Slot::new();
+    let (first, mut taker) = (Hand::new(), slot.take_async());
+    first.pends(&mut taker);
+    is_gone_without_a_trace("take", slot.take_async());
+    drop(taker);
+    slot.put(1);
+    let mut putter = slot.put_async(2);
+    first.pends(&mut putter);
+    is_gone_without_a_trace("put", slot.put_async(3));
 }

@@ -4,10 +4,12 @@ use std::cell::Cell;
 use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::MutexGuard;
+use std::time::Duration;
 
 use tamtam_channel::{
-    Event, Latch, PutFuture, RecvFuture, RecvStream, RecvTimeoutFuture, SendFuture, SendSink,
-    SendTimeoutFuture, Slot, TakeFuture, WaitFuture, WaitTimeoutFuture, bounded, unbounded,
+    Event, Latch, Property, PutFuture, RecvFuture, RecvStream, RecvTimeoutFuture, SendFuture,
+    SendSink, SendTimeoutFuture, Slot, TakeFuture, WaitFuture, WaitTimeoutFuture, bounded,
+    unbounded,
 };
 
 fn is_send<T: Send>() {}
@@ -101,6 +103,61 @@ fn futures_need_not_be_pinned_and_print_whatever_the_message_is() {
     is_debug::<TakeFuture<'_, Plain>>();
     is_debug::<PutFuture<'_, Plain>>();
     is_debug::<WaitFuture<'_, Event>>();
+}
+
+/// `Debug` asks nothing of the message, and tells one kind of wait from another.
+#[test]
+fn futures_streams_and_sinks_show_what_they_are() {
+    macro_rules! shows {
+        ($($value:expr => $name:literal),+ $(,)?) => {
+            $(assert_eq!(format!("{:?}", $value), concat!($name, " { .. }"), stringify!($value));)+
+        };
+    }
+    const TIME: Duration = Duration::ZERO;
+    let mut buffer = Vec::new();
+    let (sender, receiver) = bounded::<u8>(1);
+    shows! {
+        receiver.recv_async() => "RecvFuture",
+        receiver.recv_timeout_async(TIME) => "RecvTimeoutFuture",
+        receiver.recv_many_async(&mut buffer, 1) => "RecvManyFuture",
+        receiver.recv_timeout_many_async(&mut buffer, 1, TIME) => "RecvManyTimeoutFuture",
+        receiver.stream() => "RecvStream",
+        sender.send_async(1) => "SendFuture",
+        sender.send_timeout_async(1, TIME) => "SendTimeoutFuture",
+        sender.reserve_async() => "ReserveFuture",
+        sender.reserve_timeout_async(TIME) => "ReserveTimeoutFuture",
+        sender.reserve().unwrap() => "Permit",
+        sender.sink() => "SendSink",
+        sender.downgrade() => "WeakSender",
+        sender => "Sender",
+        receiver => "Receiver",
+    }
+    let (mut sender, mut receiver) = tamtam_channel::mpsc::bounded::<u8>(1);
+    shows! {
+        receiver.recv_async() => "RecvFuture",
+        receiver.recv_many_async(&mut buffer, 1) => "RecvManyFuture",
+        receiver.selectable() => "Selectable",
+        sender.selectable() => "Selectable",
+        sender.send_async(1) => "SendFuture",
+        sender.reserve_async() => "ReserveFuture",
+        sender.reserve().unwrap() => "Permit",
+        sender.downgrade() => "WeakSender",
+        sender => "LaneSender",
+        receiver => "Receiver",
+    }
+    let (sender, receiver) = tamtam_channel::broadcast::bounded::<u8>(1);
+    shows! {
+        receiver.recv_async() => "RecvFuture",
+        receiver.recv_timeout_async(TIME) => "RecvTimeoutFuture",
+        sender.send_async(1) => "SendFuture",
+        sender.send_timeout_async(1, TIME) => "SendTimeoutFuture",
+        sender => "Sender",
+    }
+    let (event, property) = (Event::manual(), Property::new(1));
+    shows! {
+        event.wait_timeout_async(TIME) => "WaitTimeoutFuture",
+        property.wait_changed_timeout_async(0, TIME) => "ChangedTimeoutFuture",
+    }
 }
 
 #[test]

@@ -153,7 +153,7 @@ fn run(readers: u64, pace: fn(&mut Random)) {
             stop: AtomicBool::new(false),
             drops: drops.clone(),
         };
-        let made = thread::scope(|scope| {
+        thread::scope(|scope| {
             for writer in 0..2 {
                 let scene = &scene;
                 scope.spawn(move || scene.write(writer, pace));
@@ -178,11 +178,12 @@ fn run(readers: u64, pace: fn(&mut Random)) {
                 .map(|reader| reader.join().unwrap())
                 .sum();
             assert!(reads > 0);
-            scene.made.load(Ordering::Relaxed)
         });
+        // Read when the writers have ended, too: each may be in the middle of a last one when it is told to stop.
+        let made = scene.made.load(Ordering::Relaxed);
         // The latest two are left, for the moment.
         let deadline = Instant::now() + LIMIT;
-        while scene.drops.count() as u64 != scene.made.load(Ordering::Relaxed) - 2 {
+        while scene.drops.count() as u64 != made - 2 {
             assert!(Instant::now() < deadline, "values were left behind");
             thread::yield_now();
         }

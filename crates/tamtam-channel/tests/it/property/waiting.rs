@@ -144,7 +144,9 @@ fn a_change_can_be_looked_for() {
     assert!(select.try_select().is_err());
     assert!(select.ready_timeout(SHORT).is_err());
     property.set(1);
+    property.set(2);
     assert_eq!(select.try_ready(), Ok(index));
+    assert_eq!((changed.version(), changed.changed()), (2, 2));
     // It stays so: nothing is taken.
     for _ in 0..2 {
         let selected = select.select();

@@ -57,7 +57,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 
 fn assert_send<T: Send>(_: &T) {}
 
-/// Runs a test body for every way to open such a channel. The name of the way is `open`; it is given the
+/// Runs a test body for every way to open such a channel, each within the limit. The name of the way is `open`; it is given the
 /// number of messages that the body leaves in the channel at most.
 macro_rules! for_each_kind {
     ($($(#[$attribute:meta])* fn $name:ident($open:ident) $body:block)+) => { $(
@@ -69,25 +69,25 @@ macro_rules! for_each_kind {
             #[test]
             fn spsc_bounded() {
                 macro_rules! $open { ($room:expr) => { tamtam_channel::spsc::bounded($room) } }
-                $body
+                crate::support::within_limit(|| $body);
             }
 
             #[test]
             fn spsc_unbounded() {
                 macro_rules! $open { ($room:expr) => { { let _: usize = $room; tamtam_channel::spsc::unbounded() } } }
-                $body
+                crate::support::within_limit(|| $body);
             }
 
             #[test]
             fn mpsc_bounded() {
                 macro_rules! $open { ($room:expr) => { tamtam_channel::mpsc::bounded($room) } }
-                $body
+                crate::support::within_limit(|| $body);
             }
 
             #[test]
             fn mpsc_unbounded() {
                 macro_rules! $open { ($room:expr) => { { let _: usize = $room; tamtam_channel::mpsc::unbounded() } } }
-                $body
+                crate::support::within_limit(|| $body);
             }
         }
     )+ };
