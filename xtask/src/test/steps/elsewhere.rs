@@ -8,9 +8,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use nix::sys::resource::{UsageWho, getrusage};
 
-use crate::test::stage::{Stage, output_of, run, skip, succeeds};
+use crate::test::stage::{Stage, core_time_of_children, output_of, run, skip, succeeds};
 
 /// Makes a crate that depends on `tamtam` as it is here. It takes the versions that our lock file names, so that there is
 /// nothing to ask a registry for.
@@ -79,16 +78,6 @@ pub(crate) fn newcomer(stage: &Stage) -> Result<()> {
         }
     }
     bail!("compiling tamtam takes {LIMIT:?} or more")
-}
-
-/// The core time of all processes that were started here and have ended.
-fn core_time_of_children() -> Result<Duration> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    let micros = |time: nix::sys::time::TimeVal| {
-        let seconds = Duration::from_secs(time.tv_sec().unsigned_abs());
-        seconds + Duration::from_micros(time.tv_usec().unsigned_abs())
-    };
-    Ok(micros(usage.user_time()) + micros(usage.system_time()))
 }
 
 pub(crate) fn package(stage: &Stage) -> Result<()> {
