@@ -96,9 +96,16 @@ pub(crate) fn package(stage: &Stage) -> Result<()> {
     }
     run(&mut cargo)?;
     // Cargo would compile each of them by itself, with all that it needs, and as if published crates never changed. A
-    // workspace of what was unpacked finds what clippy has compiled.
+    // workspace of what was unpacked, and of the crate that makes libraries alike, finds what other steps have compiled.
     let mut manifest =
-        "[workspace]\nresolver = \"3\"\nmembers = [\"tamtam*/\"]\n[patch.crates-io]\n".to_owned();
+        "[workspace]\nresolver = \"3\"\nmembers = [\"alike\", \"tamtam*/\"]\n[patch.crates-io]\n"
+            .to_owned();
+    let alike = packages.join("alike");
+    fs::create_dir_all(alike.join("src"))?;
+    for file in ["Cargo.toml", "src/lib.rs"] {
+        let ours = stage.root().join("testing/alike").join(file);
+        fs::copy(ours, alike.join(file)).context("the crate that makes libraries alike")?;
+    }
     for entry in fs::read_dir(&packages)? {
         let archive = entry?.path();
         if archive.extension() != Some(OsStr::new("crate")) {
