@@ -112,7 +112,7 @@ pub(crate) fn all() -> Vec<Step> {
             .about("a worker posts to a real window, which sleeps without mail, and shows what it heard")
             .load(Half)
             .needs(&["rust", "lint", "window"])
-            .limit(900)
+            .limit(1800)
             .folders(&["window"]),
         step("database", steps::database::database)
             .about("rows come out of real servers of MariaDB and PostgreSQL with every type, and nothing else")
