@@ -92,7 +92,7 @@ fn sleeps(name: &str) -> String {
 fn what_passed_is_added_up() {
     let place = Place::new(
         "one|60|whole|counts|echo 'test a ... ok <0.500s>'; echo 'test result: ok. 3 passed; 0 failed; 1 ignored'\n\
-         two|60|half|counts too|echo '--- sea it'; echo 'test b ... ok <2.250s>'; echo '4 passed, 0 failed'\n",
+         two|60|half|counts too|echo '--- sea it'; echo 'test b ... ok <2.250s>'; echo '4 passed, 0 failed'; echo 'seconds of cores: 5'\n",
     );
     let shown = place.run(&[]);
     assert_eq!(shown.code, Some(0), "{}", shown.text);
@@ -105,6 +105,13 @@ fn what_passed_is_added_up() {
         shown
             .text
             .contains("one        ok (0 s, 3 tests passed, 0 failed)"),
+        "{}",
+        shown.text
+    );
+    assert!(
+        shown
+            .text
+            .contains(" s, 5 s of cores, 4 tests passed, 0 failed)"),
         "{}",
         shown.text
     );

@@ -23,6 +23,15 @@ pub(crate) fn choices(features: &[String]) -> Vec<String> {
     choices.into_iter().map(with_commas).collect()
 }
 
+/// A choice as cargo takes it where more than one crate is compiled: each feature with its crate.
+pub(crate) fn of(package: &str, choice: &str) -> String {
+    let features = choice.split(',').filter(|feature| !feature.is_empty());
+    let named: Vec<_> = features
+        .map(|feature| format!("{package}/{feature}"))
+        .collect();
+    named.join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,6 +49,12 @@ mod tests {
             choices(&features(3)),
             ["", "f0", "f1,f2", "f1", "f0,f2", "f2", "f0,f1", "f0,f1,f2"]
         );
+    }
+
+    #[test]
+    fn features_are_named_with_their_crate() {
+        assert_eq!(of("rows", ""), "");
+        assert_eq!(of("rows", "f0,f1"), "rows/f0,rows/f1");
     }
 
     #[test]

@@ -195,6 +195,9 @@ fn run_step(work: &Work, workspace: Workspace, name: &str, scope: Vec<String>) -
             };
         }
     };
+    if let Ok(used) = stage::core_time_of_children() {
+        println!("{}{}", run::CORE_TIME, used.as_secs());
+    }
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => match error.downcast_ref::<Skipped>() {

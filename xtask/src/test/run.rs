@@ -18,6 +18,8 @@ use super::session;
 
 /// The exit code of a step that this machine cannot run; the last line of its log says why.
 pub(crate) const SKIPPED: u8 = 77;
+/// What stands before the seconds that all processes of a step have used of all cores, in its log.
+pub(crate) const CORE_TIME: &str = "seconds of cores: ";
 /// The exit code after Ctrl-C.
 const INTERRUPTED: u8 = 130;
 /// How long a step that is ended may take to end its servers.
@@ -223,6 +225,9 @@ impl<'a> Run<'a> {
         self.times.extend(libtest::times(&log));
         self.sums.passed += sums.passed;
         let mut note = format!("{} s", running.began.elapsed().as_secs());
+        if let Some(used) = core_time(&log) {
+            note += &format!(", {used} s of cores");
+        }
         if sums != Sums::default() {
             note += &format!(", {} tests passed, {} failed", sums.passed, sums.failed);
         }
@@ -286,6 +291,13 @@ impl<'a> Run<'a> {
         // Continuous integration reads this line.
         println!("{} passed, {} failed", self.sums.passed, self.sums.failed);
     }
+}
+
+/// What a step's log says of the time that it used of all cores.
+fn core_time(log: &str) -> Option<&str> {
+    // One of its last lines: others may come out of what it tests.
+    let mut last = log.lines().rev().take(3);
+    last.find_map(|line| line.strip_prefix(CORE_TIME))
 }
 
 /// Waits for a step's process and for all that it has started.

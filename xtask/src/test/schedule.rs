@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 /// How much of the machine a step uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Load {
-    /// It waits, or uses one core: another step may run beside it.
+    /// It compiles in folders of its own, and often waits or uses one core: another step may run beside it.
     Half,
-    /// It keeps all cores busy.
+    /// It compiles in the target folder, where cargo lets only one step at a time work, or keeps all cores busy.
     Whole,
     /// It measures, or is to find the machine as it was left: nothing may run beside it.
     Alone,

@@ -6,8 +6,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use nix::sys::resource::{UsageWho, getrusage};
 
 use super::jobs::{self, Job, Queue};
 use super::workspace::{Package, Workspace};
@@ -198,6 +200,16 @@ pub(crate) fn cargo_programs() -> Vec<PathBuf> {
         .map(|home| home.join("bin"))
         .into_iter()
         .collect()
+}
+
+/// The core time of all processes that were started here and have ended.
+pub(crate) fn core_time_of_children() -> Result<Duration> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let micros = |time: nix::sys::time::TimeVal| {
+        let seconds = Duration::from_secs(time.tv_sec().unsigned_abs());
+        seconds + Duration::from_micros(time.tv_usec().unsigned_abs())
+    };
+    Ok(micros(usage.user_time()) + micros(usage.system_time()))
 }
 
 /// Whether a nightly toolchain is there.

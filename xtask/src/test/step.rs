@@ -76,7 +76,7 @@ const GUIDE: &str = "tamtam-guide";
 
 /// All of them, in order.
 pub(crate) fn all() -> Vec<Step> {
-    use Load::Alone;
+    use Load::{Alone, Half};
     vec![
         step("rules", steps::source::rules)
             .about("the lock files are current, unsafe code is only where it may be, each crate has its README")
@@ -110,8 +110,9 @@ pub(crate) fn all() -> Vec<Step> {
             .concerns(|part| part.is("tamtam")),
         step("window", steps::window::window)
             .about("a worker posts to a real window, which sleeps without mail, and shows what it heard")
+            .load(Half)
             .needs(&["rust", "lint", "window"])
-            .limit(900)
+            .limit(1800)
             .folders(&["window"]),
         step("database", steps::database::database)
             .about("rows come out of real servers of MariaDB and PostgreSQL with every type, and nothing else")
@@ -139,6 +140,7 @@ pub(crate) fn all() -> Vec<Step> {
             .folders(&["package"]),
         step("loom", steps::core::loom)
             .about("the models of the wake-up protocols hold in every interleaving tried")
+            .load(Half)
             .limit(3600)
             .concerns(|part| part.has_models())
             .folders(&["loom"]),
@@ -148,33 +150,39 @@ pub(crate) fn all() -> Vec<Step> {
             .concerns(|part| part.has_test("stress")),
         step("asan", steps::core::asan)
             .about("the address sanitizer finds nothing in the crates with unsafe code")
+            .load(Half)
             .needs(&["rust", "nightly"])
             .limit(3600)
             .concerns(|part| part.has_models() || part.is("tamtam-rows"))
             .folders(&["asan"]),
         step("fuzz", steps::core::fuzz)
             .about("no fuzz target makes a decoder fail, from its seeds on")
+            .load(Half)
             .needs(&["rust", "nightly", "fuzz"])
             .limit(3600)
             .concerns(|part| part.is("tamtam-amf") || part.is("tamtam-rows"))
             .folders(&["fuzz"]),
         step("miri", steps::core::miri)
             .about("Miri finds no undefined behaviour in the unit tests of these crates")
+            .load(Half)
             .needs(&["rust", "miri"])
             .limit(3600)
             .concerns(|part| part.has_models())
             .folders(&["miri"]),
         step("targets", steps::elsewhere::targets)
             .about("the libraries compile for other platforms")
+            .load(Half)
             .needs(&["rust", "targets"])
             .limit(2700)
             .folders(&["targets", "wasm"]),
         step("msrv", steps::elsewhere::msrv)
             .about("everything compiles with the oldest Rust that is promised")
+            .load(Half)
             .needs(&["rust", "msrv"])
             .folders(&["msrv"]),
         step("drop-in", steps::elsewhere::drop_in)
             .about("the tests that crossbeam-channel publishes pass with tamtam-channel in its place")
+            .load(Half)
             .limit(5400)
             .folders(&["drop-in"]),
         step("web", steps::web::web)
@@ -189,6 +197,7 @@ pub(crate) fn all() -> Vec<Step> {
             .concerns(|part| part.is_web()),
         step("peers", steps::lab::peers)
             .about("the systems that the lab compares with compile")
+            .load(Half)
             .needs(&["rust", "lint"])
             .concerns(|part| part.is("tamtam-lab")),
         step("lab", steps::lab::lab)

@@ -8,9 +8,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use nix::sys::resource::{UsageWho, getrusage};
 
-use crate::test::stage::{Stage, output_of, run, skip, succeeds};
+use crate::test::stage::{Stage, core_time_of_children, output_of, run, skip, succeeds};
 
 /// Makes a crate that depends on `tamtam` as it is here. It takes the versions that our lock file names, so that there is
 /// nothing to ask a registry for.
@@ -81,16 +80,6 @@ pub(crate) fn newcomer(stage: &Stage) -> Result<()> {
     bail!("compiling tamtam takes {LIMIT:?} or more")
 }
 
-/// The core time of all processes that were started here and have ended.
-fn core_time_of_children() -> Result<Duration> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    let micros = |time: nix::sys::time::TimeVal| {
-        let seconds = Duration::from_secs(time.tv_sec().unsigned_abs());
-        seconds + Duration::from_micros(time.tv_usec().unsigned_abs())
-    };
-    Ok(micros(usage.user_time()) + micros(usage.system_time()))
-}
-
 pub(crate) fn package(stage: &Stage) -> Result<()> {
     let version = output_of(&mut stage.cargo("--version"))?;
     // Crates of one workspace that are not published yet can be packaged together since then.
@@ -107,9 +96,16 @@ pub(crate) fn package(stage: &Stage) -> Result<()> {
     }
     run(&mut cargo)?;
     // Cargo would compile each of them by itself, with all that it needs, and as if published crates never changed. A
-    // workspace of what was unpacked finds what clippy has compiled.
+    // workspace of what was unpacked, and of the crate that makes libraries alike, finds what other steps have compiled.
     let mut manifest =
-        "[workspace]\nresolver = \"3\"\nmembers = [\"tamtam*/\"]\n[patch.crates-io]\n".to_owned();
+        "[workspace]\nresolver = \"3\"\nmembers = [\"alike\", \"tamtam*/\"]\n[patch.crates-io]\n"
+            .to_owned();
+    let alike = packages.join("alike");
+    fs::create_dir_all(alike.join("src"))?;
+    for file in ["Cargo.toml", "src/lib.rs"] {
+        let ours = stage.root().join("testing/alike").join(file);
+        fs::copy(ours, alike.join(file)).context("the crate that makes libraries alike")?;
+    }
     for entry in fs::read_dir(&packages)? {
         let archive = entry?.path();
         if archive.extension() != Some(OsStr::new("crate")) {
