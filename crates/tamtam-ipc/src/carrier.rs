@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use tamtam_wait::{TimedOut, Wait};
@@ -32,7 +33,12 @@ struct Shared {
     /// The bytes of one direction: a power of two.
     size: usize,
     side: Side,
+    /// Where the other process was met last among the parties.
+    met: AtomicUsize,
 }
+
+/// Not met yet.
+const NOWHERE: usize = usize::MAX;
 
 impl Shared {
     /// How long the streams are is said by the length of the memory.
@@ -65,13 +71,21 @@ impl Shared {
 
     /// Whether the other process was there and is there no more, in whatever way it went.
     fn was_left(&self) -> bool {
+        // This is asked at each look of a thread that waits awake.
+        let met = self.segment.parties().get(self.met.load(Ordering::Relaxed));
+        met.is_none_or(|party| party.look().is_none()) && self.meets_none()
+    }
+
+    #[cold]
+    fn meets_none(&self) -> bool {
         let own = self.segment.member().stay();
         let parties = self.segment.parties().iter().enumerate();
         let others = parties.filter(|(place, _)| *place != own.place as usize);
         let mut was_there = false;
-        for (_, party) in others {
+        for (place, party) in others {
             was_there |= party.was_taken();
             if party.look().is_some() {
+                self.met.store(place, Ordering::Relaxed);
                 return false;
             }
         }
@@ -115,6 +129,7 @@ pub fn carrier(bytes: usize) -> Result<(CarrierWriter, CarrierReader), CreateErr
         segment,
         size,
         side: Side::Maker,
+        met: AtomicUsize::new(NOWHERE),
     };
     for direction in 0..2 {
         shared.control(direction).prepare();
@@ -138,6 +153,7 @@ pub fn attach(memory: OwnedFd) -> Result<(CarrierWriter, CarrierReader), AttachE
         segment,
         size,
         side: Side::Taker,
+        met: AtomicUsize::new(NOWHERE),
     };
     // A thread that sleeps there does not sleep on the life of this process yet.
     for direction in 0..2 {

@@ -6,8 +6,8 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {
-    /// It would be larger than any memory.
-    #[error("{bytes} bytes are more than can be shared: 1 TiB is the most")]
+    /// It would be larger than all memory of the machine.
+    #[error("{bytes} bytes are more than this machine has, so they cannot be shared")]
     TooLarge {
         /// What was asked for.
         bytes: usize,

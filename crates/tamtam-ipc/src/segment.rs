@@ -86,12 +86,19 @@ fn map(memory: &OwnedFd, len: usize) -> io::Result<(Mapping, crate::life::NodePa
     ))
 }
 
+/// In bytes. The system would not refuse to reserve more, but end processes when it finds no more.
+fn memory_of_this_machine() -> usize {
+    let system = rustix::system::sysinfo();
+    let units = usize::try_from(system.totalram).unwrap_or(usize::MAX);
+    units.saturating_mul(system.mem_unit as usize)
+}
+
 impl Segment {
     /// New memory for so many bytes behind the header, filled with zeroes.
     pub(crate) fn create(kind: Kind, shape: Shape, bytes: usize) -> Result<Self, CreateError> {
         let len = bytes
             .checked_add(Header::BYTES)
-            .filter(|len| *len <= LARGEST)
+            .filter(|len| *len <= LARGEST.min(memory_of_this_machine()))
             .ok_or(CreateError::TooLarge { bytes })?;
         let system = |doing: &'static str| {
             move |source: io::Error| CreateError::System {

@@ -6,11 +6,12 @@
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{SendFlags, send};
-use tamtam_ipc::{CarrierError, CarrierReader, CarrierWriter};
+use tamtam_ipc::{CarrierError, CarrierReader, CarrierWaker, CarrierWriter};
 
 /// So much of each direction may lie in memory, in bytes.
 pub(crate) const MEMORY: usize = 256 << 10;
@@ -80,18 +81,41 @@ impl Outgoing {
 #[derive(Debug)]
 pub(crate) enum Incoming {
     Socket(UnixStream),
-    /// Beside the memory the socket stays open: it says that the other side is gone also where that has spoiled what the memory says.
-    Memory(Box<CarrierReader>, UnixStream),
+    Memory(Box<CarrierReader>, Arc<Beside>),
 }
 
-/// So often a thread that waits at memory looks at the socket.
-const LOOK: Duration = Duration::from_millis(100);
+/// The socket beside the memory, which stays open: it says that the other side is gone also where that has spoiled what the memory says.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    socket: UnixStream,
+    is_gone: AtomicBool,
+    reader: CarrierWaker,
+}
 
-/// Whether the other side of the socket is gone. Nothing else comes over it.
-fn is_hung_up(socket: &UnixStream) -> bool {
-    let mut fds = [PollFd::new(socket, PollFlags::IN)];
-    let now = Duration::ZERO.try_into().ok();
-    matches!(poll(&mut fds, now.as_ref()), Ok(1))
+impl Beside {
+    pub(crate) fn new(socket: UnixStream, reader: CarrierWaker) -> Arc<Self> {
+        Arc::new(Beside {
+            socket,
+            is_gone: AtomicBool::new(false),
+            reader,
+        })
+    }
+
+    fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::SeqCst)
+    }
+
+    /// Looks whether the other side is gone, for the one who waits at the memory.
+    pub(crate) fn look(&self) {
+        // Nothing comes over it but its end.
+        let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
+        let now = Duration::ZERO.try_into().ok();
+        if matches!(poll(&mut fds, now.as_ref()), Ok(1))
+            && !self.is_gone.swap(true, Ordering::SeqCst)
+        {
+            self.reader.wake();
+        }
+    }
 }
 
 impl Incoming {
@@ -120,26 +144,27 @@ impl Incoming {
                         read => return read.map(Some),
                     }
                 }
-                Incoming::Memory(reader, socket) => {
+                Incoming::Memory(reader, beside) => {
                     match reader.read(bytes) {
+                        Ok(0) if beside.is_gone() => return Ok(Some(0)),
                         Ok(0) => {}
                         Ok(count) => return Ok(Some(count)),
                         Err(CarrierError::Closed) => return Ok(Some(0)),
                         Err(error) => return Err(error.into()),
                     }
-                    let look = Instant::now().checked_add(LOOK);
-                    let until = look.into_iter().chain(deadline).min();
-                    if reader.wait(until, || true)? {
-                        continue;
-                    }
-                    if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                    if !reader.wait(deadline, || !beside.is_gone())? {
                         return Ok(None);
-                    }
-                    if is_hung_up(socket) && reader.is_empty() {
-                        return Ok(Some(0));
                     }
                 }
             }
+        }
+    }
+
+    /// What is beside the memory.
+    pub(crate) fn beside(&self) -> Option<Arc<Beside>> {
+        match self {
+            Incoming::Socket(_) => None,
+            Incoming::Memory(_, beside) => Some(Arc::clone(beside)),
         }
     }
 }
@@ -152,10 +177,13 @@ pub(crate) fn agree(
     let mut way = [0];
     (&socket).read_exact(&mut way)?;
     match (way[0], memory) {
-        (BY_MEMORY, Some((writer, reader))) => Ok((
-            Outgoing::Memory(Box::new(writer)),
-            Incoming::Memory(Box::new(reader), socket),
-        )),
+        (BY_MEMORY, Some((writer, reader))) => {
+            let beside = Beside::new(socket, reader.waker());
+            Ok((
+                Outgoing::Memory(Box::new(writer)),
+                Incoming::Memory(Box::new(reader), beside),
+            ))
+        }
         (BY_SOCKET, _) => Ok((
             Outgoing::Socket(Arc::new(socket.try_clone()?)),
             Incoming::Socket(socket),

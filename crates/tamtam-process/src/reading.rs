@@ -23,6 +23,10 @@ const KEEP: u64 = 2;
 /// So often the thread looks whether it is still to stay away.
 const LOOK: Duration = Duration::from_millis(1);
 
+/// So often the thread looks at what is beside shared memory; and after so many of those looks.
+const LOOK_BESIDE: Duration = Duration::from_millis(100);
+const TICKS_BESIDE: u32 = 100;
+
 #[derive(Default)]
 pub(crate) struct Reading {
     state: Mutex<State>,
@@ -51,12 +55,17 @@ struct Reader {
 impl Reader {
     /// Reads once, or waits until the deadline in vain; `false` if the process says no more.
     fn read(&mut self, deadline: Option<Instant>) -> bool {
+        self.read_until(deadline).unwrap_or(true)
+    }
+
+    /// As `read`, and `None` if the deadline has passed.
+    fn read_until(&mut self, deadline: Option<Instant>) -> Option<bool> {
         match self.incoming.read(&mut self.portion, deadline) {
-            Ok(None) => true,
-            Ok(Some(0)) => false,
-            Ok(Some(count)) => self.inbound.receive(&self.portion[..count]).is_ok(),
+            Ok(None) => None,
+            Ok(Some(0)) => Some(false),
+            Ok(Some(count)) => Some(self.inbound.receive(&self.portion[..count]).is_ok()),
             // It has died with something unread, or talks nonsense.
-            Err(_) => false,
+            Err(_) => Some(false),
         }
     }
 }
@@ -71,6 +80,20 @@ impl Reading {
         woken.unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Reads once, on the thread that reads.
+    fn read_here(reader: &mut Reader) -> bool {
+        let Some(beside) = reader.incoming.beside() else {
+            return reader.read(None);
+        };
+        loop {
+            let look = Instant::now() + LOOK_BESIDE;
+            match reader.read_until(Some(look)) {
+                Some(goes_on) => return goes_on,
+                None => beside.look(),
+            }
+        }
+    }
+
     /// Reads what a process says, or sees to it that it is read, until the process says no more.
     pub(crate) fn read_all(&self, incoming: Incoming, inbound: Inbound) {
         let mut state = self.lock();
@@ -81,13 +104,20 @@ impl Reading {
             inbound,
             portion: vec![0; PORTION].into(),
         });
-        let (mut streak, mut asked) = (0, state.asked);
+        let beside = state.reader.as_ref().and_then(|it| it.incoming.beside());
+        let (mut streak, mut asked, mut ticks) = (0, state.asked, 0_u32);
         loop {
             if state.is_over {
                 state.reader = None;
                 return;
             }
             if state.is_lent {
+                ticks += 1;
+                if ticks >= TICKS_BESIDE {
+                    ticks = 0;
+                    // The thread that reads meanwhile may not hear of it otherwise.
+                    beside.iter().for_each(|beside| beside.look());
+                }
                 let before = state.asked;
                 let waited = self.changed.wait_timeout(state, LOOK);
                 state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -101,7 +131,7 @@ impl Reading {
                 continue;
             };
             drop(state);
-            let goes_on = reader.read(None);
+            let goes_on = Self::read_here(&mut reader);
             state = self.lock();
             state.reader = Some(reader);
             state.is_over |= !goes_on;

@@ -22,7 +22,7 @@ use tamtam_ipc::CarrierWaker;
 use tamtam_link::{Inbound, Link};
 
 use crate::begin::{self, Begin};
-use crate::carried::{self, Incoming, Outgoing};
+use crate::carried::{self, Beside, Incoming, Outgoing};
 use crate::lock::lock;
 use crate::origin;
 use crate::progress::Progress;
@@ -263,7 +263,8 @@ impl Line {
             Some((writer, reader)) => {
                 let bell = Bell::Memory(reader.waker());
                 let outgoing = Outgoing::Memory(Box::new(writer));
-                let incoming = Incoming::Memory(Box::new(reader), socket.try_clone()?);
+                let beside = Beside::new(socket.try_clone()?, reader.waker());
+                let incoming = Incoming::Memory(Box::new(reader), beside);
                 (carried::BY_MEMORY, incoming, outgoing, bell)
             }
             None => {

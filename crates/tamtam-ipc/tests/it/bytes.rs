@@ -110,3 +110,10 @@ fn two_processes_double_the_first_byte() {
     assert_eq!(turn.lock().unwrap().get()[0], 2 * TIMES);
     println!("a million times in {:?}", began.elapsed());
 }
+
+/// The system would reserve more than there is, and end processes later.
+#[test]
+fn more_than_the_machine_has_is_an_error() {
+    let error = SharedBytes::create(1 << 45).unwrap_err().to_string();
+    assert!(error.contains("more than this machine has"), "{error}");
+}
