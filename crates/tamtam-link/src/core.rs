@@ -22,9 +22,6 @@ thread_local! {
     static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// So many bytes are moved to make room before them.
-const LITTLE: usize = 4 << 10;
-
 /// A thread keeps so many bytes for the next message.
 const MOST_SCRATCH: usize = 64 << 10;
 
@@ -55,7 +52,7 @@ pub(crate) struct Core {
 pub(crate) struct State {
     pub(crate) outgoing: Vec<u8>,
     /// The hello, before which nothing goes, is on its way.
-    has_said_hello: bool,
+    pub(crate) has_said_hello: bool,
     /// Messages in what is outgoing: their actors. They are surely not handled.
     pub(crate) unsent: Vec<u64>,
     /// Questions in what is outgoing: their replies.
@@ -70,7 +67,7 @@ pub(crate) struct State {
     pub(crate) pending: HashMap<u64, Pending>,
     pub(crate) unconfirmed: HashMap<u64, Unconfirmed>,
     /// Questions to the root before the other side has said whether it confirms them.
-    early_questions: u64,
+    pub(crate) early_questions: u64,
     /// What goes to the root, if that is kept until it is done with.
     pub(crate) log: Option<RootLog>,
     /// How the root has ended, if what goes to it is kept.
@@ -240,7 +237,7 @@ impl Core {
     }
 
     /// Says something, if it is still of use and the link has not ended.
-    fn say(&self, is_of_use: impl FnOnce(&Self) -> bool, say: impl FnOnce(&mut State)) {
+    pub(crate) fn say(&self, is_of_use: impl FnOnce(&Self) -> bool, say: impl FnOnce(&mut State)) {
         let mut state = self.lock();
         if state.end.is_some() || !is_of_use(self) {
             return;
@@ -428,61 +425,6 @@ impl Core {
         self.write(&Frame::Release(actor, times));
     }
 
-    /// So many more messages from there to this actor are done with.
-    pub(crate) fn confirm(&self, actor: u64, generation: u64, count: u64) {
-        self.write_of(generation, &Frame::Confirm(actor, count));
-    }
-
-    /// As `confirm`, ahead of what waits to go, unless that is much.
-    pub(crate) fn confirm_ahead(&self, actor: u64, count: u64) {
-        self.say(
-            |_| true,
-            |state| {
-                let waiting = state.outgoing.len();
-                Frame::Confirm(actor, count).write(&mut state.outgoing);
-                if waiting <= LITTLE && state.has_said_hello {
-                    let length = state.outgoing.len() - waiting;
-                    state.outgoing.rotate_right(length);
-                }
-            },
-        );
-    }
-
-    /// The other side is done with so many more of the messages to its actor.
-    pub(crate) fn confirmed(&self, actor: u64, count: u64) -> Result<(), LinkEnd> {
-        let mut state = self.lock();
-        if actor == ROOT
-            && let Some(log) = &mut state.log
-        {
-            let had_outgoing = log.may_write();
-            let done = log.confirm(count);
-            let has_outgoing = log.may_write();
-            drop(state);
-            done.map_err(|sent| too_many_confirmed(actor, count, sent))?;
-            self.root().confirmed(count);
-            if has_outgoing && !had_outgoing {
-                (self.wake)();
-            }
-            return Ok(());
-        }
-        let unconfirmed = state.unconfirmed.get_mut(&actor);
-        let sent = unconfirmed.as_ref().map_or(0, |sent| sent.count);
-        let cell = match unconfirmed {
-            Some(unconfirmed) if count < sent => {
-                unconfirmed.count -= count;
-                Arc::clone(&unconfirmed.cell)
-            }
-            Some(_) if count == sent => match state.unconfirmed.remove(&actor) {
-                Some(unconfirmed) => unconfirmed.cell,
-                None => unreachable!("it was there"),
-            },
-            _ => return Err(too_many_confirmed(actor, count, sent)),
-        };
-        drop(state);
-        cell.confirmed(count);
-        Ok(())
-    }
-
     /// The other side has said hello.
     pub(crate) fn greeted(&self, longest: u64, root: Option<u64>) {
         let (is_kept, early) = {
@@ -609,14 +551,6 @@ impl Core {
         None
     }
 
-    /// How many messages are not confirmed by the other side.
-    pub(crate) fn unconfirmed(&self) -> u64 {
-        let state = self.lock();
-        let kept = state.log.as_ref().map_or(0, RootLog::len);
-        let sent = state.unconfirmed.values().map(|sent| sent.count);
-        sent.sum::<u64>() + kept as u64
-    }
-
     /// An actor there has ended. One whose messages are kept may be begun again: that is for its owner to say.
     pub(crate) fn ended_there(&self, actor: u64, end: FarEnd) {
         let mut state = self.lock();
@@ -657,32 +591,4 @@ impl State {
     pub(crate) fn has_outgoing(&self) -> bool {
         !self.outgoing.is_empty() || self.log.as_ref().is_some_and(RootLog::may_write)
     }
-
-    /// Counts a message to an actor there as one that is to be confirmed, if it is.
-    fn count_sent(&mut self, actor: u64, cell: &Arc<FarCell>, has_no_replies: bool) {
-        if has_no_replies || cell.has_window() {
-            self.unsent.push(actor);
-            self.count_questions(actor, cell, 1);
-        } else if actor == ROOT && self.longest_there.is_none() {
-            self.early_questions += 1;
-        }
-    }
-
-    fn count_questions(&mut self, actor: u64, cell: &Arc<FarCell>, count: u64) {
-        if count == 0 {
-            return;
-        }
-        let unconfirmed = self.unconfirmed.entry(actor);
-        let unconfirmed = unconfirmed.or_insert_with(|| Unconfirmed {
-            cell: Arc::clone(cell),
-            count: 0,
-        });
-        unconfirmed.count += count;
-    }
-}
-
-fn too_many_confirmed(actor: u64, count: u64, sent: u64) -> LinkEnd {
-    LinkEnd::protocol(format!(
-        "it confirms {count} messages to actor {actor}, to which {sent} are on their way"
-    ))
 }

@@ -8,7 +8,7 @@
 // | 8 | carrier | threads that read and write for a link |
 // | 7 | link | an end of a link, as its users have it |
 // | 6 | inbound | the half of it that a carrier gives what has come |
-// | 5 | actors, core, ending, far_peer, in_hand (one circle) | which actors the sides know; what an end does; how it ends, or goes on with another process; the way to an actor there; the message that a thread writes or reads |
+// | 5 | actors, confirming, core, ending, far_peer, in_hand (one circle) | which actors the sides know; which messages are done with; what an end does; how it ends, or goes on with another process; the way to an actor there; the message that a thread writes or reads |
 // | 4 | root_log | what is kept for a process that may die |
 // | 3 | tables | which actors and replies the two sides know of each other |
 // | 2 | frame | what is said, byte by byte |
@@ -18,6 +18,7 @@
 mod actors;
 mod bytes;
 pub mod carrier;
+mod confirming;
 mod core;
 mod ending;
 mod error;

@@ -1,0 +1,109 @@
+//! Which messages the other side is done with: what it says of them, and what is said of those here.
+
+use std::sync::Arc;
+
+use tamtam_actor::link::FarCell;
+
+use crate::core::{Core, State};
+use crate::error::LinkEnd;
+use crate::frame::{Frame, ROOT};
+use crate::root_log::RootLog;
+use crate::tables::Unconfirmed;
+
+/// So many bytes are moved to make room before them.
+const MOST_MOVED: usize = 4 << 10;
+
+impl Core {
+    /// So many more messages from there to this actor are done with.
+    pub(crate) fn confirm(&self, actor: u64, generation: u64, count: u64) {
+        self.write_of(generation, &Frame::Confirm(actor, count));
+    }
+
+    /// As `confirm`, ahead of what waits to go, unless that is much.
+    pub(crate) fn confirm_ahead(&self, actor: u64, count: u64) {
+        self.say(
+            |_| true,
+            |state| {
+                let waiting = state.outgoing.len();
+                Frame::Confirm(actor, count).write(&mut state.outgoing);
+                if waiting <= MOST_MOVED && state.has_said_hello {
+                    let length = state.outgoing.len() - waiting;
+                    state.outgoing.rotate_right(length);
+                }
+            },
+        );
+    }
+
+    /// The other side is done with so many more of the messages to its actor.
+    pub(crate) fn confirmed(&self, actor: u64, count: u64) -> Result<(), LinkEnd> {
+        let mut state = self.lock();
+        if actor == ROOT
+            && let Some(log) = &mut state.log
+        {
+            let had_outgoing = log.may_write();
+            let done = log.confirm(count);
+            let has_outgoing = log.may_write();
+            drop(state);
+            done.map_err(|sent| too_many_confirmed(actor, count, sent))?;
+            self.root().confirmed(count);
+            if has_outgoing && !had_outgoing {
+                (self.wake)();
+            }
+            return Ok(());
+        }
+        let unconfirmed = state.unconfirmed.get_mut(&actor);
+        let sent = unconfirmed.as_ref().map_or(0, |sent| sent.count);
+        let cell = match unconfirmed {
+            Some(unconfirmed) if count < sent => {
+                unconfirmed.count -= count;
+                Arc::clone(&unconfirmed.cell)
+            }
+            Some(_) if count == sent => match state.unconfirmed.remove(&actor) {
+                Some(unconfirmed) => unconfirmed.cell,
+                None => unreachable!("it was there"),
+            },
+            _ => return Err(too_many_confirmed(actor, count, sent)),
+        };
+        drop(state);
+        cell.confirmed(count);
+        Ok(())
+    }
+
+    /// How many messages are not confirmed by the other side.
+    pub(crate) fn unconfirmed(&self) -> u64 {
+        let state = self.lock();
+        let kept = state.log.as_ref().map_or(0, RootLog::len);
+        let sent = state.unconfirmed.values().map(|sent| sent.count);
+        sent.sum::<u64>() + kept as u64
+    }
+}
+
+impl State {
+    /// Counts a message to an actor there as one that is to be confirmed, if it is.
+    pub(crate) fn count_sent(&mut self, actor: u64, cell: &Arc<FarCell>, has_no_replies: bool) {
+        if has_no_replies || cell.has_window() {
+            self.unsent.push(actor);
+            self.count_questions(actor, cell, 1);
+        } else if actor == ROOT && self.longest_there.is_none() {
+            self.early_questions += 1;
+        }
+    }
+
+    pub(crate) fn count_questions(&mut self, actor: u64, cell: &Arc<FarCell>, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let unconfirmed = self.unconfirmed.entry(actor);
+        let unconfirmed = unconfirmed.or_insert_with(|| Unconfirmed {
+            cell: Arc::clone(cell),
+            count: 0,
+        });
+        unconfirmed.count += count;
+    }
+}
+
+fn too_many_confirmed(actor: u64, count: u64, sent: u64) -> LinkEnd {
+    LinkEnd::protocol(format!(
+        "it confirms {count} messages to actor {actor}, to which {sent} are on their way"
+    ))
+}
