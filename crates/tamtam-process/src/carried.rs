@@ -27,10 +27,55 @@ pub(crate) type Memory = (CarrierWriter, CarrierReader);
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     Socket(Arc<UnixStream>),
-    Memory(Box<CarrierWriter>),
+    Memory(Box<CarrierWriter>, Arc<Halt>),
+}
+
+/// Ends the writing to one process from another thread: a process may have spoiled what the memory says of its life, and then the thread that
+/// writes would wait for room for ever.
+#[derive(Debug)]
+pub(crate) struct Halt {
+    is_halted: AtomicBool,
+    writer: CarrierWaker,
+}
+
+/// How to end the writing to one process.
+#[derive(Debug)]
+pub(crate) enum Halter {
+    Socket(Arc<UnixStream>),
+    Memory(Arc<Halt>),
+}
+
+impl Halter {
+    /// A thread that writes is told.
+    pub(crate) fn halt(&self) {
+        match self {
+            Halter::Socket(socket) => {
+                let _ = socket.shutdown(std::net::Shutdown::Both);
+            }
+            Halter::Memory(halt) => {
+                halt.is_halted.swap(true, Ordering::SeqCst);
+                halt.writer.wake();
+            }
+        }
+    }
 }
 
 impl Outgoing {
+    pub(crate) fn by_memory(writer: CarrierWriter) -> Self {
+        let halt = Halt {
+            is_halted: AtomicBool::new(false),
+            writer: writer.waker(),
+        };
+        Outgoing::Memory(Box::new(writer), Arc::new(halt))
+    }
+
+    pub(crate) fn halter(&self) -> Halter {
+        match self {
+            Outgoing::Socket(socket) => Halter::Socket(Arc::clone(socket)),
+            Outgoing::Memory(_, halt) => Halter::Memory(Arc::clone(halt)),
+        }
+    }
+
     /// Writes as many of these bytes as are taken at once.
     pub(crate) fn write_now(&mut self, bytes: &[u8]) -> usize {
         let mut written = 0;
@@ -43,7 +88,7 @@ impl Outgoing {
                         sent => sent.unwrap_or(0),
                     }
                 }
-                Outgoing::Memory(writer) => writer.write(rest).unwrap_or(0),
+                Outgoing::Memory(writer, _) => writer.write(rest).unwrap_or(0),
             };
             if count == 0 {
                 // It is full; or it is broken, which is found by the one who reads.
@@ -58,11 +103,13 @@ impl Outgoing {
     pub(crate) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Outgoing::Socket(socket) => (&**socket).write_all(bytes),
-            Outgoing::Memory(writer) => {
+            Outgoing::Memory(writer, halt) => {
+                let is_halted = || halt.is_halted.load(Ordering::SeqCst);
                 let mut rest = bytes;
                 while !rest.is_empty() {
                     match writer.write(rest)? {
-                        0 => writer.wait(|| true)?,
+                        0 if is_halted() => return Err(io::ErrorKind::BrokenPipe.into()),
+                        0 => writer.wait(|| !is_halted())?,
                         count => rest = &rest[count..],
                     }
                 }
@@ -73,7 +120,7 @@ impl Outgoing {
 
     /// Whether writing what is taken at once is so cheap that no other thread has to be woken for it.
     pub(crate) fn is_cheap(&self) -> bool {
-        matches!(self, Outgoing::Memory(_))
+        matches!(self, Outgoing::Memory(..))
     }
 }
 
@@ -180,7 +227,7 @@ pub(crate) fn agree(
         (BY_MEMORY, Some((writer, reader))) => {
             let beside = Beside::new(socket, reader.waker());
             Ok((
-                Outgoing::Memory(Box::new(writer)),
+                Outgoing::by_memory(writer),
                 Incoming::Memory(Box::new(reader), beside),
             ))
         }

@@ -5,12 +5,11 @@
 //! process.
 
 use std::cell::Cell;
-use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tamtam_link::Link;
 
-use crate::carried::Outgoing;
+use crate::carried::{Halter, Outgoing};
 use crate::lock::lock;
 
 thread_local! {
@@ -34,8 +33,8 @@ pub(crate) struct Courier {
 struct State {
     /// Where to write; with the thread that writes while one does.
     outgoing: Option<Outgoing>,
-    /// The socket that is written to, for the one who has to end that.
-    socket: Option<Arc<UnixStream>>,
+    /// Ends that, for the thread that has to.
+    halter: Option<Halter>,
     /// There is a process to write to.
     is_open: bool,
     /// There may be something to write.
@@ -121,10 +120,7 @@ impl Courier {
     /// From now on this is where to write.
     pub(crate) fn write_to(&self, outgoing: Outgoing) {
         let mut state = self.lock();
-        state.socket = match &outgoing {
-            Outgoing::Socket(socket) => Some(Arc::clone(socket)),
-            Outgoing::Memory(_) => None,
-        };
+        state.halter = Some(outgoing.halter());
         state.outgoing = Some(outgoing);
         state.is_open = true;
         state.is_woken = true;
@@ -136,9 +132,8 @@ impl Courier {
     pub(crate) fn take_back(&self) {
         let mut state = self.lock();
         state.is_open = false;
-        if let Some(socket) = state.socket.take() {
-            // A thread that is writing there is told. One that writes to memory has seen the process end.
-            let _ = socket.shutdown(std::net::Shutdown::Both);
+        if let Some(halter) = state.halter.take() {
+            halter.halt();
         }
         while state.is_writing {
             state = self.wait(state);

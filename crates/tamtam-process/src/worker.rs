@@ -262,7 +262,7 @@ impl Line {
         let (way, incoming, outgoing, bell) = match memory {
             Some((writer, reader)) => {
                 let bell = Bell::Memory(reader.waker());
-                let outgoing = Outgoing::Memory(Box::new(writer));
+                let outgoing = Outgoing::by_memory(writer);
                 let beside = Beside::new(socket.try_clone()?, reader.waker());
                 let incoming = Incoming::Memory(Box::new(reader), beside);
                 (carried::BY_MEMORY, incoming, outgoing, bell)

@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use tamtam_actor::{
     Address, AskError, DeadLetter, DeadLetterWatch, EndReason, Loss, Pool, ProcessEnd, Reply,
     Restart, on_dead_letter,
@@ -22,6 +23,7 @@ crate::tests! { "deaths":
     a_killed_one_is_noticed_at_once
     one_that_says_of_itself_that_it_has_died_harms_itself
     one_that_plays_with_its_word_is_heard_of_by_its_socket
+    one_that_plays_with_its_word_keeps_no_thread_that_writes_to_it
     one_that_may_not_be_begun_again_ends_for_its_death
     a_process_that_dies_again_and_again_is_given_up
     it_does_not_outlive_its_parent
@@ -183,6 +185,24 @@ fn one_that_says_of_itself_that_it_has_died_harms_itself() {
     until("another one has taken its place", || handle.restarts() == 1);
     assert_ne!(counter.ask(Count::Pid), Ok(liar));
     assert!(!std::path::Path::new(&format!("/proc/{liar}")).exists());
+}
+
+/// The memory to it is full when it dies, and does not say that it has died.
+fn one_that_plays_with_its_word_keeps_no_thread_that_writes_to_it() {
+    let (counter, handle) = Process::spawner().spawn_with_handle::<Counter>(1).unwrap();
+    counter.ask(|reply| Count::Life(1, reply)).unwrap();
+    // It reads no more.
+    let pid = Pid::from_raw(handle.pid().unwrap().cast_signed()).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    // More than the memory takes.
+    for _ in 0..8 {
+        let path = "x".repeat(100 << 10);
+        let unheard = Reply::to(|_: Result<(bool, bool), AskError>| {});
+        counter.tell(Count::Reach(path, unheard)).unwrap();
+    }
+    handle.kill();
+    until("another one has taken its place", || handle.restarts() >= 1);
+    assert_eq!(counter.ask(Count::Read), Ok(1));
 }
 
 fn one_that_plays_with_its_word_is_heard_of_by_its_socket() {
