@@ -6,7 +6,10 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use tamtam_ipc::{Condition, Event, Mutex, Properties, Property, SharedBytes, Slot};
+use tamtam_ipc::{
+    CarrierReader, CarrierWriter, Condition, Event, Mutex, Properties, Property, SharedBytes, Slot,
+    attach, carrier,
+};
 
 use crate::other::{Numbers, Other, half};
 
@@ -62,6 +65,32 @@ fn withstands(path: &str, memory: BorrowedFd<'_>, calls: impl FnOnce()) {
 /// What another process has made, unless that was damaged before this one came.
 fn found<T>(attach: impl Fn(OwnedFd) -> Result<T, tamtam_ipc::AttachError>) -> Option<T> {
     attach(half("calls")?).ok()
+}
+
+/// Both sides of a carrier write and read what they can, and wait for more.
+fn carry(writer: &mut CarrierWriter, reader: &mut CarrierReader) {
+    let mut bytes = [7; 700];
+    calls(|| {
+        // The other side may be gone, or its counts may be impossible.
+        let _ = writer.write(&bytes);
+        let _ = reader.read(&mut bytes);
+        let _ = reader.wait(Instant::now().checked_add(SOON), || true);
+    });
+}
+
+#[test]
+fn nonsense_in_a_carrier() {
+    if let Some(memory) = half("calls") {
+        if let Ok((mut writer, mut reader)) = attach(memory) {
+            carry(&mut writer, &mut reader);
+        }
+        return;
+    }
+    let (mut writer, mut reader) = carrier(4096).unwrap();
+    let memory = reader.memory().try_clone_to_owned().unwrap();
+    withstands("hostile::nonsense_in_a_carrier", memory.as_fd(), || {
+        carry(&mut writer, &mut reader);
+    });
 }
 
 #[test]
