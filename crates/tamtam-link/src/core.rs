@@ -23,7 +23,7 @@ thread_local! {
 }
 
 /// So many bytes are moved to make room before them.
-const LITTLE: usize = 4 << 10;
+const MOST_MOVED: usize = 4 << 10;
 
 /// A thread keeps so many bytes for the next message.
 const MOST_SCRATCH: usize = 64 << 10;
@@ -440,7 +440,7 @@ impl Core {
             |state| {
                 let waiting = state.outgoing.len();
                 Frame::Confirm(actor, count).write(&mut state.outgoing);
-                if waiting <= LITTLE && state.has_said_hello {
+                if waiting <= MOST_MOVED && state.has_said_hello {
                     let length = state.outgoing.len() - waiting;
                     state.outgoing.rotate_right(length);
                 }
