@@ -58,6 +58,7 @@ pages! {
     distances = "distances.md",
     process = "process.md",
     process_limits = "process/limits.md",
+    ipc = "ipc.md",
     moving = "moving/index.md",
     moving_from_crossbeam = "moving/crossbeam.md",
     moving_from_std = "moving/std.md",

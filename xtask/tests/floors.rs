@@ -215,6 +215,7 @@ fn our_own_crates_keep_to_their_floors() {
         "tamtam-amf",
         "tamtam-link",
         "tamtam-process",
+        "tamtam-ipc",
         "tamtam-lab",
     ];
     let mut said = Vec::new();

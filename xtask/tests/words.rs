@@ -68,7 +68,7 @@ fn a_constant_that_does_not_say_what_it_bounds_is_found() {
     );
 }
 
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "tamtam",
     "tamtam-wait",
     "tamtam-channel",
@@ -77,6 +77,7 @@ const CRATES: [&str; 10] = [
     "tamtam-amf",
     "tamtam-link",
     "tamtam-process",
+    "tamtam-ipc",
     "tamtam-lab",
     "tamtam-cli",
 ];

@@ -164,6 +164,24 @@ pub fn attach(memory: OwnedFd) -> Result<(CarrierWriter, CarrierReader), AttachE
 }
 
 /// Why a carrier carries no more.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tamtam_ipc::{CarrierError, attach, carrier};
+///
+/// let (mut writer, mut reader) = carrier(64 << 10)?;
+/// let (mut their_writer, their_reader) = attach(reader.memory().try_clone_to_owned()?)?;
+/// their_writer.write(b"bye")?;
+/// drop((their_writer, their_reader));
+/// let mut bytes = [0; 8];
+/// assert_eq!(reader.read(&mut bytes)?, 3); // what was written before comes first
+/// assert_eq!(reader.read(&mut bytes), Err(CarrierError::Closed));
+/// assert_eq!(writer.write(b"?"), Err(CarrierError::Closed));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CarrierError {

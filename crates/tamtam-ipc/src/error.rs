@@ -3,6 +3,17 @@
 use std::io;
 
 /// Why no memory to share could be made.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tamtam_ipc::{CreateError, SharedBytes};
+///
+/// let error = SharedBytes::create(usize::MAX).unwrap_err();
+/// assert!(matches!(error, CreateError::TooLarge { .. }));
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {
@@ -22,12 +33,24 @@ pub enum CreateError {
         /// Why.
         source: io::Error,
     },
-    /// Memory is shared on Linux only, so far.
-    #[error("memory between processes is for Linux so far")]
-    NotHere,
 }
 
 /// Why memory that another process has made is not what was expected here.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tamtam_ipc::{AttachError, Mutex, Slot};
+///
+/// let count = Mutex::create(5_u64)?;
+/// let memory = count.memory().try_clone_to_owned()?;
+/// let error = Slot::<u64>::attach(memory).unwrap_err();
+/// assert!(matches!(error, AttachError::Kind { .. }));
+/// println!("{error}"); // the memory holds a mutex, and a slot was expected
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
@@ -79,7 +102,4 @@ pub enum AttachError {
         /// Why.
         source: io::Error,
     },
-    /// Memory is shared on Linux only, so far.
-    #[error("memory between processes is for Linux so far")]
-    NotHere,
 }

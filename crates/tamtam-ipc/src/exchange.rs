@@ -93,7 +93,7 @@ impl Exchange {
         }
         match Claim::in_word(word) {
             Some(claim) if lives.is_alive(claim) => word,
-            // Nothing was put, or nothing was taken, whoever wrote nonsense here.
+            // Nothing was put, or nothing was taken; also where the word is nonsense.
             _ if kind == WRITING => EMPTY,
             _ => FULL,
         }

@@ -14,7 +14,7 @@
 // | 3 | header | what a segment begins with |
 // | 2 | party, lock, exchange, published, flag | the processes that share it, and whether they live; protocols |
 // | 1 | life, ring, stream, claim, value | a word that the kernel marks; the slots of a channel; the counts of a stream; who is at work; what a name stands for |
-// | 0 | bell, copy, error, plain | where a thread sleeps; copies; errors; types that are bytes |
+// | 0 | bell, copy, error, handover, plain | where a thread sleeps; copies; errors; descriptors on their way; types that are bytes |
 
 mod bell;
 mod claim;
@@ -40,6 +40,8 @@ mod copy;
 mod error;
 #[cfg(not(tamtam_loom))]
 mod event;
+#[cfg(not(tamtam_loom))]
+mod handover;
 #[cfg(not(tamtam_loom))]
 mod header;
 #[cfg(not(tamtam_loom))]
@@ -88,6 +90,8 @@ pub use condition::Condition;
 pub use error::{AttachError, CreateError};
 #[cfg(not(tamtam_loom))]
 pub use event::Event;
+#[cfg(not(tamtam_loom))]
+pub use handover::{ReceiveMemoryError, receive_memory, send_memory};
 #[cfg(not(tamtam_loom))]
 pub use mutex::{Holder, LockError, LockTimeoutError, Mutex, MutexGuard, TryLockError};
 #[cfg(not(tamtam_loom))]

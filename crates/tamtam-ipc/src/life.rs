@@ -5,7 +5,8 @@
 //! Ingo Molnar and others, 2006). The words of a process are on the list of one thread that sleeps as long as the process lives.
 //!
 //! A list that lies in shared memory itself, as that of the C library's mutexes does, is followed by the kernel wherever another process makes it
-//! point. Here only the words are shared. The nodes of the list are private, each at the same distance ([`DISTANCE`]) from its word.
+//! point. Here only the words are shared. The nodes of the list are private, all of one list at the same distance ([`DISTANCES`]) from
+//! their words.
 
 use std::io;
 use std::ptr::{self, NonNull};
@@ -16,8 +17,9 @@ use std::thread;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// How far before its word a node lies. Mappings grow downwards from the stack, so this far below them there is nothing.
-pub(crate) const DISTANCE: usize = 1 << 36;
+/// How far before its word a node lies. Mappings grow downwards from the stack, so this far below them there is nothing; the second one is for
+/// programs that have reserved what lies there, as the address sanitizer does with 4 TiB.
+const DISTANCES: [usize; 2] = [1 << 36, 1 << 43];
 /// The kernel looks at so many nodes of a list at most; the rest would not be marked.
 const MOST_OF_A_THREAD: usize = 2_000;
 
@@ -40,6 +42,8 @@ struct Head {
 struct Keeper {
     head: &'static Head,
     thread: u32,
+    /// From each of its nodes to the word.
+    distance: usize,
     /// The nodes that are on the list, the newest first.
     nodes: Vec<NonNull<Node>>,
 }
@@ -49,7 +53,7 @@ unsafe impl Send for Keeper {}
 
 static KEEPERS: OnceLock<Mutex<Vec<Keeper>>> = OnceLock::new();
 
-fn start_keeper() -> io::Result<Keeper> {
+fn start_keeper(distance: usize) -> io::Result<Keeper> {
     let (tell, told) = mpsc::sync_channel(1);
     thread::Builder::new()
         .name("tamtam-life".to_owned())
@@ -60,7 +64,7 @@ fn start_keeper() -> io::Result<Keeper> {
                 first: Node {
                     next: AtomicPtr::new(ptr::null_mut()),
                 },
-                offset: DISTANCE as libc::c_long,
+                offset: distance as libc::c_long,
                 pending: AtomicPtr::new(ptr::null_mut()),
             }));
             head.first
@@ -89,13 +93,18 @@ fn start_keeper() -> io::Result<Keeper> {
     Ok(Keeper {
         head,
         thread,
+        distance,
         nodes: Vec::new(),
     })
 }
 
 /// The private page in which the nodes of the words of one shared page lie.
 #[derive(Debug)]
-pub(crate) struct NodePage(NonNull<u8>);
+pub(crate) struct NodePage {
+    address: NonNull<u8>,
+    /// From here to the page of the words.
+    distance: usize,
+}
 
 // SAFETY: it is an address; what lies there is atomic and changed under the lock of `KEEPERS`.
 unsafe impl Send for NodePage {}
@@ -106,9 +115,18 @@ unsafe impl Sync for NodePage {}
 const PAGE: usize = 4096;
 
 impl NodePage {
-    /// For the words of the page at this address; `None` if something else lies where it would have to be.
+    /// For the words of the page at this address; `None` if something else lies wherever it could be.
     pub(crate) fn of(words: NonNull<u8>) -> io::Result<Option<Self>> {
-        let Some(address) = words.addr().get().checked_sub(DISTANCE) else {
+        for distance in DISTANCES {
+            if let Some(page) = Self::at(words, distance)? {
+                return Ok(Some(page));
+            }
+        }
+        Ok(None)
+    }
+
+    fn at(words: NonNull<u8>, distance: usize) -> io::Result<Option<Self>> {
+        let Some(address) = words.addr().get().checked_sub(distance) else {
             return Ok(None);
         };
         // SAFETY: the mapping goes where nothing else is, or fails.
@@ -121,7 +139,10 @@ impl NodePage {
             )
         };
         match mapped {
-            Ok(page) if page.addr() == address => Ok(NonNull::new(page.cast()).map(NodePage)),
+            Ok(page) if page.addr() == address => {
+                let page = NonNull::new(page.cast());
+                Ok(page.map(|address| NodePage { address, distance }))
+            }
             Ok(elsewhere) => {
                 // A kernel that does not know the flag has taken the address for a hint.
                 // SAFETY: it was mapped just now, and nothing points there.
@@ -139,16 +160,15 @@ impl NodePage {
     pub(crate) fn watch(&self, offset: usize) -> io::Result<u32> {
         assert!(offset + size_of::<Node>() <= PAGE && offset.is_multiple_of(8));
         // SAFETY: the node lies in the page, aligned; the page is mapped, and was filled with zeroes.
-        let node = unsafe { self.0.add(offset).cast::<Node>() };
+        let node = unsafe { self.address.add(offset).cast::<Node>() };
         let keepers = KEEPERS.get_or_init(Mutex::default);
         let mut keepers = keepers.lock().unwrap_or_else(PoisonError::into_inner);
-        if !keepers.iter().any(|it| it.nodes.len() < MOST_OF_A_THREAD) {
-            keepers.push(start_keeper()?);
+        let has_room =
+            |it: &Keeper| it.distance == self.distance && it.nodes.len() < MOST_OF_A_THREAD;
+        if !keepers.iter().any(has_room) {
+            keepers.push(start_keeper(self.distance)?);
         }
-        let Some(keeper) = keepers
-            .iter_mut()
-            .find(|it| it.nodes.len() < MOST_OF_A_THREAD)
-        else {
+        let Some(keeper) = keepers.iter_mut().find(|it| has_room(it)) else {
             unreachable!("one has room: it was added");
         };
         let first = keeper.head.first.next.load(Ordering::Relaxed);
@@ -169,7 +189,7 @@ impl NodePage {
     /// The kernel looks at this word no more.
     pub(crate) fn forget(&self, offset: usize) {
         // SAFETY: the node lies in the page.
-        let node = unsafe { self.0.add(offset).cast::<Node>() };
+        let node = unsafe { self.address.add(offset).cast::<Node>() };
         let Some(keepers) = KEEPERS.get() else { return };
         let mut keepers = keepers.lock().unwrap_or_else(PoisonError::into_inner);
         for keeper in keepers.iter_mut() {
@@ -193,6 +213,38 @@ impl NodePage {
 impl Drop for NodePage {
     fn drop(&mut self) {
         // SAFETY: no node in it is on a list any more, as each membership sees to; no reference into it is left.
-        let _ = unsafe { munmap(self.0.as_ptr().cast(), PAGE) };
+        let _ = unsafe { munmap(self.address.as_ptr().cast(), PAGE) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "it maps memory at an address")]
+    fn nodes_go_farther_away_where_their_place_is_taken() {
+        let page = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping, at an address that the system chooses, which nothing else uses.
+        let words = unsafe { mmap_anonymous(ptr::null_mut(), PAGE, page, MapFlags::PRIVATE) };
+        let words = NonNull::new(words.unwrap().cast()).unwrap();
+        let pages: Vec<_> = DISTANCES
+            .iter()
+            .map(|_| NodePage::of(words).unwrap().unwrap())
+            .collect();
+        // Both places are taken now.
+        assert!(NodePage::of(words).unwrap().is_none());
+
+        let keepers: Vec<_> = pages.iter().map(|page| page.watch(64).unwrap()).collect();
+        assert_ne!(keepers[0], keepers[1], "a list has one distance");
+        assert_eq!(pages[1].watch(128).unwrap(), keepers[1]);
+        for page in &pages {
+            page.forget(64);
+        }
+        pages[1].forget(128);
+        drop(pages);
+        assert!(NodePage::of(words).unwrap().is_some());
+        // SAFETY: it was mapped above, and nothing points there any more.
+        unsafe { munmap(words.as_ptr().cast(), PAGE) }.unwrap();
     }
 }

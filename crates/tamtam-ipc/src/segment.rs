@@ -82,7 +82,7 @@ fn map(memory: &OwnedFd, len: usize) -> io::Result<(Mapping, crate::life::NodePa
     }
     Err(io::Error::new(
         io::ErrorKind::AddrNotAvailable,
-        "no address for it has a free page 64 GiB below",
+        "no address for it has a free page 64 GiB or 8 TiB below",
     ))
 }
 

@@ -22,6 +22,11 @@ pub use tamtam_link as link;
 #[cfg(feature = "process")]
 pub use tamtam_process as process;
 
+/// Memory that processes share, for Linux: channels, slots, properties, events and locks in it: the whole of the crate
+/// `tamtam-ipc`, its error types included. Elsewhere there is nothing in it.
+#[cfg(feature = "ipc")]
+pub use tamtam_ipc as ipc;
+
 /// Tables on their way: the row set and its packed encoding: the whole of the crate `tamtam-rows` as it is without
 /// features. Programs that want its other forms depend on that crate beside this one.
 #[cfg(feature = "rows")]

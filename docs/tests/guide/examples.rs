@@ -6,10 +6,11 @@ use std::path::Path;
 
 use crate::root;
 
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "tamtam-actor",
     "tamtam-amf",
     "tamtam-channel",
+    "tamtam-ipc",
     "tamtam-link",
     "tamtam-process",
     "tamtam-rows",

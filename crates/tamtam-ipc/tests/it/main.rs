@@ -7,6 +7,7 @@ mod channel;
 mod channel_deaths;
 mod condition;
 mod event;
+mod handover;
 mod hostile;
 mod mutex;
 mod other;

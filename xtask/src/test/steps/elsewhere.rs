@@ -189,7 +189,7 @@ pub(crate) fn targets(stage: &Stage) -> Result<()> {
         };
         // The libraries that are to compile everywhere.
         run(&mut check(
-            "-p tamtam-amf -p tamtam-wait -p tamtam-channel -p tamtam-actor -p tamtam-process -p tamtam --all-features",
+            "-p tamtam-amf -p tamtam-wait -p tamtam-channel -p tamtam-actor -p tamtam-ipc -p tamtam-process -p tamtam --all-features",
         ))?;
         // Its TLS needs a C compiler for each platform.
         run(&mut check("-p tamtam-link"))?;
