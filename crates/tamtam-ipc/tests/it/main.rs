@@ -13,3 +13,5 @@ mod other;
 mod properties;
 mod property;
 mod slot;
+mod tasks;
+mod together;
