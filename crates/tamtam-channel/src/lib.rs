@@ -82,6 +82,8 @@ pub use overflow::Overflow;
 pub use permit::Permit;
 pub use property::{Changed, Properties, Property};
 pub use receiver::{Drain, IntoIter, Iter, Receiver, TryIter};
+#[doc(hidden)]
+pub use select::Sealed;
 pub use select::{Select, SelectedOperation, Waitable};
 pub use sender::Sender;
 pub use slot::Slot;

@@ -841,10 +841,11 @@ impl fmt::Debug for SelectedOperation<'_> {
 pub trait Waitable: Source + sealed::Sealed {}
 
 mod sealed {
+    /// What this project alone implements.
     pub trait Sealed {}
 }
 
-pub(crate) use sealed::Sealed;
+pub use sealed::Sealed;
 
 impl Sealed for Event {}
 impl Waitable for Event {}

@@ -65,8 +65,7 @@ impl Segment {
 
     /// A number that changes whenever a process gives the segment up or ends.
     pub(crate) fn ends(&self) -> u32 {
-        let freed = self.parties().iter().map(party::Party::freed);
-        freed.fold(0, u32::wrapping_add)
+        party::ends(self.parties())
     }
 
     /// The number of the process that has made the claim, as it knows itself.

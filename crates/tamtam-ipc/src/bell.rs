@@ -23,7 +23,7 @@ pub(crate) const MOST_OTHERS: usize = 64;
 
 /// No sleep is longer for some seconds after a process has ended. At the end of a process the kernel wakes one sleeper, and that may be a thread of one that
 /// has ended just before, and has not left the word yet: it tells no other thread.
-const LONGEST_WARY_SLEEP: Duration = Duration::from_millis(10);
+pub(crate) const LONGEST_WARY_SLEEP: Duration = Duration::from_millis(10);
 
 thread_local! {
     /// Said by what gives the other words of a sleep, on the thread that is to sleep.
@@ -34,6 +34,12 @@ thread_local! {
 #[cfg(not(tamtam_loom))]
 pub(crate) fn be_wary() {
     IS_WARY.set(true);
+}
+
+/// Whether [`be_wary`] was called on this thread since this was asked last.
+#[cfg(not(tamtam_loom))]
+pub(crate) fn is_wary() -> bool {
+    IS_WARY.take()
 }
 
 /// Where threads sleep that wait for one thing.
@@ -84,6 +90,19 @@ impl Bell {
         }
     }
 
+    /// The word to sleep on.
+    pub(crate) fn word(&self) -> &Futex {
+        &self.word
+    }
+
+    /// Says that a thread is about to sleep here: what the word holds until it is rung for that.
+    pub(crate) fn expect(&self) -> u32 {
+        // SYNC bell
+        let asleep = self.word.fetch_or(SLEEPS, Ordering::SeqCst) | SLEEPS;
+        tamtam_wait::seam::model_fence();
+        asleep
+    }
+
     /// Waits until there is something. `others` gives further words that end a sleep, with what they hold while it is to go on: they are asked
     /// for before each sleep, and before the last look.
     ///
@@ -111,9 +130,7 @@ impl Bell {
                     break;
                 }
             }
-            // SYNC bell
-            let asleep = self.word.fetch_or(SLEEPS, Ordering::SeqCst) | SLEEPS;
-            tamtam_wait::seam::model_fence();
+            let asleep = self.expect();
             // After the exchange: a process that joins later rings, and one that has joined before is among these words.
             IS_WARY.set(false);
             let mut words = [(&self.word, asleep, Scope::Shared); MOST_OTHERS + 1];

@@ -1,16 +1,20 @@
 //! A flag that threads of several processes wait for.
 
 use std::fmt;
+use std::future::Future;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use tamtam_channel::WaitTimeoutError;
+use tamtam_channel::{Sealed, WaitTimeoutError, Waitable};
+use tamtam_wait::{Source, Token};
 
 use crate::error::{AttachError, CreateError};
 use crate::flag::Flag;
+use crate::future::{Attempts, Own};
 use crate::header::{Kind, Shape};
 use crate::segment::Segment;
+use crate::wake::{Waiters, waits_at};
 
 /// What lies in the segment.
 #[derive(Debug)]
@@ -58,6 +62,8 @@ const _: () = assert!(size_of::<State>() == 384);
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct Event {
+    /// Tasks and selecting threads of this process.
+    waiters: Waiters,
     segment: Segment,
     /// As it was when this process came: nothing that is written later changes it.
     is_auto: bool,
@@ -75,7 +81,11 @@ impl Event {
 
     fn create(is_auto: bool) -> Result<Self, CreateError> {
         let segment = Segment::create(Kind::Event, Self::shape(), size_of::<State>())?;
-        let event = Event { segment, is_auto };
+        let event = Event {
+            waiters: Waiters::new(),
+            segment,
+            is_auto,
+        };
         event.state().flag.prepare();
         let number = u32::from(is_auto);
         event.state().is_auto.store(number, Ordering::SeqCst);
@@ -111,6 +121,7 @@ impl Event {
             return Err(AttachError::NotOurs);
         }
         let mut event = Event {
+            waiters: Waiters::new(),
             segment,
             is_auto: false,
         };
@@ -194,6 +205,95 @@ impl Event {
             flag.wait(&self.segment, deadline)
         };
         waited.map_err(|_| WaitTimeoutError)
+    }
+}
+
+impl Event {
+    /// Waits as a task until it is set. As with [`wait`](Event::wait), a manual one may be reset right after it was set: what counts is that it was set
+    /// since this was called.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves an auto event as it is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(target_os = "linux")] {
+    /// # futures::executor::block_on(async {
+    /// let turn = tamtam_ipc::Event::auto()?;
+    /// turn.set();
+    /// turn.wait_async().await;
+    /// assert!(!turn.is_set());
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// # }).unwrap();
+    /// # }
+    /// ```
+    pub fn wait_async(&self) -> impl Future<Output = ()> + Unpin + Send + '_ {
+        let passing = Passing {
+            event: self,
+            before: self.state().flag.times_set(),
+        };
+        Attempts::new(Own(passing), |passing: &Passing<'_>| {
+            passing.pass().then_some(())
+        })
+    }
+}
+
+/// Ready when it is set. A manual event that is reset right after it was set may be missed by a select, not by a wait.
+impl Source for Event {
+    fn try_begin(&self, _: &mut Token) -> bool {
+        self.try_wait()
+    }
+
+    waits_at!(this => this.waiters, &this.segment, this.state().flag.bell());
+
+    unsafe fn abandon(&self, _: &mut Token) {
+        // Another one passes in place of this.
+        if self.is_auto {
+            self.set();
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.is_set()
+    }
+}
+
+impl Sealed for Event {}
+impl Waitable for Event {}
+
+/// One wait for an event.
+struct Passing<'a> {
+    event: &'a Event,
+    /// How often it had been set when the wait began.
+    before: u64,
+}
+
+impl Passing<'_> {
+    fn pass(&self) -> bool {
+        if self.event.is_auto {
+            self.event.try_wait()
+        } else {
+            self.is_ready()
+        }
+    }
+}
+
+impl Source for Passing<'_> {
+    /// Takes nothing: the future does, by [`pass`](Passing::pass).
+    fn try_begin(&self, _: &mut Token) -> bool {
+        self.is_ready()
+    }
+
+    waits_at!(this => this.event.waiters, &this.event.segment, this.event.state().flag.bell());
+
+    fn is_ready(&self) -> bool {
+        if self.event.is_auto {
+            self.event.is_set()
+        } else {
+            self.event.state().flag.was_set_since(self.before)
+        }
     }
 }
 

@@ -119,6 +119,21 @@ impl Exchange {
         false
     }
 
+    /// Where those sleep who wait for it.
+    pub(crate) fn bell(&self, access: Access) -> &Bell {
+        match access {
+            Access::Put => &self.putters,
+            Access::Take => &self.takers,
+        }
+    }
+
+    /// Whether the place could be claimed now.
+    #[cfg(not(tamtam_loom))]
+    pub(crate) fn is_claimable(&self, access: Access, lives: &impl Lives) -> bool {
+        // SYNC exchange
+        Self::settled(self.word.load(Ordering::SeqCst), lives) == access.from()
+    }
+
     /// Waits until the place can be claimed.
     pub(crate) fn claim(
         &self,
@@ -126,12 +141,9 @@ impl Exchange {
         lives: &impl Lives,
         deadline: Option<Instant>,
     ) -> Result<(), TimedOut> {
-        let bell = match access {
-            Access::Put => &self.putters,
-            Access::Take => &self.takers,
-        };
         let is_claimed = || self.try_claim(access, lives);
-        bell.wait(Wait::Adaptive, deadline, is_claimed, || lives.words())
+        self.bell(access)
+            .wait(Wait::Adaptive, deadline, is_claimed, || lives.words())
     }
 
     /// What was begun is done.

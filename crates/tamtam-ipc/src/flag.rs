@@ -64,6 +64,24 @@ impl Flag {
         self.change(|state| (state & SET != 0).then_some(state & !SET))
     }
 
+    /// Where those sleep who wait for it.
+    #[cfg(not(tamtam_loom))]
+    pub(crate) fn bell(&self) -> &Bell {
+        &self.bell
+    }
+
+    /// How often it was set.
+    pub(crate) fn times_set(&self) -> u64 {
+        self.state.load(Ordering::SeqCst) >> 1
+    }
+
+    /// Whether it is up, or was since it was set so often.
+    pub(crate) fn was_set_since(&self, before: u64) -> bool {
+        // SYNC flag
+        let state = self.state.load(Ordering::SeqCst);
+        state & SET != 0 || state >> 1 != before
+    }
+
     /// Waits until it is up, and takes it down.
     pub(crate) fn take(
         &self,
@@ -81,12 +99,8 @@ impl Flag {
         lives: &impl Lives,
         deadline: Option<Instant>,
     ) -> Result<(), TimedOut> {
-        let before = self.state.load(Ordering::SeqCst) >> 1;
-        let was_set = || {
-            // SYNC flag
-            let state = self.state.load(Ordering::SeqCst);
-            state & SET != 0 || state >> 1 != before
-        };
+        let before = self.times_set();
+        let was_set = || self.was_set_since(before);
         let words = || lives.words();
         self.bell.wait(Wait::Adaptive, deadline, was_set, words)
     }

@@ -7,13 +7,13 @@
 // | floor | modules | what |
 // |---|---|---|
 // | 8 | condition | threads that wait for a change under a mutex |
-// | 7 | mutex | one value, for one thread at a time |
+// | 7 | changed, mutex, slot_ready | what of these is waited for together with other things; one value, for one thread at a time |
 // | 6 | carrier, channel, bytes, slot, event, property, properties | what a segment holds |
-// | 5 | access | copies and claims in a segment |
+// | 5 | access, future, wake | copies and claims in a segment; waiting as a task; the thread that sleeps for tasks and selects |
 // | 4 | segment | memory that processes share |
 // | 3 | header | what a segment begins with |
 // | 2 | party, lock, exchange, published, flag | the processes that share it, and whether they live; protocols |
-// | 1 | life, ring, stream, claim, value | a word that the kernel marks; the slots of a channel; the counts of a stream; who is at work; what a name stands for |
+// | 1 | life, ring, stream, claim, value, watch | a word that the kernel marks; the slots of a channel; the counts of a stream; who is at work; what a name stands for; who waits at a bell |
 // | 0 | bell, copy, error, handover, plain | where a thread sleeps; copies; errors; descriptors on their way; types that are bytes |
 
 mod bell;
@@ -23,6 +23,7 @@ mod flag;
 mod lock;
 mod published;
 mod stream;
+mod watch;
 
 #[cfg(not(tamtam_loom))]
 mod access;
@@ -30,6 +31,8 @@ mod access;
 mod bytes;
 #[cfg(not(tamtam_loom))]
 mod carrier;
+#[cfg(not(tamtam_loom))]
+mod changed;
 #[cfg(not(tamtam_loom))]
 mod channel;
 #[cfg(not(tamtam_loom))]
@@ -40,6 +43,8 @@ mod copy;
 mod error;
 #[cfg(not(tamtam_loom))]
 mod event;
+#[cfg(not(tamtam_loom))]
+mod future;
 #[cfg(not(tamtam_loom))]
 mod handover;
 #[cfg(not(tamtam_loom))]
@@ -62,12 +67,18 @@ mod segment;
 #[cfg(not(tamtam_loom))]
 mod slot;
 #[cfg(not(tamtam_loom))]
+mod slot_ready;
+#[cfg(not(tamtam_loom))]
 mod value;
+#[cfg(not(tamtam_loom))]
+mod wake;
 
 #[cfg(not(tamtam_loom))]
 pub use bytes::{RangeError, SharedBytes};
 #[cfg(not(tamtam_loom))]
 pub use carrier::{CarrierError, CarrierReader, CarrierWaker, CarrierWriter, attach, carrier};
+#[cfg(not(tamtam_loom))]
+pub use changed::Changed;
 #[cfg(not(tamtam_loom))]
 pub use channel::bytes::{BytesReceiver, BytesSender, bytes_channel};
 #[cfg(all(feature = "serde", not(tamtam_loom)))]
@@ -82,6 +93,8 @@ pub use channel::loan::{Bytes, Loan};
 pub use channel::plain::channel;
 #[cfg(not(tamtam_loom))]
 pub use channel::receiver::Receiver;
+#[cfg(not(tamtam_loom))]
+pub use channel::selectable::Selectable;
 #[cfg(not(tamtam_loom))]
 pub use channel::sender::Sender;
 #[cfg(not(tamtam_loom))]
@@ -102,5 +115,7 @@ pub use properties::{Properties, SetPropertyError};
 pub use property::Property;
 #[cfg(not(tamtam_loom))]
 pub use slot::Slot;
+#[cfg(not(tamtam_loom))]
+pub use slot_ready::SlotReady;
 #[cfg(not(tamtam_loom))]
 pub use value::Value;

@@ -156,6 +156,11 @@ pub(crate) fn has_any(parties: &[Party], ends: Ends) -> bool {
     parties.iter().any(|party| party.ends(ends) > 0)
 }
 
+/// A number that changes whenever a process ends or gives the segment up.
+pub(crate) fn ends(parties: &[Party]) -> u32 {
+    parties.iter().map(Party::freed).fold(0, u32::wrapping_add)
+}
+
 /// The words to sleep on for the end of any other party, with a word to the bell if one has ended lately: at most [`PARTIES`] of them.
 pub(crate) fn lives(parties: &[Party], own: Stay) -> impl Iterator<Item = (&Futex, u32, Scope)> {
     // First the look, by which one that is dead is found.

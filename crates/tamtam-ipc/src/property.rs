@@ -15,6 +15,7 @@ use crate::header::{Kind, Shape};
 use crate::plain::Plain;
 use crate::published::Published;
 use crate::segment::Segment;
+use crate::wake::Waiters;
 
 /// One for the latest value, and for this many writers less one that are at work at once.
 const BUFFERS: usize = 8;
@@ -60,7 +61,9 @@ const _: () = assert!(size_of::<State>() == 256);
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct Property<T> {
-    segment: Segment,
+    /// Tasks and selecting threads of this process.
+    pub(crate) waiters: Waiters,
+    pub(crate) segment: Segment,
     value: PhantomData<fn(T) -> T>,
 }
 
@@ -76,6 +79,7 @@ impl<T: Plain> Property<T> {
     /// [`CreateError`] if there is no such memory.
     pub fn create(value: T) -> Result<Self, CreateError> {
         let property = Property {
+            waiters: Waiters::new(),
             segment: Segment::create(Kind::Property, Shape::of::<T>(1), Self::BYTES)?,
             value: PhantomData,
         };
@@ -95,6 +99,7 @@ impl<T: Plain> Property<T> {
             return Err(AttachError::NotOurs);
         }
         let property = Property {
+            waiters: Waiters::new(),
             segment,
             value: PhantomData,
         };
@@ -113,6 +118,11 @@ impl<T: Plain> Property<T> {
         // SAFETY: it lies in the mapping, as `place` sees to, which lives as long as the segment; any bytes are such a state, and all access to it is
         // atomic.
         unsafe { self.segment.place::<State>(0).as_ref() }
+    }
+
+    /// Where those sleep who wait for a change.
+    pub(crate) fn bell(&self) -> &Bell {
+        &self.state().bell
     }
 
     fn write(&self, buffer: usize, value: &T) {

@@ -6,6 +6,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use rustix::fs::{
     FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat,
@@ -22,17 +23,21 @@ pub(crate) const LARGEST: usize = 1 << 40;
 /// So often another address is tried for the memory.
 const ADDRESSES: usize = 16;
 
-/// Memory that is mapped.
-#[derive(Debug)]
-struct Mapping {
+/// Where memory is mapped.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
     address: NonNull<u8>,
     len: usize,
 }
 
 // SAFETY: it is an address; each access to what lies there is up to the one who makes it.
-unsafe impl Send for Mapping {}
+unsafe impl Send for Extent {}
 // SAFETY: it is an address; each access to what lies there is up to the one who makes it.
-unsafe impl Sync for Mapping {}
+unsafe impl Sync for Extent {}
+
+/// Memory that is mapped, as long as this is there.
+#[derive(Debug)]
+pub(crate) struct Mapping(Extent);
 
 impl Mapping {
     fn new(memory: &OwnedFd, len: usize) -> io::Result<Self> {
@@ -49,14 +54,14 @@ impl Mapping {
             )
         }?;
         let address = NonNull::new(address.cast()).ok_or(io::ErrorKind::AddrNotAvailable)?;
-        Ok(Mapping { address, len })
+        Ok(Mapping(Extent { address, len }))
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: it was mapped so, and what points there is gone with the segment.
-        let _ = unsafe { munmap(self.address.as_ptr().cast(), self.len) };
+        let _ = unsafe { munmap(self.0.address.as_ptr().cast(), self.0.len) };
     }
 }
 
@@ -65,7 +70,9 @@ impl Drop for Mapping {
 pub(crate) struct Segment {
     // In this order they go: the place among the parties is given up while the memory is still there.
     member: Member,
-    mapping: Mapping,
+    extent: Extent,
+    /// The wake thread may have it a moment longer.
+    mapping: Arc<Mapping>,
     memory: OwnedFd,
 }
 
@@ -75,7 +82,7 @@ fn map(memory: &OwnedFd, len: usize) -> io::Result<(Mapping, crate::life::NodePa
     let mut given_up = Vec::new();
     while given_up.len() < ADDRESSES {
         let mapping = Mapping::new(memory, len)?;
-        if let Some(nodes) = crate::life::NodePage::of(mapping.address)? {
+        if let Some(nodes) = crate::life::NodePage::of(mapping.0.address)? {
             return Ok((mapping, nodes));
         }
         given_up.push(mapping);
@@ -123,7 +130,7 @@ impl Segment {
         let (mapping, nodes) = map(&memory, len).map_err(system("it cannot be mapped"))?;
         // SAFETY: the memory begins with a page, is at least so large, was filled with zeroes, which is a valid header, and all access to a
         // header is atomic.
-        let header = unsafe { mapping.address.cast::<Header>().as_ref() };
+        let header = unsafe { mapping.0.address.cast::<Header>().as_ref() };
         header.write(kind, shape, bytes as u64);
         // SAFETY: the parties lie in the first page of the mapping, which is given up after the member is.
         let member = unsafe { Member::join(NonNull::from(header.parties()), nodes) };
@@ -133,7 +140,8 @@ impl Segment {
         })?;
         Ok(Segment {
             member,
-            mapping,
+            extent: mapping.0,
+            mapping: Arc::new(mapping),
             memory,
         })
     }
@@ -157,7 +165,7 @@ impl Segment {
             .ok_or(AttachError::NotOurs)?;
         let (mapping, nodes) = map(&memory, len).map_err(system("it cannot be mapped"))?;
         // SAFETY: the memory begins with a page, is at least so large, any bytes are a valid header, and all access to a header is atomic.
-        let header = unsafe { mapping.address.cast::<Header>().as_ref() };
+        let header = unsafe { mapping.0.address.cast::<Header>().as_ref() };
         header.check(kind, shape, (len - Header::BYTES) as u64)?;
         // SAFETY: the parties lie in the first page of the mapping, which is given up after the member is.
         let member = unsafe { Member::join(NonNull::from(header.parties()), nodes) };
@@ -167,7 +175,8 @@ impl Segment {
         })?;
         Ok(Segment {
             member,
-            mapping,
+            extent: mapping.0,
+            mapping: Arc::new(mapping),
             memory,
         })
     }
@@ -179,7 +188,12 @@ impl Segment {
 
     pub(crate) fn header(&self) -> &Header {
         // SAFETY: the memory begins with a header, as was seen when it was made or attached, and is mapped as long as the segment is there.
-        unsafe { self.mapping.address.cast::<Header>().as_ref() }
+        unsafe { self.extent.address.cast::<Header>().as_ref() }
+    }
+
+    /// The memory, which stays mapped as long as any has this.
+    pub(crate) fn mapping(&self) -> Arc<Mapping> {
+        Arc::clone(&self.mapping)
     }
 
     /// This process among the parties.
@@ -193,7 +207,7 @@ impl Segment {
 
     /// How many bytes lie behind the header.
     pub(crate) fn bytes(&self) -> usize {
-        self.mapping.len - Header::BYTES
+        self.extent.len - Header::BYTES
     }
 
     /// What lies behind the header, so many bytes from there.
@@ -209,6 +223,6 @@ impl Segment {
                 && align_of::<T>() <= 4096
         );
         // SAFETY: it lies in the mapping, as was just seen.
-        unsafe { self.mapping.address.add(Header::BYTES + offset).cast() }
+        unsafe { self.extent.address.add(Header::BYTES + offset).cast() }
     }
 }

@@ -12,6 +12,7 @@ use crate::exchange::{Access, Exchange};
 use crate::header::{Kind, Shape};
 use crate::plain::Plain;
 use crate::segment::Segment;
+use crate::wake::Waiters;
 
 /// One place in shared memory for one value, which any thread of any process that has it puts in or takes out: `tamtam_channel::Slot` between
 /// processes.
@@ -51,7 +52,11 @@ use crate::segment::Segment;
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct Slot<T> {
-    segment: Segment,
+    /// Tasks and selecting threads of this process that wait to put a value.
+    pub(crate) putting: Waiters,
+    /// Tasks and selecting threads of this process that wait to take one.
+    pub(crate) taking: Waiters,
+    pub(crate) segment: Segment,
     value: PhantomData<fn(T) -> T>,
 }
 
@@ -67,6 +72,8 @@ impl<T: Plain> Slot<T> {
     pub fn create() -> Result<Self, CreateError> {
         let bytes = VALUE + size_of::<T>();
         let slot = Slot {
+            putting: Waiters::new(),
+            taking: Waiters::new(),
             segment: Segment::create(Kind::Slot, Shape::of::<T>(1), bytes)?,
             value: PhantomData,
         };
@@ -85,6 +92,8 @@ impl<T: Plain> Slot<T> {
             return Err(AttachError::NotOurs);
         }
         let slot = Slot {
+            putting: Waiters::new(),
+            taking: Waiters::new(),
             segment,
             value: PhantomData,
         };
@@ -98,7 +107,7 @@ impl<T: Plain> Slot<T> {
         self.segment.memory()
     }
 
-    fn exchange(&self) -> &Exchange {
+    pub(crate) fn exchange(&self) -> &Exchange {
         // SAFETY: it lies in the mapping, as `place` sees to, which lives as long as the segment; any bytes are an exchange, and all access to it is
         // atomic.
         unsafe { self.segment.place::<Exchange>(0).as_ref() }

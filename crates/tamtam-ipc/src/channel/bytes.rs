@@ -104,7 +104,7 @@ pub fn bytes_channel(
 /// ```
 #[derive(Clone)]
 pub struct BytesSender {
-    end: SendingEnd,
+    pub(super) end: SendingEnd,
 }
 
 impl BytesSender {
@@ -342,7 +342,7 @@ impl fmt::Debug for BytesSender {
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct BytesReceiver {
-    end: ReceivingEnd,
+    pub(super) end: ReceivingEnd,
 }
 
 impl BytesReceiver {

@@ -4,8 +4,10 @@ pub(crate) mod bytes;
 #[cfg(feature = "serde")]
 pub(crate) mod encoded;
 pub(crate) mod error;
+mod future;
 pub(crate) mod loan;
 pub(crate) mod plain;
 pub(crate) mod receiver;
+pub(crate) mod selectable;
 pub(crate) mod sender;
 mod shared;

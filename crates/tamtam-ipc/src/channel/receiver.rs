@@ -45,7 +45,7 @@ use crate::ring::{Nothing, Position};
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct Receiver<T> {
-    end: ReceivingEnd,
+    pub(super) end: ReceivingEnd,
     messages: PhantomData<fn() -> T>,
 }
 

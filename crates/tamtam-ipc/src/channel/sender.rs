@@ -43,7 +43,7 @@ const MESSAGES_PER_RING: usize = 32;
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct Sender<T> {
-    end: SendingEnd,
+    pub(super) end: SendingEnd,
     messages: PhantomData<fn(T)>,
 }
 

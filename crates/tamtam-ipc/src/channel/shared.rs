@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tamtam_wait::{Futex, Scope, Wait};
+use tamtam_wait::{Futex, Scope, Source, Token, Wait};
 
 use crate::error::{AttachError, CreateError};
 use crate::header::{Kind, Shape};
@@ -17,6 +17,7 @@ use crate::ring::{
     COUNT_BITS, Claimant, Control, Cursor, MOST_SLOTS, Nothing, Position, Refusal, Ring, Track,
 };
 use crate::segment::{LARGEST, Segment};
+use crate::wake::{Waiters, waits_at};
 
 /// What the control takes, in front of the slots.
 const CONTROL: usize = size_of::<Control>();
@@ -48,6 +49,10 @@ fn receiver_of(word: u64) -> Option<Stay> {
 /// A channel's memory as this process has it.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    /// Tasks and selecting threads of this process that wait for a message.
+    receiving: Waiters,
+    /// Tasks and selecting threads of this process that wait for room.
+    sending: Waiters,
     segment: Segment,
     /// The first slot.
     slots: NonNull<u8>,
@@ -138,6 +143,8 @@ impl Shared {
             track,
             largest,
             claimant: Claimant::new(place, count),
+            receiving: Waiters::new(),
+            sending: Waiters::new(),
             is_corrupt: AtomicBool::new(false),
             segment,
         }
@@ -365,6 +372,19 @@ impl SendingEnd {
     }
 }
 
+/// Ready when a slot can be claimed, or no process receives: a claim may still fail, where another thread is quicker.
+impl Source for SendingEnd {
+    fn try_begin(&self, _: &mut Token) -> bool {
+        self.is_ready()
+    }
+
+    waits_at!(this => this.shared.sending, &this.shared.segment, &this.shared.control().senders);
+
+    fn is_ready(&self) -> bool {
+        !self.is_open() || self.shared.has_room()
+    }
+}
+
 impl Clone for SendingEnd {
     fn clone(&self) -> Self {
         let mut end = SendingEnd::new(Arc::clone(&self.shared));
@@ -505,6 +525,26 @@ impl ReceivingEnd {
     /// Several were read.
     pub(crate) fn freed_several(&self) {
         self.shared.freed_several();
+    }
+}
+
+/// Ready when a message is there, or there will be none. Since there is one receiver, it stays ready.
+impl Source for ReceivingEnd {
+    fn try_begin(&self, _: &mut Token) -> bool {
+        self.is_ready()
+    }
+
+    waits_at!(this => this.shared.receiving, &this.shared.segment, &this.shared.control().receiver);
+
+    fn is_ready(&self) -> bool {
+        match self.try_take() {
+            Ok(position) => {
+                // It is taken when it is received.
+                self.head.set(position);
+                true
+            }
+            Err(nothing) => nothing != Nothing::Empty,
+        }
     }
 }
 

@@ -430,6 +430,27 @@ pub(crate) trait Ring {
         self.control().senders.ring();
     }
 
+    /// Whether a slot could be claimed now, or something is wrong, which a claim would tell.
+    fn has_room(&self) -> bool {
+        let track = self.track();
+        let mut tail = self.control().tail.load(Ordering::SeqCst) & POSITIONS;
+        for _ in 0..track.capacity() + MORE_STEPS {
+            let Some(index) = track.index(tail) else {
+                return true;
+            };
+            let state = self.state(index).load(Ordering::SeqCst);
+            if state == free(tail) {
+                return true;
+            }
+            tail = match self.behind(tail, state) {
+                Ok(next) => next,
+                Err(refusal) => return refusal != Refusal::Full,
+            };
+        }
+        // Others were quicker each time.
+        true
+    }
+
     /// Claims the next slot, after waiting for one. `others` are further words that end a sleep.
     fn wait_to_claim<'a, Others>(
         &'a self,

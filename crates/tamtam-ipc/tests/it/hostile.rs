@@ -220,3 +220,25 @@ fn nonsense_is_attached_to() {
         }
     }
 }
+
+#[test]
+fn nonsense_in_what_a_select_waits_for() {
+    const PATH: &str = "hostile::nonsense_in_what_a_select_waits_for";
+    let never = tamtam_channel::never::<u32>();
+    let call = |event: &Event| {
+        tamtam_channel::select! {
+            wait(event) => {}
+            recv(never) -> _ => panic!("it never comes"),
+            default(SOON) => {}
+        }
+        event.set();
+    };
+    if half("calls").is_some() {
+        if let Some(event) = found(Event::attach) {
+            calls(|| call(&event));
+        }
+        return;
+    }
+    let event = Event::auto().unwrap();
+    withstands(PATH, event.memory(), || calls(|| call(&event)));
+}

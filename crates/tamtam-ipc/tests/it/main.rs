@@ -14,3 +14,5 @@ mod other;
 mod properties;
 mod property;
 mod slot;
+mod tasks;
+mod together;

@@ -1,0 +1,324 @@
+//! Waiting for other processes together with other things.
+
+use std::fs;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use tamtam_channel::{Select, TryRecvError, after, select, tick, unbounded};
+use tamtam_ipc::{BytesReceiver, Event, Property, Receiver, Sender, Slot, bytes_channel, channel};
+
+use crate::other::{Other, half};
+
+/// Longer than anything here takes.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Messages of a thread and of a process come in whatever order they are sent, with a clock beside them; the end of the process is the end.
+#[test]
+fn a_select_waits_for_threads_processes_and_time() {
+    const PATH: &str = "together::a_select_waits_for_threads_processes_and_time";
+    const MESSAGES: u64 = 2_000;
+    if let Some(memory) = half("sender") {
+        let sender = Sender::<u64>::attach(memory).unwrap();
+        for number in 0..MESSAGES {
+            sender.send(number).unwrap();
+            if number % 64 == 0 {
+                std::thread::sleep(Duration::from_micros(300));
+            }
+        }
+        return;
+    }
+    let (sender, mut receiver) = channel::<u64>(4).unwrap();
+    let other = Other::start(PATH, "sender", sender.memory());
+    let (thread, of_thread) = unbounded::<u64>();
+    let sending = std::thread::spawn(move || {
+        for number in 0..MESSAGES {
+            thread.send(number).unwrap();
+            if number % 50 == 0 {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+        }
+        thread
+    });
+    let ticks = tick(Duration::from_millis(2));
+    let timeout = after(LONG);
+    let (mut of_threads, mut of_processes, mut ticked) = (0, 0, 0);
+    {
+        let process = receiver.selectable();
+        while of_threads < MESSAGES || of_processes < MESSAGES || ticked < 3 {
+            select! {
+                recv(of_thread) -> number => {
+                    assert_eq!(number, Ok(of_threads));
+                    of_threads += 1;
+                }
+                wait(process) => {
+                    assert_eq!(process.try_recv(), Ok(of_processes));
+                    of_processes += 1;
+                }
+                recv(ticks) -> _ => ticked += 1,
+                recv(timeout) -> _ => panic!("{of_threads} and {of_processes} came"),
+            }
+        }
+        other.ends_well();
+        drop(sender);
+        select! {
+            wait(process) => assert_eq!(process.try_recv(), Err(TryRecvError::Disconnected)),
+            recv(timeout) -> _ => panic!("no end"),
+        }
+    }
+    drop(sending.join().unwrap());
+}
+
+/// A process that sends nothing and is killed ends the wait of a select.
+#[test]
+fn a_killed_process_ends_a_select() {
+    const PATH: &str = "together::a_killed_process_ends_a_select";
+    if let Some(memory) = half("victim") {
+        let sender = Sender::<u64>::attach(memory).unwrap();
+        sender.send(1).unwrap();
+        loop {
+            std::thread::park();
+        }
+    }
+    let mut told = Vec::new();
+    for _ in 0..5 {
+        let (sender, mut receiver) = channel::<u64>(4).unwrap();
+        let mut other = Other::start(PATH, "victim", sender.memory());
+        assert_eq!(receiver.recv(), Ok(1));
+        drop(sender);
+        let (_thread, of_thread) = unbounded::<u64>();
+        let timeout = after(LONG);
+        let process = receiver.selectable();
+        std::thread::scope(|threads| {
+            let killing = threads.spawn(|| {
+                std::thread::sleep(Duration::from_millis(30));
+                let killed = Instant::now();
+                other.kill();
+                killed
+            });
+            select! {
+                wait(process) => assert_eq!(process.try_recv(), Err(TryRecvError::Disconnected)),
+                recv(of_thread) -> _ => panic!("no thread sends"),
+                recv(timeout) -> _ => panic!("not told of the end"),
+            }
+            let now = Instant::now();
+            told.push(now - killing.join().unwrap());
+        });
+    }
+    println!("told after {told:?}");
+    assert!(told.iter().min() < Some(&Duration::from_millis(500)));
+}
+
+/// An event, a property, both directions of a slot, room in a channel, and bytes: each alone ends a wait for all of them.
+#[test]
+fn whatever_another_process_does_ends_a_select() {
+    const PATH: &str = "together::whatever_another_process_does_ends_a_select";
+    const ROUNDS: u32 = 40;
+    if let Some(memory) = half("does") {
+        let orders = Receiver::<[u32; 2]>::attach(memory).unwrap();
+        let numbers = orders.recv().unwrap();
+        let further = |number| crate::other::further(number);
+        let event = Event::attach(further(numbers[0])).unwrap();
+        let numbers = orders.recv().unwrap();
+        let property = Property::<u32>::attach(further(numbers[0])).unwrap();
+        let filled = Slot::<u32>::attach(further(numbers[1])).unwrap();
+        let numbers = orders.recv().unwrap();
+        let emptied = Slot::<u32>::attach(further(numbers[0])).unwrap();
+        let bytes = tamtam_ipc::BytesSender::attach(further(numbers[1])).unwrap();
+        while let Ok([what, _]) = orders.recv() {
+            // Later than the other process falls asleep, sometimes.
+            std::thread::sleep(Duration::from_micros(u64::from(what) * 100));
+            match what {
+                0 => event.set(),
+                1 => property.set(1),
+                2 => filled.put(1),
+                3 => drop(emptied.take()),
+                _ => bytes.send(b"news").unwrap(),
+            }
+        }
+        return;
+    }
+    use std::os::fd::AsRawFd;
+    let (orders, order) = channel::<[u32; 2]>(4).unwrap();
+    let memory = order.hand_over().unwrap();
+    let other = Other::start(PATH, "does", memory.as_fd());
+    let event = Event::auto().unwrap();
+    let property = Property::create(0_u32).unwrap();
+    let (filled, emptied) = (Slot::<u32>::create().unwrap(), Slot::create().unwrap());
+    emptied.put(0_u32);
+    let (_kept, mut bytes): (_, BytesReceiver) = bytes_channel(2, 100).unwrap();
+    let number = |memory: std::os::fd::BorrowedFd<'_>| memory.as_raw_fd().cast_unsigned();
+    orders.send([number(event.memory()), 0]).unwrap();
+    orders
+        .send([number(property.memory()), number(filled.memory())])
+        .unwrap();
+    orders
+        .send([number(emptied.memory()), number(bytes.memory())])
+        .unwrap();
+    let timeout = after(LONG);
+    for round in 0..5 * ROUNDS {
+        let what = round % 5;
+        let changed = property.changed_since(property.version());
+        let (full, empty) = (filled.ready_to_take(), emptied.ready_to_put());
+        let end = bytes.selectable();
+        orders.send([what, 0]).unwrap();
+        let happened = select! {
+            wait(event) => 0,
+            wait(changed) => 1,
+            wait(full) => { filled.take(); 2 }
+            wait(empty) => { emptied.put(0_u32); 3 }
+            wait(end) => { end.try_recv_bytes(&mut Vec::new()).unwrap(); 4 }
+            recv(timeout) -> _ => panic!("{what} did not come"),
+        };
+        assert_eq!(happened, what);
+    }
+    drop(orders);
+    other.ends_well();
+}
+
+/// A sender waits for room in a select, and is told when the receiver is killed.
+#[test]
+fn room_and_the_end_of_the_receiver_end_a_select() {
+    const PATH: &str = "together::room_and_the_end_of_the_receiver_end_a_select";
+    if let Some(memory) = half("receiver") {
+        let receiver = Receiver::<u64>::attach(memory).unwrap();
+        for number in 0..20 {
+            std::thread::sleep(Duration::from_micros(number * 50));
+            assert_eq!(receiver.recv(), Ok(number));
+        }
+        loop {
+            std::thread::park();
+        }
+    }
+    let (sender, receiver) = channel::<u64>(2).unwrap();
+    let memory = receiver.hand_over().unwrap();
+    let mut other = Other::start(PATH, "receiver", memory.as_fd());
+    let (_thread, of_thread) = unbounded::<u64>();
+    let timeout = after(LONG);
+    for number in 0..22 {
+        select! {
+            wait(sender) => sender.try_send(number).unwrap(),
+            recv(of_thread) -> _ => panic!("no thread sends"),
+            recv(timeout) -> _ => panic!("no room for {number}"),
+        }
+    }
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            std::thread::sleep(Duration::from_millis(20));
+            other.kill();
+        });
+        select! {
+            wait(sender) => assert!(sender.try_send(0).unwrap_err().is_disconnected()),
+            recv(of_thread) -> _ => panic!("no thread sends"),
+            recv(timeout) -> _ => panic!("not told of the end"),
+        }
+    });
+}
+
+/// More is waited for than one sleep of the system has words for.
+#[test]
+fn a_select_waits_for_hundreds() {
+    const PATH: &str = "together::a_select_waits_for_hundreds";
+    const EVENTS: usize = 200;
+    tamtam_testing::in_a_process_of_its_own(
+        PATH,
+        LONG,
+        |_| {},
+        || {
+            let events: Vec<Event> = (0..EVENTS).map(|_| Event::auto().unwrap()).collect();
+            for which in (0..EVENTS).step_by(7).chain([0, EVENTS - 1]) {
+                let set = &events[which];
+                std::thread::scope(|threads| {
+                    threads.spawn(|| {
+                        std::thread::sleep(Duration::from_millis(2));
+                        set.set();
+                    });
+                    let mut select = Select::new();
+                    for event in &events {
+                        select.wait(event);
+                    }
+                    let operation = select.select_timeout(LONG).unwrap();
+                    assert_eq!(operation.index(), which);
+                    operation.wait(set);
+                });
+            }
+            let threads = wake_threads();
+            assert!(threads.len() > 1 && threads.len() < 5, "{threads:?}");
+        },
+    );
+}
+
+/// The threads that wait for tasks and selects.
+fn wake_threads() -> Vec<PathBuf> {
+    let tasks = fs::read_dir("/proc/self/task").unwrap();
+    let paths = tasks.map(|task| task.unwrap().path());
+    let is_wake = |path: &PathBuf| {
+        fs::read_to_string(path.join("comm")).is_ok_and(|name| name.trim() == "tamtam-ipc-wake")
+    };
+    paths.filter(is_wake).collect()
+}
+
+/// The thread costs nothing while what is waited for does not come, nor when no task waits any more.
+#[test]
+fn the_wake_thread_sleeps() {
+    const PATH: &str = "together::the_wake_thread_sleeps";
+    tamtam_testing::in_a_process_of_its_own(
+        PATH,
+        LONG,
+        |_| {},
+        || {
+            assert!(wake_threads().is_empty());
+            let (_sender, mut receiver) = channel::<u64>(4).unwrap();
+            let (_thread, of_thread) = unbounded::<u64>();
+            let process = receiver.selectable();
+            let wait = |time| {
+                select! {
+                    wait(process) => panic!("nothing was sent"),
+                    recv(of_thread) -> _ => panic!("no thread sends"),
+                    default(time) => {}
+                }
+            };
+            wait(Duration::from_millis(50));
+            let threads = wake_threads();
+            assert_eq!(threads.len(), 1);
+            let worked = || fs::read_to_string(threads[0].join("schedstat")).unwrap();
+            let before = worked();
+            wait(Duration::from_millis(300));
+            std::thread::sleep(Duration::from_millis(100));
+            assert_eq!(worked(), before, "it ran");
+        },
+    );
+}
+
+/// What no task waits for any more is not kept by the thread that has waited for it.
+#[test]
+fn what_was_waited_for_is_given_up_with_its_end() {
+    const PATH: &str = "together::what_was_waited_for_is_given_up_with_its_end";
+    tamtam_testing::in_a_process_of_its_own(
+        PATH,
+        LONG,
+        |_| {},
+        || {
+            let mapped = || {
+                let maps = fs::read_to_string("/proc/self/maps").unwrap();
+                maps.lines()
+                    .filter(|line| line.contains("memfd:tamtam"))
+                    .count()
+            };
+            for _ in 0..50 {
+                let (event, other) = (Event::manual().unwrap(), Event::manual().unwrap());
+                let soon = after(Duration::from_micros(200));
+                select! {
+                    wait(event) => panic!("it was not set"),
+                    wait(other) => panic!("it was not set"),
+                    recv(soon) -> _ => {}
+                }
+            }
+            let patience = Instant::now() + LONG;
+            while mapped() > 0 {
+                assert!(Instant::now() < patience, "{} are mapped", mapped());
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        },
+    );
+}
