@@ -1,6 +1,7 @@
 //! Why a message of bytes, or one that is encoded, was not sent or received. What is refused as in any channel is refused by the errors of
 //! `tamtam-channel`, which are inside of these.
 
+#[cfg(feature = "serde")]
 use std::fmt;
 
 /// Why no place for a message was loaned, or bytes were not sent: by the call's own `Refused`, which is

@@ -26,6 +26,8 @@ mod polled_value;
 mod pool;
 mod property;
 mod row_form;
+#[cfg(target_os = "linux")]
+mod shared_memory;
 mod single;
 mod sliced;
 mod slot;
@@ -38,8 +40,8 @@ use std::sync::LazyLock;
 
 use crate::Contender;
 
-/// All of them, in the order in which lists show them: our ways of passing messages, ways to call a server, the standard
-/// library's, then the forms of tables, of which those that are not Tamtam's own are here, too: they come with it.
+/// All of them, in the order in which lists show them: our ways of passing messages, ways to call a server and to
+/// show frames, the standard library's, then the forms of tables, of which those that are not Tamtam's own are here, too: they come with it.
 #[must_use]
 pub fn all() -> &'static [&'static dyn Contender] {
     &ALL

@@ -194,7 +194,7 @@ pub(in crate::lab) const EXPERIMENTS: &[Experiment] = &[
         source: "article E, 2013: its first reader",
         main_variants: &["60/free/1client", "60/free/8clients"],
         quick: Quick::IfNamed,
-        flagships: &["channel", "actor", "link"],
+        flagships: &["channel", "actor", "link", "process", "ipc"],
         kinds_apart: false,
         published: ARTICLES_CALLS,
         claim: None,
