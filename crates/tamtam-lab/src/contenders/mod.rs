@@ -21,6 +21,8 @@ mod offer;
 mod packed_for_link;
 mod packed_from_structs;
 mod per_frame;
+#[cfg(target_os = "linux")]
+mod pictures;
 mod players;
 mod polled_value;
 mod pool;
@@ -50,6 +52,8 @@ pub fn all() -> &'static [&'static dyn Contender] {
 static ALL: LazyLock<Vec<&'static dyn Contender>> = LazyLock::new(|| {
     let mut all = OF_MESSAGES.to_vec();
     all.extend(calls::ALL);
+    #[cfg(target_os = "linux")]
+    all.extend(pictures::ALL);
     all.extend(standard::ALL);
     all.push(&text_by_hand::TextByHand);
     all.push(&packed_from_structs::PackedFromStructs);
@@ -114,7 +118,7 @@ mod tests {
                     || is_standard
                     || measures
                         .iter()
-                        .all(|measure| ["calls", "rows"].contains(&measure.experiment()))
+                        .all(|measure| ["calls", "frames", "rows"].contains(&measure.experiment()))
             );
             assert!(names.insert(card.name), "{} is there twice", card.name);
             assert!(!card.about.is_empty() && !card.about.contains('\n'));
