@@ -24,6 +24,7 @@
 //! | [`ring`] | `ring`: thousands of actors, each of which passes its messages on to the next |
 //! | [`savina`] | `counting`, `fork-join`, `threadring`, `big`, `chameneos`: the classics of a suite for actors |
 //! | [`calls`] | `calls`: a server called for a document of JSON, in this process and in another |
+//! | [`pictures`] | `frames`: how old the frame is that a worker process made of a slider |
 //! | [`flood`] | `flood`: how late 1,000 actors are beside one that is flooded |
 //! | [`rows`] | `rows`: a table encoded, sent and decoded, in every form |
 
@@ -48,7 +49,9 @@ pub mod tables;
 
 pub use experiments::handover::{async_turns, crowd, frames, idle, lock_loop, sparse, turns};
 pub use experiments::post::stream;
-pub use experiments::{ask, calls, flood, latch, offer, post, property, ring, rows, savina};
+pub use experiments::{
+    ask, calls, flood, latch, offer, pictures, post, property, ring, rows, savina,
+};
 #[cfg(unix)]
 pub use harness::PrivateFolder;
 pub use harness::{

@@ -145,6 +145,15 @@ const METRICS: &[Metric] = &[
         range: Some(|min, max| number::duration_range(min * 1e3, max * 1e3)),
         ..time("build_us", "build", microseconds)
     },
+    Metric {
+        range: Some(|min, max| number::duration_range(min * 1e3, max * 1e3)),
+        better: "times less than",
+        worse: "times more than",
+        sentence: |value| format!("{} old is what is shown", microseconds(value)),
+        ..time("staleness_us", "staleness", microseconds)
+    },
+    beside("staleness_max_us", "at most"),
+    plain("frames_per_s", Some("frames/s"), number::count),
     beside("first_call_us", "first call"),
     plain("mb_per_s", Some("MB/s"), number::grouped),
     plain("cpu_ns_per_op", Some("CPU/op"), number::duration),

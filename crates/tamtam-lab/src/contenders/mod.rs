@@ -21,11 +21,15 @@ mod offer;
 mod packed_for_link;
 mod packed_from_structs;
 mod per_frame;
+#[cfg(target_os = "linux")]
+mod pictures;
 mod players;
 mod polled_value;
 mod pool;
 mod property;
 mod row_form;
+#[cfg(target_os = "linux")]
+mod shared_memory;
 mod single;
 mod sliced;
 mod slot;
@@ -38,8 +42,8 @@ use std::sync::LazyLock;
 
 use crate::Contender;
 
-/// All of them, in the order in which lists show them: our ways of passing messages, ways to call a server, the standard
-/// library's, then the forms of tables, of which those that are not Tamtam's own are here, too: they come with it.
+/// All of them, in the order in which lists show them: our ways of passing messages, ways to call a server and to
+/// show frames, the standard library's, then the forms of tables, of which those that are not Tamtam's own are here, too: they come with it.
 #[must_use]
 pub fn all() -> &'static [&'static dyn Contender] {
     &ALL
@@ -48,6 +52,8 @@ pub fn all() -> &'static [&'static dyn Contender] {
 static ALL: LazyLock<Vec<&'static dyn Contender>> = LazyLock::new(|| {
     let mut all = OF_MESSAGES.to_vec();
     all.extend(calls::ALL);
+    #[cfg(target_os = "linux")]
+    all.extend(pictures::ALL);
     all.extend(standard::ALL);
     all.push(&text_by_hand::TextByHand);
     all.push(&packed_from_structs::PackedFromStructs);
@@ -112,7 +118,7 @@ mod tests {
                     || is_standard
                     || measures
                         .iter()
-                        .all(|measure| ["calls", "rows"].contains(&measure.experiment()))
+                        .all(|measure| ["calls", "frames", "rows"].contains(&measure.experiment()))
             );
             assert!(names.insert(card.name), "{} is there twice", card.name);
             assert!(!card.about.is_empty() && !card.about.contains('\n'));

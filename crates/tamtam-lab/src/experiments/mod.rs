@@ -6,6 +6,7 @@ pub mod flood;
 pub(crate) mod handover;
 pub mod latch;
 pub mod offer;
+pub mod pictures;
 pub mod post;
 pub mod property;
 pub mod ring;

@@ -1,13 +1,15 @@
 //! Ways of calling a server for the experiment `calls`, one small file each: in this process, and in another one.
 //!
-//! Those of ours are the contenders `channel`, which is there for other experiments, too, `actor`, `link` and `process`. The others are
-//! what the systems and the standard library have, and HTTP.
+//! Those of ours are the contenders `channel`, which is there for other experiments, too, `actor`, `link`, `process` and `ipc`. The
+//! others are what the systems and the standard library have, and HTTP.
 
 mod actor;
 mod channel;
 mod direct;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(target_os = "linux")]
+mod ipc;
 #[cfg(unix)]
 mod link;
 #[cfg(unix)]
@@ -30,6 +32,8 @@ pub(super) const ALL: &[&dyn Contender] = &[
     &link::ActorBehindLink,
     #[cfg(target_os = "linux")]
     &process::ActorInProcess,
+    #[cfg(target_os = "linux")]
+    &ipc::SharedChannels,
     #[cfg(unix)]
     &unix_socket::UnixSocket,
     #[cfg(unix)]
@@ -72,6 +76,8 @@ mod tests {
         ends_with_the_last_hold(super::pipe::NamedPipes);
         ends_with_the_last_hold(super::link::ActorBehindLink);
         ends_with_the_last_hold(super::tcp::Tcp);
+        #[cfg(target_os = "linux")]
+        ends_with_the_last_hold(super::ipc::SharedChannels);
         #[cfg(feature = "http")]
         ends_with_the_last_hold(super::http::NEW);
     }
