@@ -4,6 +4,10 @@
 //! such memory, and what is read of it is read once: by instructions that the compiler knows nothing of on x86-64, by atomic loads elsewhere.
 //! What comes out is bytes that may be wrong, and then are checked like any others.
 
+/// A copy goes into shared memory; it goes out of it. The instructions are the same for both, atomic accesses are not.
+const INTO: bool = true;
+const OUT: bool = false;
+
 /// Copies out of shared memory.
 ///
 /// # Safety
@@ -14,7 +18,7 @@
 pub(crate) unsafe fn out_of_shared(from: *const u8, to: &mut [u8]) {
     // SAFETY: both are valid for so many bytes, says the caller of the one, and the other is a slice; they are not the same memory, since a
     // slice is ours alone.
-    unsafe { copy(from, to.as_mut_ptr(), to.len()) };
+    unsafe { copy::<OUT>(from, to.as_mut_ptr(), to.len()) };
 }
 
 /// Copies out of shared memory, into memory that need not hold anything yet.
@@ -27,7 +31,7 @@ pub(crate) unsafe fn out_of_shared(from: *const u8, to: &mut [u8]) {
 #[inline]
 pub(crate) unsafe fn out_of_shared_to(from: *const u8, to: *mut u8, len: usize) {
     // SAFETY: both are valid for so many bytes, says the caller; one is shared and the other is not, so they do not overlap.
-    unsafe { copy(from, to, len) };
+    unsafe { copy::<OUT>(from, to, len) };
 }
 
 /// Copies into shared memory.
@@ -40,7 +44,7 @@ pub(crate) unsafe fn out_of_shared_to(from: *const u8, to: *mut u8, len: usize) 
 pub(crate) unsafe fn into_shared(from: &[u8], to: *mut u8) {
     // SAFETY: both are valid for so many bytes, says the caller of the one, and the other is a slice; they are not the same memory, since a
     // slice is nothing that others write.
-    unsafe { copy(from.as_ptr(), to, from.len()) };
+    unsafe { copy::<INTO>(from.as_ptr(), to, from.len()) };
 }
 
 /// From so many bytes on they are moved by one instruction that moves any number; below that, words by hand are faster: 1 KB between two cores
@@ -53,7 +57,7 @@ const REPEATED_FROM: usize = 4096;
 /// `from` is valid for reads and `to` for writes of `len` bytes, and they do not overlap.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
-unsafe fn copy(mut from: *const u8, mut to: *mut u8, len: usize) {
+unsafe fn copy<const IS_INTO: bool>(mut from: *const u8, mut to: *mut u8, len: usize) {
     use core::arch::asm;
     use core::arch::x86_64::__m128i;
 
@@ -131,31 +135,34 @@ unsafe fn copy(mut from: *const u8, mut to: *mut u8, len: usize) {
 
 /// # Safety
 ///
-/// `from` is valid for reads and `to` for writes of `len` bytes, and they do not overlap.
+/// `from` is valid for reads and `to` for writes of `len` bytes, and they do not overlap. The shared one of them is valid for both.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 #[inline]
-unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+unsafe fn copy<const IS_INTO: bool>(from: *const u8, to: *mut u8, len: usize) {
     use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 
     const WORD: usize = size_of::<usize>();
 
-    let byte = |at: usize| {
-        // SAFETY: a byte of the `len` ones, at both addresses; any byte is aligned.
-        unsafe {
-            let word = AtomicU8::from_ptr(from.add(at).cast_mut()).load(Relaxed);
-            AtomicU8::from_ptr(to.add(at)).store(word, Relaxed);
-        }
-    };
+    /// Moves one word: atomically at the shared side, plainly at the other one, which may be read-only or hold nothing yet.
+    macro_rules! move_word {
+        ($atomic:ident, $word:ident, $at:expr) => {{
+            let (from, to) = (from.add($at).cast::<$word>(), to.add($at).cast::<$word>());
+            if IS_INTO {
+                $atomic::from_ptr(to).store(from.read(), Relaxed);
+            } else {
+                to.write($atomic::from_ptr(from.cast_mut()).load(Relaxed));
+            }
+        }};
+    }
+    // SAFETY: a byte of the `len` ones, at both addresses; any byte is aligned.
+    let byte = |at: usize| unsafe { move_word!(AtomicU8, u8, at) };
     let lead = from.align_offset(WORD).min(len);
     (0..lead).for_each(byte);
     let mut at = lead;
     if to.addr().wrapping_add(lead).is_multiple_of(WORD) {
         while len - at >= WORD {
             // SAFETY: a word of the `len` bytes; both addresses are aligned from the lead on.
-            unsafe {
-                let word = AtomicUsize::from_ptr(from.add(at).cast_mut().cast()).load(Relaxed);
-                AtomicUsize::from_ptr(to.add(at).cast()).store(word, Relaxed);
-            }
+            unsafe { move_word!(AtomicUsize, usize, at) };
             at += WORD;
         }
     }
@@ -183,7 +190,7 @@ mod tests {
                 );
                 let mut back = vec![255_u8; len];
                 // SAFETY: so many bytes lie there, behind the offset.
-                unsafe { out_of_shared(target.as_ptr().add(offset), &mut back) };
+                unsafe { out_of_shared(target.as_mut_ptr().add(offset), &mut back) };
                 assert_eq!(back, source[skip..skip + len]);
             }
         }
