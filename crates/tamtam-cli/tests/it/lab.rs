@@ -263,7 +263,14 @@ fn a_table_is_sent_in_several_forms_and_the_fastest_of_each_link_is_named() {
 #[test]
 fn servers_in_other_processes_are_called_beside_the_articles() {
     let place = Place::empty();
-    let contenders = ["direct", "channel", "link", "ipc", "unix-socket", "http-each"];
+    let contenders = [
+        "direct",
+        "channel",
+        "link",
+        "ipc",
+        "unix-socket",
+        "http-each",
+    ];
     let mut words = vec!["lab", "run", "calls/60/free/", "--quick", "--runs", "1"];
     words.extend(["--json", "out.json", "--against", "none"]);
     words.extend(contenders.iter().flat_map(|name| ["--only", name]));
