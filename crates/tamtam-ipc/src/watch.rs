@@ -35,7 +35,7 @@ impl Watch {
             return None;
         }
         let asleep = bell.expect();
-        // SYNC watch: whoever sees this need not touch the bell.
+        // SYNC watch: a waiter that sees this need not touch the bell.
         self.is_watched.store(true, Ordering::SeqCst);
         Some(asleep)
     }

@@ -4,7 +4,7 @@ use std::thread;
 
 use tamtam_ipc::{Property, Receiver, Sender, channel};
 
-use super::newest::Frames;
+use super::newest::SharedFrames;
 use crate::contenders::VERSION;
 use crate::contenders::shared_memory::{self, unavailable};
 use crate::pictures::{self, Look, Pictures, Sharpener, Slider, Window};
@@ -55,7 +55,7 @@ impl Contender for InMemory {
     }
 
     fn serve(&self) -> Result<Serving, Failure> {
-        let frames = Frames::create()?;
+        let frames = SharedFrames::create()?;
         // Both ends of a frame's memory are kept, for the window to open them once more.
         let memory = frames.memory().map(|memory| memory.try_clone_to_owned());
         let [picture, count] = memory;
@@ -83,7 +83,7 @@ impl Contender for InMemory {
 }
 
 /// The worker: frames of the latest move, whenever there is a later one.
-fn follow(slider: &Property<u64>, mut frames: Frames) -> Result<(), Failure> {
+fn follow(slider: &Property<u64>, mut frames: SharedFrames) -> Result<(), Failure> {
     let mut sharpener = Sharpener::new();
     let mut seen = 0;
     loop {
@@ -95,7 +95,7 @@ fn follow(slider: &Property<u64>, mut frames: Frames) -> Result<(), Failure> {
 }
 
 /// The worker: a frame of each move, one after the other.
-fn work_off(moves: &Receiver<u64>, mut frames: Frames) -> Result<(), Failure> {
+fn work_off(moves: &Receiver<u64>, mut frames: SharedFrames) -> Result<(), Failure> {
     let mut sharpener = Sharpener::new();
     for number in moves.iter() {
         frames.make(&mut sharpener, number)?;
@@ -126,7 +126,7 @@ impl Slider for SliderInMemory {
 /// The window's end.
 #[derive(Debug)]
 pub(super) struct WindowAtMemory {
-    frames: Frames,
+    frames: SharedFrames,
     process: ServerProcess,
 }
 
@@ -142,7 +142,7 @@ impl Pictures for InMemory {
             Way::Queue => Sender::attach(piece(0)?).map(SliderInMemory::Queue),
         };
         let slider = slider.map_err(unavailable)?;
-        let frames = Frames::attach([piece(1)?, piece(2)?])?;
+        let frames = SharedFrames::attach([piece(1)?, piece(2)?])?;
         Ok((slider, WindowAtMemory { frames, process }))
     }
 }

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One side's hold of the three frames.
 #[derive(Debug)]
-pub(super) struct Frames {
+pub(super) struct SharedFrames {
     memory: SharedBytes,
     /// How many frames were made so far.
     count: Property<u64>,
@@ -31,10 +31,10 @@ pub(super) struct Frames {
     own: u32,
 }
 
-impl Frames {
+impl SharedFrames {
     /// New ones: the worker's side.
     pub(super) fn create() -> Result<Self, Failure> {
-        let frames = Frames {
+        let frames = SharedFrames {
             memory: SharedBytes::create(BYTES).map_err(unavailable)?,
             count: Property::create(0).map_err(unavailable)?,
             own: 0,
@@ -45,7 +45,7 @@ impl Frames {
 
     /// Those that a worker has made: the window's side.
     pub(super) fn attach([frames, count]: [OwnedFd; 2]) -> Result<Self, Failure> {
-        Ok(Frames {
+        Ok(SharedFrames {
             memory: SharedBytes::attach(frames).map_err(unavailable)?,
             count: Property::attach(count).map_err(unavailable)?,
             own: 2,
@@ -113,9 +113,9 @@ mod tests {
 
     #[test]
     fn the_newest_frame_is_shown_and_no_other() {
-        let mut worker = Frames::create().unwrap();
+        let mut worker = SharedFrames::create().unwrap();
         let memory = worker.memory().map(|fd| fd.try_clone_to_owned().unwrap());
-        let mut window = Frames::attach(memory).unwrap();
+        let mut window = SharedFrames::attach(memory).unwrap();
         let mut sharpener = Sharpener::new();
         let mut due = 0;
         for made in [1, 3, 1, 2] {

@@ -1,4 +1,4 @@
-//! The work: a frame sharpened in a worker process, row by row, such that whoever looks at it can tell of which move of the slider it
+//! The work: a frame sharpened in a worker process, row by row, such that the window can tell of which move of the slider it
 //! was made, and that it is whole.
 
 use std::iter;
