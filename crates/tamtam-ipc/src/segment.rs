@@ -95,6 +95,10 @@ fn map(memory: &OwnedFd, len: usize) -> io::Result<(Mapping, crate::life::NodePa
 
 /// In bytes. The system would not refuse to reserve more, but end processes when it finds no more.
 fn memory_of_this_machine() -> usize {
+    if cfg!(miri) {
+        // The interpreter does not say.
+        return usize::MAX;
+    }
     let system = rustix::system::sysinfo();
     let units = usize::try_from(system.totalram).unwrap_or(usize::MAX);
     units.saturating_mul(system.mem_unit as usize)
