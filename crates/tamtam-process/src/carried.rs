@@ -30,12 +30,31 @@ pub(crate) enum Outgoing {
     Memory(Box<CarrierWriter>, Arc<Halt>),
 }
 
-/// Ends the writing to one process from another thread: a process may have spoiled what the memory says of its life, and then the thread that
-/// writes would wait for room for ever.
+/// Ends what a thread does at the memory from another one: a process may have spoiled what the memory says of its life, and then a thread that
+/// waits there would wait for ever.
 #[derive(Debug)]
 pub(crate) struct Halt {
     is_halted: AtomicBool,
-    writer: CarrierWaker,
+    waiting: CarrierWaker,
+}
+
+impl Halt {
+    fn new(waiting: CarrierWaker) -> Self {
+        Halt {
+            is_halted: AtomicBool::new(false),
+            waiting,
+        }
+    }
+
+    fn is_halted(&self) -> bool {
+        self.is_halted.load(Ordering::SeqCst)
+    }
+
+    fn halt(&self) {
+        if !self.is_halted.swap(true, Ordering::SeqCst) {
+            self.waiting.wake();
+        }
+    }
 }
 
 /// How to end the writing to one process.
@@ -52,20 +71,14 @@ impl Halter {
             Halter::Socket(socket) => {
                 let _ = socket.shutdown(std::net::Shutdown::Both);
             }
-            Halter::Memory(halt) => {
-                halt.is_halted.swap(true, Ordering::SeqCst);
-                halt.writer.wake();
-            }
+            Halter::Memory(halt) => halt.halt(),
         }
     }
 }
 
 impl Outgoing {
     pub(crate) fn by_memory(writer: CarrierWriter) -> Self {
-        let halt = Halt {
-            is_halted: AtomicBool::new(false),
-            writer: writer.waker(),
-        };
+        let halt = Halt::new(writer.waker());
         Outgoing::Memory(Box::new(writer), Arc::new(halt))
     }
 
@@ -104,12 +117,11 @@ impl Outgoing {
         match self {
             Outgoing::Socket(socket) => (&**socket).write_all(bytes),
             Outgoing::Memory(writer, halt) => {
-                let is_halted = || halt.is_halted.load(Ordering::SeqCst);
                 let mut rest = bytes;
                 while !rest.is_empty() {
                     match writer.write(rest)? {
-                        0 if is_halted() => return Err(io::ErrorKind::BrokenPipe.into()),
-                        0 => writer.wait(|| !is_halted())?,
+                        0 if halt.is_halted() => return Err(io::ErrorKind::BrokenPipe.into()),
+                        0 => writer.wait(|| !halt.is_halted())?,
                         count => rest = &rest[count..],
                     }
                 }
@@ -135,21 +147,19 @@ pub(crate) enum Incoming {
 #[derive(Debug)]
 pub(crate) struct Beside {
     socket: UnixStream,
-    is_gone: AtomicBool,
-    reader: CarrierWaker,
+    reader: Halt,
 }
 
 impl Beside {
     pub(crate) fn new(socket: UnixStream, reader: CarrierWaker) -> Arc<Self> {
         Arc::new(Beside {
             socket,
-            is_gone: AtomicBool::new(false),
-            reader,
+            reader: Halt::new(reader),
         })
     }
 
     fn is_gone(&self) -> bool {
-        self.is_gone.load(Ordering::SeqCst)
+        self.reader.is_halted()
     }
 
     /// Looks whether the other side is gone, for the one who waits at the memory.
@@ -157,10 +167,8 @@ impl Beside {
         // Nothing comes over it but its end.
         let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
         let now = Duration::ZERO.try_into().ok();
-        if matches!(poll(&mut fds, now.as_ref()), Ok(1))
-            && !self.is_gone.swap(true, Ordering::SeqCst)
-        {
-            self.reader.wake();
+        if matches!(poll(&mut fds, now.as_ref()), Ok(1)) {
+            self.reader.halt();
         }
     }
 }

@@ -55,11 +55,11 @@ struct Reader {
 impl Reader {
     /// Reads once, or waits until the deadline in vain; `false` if the process says no more.
     fn read(&mut self, deadline: Option<Instant>) -> bool {
-        self.read_until(deadline).unwrap_or(true)
+        self.read_by(deadline).unwrap_or(true)
     }
 
     /// As `read`, and `None` if the deadline has passed.
-    fn read_until(&mut self, deadline: Option<Instant>) -> Option<bool> {
+    fn read_by(&mut self, deadline: Option<Instant>) -> Option<bool> {
         match self.incoming.read(&mut self.portion, deadline) {
             Ok(None) => None,
             Ok(Some(0)) => Some(false),
@@ -87,7 +87,7 @@ impl Reading {
         };
         loop {
             let look = Instant::now() + LOOK_BESIDE;
-            match reader.read_until(Some(look)) {
+            match reader.read_by(Some(look)) {
                 Some(goes_on) => return goes_on,
                 None => beside.look(),
             }
