@@ -93,24 +93,19 @@ impl Shared {
     }
 }
 
-/// A carrier before it has two ends: see [`carrier`].
-#[derive(Debug)]
-struct Whole(Arc<Shared>);
-
-impl Whole {
-    fn split(self) -> (CarrierWriter, CarrierReader) {
-        let shared = self.0;
-        (
-            CarrierWriter {
-                shared: Arc::clone(&shared),
-                cursor: WriteCursor::new(),
-            },
-            CarrierReader {
-                shared,
-                cursor: ReadCursor::new(),
-            },
-        )
-    }
+/// The two ends that one process has of a carrier.
+fn ends_of(shared: Shared) -> (CarrierWriter, CarrierReader) {
+    let shared = Arc::new(shared);
+    (
+        CarrierWriter {
+            shared: Arc::clone(&shared),
+            cursor: WriteCursor::new(),
+        },
+        CarrierReader {
+            shared,
+            cursor: ReadCursor::new(),
+        },
+    )
 }
 
 /// Makes a carrier in new shared memory, with room for so many bytes in each direction (rounded up to a power of two, from 4 KiB to 1 GiB).
@@ -134,7 +129,7 @@ pub fn carrier(bytes: usize) -> Result<(CarrierWriter, CarrierReader), CreateErr
     for direction in 0..2 {
         shared.control(direction).prepare();
     }
-    Ok(Whole(Arc::new(shared)).split())
+    Ok(ends_of(shared))
 }
 
 /// The other end of a carrier, from the descriptor of its memory. There is one such end: a second process that attaches would take bytes that are
@@ -160,7 +155,7 @@ pub fn attach(memory: OwnedFd) -> Result<(CarrierWriter, CarrierReader), AttachE
         shared.control(direction).reader.ring();
         shared.control(direction).writer.ring();
     }
-    Ok(Whole(Arc::new(shared)).split())
+    Ok(ends_of(shared))
 }
 
 /// Why a carrier carries no more.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tamtam_wait::{Context, Futex, Operation, Scope};
+use tamtam_wait::{Context, Futex, Operation, Scope, WaitList};
 
 use crate::bell::{self, Bell};
 use crate::party::{self, Parties, Stay};
@@ -230,6 +230,12 @@ impl Waiters {
         })
     }
 
+    fn enter(&self, segment: &Segment, bell: &Bell, enter: impl FnOnce(&WaitList)) -> bool {
+        let watched = self.watched(segment, bell);
+        enter(&watched.watch.list);
+        !attend(watched)
+    }
+
     /// Enters one that will take or give something. It looks once more after this, and does not sleep if this says so. The bell lies in the segment.
     pub(crate) fn register(
         &self,
@@ -238,9 +244,7 @@ impl Waiters {
         operation: Operation,
         context: &Context,
     ) -> bool {
-        let watched = self.watched(segment, bell);
-        watched.watch.list.register(operation, context);
-        !attend(watched)
+        self.enter(segment, bell, |list| list.register(operation, context))
     }
 
     /// As [`register`](Waiters::register), for one that only wants to hear.
@@ -251,9 +255,7 @@ impl Waiters {
         operation: Operation,
         context: &Context,
     ) -> bool {
-        let watched = self.watched(segment, bell);
-        watched.watch.list.watch(operation, context);
-        !attend(watched)
+        self.enter(segment, bell, |list| list.watch(operation, context))
     }
 
     /// Removes one, if it is still there. The wake thread stays at the bell until that is rung, or this is dropped.
