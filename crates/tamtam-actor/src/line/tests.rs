@@ -75,7 +75,7 @@ fn a_frame_pumps_and_ends_beside_senders() {
         drop(frame);
         let accepted = sender.join().unwrap();
         assert_eq!(u64::from(total.get()) + sum.lost(), accepted as u64);
-        // Whoever comes late, on whichever thread, is dropped there.
+        // A message that comes late is dropped on the thread that brings it.
         let other = thread::spawn(move || handle.spawn_fn(|(): (), _| {}).is_stopped());
         let late = spawner.spawn(Sum(Rc::clone(&total)));
         assert!(late.is_stopped() && other.join().unwrap());
