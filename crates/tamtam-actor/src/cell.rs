@@ -62,6 +62,10 @@ pub(crate) use state::State;
 
 /// What is called once, when something of an actor is done.
 #[doc(hidden)]
+#[cfg_attr(
+    not(feature = "serde"),
+    expect(unreachable_pub, reason = "a part of what links use, and there are none")
+)]
 pub type Call = Box<dyn FnOnce() + Send>;
 
 /// What an actor does in a turn, whatever its type is.
