@@ -56,7 +56,7 @@ pub(crate) use door::Door;
 pub(crate) use dropped::{dropping_for, why_dropped};
 #[cfg(feature = "serde")]
 pub use far::{Encode, FarActor, FarCell};
-pub(crate) use lifeline::{Concerned, Lifeline, WatchKey, Watched, Watcher};
+pub(crate) use lifeline::{Lifeline, WatchKey, Watched, Watcher};
 
 pub(crate) use state::State;
 
@@ -64,7 +64,10 @@ pub(crate) use state::State;
 #[doc(hidden)]
 #[cfg_attr(
     not(feature = "serde"),
-    expect(unreachable_pub, reason = "a part of what links use, and there are none")
+    expect(
+        unreachable_pub,
+        reason = "a part of what links use, and there are none"
+    )
 )]
 pub type Call = Box<dyn FnOnce() + Send>;
 
@@ -593,7 +596,7 @@ impl<M> Cell<M> {
 
     /// A turn of an actor that may be observed.
     #[inline(never)]
-    fn special_turn(&self, behavior: &mut impl Behavior<M>) -> Turn {
+    fn special_turn(&self, behavior: &mut dyn Behavior<M>) -> Turn {
         match self.record() {
             // It is another cell whose turns are measured.
             Some(record) if self.downstream().is_none() => record.measure(|| behavior.turn()),
@@ -755,13 +758,13 @@ impl<M: Send + 'static> AnyActor for Cell<M> {
 }
 
 #[cold]
-fn after_panic<M>(id: ActorId, behavior: &mut impl Behavior<M>, why: EndReason) -> Turn {
-    let told = panic_of(id, &why);
+fn after_panic(id: ActorId, decide: &mut dyn FnMut() -> Turn, why: &EndReason) -> Turn {
+    let told = panic_of(id, why);
     contain(|| settle(id, told.clone()));
     // With the instance, if another one is to come, goes what it has kept of questions.
     let after = contain(|| match told {
-        Some(told) => dropping_for(told, || behavior.panicked(why)),
-        None => behavior.panicked(why),
+        Some(told) => dropping_for(told, decide),
+        None => decide(),
     });
     after.unwrap_or(Turn::Stop)
 }
@@ -798,7 +801,7 @@ impl<M: Send + 'static, B: Behavior<M> + 'static> Due for Inhabited<M, B> {
                 Ok(turn) => turn,
                 Err(why) => {
                     told::panicked(cell.id, behavior.actor_type(), cell.name(), &why);
-                    after_panic(cell.id, behavior, why)
+                    after_panic(cell.id, &mut || behavior.panicked(why.clone()), &why)
                 }
             }
         });
@@ -815,9 +818,9 @@ impl<M: Send + 'static, B: Behavior<M> + 'static> Due for Inhabited<M, B> {
                 } else {
                     EndReason::Stopped
                 };
-                // SAFETY: this is still the cell's turn, the actor in it is a `B`, and nothing of the cell is used
-                // afterwards.
-                return unsafe { Cell::bury::<B>(this, reason) };
+                // SAFETY: this is still the cell's turn, the actor in it is one of those that `boxed` takes, and nothing of the cell is
+                // used afterwards.
+                return unsafe { Cell::bury(this, reason, Self::boxed) };
             }
         };
         if has_more {
@@ -828,7 +831,19 @@ impl<M: Send + 'static, B: Behavior<M> + 'static> Due for Inhabited<M, B> {
     }
 
     unsafe fn abandon(this: NonNull<Self>) {
-        // SAFETY: this would have been the cell's turn.
-        unsafe { Cell::bury::<B>(this.cast(), EndReason::HomeEnded) };
+        // SAFETY: this would have been the cell's turn, and the actor in it is one of those that `boxed` takes.
+        unsafe { Cell::bury(this.cast(), EndReason::HomeEnded, Self::boxed) };
+    }
+}
+
+impl<M, B: Behavior<M> + 'static> Inhabited<M, B> {
+    /// The actor out of such a cell.
+    ///
+    /// # Safety
+    ///
+    /// It is a `B` that lies in a box of its own, and nothing else uses it from now on.
+    unsafe fn boxed(behavior: NonNull<()>) -> Box<dyn Behavior<M>> {
+        // SAFETY: a box's own, of this type, by the caller's promise.
+        unsafe { Box::from_raw(behavior.cast::<B>().as_ptr()) }
     }
 }

@@ -16,7 +16,6 @@ use crate::pipe::Pipes;
 use crate::reply::{Answered, Asked, Race, Reply};
 use crate::runner::ActorRunner;
 use crate::time::Timers;
-use tamtam_wait::contain;
 
 /// What an actor can do besides handling messages, in a turn of its own.
 ///
@@ -104,11 +103,7 @@ impl<A: Actor> Context<A> {
             pipes.forget();
         }
         self.here.timers = None;
-        for (key, watched) in self.here.cell.life().take_watched() {
-            if let Some(place) = watched.place.upgrade() {
-                contain(|| place.life().forget_watcher(key));
-            }
-        }
+        self.here.cell.life().unwatch();
     }
 
     pub(crate) fn pipes(&mut self) -> &mut Pipes<A> {

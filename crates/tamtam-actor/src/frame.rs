@@ -370,8 +370,12 @@ pub struct Pumped {
 
 impl<A: Actor> Hosts<A> for Frame {}
 impl<A: Actor> Hosts<A> for FrameHandle {}
-impl Sealed for Frame {}
-impl Sealed for FrameHandle {}
+impl Sealed for Frame {
+    const IS_LINE: bool = true;
+}
+impl Sealed for FrameHandle {
+    const IS_LINE: bool = true;
+}
 
 spawns_what_is_sent!(FrameHandle);
 makes_on_its_thread!(FrameHandle);

@@ -52,6 +52,9 @@ pub trait Hosts<A>: Sealed {}
 
 /// Only our own homes can host: unsafe code relies on what they host.
 pub trait Sealed: Sized {
+    /// Whether its actors live on a line, each kind of them: then nothing is compiled of how they would live elsewhere.
+    const IS_LINE: bool;
+
     /// Gives an actor that can be made again a cell.
     ///
     /// # Safety
@@ -182,7 +185,9 @@ impl<H, B> Spawner<H, B> {
             replace_after: self.replace_after,
         })
     }
+}
 
+impl<H: Sealed, B> Spawner<H, B> {
     /// # Safety
     ///
     /// The actor may be used and dropped on each thread on which its home has turns, and what `make` returns dropped
@@ -199,8 +204,9 @@ impl<H, B> Spawner<H, B> {
         // SAFETY: the caller vouches that the actor may be used and dropped on each thread on which its home has turns.
         let cell = unsafe {
             match self.place {
-                Place::Home(home) => Cell::new(home, mailbox, make),
-                Place::Line(line) => line.settle(mailbox, make),
+                Place::Line(line) if H::IS_LINE => line.settle(mailbox, make),
+                Place::Home(home) if !H::IS_LINE => Cell::new(home, mailbox, make),
+                _ => unreachable!("a spawner is for a place of the other kind"),
             }
         };
         set_name(&cell, self.name);

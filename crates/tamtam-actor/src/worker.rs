@@ -316,7 +316,9 @@ impl WorkerBuilder {
 }
 
 impl<A: Actor> Hosts<A> for Worker {}
-impl Sealed for Worker {}
+impl Sealed for Worker {
+    const IS_LINE: bool = true;
+}
 
 spawns_what_is_sent!(Worker);
 makes_on_its_thread!(Worker);

@@ -11,20 +11,27 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// with is foreign as well: if its drop panics, it is leaked.
 #[inline]
 pub fn contain<R>(foreign: impl FnOnce() -> R) -> Option<R> {
+    let mut foreign = Some(foreign);
+    let mut result = None;
+    contain_call(&mut || {
+        if let Some(foreign) = foreign.take() {
+            result = Some(foreign());
+        }
+    });
+    result
+}
+
+/// Compiled once and not for each kind of foreign code: of those a program has thousands.
+#[inline(never)]
+fn contain_call(foreign: &mut dyn FnMut()) {
     // A model's panic is how it fails.
     #[cfg(tamtam_loom)]
-    {
-        Some(foreign())
-    }
+    foreign();
     #[cfg(not(tamtam_loom))]
-    match catch_unwind(AssertUnwindSafe(foreign)) {
-        Ok(result) => Some(result),
-        Err(payload) => {
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-                core::mem::forget(payload);
-            }
-            None
-        }
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(foreign))
+        && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload)))
+    {
+        core::mem::forget(payload);
     }
 }
 

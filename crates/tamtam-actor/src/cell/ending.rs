@@ -5,11 +5,7 @@ use super::*;
 impl<M> Cell<M> {
     /// Tells those who watch.
     pub(super) fn tell_of_end(&self, reason: EndReason) {
-        let Concerned {
-            reason,
-            watchers,
-            watched,
-        } = self.life.end(reason);
+        let concerned = self.life.end(reason);
         if self.upstream().is_none() {
             // Otherwise only an instance ends: the actor is the cell to which others send.
             told::ended(
@@ -17,20 +13,12 @@ impl<M> Cell<M> {
                 self.message_type(),
                 self.life.name(),
                 self.lost(),
-                &reason,
+                &concerned.reason,
             );
         }
-        if watchers.is_empty() && watched.is_empty() {
-            return;
-        }
-        let ended = self.ended(reason);
-        for (_, watcher) in watchers {
-            contain(|| watcher(&ended));
-        }
-        for (key, watched) in watched {
-            if let Some(place) = watched.place.upgrade() {
-                contain(|| place.life().forget_watcher(key));
-            }
+        if !concerned.is_empty() {
+            let ended = self.ended(concerned.reason.clone());
+            concerned.tell(&ended);
         }
     }
 
@@ -125,8 +113,13 @@ impl<M: Send + 'static> Cell<M> {
     ///
     /// # Safety
     ///
-    /// This is the cell's turn, and the last one; nothing of the cell is used afterwards. Its actor is a `B`.
-    pub(super) unsafe fn bury<B: Behavior<M>>(this: NonNull<Self>, reason: EndReason) {
+    /// This is the cell's turn, and the last one; nothing of the cell is used afterwards. Its actor is one of those that
+    /// `boxed` takes.
+    pub(super) unsafe fn bury(
+        this: NonNull<Self>,
+        reason: EndReason,
+        boxed: unsafe fn(NonNull<()>) -> Box<dyn Behavior<M>>,
+    ) {
         // SAFETY: it lives until its own reference is given up below.
         let cell = unsafe { this.as_ref() };
         // It is we who drain, once the actor is gone. Those who see that it is closed see this.
@@ -142,8 +135,8 @@ impl<M: Send + 'static> Cell<M> {
             .and_then(|noted| panic_of(cell.id, &noted));
         let drops = || {
             if let Some(behavior) = behavior {
-                // SAFETY: of this type by the caller's promise, and put there as a box's own.
-                let mut behavior = unsafe { Box::from_raw(behavior.cast::<B>().as_ptr()) };
+                // SAFETY: of this type by the caller's promise, put there as a box's own, and taken out.
+                let mut behavior = unsafe { boxed(behavior) };
                 // It is still this actor that is at work: what it sends now to one that has no room keeps no thread, which
                 // that one may need.
                 // SAFETY: `this` is the cell of an actor with this behavior, and alive until its own reference is given up below.

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use tamtam_wait::{Source, contain};
+use tamtam_wait::Source;
 
 use super::far_room::FarRoom;
-use super::{AnyActor, Call, Concerned, Continuation, Door, Lifeline, System, WatchKey, Watcher};
+use super::{AnyActor, Call, Continuation, Door, Lifeline, System, WatchKey, Watcher};
 use crate::ended::{EndReason, Ended};
 use crate::error::{LinkFailure, Refusal};
 use crate::id::ActorId;
@@ -139,21 +139,10 @@ impl FarCell {
         if self.has_ended.swap(true, Ordering::AcqRel) {
             return;
         }
-        let Concerned {
-            reason,
-            watchers,
-            watched,
-        } = self.life.end(reason);
+        let concerned = self.life.end(reason);
         self.room.close();
-        let ended = self.ended(reason);
-        for (_, watcher) in watchers {
-            contain(|| watcher(&ended));
-        }
-        for (key, watched) in watched {
-            if let Some(place) = watched.place.upgrade() {
-                contain(|| place.life().forget_watcher(key));
-            }
-        }
+        let ended = self.ended(concerned.reason.clone());
+        concerned.tell(&ended);
     }
 
     /// Whether the actor is known to have ended.

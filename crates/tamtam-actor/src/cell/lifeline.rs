@@ -8,6 +8,7 @@ use core::ptr;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
+use tamtam_wait::contain;
 use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{AtomicPtr, Ordering};
 
@@ -61,6 +62,28 @@ pub(crate) struct Concerned {
     pub(crate) reason: EndReason,
     pub(crate) watchers: BTreeMap<WatchKey, Watcher>,
     pub(crate) watched: BTreeMap<WatchKey, Watched>,
+}
+
+impl Concerned {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.watchers.is_empty() && self.watched.is_empty()
+    }
+
+    /// Tells those who watch, and those watched that they no longer are.
+    pub(crate) fn tell(self, ended: &Ended) {
+        for (_, watcher) in self.watchers {
+            contain(|| watcher(ended));
+        }
+        unwatch(self.watched);
+    }
+}
+
+fn unwatch(watched: BTreeMap<WatchKey, Watched>) {
+    for (key, watched) in watched {
+        if let Some(place) = watched.place.upgrade() {
+            contain(|| place.life().forget_watcher(key));
+        }
+    }
 }
 
 /// The reasons that a word has place for, as its value.
@@ -211,19 +234,15 @@ impl Lifeline {
         }
     }
 
-    /// Takes those whom this actor watches without being linked with them.
-    pub(crate) fn take_watched(&self) -> Vec<(WatchKey, Watched)> {
-        match self.look() {
-            Some(Ok(life)) => {
-                let mut inner = life.inner.lock();
-                let all = core::mem::take(&mut inner.watched);
-                let (links, watched): (BTreeMap<_, _>, BTreeMap<_, _>) =
-                    all.into_iter().partition(|(_, watched)| watched.is_linked);
-                inner.watched = links;
-                drop(inner);
-                watched.into_iter().collect()
-            }
-            _ => Vec::new(),
+    /// Ends the watching of those with whom this actor is not linked.
+    pub(crate) fn unwatch(&self) {
+        if let Some(Ok(life)) = self.look() {
+            let mut inner = life.inner.lock();
+            let all = core::mem::take(&mut inner.watched);
+            let (links, watched) = all.into_iter().partition(|(_, watched)| watched.is_linked);
+            inner.watched = links;
+            drop(inner);
+            unwatch(watched);
         }
     }
 

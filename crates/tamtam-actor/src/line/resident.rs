@@ -28,11 +28,20 @@ impl<M: Send + 'static> Resident for Cell<M> {
 /// A seat on a line, until it is dropped.
 struct Seat {
     line: Arc<Line>,
+    /// Of one that came when the line was at its end it is [`Seat::NONE`].
     place: u32,
+}
+
+impl Seat {
+    /// No place: a roster that had so many would have no memory left for them.
+    const NONE: u32 = u32::MAX;
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
+        if self.place == Self::NONE {
+            return;
+        }
         self.line.roster.leave(self.place);
         if !self.line.is_kept_here() {
             // The keeper may wait for just this.
@@ -122,23 +131,25 @@ impl Line {
         make: impl FnOnce(Own<A::Message>) -> ActorRunner<A>,
     ) -> Arc<Cell<A::Message>> {
         let home = Arc::clone(&self) as Arc<dyn Home>;
-        let Some(place) = self.roster.reserve() else {
-            // SAFETY: the line has no turns any more, and the actor is dropped here and now. It does not come to the inbox,
-            // where the next one to bring something would find it, on whatever thread.
-            let cell = unsafe { Cell::new(home, mailbox, make) };
-            cell.end_at_birth();
-            return cell;
-        };
+        let place = self.roster.reserve();
         let line = Arc::clone(&self);
-        let seat = Seat { line, place };
+        let seat = Seat {
+            line,
+            place: place.unwrap_or(Seat::NONE),
+        };
         let settle = |cell| SettledActor {
             running: make(cell),
             seat,
             last_to_drain: None,
         };
         // SAFETY: the caller vouches that the actor may be used and dropped by the keeper; and as long as there is a seat,
-        // the keeper alone runs and abandons.
+        // the keeper alone runs and abandons. Without one it is dropped here and now.
         let cell = unsafe { Cell::new(home, mailbox, settle) };
+        let Some(place) = place else {
+            // It does not come to the inbox, where the next one to bring something would find it, on whatever thread.
+            cell.end_at_birth();
+            return cell;
+        };
         let resident: Weak<Cell<A::Message>> = Arc::downgrade(&cell);
         if self.roster.fill(place, resident) {
             Resident::stop(Arc::clone(&cell));

@@ -352,7 +352,9 @@ impl PoolBuilder {
 }
 
 impl<A: Actor + Send> Hosts<A> for Pool {}
-impl Sealed for Pool {}
+impl Sealed for Pool {
+    const IS_LINE: bool = false;
+}
 
 spawns_what_is_sent!(Pool);
 

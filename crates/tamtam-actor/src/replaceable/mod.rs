@@ -67,6 +67,8 @@ pub enum Replaceable {}
 impl<A: Actor + Send> Hosts<A> for Replaceable {}
 
 impl Sealed for Replaceable {
+    const IS_LINE: bool = false;
+
     unsafe fn settle_birth<A: Actor, B: Describes<A::Message>>(
         spawner: Spawner<Self, B>,
         birth: Birth<A>,

@@ -29,6 +29,11 @@ pub(crate) fn within_limit(test: impl FnOnce() + Send + 'static) {
 
 /// As [`within_limit`], with a limit of one's own.
 pub(crate) fn within(limit: Duration, test: impl FnOnce() + Send + 'static) {
+    run_within(limit, Box::new(test));
+}
+
+/// Compiled once, and not for each test.
+fn run_within(limit: Duration, test: Box<dyn FnOnce() + Send>) {
     let (done, finished) = mpsc::channel();
     let worker = thread::Builder::new()
         .name(thread::current().name().unwrap_or("test").to_owned())

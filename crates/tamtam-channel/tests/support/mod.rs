@@ -106,6 +106,11 @@ pub(crate) fn within_limit(test: impl FnOnce() + Send + 'static) {
 
 /// As [`within_limit`], with a limit of one's own.
 pub(crate) fn within(limit: Duration, test: impl FnOnce() + Send + 'static) {
+    run_within(limit, Box::new(test));
+}
+
+/// Compiled once, and not for each test.
+fn run_within(limit: Duration, test: Box<dyn FnOnce() + Send>) {
     // Miri is slower by orders of magnitude.
     let limit = if cfg!(miri) { 20 * limit } else { limit };
     let (done, finished) = mpsc::channel();
