@@ -1,7 +1,7 @@
 //! Which choices of a crate's features are compiled.
 
 /// With more features than this a choice without each is left out: it takes longest to compile.
-const MOST_LEFT_OUT_IN_TURN: usize = 8;
+const MOST_LEFT_OUT_IN_TURN: usize = 3;
 
 /// Ways to choose from a crate's features: none, each alone, all but each, and all. What one feature needs of another shows
 /// where it is alone, and what it takes for granted shows where the other is left out.

@@ -168,6 +168,10 @@ pub(crate) fn asan(stage: &Stage) -> Result<()> {
             // Counters begin near their wrap: what goes wrong there is what the sanitizer is good at, and the step of plain
             // tests begins at zero.
             .env("RUSTFLAGS", "-Zsanitizer=address --cfg tamtam_near_wrap");
+        // What the sanitizer finds it shows with the names of functions; lines would take a fifth of the time.
+        if std::env::var_os("CARGO_PROFILE_DEV_DEBUG").is_none() {
+            cargo.env("CARGO_PROFILE_DEV_DEBUG", "0");
+        }
         cargo
     };
     // These tests leak on purpose: messages after one whose drop panics, a forgotten operation, and a message that must not be
@@ -232,9 +236,17 @@ pub(crate) fn fuzz(stage: &Stage) -> Result<()> {
             cargo.args(["--features", "arrow"]);
         }
         cargo.arg("--target-dir").arg(&folder);
-        // For a short look they are compiled sooner than that makes them slower.
-        if seconds < 30 && std::env::var_os("CARGO_PROFILE_RELEASE_OPT_LEVEL").is_none() {
-            cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+        // For a short look they are compiled sooner than that makes them slower. Without lines what fails still names its
+        // functions, and its input, with which a longer look at the one target shows the lines.
+        if seconds < 30 {
+            for (name, value) in [
+                ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
+                ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
+            ] {
+                if std::env::var_os(name).is_none() {
+                    cargo.env(name, value);
+                }
+            }
         }
         cargo
     };

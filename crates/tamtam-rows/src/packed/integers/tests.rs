@@ -152,7 +152,9 @@ fn damaged_lists_are_errors_and_never_panics() {
                 )
                 .unwrap_err();
             }
-            for bit in 0..bytes.len() * 8 {
+            // Not a multiple of 8: each bit of a byte has its turn, and long lists are not tried at each of theirs.
+            let step = (bytes.len() * 8).div_ceil(4_000) | 1;
+            for bit in (0..bytes.len() * 8).step_by(step) {
                 let mut bad = bytes.clone();
                 bad[bit / 8] ^= 1 << (bit % 8);
                 let _ = decode::<i64>(

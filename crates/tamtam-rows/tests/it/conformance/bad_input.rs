@@ -9,7 +9,7 @@ use super::forms::{Notices, notices};
 use super::tables;
 
 /// How many changed copies of one table are tried at most.
-const MOST: usize = 2_500;
+const MOST: usize = 1_500;
 
 /// Decodes with and without the schema. What comes out, if anything does, is a table; and it is the same one where
 /// `is_noticed`.
