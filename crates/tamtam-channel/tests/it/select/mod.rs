@@ -5,4 +5,5 @@ mod flavours;
 mod held;
 mod many;
 mod misuse;
+mod readiness;
 mod threads;
