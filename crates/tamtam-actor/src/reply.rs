@@ -300,3 +300,36 @@ impl<R> Answered<R> for Arc<Race<R>> {
         self.lock().then.is_some()
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_sees_whether_its_answer_is_there_before_it_waits_for_it() {
+        let (reply, answer) = Reply::open_for_thread();
+        #[cfg(feature = "serde")]
+        assert!(!answer.is_there());
+        assert!(reply.is_awaited());
+        reply.send(3);
+        #[cfg(feature = "serde")]
+        assert!(answer.is_there());
+        assert_eq!(answer.wait_until(None), Ok(3));
+    }
+
+    #[test]
+    fn a_thread_that_waits_no_longer_is_not_awaiting_and_a_dropped_reply_is_an_answer() {
+        let (reply, answer) = Reply::<u8>::open_for_thread();
+        assert_eq!(
+            answer.wait_until(Some(std::time::Instant::now())),
+            Err(AskError::TimedOut)
+        );
+        assert!(!reply.is_awaited());
+        drop(reply);
+        let (reply, answer) = Reply::<u8>::open_for_thread();
+        drop(reply);
+        #[cfg(feature = "serde")]
+        assert!(answer.is_there());
+        assert_eq!(answer.wait_until(None), Err(AskError::Unanswered));
+    }
+}

@@ -182,3 +182,84 @@ impl FarRoom {
         self.senders.notify_all();
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    /// Whether a place was taken by a sender of no actor.
+    fn takes(room: &FarRoom, when: WhenNoRoom, is_closed: bool) -> bool {
+        let reserved = room.reserve(ActorId::next(), when, &|| is_closed, &|| {});
+        matches!(reserved, Reserved::Place)
+    }
+
+    #[test]
+    fn without_a_window_no_places_are_counted() {
+        let room = FarRoom::new();
+        room.open(0, 7, true);
+        assert!(!room.is_limited() && !room.waits() && room.has_room());
+        for _ in 0..3 {
+            assert!(takes(&room, WhenNoRoom::GiveBack, false));
+        }
+        room.give_back(1);
+        // What was sent before there was a window is not counted against it.
+        room.open(1, 0, true);
+        assert!(room.has_room());
+    }
+
+    #[test]
+    fn as_many_places_can_be_taken_as_are_free_and_again_when_they_are_given_back() {
+        let room = FarRoom::new();
+        room.open(3, 1, true);
+        assert!(room.is_limited() && room.waits());
+        for _ in 0..2 {
+            assert!(room.has_room());
+            assert!(takes(&room, WhenNoRoom::GiveBack, false));
+        }
+        assert!(!room.has_room());
+        assert!(!takes(&room, WhenNoRoom::GiveBack, false));
+        room.give_back(1);
+        assert!(room.has_room());
+        assert!(takes(&room, WhenNoRoom::AsMade, false));
+        assert!(!room.has_room());
+        // No more than there are, whatever comes back.
+        room.give_back(100);
+        for _ in 0..3 {
+            assert!(takes(&room, WhenNoRoom::GiveBack, false));
+        }
+        assert!(!takes(&room, WhenNoRoom::GiveBack, false));
+    }
+
+    #[test]
+    fn a_window_is_opened_once_and_whether_senders_wait_may_change() {
+        let room = FarRoom::new();
+        room.open(1, 1, true);
+        room.open(5, 0, false);
+        assert!(room.is_limited() && !room.waits() && !room.has_room());
+        // Where senders do not wait, they are refused.
+        assert!(!takes(&room, WhenNoRoom::AsMade, false));
+        assert!(!takes(&room, WhenNoRoom::Above, false));
+        room.give_back(1);
+        assert!(takes(&room, WhenNoRoom::AsMade, false));
+        assert!(!room.has_room());
+    }
+
+    #[test]
+    fn a_wait_for_a_place_ends_at_its_deadline_or_with_the_actor() {
+        let room = FarRoom::new();
+        room.open(1, 1, true);
+        let before = core::cell::Cell::new(0);
+        for is_closed in [false, true] {
+            let reserved = room.reserve(
+                ActorId::next(),
+                WhenNoRoom::WaitUntil(Some(Instant::now())),
+                &|| is_closed,
+                &|| before.set(before.get() + 1),
+            );
+            assert!(matches!(reserved, Reserved::Full));
+        }
+        assert_eq!(before.get(), 2, "the link is told before each wait");
+        assert!(!takes(&room, WhenNoRoom::WaitUntil(None), true));
+        assert!(!takes(&room, WhenNoRoom::AsMade, true));
+    }
+}
