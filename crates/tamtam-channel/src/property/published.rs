@@ -426,3 +426,55 @@ impl<T> Drop for Protected<'_, T> {
         front.leave(self.claim.slot(), self.value, self.busy);
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    impl<T> Published<T> {
+        fn is_busy(&self) -> bool {
+            self.front.mode.load(Ordering::SeqCst) == BUSY
+        }
+
+        /// Replacements follow each other so quickly that the mode changes, which one break of this thread may prevent.
+        fn make_busy(&self, pace: &mut Pace) {
+            while !self.choose_mode(pace) {}
+        }
+    }
+
+    fn becomes_calm(pace: &Pace) {
+        while !pace.is_calm() {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn readers_go_without_barriers_only_where_the_writer_sees_to_them() {
+        let published = Published::new(0, Pace::new(), Registry::new());
+        let mut pace = published.writers.lock();
+        let mut often = 0;
+        for _ in 0..1_000 {
+            let has_own = published.choose_mode(&mut pace);
+            assert_eq!(has_own, published.is_busy());
+            often += usize::from(has_own);
+        }
+        assert!(often > 1);
+        becomes_calm(&pace);
+        let is_seldom = !published.choose_mode(&mut pace);
+        assert_eq!(is_seldom, fence::is_asymmetric());
+        assert_eq!(!published.is_busy(), is_seldom);
+    }
+
+    #[test]
+    fn a_reader_calms_down_what_no_writer_is_at_any_more() {
+        let published = Published::new(0, Pace::new(), Registry::new());
+        let mut pace = published.writers.lock();
+        published.make_busy(&mut pace);
+        becomes_calm(&pace);
+        published.calm_down();
+        assert!(published.is_busy(), "a writer has the lock");
+        drop(pace);
+        published.calm_down();
+        assert_ne!(published.is_busy(), fence::is_asymmetric());
+    }
+}
