@@ -325,7 +325,8 @@ fn while_a_pool_ends_messages_from_outside_come_back_and_those_from_inside_are_h
             let counts = Counts::default();
             let last = pool.spawn(counts.worker());
             let idle = pool.spawn(counts.worker());
-            let to_last = last.clone();
+            // Also the actor that was told in vain from outside before.
+            let both = [last.clone(), idle.clone()];
             let spawner = pool.spawner();
             let spawner = if is_blocking {
                 spawner.blocking()
@@ -334,7 +335,9 @@ fn while_a_pool_ends_messages_from_outside_come_back_and_those_from_inside_are_h
             };
             let first = spawner.spawn_fn(move |hold: Hold, _| {
                 hold.wait();
-                to_last.tell(Job::Count).unwrap();
+                for actor in &both {
+                    actor.tell(Job::Count).unwrap();
+                }
             });
             let (wait, gate) = hold();
             first.tell(wait).unwrap();
@@ -356,7 +359,7 @@ fn while_a_pool_ends_messages_from_outside_come_back_and_those_from_inside_are_h
                     }
                 });
                 gate.open();
-                until(|| counts.handled() == accepted + 1);
+                until(|| counts.handled() == accepted + 2);
             });
             assert_eq!(last.lost() + idle.lost(), 0);
         }
