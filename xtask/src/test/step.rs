@@ -160,7 +160,10 @@ pub(crate) fn all() -> Vec<Step> {
             .load(Half)
             .needs(&["rust", "nightly", "fuzz"])
             .limit(3600)
-            .concerns(|part| part.is("tamtam-amf") || part.is("tamtam-rows"))
+            .concerns(|part| {
+                let fuzzed = ["tamtam-amf", "tamtam-ipc", "tamtam-link", "tamtam-rows"];
+                fuzzed.iter().any(|name| part.is(name))
+            })
             .folders(&["fuzz"]),
         step("miri", steps::core::miri)
             .about("Miri finds no undefined behaviour in the unit tests of these crates")
