@@ -42,16 +42,16 @@ thread_local! {
 }
 
 /// A message is in hand, as long as this is kept; before it another one may have been, whose writing or reading goes on behind it.
-struct Taken {
-    core: Arc<Core>,
+struct Taken<'a> {
+    core: &'a Core,
     before: Option<InHand>,
     has_left: bool,
 }
 
-impl Taken {
-    fn take(core: &Arc<Core>, message: InHand) -> Self {
+impl<'a> Taken<'a> {
+    fn take(core: &'a Core, message: InHand) -> Self {
         Taken {
-            core: Arc::clone(core),
+            core,
             before: IN_HAND.with(|in_hand| in_hand.replace(Some(message))),
             has_left: false,
         }
@@ -67,7 +67,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for Taken<'_> {
     fn drop(&mut self) {
         // What writes the message has failed, or panicked.
         if let Some(InHand::Written(noted)) = self.leave() {

@@ -35,6 +35,8 @@ pub struct Inbound {
     given: Vec<Given>,
     /// Messages to the root that it has not been given, if they are held.
     held: Option<VecDeque<Held>>,
+    /// The first of them are [taken out](Inbound::take_out): all that is for the root comes behind those.
+    is_taken_out: bool,
     /// The root that they are for, as long as the other side has an address of it.
     root: Option<Arc<dyn Exported>>,
 }
@@ -43,6 +45,49 @@ struct Given {
     number: u64,
     actor: Arc<dyn Exported>,
     count: u64,
+}
+
+/// Messages for the root, taken out of what has come, so that they can be given while another thread takes what comes.
+#[doc(hidden)]
+#[derive(Default)]
+pub struct TakenOut {
+    held: VecDeque<Held>,
+    core: Option<Arc<Core>>,
+    root: Option<Arc<dyn Exported>>,
+}
+
+impl TakenOut {
+    /// Whether the next thing that is here is a message, and not that the root is to finish, or that an address of it is given up.
+    #[must_use]
+    pub fn has_message(&self) -> bool {
+        matches!(self.held.front(), Some(Held::Message { .. }))
+    }
+
+    /// Whether the root is done with what it was given.
+    #[must_use]
+    pub fn root_is_idle(&self) -> bool {
+        self.root.as_ref().is_none_or(|root| root.is_idle())
+    }
+
+    /// Gives the root the next message; `false` if it is none.
+    pub fn give_next(&mut self) -> bool {
+        if !self.has_message() {
+            return false;
+        }
+        let (Some(core), Some(next)) = (&self.core, self.held.pop_front()) else {
+            return false;
+        };
+        next.give(core, self.root.as_deref());
+        true
+    }
+}
+
+impl fmt::Debug for TakenOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TakenOut")
+            .field("held", &self.held.len())
+            .finish_non_exhaustive()
+    }
 }
 
 /// What waits for the root to be ready for it.
@@ -54,6 +99,23 @@ enum Held {
     },
     Finish,
     Release(u64),
+}
+
+impl Held {
+    /// Gives the root a message.
+    fn give(self, core: &Arc<Core>, root: Option<&dyn Exported>) {
+        if let Held::Message {
+            replies,
+            exports,
+            payload,
+        } = self
+        {
+            in_hand::read(core, replies, exports, || match root {
+                Some(root) => root.receive(&payload),
+                None => Err("the actor is not offered any more".to_owned()),
+            });
+        }
+    }
 }
 
 impl Inbound {
@@ -71,6 +133,7 @@ impl Inbound {
             is_greeted: false,
             given: Vec::new(),
             held: holds_root.then(VecDeque::new),
+            is_taken_out: false,
         }
     }
 
@@ -159,10 +222,14 @@ impl Inbound {
     }
 
     fn dispatch(&mut self, frame: Frame<'_>) -> Result<(), LinkEnd> {
+        let frame = match frame {
+            // Most of them are these.
+            Frame::Tell(actor, body) => return self.give(actor, body),
+            frame => frame,
+        };
         let core = Arc::clone(&self.core);
         match frame {
-            Frame::Hello(_) => unreachable!("it is taken before"),
-            Frame::Tell(actor, body) => self.give(actor, body)?,
+            Frame::Hello(_) | Frame::Tell(..) => unreachable!("it is taken before"),
             Frame::Answer(reply, body) => {
                 let pending = core.lock().pending.remove(&reply);
                 let pending = pending.ok_or_else(|| not_asked(reply))?;
@@ -209,7 +276,7 @@ impl Inbound {
     /// Where something goes that is for the root, and not before what is held.
     fn held_behind(&mut self, actor: u64) -> Option<&mut VecDeque<Held>> {
         let held = self.held.as_mut()?;
-        (actor == ROOT && !held.is_empty()).then_some(held)
+        (actor == ROOT && (self.is_taken_out || !held.is_empty())).then_some(held)
     }
 
     fn release(&mut self, actor: u64, times: u64) -> Result<(), LinkEnd> {
@@ -308,6 +375,32 @@ impl Inbound {
         }
     }
 
+    /// Takes out what is held for the root. It is to be [put back](Inbound::put_back) before the next is taken out.
+    #[doc(hidden)]
+    pub fn take_out(&mut self, out: &mut TakenOut) {
+        let Some(held) = &mut self.held else {
+            return;
+        };
+        std::mem::swap(held, &mut out.held);
+        out.core.get_or_insert_with(|| Arc::clone(&self.core));
+        out.root.clone_from(&self.root);
+        self.is_taken_out = true;
+    }
+
+    /// Puts back what the root was not given, before what has come since.
+    #[doc(hidden)]
+    pub fn put_back(&mut self, out: &mut TakenOut) {
+        self.is_taken_out = false;
+        out.root = None;
+        let Some(held) = &mut self.held else {
+            return;
+        };
+        if !out.held.is_empty() {
+            out.held.append(held);
+            std::mem::swap(held, &mut out.held);
+        }
+    }
+
     /// Gives the root the next of the messages that are held; `false` if there is none.
     ///
     /// # Errors
@@ -317,16 +410,9 @@ impl Inbound {
     pub fn next_root(&mut self) -> Result<bool, LinkEnd> {
         while let Some(next) = self.held.as_mut().and_then(VecDeque::pop_front) {
             match next {
-                Held::Message {
-                    replies,
-                    exports,
-                    payload,
-                } => {
+                message @ Held::Message { .. } => {
                     let root = self.root.clone();
-                    in_hand::read(&self.core, replies, exports, || match root {
-                        Some(root) => root.receive(&payload),
-                        None => Err("the actor is not offered any more".to_owned()),
-                    });
+                    message.give(&self.core, root.as_deref());
                     return Ok(true);
                 }
                 Held::Finish => self.exported(ROOT)?.finish(),

@@ -33,5 +33,7 @@ mod tables;
 pub use error::LinkEnd;
 pub use inbound::Inbound;
 #[doc(hidden)]
+pub use inbound::TakenOut;
+#[doc(hidden)]
 pub use link::{Death, Supervised};
 pub use link::{Link, LinkBuilder};

@@ -10,7 +10,7 @@
 // | 6 | monitor, pool | the parent's side of a process; one address for several |
 // | 5 | shown, stepped, workers | the processes as `tamtam top` is told of them; processes of tests; which actors this program can be the process of |
 // | 4 | collector, worker | what hears the reports of workers; a process that runs one actor |
-// | 3 | begin, reporter, retold | what a worker is told before its link begins; what reports to the parent; events of workers told here |
+// | 3 | begin, line, reporter, retold | what a worker is told before its link begins; its end of the link, with its turns; what reports to the parent; events of workers told here |
 // | 2 | courier, figures, forwarded, reading | what writes; what workers say that they do; events on their way to the parent; what reads |
 // | 1 | carried, launcher, panics, progress, remote, report, supervised | what carries a link's bytes; the thread that starts processes; panics of workers; how far a worker has got; the actor; what is said beside the link; what a supervisor wants |
 // | 0 | error, limits, lock, origin, status | why there is no process; what a process may do; locks; whether this is a worker; what the system says of a process |
@@ -32,6 +32,8 @@ mod forwarded;
 mod launcher;
 #[forbid(unsafe_code)]
 pub mod limits;
+#[cfg(target_os = "linux")]
+mod line;
 mod lock;
 #[cfg(target_os = "linux")]
 mod monitor;

@@ -8,7 +8,7 @@ use tamtam_actor::{
     Address, AskError, Budget, DeadLetter, DeadLetterWatch, EndReason, Frame, Loss, Overflow, Pool,
     ProcessEnd, Refusal, Reply, on_dead_letter,
 };
-use tamtam_link::{Death, Inbound, Link};
+use tamtam_link::{Death, Inbound, Link, TakenOut};
 
 use crate::carriers::on_each;
 use crate::conformance::until;
@@ -288,6 +288,53 @@ impl Worker {
             self.done += 1;
         }
     }
+}
+
+#[test]
+fn what_comes_while_messages_are_taken_out_comes_behind_them() {
+    let (parent, mut to_parent) = Link::builder().keep_root().build(|| {});
+    let far = parent.root::<Count>();
+    let (sender, answers) = mpsc::channel();
+    let tell = |number| {
+        let sender = sender.clone();
+        far.tell(Count::Add(number)).unwrap();
+        let read = Reply::to(move |answer| sender.send(answer).unwrap());
+        far.tell(Count::Read(read)).unwrap();
+    };
+    let mut worker = Worker::new();
+    tell(1);
+    tell(2);
+    worker.carry_from(&parent);
+    // It is born.
+    worker.frame.pump(Budget::unlimited());
+    let mut out = TakenOut::default();
+    assert!(!out.has_message() && !out.give_next());
+    worker.inbound.take_out(&mut out);
+    assert!(!worker.inbound.holds_any() && out.has_message() && out.root_is_idle());
+    // One of four; the others come while it is at hand, and the last of them is the end.
+    assert!(out.give_next());
+    assert!(!out.root_is_idle());
+    worker.frame.pump(Budget::unlimited());
+    assert!(out.root_is_idle());
+    tell(3);
+    far.finish();
+    drop(far);
+    worker.carry_from(&parent);
+    assert!(out.give_next());
+    worker.frame.pump(Budget::unlimited());
+    worker.inbound.put_back(&mut out);
+    assert!(!out.has_message());
+    while worker.inbound.holds_any() {
+        // The end is no message.
+        let _ = worker.inbound.next_root().unwrap();
+        worker.frame.pump(Budget::unlimited());
+    }
+    worker.carry_to(&mut to_parent);
+    assert_eq!(
+        answers.try_iter().collect::<Vec<_>>(),
+        [Ok(1), Ok(3), Ok(6)]
+    );
+    assert!(worker.link.own_root_end().is_some());
 }
 
 #[test]

@@ -1,0 +1,481 @@
+//! The link's end in a worker: what runs the actor, reads and writes, and the deputy that does so while a handler runs.
+//!
+//! The main thread gives the actor one message after the other, and says in shared memory which one it has begun, and how many it
+//! is done with. Between messages it writes what is to go and reads what has come. While a handler runs it does neither. Where the
+//! handler waits for an actor of another process, or another thread has something to send, or what it has sent itself has waited for a
+//! millisecond, a second thread, the *deputy*, reads and writes until the handler has come back.
+//!
+//! The deputy **sleeps** while the process is idle, **ticks** while it is not, and is **at work** when it is needed.
+
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use tamtam_actor::{Budget, EndReason, Frame};
+use tamtam_ipc::CarrierWaker;
+use tamtam_link::{Inbound, Link, TakenOut};
+
+use crate::carried::{self, Beside, Incoming, Outgoing};
+use crate::lock::lock;
+use crate::progress::Progress;
+
+/// How much is read at once.
+const PORTION: usize = 64 << 10;
+/// So many messages are confirmed at once at most.
+const MOST_UNCONFIRMED: u64 = 128;
+
+/// So long a worker that has nothing to do waits before it confirms what it is done with: of many messages that come one by one, each by itself
+/// would cost as much as the message.
+const SHORTLY: Duration = Duration::from_micros(20);
+
+/// So many messages the actor is given in one turn at most, and for about so long: what has come since is to be read, too.
+const MOST_IN_TURN: u32 = 64;
+const LONGEST_TURN: Duration = Duration::from_micros(100);
+
+thread_local! {
+    /// This is the thread that runs the actor.
+    static IS_MAIN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// So often the deputy looks whether it is needed, while the process is not idle.
+const TICK: Duration = Duration::from_millis(1);
+/// After so many ticks without a turn it sleeps.
+const IDLE_TICKS: u32 = 20;
+
+/// What the root has at hand, and what the parent can see of it.
+struct AtHand<'a> {
+    progress: &'a Progress,
+    /// So many messages the root was given.
+    given: u64,
+}
+
+impl AtHand<'_> {
+    /// The next message begins.
+    fn begin(&self) {
+        self.progress.begin(self.given + 1);
+    }
+
+    /// The root is done with so many.
+    fn done(&self, messages: u64) {
+        self.progress.done(messages);
+    }
+}
+
+/// The link's end here, with what carries it.
+pub(crate) struct Line {
+    /// For the thread that reads.
+    incoming: Mutex<Incoming>,
+    /// For the thread that writes, with what it writes.
+    outgoing: Mutex<(Outgoing, Vec<u8>)>,
+    /// Rung for the thread that waits for what comes.
+    bell: Bell,
+    is_rung: AtomicBool,
+    link: OnceLock<Link>,
+    /// For the thread that reads and writes.
+    inbound: Mutex<Option<Inbound>>,
+    /// There is something to be sent.
+    has_to_send: AtomicBool,
+    /// A handler runs: the main thread does not read and write.
+    is_in_turn: AtomicBool,
+    /// How many turns there were; at 2^64 there were a thousand million a second for 500 years.
+    turns: AtomicU64,
+    does_deputy_sleep: AtomicBool,
+    /// The deputy is called, or at work.
+    has_deputy: AtomicBool,
+    deputy: Mutex<Deputy>,
+    called: Condvar,
+}
+
+/// What wakes the thread that waits for what comes.
+enum Bell {
+    /// It waits for the socket, and for this.
+    Event(OwnedFd),
+    /// It waits at shared memory.
+    Memory(CarrierWaker),
+}
+
+/// What the deputy is at.
+#[derive(Default)]
+struct Deputy {
+    is_called: bool,
+    is_at_work: bool,
+}
+
+impl Line {
+    /// The one of the thread that calls this.
+    pub(crate) fn new(socket: UnixStream, memory: Option<OwnedFd>) -> io::Result<Self> {
+        IS_MAIN.set(true);
+        // Without it, or where it is of no use here, all goes over the socket.
+        let memory = memory.and_then(|memory| tamtam_ipc::attach(memory).ok());
+        let (way, incoming, outgoing, bell) = match memory {
+            Some((writer, reader)) => {
+                let bell = Bell::Memory(reader.waker());
+                let outgoing = Outgoing::by_memory(writer);
+                let beside = Beside::new(socket.try_clone()?, reader.waker());
+                let incoming = Incoming::Memory(Box::new(reader), beside);
+                (carried::BY_MEMORY, incoming, outgoing, bell)
+            }
+            None => {
+                let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+                let outgoing = Outgoing::Socket(Arc::new(socket.try_clone()?));
+                let incoming = Incoming::Socket(socket.try_clone()?);
+                (carried::BY_SOCKET, incoming, outgoing, Bell::Event(bell))
+            }
+        };
+        (&socket).write_all(&[way])?;
+        Ok(Line {
+            incoming: Mutex::new(incoming),
+            outgoing: Mutex::new((outgoing, Vec::new())),
+            bell,
+            is_rung: AtomicBool::new(false),
+            link: OnceLock::new(),
+            inbound: Mutex::new(None),
+            has_to_send: AtomicBool::new(true),
+            is_in_turn: AtomicBool::new(false),
+            turns: AtomicU64::new(0),
+            does_deputy_sleep: AtomicBool::new(false),
+            has_deputy: AtomicBool::new(false),
+            deputy: Mutex::default(),
+            called: Condvar::new(),
+        })
+    }
+
+    pub(crate) fn begin(&self, link: Link, inbound: Inbound) {
+        let _ = self.link.set(link);
+        *lock(&self.inbound) = Some(inbound);
+    }
+
+    pub(crate) fn link(&self) -> &Link {
+        match self.link.get() {
+            Some(link) => link,
+            None => unreachable!("it is set before a thread reads or writes"),
+        }
+    }
+
+    fn ring(&self) {
+        self.is_rung.swap(true, Ordering::SeqCst);
+        match &self.bell {
+            Bell::Event(event) => {
+                // If it cannot be written to, it has been rung often enough.
+                let _ = rustix::io::write(event, &1_u64.to_ne_bytes());
+            }
+            Bell::Memory(waker) => waker.wake(),
+        }
+    }
+
+    /// An actor here has mail, on whatever thread.
+    pub(crate) fn has_mail(&self) {
+        // The main thread looks before it waits for the socket.
+        if !IS_MAIN.get() {
+            self.ring();
+        }
+    }
+
+    /// The link has something to send, on whatever thread.
+    pub(crate) fn has_to_send(&self) {
+        self.has_to_send.store(true, Ordering::SeqCst);
+        if IS_MAIN.get() && !self.has_deputy.load(Ordering::SeqCst) {
+            // It looks before it waits for the socket; and if that takes long, the deputy sees it.
+            return;
+        }
+        self.ring();
+        if self.is_in_turn.load(Ordering::SeqCst) {
+            self.call_deputy();
+        }
+    }
+
+    /// The main thread will not read and write for a while.
+    pub(crate) fn call_deputy(&self) {
+        let mut deputy = lock(&self.deputy);
+        deputy.is_called = true;
+        self.has_deputy.store(true, Ordering::SeqCst);
+        drop(deputy);
+        self.called.notify_all();
+    }
+
+    /// The deputy: reads and writes while the main thread does not.
+    pub(crate) fn stand_in(&self) {
+        let mut portion = vec![0; PORTION];
+        let mut deputy = lock(&self.deputy);
+        let (mut turns, mut idle_ticks) = (0, 0);
+        loop {
+            if !deputy.is_called {
+                deputy = if idle_ticks < IDLE_TICKS {
+                    let ticked = self.called.wait_timeout(deputy, TICK);
+                    ticked.unwrap_or_else(PoisonError::into_inner).0
+                } else {
+                    self.does_deputy_sleep.store(true, Ordering::SeqCst);
+                    let is_idle = self.turns.load(Ordering::SeqCst) == turns;
+                    let woken = if is_idle {
+                        let woken = self.called.wait(deputy);
+                        woken.unwrap_or_else(PoisonError::into_inner)
+                    } else {
+                        deputy
+                    };
+                    self.does_deputy_sleep.store(false, Ordering::SeqCst);
+                    idle_ticks = 0;
+                    woken
+                };
+            }
+            let now = self.turns.load(Ordering::SeqCst);
+            let is_same = std::mem::replace(&mut turns, now) == now;
+            let is_in_turn = self.is_in_turn.load(Ordering::SeqCst);
+            idle_ticks = if is_same && !is_in_turn {
+                idle_ticks + 1
+            } else {
+                0
+            };
+            let is_late = is_same && is_in_turn && self.has_to_send.load(Ordering::SeqCst);
+            if !std::mem::take(&mut deputy.is_called) && !is_late {
+                continue;
+            }
+            deputy.is_at_work = true;
+            self.has_deputy.store(true, Ordering::SeqCst);
+            drop(deputy);
+            while self.is_in_turn.load(Ordering::SeqCst) {
+                self.flush();
+                let can_read = self.wait();
+                if can_read && self.is_in_turn.load(Ordering::SeqCst) && !self.read(&mut portion) {
+                    // The handler that waits is told; and then the main thread finds it, too.
+                    break;
+                }
+            }
+            deputy = lock(&self.deputy);
+            deputy.is_at_work = false;
+            self.called.notify_all();
+        }
+    }
+
+    /// A handler is about to run.
+    fn begin_turn(&self) {
+        self.turns.fetch_add(1, Ordering::SeqCst);
+        self.is_in_turn.store(true, Ordering::SeqCst);
+        if self.does_deputy_sleep.load(Ordering::SeqCst) {
+            drop(lock(&self.deputy));
+            self.called.notify_all();
+        }
+    }
+
+    /// The main thread reads and writes again.
+    fn end_turn(&self) {
+        self.is_in_turn.store(false, Ordering::SeqCst);
+        if !self.has_deputy.load(Ordering::SeqCst) {
+            return;
+        }
+        let mut deputy = lock(&self.deputy);
+        deputy.is_called = false;
+        if deputy.is_at_work {
+            self.ring();
+            while deputy.is_at_work {
+                deputy = self
+                    .called
+                    .wait(deputy)
+                    .unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+        self.has_deputy.store(false, Ordering::SeqCst);
+    }
+
+    /// Writes what is to go.
+    pub(crate) fn flush(&self) {
+        if !self.has_to_send.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        let mut outgoing = lock(&self.outgoing);
+        let (outgoing, bytes) = &mut *outgoing;
+        bytes.clear();
+        self.link().take_outgoing(bytes);
+        let written = outgoing.write_all(bytes);
+        // What a burst has taken is given back.
+        bytes.shrink_to(1 << 20);
+        if let Err(error) = written {
+            self.link()
+                .lose(&format!("nothing can be written: {error}"));
+        }
+    }
+
+    /// Waits until something has come, or the bell is rung; `true` if there is something to read.
+    fn wait(&self) -> bool {
+        let is_there = match (&*lock(&self.incoming), &self.bell) {
+            (Incoming::Socket(socket), Bell::Event(event)) => {
+                let mut fds = [
+                    PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN),
+                    PollFd::from_borrowed_fd(event.as_fd(), PollFlags::IN),
+                ];
+                // If it is interrupted the caller looks around.
+                let _ = poll(&mut fds, None);
+                if !fds[1].revents().is_empty() {
+                    let _ = rustix::io::read(event, &mut [0; 8]);
+                }
+                !fds[0].revents().is_empty()
+            }
+            (Incoming::Memory(reader, _), _) => {
+                let is_wanted = || !self.is_rung.load(Ordering::SeqCst);
+                // What is wrong is found by the one who reads.
+                let _ = reader.wait(None, is_wanted);
+                !reader.is_empty() || is_wanted()
+            }
+            (Incoming::Socket(_), Bell::Memory(_)) => {
+                unreachable!("both are made of one carrier")
+            }
+        };
+        self.is_rung.store(false, Ordering::SeqCst);
+        is_there
+    }
+
+    /// Waits for what comes at once, if it comes; `true` if there is something to read.
+    fn wait_shortly(&self) -> bool {
+        match &*lock(&self.incoming) {
+            Incoming::Socket(_) => false,
+            Incoming::Memory(reader, _) => {
+                let is_wanted = || !self.is_rung.load(Ordering::SeqCst);
+                let shortly = Instant::now().checked_add(SHORTLY);
+                let _ = reader.wait(shortly, is_wanted);
+                !reader.is_empty()
+            }
+        }
+    }
+
+    /// Reads once; `false` if the link has ended.
+    fn read(&self, portion: &mut [u8]) -> bool {
+        let read = lock(&self.incoming).read(portion, None);
+        let count = match read {
+            Ok(Some(0) | None) => {
+                self.link().lose("its parent has closed it");
+                return false;
+            }
+            Ok(Some(count)) => count,
+            Err(error) => {
+                self.link().lose(&format!("nothing can be read: {error}"));
+                return false;
+            }
+        };
+        match &mut *lock(&self.inbound) {
+            Some(inbound) => inbound.receive(&portion[..count]).is_ok(),
+            None => false,
+        }
+    }
+
+    /// Gives the root its next message, and takes out those that come behind it.
+    fn give_next(&self, taken_out: &mut TakenOut, at_hand: &mut AtHand<'_>) -> bool {
+        let mut inbound = lock(&self.inbound);
+        let Some(inbound) = inbound.as_mut() else {
+            return false;
+        };
+        at_hand.begin();
+        let is_given = matches!(inbound.next_root(), Ok(true));
+        at_hand.given += u64::from(is_given);
+        if inbound.holds_any() {
+            inbound.take_out(taken_out);
+        }
+        is_given
+    }
+
+    /// A turn of the actors here: with the message that the root was given, and with those behind it, as long as nothing else is to be
+    /// done. `true` if more is left for a turn.
+    fn turn(&self, frame: &mut Frame, taken_out: &mut TakenOut, at_hand: &mut AtHand<'_>) -> bool {
+        let mut began = None;
+        for handled in 1.. {
+            let left = frame.pump(Budget::unlimited()).left;
+            let goes_on = !left
+                && handled < MOST_IN_TURN
+                && taken_out.has_message()
+                && taken_out.root_is_idle()
+                && !self.has_to_send.load(Ordering::SeqCst)
+                && !self.link().is_over();
+            if !goes_on {
+                return left;
+            }
+            // A look at the clock costs as much as a small message.
+            let began = *began.get_or_insert_with(Instant::now);
+            if (handled == 2 || handled % 8 == 0) && began.elapsed() >= LONGEST_TURN {
+                return left;
+            }
+            at_hand.done(at_hand.given);
+            at_hand.begin();
+            if taken_out.give_next() {
+                at_hand.given += 1;
+            }
+        }
+        false
+    }
+
+    /// Puts back what the root was not given. Whether it is done with what it was given, and whether there is more for it.
+    fn look(&self, taken_out: &mut TakenOut) -> (bool, bool) {
+        let mut inbound = lock(&self.inbound);
+        let Some(inbound) = inbound.as_mut() else {
+            return (true, false);
+        };
+        inbound.put_back(taken_out);
+        (inbound.root_is_idle(), inbound.holds_any())
+    }
+
+    /// The main thread: turns of the actors here, and between them what has come and what is to go.
+    pub(crate) fn drive(&self, frame: &mut Frame, progress: &Progress) {
+        let mut portion = vec![0; PORTION];
+        let mut taken_out = TakenOut::default();
+        let mut at_hand = AtHand { progress, given: 0 };
+        let mut confirmed = 0_u64;
+        loop {
+            self.begin_turn();
+            let left = self.turn(frame, &mut taken_out, &mut at_hand);
+            self.end_turn();
+            let has_ended = self.link().is_over();
+            let (is_idle, holds_any) = self.look(&mut taken_out);
+            let mut done = confirmed;
+            let given = at_hand.given;
+            if given > confirmed {
+                // What it has panicked at it is not done with.
+                let has_panicked = || self.link().own_root_end().is_some_and(|it| is_panic(&it));
+                let is_done = is_idle && !(has_ended && has_panicked());
+                done = if is_done { given } else { given - 1 };
+                at_hand.done(done);
+            }
+            // With an answer, if there is one: so the parent is woken once for both. Or when there are many; or when nothing more comes for a
+            // while, see below.
+            let goes_now = has_ended || (!holds_any && self.has_to_send.load(Ordering::SeqCst));
+            if done > confirmed && (goes_now || done - confirmed >= MOST_UNCONFIRMED) {
+                self.link().confirm_root(done - confirmed);
+                confirmed = done;
+            }
+            // What a message has led to goes before the next is begun, which may be the last: what this process is done with is not to be
+            // lost with it.
+            self.flush();
+            let has_more =
+                !has_ended && is_idle && holds_any && self.give_next(&mut taken_out, &mut at_hand);
+            if has_ended {
+                return;
+            }
+            let has_to_send = || self.has_to_send.load(Ordering::SeqCst);
+            if has_more || left || frame.has_mail() || has_to_send() {
+                continue;
+            }
+            if done > confirmed {
+                if !self.wait_shortly() {
+                    self.link().confirm_root(done - confirmed);
+                    confirmed = done;
+                    continue;
+                }
+                if !self.read(&mut portion) {
+                    self.flush();
+                    return;
+                }
+                continue;
+            }
+            if self.wait() && !self.read(&mut portion) {
+                self.flush();
+                return;
+            }
+        }
+    }
+}
+
+/// Whether an actor that ends so has panicked.
+pub(crate) fn is_panic(reason: &EndReason) -> bool {
+    matches!(reason, EndReason::Panicked(_) | EndReason::GaveUp { .. })
+}
