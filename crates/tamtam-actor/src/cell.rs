@@ -596,12 +596,27 @@ impl<M> Cell<M> {
 
     /// A turn of an actor that may be observed.
     #[inline(never)]
-    fn special_turn(&self, behavior: &mut dyn Behavior<M>) -> Turn {
+    fn special_turn(&self, behavior: &mut impl Behavior<M>) -> Turn {
         match self.record() {
             // It is another cell whose turns are measured.
             Some(record) if self.downstream().is_none() => record.measure(|| behavior.turn()),
             _ => behavior.turn(),
         }
+    }
+
+    /// What becomes of an actor whose turn has ended by a panic.
+    #[cold]
+    #[inline(never)]
+    fn after_panic(&self, behavior: &mut dyn Behavior<M>, why: EndReason) -> Turn {
+        told::panicked(self.id, behavior.actor_type(), self.name(), &why);
+        let told = panic_of(self.id, &why);
+        contain(|| settle(self.id, told.clone()));
+        // With the instance, if another one is to come, goes what it has kept of questions.
+        let after = contain(|| match told {
+            Some(told) => dropping_for(told, || behavior.panicked(why)),
+            None => behavior.panicked(why),
+        });
+        after.unwrap_or(Turn::Stop)
     }
 
     /// Marks the youngest message.
@@ -757,18 +772,6 @@ impl<M: Send + 'static> AnyActor for Cell<M> {
     }
 }
 
-#[cold]
-fn after_panic(id: ActorId, decide: &mut dyn FnMut() -> Turn, why: &EndReason) -> Turn {
-    let told = panic_of(id, why);
-    contain(|| settle(id, told.clone()));
-    // With the instance, if another one is to come, goes what it has kept of questions.
-    let after = contain(|| match told {
-        Some(told) => dropping_for(told, decide),
-        None => decide(),
-    });
-    after.unwrap_or(Turn::Stop)
-}
-
 /// A cell with an actor of this type in it.
 ///
 /// Who runs its turn knows the type, so that a turn is one call through a pointer, not two.
@@ -799,10 +802,7 @@ impl<M: Send + 'static, B: Behavior<M> + 'static> Due for Inhabited<M, B> {
                 true => cell.special_turn(behavior),
             }) {
                 Ok(turn) => turn,
-                Err(why) => {
-                    told::panicked(cell.id, behavior.actor_type(), cell.name(), &why);
-                    after_panic(cell.id, &mut || behavior.panicked(why.clone()), &why)
-                }
+                Err(why) => cell.after_panic(behavior, why),
             }
         });
         drop(at_work);

@@ -177,6 +177,7 @@ impl<A: Actor> ActorRunner<A> {
     }
 
     /// A pause is over.
+    #[cold]
     fn resume(&mut self, call: Option<Call>) {
         self.context.here().cell().state().clear(State::PAUSED);
         let has_started = self.started;
@@ -191,6 +192,7 @@ impl<A: Actor> ActorRunner<A> {
     }
 
     /// The instance is to go, in order, and another one to come when its supervisor says so.
+    #[cold]
     fn suspend(&mut self, call: Call) {
         if self.started
             && let Some((actor, context)) = self.parts()
@@ -203,6 +205,7 @@ impl<A: Actor> ActorRunner<A> {
     }
 
     /// The instance goes, and what it was to go on with.
+    #[cold]
     fn retire(&mut self) {
         let actor = self.actor.take();
         contain(move || drop(actor));

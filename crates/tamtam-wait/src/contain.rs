@@ -1,6 +1,8 @@
 //! Running foreign code, such as a waker or a drop, where a panic must not get out.
 
 #[cfg(not(tamtam_loom))]
+use std::any::Any;
+#[cfg(not(tamtam_loom))]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs foreign code: a waker, a drop, a handler. A panic in it ends here, after the panic hook has reported
@@ -11,26 +13,26 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// with is foreign as well: if its drop panics, it is leaked.
 #[inline]
 pub fn contain<R>(foreign: impl FnOnce() -> R) -> Option<R> {
-    let mut foreign = Some(foreign);
-    let mut result = None;
-    contain_call(&mut || {
-        if let Some(foreign) = foreign.take() {
-            result = Some(foreign());
-        }
-    });
-    result
-}
-
-/// Compiled once and not for each kind of foreign code: of those a program has thousands.
-#[inline(never)]
-fn contain_call(foreign: &mut dyn FnMut()) {
     // A model's panic is how it fails.
     #[cfg(tamtam_loom)]
-    foreign();
-    #[cfg(not(tamtam_loom))]
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(foreign))
-        && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload)))
     {
+        Some(foreign())
+    }
+    #[cfg(not(tamtam_loom))]
+    match catch_unwind(AssertUnwindSafe(foreign)) {
+        Ok(result) => Some(result),
+        Err(payload) => {
+            drop_contained(payload);
+            None
+        }
+    }
+}
+
+/// Compiled once, and not for each kind of foreign code: of those a program has thousands.
+#[cfg(not(tamtam_loom))]
+#[cold]
+fn drop_contained(payload: Box<dyn Any + Send>) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         core::mem::forget(payload);
     }
 }
