@@ -387,6 +387,8 @@ impl Line {
                 && taken_out.has_message()
                 && taken_out.root_is_idle()
                 && !self.has_to_send.load(Ordering::SeqCst)
+                // What the deputy has taken to write is written before the next message is begun.
+                && !self.has_deputy.load(Ordering::SeqCst)
                 && !self.link().is_over();
             if !goes_on {
                 return left;
