@@ -1,7 +1,10 @@
-//! What the tests of several crates share: a test that runs in a process of its own, and a forked child.
+//! What the tests of several crates share: a test that has to end in its time, one that runs in a process of its own, and a forked
+//! child.
 
 use std::io::Read;
+use std::panic::resume_unwind;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -48,6 +51,36 @@ pub fn in_a_process_of_its_own(
         said.contains("test result: ok. 1 passed"),
         "{path} is no test of this program:\n{said}"
     );
+}
+
+/// Runs `test` on a thread of its own and fails, instead of hanging, when it does not end within `limit`.
+///
+/// # Panics
+///
+/// As the test does, and if it does not end.
+pub fn within(limit: Duration, test: impl FnOnce() + Send + 'static) {
+    run_within(limit, Box::new(test));
+}
+
+/// Compiled once, and not for each test.
+fn run_within(limit: Duration, test: Box<dyn FnOnce() + Send>) {
+    // Miri is slower by orders of magnitude.
+    let limit = if cfg!(miri) { 20 * limit } else { limit };
+    let (done, finished) = mpsc::channel();
+    let worker = thread::Builder::new()
+        .name(thread::current().name().unwrap_or("test").to_owned())
+        .spawn(move || {
+            // Dropped at the end, also by a panic: both end the wait below.
+            let _done: mpsc::Sender<()> = done;
+            test();
+        })
+        .expect("a thread for the test");
+    if finished.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
+        panic!("still running after {limit:?}: a deadlock or a lost wake-up");
+    }
+    if let Err(panic) = worker.join() {
+        resume_unwind(panic);
+    }
 }
 
 /// Waits for a process; ends it, and gives nothing, where that takes longer than `patience`.

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -29,15 +28,7 @@ impl Actor for Sum {
 
 /// Runs `test` on a thread of its own and fails, instead of hanging, when it does not come to its end.
 fn within_limit(test: impl FnOnce() + Send + 'static) {
-    let (told, done) = mpsc::channel();
-    thread::spawn(move || {
-        test();
-        told.send(()).unwrap();
-    });
-    // Miri is slower by orders of magnitude.
-    let limit = Duration::from_secs(if cfg!(miri) { 2_400 } else { 120 });
-    done.recv_timeout(limit)
-        .expect("the test panicked, or waits for ever");
+    tamtam_testing::within(Duration::from_secs(120), test);
 }
 
 #[test]

@@ -6,11 +6,11 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tamtam_channel::{Receiver, Sender, bounded, unbounded};
+pub(crate) use tamtam_testing::within;
 
 /// How long a test may take before it counts as a deadlock, on however loaded a machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);
@@ -102,32 +102,6 @@ pub(crate) use for_every_flavour;
 /// Runs `test` on a thread of its own and fails, instead of hanging, when it does not end within [`LIMIT`].
 pub(crate) fn within_limit(test: impl FnOnce() + Send + 'static) {
     within(LIMIT, test);
-}
-
-/// As [`within_limit`], with a limit of one's own.
-pub(crate) fn within(limit: Duration, test: impl FnOnce() + Send + 'static) {
-    run_within(limit, Box::new(test));
-}
-
-/// Compiled once, and not for each test.
-fn run_within(limit: Duration, test: Box<dyn FnOnce() + Send>) {
-    // Miri is slower by orders of magnitude.
-    let limit = if cfg!(miri) { 20 * limit } else { limit };
-    let (done, finished) = mpsc::channel();
-    let worker = thread::Builder::new()
-        .name(thread::current().name().unwrap_or("test").to_owned())
-        .spawn(move || {
-            // Dropped at the end, also by a panic: both end the wait below.
-            let _done: mpsc::Sender<()> = done;
-            test();
-        })
-        .expect("a thread for the test");
-    if finished.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
-        panic!("still running after {limit:?}: a deadlock or a lost wake-up");
-    }
-    if let Err(panic) = worker.join() {
-        std::panic::resume_unwind(panic);
-    }
 }
 
 /// Milliseconds.
