@@ -400,9 +400,7 @@ impl Line {
             }
             at_hand.done(at_hand.given);
             at_hand.begin();
-            if taken_out.give_next() {
-                at_hand.given += 1;
-            }
+            at_hand.given += u64::from(taken_out.give_next());
         }
         false
     }

@@ -3,6 +3,21 @@
 use super::*;
 
 impl<M> Cell<M> {
+    /// What becomes of an actor whose turn has ended by a panic.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn after_panic(&self, behavior: &mut dyn Behavior<M>, why: EndReason) -> Turn {
+        told::panicked(self.id, behavior.actor_type(), self.name(), &why);
+        let told = panic_of(self.id, &why);
+        contain(|| settle(self.id, told.clone()));
+        // With the instance, if another one is to come, goes what it has kept of questions.
+        let after = contain(|| match told {
+            Some(told) => dropping_for(told, || behavior.panicked(why)),
+            None => behavior.panicked(why),
+        });
+        after.unwrap_or(Turn::Stop)
+    }
+
     /// Tells those who watch.
     pub(super) fn tell_of_end(&self, reason: EndReason) {
         let concerned = self.life.end(reason);

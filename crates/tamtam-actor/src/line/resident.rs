@@ -28,21 +28,16 @@ impl<M: Send + 'static> Resident for Cell<M> {
 /// A seat on a line, until it is dropped.
 struct Seat {
     line: Arc<Line>,
-    /// Of one that came when the line was at its end it is [`Seat::NONE`].
-    place: u32,
-}
-
-impl Seat {
-    /// No place: a roster that had so many would have no memory left for them.
-    const NONE: u32 = u32::MAX;
+    /// None where the line was at its end.
+    place: Option<u32>,
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        if self.place == Self::NONE {
+        let Some(place) = self.place else {
             return;
-        }
-        self.line.roster.leave(self.place);
+        };
+        self.line.roster.leave(place);
         if !self.line.is_kept_here() {
             // The keeper may wait for just this.
             self.line.nudge();
@@ -77,8 +72,11 @@ impl<A: Actor> SettledActor<A> {
     /// How a turn has ended.
     fn note(&self, turn: Turn) {
         let line = &*self.seat.line;
-        if line.own.draining.get() && turn != Turn::More {
-            line.roster.settle(self.seat.place);
+        if line.own.draining.get()
+            && turn != Turn::More
+            && let Some(place) = self.seat.place
+        {
+            line.roster.settle(place);
         }
     }
 }
@@ -133,10 +131,7 @@ impl Line {
         let home = Arc::clone(&self) as Arc<dyn Home>;
         let place = self.roster.reserve();
         let line = Arc::clone(&self);
-        let seat = Seat {
-            line,
-            place: place.unwrap_or(Seat::NONE),
-        };
+        let seat = Seat { line, place };
         let settle = |cell| SettledActor {
             running: make(cell),
             seat,

@@ -70,7 +70,7 @@ impl Roster {
             Some(place) => place,
             None => {
                 seats.seats.push(RosterSeat::Free);
-                u32::try_from(seats.seats.len()).ok()? - 1
+                u32::try_from(seats.seats.len() - 1).ok()?
             }
         };
         seats.seats[place as usize] = RosterSeat::Reserved;
