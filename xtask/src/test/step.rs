@@ -156,7 +156,7 @@ pub(crate) fn all() -> Vec<Step> {
             .concerns(|part| part.has_models() || part.is("tamtam-rows"))
             .folders(&["asan"]),
         step("fuzz", steps::core::fuzz)
-            .about("no fuzz target makes a decoder fail, from its seeds on")
+            .about("no fuzz target makes a decoder, a link or shared memory fail, from its seeds on")
             .load(Half)
             .needs(&["rust", "nightly", "fuzz"])
             .limit(3600)

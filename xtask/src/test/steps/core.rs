@@ -1,5 +1,6 @@
 //! Steps that look for what plain tests rarely meet: models, stress, sanitizer, fuzzer, Miri.
 
+use std::ffi::OsString;
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,17 @@ use crate::test::stage::{
 /// Miri, the models and the fuzzer take one core each.
 fn lanes() -> usize {
     cores()
+}
+
+/// A release that runs for a short while: without lines, and hardly optimized.
+const RELEASE_COMPILED_SOON: [(&str, &str); 2] = [
+    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
+    ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
+];
+
+/// A variable with this value, or with the one that it has.
+fn unless_set((name, value): (&'static str, &str)) -> (&'static str, OsString) {
+    (name, std::env::var_os(name).unwrap_or_else(|| value.into()))
 }
 
 fn manner(arguments: &[&str]) -> Manner {
@@ -37,8 +49,6 @@ pub(super) fn ensure_ran(stage: &Stage, what: &str) -> Result<()> {
 pub(crate) fn loom(stage: &Stage) -> Result<()> {
     // A depth of two preemptions shows nearly every error of this kind, and the models stay quick.
     let depth = if Stage::soak().is_some() { "3" } else { "2" };
-    let default =
-        |name: &str, value: &str| std::env::var(name).unwrap_or_else(|_| value.to_owned());
     let mut cargo = stage.cargo("test --release --lib");
     if stage
         .core()
@@ -56,22 +66,15 @@ pub(crate) fn loom(stage: &Stage) -> Result<()> {
         // both sides of it.
         .env("RUSTFLAGS", "--cfg tamtam_loom --cfg tamtam_near_wrap")
         // What more of either takes to compile, it does not give back. A model that fails says where without it, too.
-        .env(
-            "CARGO_PROFILE_RELEASE_OPT_LEVEL",
-            default("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
-        )
-        .env(
-            "CARGO_PROFILE_RELEASE_DEBUG",
-            default("CARGO_PROFILE_RELEASE_DEBUG", "0"),
-        );
+        .envs(RELEASE_COMPILED_SOON.map(unless_set));
     // Each crate's by itself: one model at a time, since each maps memory for its threads again and again, for which all
     // cores of a process have to wait.
     let manner = manner(&["loom", "--test-threads", "1"]);
-    let depth = default("LOOM_MAX_PREEMPTIONS", depth);
+    let (name, depth) = unless_set(("LOOM_MAX_PREEMPTIONS", depth));
     stage.side_by_side(lanes(), |queue| {
         programs::build(cargo, |program| {
             let mut job = program.job(&manner);
-            job.commands[0].env("LOOM_MAX_PREEMPTIONS", &depth);
+            job.commands[0].env(name, &depth);
             queue.push(job);
         })
     })?;
@@ -169,9 +172,7 @@ pub(crate) fn asan(stage: &Stage) -> Result<()> {
             // tests begins at zero.
             .env("RUSTFLAGS", "-Zsanitizer=address --cfg tamtam_near_wrap");
         // What the sanitizer finds it shows with the names of functions; lines would take a fifth of the time.
-        if std::env::var_os("CARGO_PROFILE_DEV_DEBUG").is_none() {
-            cargo.env("CARGO_PROFILE_DEV_DEBUG", "0");
-        }
+        cargo.envs([unless_set(("CARGO_PROFILE_DEV_DEBUG", "0"))]);
         cargo
     };
     // These tests leak on purpose: messages after one whose drop panics, a forgotten operation, and a message that must not be
@@ -239,14 +240,7 @@ pub(crate) fn fuzz(stage: &Stage) -> Result<()> {
         // For a short look they are compiled sooner than that makes them slower. Without lines what fails still names its
         // functions, and its input, with which a longer look at the one target shows the lines.
         if seconds < 30 {
-            for (name, value) in [
-                ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
-                ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
-            ] {
-                if std::env::var_os(name).is_none() {
-                    cargo.env(name, value);
-                }
-            }
+            cargo.envs(RELEASE_COMPILED_SOON.map(unless_set));
         }
         cargo
     };
