@@ -8,7 +8,8 @@ use std::os::unix::fs::FileExt;
 
 use libfuzzer_sys::fuzz_target;
 use tamtam_ipc::{
-    Event, Mutex, Properties, Property, Sender, Slot, attach, bytes_channel, carrier, channel,
+    BytesSender, Event, Mutex, Properties, Property, Sender, Slot, attach, bytes_channel, carrier,
+    channel,
 };
 
 /// What is written where, and which call comes then.
@@ -64,7 +65,7 @@ fn spoil_carrier(bytes: &[u8]) -> Option<()> {
         (2, Some((writer, _))) => drop(writer.write(&buffer)),
         (3, Some((_, reader))) => drop(reader.read(&mut buffer)),
         (4, _) => drop(reader.len()),
-        _ => drop(writer.waker().wake()),
+        _ => writer.waker().wake(),
     });
     Some(())
 }
@@ -87,17 +88,19 @@ fn spoil_channel(bytes: &[u8]) -> Option<()> {
 
 fn spoil_bytes_channel(bytes: &[u8]) -> Option<()> {
     let (sender, receiver) = bytes_channel(8, 500).ok()?;
-    let (_, memory) = memory_of(receiver.memory())?;
+    let (other, memory) = memory_of(receiver.memory())?;
+    let other = BytesSender::attach(other).ok();
     let mut buffer = Vec::new();
-    spoil(&memory, bytes, |call| match call % 6 {
-        0 => drop(sender.try_send(&[5; 100])),
-        1 => drop(receiver.try_recv_bytes(&mut buffer)),
-        2 => drop(sender.try_loan(usize::from(call)).map(|mut loan| {
-            loan.write_at(0, &[]);
+    spoil(&memory, bytes, |call| match (call % 7, &other) {
+        (0, _) => drop(sender.try_send(&[5; 100])),
+        (1, _) => drop(receiver.try_recv_bytes(&mut buffer)),
+        (2, _) => drop(sender.try_loan(usize::from(call)).map(|mut loan| {
+            loan.copy_from(&vec![call; loan.len()]);
             loan.commit()
         })),
-        3 => drop(sender.try_loan(usize::from(call))),
-        4 => drop(receiver.try_recv_with(|bytes| bytes.len())),
+        (3, _) => drop(sender.try_loan(usize::from(call))),
+        (4, _) => drop(receiver.try_recv_with(|bytes| bytes.len())),
+        (5, Some(other)) => drop(other.try_send(&[6; 300])),
         _ => drop((receiver.len(), receiver.is_corrupt())),
     });
     Some(())
