@@ -187,7 +187,14 @@ impl Frame {
     /// ```
     pub fn on_mail(&self, call: impl Fn() + Send + Sync + 'static) {
         // SAFETY: this is the frame's thread.
-        unsafe { self.line.set_hook(Some(Arc::new(call))) };
+        unsafe { self.line.set_hook(Some(Arc::new(call)), false) };
+    }
+
+    /// As [`on_mail`](Frame::on_mail), but it is not called for mail from this thread: for a loop that looks for that before it sleeps.
+    #[doc(hidden)]
+    pub fn on_mail_from_elsewhere(&self, call: impl Fn() + Send + Sync + 'static) {
+        // SAFETY: this is the frame's thread.
+        unsafe { self.line.set_hook(Some(Arc::new(call)), true) };
     }
 
     /// Whether mail is there, or on its way, for the next pump.
@@ -206,7 +213,8 @@ impl Frame {
     pub fn wait(&mut self, timeout: Duration) -> bool {
         let deadline = Instant::now().checked_add(timeout);
         self.look_after_timers();
-        self.has_mail() || self.line.wait(deadline)
+        // SAFETY: this is the frame's thread.
+        self.has_mail() || unsafe { self.line.wait(deadline) }
     }
 
     /// The process may be a forked child, in which no other thread would.
@@ -220,7 +228,7 @@ impl Drop for Frame {
     fn drop(&mut self) {
         // SAFETY: this is the frame's thread, and no turn is under way: it would have the frame.
         unsafe {
-            self.line.set_hook(None);
+            self.line.set_hook(None, false);
             self.line.end();
         }
     }

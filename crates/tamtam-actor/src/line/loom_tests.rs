@@ -173,7 +173,7 @@ fn loom_the_hook_is_called_once_before_each_pump() {
             waker.wake_by_ref();
         };
         // SAFETY: this thread is the keeper, here and below.
-        unsafe { line.set_hook(Some(Arc::new(call))) };
+        unsafe { line.set_hook(Some(Arc::new(call)), false) };
         let others = [0, 1].map(|_| {
             let (line, turns) = (Arc::clone(&line), Arc::clone(&turns));
             thread::spawn(move || line.schedule(task(&turns)))
@@ -211,7 +211,12 @@ fn loom_mail_against_a_new_hook() {
         };
         let count = Arc::clone(&calls);
         // SAFETY: this thread is the keeper, here and below.
-        unsafe { line.set_hook(Some(Arc::new(move || _ = count.fetch_add(1, Relaxed)))) };
+        unsafe {
+            line.set_hook(
+                Some(Arc::new(move || _ = count.fetch_add(1, Relaxed))),
+                false,
+            )
+        };
         other.join().unwrap();
         assert_eq!(calls.load(Relaxed), 1);
         // SAFETY: this thread is the keeper, and the other one was joined.

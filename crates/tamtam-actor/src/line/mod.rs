@@ -84,11 +84,30 @@ pub enum Quit {
 /// What is to be called when something comes to an idle line.
 pub(crate) type OnMail = Arc<dyn Fn() + Send + Sync>;
 
-#[derive(Default)]
 struct Hook {
-    call: Option<OnMail>,
-    /// It was called, and the line was not pumped since.
-    told: bool,
+    call: Mutex<Option<OnMail>>,
+    has_call: AtomicBool,
+    /// The call is not for what the keeper itself makes due.
+    is_for_others: AtomicBool,
+    /// There is a call, and it was not made since the line was pumped.
+    is_ready: AtomicBool,
+}
+
+impl Hook {
+    fn new() -> Self {
+        Hook {
+            call: Mutex::new(None),
+            has_call: AtomicBool::new(false),
+            is_for_others: AtomicBool::new(false),
+            is_ready: AtomicBool::new(false),
+        }
+    }
+
+    /// The line was pumped, or there is another call: the next that comes is to be told.
+    fn make_ready(&self) {
+        let has_call = self.has_call.load(Ordering::Relaxed);
+        self.is_ready.store(has_call, Ordering::SeqCst);
+    }
 }
 
 /// Where tasks come in from elsewhere: what is touched with each of them, on one cache line.
@@ -115,7 +134,7 @@ pub(crate) struct Line {
     /// The time by which its actors live; none is the system's.
     time: Option<Time>,
     /// Where the keeper has a loop of its own that has to be told.
-    hook: Option<Mutex<Hook>>,
+    hook: Option<Hook>,
     /// The keeper's [`token`]; 0 before there is one and after its end.
     keeper: AtomicUsize,
     order: AtomicU8,
@@ -179,7 +198,7 @@ impl Line {
             }),
             bell: WaitList::single(),
             wait,
-            hook: has_hook.then(|| Mutex::new(Hook::default())),
+            hook: has_hook.then(Hook::new),
             keeper: AtomicUsize::new(0),
             order: AtomicU8::new(RUN),
             closed: AtomicBool::new(false),
@@ -290,11 +309,15 @@ impl Line {
 
     fn tell_hook(&self) {
         let Some(hook) = &self.hook else { return };
+        // SYNC line-hook: sequentially consistent, behind what has come: either this sender sees the new call, or the keeper who has
+        // said it sees what has come.
+        if !hook.is_ready.load(Ordering::SeqCst) {
+            return;
+        }
         let call = {
-            let mut hook = hook.lock();
-            let call = hook.call.clone().filter(|_| !hook.told);
-            hook.told |= call.is_some();
-            call
+            let call = hook.call.lock();
+            let is_ready = hook.is_ready.swap(false, Ordering::SeqCst);
+            call.clone().filter(|_| is_ready)
         };
         if let Some(call) = call {
             // With it goes perhaps the last of it.
@@ -302,19 +325,24 @@ impl Line {
         }
     }
 
-    /// Says what is called when something comes to the idle line; it is called now if something is there.
+    /// Says what is called when something comes to the idle line; it is called now if something is there. If it is for others, it is
+    /// not called for what the keeper makes due between turns.
     ///
     /// # Safety
     ///
     /// The caller is the keeper.
-    pub(crate) unsafe fn set_hook(&self, call: Option<OnMail>) {
+    pub(crate) unsafe fn set_hook(&self, call: Option<OnMail>, is_for_others: bool) {
         let Some(hook) = &self.hook else { return };
         let before = {
-            let mut hook = hook.lock();
-            hook.told = false;
-            core::mem::replace(&mut hook.call, call)
+            let mut now = hook.call.lock();
+            hook.has_call.store(call.is_some(), Ordering::Relaxed);
+            hook.is_for_others.store(is_for_others, Ordering::Relaxed);
+            // SYNC line-hook
+            hook.make_ready();
+            core::mem::replace(&mut *now, call)
         };
         contain(|| drop(before));
+        seam::model_fence();
         // SAFETY: the caller is the keeper.
         if unsafe { self.is_due() } {
             self.tell_hook();
@@ -396,6 +424,25 @@ impl Line {
         next
     }
 
+    /// Makes something due from between turns: no other thread has to be woken, but the loop may have to be told.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper.
+    unsafe fn make_due(&self, task: Task) {
+        // SAFETY: the caller is the keeper, the only thread at what is due.
+        let was_empty = unsafe {
+            self.with_due(|due| {
+                due.push_back(task);
+                due.len() == 1
+            })
+        };
+        let is_for_others = |hook: &Hook| hook.is_for_others.load(Ordering::Relaxed);
+        if was_empty && !self.hook.as_ref().is_some_and(is_for_others) {
+            self.tell_hook();
+        }
+    }
+
     /// Becomes idle, unless something is due, or a sender is about to bring something.
     ///
     /// # Safety
@@ -420,8 +467,13 @@ impl Line {
     }
 
     /// Sleeps until something comes: `false` if nothing does before the deadline. The keeper is idle.
-    pub(crate) fn wait(&self, deadline: Option<Instant>) -> bool {
-        let has_come = || !self.entrance.is_empty();
+    ///
+    /// # Safety
+    ///
+    /// The caller is the keeper.
+    pub(crate) unsafe fn wait(&self, deadline: Option<Instant>) -> bool {
+        // SAFETY: this is the keeper. What a timer has led to on this thread is due on the keeper's own list.
+        let has_come = || unsafe { self.is_due() };
         #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
         loop {
             let calls = vigil::calls();
@@ -478,6 +530,9 @@ impl Home for Line {
         if core::ptr::eq(HERE.get(), self) {
             // SAFETY: only the keeper is in the turns of a line.
             unsafe { self.with_due(|due| due.push_back(task)) };
+        } else if self.is_kept_here() && !cfg!(tamtam_loom) {
+            // SAFETY: this is the keeper, between turns. The threads of a model cannot be told apart: see `enter`.
+            unsafe { self.make_due(task) };
         } else {
             self.bring(task);
         }

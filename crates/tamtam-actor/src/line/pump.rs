@@ -62,7 +62,7 @@ impl Line {
         }
         if let Some(hook) = &self.hook {
             // Before the keeper is idle: from then on a sender may tell.
-            hook.lock().told = false;
+            hook.make_ready();
         }
         // SAFETY: the caller is the keeper, and no turn is under way.
         let is_left = !unsafe { self.rest() };

@@ -6,6 +6,7 @@ use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
 use tamtam_wait::seam::Mutex;
+use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tamtam_wait::{Context, TaskDeadline, contain};
 
 use super::errand::keep_time;
@@ -82,6 +83,8 @@ pub struct Time(Arc<Clock>);
 struct Clock {
     began: Instant,
     is_manual: bool,
+    /// There is an appointment, or was one: for a look without the lock.
+    may_have_appointment: AtomicBool,
     state: Mutex<ClockState>,
 }
 
@@ -102,6 +105,7 @@ impl Time {
         Time(Arc::new(Clock {
             began: Instant::now(),
             is_manual,
+            may_have_appointment: AtomicBool::new(false),
             state: Mutex::new(ClockState {
                 wheel: Wheel::new(),
                 moved: Duration::ZERO,
@@ -329,6 +333,7 @@ impl Time {
         let deadline = TaskDeadline::new(due, &context);
         let is_kept = deadline.is_kept();
         state.appointment = Some((tick, deadline));
+        self.0.may_have_appointment.store(true, Ordering::Relaxed);
         state.failed = (!is_kept).then(Instant::now);
         if !is_known {
             state.known = tick;
@@ -367,7 +372,9 @@ impl Time {
 
     /// As [`look_after`](Time::look_after), but for the appointment alone: it may have been that of another process.
     pub(crate) fn keep_appointment(&self) {
-        if self.0.is_manual {
+        // An appointment of this thread, or of one that has forked this process, is seen; one that another thread makes at this
+        // moment is kept by that.
+        if !self.0.may_have_appointment.load(Ordering::Relaxed) {
             return;
         }
         let is_earlier = {
@@ -397,7 +404,11 @@ impl Time {
     fn wake(&self) {
         keep_time();
         // There is none any more; a new one is made when there is nothing to do.
-        let over = self.0.state.lock().appointment.take();
+        let over = {
+            let mut state = self.0.state.lock();
+            self.0.may_have_appointment.store(false, Ordering::Relaxed);
+            state.appointment.take()
+        };
         drop(over);
         let mut due = Vec::with_capacity(BATCH);
         for _ in 0..BATCHES {
