@@ -11,10 +11,9 @@ use tamtam_actor::{EndReason, LinkFailure, Refusal, Time};
 
 use crate::ending::lost;
 use crate::error::LinkEnd;
-use crate::far_peer::gone;
-use crate::frame::{Body, Frame, ROOT};
+use crate::frame::{Body, Frame, LENGTH, ROOT, Replies, most_of_body};
 use crate::in_hand;
-use crate::root_log::{Kept, Payload, Replies, RootLog};
+use crate::root_log::RootLog;
 use crate::tables::{Exports, Import, Pending, Unconfirmed};
 
 thread_local! {
@@ -288,13 +287,10 @@ impl Core {
         asked: &Arc<FarCell>,
         encode: Encode<'_>,
     ) -> Result<(), (Refusal, LinkFailure)> {
-        let Some(this) = self.this() else {
-            return Err(gone());
-        };
         // A thread writes one message after the other into the same memory.
         let mut payload = SCRATCH.take();
         payload.clear();
-        let sent = self.send_written(&this, kind, asked, encode, &mut payload);
+        let sent = self.send_written(kind, asked, encode, &mut payload);
         if payload.capacity() <= MOST_SCRATCH {
             SCRATCH.set(payload);
         }
@@ -303,18 +299,15 @@ impl Core {
 
     fn send_written(
         &self,
-        this: &Arc<Self>,
         kind: BodyKind,
         asked: &Arc<FarCell>,
         encode: Encode<'_>,
         payload: &mut Vec<u8>,
     ) -> Result<(), (Refusal, LinkFailure)> {
-        let noted = in_hand::write(this, encode, payload)
+        let noted = in_hand::write(self, encode, payload)
             .map_err(|error| (Refusal::NotEncodable, LinkFailure::new(error)))?;
         let replies: Replies = noted.replies.iter().map(|(number, _)| *number).collect();
-        // A kind, and numbers of ten bytes at most.
-        let numbers = 3 + replies.len() + 2 * noted.exports.len();
-        let length = payload.len() + 1 + 10 * numbers;
+        let length = most_of_body(replies.len(), noted.exports.len(), payload.len());
         let mut state = self.lock();
         if let Some(refused) = self.refuses(&state, kind, length) {
             drop(state);
@@ -328,31 +321,22 @@ impl Core {
             let asked = asked.id();
             state.pending.insert(number, Pending { reply, asked });
         }
-        match kind {
-            BodyKind::Tell(ROOT, _) if state.log.is_some() => {
-                if let Some(log) = &mut state.log {
-                    log.push(Kept {
-                        replies,
-                        exports: noted.exports,
-                        payload: Payload::from_slice(payload),
-                    });
-                }
+        let body = Body {
+            replies: (&replies[..]).into(),
+            exports: noted.exports.into(),
+            payload,
+        };
+        match (kind, &mut state.log) {
+            (BodyKind::Tell(ROOT, _), Some(log)) => {
+                log.push(&Frame::Tell(ROOT, body), LENGTH + length);
             }
-            BodyKind::Tell(..) | BodyKind::Answer(..) => {
-                if let BodyKind::Tell(actor, _) = kind {
-                    state.count_sent(actor, asked, replies.is_empty());
-                    state.unasked.extend_from_slice(&replies);
-                }
-                let body = Body {
-                    replies: (&replies[..]).into(),
-                    exports: noted.exports.into(),
-                    payload,
-                };
-                let frame = match kind {
-                    BodyKind::Tell(actor, _) => Frame::Tell(actor, body),
-                    BodyKind::Answer(reply, _) => Frame::Answer(reply, body),
-                };
-                frame.write(&mut state.outgoing);
+            (BodyKind::Tell(actor, _), _) => {
+                state.count_sent(actor, asked, replies.is_empty());
+                state.unasked.extend_from_slice(&replies);
+                Frame::Tell(actor, body).write(&mut state.outgoing);
+            }
+            (BodyKind::Answer(reply, _), _) => {
+                Frame::Answer(reply, body).write(&mut state.outgoing);
             }
         }
         self.written(state, had_outgoing);

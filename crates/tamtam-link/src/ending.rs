@@ -74,9 +74,9 @@ impl Core {
         drop(state);
         (self.wake)();
         let root = self.root_if_known();
-        for kept in kept {
-            if let Some(root) = root {
-                root.note_bytes_lost(Loss::Unreachable, kept.payload.into_vec().into());
+        if let Some(root) = root {
+            for message in kept.iter() {
+                root.note_bytes_lost(Loss::Unreachable, message.payload.into());
             }
         }
         left.tell(|is_unasked| {
@@ -107,10 +107,10 @@ impl Core {
         log.begin_again();
         let gone = state_now
             .exports
-            .reset_to(log.iter().flat_map(|kept| &kept.exports));
-        let replies = log.iter().flat_map(|kept| &kept.replies);
+            .reset_to(log.iter().flat_map(|message| message.exports.into_owned()));
+        let replies = log.iter().flat_map(|message| message.replies.into_owned());
         let kept_pending: HashMap<u64, Pending> = replies
-            .filter_map(|reply| Some((*reply, state_now.pending.remove(reply)?)))
+            .filter_map(|reply| Some((reply, state_now.pending.remove(&reply)?)))
             .collect();
         state_now.outgoing.clear();
         let left = state_now.take_left(false);
@@ -135,7 +135,7 @@ impl Core {
                 EndReason::Panicked(_) | EndReason::GaveUp { .. } => Loss::Panicked,
                 _ => Loss::FateUnknown,
             };
-            root.note_bytes_lost(why, poison.payload.into_vec().into());
+            root.note_bytes_lost(why, poison.into());
         }
         left.tell(|_| unanswered(&death.why, || death.why.to_string()));
         actors.end(&death.why);

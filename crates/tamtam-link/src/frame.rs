@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
 use tamtam_actor::ProcessEnd;
 use tamtam_actor::link::{FarEnd, FarFailure, Probe};
 
@@ -24,6 +25,9 @@ pub(crate) struct Offer {
     pub(crate) actor: u64,
     pub(crate) window: u64,
 }
+
+/// Numbers of replies that are lent in one message: hardly ever more than one.
+pub(crate) type Replies = SmallVec<[u64; 1]>;
 
 /// What a message or an answer has in it: the numbers of replies that it lends, and the actors that it exports, each as often as
 /// it stands there; and the bytes.
@@ -238,6 +242,24 @@ fn read_probe(input: &mut Input<'_>) -> Result<Probe> {
 fn put_actor(kind: u8, actor: u64, bytes: &mut Vec<u8>) {
     bytes.push(kind);
     put_number(actor, bytes);
+}
+
+/// Whether a frame is a message.
+pub(crate) fn is_message(frame: &[u8]) -> bool {
+    frame.first() == Some(&TELL)
+}
+
+/// The payload of a frame, if it is a message to the root in which there is no reply and no address: most of them are.
+pub(crate) fn plain_message(frame: &[u8]) -> Option<&[u8]> {
+    match frame {
+        [TELL, actor, 0, 0, payload @ ..] if u64::from(*actor) == ROOT => Some(payload),
+        _ => None,
+    }
+}
+
+/// So many bytes a message or an answer takes at most, without the length: a kind, and numbers of ten bytes at most.
+pub(crate) fn most_of_body(replies: usize, exports: usize, payload: usize) -> usize {
+    payload + 1 + 10 * (3 + replies + 2 * exports)
 }
 
 fn put_body(kind: u8, number: u64, body: &Body<'_>, bytes: &mut Vec<u8>) {

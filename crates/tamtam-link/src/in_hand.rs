@@ -7,13 +7,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use tamtam_actor::AskError;
 use tamtam_actor::link::{
-    Encode, Exported, FarCell, FarFailure, FarPlace, FarReply, Imported, PendingReply, Scope,
-    Tables,
+    Encode, Exported, FarCell, FarFailure, FarPlace, FarReply, Imported, PendingReply, Tables,
+    within,
 };
 
 use crate::core::Core;
-use crate::frame::Offer;
-use crate::root_log::Replies;
+use crate::frame::{Offer, Replies};
 
 /// What is in a message that is written.
 #[derive(Default)]
@@ -23,57 +22,31 @@ pub(crate) struct Noted {
     pub(crate) exports: Vec<Offer>,
 }
 
+/// A message that is written.
+struct Written<'a> {
+    core: &'a Core,
+    noted: RefCell<Noted>,
+}
+
+impl Drop for Written<'_> {
+    fn drop(&mut self) {
+        // What writes the message has failed, or panicked.
+        let exports = std::mem::take(&mut self.noted.get_mut().exports);
+        self.core.take_back(&exports);
+    }
+}
+
 /// What has not been read of a message.
-#[derive(Default)]
 struct Unread {
     replies: Replies,
     /// Each as often as it was sent.
     exports: Vec<Offer>,
 }
 
-/// The message that a thread has in hand.
-enum InHand {
-    Written(Noted),
-    Read(Unread),
-}
-
-thread_local! {
-    static IN_HAND: RefCell<Option<InHand>> = const { RefCell::new(None) };
-}
-
-/// A message is in hand, as long as this is kept; before it another one may have been, whose writing or reading goes on behind it.
-struct Taken<'a> {
+/// A message that is read.
+struct Read<'a> {
     core: &'a Core,
-    before: Option<InHand>,
-    has_left: bool,
-}
-
-impl<'a> Taken<'a> {
-    fn take(core: &'a Core, message: InHand) -> Self {
-        Taken {
-            core,
-            before: IN_HAND.with(|in_hand| in_hand.replace(Some(message))),
-            has_left: false,
-        }
-    }
-
-    /// Puts down the message, once.
-    fn leave(&mut self) -> Option<InHand> {
-        if std::mem::replace(&mut self.has_left, true) {
-            return None;
-        }
-        let before = self.before.take();
-        IN_HAND.with(|in_hand| in_hand.replace(before))
-    }
-}
-
-impl Drop for Taken<'_> {
-    fn drop(&mut self) {
-        // What writes the message has failed, or panicked.
-        if let Some(InHand::Written(noted)) = self.leave() {
-            self.core.take_back(&noted.exports);
-        }
-    }
+    unread: RefCell<Unread>,
 }
 
 /// Writes a message; what is in it is the caller's to count, or to take back.
@@ -82,37 +55,32 @@ impl Drop for Taken<'_> {
 ///
 /// What the message's own `Serialize` says; then nothing is counted.
 pub(crate) fn write(
-    core: &Arc<Core>,
+    core: &Core,
     encode: Encode<'_>,
     payload: &mut Vec<u8>,
 ) -> Result<Noted, String> {
-    let mut taken = Taken::take(core, InHand::Written(Noted::default()));
-    {
-        let _scope = Scope::enter(Arc::clone(core) as Arc<dyn Tables>);
-        encode(payload)?;
-    }
-    match taken.leave() {
-        Some(InHand::Written(noted)) => Ok(noted),
-        _ => unreachable!("what is taken after it is put back before it"),
-    }
+    let written = Written {
+        core,
+        noted: RefCell::default(),
+    };
+    within(&written, || encode(payload))?;
+    Ok(written.noted.take())
 }
 
 /// Reads a message; of replies and addresses that were not read the other side is told.
 pub(crate) fn read(
-    core: &Arc<Core>,
+    core: &Core,
     replies: Replies,
     exports: Vec<Offer>,
     read: impl FnOnce() -> Result<(), String>,
 ) {
-    let mut taken = Taken::take(core, InHand::Read(Unread { replies, exports }));
-    let result = {
-        let _scope = Scope::enter(Arc::clone(core) as Arc<dyn Tables>);
-        // What reads it, what maps it and what drops it is the user's.
-        catch_unwind(AssertUnwindSafe(read))
+    let in_hand = Read {
+        core,
+        unread: RefCell::new(Unread { replies, exports }),
     };
-    let Some(InHand::Read(unread)) = taken.leave() else {
-        unreachable!("what is taken after it is put back before it");
-    };
+    // What reads it, what maps it and what drops it is the user's.
+    let result = within(&in_hand, || catch_unwind(AssertUnwindSafe(read)));
+    let unread = in_hand.unread.into_inner();
     if unread.replies.is_empty() && unread.exports.is_empty() {
         return;
     }
@@ -129,34 +97,59 @@ pub(crate) fn read(
     }
 }
 
-fn with_written<R>(what: impl FnOnce(&mut Noted) -> R) -> Result<R, String> {
-    IN_HAND.with(|in_hand| match &mut *in_hand.borrow_mut() {
-        Some(InHand::Written(noted)) => Ok(what(noted)),
-        _ => Err("a message that is read takes no replies and no addresses".to_owned()),
-    })
-}
-
-fn with_read<R>(what: impl FnOnce(&mut Unread) -> R) -> Result<R, String> {
-    IN_HAND.with(|in_hand| match &mut *in_hand.borrow_mut() {
-        Some(InHand::Read(unread)) => Ok(what(unread)),
-        _ => Err("a message that is written has no replies and no addresses to be read".to_owned()),
-    })
-}
-
-impl Tables for Core {
+impl Tables for Written<'_> {
     fn lend_reply(&self, reply: Arc<dyn PendingReply>) -> Result<u64, String> {
-        let number = self.next_reply();
-        with_written(|noted| noted.replies.push((number, reply)))?;
+        let number = self.core.next_reply();
+        self.noted.borrow_mut().replies.push((number, reply));
         Ok(number)
     }
 
+    fn take_reply(&self, _: u64) -> Result<Box<dyn FarReply>, String> {
+        Err(NOT_READ.to_owned())
+    }
+
+    fn export(&self, exported: Arc<dyn Exported>) -> Result<FarPlace, String> {
+        if !self.core.is_open() {
+            return Err("the link has ended".to_owned());
+        }
+        let window = exported.window();
+        let actor = self.core.export_actor(Arc::clone(&exported));
+        self.noted
+            .borrow_mut()
+            .exports
+            .push(Offer { actor, window });
+        self.core.watch_export(actor, &exported);
+        Ok(FarPlace::Here(actor))
+    }
+
+    fn place_of(&self, cell: &FarCell) -> Option<FarPlace> {
+        // One of a process that has ended is an actor of this side, which has ended.
+        let (link, number) = cell.far().place();
+        let is_of_this = link == std::ptr::from_ref(self.core).addr() && !cell.is_stopped();
+        is_of_this.then_some(FarPlace::There(number))
+    }
+
+    fn import(&self, _: FarPlace, _: &'static str) -> Result<Imported, String> {
+        Err(NOT_READ.to_owned())
+    }
+}
+
+const NOT_READ: &str = "a message that is written has no replies and no addresses to be read";
+const NOT_WRITTEN: &str = "a message that is read takes no replies and no addresses";
+
+impl Tables for Read<'_> {
+    fn lend_reply(&self, _: Arc<dyn PendingReply>) -> Result<u64, String> {
+        Err(NOT_WRITTEN.to_owned())
+    }
+
     fn take_reply(&self, number: u64) -> Result<Box<dyn FarReply>, String> {
-        let taken = with_read(|unread| {
-            let place = unread.replies.iter().position(|reply| *reply == number);
-            place.map(|place| unread.replies.swap_remove(place))
-        })?;
-        taken.ok_or_else(|| format!("reply {number} was not sent with it"))?;
-        let core = self.this().ok_or("the link is gone")?;
+        let mut unread = self.unread.borrow_mut();
+        let place = unread.replies.iter().position(|reply| *reply == number);
+        let Some(place) = place else {
+            return Err(format!("reply {number} was not sent with it"));
+        };
+        let core = self.core.this().ok_or("the link is gone")?;
+        unread.replies.swap_remove(place);
         Ok(Box::new(WayBack {
             generation: core.generation(),
             core,
@@ -164,49 +157,37 @@ impl Tables for Core {
         }))
     }
 
-    fn export(&self, exported: Arc<dyn Exported>) -> Result<FarPlace, String> {
-        if !self.is_open() {
-            return Err("the link has ended".to_owned());
-        }
-        let window = exported.window();
-        let actor = self.export_actor(Arc::clone(&exported));
-        let noted = with_written(|noted| noted.exports.push(Offer { actor, window }));
-        if let Err(error) = noted {
-            self.take_back(&[Offer { actor, window }]);
-            return Err(error);
-        }
-        self.watch_export(actor, &exported);
-        Ok(FarPlace::Here(actor))
+    fn export(&self, _: Arc<dyn Exported>) -> Result<FarPlace, String> {
+        Err(NOT_WRITTEN.to_owned())
     }
 
-    fn place_of(&self, cell: &FarCell) -> Option<FarPlace> {
-        // One of a process that has ended is an actor of this side, which has ended.
-        let (link, number) = cell.far().place();
-        let is_of_this = link == std::ptr::from_ref(self).addr() && !cell.is_stopped();
-        is_of_this.then_some(FarPlace::There(number))
+    fn place_of(&self, _: &FarCell) -> Option<FarPlace> {
+        None
     }
 
     fn import(&self, place: FarPlace, message_type: &'static str) -> Result<Imported, String> {
-        match place {
-            FarPlace::Here(number) => {
-                let (times, window) = with_read(|unread| {
-                    let before = unread.exports.len();
-                    let of_it = |offer: &&Offer| offer.actor == number;
-                    let window = unread.exports.iter().find(of_it);
-                    let window = window.map_or(0, |offer| offer.window);
-                    unread.exports.retain(|offer| offer.actor != number);
-                    (before - unread.exports.len(), window)
-                })?;
-                let hold = self.import_actor(number, times as u64, window, message_type);
-                match hold {
-                    Some(hold) => Ok(Imported::Far(hold)),
-                    None => Err(format!("actor {number} was not sent with it")),
-                }
+        let number = match place {
+            FarPlace::Here(number) => number,
+            FarPlace::There(number) => {
+                let own = self.core.exported(number);
+                return match own {
+                    Some(exported) => Ok(Imported::Own(exported)),
+                    None => Err(format!("actor {number} was not exported")),
+                };
             }
-            FarPlace::There(number) => match self.exported(number) {
-                Some(exported) => Ok(Imported::Own(exported)),
-                None => Err(format!("actor {number} was not exported")),
-            },
+        };
+        let mut unread = self.unread.borrow_mut();
+        let before = unread.exports.len();
+        let of_it = |offer: &&Offer| offer.actor == number;
+        let window = unread.exports.iter().find(of_it);
+        let window = window.map_or(0, |offer| offer.window);
+        unread.exports.retain(|offer| offer.actor != number);
+        let times = (before - unread.exports.len()) as u64;
+        drop(unread);
+        let hold = self.core.import_actor(number, times, window, message_type);
+        match hold {
+            Some(hold) => Ok(Imported::Far(hold)),
+            None => Err(format!("actor {number} was not sent with it")),
         }
     }
 }

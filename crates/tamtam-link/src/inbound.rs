@@ -1,6 +1,5 @@
 //! The half of a link's end to which a carrier gives what has come.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
@@ -9,9 +8,12 @@ use tamtam_actor::link::{Exported, FarEnd};
 
 use crate::core::Core;
 use crate::error::LinkEnd;
-use crate::frame::{Body, Frame, LENGTH, Offer, ROOT};
+use crate::frame::{Body, Frame, LENGTH, ROOT, Replies, most_of_body, plain_message};
+use crate::frames::{Frames, KeptFrame};
 use crate::in_hand;
-use crate::root_log::{Payload, Replies};
+
+/// The frames that say that the root is to finish, or that addresses of it are given up, take no more bytes.
+const LONGEST_WORD: usize = LENGTH + 1 + 2 * 10;
 
 /// The half of a link's end to which a carrier gives what has come.
 ///
@@ -34,7 +36,7 @@ pub struct Inbound {
     /// Actors that were given messages, and how many that are to be confirmed, since the last receipt.
     given: Vec<Given>,
     /// Messages to the root that it has not been given, if they are held.
-    held: Option<VecDeque<Held>>,
+    held: Option<Frames>,
     /// The first of them are [taken out](Inbound::take_out): all that is for the root comes behind those.
     is_taken_out: bool,
     /// The root that they are for, as long as the other side has an address of it.
@@ -51,7 +53,7 @@ struct Given {
 #[doc(hidden)]
 #[derive(Default)]
 pub struct TakenOut {
-    held: VecDeque<Held>,
+    held: Frames,
     core: Option<Arc<Core>>,
     root: Option<Arc<dyn Exported>>,
 }
@@ -60,7 +62,7 @@ impl TakenOut {
     /// Whether the next thing that is here is a message, and not that the root is to finish, or that an address of it is given up.
     #[must_use]
     pub fn has_message(&self) -> bool {
-        matches!(self.held.front(), Some(Held::Message { .. }))
+        self.held.front().is_some_and(KeptFrame::is_message)
     }
 
     /// Whether the root is done with what it was given.
@@ -71,13 +73,12 @@ impl TakenOut {
 
     /// Gives the root the next message; `false` if it is none.
     pub fn give_next(&mut self) -> bool {
-        if !self.has_message() {
-            return false;
-        }
-        let (Some(core), Some(next)) = (&self.core, self.held.pop_front()) else {
+        let message = self.held.front().filter(|next| next.is_message());
+        let (Some(core), Some(message)) = (&self.core, message) else {
             return false;
         };
-        next.give(core, self.root.as_deref());
+        give(core, message, self.root.as_deref());
+        self.held.pop_front();
         true
     }
 }
@@ -90,31 +91,22 @@ impl fmt::Debug for TakenOut {
     }
 }
 
-/// What waits for the root to be ready for it.
-enum Held {
-    Message {
-        replies: Replies,
-        exports: Vec<Offer>,
-        payload: Payload,
-    },
-    Finish,
-    Release(u64),
+/// Gives the root a message.
+fn give(core: &Core, message: KeptFrame<'_>, root: Option<&dyn Exported>) {
+    if let Some(payload) = message.plain_message() {
+        let none = (Replies::new(), Vec::new());
+        in_hand::read(core, none.0, none.1, || receive(root, payload));
+    } else if let Some(body) = message.message() {
+        let replies = Replies::from_slice(&body.replies);
+        let exports = body.exports.into_owned();
+        in_hand::read(core, replies, exports, || receive(root, body.payload));
+    }
 }
 
-impl Held {
-    /// Gives the root a message.
-    fn give(self, core: &Arc<Core>, root: Option<&dyn Exported>) {
-        if let Held::Message {
-            replies,
-            exports,
-            payload,
-        } = self
-        {
-            in_hand::read(core, replies, exports, || match root {
-                Some(root) => root.receive(&payload),
-                None => Err("the actor is not offered any more".to_owned()),
-            });
-        }
+fn receive(root: Option<&dyn Exported>, payload: &[u8]) -> Result<(), String> {
+    match root {
+        Some(root) => root.receive(payload),
+        None => Err("the actor is not offered any more".to_owned()),
     }
 }
 
@@ -132,7 +124,7 @@ impl Inbound {
             partial: Vec::new(),
             is_greeted: false,
             given: Vec::new(),
-            held: holds_root.then(VecDeque::new),
+            held: holds_root.then(Frames::default),
             is_taken_out: false,
         }
     }
@@ -203,6 +195,14 @@ impl Inbound {
     }
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), LinkEnd> {
+        if self.is_greeted
+            && self.root.is_some()
+            && let Some(held) = &mut self.held
+            && plain_message(bytes).is_some()
+        {
+            held.push_bytes(bytes);
+            return Ok(());
+        }
         let frame = Frame::read(bytes)?;
         if let Frame::Hello(hello) = &frame {
             if self.is_greeted {
@@ -246,7 +246,7 @@ impl Inbound {
                 drop(catch_unwind(AssertUnwindSafe(fail)));
             }
             Frame::Release(actor, times) => match self.held_behind(actor) {
-                Some(held) => held.push_back(Held::Release(times)),
+                Some(held) => held.push(&Frame::Release(actor, times), LONGEST_WORD),
                 None => self.release(actor, times)?,
             },
             Frame::Probe(actor, probe) => {
@@ -265,7 +265,7 @@ impl Inbound {
             Frame::Ended(actor, end) => core.ended_there(actor, end),
             Frame::Stop(actor) => self.exported(actor)?.stop(),
             Frame::Finish(actor) => match self.held_behind(actor) {
-                Some(held) => held.push_back(Held::Finish),
+                Some(held) => held.push(&Frame::Finish(actor), LONGEST_WORD),
                 None => self.exported(actor)?.finish(),
             },
             Frame::Goodbye(words) => return Err(LinkEnd::Goodbye(words.into())),
@@ -274,7 +274,7 @@ impl Inbound {
     }
 
     /// Where something goes that is for the root, and not before what is held.
-    fn held_behind(&mut self, actor: u64) -> Option<&mut VecDeque<Held>> {
+    fn held_behind(&mut self, actor: u64) -> Option<&mut Frames> {
         let held = self.held.as_mut()?;
         (actor == ROOT && (self.is_taken_out || !held.is_empty())).then_some(held)
     }
@@ -305,11 +305,9 @@ impl Inbound {
             if self.root.is_none() {
                 return Err(not_exported(number));
             }
-            held.push_back(Held::Message {
-                replies: Replies::from_slice(&body.replies),
-                exports: body.exports.into_owned(),
-                payload: Payload::from_slice(body.payload),
-            });
+            let (replies, exports) = (body.replies.len(), body.exports.len());
+            let most = LENGTH + most_of_body(replies, exports, body.payload.len());
+            held.push(&Frame::Tell(number, body), most);
             return Ok(());
         }
         let (actor, has_window) = {
@@ -408,22 +406,28 @@ impl Inbound {
     /// As those of [`receive`](Inbound::receive).
     #[doc(hidden)]
     pub fn next_root(&mut self) -> Result<bool, LinkEnd> {
-        while let Some(next) = self.held.as_mut().and_then(VecDeque::pop_front) {
-            match next {
-                message @ Held::Message { .. } => {
-                    let root = self.root.clone();
-                    message.give(&self.core, root.as_deref());
-                    return Ok(true);
-                }
-                Held::Finish => self.exported(ROOT)?.finish(),
-                Held::Release(times) => {
-                    let released = self.release(ROOT, times);
-                    if let Err(end) = &released {
-                        self.core.end(end.clone());
-                    }
-                    released?;
-                }
+        while let Some(held) = &mut self.held
+            && let Some(next) = held.front()
+        {
+            if next.is_message() {
+                give(&self.core, next, self.root.as_deref());
+                held.pop_front();
+                return Ok(true);
             }
+            let word = match next.read() {
+                Frame::Release(_, times) => Some(times),
+                _ => None,
+            };
+            held.pop_front();
+            let Some(times) = word else {
+                self.exported(ROOT)?.finish();
+                continue;
+            };
+            let released = self.release(ROOT, times);
+            if let Err(end) = &released {
+                self.core.end(end.clone());
+            }
+            released?;
         }
         Ok(false)
     }

@@ -1,36 +1,23 @@
 //! Messages to the other side's root that are kept until they are done with there: so that they go to another process if that one
 //! dies, all but the one at which it has died.
 
-use std::collections::VecDeque;
-
-use smallvec::SmallVec;
-
-use crate::frame::{Body, Frame, Offer, ROOT};
+use crate::frame::{Body, Frame, ROOT};
+use crate::frames::{Frames, KeptFrame, Place};
 
 /// So many messages are with the other process at most, before the first of them is confirmed. It handles them one by one, and confirms
 /// them in batches: there have to be enough for it to go on with meanwhile.
-const MESSAGES_AHEAD: usize = 1_024;
+const MESSAGES_AHEAD: usize = 4_096;
 /// And so many bytes of them, unless it is one message.
 const BYTES_AHEAD: usize = 512 << 10;
-
-/// Numbers of replies that are lent in one message: hardly ever more than one.
-pub(crate) type Replies = SmallVec<[u64; 1]>;
-/// A message as bytes: small ones take no memory of their own.
-pub(crate) type Payload = SmallVec<[u8; 32]>;
-
-/// A message that is not confirmed.
-pub(crate) struct Kept {
-    pub(crate) replies: Replies,
-    pub(crate) exports: Vec<Offer>,
-    pub(crate) payload: Payload,
-}
 
 /// The messages to the root, the oldest first, and what is to be said when all of them are written.
 #[derive(Default)]
 pub(crate) struct RootLog {
-    kept: VecDeque<Kept>,
+    kept: Frames,
     /// So many of them are written to the process as it is now.
     written: usize,
+    /// Those end here.
+    end_of_written: Place,
     /// The bytes of those.
     bytes_written: usize,
     /// So many were confirmed by that.
@@ -58,13 +45,14 @@ enum Word {
 pub(crate) struct Over {
     /// It was done with so many.
     pub(crate) done: u64,
-    /// It has died at this one.
-    pub(crate) begun: Option<Kept>,
+    /// The bytes of the message at which it has died.
+    pub(crate) begun: Option<Vec<u8>>,
 }
 
 impl RootLog {
-    pub(crate) fn push(&mut self, kept: Kept) {
-        self.kept.push_back(kept);
+    /// Keeps a message, whose frame takes so many bytes at most.
+    pub(crate) fn push(&mut self, message: &Frame<'_>, most: usize) {
+        self.kept.push(message, most);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -107,15 +95,12 @@ impl RootLog {
     /// Writes what may be written now.
     pub(crate) fn write(&mut self, outgoing: &mut Vec<u8>) {
         while self.may_write_message() {
-            let kept = &self.kept[self.written];
-            let body = Body {
-                replies: (&kept.replies[..]).into(),
-                exports: (&kept.exports[..]).into(),
-                payload: &kept.payload,
+            let Some(frame) = self.kept.next(&mut self.end_of_written) else {
+                unreachable!("there are more than are written");
             };
-            Frame::Tell(ROOT, body).write(outgoing);
+            outgoing.extend_from_slice(frame);
             self.written += 1;
-            self.bytes_written += kept.payload.len();
+            self.bytes_written += frame.len();
         }
         if self.written < self.kept.len() {
             return;
@@ -141,14 +126,16 @@ impl RootLog {
         }
         self.confirmed += count;
         self.written -= count as usize;
-        let done = self.kept.drain(..count as usize);
-        self.bytes_written -= done.map(|kept| kept.payload.len()).sum::<usize>();
+        for _ in 0..count {
+            self.bytes_written -= self.kept.pop_front();
+        }
         Ok(())
     }
 
     /// The process has died, and another one comes: of what was written nothing is.
     pub(crate) fn begin_again(&mut self) {
         self.written = 0;
+        self.end_of_written = Place::default();
         self.bytes_written = 0;
         self.confirmed = 0;
         for word in [&mut self.finish, &mut self.release] {
@@ -167,18 +154,25 @@ impl RootLog {
             .min(self.written as u64);
         let is_known = self.confirm(done);
         debug_assert!(is_known.is_ok(), "no more than were written");
-        let begun = (begun > done).then(|| self.kept.pop_front()).flatten();
+        let begun = if begun > done {
+            let message = self.kept.front().and_then(KeptFrame::message);
+            let bytes = message.map(|message| message.payload.to_vec());
+            self.kept.pop_front();
+            bytes
+        } else {
+            None
+        };
         Over { done, begun }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Kept> {
-        self.kept.iter()
+    /// All messages, the oldest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Body<'_>> {
+        self.kept.iter().filter_map(KeptFrame::message)
     }
 
     /// All there is, for the end.
-    pub(crate) fn take(&mut self) -> VecDeque<Kept> {
-        self.begin_again();
-        std::mem::take(&mut self.kept)
+    pub(crate) fn take(&mut self) -> Self {
+        std::mem::take(self)
     }
 }
 
@@ -186,12 +180,13 @@ impl RootLog {
 mod tests {
     use super::*;
 
-    fn message(bytes: usize) -> Kept {
-        Kept {
-            replies: Replies::new(),
-            exports: Vec::new(),
-            payload: smallvec::smallvec![0; bytes],
-        }
+    fn push(log: &mut RootLog, bytes: usize) {
+        let body = Body {
+            replies: vec![].into(),
+            exports: vec![].into(),
+            payload: &vec![0; bytes],
+        };
+        log.push(&Frame::Tell(ROOT, body), bytes + 20);
     }
 
     #[test]
@@ -199,7 +194,7 @@ mod tests {
         let mut log = RootLog::default();
         let mut bytes = Vec::new();
         for size in [BYTES_AHEAD * 2, 10, 10] {
-            log.push(message(size));
+            push(&mut log, size);
         }
         log.finish();
         log.write(&mut bytes);
@@ -209,14 +204,15 @@ mod tests {
         assert_eq!(log.confirm(1), Ok(()));
         assert!(log.may_write());
         log.write(&mut bytes);
-        assert_eq!((log.written, log.bytes_written), (2, 20));
+        assert_eq!(log.written, 2);
+        assert!((20..100).contains(&log.bytes_written));
         // What was to be said behind the messages was said once.
         assert!(!log.may_write());
         log.begin_again();
         log.write(&mut bytes);
         assert_eq!(log.written, 2);
         for _ in 0..2 * MESSAGES_AHEAD {
-            log.push(message(1));
+            push(&mut log, 1);
         }
         log.write(&mut bytes);
         assert_eq!(log.written, MESSAGES_AHEAD);

@@ -119,7 +119,7 @@ impl Exports {
     }
 
     /// From now on only these are exported, each as often as it stands here. What is left over.
-    pub(crate) fn reset_to<'a>(&mut self, offers: impl Iterator<Item = &'a Offer>) -> Vec<Export> {
+    pub(crate) fn reset_to(&mut self, offers: impl Iterator<Item = Offer>) -> Vec<Export> {
         let mut times = HashMap::<u64, u64>::new();
         for offer in offers {
             *times.entry(offer.actor).or_default() += 1;

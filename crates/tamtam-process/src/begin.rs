@@ -28,6 +28,15 @@ pub(crate) struct Begin {
     pub(crate) limits: Limits,
     /// What its actors do is counted, for `tamtam top`.
     pub(crate) observes: bool,
+    /// So many messages are confirmed at once at most: see [`most_unconfirmed`].
+    pub(crate) most_unconfirmed: u64,
+}
+
+/// So many messages a worker confirms at once at most: each time costs the parent as much as some messages. Of those for which there is
+/// room a quarter, so that senders do not wait while there is something to do.
+pub(crate) fn most_unconfirmed(limit: Option<usize>) -> u64 {
+    const MOST: u64 = 512;
+    limit.map_or(MOST, |limit| (limit as u64 / 4).clamp(1, MOST))
 }
 
 impl Begin {

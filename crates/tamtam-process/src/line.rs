@@ -26,8 +26,6 @@ use crate::progress::Progress;
 
 /// How much is read at once.
 const PORTION: usize = 64 << 10;
-/// So many messages are confirmed at once at most.
-const MOST_UNCONFIRMED: u64 = 128;
 
 /// So long a worker that has nothing to do waits before it confirms what it is done with: of many messages that come one by one, each by itself
 /// would cost as much as the message.
@@ -168,12 +166,9 @@ impl Line {
         }
     }
 
-    /// An actor here has mail, on whatever thread.
+    /// An actor here has mail from another thread than the main one, which looks before it waits.
     pub(crate) fn has_mail(&self) {
-        // The main thread looks before it waits for the socket.
-        if !IS_MAIN.get() {
-            self.ring();
-        }
+        self.ring();
     }
 
     /// The link has something to send, on whatever thread.
@@ -415,8 +410,9 @@ impl Line {
         (inbound.root_is_idle(), inbound.holds_any())
     }
 
-    /// The main thread: turns of the actors here, and between them what has come and what is to go.
-    pub(crate) fn drive(&self, frame: &mut Frame, progress: &Progress) {
+    /// The main thread: turns of the actors here, and between them what has come and what is to go. So many messages are confirmed
+    /// at once at most.
+    pub(crate) fn drive(&self, frame: &mut Frame, progress: &Progress, most_unconfirmed: u64) {
         let mut portion = vec![0; PORTION];
         let mut taken_out = TakenOut::default();
         let mut at_hand = AtHand { progress, given: 0 };
@@ -439,7 +435,7 @@ impl Line {
             // With an answer, if there is one: so the parent is woken once for both. Or when there are many; or when nothing more comes for a
             // while, see below.
             let goes_now = has_ended || (!holds_any && self.has_to_send.load(Ordering::SeqCst));
-            if done > confirmed && (goes_now || done - confirmed >= MOST_UNCONFIRMED) {
+            if done > confirmed && (goes_now || done - confirmed >= most_unconfirmed) {
                 self.link().confirm_root(done - confirmed);
                 confirmed = done;
             }

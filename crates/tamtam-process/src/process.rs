@@ -13,7 +13,7 @@ use crate::remote::Remote;
 use crate::stepped::{self, SteppedPlan, SteppedProcess};
 #[cfg(target_os = "linux")]
 use crate::{
-    begin::Begin,
+    begin::{Begin, most_unconfirmed},
     collector, monitor,
     monitor::{BeginsAgain, Plan},
     workers::registered,
@@ -359,6 +359,7 @@ impl ProcessSpawner {
             config: bytes,
             limits: self.limits,
             observes: collector::observes(),
+            most_unconfirmed: most_unconfirmed(self.limit.map(|(messages, _)| messages)),
         };
         let begin = begin.to_bytes().map_err(unfit)?;
         monitor::start(Plan {

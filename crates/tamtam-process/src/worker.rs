@@ -148,7 +148,7 @@ pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
     };
     let mut frame = Frame::new();
     let mail = Arc::clone(&line);
-    frame.on_mail(move || mail.has_mail());
+    frame.on_mail_from_elsewhere(move || mail.has_mail());
     let mut spawner = frame.spawner();
     if let Some(name) = begin.name {
         spawner = spawner.name(name);
@@ -177,7 +177,7 @@ pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
         line.flush();
         return Exit::Unfit;
     }
-    line.drive(&mut frame, &progress);
+    line.drive(&mut frame, &progress, begin.most_unconfirmed);
     drop(frame);
     match line.link().own_root_end() {
         Some(reason) if is_panic(&reason) => Exit::Panicked,

@@ -2,11 +2,12 @@
 //! made to others.
 //!
 //! A [`Reply`] or an [`Address`] in a message is written as the number under which the link knows it. Which link that is, a
-//! thread knows by its [`Scope`].
+//! thread knows by what it has in hand: see [`within`].
 
 use core::any::{Any, TypeId};
-use core::cell::RefCell;
+use core::cell::Cell;
 use core::fmt;
+use core::ptr::NonNull;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,8 +31,8 @@ use crate::reply::{Answered, Reply};
 use crate::restart::{Decision, Policy, Restart};
 use crate::wire::say;
 
-/// What a link has of replies and addresses.
-pub trait Tables: Send + Sync {
+/// What a link has of the replies and addresses in a message that is written or read.
+pub trait Tables {
     /// Takes a way back, which the other side knows by this number.
     fn lend_reply(&self, reply: Arc<dyn PendingReply>) -> Result<u64, String>;
 
@@ -144,46 +145,47 @@ impl Drop for Watching {
     }
 }
 
+/// The message that a thread writes or reads, as its [`Tables`]: in the frame of a function that is running.
+type InHand = Option<NonNull<dyn Tables>>;
+
 thread_local! {
-    static SCOPE: RefCell<Option<Arc<dyn Tables>>> = const { RefCell::new(None) };
+    static IN_HAND: Cell<InHand> = const { Cell::new(None) };
 }
 
-/// The link for which this thread writes or reads, as long as this is kept.
-pub struct Scope {
-    before: Option<Arc<dyn Tables>>,
+/// Runs `work`, in which this thread writes or reads the message that has these tables.
+pub fn within<R>(tables: &dyn Tables, work: impl FnOnce() -> R) -> R {
+    /// What was in hand before is so again, also if the work panics.
+    struct PutBack(InHand);
+    impl Drop for PutBack {
+        fn drop(&mut self) {
+            IN_HAND.set(self.0);
+        }
+    }
+    let tables: NonNull<dyn Tables + '_> = NonNull::from(tables);
+    // SAFETY: only the lifetime changes. The pointer is read by `with_current` alone, on this thread, before this function returns or
+    // unwinds: then `PutBack` has replaced it.
+    let tables: NonNull<dyn Tables> = unsafe { core::mem::transmute(tables) };
+    let _put_back = PutBack(IN_HAND.replace(Some(tables)));
+    work()
 }
 
-impl Scope {
-    /// From now on it is this one.
-    #[must_use]
-    pub fn enter(tables: Arc<dyn Tables>) -> Self {
-        let before = SCOPE.with(|scope| scope.replace(Some(tables)));
-        Scope { before }
-    }
-
-    fn current(of: &str) -> Result<Arc<dyn Tables>, String> {
-        let current = SCOPE.with(|scope| scope.borrow().clone());
-        current
-            .ok_or_else(|| format!("{of} goes through a link to another process, and nowhere else"))
-    }
-}
-
-impl fmt::Debug for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scope").finish_non_exhaustive()
-    }
-}
-
-impl Drop for Scope {
-    fn drop(&mut self) {
-        let before = self.before.take();
-        drop(SCOPE.with(|scope| scope.replace(before)));
-    }
+/// Asks the tables of the message in hand.
+fn with_current<R>(
+    of: &str,
+    ask: impl FnOnce(&dyn Tables) -> Result<R, String>,
+) -> Result<R, String> {
+    let Some(tables) = IN_HAND.get() else {
+        return Err(format!(
+            "{of} goes through a link to another process, and nowhere else"
+        ));
+    };
+    // SAFETY: the tables were lent to `within`, whose frame is below this one: it replaces the pointer before it returns.
+    ask(unsafe { tables.as_ref() })
 }
 
 impl<R: DeserializeOwned + Send + 'static> Serialize for Reply<R> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let number = Scope::current("a Reply").and_then(|tables| {
+        let number = with_current("a Reply", |tables| {
             let lent = self.lend().ok_or("the Reply has been used")?;
             tables.lend_reply(lent)
         });
@@ -195,7 +197,7 @@ impl<R: DeserializeOwned + Send + 'static> Serialize for Reply<R> {
 impl<'de, R: Serialize + Send + 'static> Deserialize<'de> for Reply<R> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = u64::deserialize(deserializer)?;
-        let far = Scope::current("a Reply").and_then(|tables| tables.take_reply(number));
+        let far = with_current("a Reply", |tables| tables.take_reply(number));
         let far = far.map_err(|error| D::Error::custom(say(error)))?;
         Ok(Reply::to_continuation(Box::new(AnswerFar(far))))
     }
@@ -219,7 +221,7 @@ impl<R: Serialize + Send> Answered<R> for AnswerFar {
 
 impl<M: DeserializeOwned + Send + 'static> Serialize for Address<M> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let place = Scope::current("an Address").and_then(|tables| {
+        let place = with_current("an Address", |tables| {
             let far = self.far_hold();
             match far.and_then(|hold| tables.place_of(hold.cell())) {
                 Some(place) => Ok(place),
@@ -234,7 +236,7 @@ impl<M: DeserializeOwned + Send + 'static> Serialize for Address<M> {
 impl<'de, M: Serialize + Send + 'static> Deserialize<'de> for Address<M> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let place = FarPlace::deserialize(deserializer)?;
-        let address = Scope::current("an Address").and_then(|tables| {
+        let address = with_current("an Address", |tables| {
             let message_type = core::any::type_name::<M>();
             match tables.import(place, message_type)? {
                 Imported::Far(hold) => Ok(Address::far(hold)),

@@ -1,0 +1,283 @@
+//! Frames one behind the other, as they go over a link, from which they are taken in the order in which they came.
+//!
+//! They lie in blocks, so that to keep one is to append its bytes, and to write many is to copy their bytes.
+
+use std::collections::VecDeque;
+
+use crate::frame::{Body, Frame, LENGTH, is_message, plain_message};
+
+/// No frame is appended to a block beyond so many bytes, unless it is the block's first.
+const LONGEST_BLOCK: usize = 16 << 10;
+
+/// Frames with their lengths, the oldest first.
+#[derive(Default)]
+pub(crate) struct Frames {
+    blocks: VecDeque<Vec<u8>>,
+    /// So many blocks were given back. At 2^64 there was one a nanosecond for 500 years.
+    gone: u64,
+    /// Where the first frame begins in the first block.
+    start: usize,
+    len: usize,
+    /// The memory of a block that was given back, for the next.
+    spare: Vec<u8>,
+}
+
+/// Where a frame begins, or the next one will.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    block: u64,
+    at: usize,
+}
+
+/// The frame that begins these bytes, with its length, if there is one.
+fn first_of(bytes: &[u8]) -> Option<&[u8]> {
+    let length = u32::from_le_bytes(*bytes.first_chunk()?) as usize;
+    bytes.get(..LENGTH + length)
+}
+
+impl Frames {
+    /// Appends a frame, which with its length takes so many bytes at most.
+    pub(crate) fn push(&mut self, frame: &Frame<'_>, most: usize) {
+        frame.write(self.room(most));
+        self.len += 1;
+    }
+
+    /// Appends a frame that was read, from its bytes without the length.
+    pub(crate) fn push_bytes(&mut self, frame: &[u8]) {
+        let room = self.room(LENGTH + frame.len());
+        room.extend_from_slice(&(frame.len() as u32).to_le_bytes());
+        room.extend_from_slice(frame);
+        self.len += 1;
+    }
+
+    /// A block to which so many bytes can be appended.
+    fn room(&mut self, most: usize) -> &mut Vec<u8> {
+        let fits = |block: &Vec<u8>| block.is_empty() || block.len() + most <= LONGEST_BLOCK;
+        if !self.blocks.back().is_some_and(fits) {
+            let mut block = std::mem::take(&mut self.spare);
+            if most > LONGEST_BLOCK {
+                block.reserve_exact(most);
+            }
+            self.blocks.push_back(block);
+        }
+        match self.blocks.back_mut() {
+            Some(block) => block,
+            None => unreachable!("there is one now"),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    fn start(&self) -> Place {
+        Place {
+            block: self.gone,
+            at: self.start,
+        }
+    }
+
+    /// The frame at this place with its length, behind which the place then is; one that is gone stands for the first.
+    pub(crate) fn next(&self, place: &mut Place) -> Option<&[u8]> {
+        *place = (*place).max(self.start());
+        let index = usize::try_from(place.block - self.gone).ok()?;
+        let block = self.blocks.get(index)?;
+        if let Some(frame) = first_of(&block[place.at..]) {
+            place.at += frame.len();
+            return Some(frame);
+        }
+        // The last block may grow behind the place.
+        let frame = first_of(self.blocks.get(index + 1)?)?;
+        *place = Place {
+            block: place.block + 1,
+            at: frame.len(),
+        };
+        Some(frame)
+    }
+
+    /// The oldest frame.
+    pub(crate) fn front(&self) -> Option<KeptFrame<'_>> {
+        self.iter().next()
+    }
+
+    /// Gives back the oldest frame; how many bytes it had with its length.
+    pub(crate) fn pop_front(&mut self) -> usize {
+        let mut place = self.start();
+        let Some(length) = self.next(&mut place).map(<[u8]>::len) else {
+            return 0;
+        };
+        self.len -= 1;
+        self.start = place.at;
+        let is_read = |block: &Vec<u8>, start| block.len() == start;
+        while let Some(block) = self.blocks.front()
+            && (self.gone < place.block || is_read(block, self.start))
+        {
+            let block = self.blocks.pop_front().unwrap_or_default();
+            self.give_back(block);
+            let is_in_next = self.gone < place.block;
+            self.gone += 1;
+            if !is_in_next {
+                self.start = 0;
+            }
+        }
+        length
+    }
+
+    /// Keeps the memory of a block for the next one, unless a large frame has taken it.
+    fn give_back(&mut self, mut block: Vec<u8>) {
+        if block.capacity() <= 2 * LONGEST_BLOCK {
+            block.clear();
+            self.spare = block;
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = KeptFrame<'_>> {
+        let mut place = self.start();
+        std::iter::from_fn(move || {
+            self.next(&mut place)
+                .map(|frame| KeptFrame(&frame[LENGTH..]))
+        })
+    }
+
+    /// Moves all frames of another one behind these.
+    pub(crate) fn append(&mut self, other: &mut Frames) {
+        if let Some(first) = other.blocks.front_mut() {
+            first.drain(..std::mem::take(&mut other.start));
+        }
+        self.len += std::mem::take(&mut other.len);
+        other.gone += other.blocks.len() as u64;
+        self.blocks.append(&mut other.blocks);
+    }
+}
+
+/// A frame that was written here, or read before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeptFrame<'a>(&'a [u8]);
+
+impl<'a> KeptFrame<'a> {
+    pub(crate) fn is_message(self) -> bool {
+        is_message(self.0)
+    }
+
+    pub(crate) fn read(self) -> Frame<'a> {
+        match Frame::read(self.0) {
+            Ok(frame) => frame,
+            Err(end) => unreachable!("it was written here, or read before: {end}"),
+        }
+    }
+
+    /// See [`plain_message`].
+    pub(crate) fn plain_message(self) -> Option<&'a [u8]> {
+        plain_message(self.0)
+    }
+
+    /// What is in it, if it is a message.
+    pub(crate) fn message(self) -> Option<Body<'a>> {
+        match self.read() {
+            Frame::Tell(_, body) => Some(body),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tell(frames: &mut Frames, payload: &[u8]) {
+        let body = Body {
+            replies: vec![].into(),
+            exports: vec![].into(),
+            payload,
+        };
+        frames.push(&Frame::Tell(0, body), payload.len() + 20);
+    }
+
+    fn payloads(frames: &Frames) -> Vec<Vec<u8>> {
+        let messages = frames.iter().filter_map(KeptFrame::message);
+        messages.map(|body| body.payload.to_vec()).collect()
+    }
+
+    #[test]
+    fn frames_of_all_sizes_come_out_in_order() {
+        let sizes = [
+            0,
+            1,
+            LONGEST_BLOCK,
+            3,
+            LONGEST_BLOCK - 30,
+            5,
+            100,
+            3 * LONGEST_BLOCK,
+            0,
+            7,
+        ];
+        let mut frames = Frames::default();
+        let mut expected = VecDeque::new();
+        let mut place = Place::default();
+        for round in 0..200_usize {
+            let payload = vec![round as u8; sizes[round % sizes.len()]];
+            tell(&mut frames, &payload);
+            expected.push_back(payload);
+            // A place behind the last frame is before the one that comes.
+            let next = frames.next(&mut place).map(<[u8]>::len);
+            assert!(next.is_some(), "in round {round}");
+            assert_eq!(frames.next(&mut place), None);
+            if round % 3 != 0 {
+                let front = frames.front().and_then(KeptFrame::message);
+                assert_eq!(
+                    front.map(|body| body.payload.to_vec()),
+                    expected.pop_front()
+                );
+                assert!(frames.pop_front() > 0);
+            }
+        }
+        assert_eq!(payloads(&frames), Vec::from(expected.clone()));
+        assert_eq!(frames.len(), expected.len());
+        while frames.pop_front() > 0 {}
+        assert!(frames.is_empty());
+        assert_eq!(frames.blocks.len(), 0);
+    }
+
+    #[test]
+    fn a_place_that_is_gone_stands_for_the_first_frame() {
+        let mut frames = Frames::default();
+        for number in 0..10_000_u32 {
+            tell(&mut frames, &number.to_le_bytes());
+        }
+        let mut place = Place::default();
+        for _ in 0..5_000 {
+            frames.pop_front();
+        }
+        let frame = frames.next(&mut place).unwrap();
+        assert!(frame.ends_with(&5_000_u32.to_le_bytes()));
+    }
+
+    #[test]
+    fn what_is_appended_comes_behind_and_the_memory_of_many_is_given_back() {
+        let (mut one, mut other) = (Frames::default(), Frames::default());
+        for number in 0..3_000_u32 {
+            tell(&mut one, &number.to_le_bytes());
+            tell(&mut other, &(3_000 + number).to_le_bytes());
+        }
+        one.pop_front();
+        other.pop_front();
+        one.append(&mut other);
+        assert!(other.is_empty());
+        tell(&mut other, b"again");
+        assert_eq!(payloads(&other), [b"again"]);
+        let numbers: Vec<_> = payloads(&one)
+            .iter()
+            .map(|payload| u32::from_le_bytes(payload[..].try_into().unwrap()))
+            .collect();
+        let expected: Vec<_> = (1..3_000).chain(3_001..6_000).collect();
+        assert_eq!(numbers, expected);
+        while one.pop_front() > 0 {}
+        let kept: usize = one.blocks.iter().map(Vec::capacity).sum();
+        assert!(kept + one.spare.capacity() <= 2 * LONGEST_BLOCK);
+    }
+}
