@@ -10,8 +10,7 @@
 // | 6 | inbound | the half of it that a carrier gives what has come |
 // | 5 | actors, confirming, core, ending, far_peer, in_hand (one circle) | which actors the sides know; which messages are done with; what an end does; how it ends, or goes on with another process; the way to an actor there; the message that a thread writes or reads |
 // | 4 | root_log | what is kept for a process that may die |
-// | 3 | frames | frames that are kept as they go |
-// | 3 | tables | which actors and replies the two sides know of each other |
+// | 3 | frames, tables | frames that are kept as they go; which actors and replies the two sides know of each other |
 // | 2 | frame | what is said, byte by byte |
 // | 1 | bytes | numbers and texts in a frame |
 // | 0 | error | how a link ends |

@@ -35,8 +35,9 @@ pub(crate) struct Begin {
 /// So many messages a worker confirms at once at most: each time costs the parent as much as some messages. Of those for which there is
 /// room a quarter, so that senders do not wait while there is something to do.
 pub(crate) fn most_unconfirmed(limit: Option<usize>) -> u64 {
-    const MOST: u64 = 512;
-    limit.map_or(MOST, |limit| (limit as u64 / 4).clamp(1, MOST))
+    const MOST_CONFIRMED_AT_ONCE: u64 = 512;
+    let of_limit = |limit| (limit as u64 / 4).clamp(1, MOST_CONFIRMED_AT_ONCE);
+    limit.map_or(MOST_CONFIRMED_AT_ONCE, of_limit)
 }
 
 impl Begin {
