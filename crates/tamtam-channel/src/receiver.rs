@@ -166,12 +166,12 @@ impl<T> Receiver<T> {
     #[inline]
     pub fn recv(&self) -> Result<T, RecvError> {
         // The message is usually there; what waits is kept out of the way.
-        let first = match &self.flavor {
-            ReceiverFlavor::Bounded(ring) => ring.receive(),
-            ReceiverFlavor::Unbounded(list) => list.receive(),
-            _ => Err(Nothing::Busy),
-        };
-        first.or_else(|_| self.wait_to_receive(None).map_err(|_| RecvError))
+        let wait = || self.wait_to_receive(None).map_err(|_| RecvError);
+        match &self.flavor {
+            ReceiverFlavor::Bounded(ring) => ring.receive_or_else(wait),
+            ReceiverFlavor::Unbounded(list) => list.receive_or_else(wait),
+            _ => wait(),
+        }
     }
 
     /// As [`recv`](Receiver::recv), but waits at most `timeout`.

@@ -13,8 +13,11 @@ use crate::source::in_list_or_alone;
 pub(crate) trait Queue {
     type Message;
 
-    /// Takes the oldest message, if it is there.
-    fn receive(&self) -> Result<Self::Message, Nothing>;
+    /// Takes the oldest message, if it is there, out of its cell into the result: a large message is copied once.
+    fn receive_or_else<E>(
+        &self,
+        otherwise: impl FnOnce() -> Result<Self::Message, E>,
+    ) -> Result<Self::Message, E>;
 
     /// Takes messages, oldest first, under one taking of the receivers' lock: at least one, at most
     /// `room`, and no more than that lock should be held for.
@@ -29,10 +32,10 @@ pub(crate) trait Queue {
     /// After an attempt that brought nothing: tells emptiness from business.
     fn why_nothing(&self) -> Nothing;
 
-    /// As [`receive`](Queue::receive), and tells emptiness from business.
+    /// Takes the oldest message, if it is there, and tells emptiness from business.
     #[inline]
     fn receive_or_tell(&self) -> Result<Self::Message, Nothing> {
-        self.receive().map_err(|_| self.why_nothing())
+        self.receive_or_else(|| Err(self.why_nothing()))
     }
 
     /// How many messages there are, those counted that are just being sent.
@@ -79,7 +82,9 @@ pub(crate) trait Queue {
         wait: Wait,
         deadline: Option<Instant>,
     ) -> Result<Self::Message, Nothing> {
-        self.wait_for_mail(wait, deadline, || self.receive())
+        self.wait_for_mail(wait, deadline, || {
+            self.receive_or_else(|| Err(Nothing::Busy))
+        })
     }
 
     /// Attempts to take something until there is something to take, or until the deadline.

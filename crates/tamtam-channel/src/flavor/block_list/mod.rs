@@ -484,12 +484,11 @@ impl<T> BlockList<T> {
     }
 }
 
-impl<T> Queue for BlockList<T> {
-    type Message = T;
-
-    #[inline]
-    fn receive(&self) -> Result<T, Nothing> {
-        let (head, block) = self.lock_block().ok_or(Nothing::Busy)?;
+impl<T> BlockList<T> {
+    /// Takes the receivers' lock if the oldest message is there to be taken: its block and offset.
+    #[inline(always)]
+    fn lock_mail(&self) -> Option<(NonNull<ListBlock<T>>, usize)> {
+        let (head, block) = self.lock_block()?;
         let offset = offset_of(head);
         // SAFETY: the head's block lives while the lock is held; offsets in the head are below the
         // number of cells, since the head moves on to the next block at once.
@@ -501,15 +500,41 @@ impl<T> Queue for BlockList<T> {
         // SYNC list-stamp
         if cell.stamp.load(Ordering::Acquire) != generation {
             self.unlock(head);
-            return Err(Nothing::Busy);
+            return None;
         }
+        Some((block, offset))
+    }
+
+    /// Takes the message at the head, which goes on behind it. Its only local of the message's size is the result: so it is that place
+    /// into which the message is copied.
+    ///
+    /// # Safety
+    ///
+    /// [`lock_mail`](Self::lock_mail) has returned this block and offset.
+    #[inline(always)]
+    unsafe fn take_locked<E>(&self, block: NonNull<ListBlock<T>>, offset: usize) -> Result<T, E> {
+        // SAFETY: the head's block lives while the lock is held, and the offset is that of its head.
+        let cell = unsafe { ListBlock::cell(block, offset) };
         let message = cell.message.with_mut(|place| {
             // SAFETY: the stamp says that it is written, and the lock that no other thread takes it.
-            unsafe { (*place).assume_init_read() }
+            Ok(unsafe { (*place).assume_init_read() })
         });
         self.head.pace.count(1);
         self.advance(block, offset);
-        Ok(message)
+        message
+    }
+}
+
+impl<T> Queue for BlockList<T> {
+    type Message = T;
+
+    #[inline]
+    fn receive_or_else<E>(&self, otherwise: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        match self.lock_mail() {
+            // SAFETY: the head is locked, and the message of its cell is written.
+            Some((block, offset)) => unsafe { self.take_locked(block, offset) },
+            None => otherwise(),
+        }
     }
 
     fn receive_many(&self, messages: &mut Vec<T>, room: usize) -> Result<usize, Nothing> {

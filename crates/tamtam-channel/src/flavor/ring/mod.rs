@@ -284,6 +284,33 @@ impl<T> Ring<T> {
             .is_ok()
     }
 
+    /// Takes the message at the head, which goes on behind it. Its only local of the message's size is the result: so it is that place
+    /// into which the message is copied.
+    ///
+    /// # Safety
+    ///
+    /// [`lock_mail`](Self::lock_mail) has returned this position and cell.
+    #[inline(always)]
+    unsafe fn take_locked<E>(&self, head: usize, cell: &RingCell<T>) -> Result<T, E> {
+        let message = cell.message.with_mut(|place| {
+            // SAFETY: the stamp says that the message of this very position is written, and the
+            // lock bit that no other thread takes it.
+            Ok(unsafe { (*place).assume_init_read() })
+        });
+        self.head.pace.count(1);
+        // SYNC ring-head: the cell may be written again.
+        self.head.position.store(self.next(head), Ordering::Release);
+        if head & MEETING == 0 {
+            self.senders.habit().meet();
+            // Not before the new head is out: what is put between slows a stream down by half.
+            if self.head.pace.is_due(BETWEEN_MEETINGS) {
+                self.sample();
+            }
+        }
+        self.senders.notify_one();
+        message
+    }
+
     /// Closes the ring for senders; `false` if it was closed. Messages that are in it can still be
     /// received.
     pub(crate) fn close(&self) -> bool {
@@ -381,25 +408,12 @@ impl<T> Queue for Ring<T> {
     type Message = T;
 
     #[inline]
-    fn receive(&self) -> Result<T, Nothing> {
-        let (head, cell) = self.lock_mail()?;
-        let message = cell.message.with_mut(|place| {
-            // SAFETY: the stamp says that the message of this very position is written, and the
-            // lock bit that no other thread takes it.
-            unsafe { (*place).assume_init_read() }
-        });
-        self.head.pace.count(1);
-        // SYNC ring-head: the cell may be written again.
-        self.head.position.store(self.next(head), Ordering::Release);
-        if head & MEETING == 0 {
-            self.senders.habit().meet();
-            // Not before the new head is out: what is put between slows a stream down by half.
-            if self.head.pace.is_due(BETWEEN_MEETINGS) {
-                self.sample();
-            }
+    fn receive_or_else<E>(&self, otherwise: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        match self.lock_mail() {
+            // SAFETY: the head is locked, and the message of its cell is written.
+            Ok((head, cell)) => unsafe { self.take_locked(head, cell) },
+            Err(_) => otherwise(),
         }
-        self.senders.notify_one();
-        Ok(message)
     }
 
     fn receive_many(&self, messages: &mut Vec<T>, room: usize) -> Result<usize, Nothing> {
