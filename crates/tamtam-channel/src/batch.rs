@@ -4,7 +4,7 @@ use core::mem::{MaybeUninit, size_of};
 use std::time::{Duration, Instant};
 
 use crate::error::{RecvError, RecvTimeoutError, SendError, SendManyError, TryRecvError};
-use crate::flavor::queue::Queue;
+use crate::flavor::queue::{Queue, Taken};
 use crate::flavor::{Nothing, Refusal};
 use crate::receiver::Drain;
 use crate::receiver::{ReceiverFlavor, settle};
@@ -426,11 +426,11 @@ fn take_many<Q: Queue>(
     queue: &Q,
     buffer: &mut Vec<Q::Message>,
     limit: usize,
-    wait: impl FnOnce(&mut dyn FnMut() -> Result<usize, Nothing>) -> Result<usize, Nothing>,
+    wait: impl FnOnce(&mut dyn FnMut() -> Result<Taken, Nothing>) -> Result<Taken, Nothing>,
 ) -> Result<usize, Nothing> {
     let room = make_room(queue, buffer, limit);
-    let mut taken = match queue.receive_many(buffer, room) {
-        Ok(portion) => portion,
+    let first = match queue.receive_many(buffer, room) {
+        Ok(first) => first,
         Err(_) => {
             let waited = wait(&mut || queue.receive_many(buffer, room));
             waited.map_err(|nothing| match nothing {
@@ -439,13 +439,15 @@ fn take_many<Q: Queue>(
             })?
         }
     };
-    if taken < limit && !queue.is_empty() {
+    let mut taken = first.count;
+    // How many there are is in the senders' cache line: not a look without need.
+    if first.may_have_more && taken < limit && !queue.is_empty() {
         // What is there now and no more, or a fast sender would keep us here for ever.
         let limit = limit.min(taken + queue.len());
         while taken < limit {
             let room = make_room(queue, buffer, limit - taken);
             match queue.receive_many(buffer, room) {
-                Ok(portion) => taken += portion,
+                Ok(portion) => taken += portion.count,
                 Err(_) => break,
             }
         }

@@ -79,6 +79,11 @@ impl Pace {
     /// A thread saw so many messages in the channel.
     pub(crate) fn saw(&self, messages: usize) {
         self.sampled.store(self.received.load(Relaxed), Relaxed);
+        self.took_all(messages);
+    }
+
+    /// A receiver has taken so many messages at once, and there were no more: it need not look at the tail to know.
+    pub(crate) fn took_all(&self, messages: usize) {
         if messages > self.high_water.load(Relaxed) {
             self.high_water.fetch_max(messages, Relaxed);
         }

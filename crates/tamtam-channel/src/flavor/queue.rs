@@ -9,6 +9,15 @@ use super::Nothing;
 use super::pace::Pace;
 use crate::source::in_list_or_alone;
 
+/// What was taken under one taking of the receivers' lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// At least one message.
+    pub(crate) count: usize,
+    /// It was not for want of messages that there are no more.
+    pub(crate) may_have_more: bool,
+}
+
 /// A channel that holds messages, seen from its receivers.
 pub(crate) trait Queue {
     type Message;
@@ -27,7 +36,7 @@ pub(crate) trait Queue {
         &self,
         messages: &mut Vec<Self::Message>,
         room: usize,
-    ) -> Result<usize, Nothing>;
+    ) -> Result<Taken, Nothing>;
 
     /// After an attempt that brought nothing: tells emptiness from business.
     fn why_nothing(&self) -> Nothing;

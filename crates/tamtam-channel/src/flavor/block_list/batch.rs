@@ -3,7 +3,9 @@
 
 use tamtam_wait::seam::{self, atomic::Ordering};
 
-use super::{BlockList, ListBlock, ListClaim, Nothing, block_of, has_flag, offset_of, place};
+use super::{
+    BlockList, ListBlock, ListClaim, Nothing, Taken, block_of, has_flag, offset_of, place,
+};
 
 /// Cells, one after the other, that a sender has claimed and must write.
 #[must_use = "receivers wait for claimed cells to be written"]
@@ -107,7 +109,7 @@ impl<T> BlockList<T> {
     }
 
     /// Takes messages under one taking of the receivers' lock.
-    pub(super) fn take_batch(&self, messages: &mut Vec<T>, room: usize) -> Result<usize, Nothing> {
+    pub(super) fn take_batch(&self, messages: &mut Vec<T>, room: usize) -> Result<Taken, Nothing> {
         debug_assert!(messages.capacity() - messages.len() >= room);
         let (head, block) = self.lock_block().ok_or(Nothing::Busy)?;
         // SAFETY: the head's block lives while the lock is held.
@@ -134,7 +136,12 @@ impl<T> BlockList<T> {
             offset += 1;
         }
         self.head.pace.count(count);
-        self.sample(head);
+        let may_have_more = count == room || offset == ListBlock::<T>::CELLS;
+        if may_have_more || self.head.pace.is_due(ListBlock::<T>::CELLS) {
+            self.sample(head);
+        } else {
+            self.head.pace.took_all(count);
+        }
         if offset < ListBlock::<T>::CELLS {
             self.unlock(place(block, offset));
         } else {
@@ -145,7 +152,10 @@ impl<T> BlockList<T> {
         if count == 0 {
             return Err(Nothing::Busy);
         }
-        Ok(count)
+        Ok(Taken {
+            count,
+            may_have_more,
+        })
     }
 }
 

@@ -26,7 +26,7 @@ use tamtam_wait::{Backoff, WaitList};
 
 use super::Nothing;
 use super::pace::{LONGEST_INTERVAL, Pace};
-use super::queue::Queue;
+use super::queue::{Queue, Taken};
 use crate::block::{self, Header};
 
 /// In the tail: closed. In the head: a receiver is at work.
@@ -537,7 +537,7 @@ impl<T> Queue for BlockList<T> {
         }
     }
 
-    fn receive_many(&self, messages: &mut Vec<T>, room: usize) -> Result<usize, Nothing> {
+    fn receive_many(&self, messages: &mut Vec<T>, room: usize) -> Result<Taken, Nothing> {
         self.take_batch(messages, room)
     }
 

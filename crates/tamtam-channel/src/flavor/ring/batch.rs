@@ -6,7 +6,7 @@ use std::time::Instant;
 use tamtam_wait::Wait;
 use tamtam_wait::seam::{self, atomic::Ordering};
 
-use super::{BITS, FLAG, MEETING, Nothing, Refusal, Ring, SHIFT};
+use super::{BETWEEN_MEETINGS, BITS, FLAG, MEETING, Nothing, Refusal, Ring, SHIFT, Taken};
 
 /// No receiver holds the lock for more messages than this.
 const MOST_UNDER_LOCK: usize = if cfg!(tamtam_loom) { 2 } else { 256 };
@@ -130,7 +130,7 @@ impl<T> Ring<T> {
     }
 
     /// Takes messages under one taking of the receivers' lock.
-    pub(super) fn take_batch(&self, messages: &mut Vec<T>, room: usize) -> Result<usize, Nothing> {
+    pub(super) fn take_batch(&self, messages: &mut Vec<T>, room: usize) -> Result<Taken, Nothing> {
         let room = room.min(MOST_UNDER_LOCK);
         debug_assert!(messages.capacity() - messages.len() >= room);
         let (head, _) = self.lock_mail()?;
@@ -154,7 +154,12 @@ impl<T> Ring<T> {
             position = self.next(position);
         }
         self.head.pace.count(count);
-        self.sample();
+        let may_have_more = count == room;
+        if may_have_more || self.head.pace.is_due(BETWEEN_MEETINGS) {
+            self.sample();
+        } else {
+            self.head.pace.took_all(count);
+        }
         // SYNC ring-head: the cells may be written again.
         self.head.position.store(position, Ordering::Release);
         // SAFETY: so many were written behind the vector's end just now.
@@ -163,6 +168,9 @@ impl<T> Ring<T> {
             self.senders.habit().meet();
         }
         self.senders.notify_many(count);
-        Ok(count)
+        Ok(Taken {
+            count,
+            may_have_more,
+        })
     }
 }

@@ -22,7 +22,7 @@ use tamtam_wait::seam::{self, CacheAligned, Mutex, UnsafeCell};
 use tamtam_wait::{Context, Patience, Source, Token, Wait, WaitList};
 
 use super::pace::{Pace, interval_for};
-use super::queue::Queue;
+use super::queue::{Queue, Taken};
 use super::{Nothing, Refusal};
 use crate::overflow::Overflow;
 use crate::source::in_list;
@@ -416,7 +416,7 @@ impl<T> Queue for Ring<T> {
         }
     }
 
-    fn receive_many(&self, messages: &mut Vec<T>, room: usize) -> Result<usize, Nothing> {
+    fn receive_many(&self, messages: &mut Vec<T>, room: usize) -> Result<Taken, Nothing> {
         self.take_batch(messages, room)
     }
 
