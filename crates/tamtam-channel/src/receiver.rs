@@ -715,6 +715,10 @@ impl<T> Source for Receiver<T> {
         self.source(|source| source.try_begin(token))
     }
 
+    fn try_begin_lightly(&self, token: &mut Token) -> bool {
+        self.source(|source| source.try_begin_lightly(token))
+    }
+
     fn register(&self, operation: Operation, context: &Context) -> bool {
         self.source(|source| source.register(operation, context))
     }

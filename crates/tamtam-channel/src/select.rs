@@ -6,21 +6,22 @@ use core::fmt;
 use core::mem;
 use std::time::{Duration, Instant};
 
-use tamtam_wait::{CAN_BLOCK, Context, Habit, Operation, Outcome, Source, Token, Wait};
+use tamtam_wait::{CAN_BLOCK, Context, Habit, Operation, Outcome, Patience, Source, Token, Wait};
 
 use crate::error::{
     ReadyTimeoutError, RecvError, SelectTimeoutError, SendError, TryReadyError, TrySelectError,
 };
+use crate::flavor::pace::Pace;
 use crate::{Changed, Event, Latch, Receiver, Sender, Slot};
 
 /// One operation of a select.
 #[derive(Clone, Copy)]
 struct Handle<'a> {
     source: &'a dyn Source,
-    /// The number by which the user knows the operation.
-    index: usize,
     /// The end that was passed in, by its address.
     end: *const (),
+    /// The number by which the user knows the operation.
+    index: u32,
     direction: Direction,
     /// The thread that added it, by an address of its own: it has the end.
     thread: usize,
@@ -34,7 +35,7 @@ enum Direction {
 }
 
 /// So many operations need no allocation.
-const INLINE: usize = 6;
+const INLINE: usize = 8;
 
 /// The operations: the first few inline.
 #[derive(Clone)]
@@ -55,26 +56,29 @@ impl<'a> Handles<'a> {
         }
     }
 
-    fn as_mut_slice(&mut self) -> &mut [Option<Handle<'a>>] {
+    /// A place behind the others, in which an operation is made: one that was made elsewhere would be read before its parts are
+    /// written, which takes as long as all else.
+    #[inline]
+    fn add(&mut self) -> &mut Option<Handle<'a>> {
+        if matches!(self, Handles::Inline(_, INLINE)) {
+            self.move_to_heap();
+        }
         match self {
-            Handles::Inline(handles, length) => &mut handles[..*length],
-            Handles::Heap(handles) => handles,
+            Handles::Inline(handles, length) => {
+                *length += 1;
+                &mut handles[*length - 1]
+            }
+            Handles::Heap(handles) => {
+                handles.push(None);
+                let last = handles.len() - 1;
+                &mut handles[last]
+            }
         }
     }
 
-    fn push(&mut self, handle: Handle<'a>) {
-        match self {
-            Handles::Inline(handles, length) if *length < INLINE => {
-                handles[*length] = Some(handle);
-                *length += 1;
-            }
-            Handles::Inline(handles, _) => {
-                let mut heap = handles.to_vec();
-                heap.push(Some(handle));
-                *self = Handles::Heap(heap);
-            }
-            Handles::Heap(handles) => handles.push(Some(handle)),
-        }
+    #[cold]
+    fn move_to_heap(&mut self) {
+        *self = Handles::Heap(self.as_slice().to_vec());
     }
 
     fn remove(&mut self, position: usize) {
@@ -105,7 +109,7 @@ impl<'a> Handles<'a> {
 /// completed through the [`SelectedOperation`]; [`ready`](Select::ready) only says which operation
 /// seems to be ready, and the operation itself may fail or wait, since another thread may be faster.
 ///
-/// Up to 6 operations need no allocation.
+/// Up to 8 operations need no allocation.
 ///
 /// # Examples
 ///
@@ -169,7 +173,7 @@ impl<'a> Select<'a> {
     #[must_use]
     pub fn new() -> Select<'a> {
         Select {
-            handles: Handles::Inline([const { None }; INLINE], 0),
+            handles: Handles::Inline([None; INLINE], 0),
             next_index: 0,
             biased: false,
         }
@@ -184,12 +188,14 @@ impl<'a> Select<'a> {
         }
     }
 
+    #[inline]
     fn add<T>(&mut self, source: &'a dyn Source, end: &'a T, direction: Direction) -> usize {
         let index = self.next_index;
-        self.handles.push(Handle {
+        *self.handles.add() = Some(Handle {
             source,
-            index,
             end: core::ptr::from_ref(end).cast(),
+            // An operation takes 40 bytes, so that many have no memory.
+            index: index as u32,
             direction,
             thread: this_thread(),
         });
@@ -257,7 +263,7 @@ impl<'a> Select<'a> {
             .handles
             .as_slice()
             .iter()
-            .position(|handle| handle.is_some_and(|handle| handle.index == index))
+            .position(|handle| handle.is_some_and(|handle| handle.index as usize == index))
             .expect("no operation with this index");
         self.handles.remove(position);
     }
@@ -391,25 +397,25 @@ impl<'a> Select<'a> {
         );
     }
 
-    fn shuffle(&mut self) {
-        if self.biased {
-            return;
-        }
-        // Fisher and Yates.
-        let handles = self.handles.as_mut_slice();
-        for last in (1..handles.len()).rev() {
-            handles.swap(last, random_below(last + 1));
+    /// Where the looks of a select begin: at random, unless the order counts.
+    fn first(&self) -> usize {
+        match self.handles.as_slice().len() {
+            0 | 1 => 0,
+            _ if self.biased => 0,
+            count => random_below(count),
         }
     }
 
     /// Chooses an operation and begins it.
     fn run(&mut self, limit: Limit) -> Option<SelectedOperation<'a>> {
         let mut token = Token::default();
-        self.shuffle();
         let handle = loop {
             let found = self.wait_for(
                 limit,
-                |handle| handle.source.try_begin(&mut token),
+                |handle, look| match look {
+                    Look::Light => handle.source.try_begin_lightly(&mut token),
+                    Look::Thorough => handle.source.try_begin(&mut token),
+                },
                 Interest::Operation,
             )?;
             match found {
@@ -422,18 +428,19 @@ impl<'a> Select<'a> {
                 }
             }
         };
+        // While the thread's locals are being dropped there is nothing to learn any more.
+        let _ = PACE.try_with(|pace| pace.count(1));
         Some(SelectedOperation { token, handle })
     }
 
     fn run_ready(&mut self, limit: Limit) -> Option<usize> {
-        self.shuffle();
         loop {
             match self.wait_for(
                 limit,
-                |handle| handle.source.is_ready(),
+                |handle, _| handle.source.is_ready(),
                 Interest::Readiness,
             )? {
-                Found::Attempted(handle) => return Some(handle.index),
+                Found::Attempted(handle) => return Some(handle.index as usize),
                 // Told of readiness: look which it is.
                 Found::Selected(..) => {}
             }
@@ -445,7 +452,7 @@ impl<'a> Select<'a> {
     fn wait_for(
         &mut self,
         limit: Limit,
-        mut attempt: impl FnMut(&Handle<'a>) -> bool,
+        mut attempt: impl FnMut(&Handle<'a>, Look) -> bool,
         interest: Interest,
     ) -> Option<Found<'a>> {
         let deadline = match limit {
@@ -453,20 +460,35 @@ impl<'a> Select<'a> {
             Limit::Now | Limit::Never => None,
         };
         let handles = self.handles.as_slice();
-        let mut attempt_all = || {
-            handles
-                .iter()
-                .flatten()
-                .find(|handle| attempt(handle))
-                .copied()
+        let (behind, before) = handles.split_at(self.first());
+        let mut attempt_all = |look: Look| {
+            let mut in_turn = before.iter().chain(behind).flatten();
+            in_turn.find(|handle| attempt(handle, look)).copied()
         };
+        // What is passed over by a light look may come first in the order.
+        let light = if self.biased {
+            Look::Thorough
+        } else {
+            Look::Light
+        };
+        if let Some(handle) = attempt_all(light) {
+            return Some(Found::Attempted(handle));
+        }
+        let rest = PACE.try_with(Pace::rest).unwrap_or(Patience::REST);
         HABIT_OF_SELECTS.with(|habit| {
-            let mut patience = habit.begin(Wait::Adaptive, deadline);
+            let mut patience = habit.begin(Wait::Adaptive, deadline).resting(rest);
+            let mut looks = 0_u32;
             loop {
-                if let Some(handle) = attempt_all() {
+                let look = if looks.is_multiple_of(LOOKS_TO_A_THOROUGH_ONE) {
+                    Look::Thorough
+                } else {
+                    light
+                };
+                if let Some(handle) = attempt_all(look) {
                     patience.rewarded();
                     return Some(Found::Attempted(handle));
                 }
+                looks = looks.wrapping_add(1);
                 if matches!(limit, Limit::Now) || !patience.look_again() {
                     break;
                 }
@@ -492,7 +514,7 @@ impl<'a> Select<'a> {
                     Slept::TimedOut if matches!(limit, Limit::Now) => return None,
                     Slept::TimedOut => {
                         // A timer may be the reason.
-                        let found = attempt_all().map(Found::Attempted);
+                        let found = attempt_all(Look::Thorough).map(Found::Attempted);
                         if found.is_some()
                             || deadline.is_some_and(|deadline| deadline <= Instant::now())
                         {
@@ -500,13 +522,24 @@ impl<'a> Select<'a> {
                         }
                     }
                 }
-                if let Some(handle) = attempt_all() {
+                if let Some(handle) = attempt_all(Look::Thorough) {
                     return Some(Found::Attempted(handle));
                 }
             }
         })
     }
 }
+
+/// How closely a select looks at its operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// As far as it costs the other side nothing.
+    Light,
+    Thorough,
+}
+
+/// Of so many looks one is thorough.
+const LOOKS_TO_A_THOROUGH_ONE: u32 = 16;
 
 /// How a sleep in all wait lists ended.
 enum Slept<'a> {
@@ -538,6 +571,8 @@ thread_local! {
     /// What this thread has learned about waiting in selects.
     static HABIT: Habit = const { Habit::new() };
     static RANDOM: Cell<u32> = const { Cell::new(0) };
+    /// How long this thread leaves those alone for which it waits in selects.
+    static PACE: Pace = const { Pace::new(usize::MAX) };
 }
 
 struct HabitOfSelects;
@@ -608,6 +643,7 @@ fn sleep<'a>(
 
 /// Tells this thread from all others that run now. Zero while its locals are being dropped: then it is taken
 /// for another one, and what is abandoned is leaked.
+#[inline]
 fn this_thread() -> usize {
     thread_local! {
         static MARK: Cell<u8> = const { Cell::new(0) };
@@ -692,7 +728,7 @@ pub struct SelectedOperation<'a> {
 impl SelectedOperation<'_> {
     /// The index that adding the operation returned.
     pub fn index(&self) -> usize {
-        self.handle.index
+        self.handle.index as usize
     }
 
     fn is<T>(&self, end: &T, direction: Direction) -> bool {

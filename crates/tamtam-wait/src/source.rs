@@ -71,6 +71,12 @@ pub trait Source {
     /// the token. A closed source can always be begun: finishing reports the error.
     fn try_begin(&self, token: &mut Token) -> bool;
 
+    /// As [`try_begin`](Source::try_begin), for one of many looks: it may pass over what costs the other side more to be seen, such as that
+    /// the source is closed.
+    fn try_begin_lightly(&self, token: &mut Token) -> bool {
+        self.try_begin(token)
+    }
+
     /// Enters the thread into the wait list and looks once more; `true` if the operation can be
     /// begun by now.
     fn register(&self, operation: Operation, context: &Context) -> bool;

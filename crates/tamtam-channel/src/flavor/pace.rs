@@ -7,7 +7,7 @@
 //! between two looks grows while it brings messages in proportion, up to 3.2 µs, and shrinks as soon as
 //! it does not: where one message answers another it is never more than the shortest.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use tamtam_wait::Patience;
 use tamtam_wait::seam::ORIGIN;
@@ -33,6 +33,8 @@ pub(crate) struct Pace {
     /// No more messages than this are received between two such looks; with zero, receivers look whenever they
     /// can.
     interval: usize,
+    /// The senders have closed the channel: in the receivers' cache line, for those who do not look at the senders'.
+    was_closed: AtomicBool,
 }
 
 /// A look at how many messages there are takes the tail's cache line from a sender at full speed, which
@@ -45,7 +47,7 @@ pub(crate) fn interval_for(capacity: usize) -> usize {
 }
 
 impl Pace {
-    pub(crate) fn new(interval: usize) -> Self {
+    pub(crate) const fn new(interval: usize) -> Self {
         Pace {
             received: AtomicUsize::new(ORIGIN),
             waited: AtomicUsize::new(ORIGIN),
@@ -53,7 +55,18 @@ impl Pace {
             high_water: AtomicUsize::new(0),
             sampled: AtomicUsize::new(ORIGIN),
             interval,
+            was_closed: AtomicBool::new(false),
         }
+    }
+
+    /// Nothing more can be sent; what says so for certain was written before.
+    pub(crate) fn note_closed(&self) {
+        self.was_closed.store(true, Relaxed);
+    }
+
+    /// Whether that was noted. Who sees it late looks at the tail, sooner or later.
+    pub(crate) fn was_closed(&self) -> bool {
+        self.was_closed.load(Relaxed)
     }
 
     /// Counts messages; the caller holds the receivers' lock.

@@ -456,6 +456,7 @@ impl<T> BlockList<T> {
         ) {
             tail = now;
         }
+        self.head.pace.note_closed();
         self.receivers.notify_all();
         !has_flag(tail)
     }

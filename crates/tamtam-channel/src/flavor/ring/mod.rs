@@ -315,6 +315,7 @@ impl<T> Ring<T> {
     /// received.
     pub(crate) fn close(&self) -> bool {
         let before = self.tail.position.fetch_or(FLAG, Ordering::SeqCst);
+        self.head.pace.note_closed();
         self.senders.notify_all();
         self.receivers.notify_all();
         before & FLAG == 0
