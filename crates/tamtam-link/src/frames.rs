@@ -12,14 +12,23 @@ const LONGEST_BLOCK: usize = 16 << 10;
 /// Frames with their lengths, the oldest first.
 #[derive(Default)]
 pub(crate) struct Frames {
-    blocks: VecDeque<Vec<u8>>,
+    blocks: VecDeque<Block>,
     /// So many blocks were given back. At 2^64 there was one a nanosecond for 500 years.
     gone: u64,
-    /// Where the first frame begins in the first block.
+    /// Where the first frame begins in the first block, but for those that were [discarded](Frames::discard).
     start: usize,
+    /// So many frames from there on were discarded; fewer than are in the first block.
+    discarded: usize,
     len: usize,
     /// The memory of a block that was given back, for the next.
     spare: Vec<u8>,
+}
+
+#[derive(Default)]
+struct Block {
+    bytes: Vec<u8>,
+    /// So many frames begin at the start of the block, or of what is left of it.
+    frames: usize,
 }
 
 /// Where a frame begins, or the next one will.
@@ -38,30 +47,36 @@ fn first_of(bytes: &[u8]) -> Option<&[u8]> {
 impl Frames {
     /// Appends a frame, which with its length takes so many bytes at most.
     pub(crate) fn push(&mut self, frame: &Frame<'_>, most: usize) {
-        frame.write(self.room(most));
+        frame.write(&mut self.room(most).bytes);
         self.len += 1;
     }
 
     /// Appends a frame that was read, from its bytes without the length.
     pub(crate) fn push_bytes(&mut self, frame: &[u8]) {
-        let room = self.room(LENGTH + frame.len());
+        let room = &mut self.room(LENGTH + frame.len()).bytes;
         room.extend_from_slice(&(frame.len() as u32).to_le_bytes());
         room.extend_from_slice(frame);
         self.len += 1;
     }
 
-    /// A block to which so many bytes can be appended.
-    fn room(&mut self, most: usize) -> &mut Vec<u8> {
-        let fits = |block: &Vec<u8>| block.is_empty() || block.len() + most <= LONGEST_BLOCK;
+    /// A block for one more frame, of so many bytes.
+    fn room(&mut self, most: usize) -> &mut Block {
+        let fits = |block: &Block| {
+            let length = block.bytes.len();
+            length == 0 || length + most <= LONGEST_BLOCK
+        };
         if !self.blocks.back().is_some_and(fits) {
-            let mut block = std::mem::take(&mut self.spare);
+            let mut bytes = std::mem::take(&mut self.spare);
             if most > LONGEST_BLOCK {
-                block.reserve_exact(most);
+                bytes.reserve_exact(most);
             }
-            self.blocks.push_back(block);
+            self.blocks.push_back(Block { bytes, frames: 0 });
         }
         match self.blocks.back_mut() {
-            Some(block) => block,
+            Some(block) => {
+                block.frames += 1;
+                block
+            }
             None => unreachable!("there is one now"),
         }
     }
@@ -86,12 +101,12 @@ impl Frames {
         *place = (*place).max(self.start());
         let index = usize::try_from(place.block - self.gone).ok()?;
         let block = self.blocks.get(index)?;
-        if let Some(frame) = first_of(&block[place.at..]) {
+        if let Some(frame) = first_of(&block.bytes[place.at..]) {
             place.at += frame.len();
             return Some(frame);
         }
         // The last block may grow behind the place.
-        let frame = first_of(self.blocks.get(index + 1)?)?;
+        let frame = first_of(&self.blocks.get(index + 1)?.bytes)?;
         *place = Place {
             block: place.block + 1,
             at: frame.len(),
@@ -104,34 +119,47 @@ impl Frames {
         self.iter().next()
     }
 
-    /// Gives back the oldest frame; how many bytes it had with its length.
-    pub(crate) fn pop_front(&mut self) -> usize {
-        let mut place = self.start();
-        let Some(length) = self.next(&mut place).map(<[u8]>::len) else {
-            return 0;
-        };
-        self.len -= 1;
-        self.start = place.at;
-        let is_read = |block: &Vec<u8>, start| block.len() == start;
-        while let Some(block) = self.blocks.front()
-            && (self.gone < place.block || is_read(block, self.start))
-        {
-            let block = self.blocks.pop_front().unwrap_or_default();
-            self.give_back(block);
-            let is_in_next = self.gone < place.block;
-            self.gone += 1;
-            if !is_in_next {
-                self.start = 0;
-            }
-        }
-        length
+    /// Gives back the oldest frame.
+    pub(crate) fn pop_front(&mut self) {
+        self.discard(1);
+        self.find_start();
     }
 
-    /// Keeps the memory of a block for the next one, unless a large frame has taken it.
-    fn give_back(&mut self, mut block: Vec<u8>) {
-        if block.capacity() <= 2 * LONGEST_BLOCK {
-            block.clear();
-            self.spare = block;
+    /// Gives back the oldest frames, of which there are so many at least. How many bytes were freed by that: those of whole blocks.
+    pub(crate) fn discard(&mut self, frames: usize) -> usize {
+        self.len -= frames;
+        self.discarded += frames;
+        let mut freed = 0;
+        while let Some(block) = self.blocks.front()
+            && block.frames <= self.discarded
+        {
+            self.discarded -= block.frames;
+            freed += block.bytes.len();
+            self.start = 0;
+            self.gone += 1;
+            let block = self.blocks.pop_front().unwrap_or_default();
+            // Its memory is for the next one, unless a large frame has taken it.
+            if block.bytes.capacity() <= 2 * LONGEST_BLOCK {
+                self.spare = block.bytes;
+                self.spare.clear();
+            }
+        }
+        freed
+    }
+
+    /// So many bytes of frames that are gone are freed with the first block.
+    pub(crate) fn unfreed(&self) -> usize {
+        self.start
+    }
+
+    /// Finds the first frame behind those that were discarded: to be called before frames are read from the first one on.
+    pub(crate) fn find_start(&mut self) {
+        if let Some(block) = self.blocks.front_mut() {
+            block.frames -= self.discarded;
+            for _ in 0..std::mem::take(&mut self.discarded) {
+                let frame = first_of(&block.bytes[self.start..]);
+                self.start += frame.map_or(0, <[u8]>::len);
+            }
         }
     }
 
@@ -145,8 +173,9 @@ impl Frames {
 
     /// Moves all frames of another one behind these.
     pub(crate) fn append(&mut self, other: &mut Frames) {
+        other.find_start();
         if let Some(first) = other.blocks.front_mut() {
-            first.drain(..std::mem::take(&mut other.start));
+            first.bytes.drain(..std::mem::take(&mut other.start));
         }
         self.len += std::mem::take(&mut other.len);
         other.gone += other.blocks.len() as u64;
@@ -233,14 +262,44 @@ mod tests {
                     front.map(|body| body.payload.to_vec()),
                     expected.pop_front()
                 );
-                assert!(frames.pop_front() > 0);
+                frames.pop_front();
             }
         }
         assert_eq!(payloads(&frames), Vec::from(expected.clone()));
         assert_eq!(frames.len(), expected.len());
-        while frames.pop_front() > 0 {}
-        assert!(frames.is_empty());
+        while !frames.is_empty() {
+            frames.pop_front();
+        }
         assert_eq!(frames.blocks.len(), 0);
+    }
+
+    #[test]
+    fn frames_are_discarded_without_a_look_at_each() {
+        let mut frames = Frames::default();
+        let (mut pushed, mut first) = (0_u32, 0_u32);
+        let mut place = Place::default();
+        let mut bytes = 0;
+        for round in 0..500 {
+            for _ in 0..round % 40 {
+                tell(&mut frames, &pushed.to_le_bytes());
+                pushed += 1;
+                bytes += frames.next(&mut place).map_or(0, <[u8]>::len);
+            }
+            let count = (round % 37).min(frames.len());
+            bytes -= frames.discard(count);
+            first += count as u32;
+            assert_eq!(frames.next(&mut place), None);
+            if round % 5 == 0 && !frames.is_empty() {
+                frames.find_start();
+                let front = frames.front().and_then(KeptFrame::message).unwrap();
+                assert_eq!(front.payload, first.to_le_bytes());
+            }
+            // What is not said to be freed are the bytes of less than a block.
+            let left: usize = frames.blocks.iter().map(|block| block.bytes.len()).sum();
+            assert_eq!(left, bytes);
+        }
+        bytes -= frames.discard(frames.len());
+        assert_eq!(bytes, 0);
     }
 
     #[test]
@@ -276,8 +335,8 @@ mod tests {
             .collect();
         let expected: Vec<_> = (1..3_000).chain(3_001..6_000).collect();
         assert_eq!(numbers, expected);
-        while one.pop_front() > 0 {}
-        let kept: usize = one.blocks.iter().map(Vec::capacity).sum();
+        one.discard(one.len());
+        let kept: usize = one.blocks.iter().map(|block| block.bytes.capacity()).sum();
         assert!(kept + one.spare.capacity() <= 2 * LONGEST_BLOCK);
     }
 }

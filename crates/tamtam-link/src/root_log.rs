@@ -18,7 +18,7 @@ pub(crate) struct RootLog {
     written: usize,
     /// Those end here.
     end_of_written: Place,
-    /// The bytes of those.
+    /// The bytes of those, and of some that were confirmed: they are freed by blocks.
     bytes_written: usize,
     /// So many were confirmed by that.
     confirmed: u64,
@@ -126,17 +126,16 @@ impl RootLog {
         }
         self.confirmed += count;
         self.written -= count as usize;
-        for _ in 0..count {
-            self.bytes_written -= self.kept.pop_front();
-        }
+        self.bytes_written -= self.kept.discard(count as usize);
         Ok(())
     }
 
     /// The process has died, and another one comes: of what was written nothing is.
     pub(crate) fn begin_again(&mut self) {
+        self.kept.find_start();
         self.written = 0;
         self.end_of_written = Place::default();
-        self.bytes_written = 0;
+        self.bytes_written = self.kept.unfreed();
         self.confirmed = 0;
         for word in [&mut self.finish, &mut self.release] {
             if *word == Word::Said {
@@ -154,6 +153,7 @@ impl RootLog {
             .min(self.written as u64);
         let is_known = self.confirm(done);
         debug_assert!(is_known.is_ok(), "no more than were written");
+        self.kept.find_start();
         let begun = if begun > done {
             let message = self.kept.front().and_then(KeptFrame::message);
             let bytes = message.map(|message| message.payload.to_vec());
@@ -172,6 +172,7 @@ impl RootLog {
 
     /// All there is, for the end.
     pub(crate) fn take(&mut self) -> Self {
+        self.kept.find_start();
         std::mem::take(self)
     }
 }
