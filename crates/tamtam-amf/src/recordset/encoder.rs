@@ -1,6 +1,6 @@
 //! Writes a RecordSet row by row.
 
-use super::{Cell, Header};
+use super::{Cell, ServerInfo};
 use crate::{EncodeError, amf0};
 
 /// Writes a RecordSet row by row.
@@ -8,23 +8,23 @@ use crate::{EncodeError, amf0};
 /// # Examples
 ///
 /// ```
-/// use tamtam_amf::recordset::{Cell, Encoder, Header, RecordSet};
+/// use tamtam_amf::recordset::{Cell, Encoder, ServerInfo, RecordSet};
 ///
 /// let mut bytes = Vec::new();
-/// let mut encoder = Encoder::new(&mut bytes, Header::whole(["id", "colour"], 2), 2)?;
+/// let mut encoder = Encoder::new(&mut bytes, ServerInfo::whole(["id", "colour"], 2), 2)?;
 /// encoder.write_row([Cell::Number(1.0), Cell::String("red")])?;
 /// encoder.write_row([Cell::Number(2.0), Cell::Null])?;
 /// encoder.finish()?;
 ///
 /// let table = RecordSet::decode(&bytes, Default::default())?;
-/// assert_eq!(table.header.columns, ["id", "colour"]);
+/// assert_eq!(table.info.columns, ["id", "colour"]);
 /// assert_eq!(table.rows[1][0], 2.0.into());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Encoder<'out> {
     amf0: amf0::Encoder<'out>,
-    header: Header,
+    info: ServerInfo,
     columns: u32,
     in_row: bool,
 }
@@ -35,19 +35,19 @@ impl<'out> Encoder<'out> {
     /// # Errors
     ///
     /// More columns than 32 bits can say.
-    pub fn new(out: &'out mut Vec<u8>, header: Header, rows: u32) -> Result<Self, EncodeError> {
-        let columns = amf0::length_of("columns", header.columns.len())?;
+    pub fn new(out: &'out mut Vec<u8>, info: ServerInfo, rows: u32) -> Result<Self, EncodeError> {
+        let columns = amf0::length_of("columns", info.columns.len())?;
         let mut amf0 = amf0::Encoder::new(out);
         amf0.begin_typed_object("RecordSet")?;
         amf0.property("serverInfo")?;
         amf0.begin_object()?;
         amf0.property("totalCount")?;
-        amf0.write_number(f64::from(header.total))?;
+        amf0.write_number(f64::from(info.total))?;
         amf0.property("initialData")?;
         amf0.begin_strict_array(rows)?;
         Ok(Self {
             amf0,
-            header,
+            info,
             columns,
             in_row: false,
         })
@@ -131,19 +131,19 @@ impl<'out> Encoder<'out> {
         let amf0 = &mut self.amf0;
         amf0.end()?;
         amf0.property("cursor")?;
-        amf0.write_number(f64::from(self.header.cursor))?;
+        amf0.write_number(f64::from(self.info.cursor))?;
         amf0.property("serviceName")?;
-        amf0.write_string(&self.header.service)?;
+        amf0.write_string(&self.info.service)?;
         amf0.property("columnNames")?;
         amf0.begin_strict_array(self.columns)?;
-        for name in &self.header.columns {
+        for name in &self.info.columns {
             amf0.write_string(name)?;
         }
         amf0.end()?;
         amf0.property("version")?;
-        amf0.write_number(self.header.version)?;
+        amf0.write_number(self.info.version)?;
         amf0.property("id")?;
-        amf0.write_string(&self.header.id)?;
+        amf0.write_string(&self.info.id)?;
         amf0.end()?;
         amf0.end()?;
         self.amf0.finish()

@@ -19,7 +19,7 @@ pub use tree::RecordSet;
 
 /// What a RecordSet says beside its rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Header {
+pub struct ServerInfo {
     /// Names of the columns.
     pub columns: Vec<String>,
     /// Rows that there are at the server; those here may be fewer.
@@ -34,16 +34,16 @@ pub struct Header {
     pub version: f64,
 }
 
-impl Header {
+impl ServerInfo {
     /// Of a result that is here as a whole.
     ///
     /// # Examples
     ///
     /// ```
-    /// use tamtam_amf::recordset::Header;
+    /// use tamtam_amf::recordset::ServerInfo;
     ///
-    /// let header = Header::whole(["id", "colour"], 1_000);
-    /// assert_eq!((header.total, header.cursor, &*header.service), (1_000, 1, "PageAbleResult"));
+    /// let info = ServerInfo::whole(["id", "colour"], 1_000);
+    /// assert_eq!((info.total, info.cursor, &*info.service), (1_000, 1, "PageAbleResult"));
     /// ```
     pub fn whole<N: Into<String>>(columns: impl IntoIterator<Item = N>, rows: u32) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! Reads a RecordSet cell by cell.
 
-use super::Header;
+use super::ServerInfo;
 use crate::amf0::{Decoder, Event};
 use crate::input::Input;
 use crate::{Cause, DecodeError, Limits};
@@ -59,36 +59,36 @@ impl<'a> From<&'a str> for Cell<'a> {
 /// # Examples
 ///
 /// ```
-/// use tamtam_amf::recordset::{Cell, Encoder, Header, read};
+/// use tamtam_amf::recordset::{Cell, Encoder, ServerInfo, read};
 ///
 /// let mut bytes = Vec::new();
-/// let mut encoder = Encoder::new(&mut bytes, Header::whole(["id"], 3), 3)?;
+/// let mut encoder = Encoder::new(&mut bytes, ServerInfo::whole(["id"], 3), 3)?;
 /// for id in 0..3 {
 ///     encoder.write_row([Cell::Number(f64::from(id))])?;
 /// }
 /// encoder.finish()?;
 ///
 /// let mut sum = 0.0;
-/// let header = read(&bytes, Default::default(), |_, _, cell| {
+/// let info = read(&bytes, Default::default(), |_, _, cell| {
 ///     if let Cell::Number(id) = cell {
 ///         sum += id;
 ///     }
 /// })?;
-/// assert_eq!((sum, header.total), (3.0, 3));
+/// assert_eq!((sum, info.total), (3.0, 3));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read<'a>(
     bytes: &'a [u8],
     limits: Limits,
     cell: impl FnMut(usize, usize, Cell<'a>),
-) -> Result<Header, DecodeError> {
+) -> Result<ServerInfo, DecodeError> {
     let mut reader = Reader {
         decoder: Decoder::new(bytes, limits),
         position: 0,
     };
-    let header = reader.record_set(cell)?;
+    let info = reader.record_set(cell)?;
     reader.decoder.finish()?;
-    Ok(header)
+    Ok(info)
 }
 
 struct Reader<'a> {
@@ -145,21 +145,21 @@ impl<'a> Reader<'a> {
     fn record_set(
         &mut self,
         mut cell: impl FnMut(usize, usize, Cell<'a>),
-    ) -> Result<Header, DecodeError> {
+    ) -> Result<ServerInfo, DecodeError> {
         match self.next()? {
             Event::BeginTypedObject(class) if class.eq_ignore_ascii_case("RecordSet") => {}
             _ => return self.unexpected("an object of the class RecordSet"),
         }
-        let mut header = None;
+        let mut info = None;
         while let Some(name) = self.property()? {
-            if name.eq_ignore_ascii_case("serverInfo") && header.is_none() {
-                header = Some(self.server_info(&mut cell)?);
+            if name.eq_ignore_ascii_case("serverInfo") && info.is_none() {
+                info = Some(self.server_info(&mut cell)?);
             } else {
                 self.skip()?;
             }
         }
-        match header {
-            Some(header) => Ok(header),
+        match info {
+            Some(info) => Ok(info),
             None => self.error(Cause::Missing("serverInfo")),
         }
     }
@@ -167,12 +167,12 @@ impl<'a> Reader<'a> {
     fn server_info(
         &mut self,
         cell: &mut impl FnMut(usize, usize, Cell<'a>),
-    ) -> Result<Header, DecodeError> {
+    ) -> Result<ServerInfo, DecodeError> {
         match self.next()? {
             Event::BeginObject | Event::BeginTypedObject(_) | Event::BeginEcmaArray { .. } => {}
             _ => return self.unexpected("an object with the properties of serverInfo"),
         }
-        let mut header = Header::whole(Vec::<String>::new(), 0);
+        let mut info = ServerInfo::whole(Vec::<String>::new(), 0);
         let mut columns = None;
         // Cells in a row, and the rows: how many there are, and where they begin.
         let mut rows: Option<(Option<usize>, u32, usize)> = None;
@@ -180,10 +180,10 @@ impl<'a> Reader<'a> {
         while let Some(name) = self.property()? {
             match name {
                 "totalCount" => total = Some(self.count()?),
-                "cursor" => header.cursor = self.count()?,
-                "version" => header.version = self.number()?,
-                "serviceName" => header.service = self.text()?,
-                "id" => header.id = self.text()?,
+                "cursor" => info.cursor = self.count()?,
+                "version" => info.version = self.number()?,
+                "serviceName" => info.service = self.text()?,
+                "id" => info.id = self.text()?,
                 "columnNames" if columns.is_none() => columns = Some(self.columns()?),
                 "initialData" if rows.is_none() => {
                     let start = self.decoder.position();
@@ -207,9 +207,9 @@ impl<'a> Reader<'a> {
                 },
             );
         }
-        header.columns = columns;
-        header.total = total.unwrap_or(count);
-        Ok(header)
+        info.columns = columns;
+        info.total = total.unwrap_or(count);
+        Ok(info)
     }
 
     /// Reads the rows: the number of cells in each, if there is any, and the number of rows.

@@ -1,6 +1,6 @@
 //! A RecordSet as a tree.
 
-use super::{Cell, Encoder, Header, read};
+use super::{Cell, Encoder, ServerInfo, read};
 use crate::amf0::Value;
 use crate::{DecodeError, EncodeError, Limits};
 
@@ -9,10 +9,10 @@ use crate::{DecodeError, EncodeError, Limits};
 /// # Examples
 ///
 /// ```
-/// use tamtam_amf::recordset::{Header, RecordSet};
+/// use tamtam_amf::recordset::{ServerInfo, RecordSet};
 ///
 /// let table = RecordSet {
-///     header: Header::whole(["id", "colour"], 1),
+///     info: ServerInfo::whole(["id", "colour"], 1),
 ///     rows: vec![vec![1.0.into(), "red".into()]],
 /// };
 /// let bytes = table.encode()?;
@@ -22,7 +22,7 @@ use crate::{DecodeError, EncodeError, Limits};
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordSet {
     /// What it says beside its rows.
-    pub header: Header,
+    pub info: ServerInfo,
     /// The cells of each row.
     pub rows: Vec<Vec<Value>>,
 }
@@ -35,14 +35,14 @@ impl RecordSet {
     /// See [`read`].
     pub fn decode(bytes: &[u8], limits: Limits) -> Result<Self, DecodeError> {
         let mut rows: Vec<Vec<Value>> = Vec::new();
-        let header = read(bytes, limits, |row, _, cell| {
+        let info = read(bytes, limits, |row, _, cell| {
             // Rows come one after the other; those without cells are not told of.
             if rows.len() <= row {
                 rows.resize_with(row + 1, Vec::new);
             }
             rows[row].push(cell.into());
         })?;
-        Ok(Self { header, rows })
+        Ok(Self { info, rows })
     }
 
     /// The bytes of this RecordSet.
@@ -54,7 +54,7 @@ impl RecordSet {
     pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
         let rows = crate::amf0::length_of("rows", self.rows.len())?;
         let mut bytes = Vec::new();
-        let mut encoder = Encoder::new(&mut bytes, self.header.clone(), rows)?;
+        let mut encoder = Encoder::new(&mut bytes, self.info.clone(), rows)?;
         for row in &self.rows {
             encoder.begin_row()?;
             for value in row {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tamtam_amf::amf3::{Array, Object, Traits, Vector};
-use tamtam_amf::recordset::{Header, RecordSet};
+use tamtam_amf::recordset::{RecordSet, ServerInfo};
 use tamtam_amf::{Cause, Limits, amf0, amf3};
 
 macro_rules! golden {
@@ -295,12 +295,12 @@ fn a_record_set_of_pyamf_is_understood() {
         table.rows,
         [[1.0.into(), "a".into()], [2.5.into(), amf0::Value::Null]]
     );
-    let header = Header {
+    let info = ServerInfo {
         service: "Tiles".into(),
         id: "42".into(),
-        ..Header::whole(["x", "name"], 2)
+        ..ServerInfo::whole(["x", "name"], 2)
     };
-    assert_eq!(table.header, header);
+    assert_eq!(table.info, info);
 }
 
 #[test]

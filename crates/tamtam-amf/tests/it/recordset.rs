@@ -1,12 +1,12 @@
 //! The RecordSet of Amfphp: its bytes, and what a reader takes and refuses.
 
 use tamtam_amf::amf0::{TypedObject, Value};
-use tamtam_amf::recordset::{Cell, Encoder, Header, RecordSet, read};
+use tamtam_amf::recordset::{Cell, Encoder, RecordSet, ServerInfo, read};
 use tamtam_amf::{Cause, EncodeError, Limits, amf0};
 
 fn table() -> RecordSet {
     RecordSet {
-        header: Header {
+        info: ServerInfo {
             total: 5,
             cursor: 2,
             service: "Tiles".into(),
@@ -50,7 +50,7 @@ fn rows(table: &RecordSet) -> Value {
 
 fn names(table: &RecordSet) -> Value {
     let names: Vec<Value> = table
-        .header
+        .info
         .columns
         .iter()
         .map(|name| Value::from(&**name))
@@ -89,17 +89,17 @@ fn a_reader_takes_properties_in_any_order_and_those_it_does_not_know() {
     ]);
     let read = RecordSet::decode(&amf0::encode(&value).unwrap(), Limits::default()).unwrap();
     assert_eq!(read.rows, table.rows);
-    assert_eq!(read.header, Header::whole(["x", "name", "when"], 2));
+    assert_eq!(read.info, ServerInfo::whole(["x", "name", "when"], 2));
 }
 
 #[test]
 fn cells_come_in_order_with_their_places() {
     let bytes = table().encode().unwrap();
     let mut seen = Vec::new();
-    let header = read(&bytes, Limits::default(), |row, column, cell| {
+    let info = read(&bytes, Limits::default(), |row, column, cell| {
         seen.push((row, column, cell))
     });
-    assert_eq!(header, Ok(table().header));
+    assert_eq!(info, Ok(table().info));
     assert_eq!(
         seen,
         [
@@ -188,7 +188,7 @@ fn what_is_no_table_is_not_written() {
     nested.rows[0][0] = vec![].into();
     assert_eq!(nested.encode(), Err(EncodeError::NotACell));
     let mut bytes = Vec::new();
-    let mut encoder = Encoder::new(&mut bytes, Header::whole(["x"], 1), 1).unwrap();
+    let mut encoder = Encoder::new(&mut bytes, ServerInfo::whole(["x"], 1), 1).unwrap();
     assert_eq!(
         encoder.write_cell(Cell::Null),
         Err(EncodeError::NothingOpen)
@@ -197,7 +197,7 @@ fn what_is_no_table_is_not_written() {
     encoder.begin_row().unwrap();
     assert_eq!(encoder.begin_row(), Err(EncodeError::NotACell));
     assert_eq!(encoder.finish(), Err(EncodeError::StillOpen { open: 1 }));
-    let encoder = Encoder::new(&mut bytes, Header::whole(["x"], 1), 1).unwrap();
+    let encoder = Encoder::new(&mut bytes, ServerInfo::whole(["x"], 1), 1).unwrap();
     assert_eq!(
         encoder.finish(),
         Err(EncodeError::FewerThanAnnounced { left: 1 })

@@ -102,10 +102,10 @@ fn a_record_set_is_one() {
     let bytes = encoded(&Amf0RecordSet, &rows());
     let found = RecordSet::decode(&bytes, Default::default()).unwrap();
     assert_eq!(
-        found.header.columns,
+        found.info.columns,
         ["n", "text", "is", "day", "at", "price", "bytes"]
     );
-    assert_eq!(found.header.total, 2);
+    assert_eq!(found.info.total, 2);
     assert_eq!(found.rows[0][1], "up".into());
     assert_eq!(found.rows[1][2], amf0::Value::Null);
     assert_eq!(decoded(&Amf0RecordSet, &bytes).unwrap(), rows());

@@ -1,6 +1,6 @@
 //! Rows as a record set of Flash Remoting in AMF0.
 
-use tamtam_amf::recordset::{self, Cell as RecordSetCell, Encoder, Header};
+use tamtam_amf::recordset::{self, Cell as RecordSetCell, Encoder, ServerInfo};
 
 use super::cell::{Cell, Style};
 use super::failure;
@@ -43,7 +43,8 @@ impl Encoding for Amf0RecordSet {
         let names = rows.schema().fields().iter().map(Field::name);
         out.reserve(rows.len() * (5 + rows.schema().len() * 9));
         let mut scratch = Vec::new();
-        let mut encoder = Encoder::new(out, Header::whole(names, count), count).map_err(failed)?;
+        let mut encoder =
+            Encoder::new(out, ServerInfo::whole(names, count), count).map_err(failed)?;
         for row in 0..rows.len() {
             encoder.begin_row().map_err(failed)?;
             for (field, column) in rows.fields() {
@@ -79,7 +80,7 @@ impl Encoding for Amf0RecordSet {
         let fields = intake.schema().fields();
         // The reader goes on to the end: the first thing that was wrong counts.
         let mut refused = None;
-        let header = recordset::read(
+        let info = recordset::read(
             bytes,
             failure::limits(bytes, limits),
             |row, column, cell| {
@@ -91,11 +92,11 @@ impl Encoding for Amf0RecordSet {
         if let Some(error) = refused {
             return Err(error);
         }
-        let header = header.map_err(|error| failure::decoding(FORM, &error))?;
+        let info = info.map_err(|error| failure::decoding(FORM, &error))?;
         let names = || fields.iter().map(Field::name);
-        if !names().eq(header.columns.iter().map(String::as_str)) {
+        if !names().eq(info.columns.iter().map(String::as_str)) {
             let first = names()
-                .zip(&header.columns)
+                .zip(&info.columns)
                 .find(|(asked, found)| asked != found);
             return Err(DecodeError::Schema {
                 form: FORM,
@@ -103,7 +104,7 @@ impl Encoding for Amf0RecordSet {
                     Some((asked, found)) => format!("a column is called {found:?}, not {asked:?}"),
                     None => format!(
                         "it has {} columns, not {}",
-                        header.columns.len(),
+                        info.columns.len(),
                         fields.len()
                     ),
                 },
