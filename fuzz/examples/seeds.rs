@@ -1,12 +1,16 @@
-//! Writes the seeds of the forms of rows into `corpus`: small tables in each form.
+//! Writes the seeds of the forms of rows into `corpus`, small tables in each form, and those of packets of remoting.
 //!
 //!     cargo run --manifest-path fuzz/Cargo.toml --example seeds
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tamtam_amf::amf0::Value;
+use tamtam_amf::packet::{Encoder, PacketEncodeError, Version};
 use tamtam_fuzz::{packed_tables, tables};
-use tamtam_rows::encoding::{JsonArrays, JsonColumns, JsonObjects, MessagePack, Text, XmlRpc};
+use tamtam_rows::encoding::{
+    Amf0RecordSet, JsonArrays, JsonColumns, JsonObjects, MessagePack, Text, XmlRpc,
+};
 use tamtam_rows::{Compression, CompressionKind, Encoding, encoding};
 
 fn folder(target: &str) -> PathBuf {
@@ -28,7 +32,48 @@ fn encoded(form: &dyn Encoding, rows: &tamtam_rows::Rows) -> Vec<u8> {
     bytes
 }
 
+/// Calls and answers, in both versions.
+fn packets() -> [(&'static str, Vec<u8>); 3] {
+    let packet = |version, write: &dyn Fn(&mut Encoder<'_>) -> Result<(), PacketEncodeError>| {
+        let mut bytes = Vec::new();
+        write(&mut Encoder::new(&mut bytes, version)).expect("these packets can be written");
+        bytes
+    };
+    let object = Value::Object(vec![("userid".into(), "ada".into())]);
+    let arguments = Value::from(vec!["a set".into(), object.clone(), Value::Reference(1)]);
+    let in_amf3 = Value::Avmplus(Box::new(vec!["x".into(), "x".into()].into()));
+    [
+        (
+            "call",
+            packet(Version::Amf0, &|packet| {
+                packet.write_header("Credentials", true, &object)?;
+                packet.write_message("Tiles.list", "/1", &arguments)?;
+                packet.write_message("Tiles.list", "/2", &arguments)
+            }),
+        ),
+        (
+            "call-amf3",
+            packet(Version::Amf3, &|packet| {
+                packet.write_message("null", "/1", &vec![in_amf3.clone()].into())?;
+                packet.write_message("null", "/2", &in_amf3)
+            }),
+        ),
+        (
+            "answer",
+            packet(Version::Amf0, &|packet| {
+                packet.message_bytes("/1/onResult", "null", |out| {
+                    out.extend(encoded(&Amf0RecordSet, &tables()[1].1.part(0..3)));
+                    Ok(())
+                })
+            }),
+        ),
+    ]
+}
+
 fn main() {
+    for (name, packet) in packets() {
+        seed("amf_packet_decode", name, &packet);
+    }
     let forms: [(&str, &dyn Encoding); 5] = [
         ("json_arrays_decode", &JsonArrays),
         ("json_objects_decode", &JsonObjects),

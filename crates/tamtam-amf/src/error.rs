@@ -158,6 +158,28 @@ pub enum Cause {
         /// What the form has here.
         expected: &'static str,
     },
+    /// A packet of a version that is not known.
+    #[error("version {0} of packets is not known: there are 0 and 3")]
+    Version(u16),
+    /// A packet has more parts of a kind than the limit.
+    #[error("{count} {what} are more than the limit of {limit}")]
+    TooManyParts {
+        /// Headers or messages.
+        what: &'static str,
+        /// How many the packet announces.
+        count: usize,
+        /// [`PacketLimits::headers`](crate::packet::PacketLimits::headers) or
+        /// [`PacketLimits::messages`](crate::packet::PacketLimits::messages).
+        limit: usize,
+    },
+    /// A part of a packet is not as long as it says.
+    #[error("the value has {bytes} bytes, where {announced} were announced")]
+    Length {
+        /// Bytes that the part states.
+        announced: u32,
+        /// Bytes of its value.
+        bytes: usize,
+    },
     /// A part of the form did not come.
     #[error("there is no {0:?}")]
     Missing(&'static str),
@@ -218,6 +240,15 @@ pub enum EncodeError {
     FewerThanAnnounced {
         /// How many are missing.
         left: usize,
+    },
+    /// A header of a packet that has a message already.
+    #[error("a header comes too late: headers stand before all messages of a packet")]
+    HeaderAfterMessage,
+    /// Another number of values than the one that has its place here.
+    #[error("{written} values were written where one has its place")]
+    NotOneValue {
+        /// How many.
+        written: usize,
     },
     /// Nothing is open that could end.
     #[error("there is no open container that could end")]

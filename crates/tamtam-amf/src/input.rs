@@ -123,13 +123,20 @@ impl<'a> Input<'a> {
     /// Counts a value that begins here.
     #[inline]
     pub(crate) fn count_value(&mut self) -> Result<(), DecodeError> {
+        self.check_bytes()?;
+        self.count_values(1)
+    }
+
+    /// Refuses input that is longer than the limit.
+    #[inline]
+    pub(crate) fn check_bytes(&self) -> Result<(), DecodeError> {
         if self.bytes.len() > self.limits.bytes {
             return self.error(Cause::TooLarge {
                 bytes: self.bytes.len(),
                 limit: self.limits.bytes,
             });
         }
-        self.count_values(1)
+        Ok(())
     }
 
     fn count_values(&mut self, count: usize) -> Result<(), DecodeError> {

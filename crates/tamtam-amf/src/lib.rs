@@ -5,7 +5,7 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 4 | recordset | the table that Flash Remoting sends |
+// | 4 | packet, recordset | the envelope of remoting, and the table that Flash Remoting sends |
 // | 3 | amf0 | the first format, in which the second one may lie |
 // | 2 | amf3, references (one circle) | the second format, and the references of both |
 // | 1 | input | bytes that are read within limits |
@@ -19,6 +19,7 @@ mod weight;
 
 pub mod amf0;
 pub mod amf3;
+pub mod packet;
 pub mod recordset;
 
 pub use error::{Cause, DecodeError, EncodeError};

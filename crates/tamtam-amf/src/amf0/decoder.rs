@@ -103,7 +103,7 @@ enum Frame {
 /// ```
 #[derive(Debug)]
 pub struct Decoder<'a> {
-    pub(super) input: Input<'a>,
+    pub(crate) input: Input<'a>,
     frame: Frame,
     around: Vec<Frame>,
     /// Containers that have begun.
@@ -190,7 +190,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Whether what is next stands alone.
-    pub(super) fn is_at_top(&self) -> bool {
+    pub(crate) fn is_at_top(&self) -> bool {
         matches!(self.frame, Frame::Top)
     }
 

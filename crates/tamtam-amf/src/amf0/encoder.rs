@@ -128,6 +128,8 @@ pub struct Encoder<'out> {
     around: Vec<Frame>,
     /// Containers that have begun, for references.
     begun: usize,
+    /// Values that have begun and stand alone.
+    alone: usize,
     amf3: amf3::Tables,
 }
 
@@ -139,6 +141,7 @@ impl<'out> Encoder<'out> {
             frame: Frame::Top,
             around: Vec::new(),
             begun: 0,
+            alone: 0,
             amf3: amf3::Tables::default(),
         }
     }
@@ -155,12 +158,23 @@ impl<'out> Encoder<'out> {
         }
     }
 
+    /// Checks that one value was written, whole.
+    pub(crate) fn finish_one(self) -> Result<(), EncodeError> {
+        let written = self.alone;
+        self.finish()?;
+        match written {
+            1 => Ok(()),
+            written => Err(EncodeError::NotOneValue { written }),
+        }
+    }
+
     /// A value begins here.
     #[inline]
     fn begin_value(&mut self) -> Result<(), EncodeError> {
         match &mut self.frame {
             Frame::Top => {
                 self.begun = 0;
+                self.alone += 1;
                 self.amf3.clear();
                 Ok(())
             }
@@ -465,18 +479,48 @@ impl<'out> Encoder<'out> {
     ///
     /// Not the place for a value; what the encoder of AMF3 refuses.
     pub fn write_avmplus(&mut self, value: &amf3::Value) -> Result<(), EncodeError> {
+        self.avmplus(|encoder| encoder.write_value(value))
+    }
+
+    /// Writes a value in AMF3 item by item: `write` has to write one value, whole.
+    ///
+    /// # Errors
+    ///
+    /// Not the place for a value; what `write` returns; another number of values than one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_amf::{amf0, amf3};
+    ///
+    /// let mut bytes = Vec::new();
+    /// let mut encoder = amf0::Encoder::new(&mut bytes);
+    /// encoder.begin_strict_array(1)?;
+    /// encoder.avmplus(|within| within.write_integer(5))?;
+    /// encoder.end()?;
+    /// encoder.finish()?;
+    ///
+    /// let five = amf0::Value::Avmplus(Box::new(amf3::Value::Integer(5)));
+    /// assert_eq!(amf0::decode(&bytes, Default::default())?, vec![five].into());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn avmplus(
+        &mut self,
+        write: impl FnOnce(&mut amf3::Encoder<'_>) -> Result<(), EncodeError>,
+    ) -> Result<(), EncodeError> {
         self.begin_value()?;
         self.out.push(AVMPLUS);
         let tables = std::mem::take(&mut self.amf3);
         let mut encoder = amf3::Encoder::within(self.out, tables, self.around.len());
-        let written = encoder.write_value(value);
-        self.amf3 = encoder.into_tables();
-        written
+        let written = write(&mut encoder);
+        let (tables, whole) = encoder.finish_one();
+        self.amf3 = tables;
+        written.and(whole)
     }
 }
 
 #[inline]
-fn name_length(name: &str) -> Result<u16, EncodeError> {
+pub(crate) fn name_length(name: &str) -> Result<u16, EncodeError> {
     u16::try_from(name.len()).map_err(|_| EncodeError::NameTooLong {
         bytes: name.len(),
         limit: usize::from(u16::MAX),

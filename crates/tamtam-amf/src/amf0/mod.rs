@@ -16,4 +16,4 @@ pub use encoder::{Encoder, Name};
 pub use tree::{decode, encode};
 pub use value::{Properties, TypedObject, Value};
 
-pub(crate) use encoder::length_of;
+pub(crate) use encoder::{length_of, name_length};

@@ -70,6 +70,8 @@ pub struct Encoder<'out> {
     /// Those around it.
     around: Vec<Frame>,
     tables: Tables,
+    /// Values that have begun and stand alone.
+    alone: usize,
     /// Within a value of AMF0: how many containers are open there. The tables are then AMF0's to clear.
     within: Option<usize>,
 }
@@ -82,6 +84,7 @@ impl<'out> Encoder<'out> {
             frame: Frame::Top,
             around: Vec::new(),
             tables: Tables::default(),
+            alone: 0,
             within: None,
         }
     }
@@ -95,8 +98,14 @@ impl<'out> Encoder<'out> {
         }
     }
 
-    pub(crate) fn into_tables(self) -> Tables {
-        self.tables
+    /// The tables, and whether one value was written, whole.
+    pub(crate) fn finish_one(self) -> (Tables, Result<(), EncodeError>) {
+        let whole = match (self.around.len(), self.alone) {
+            (0, 1) => Ok(()),
+            (0, written) => Err(EncodeError::NotOneValue { written }),
+            (open, _) => Err(EncodeError::StillOpen { open }),
+        };
+        (self.tables, whole)
     }
 
     /// Checks that nothing is left open.
@@ -144,6 +153,7 @@ impl<'out> Encoder<'out> {
                 Ok(())
             }
             Frame::Top => {
+                self.alone += 1;
                 if self.within.is_none() {
                     self.tables.clear();
                 }

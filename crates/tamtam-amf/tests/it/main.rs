@@ -4,5 +4,6 @@ mod arbitrary;
 mod encoders;
 mod golden;
 mod hostile;
+mod packet;
 mod recordset;
 mod round_trip;
