@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use tamtam_amf::Limits;
-use tamtam_amf::amf3::{Decoder, decode, encode};
+use tamtam_amf::amf3::{Classes, Decoder, Encoder, decode, encode};
 
 /// Small enough for references to reach them.
 const LIMITS: Limits = Limits {
@@ -28,6 +28,29 @@ fuzz_target!(|bytes: &[u8]| {
             written
         );
     }
-    let mut decoder = Decoder::new(bytes, LIMITS);
+    // With a class whose objects are four bytes and a value.
+    let classes = Classes::flex().with(
+        "Mine",
+        |input| {
+            let number = i32::from_be_bytes(input.array()?);
+            input.set("number", number.into())?;
+            input.value("value")
+        },
+        |object, encoder| {
+            encoder.write_raw(&[0; 4])?;
+            encoder.write_value(object.get("value").expect("it was read"))
+        },
+    );
+    let read = Decoder::new(bytes, LIMITS).with_classes(&classes).value();
+    if let Ok(value) = read {
+        let mut written = Vec::new();
+        let mut encoder = Encoder::new(&mut written).with_classes(&classes);
+        encoder
+            .write_value(&value)
+            .expect("what was decoded can be written");
+        let mut decoder = Decoder::new(&written, Limits::default()).with_classes(&classes);
+        decoder.value().expect("what was written can be read");
+    }
+    let mut decoder = Decoder::new(bytes, LIMITS).with_classes(&classes);
     while let Ok(Some(_)) = decoder.next_event() {}
 });

@@ -70,12 +70,28 @@ pub enum Cause {
     Utf8,
     /// An object asks a class of the application how it is read.
     #[error(
-        "an object of the externalizable class {class:?} has a form that only this class knows: let the sender \
-         send a plain object or array instead"
+        "an object of the externalizable class {class:?} has a form that only this class knows: add it to the decoder's \
+         classes, or let the sender send a plain object or array"
     )]
     Externalizable {
         /// The name of the class.
         class: String,
+    },
+    /// An externalizable class has read what it does not take.
+    #[error("an object of the class {class:?} is refused: {reason}")]
+    Refused {
+        /// The name of the class.
+        class: String,
+        /// What is wrong, by its [`ExternalInput::refuse`](crate::amf3::ExternalInput::refuse).
+        reason: String,
+    },
+    /// A flag of a message of Flex that no version of Flex has.
+    #[error("a message has bit {bit} of byte {byte} of its flags, which no message of Flex has")]
+    Flag {
+        /// The byte, from 0.
+        byte: usize,
+        /// The bit, from 0, the lowest.
+        bit: usize,
     },
     /// A reference to a value that has not begun.
     #[error("a reference to value {index}, where {known} are known")]
@@ -289,6 +305,28 @@ pub enum EncodeError {
         /// The name of the class.
         class: String,
     },
+    /// An object of an externalizable class that is not known.
+    #[error(
+        "the externalizable class {class:?} is not known here: add it to the encoder's classes"
+    )]
+    Externalizable {
+        /// The name of the class.
+        class: String,
+    },
+    /// A member of an externalizable object that its class does not have, or a second one of its name.
+    #[error("an object of the class {class:?} has no member {member:?}, or not twice")]
+    Member {
+        /// The name of the class.
+        class: String,
+        /// The name of the member.
+        member: String,
+    },
+    /// Bytes outside of an externalizable object.
+    #[error("bytes are written as they are only directly in an object of an externalizable class")]
+    NotExternalizable,
+    /// What a class refuses to write, in its own words.
+    #[error("{0}")]
+    Refused(String),
     /// A value in a row of a RecordSet that is no cell.
     #[error(
         "a cell of a RecordSet is a number, a text, a boolean, a date or null, not an object, an array or a reference"

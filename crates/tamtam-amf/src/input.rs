@@ -68,7 +68,7 @@ impl<'a> Input<'a> {
     }
 
     #[inline]
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         match self.bytes[self.position..].first_chunk::<N>() {
             Some(taken) => {
                 self.position += N;

@@ -110,6 +110,7 @@ pub struct Decoder<'a> {
     pub(super) begun: usize,
     /// The tables of the AMF3 within this value.
     amf3: Option<Box<amf3::Decoder<'a>>>,
+    classes: amf3::Classes,
     /// References in that AMF3.
     pub(super) amf3_references: Option<Box<amf3::References>>,
 }
@@ -124,8 +125,16 @@ impl<'a> Decoder<'a> {
             around: Vec::new(),
             begun: 0,
             amf3: None,
+            classes: amf3::Classes::default(),
             amf3_references: None,
         }
+    }
+
+    /// This decoder with other externalizable classes in its AMF3 than those of [Flex](amf3::Classes::flex).
+    #[must_use]
+    pub fn with_classes(mut self, classes: &amf3::Classes) -> Self {
+        self.classes = classes.clone();
+        self
     }
 
     /// The offset of the next item, in bytes.
@@ -290,12 +299,12 @@ impl<'a> Decoder<'a> {
     fn avmplus(&mut self) -> Result<Box<amf3::Value>, DecodeError> {
         let decoder = self
             .amf3
-            .get_or_insert_with(|| Box::new(amf3::Decoder::within(self.input)));
+            .get_or_insert_with(|| Box::new(amf3::Decoder::within(self.input, &self.classes)));
         decoder.input = self.input;
-        let mut none = amf3::References::from(0);
-        let references = self.amf3_references.as_deref_mut().unwrap_or(&mut none);
-        let value = decoder.tree(references)?;
+        decoder.references = self.amf3_references.take();
+        let value = decoder.tree();
+        self.amf3_references = decoder.references.take();
         self.input = decoder.input;
-        Ok(Box::new(value))
+        Ok(Box::new(value?))
     }
 }

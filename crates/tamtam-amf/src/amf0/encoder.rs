@@ -131,6 +131,7 @@ pub struct Encoder<'out> {
     /// Values that have begun and stand alone.
     alone: usize,
     amf3: amf3::Tables,
+    classes: amf3::Classes,
 }
 
 impl<'out> Encoder<'out> {
@@ -143,7 +144,15 @@ impl<'out> Encoder<'out> {
             begun: 0,
             alone: 0,
             amf3: amf3::Tables::default(),
+            classes: amf3::Classes::default(),
         }
+    }
+
+    /// This encoder with other externalizable classes in its AMF3 than those of [Flex](amf3::Classes::flex).
+    #[must_use]
+    pub fn with_classes(mut self, classes: &amf3::Classes) -> Self {
+        self.classes = classes.clone();
+        self
     }
 
     /// Checks that nothing is left open.
@@ -511,7 +520,8 @@ impl<'out> Encoder<'out> {
         self.begin_value()?;
         self.out.push(AVMPLUS);
         let tables = std::mem::take(&mut self.amf3);
-        let mut encoder = amf3::Encoder::within(self.out, tables, self.around.len());
+        let classes = self.classes.clone();
+        let mut encoder = amf3::Encoder::within(self.out, tables, classes, self.around.len());
         let written = write(&mut encoder);
         let (tables, whole) = encoder.finish_one();
         self.amf3 = tables;

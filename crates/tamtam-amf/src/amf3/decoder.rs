@@ -2,105 +2,17 @@
 
 use std::sync::Arc;
 
+use super::event::Event;
+use super::external::{Classes, Externalizable, Flags, Form};
 use super::integer;
 use super::marker::{
     ARRAY, BYTE_ARRAY, DATE, DICTIONARY, DOUBLE, FALSE, INTEGER, NULL, OBJECT, STRING, TRUE,
     UNDEFINED, VECTOR_DOUBLE, VECTOR_INT, VECTOR_OBJECT, VECTOR_UINT, XML, XML_DOCUMENT,
 };
 use super::traits::Traits;
+use super::tree::References;
 use crate::input::Input;
 use crate::{Cause, DecodeError, Limits};
-
-/// An item of AMF3. Texts and content are borrowed from the input.
-///
-/// # Examples
-///
-/// ```
-/// use tamtam_amf::amf3::{Decoder, Event};
-///
-/// let mut decoder = Decoder::new(b"\x06\x07red", Default::default());
-/// assert_eq!(decoder.next_event()?, Some(Event::String("red")));
-/// assert_eq!(decoder.next_event()?, None);
-/// # Ok::<(), tamtam_amf::DecodeError>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event<'a> {
-    /// Undefined.
-    Undefined,
-    /// Null.
-    Null,
-    /// A boolean.
-    Boolean(bool),
-    /// An integer of 29 bits with its sign.
-    Integer(i32),
-    /// A double.
-    Double(f64),
-    /// A text.
-    String(&'a str),
-    /// An XML document of the older kind, which was not looked at.
-    XmlDocument(&'a str),
-    /// A point in time, in milliseconds since 1970 in UTC.
-    Date(f64),
-    /// XML of the newer kind, which was not looked at.
-    Xml(&'a str),
-    /// Bytes.
-    ByteArray(&'a [u8]),
-    /// Integers of 32 bits with a sign.
-    VectorInt {
-        /// Whether the vector has a fixed length.
-        fixed: bool,
-        /// Four bytes a value, the highest first.
-        bytes: &'a [u8],
-    },
-    /// Integers of 32 bits without a sign.
-    VectorUint {
-        /// Whether the vector has a fixed length.
-        fixed: bool,
-        /// Four bytes a value, the highest first.
-        bytes: &'a [u8],
-    },
-    /// Doubles.
-    VectorDouble {
-        /// Whether the vector has a fixed length.
-        fixed: bool,
-        /// Eight bytes a value, the highest first.
-        bytes: &'a [u8],
-    },
-    /// The value with this number, which has begun.
-    Reference(u32),
-    /// An array begins: [`Property`](Self::Property) and a value for each name, then so many values without a name,
-    /// then [`End`](Self::End).
-    BeginArray {
-        /// Values without a name.
-        dense: u32,
-    },
-    /// An object begins: a value for each sealed member, then, if the traits are dynamic,
-    /// [`Property`](Self::Property) and a value for each other, then [`End`](Self::End).
-    BeginObject {
-        /// The number of its traits, for [`Decoder::traits`].
-        traits: usize,
-    },
-    /// A vector begins: so many values, then [`End`](Self::End).
-    BeginVector {
-        /// The class of its values, `*` for any.
-        class: &'a str,
-        /// Whether the vector has a fixed length.
-        fixed: bool,
-        /// How many values follow.
-        length: u32,
-    },
-    /// A dictionary begins: a key and a value for each entry, then [`End`](Self::End).
-    BeginDictionary {
-        /// Whether the receiver is to hold the keys weakly.
-        weak_keys: bool,
-        /// How many entries follow.
-        length: u32,
-    },
-    /// The name of a property; its value follows.
-    Property(&'a str),
-    /// The innermost container ends.
-    End,
-}
 
 /// What is open, and what it expects.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +29,19 @@ enum Frame {
         left: u32,
         names: bool,
     },
+    /// Members of an externalizable object that flags name; whether a name was read whose value is next.
+    Flags {
+        waiting: bool,
+    },
+    /// What a class of one's own reads.
+    Own,
+}
+
+/// What an object's traits say.
+#[derive(Clone, Debug)]
+enum Described<'a> {
+    Plain(Arc<Traits>),
+    Externalizable { class: &'a str, form: Form },
 }
 
 /// A text in the table.
@@ -154,7 +79,16 @@ pub struct Decoder<'a> {
     strings: Vec<Known<'a>>,
     /// The place of the text that was read last; `None` for the empty one.
     last: Option<usize>,
-    traits: Vec<Arc<Traits>>,
+    traits: Vec<Described<'a>>,
+    classes: Classes,
+    /// Those of the externalizable objects that are open.
+    flags: Vec<Flags>,
+    /// The object that a class of one's own has read last.
+    pub(super) taken: Option<Box<Externalizable>>,
+    /// Objects of classes of one's own that are open.
+    pub(super) own_depth: usize,
+    /// The references of the tree that is read, if they are to be replaced.
+    pub(crate) references: Option<Box<References>>,
     /// Where the value was that was read last; the end of a list of names may have come before it.
     pub(super) started: usize,
     /// Within a value of AMF0, whose values of AMF3 share their tables.
@@ -167,12 +101,12 @@ impl<'a> Decoder<'a> {
     pub fn new(bytes: &'a [u8], limits: Limits) -> Self {
         Self {
             is_within: false,
-            ..Self::within(Input::new(bytes, limits))
+            ..Self::within(Input::new(bytes, limits), &Classes::default())
         }
     }
 
     /// A decoder of values within a value of AMF0, whose input is lent for each of them.
-    pub(crate) fn within(input: Input<'a>) -> Self {
+    pub(crate) fn within(input: Input<'a>, classes: &Classes) -> Self {
         Self {
             input,
             frame: Frame::Top,
@@ -181,9 +115,21 @@ impl<'a> Decoder<'a> {
             strings: Vec::new(),
             last: None,
             traits: Vec::new(),
+            classes: classes.clone(),
+            flags: Vec::new(),
+            taken: None,
+            own_depth: 0,
+            references: None,
             started: 0,
             is_within: true,
         }
+    }
+
+    /// This decoder with other externalizable classes than those of [Flex](Classes::flex).
+    #[must_use]
+    pub fn with_classes(mut self, classes: &Classes) -> Self {
+        self.classes = classes.clone();
+        self
     }
 
     /// The offset of the next item, in bytes.
@@ -195,7 +141,15 @@ impl<'a> Decoder<'a> {
     /// The traits with this number, which [`Event::BeginObject`] names.
     #[must_use]
     pub fn traits(&self, number: usize) -> Option<&Arc<Traits>> {
-        self.traits.get(number)
+        match self.traits.get(number)? {
+            Described::Plain(traits) => Some(traits),
+            Described::Externalizable { .. } => None,
+        }
+    }
+
+    /// The object that the last item says was read: see [`Event::Externalizable`].
+    pub fn take_externalizable(&mut self) -> Option<Externalizable> {
+        self.taken.take().map(|object| *object)
     }
 
     /// Checks that all bytes were read.
@@ -251,6 +205,21 @@ impl<'a> Decoder<'a> {
                     return self.next_event();
                 }
             }
+            Frame::Flags { waiting } => {
+                *waiting = !*waiting;
+                if *waiting {
+                    let flags = self.flags.last_mut();
+                    return match flags.map(|flags| flags.next_name(&mut self.input)) {
+                        Some(Ok(Some(name))) => Ok(Some(Event::Property(name))),
+                        Some(Err(error)) => Err(error),
+                        Some(Ok(None)) | None => {
+                            self.flags.pop();
+                            Ok(Some(self.close()))
+                        }
+                    };
+                }
+            }
+            Frame::Own => {}
             Frame::Top => {
                 if !self.is_within {
                     if self.input.left() == 0 {
@@ -281,6 +250,14 @@ impl<'a> Decoder<'a> {
         self.around.push(self.frame);
         self.frame = frame;
         Ok(())
+    }
+
+    /// The name of the property that was read last, to keep.
+    pub(super) fn last_name(&mut self, name: &str) -> Arc<str> {
+        match self.frame {
+            Frame::Flags { .. } => name.into(),
+            _ => self.last_text(),
+        }
     }
 
     /// A text that is written here or referred to.
@@ -453,7 +430,13 @@ impl<'a> Decoder<'a> {
         } else {
             self.read_traits(head, start)?
         };
-        let traits = &self.traits[number];
+        let traits = match &self.traits[number] {
+            Described::Plain(traits) => traits,
+            Described::Externalizable { class, form } => {
+                let (class, form) = (*class, form.clone());
+                return self.externalizable(class, form, start);
+            }
+        };
         let (sealed, dynamic) = (traits.members.len(), traits.dynamic);
         self.input.announce(sealed, start)?;
         self.open(
@@ -470,8 +453,12 @@ impl<'a> Decoder<'a> {
     fn read_traits(&mut self, head: u32, start: usize) -> Result<usize, DecodeError> {
         let class = self.text()?;
         if head & 0b100 != 0 {
-            let class = class.to_owned();
-            return Input::error_at(start, Cause::Externalizable { class });
+            let Some(form) = self.classes.find(class) else {
+                let class = class.to_owned();
+                return Input::error_at(start, Cause::Externalizable { class });
+            };
+            self.traits.push(Described::Externalizable { class, form });
+            return Ok(self.traits.len() - 1);
         }
         let class = self.last_text();
         let count = (head >> 4) as usize;
@@ -486,12 +473,33 @@ impl<'a> Decoder<'a> {
         for _ in 0..count {
             self.input.pay();
         }
-        self.traits.push(Arc::new(Traits {
+        self.traits.push(Described::Plain(Arc::new(Traits {
             class,
             dynamic: head & 0b1000 != 0,
             members,
-        }));
+        })));
         Ok(self.traits.len() - 1)
+    }
+
+    fn externalizable(
+        &mut self,
+        class: &'a str,
+        form: Form,
+        start: usize,
+    ) -> Result<Event<'a>, DecodeError> {
+        match form {
+            Form::Flags(members) => {
+                self.open(Frame::Flags { waiting: false }, start)?;
+                self.flags.push(Flags::new(members));
+                Ok(Event::BeginExternalizable { class })
+            }
+            Form::Own(own) => {
+                self.open(Frame::Own, start)?;
+                self.read_own(class, &own)?;
+                self.close();
+                Ok(Event::Externalizable)
+            }
+        }
     }
 }
 

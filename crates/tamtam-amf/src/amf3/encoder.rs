@@ -2,23 +2,22 @@
 
 use std::sync::Arc;
 
+use super::external::Classes;
 use super::integer::{self, MAX_INTEGER, MAX_LENGTH, MIN_INTEGER, check_name, length_of};
 use super::marker::{
     ARRAY, BYTE_ARRAY, DATE, DICTIONARY, DOUBLE, FALSE, INTEGER, NULL, OBJECT, STRING, TRUE,
-    UNDEFINED, VECTOR_DOUBLE, VECTOR_INT, VECTOR_OBJECT, VECTOR_UINT, XML, XML_DOCUMENT,
+    UNDEFINED, VECTOR_OBJECT, XML, XML_DOCUMENT,
 };
-use super::tables::{Defined, EMPTY, Tables};
+use super::tables::{Defined, EMPTY, MAX_TRAITS, Tables};
 use super::traits::{Traits, TraitsId};
 use crate::{EncodeError, MAX_DEPTH};
 
 /// The most members that traits can name: 29 bits but the four that tell their kind.
 const MAX_MEMBERS: usize = (1 << 25) - 1;
-/// The greatest place in the table of traits.
-const MAX_TRAITS: u32 = (1 << 27) - 1;
 
 /// What is open, and what it expects.
 #[derive(Clone, Copy, Debug)]
-enum Frame {
+pub(super) enum Frame {
     /// Nothing: the next value stands alone.
     Top,
     /// The names of an array, before its values; whether a name waits for its value.
@@ -31,6 +30,8 @@ enum Frame {
     },
     /// Values without names; how many are still expected.
     Values { left: u32 },
+    /// What an externalizable class writes.
+    External,
 }
 
 /// Writes values at the end of a vector, item by item, and refers to texts and traits that it wrote before.
@@ -64,12 +65,15 @@ enum Frame {
 /// ```
 #[derive(Debug)]
 pub struct Encoder<'out> {
-    out: &'out mut Vec<u8>,
+    pub(super) out: &'out mut Vec<u8>,
     /// The innermost one that is open.
-    frame: Frame,
+    pub(super) frame: Frame,
     /// Those around it.
     around: Vec<Frame>,
-    tables: Tables,
+    pub(super) tables: Tables,
+    pub(super) classes: Classes,
+    /// Objects of classes of one's own that are open.
+    pub(super) own_depth: usize,
     /// Values that have begun and stand alone.
     alone: usize,
     /// Within a value of AMF0: how many containers are open there. The tables are then AMF0's to clear.
@@ -84,15 +88,30 @@ impl<'out> Encoder<'out> {
             frame: Frame::Top,
             around: Vec::new(),
             tables: Tables::default(),
+            classes: Classes::default(),
+            own_depth: 0,
             alone: 0,
             within: None,
         }
     }
 
+    /// This encoder with other externalizable classes than those of [Flex](Classes::flex).
+    #[must_use]
+    pub fn with_classes(mut self, classes: &Classes) -> Self {
+        self.classes = classes.clone();
+        self
+    }
+
     /// An encoder of one value within a value of AMF0.
-    pub(crate) fn within(out: &'out mut Vec<u8>, tables: Tables, depth: usize) -> Self {
+    pub(crate) fn within(
+        out: &'out mut Vec<u8>,
+        tables: Tables,
+        classes: Classes,
+        depth: usize,
+    ) -> Self {
         Self {
             tables,
+            classes,
             within: Some(depth),
             ..Self::new(out)
         }
@@ -146,6 +165,7 @@ impl<'out> Encoder<'out> {
                 *waiting = false;
                 Ok(())
             }
+            Frame::External => Ok(()),
             Frame::Names { dense: 0, .. } => Err(EncodeError::MoreThanAnnounced),
             Frame::Names { dense, .. } => {
                 self.frame = Frame::Values { left: *dense - 1 };
@@ -163,7 +183,7 @@ impl<'out> Encoder<'out> {
     }
 
     /// A container begins here.
-    fn open(&mut self, marker: u8, frame: Frame) -> Result<(), EncodeError> {
+    pub(super) fn open(&mut self, marker: u8, frame: Frame) -> Result<(), EncodeError> {
         if self.around.len() + self.within.unwrap_or(0) >= MAX_DEPTH {
             return Err(EncodeError::TooDeep { limit: MAX_DEPTH });
         }
@@ -174,7 +194,7 @@ impl<'out> Encoder<'out> {
     }
 
     /// A value that can be referred to begins here.
-    fn begin_referable(&mut self, marker: u8) -> Result<(), EncodeError> {
+    pub(super) fn begin_referable(&mut self, marker: u8) -> Result<(), EncodeError> {
         self.begin_value()?;
         self.tables.values.push(marker);
         self.out.push(marker);
@@ -188,7 +208,7 @@ impl<'out> Encoder<'out> {
     }
 
     /// Writes a length that was checked, with the bit that tells it from a reference.
-    fn write_length(&mut self, length: u32) {
+    pub(super) fn write_length(&mut self, length: u32) {
         integer::write(self.out, length << 1 | 1);
     }
 
@@ -318,51 +338,6 @@ impl<'out> Encoder<'out> {
         self.begin_referable(DATE)?;
         self.out.push(1);
         self.out.extend_from_slice(&milliseconds.to_be_bytes());
-        Ok(())
-    }
-
-    /// Writes integers of 32 bits with a sign; `fixed` says that the receiver's vector does not grow.
-    ///
-    /// # Errors
-    ///
-    /// Not the place for a value; more than 2²⁸ − 1 of them.
-    pub fn write_vector_int(&mut self, fixed: bool, values: &[i32]) -> Result<(), EncodeError> {
-        self.write_vector(VECTOR_INT, fixed, values, |value| value.to_be_bytes())
-    }
-
-    /// Writes integers of 32 bits without a sign; `fixed` says that the receiver's vector does not grow.
-    ///
-    /// # Errors
-    ///
-    /// Not the place for a value; more than 2²⁸ − 1 of them.
-    pub fn write_vector_uint(&mut self, fixed: bool, values: &[u32]) -> Result<(), EncodeError> {
-        self.write_vector(VECTOR_UINT, fixed, values, |value| value.to_be_bytes())
-    }
-
-    /// Writes doubles; `fixed` says that the receiver's vector does not grow.
-    ///
-    /// # Errors
-    ///
-    /// Not the place for a value; more than 2²⁸ − 1 of them.
-    pub fn write_vector_double(&mut self, fixed: bool, values: &[f64]) -> Result<(), EncodeError> {
-        self.write_vector(VECTOR_DOUBLE, fixed, values, |value| value.to_be_bytes())
-    }
-
-    fn write_vector<T: Copy, const N: usize>(
-        &mut self,
-        marker: u8,
-        fixed: bool,
-        values: &[T],
-        bytes: impl Fn(T) -> [u8; N],
-    ) -> Result<(), EncodeError> {
-        let length = length_of("values", values.len())?;
-        self.begin_referable(marker)?;
-        self.write_length(length);
-        self.out.push(u8::from(fixed));
-        self.out.reserve(N * values.len());
-        for &value in values {
-            self.out.extend_from_slice(&bytes(value));
-        }
         Ok(())
     }
 
@@ -497,6 +472,11 @@ impl<'out> Encoder<'out> {
         self.tables.traits = self.tables.traits.saturating_add(1);
     }
 
+    /// Containers that are open.
+    pub(super) fn open_containers(&self) -> usize {
+        self.around.len()
+    }
+
     /// Begins an object without a class and without sealed members: [names](Self::property) each with a value, then
     /// [`end`](Self::end).
     ///
@@ -594,6 +574,7 @@ impl<'out> Encoder<'out> {
                 }
                 0
             }
+            Frame::External => 0,
             Frame::Top => return Err(EncodeError::NothingOpen),
         };
         if left > 0 {

@@ -8,6 +8,9 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use super::integer::{self, MAX_LENGTH};
 use super::traits::{Traits, TraitsId};
 
+/// The greatest place in the table of traits.
+pub(super) const MAX_TRAITS: u32 = (1 << 27) - 1;
+
 /// The empty text: it has no place in the table, and ends lists of names.
 pub(super) const EMPTY: u8 = 0x01;
 
@@ -21,6 +24,8 @@ pub(crate) struct Tables {
     pub(super) last: Option<TraitsId>,
     /// Those of objects with properties alone.
     pub(super) anonymous: Option<TraitsId>,
+    /// The places of externalizable classes that were written.
+    external: HashMap<Box<str>, u32>,
     /// How many traits were written.
     pub(super) traits: u32,
     /// The marker of each value that can be referred to.
@@ -54,11 +59,26 @@ impl Tables {
         }
     }
 
+    /// Writes the traits of an externalizable class whose name was checked, or refers to them.
+    pub(super) fn write_externalizable(&mut self, class: &str, out: &mut Vec<u8>) {
+        if let Some(place) = self.external.get(class) {
+            integer::write(out, place << 2 | 0b01);
+            return;
+        }
+        integer::write(out, 0b0111);
+        self.write_text(class, out);
+        if self.traits <= MAX_TRAITS {
+            self.external.insert(class.into(), self.traits);
+        }
+        self.traits = self.traits.saturating_add(1);
+    }
+
     /// Forgets what was written; traits stay defined.
     pub(crate) fn clear(&mut self) {
         if !self.values.is_empty() || self.traits > 0 {
             self.values.clear();
             self.traits = 0;
+            self.external.clear();
             for defined in &mut self.defined {
                 defined.place = None;
             }

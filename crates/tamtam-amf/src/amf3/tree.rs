@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use super::decoder::{Decoder, Event};
+use super::decoder::Decoder;
 use super::encoder::Encoder;
+use super::event::Event;
+use super::external::Externalizable;
 use super::traits::Traits;
 use super::value::{Array, Dictionary, Object, Properties, Value, Vector};
 use crate::input::Input;
@@ -41,8 +43,8 @@ pub fn encode(value: &Value) -> Result<Vec<u8>, EncodeError> {
 ///
 /// # Errors
 ///
-/// What is not AMF3, externalizable objects, what exceeds the limits, bytes after the value, a value that contains
-/// itself.
+/// What is not AMF3, objects of unknown externalizable classes, what exceeds the limits, bytes after the value, a value that
+/// contains itself.
 ///
 /// # Examples
 ///
@@ -90,6 +92,7 @@ impl Encoder<'_> {
                 self.end()
             }
             Value::Object(object) => self.write_object(object),
+            Value::Externalizable(object) => self.write_externalizable(object),
             Value::VectorObject { class, vector } => {
                 self.begin_vector(class, vector.fixed, vector.values.len())?;
                 self.write_values(&vector.values)?;
@@ -146,6 +149,7 @@ impl Encoder<'_> {
 enum Building {
     Array(Array),
     Object(Object),
+    Externalizable(Externalizable),
     Vector {
         class: Arc<str>,
         vector: Vector<Value>,
@@ -161,6 +165,7 @@ impl Building {
         match self {
             Building::Array(array) => Value::Array(Box::new(array)),
             Building::Object(object) => Value::Object(Box::new(object)),
+            Building::Externalizable(object) => Value::Externalizable(Box::new(object)),
             Building::Vector { class, vector } => Value::VectorObject {
                 class,
                 vector: Box::new(vector),
@@ -174,6 +179,12 @@ impl Building {
         let (properties, values) = match self {
             Building::Array(array) => (Some(&mut array.associative), &mut array.dense),
             Building::Object(object) => (Some(&mut object.dynamic), &mut object.sealed),
+            Building::Externalizable(object) => {
+                if let Some((_, last)) = object.members.last_mut() {
+                    *last = value;
+                }
+                return;
+            }
             Building::Vector { vector, .. } => (None, &mut vector.values),
             Building::Dictionary { dictionary, key } => {
                 match key.take() {
@@ -193,6 +204,7 @@ impl Building {
         match self {
             Building::Array(array) => Some(&mut array.associative),
             Building::Object(object) => Some(&mut object.dynamic),
+            Building::Externalizable(object) => Some(&mut object.members),
             Building::Vector { .. } | Building::Dictionary { .. } => None,
         }
     }
@@ -217,13 +229,15 @@ impl Decoder<'_> {
     ///
     /// # Errors
     ///
-    /// What is not AMF3, externalizable objects, what exceeds the limits, a value that contains itself, a reference
-    /// to what began before this value.
+    /// What is not AMF3, objects of unknown externalizable classes, what exceeds the limits, a value that contains itself, a
+    /// reference to what began before this value.
     pub fn value(&mut self) -> Result<Value, DecodeError> {
         let first = if self.is_at_top() { 0 } else { self.begun };
-        let mut references = References::from(first);
-        let mut value = self.tree(&mut references)?;
-        if !references.is_empty() {
+        self.references = Some(Box::new(References::from(first)));
+        let tree = self.tree();
+        let references = self.references.take();
+        let mut value = tree?;
+        if let Some(mut references) = references.filter(|references| !references.is_empty()) {
             resolve(&mut value, &mut references, &mut self.input, 0)?;
         }
         Ok(value)
@@ -234,13 +248,13 @@ impl Decoder<'_> {
     ///
     /// # Errors
     ///
-    /// What is not AMF3, externalizable objects, what exceeds the limits.
+    /// What is not AMF3, objects of unknown externalizable classes, what exceeds the limits.
     pub fn value_with_references(&mut self) -> Result<Value, DecodeError> {
-        self.tree(&mut References::from(0))
+        self.tree()
     }
 
-    /// The next value, and the references in it.
-    pub(crate) fn tree(&mut self, references: &mut References) -> Result<Value, DecodeError> {
+    /// The next value; its references are noted if they are to be replaced.
+    pub(crate) fn tree(&mut self) -> Result<Value, DecodeError> {
         let mut open: Vec<Building> = Vec::new();
         // Whether the next value has a name, for each that is open.
         let mut named: Vec<bool> = Vec::new();
@@ -270,7 +284,9 @@ impl Decoder<'_> {
                     Value::VectorDouble(vector(fixed, bytes, f64::from_be_bytes))
                 }
                 Event::Reference(index) => {
-                    references.note(self.started, index as usize)?;
+                    if let Some(references) = &mut self.references {
+                        references.note(self.started, index as usize)?;
+                    }
                     Value::Reference(index)
                 }
                 Event::End => {
@@ -280,8 +296,12 @@ impl Decoder<'_> {
                         None => return Input::error_at(position, Cause::NotAValue),
                     }
                 }
-                Event::Property(_) => {
-                    let name = self.last_text();
+                Event::Externalizable => match self.take_externalizable() {
+                    Some(object) => Value::from(object),
+                    None => return Input::error_at(position, Cause::NotAValue),
+                },
+                Event::Property(name) => {
+                    let name = self.last_name(name);
                     let (Some(properties), Some(named)) = (
                         open.last_mut().and_then(Building::properties),
                         named.last_mut(),
@@ -318,6 +338,10 @@ impl Decoder<'_> {
                     traits,
                 })
             }
+            Event::BeginExternalizable { class } => Building::Externalizable(Externalizable {
+                class: class.into(),
+                members: Vec::new(),
+            }),
             Event::BeginVector { fixed, length, .. } => Building::Vector {
                 class: self.last_text(),
                 vector: Vector {

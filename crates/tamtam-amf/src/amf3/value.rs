@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::external::Externalizable;
+use super::integer::{MAX_INTEGER, MIN_INTEGER};
 use super::traits::Traits;
 use crate::DecodeError;
 use crate::references::{Tree, Walk};
@@ -46,6 +48,8 @@ pub enum Value {
     Array(Box<Array>),
     /// An object.
     Object(Box<Object>),
+    /// An object of an externalizable class.
+    Externalizable(Box<Externalizable>),
     /// XML of the newer kind, as text.
     Xml(Arc<str>),
     /// Bytes.
@@ -174,7 +178,7 @@ impl Object {
 }
 
 impl Value {
-    /// The property of this name: of an object, or an array with names.
+    /// The property of this name: of an object, externalizable or not, or an array with names.
     ///
     /// # Examples
     ///
@@ -193,6 +197,7 @@ impl Value {
     pub fn get(&self, name: &str) -> Option<&Value> {
         match self {
             Value::Object(object) => object.get(name),
+            Value::Externalizable(object) => object.get(name),
             Value::Array(array) => array
                 .associative
                 .iter()
@@ -206,6 +211,23 @@ impl Value {
 impl From<f64> for Value {
     fn from(number: f64) -> Self {
         Value::Double(number)
+    }
+}
+
+/// As an integer, or as a double if it has more than 29 bits.
+impl From<i32> for Value {
+    fn from(number: i32) -> Self {
+        if (MIN_INTEGER..=MAX_INTEGER).contains(&number) {
+            Value::Integer(number)
+        } else {
+            Value::Double(f64::from(number))
+        }
+    }
+}
+
+impl From<Externalizable> for Value {
+    fn from(object: Externalizable) -> Self {
+        Value::Externalizable(Box::new(object))
     }
 }
 
@@ -273,7 +295,11 @@ impl Tree for Value {
     fn is_container(&self) -> bool {
         matches!(
             self,
-            Value::Array(_) | Value::Object(_) | Value::VectorObject { .. } | Value::Dictionary(_)
+            Value::Array(_)
+                | Value::Object(_)
+                | Value::Externalizable(_)
+                | Value::VectorObject { .. }
+                | Value::Dictionary(_)
         )
     }
 
@@ -299,6 +325,10 @@ impl Tree for Value {
                 add_values(&mut weight, &object.sealed);
                 add_properties(&mut weight, &object.dynamic);
             }
+            Value::Externalizable(object) => {
+                weight.bytes = object.class.len();
+                add_properties(&mut weight, &object.members);
+            }
             Value::Dictionary(dictionary) => {
                 for (key, value) in &dictionary.entries {
                     weight.add(key.weight());
@@ -322,6 +352,12 @@ impl Tree for Value {
                 (None, &mut array.dense)
             }
             Value::Object(object) => (Some(&mut object.dynamic), &mut object.sealed),
+            Value::Externalizable(object) => {
+                for (_, value) in &mut object.members {
+                    walk.walk(value)?;
+                }
+                return Ok(());
+            }
             Value::VectorObject { vector, .. } => (None, &mut vector.values),
             Value::Dictionary(dictionary) => {
                 for (key, value) in &mut dictionary.entries {

@@ -3,7 +3,7 @@
 use super::{PacketDecodeError, PacketLimits, Part, UNKNOWN_LENGTH, Version};
 use crate::amf0::{self, Event, Value};
 use crate::input::Input;
-use crate::{Cause, DecodeError};
+use crate::{Cause, DecodeError, amf3};
 
 /// A header, before its value. The name is borrowed from the packet.
 ///
@@ -153,6 +153,13 @@ impl<'a> Decoder<'a> {
             return Input::error_at(start, Cause::TooManyParts { what, count, limit });
         }
         Ok(announced)
+    }
+
+    /// This decoder with other externalizable classes in AMF3 than those of [Flex](amf3::Classes::flex).
+    #[must_use]
+    pub fn with_classes(mut self, classes: &amf3::Classes) -> Self {
+        self.values = self.values.with_classes(classes);
+        self
     }
 
     /// Which format the client's objects are of.

@@ -1,8 +1,8 @@
 //! Writes a packet part by part.
 
 use super::{PacketEncodeError, Part, UNKNOWN_LENGTH, Version};
-use crate::EncodeError;
 use crate::amf0::{self, Value, name_length};
+use crate::{EncodeError, amf3};
 
 /// Bytes of the number of headers, and of that of messages.
 const COUNT_BYTES: usize = 2;
@@ -41,6 +41,7 @@ pub struct Encoder<'out> {
     /// Where the number of messages is: at the end until the first of them is written.
     messages_at: usize,
     messages: u16,
+    classes: amf3::Classes,
 }
 
 impl<'out> Encoder<'out> {
@@ -55,7 +56,15 @@ impl<'out> Encoder<'out> {
             headers: 0,
             messages_at: headers_at + COUNT_BYTES,
             messages: 0,
+            classes: amf3::Classes::default(),
         }
+    }
+
+    /// This encoder with other externalizable classes in AMF3 than those of [Flex](amf3::Classes::flex).
+    #[must_use]
+    pub fn with_classes(mut self, classes: &amf3::Classes) -> Self {
+        self.classes = classes.clone();
+        self
     }
 
     /// Writes a header from a tree.
@@ -239,7 +248,7 @@ impl<'out> Encoder<'out> {
         &mut self,
         write: impl FnOnce(&mut amf0::Encoder<'_>) -> Result<(), EncodeError>,
     ) -> Result<(), EncodeError> {
-        let mut encoder = amf0::Encoder::new(self.out);
+        let mut encoder = amf0::Encoder::new(self.out).with_classes(&self.classes);
         write(&mut encoder)?;
         encoder.finish_one()
     }

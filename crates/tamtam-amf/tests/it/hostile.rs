@@ -373,10 +373,10 @@ fn what_no_type_has_is_refused_by_its_place() {
         (b"", 0, Cause::Truncated { needed: 1, left: 0 }),
         (b"\x04\x80\x80", 3, Cause::Truncated { needed: 1, left: 0 }),
         (
-            b"\x0a\x07\x43flex.messaging.io.ArrayCollection\x09\x01\x01",
+            b"\x0a\x07\x09Mine\x09\x01\x01",
             0,
             Cause::Externalizable {
-                class: "flex.messaging.io.ArrayCollection".into(),
+                class: "Mine".into(),
             },
         ),
     ] {

@@ -2,6 +2,7 @@
 
 mod arbitrary;
 mod encoders;
+mod externalizable;
 mod golden;
 mod hostile;
 mod packet;

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tamtam_amf::amf3::{Array, Dictionary, MAX_INTEGER, MIN_INTEGER, Object, Traits, Vector};
+use tamtam_amf::amf3::{
+    Array, Dictionary, Externalizable, MAX_INTEGER, MIN_INTEGER, Object, Traits, Vector,
+};
 use tamtam_amf::{amf0, amf3};
 
 fn text() -> impl Strategy<Value = Arc<str>> {
@@ -111,6 +113,7 @@ pub(crate) fn amf3_value() -> impl Strategy<Value = amf3::Value> {
                         dynamic: if dynamic { properties } else { Vec::new() },
                     })
                 }),
+            externalizable(inner.clone()),
             (text(), vector(inner.clone()))
                 .prop_map(|(class, vector)| Value::VectorObject { class, vector }),
             (any::<bool>(), vec((inner.clone(), inner.clone()), 0..4)).prop_map(
@@ -119,6 +122,50 @@ pub(crate) fn amf3_value() -> impl Strategy<Value = amf3::Value> {
                 }
             ),
         ]
+    })
+}
+
+/// An object of a class of Flex, its members in the order in which they are written.
+fn externalizable(
+    value: impl Strategy<Value = amf3::Value> + Clone,
+) -> impl Strategy<Value = amf3::Value> {
+    let one = proptest::sample::select(vec![
+        ("flex.messaging.io.ArrayCollection", &["source"][..]),
+        ("flex.messaging.io.ArrayList", &["source"]),
+        ("flex.messaging.io.ObjectProxy", &["object"]),
+    ])
+    .prop_map(|(class, members)| (class, members.to_vec()));
+    let message = |class, last: Option<&'static str>| {
+        let mut members = vec![
+            "body",
+            "clientId",
+            "destination",
+            "headers",
+            "messageId",
+            "timestamp",
+            "timeToLive",
+            "clientIdBytes",
+            "messageIdBytes",
+            "correlationId",
+            "correlationIdBytes",
+        ];
+        members.extend(last);
+        proptest::sample::subsequence(members, 0..11).prop_map(move |members| (class, members))
+    };
+    prop_oneof![
+        one,
+        message("DSK", None),
+        message("DSA", None),
+        message("DSC", Some("operation"))
+    ]
+    .prop_flat_map(move |(class, members)| {
+        vec(value.clone(), members.len()).prop_map(move |values| {
+            let names = members.iter().map(|name| Arc::from(*name));
+            amf3::Value::from(Externalizable {
+                class: class.into(),
+                members: names.zip(values).collect(),
+            })
+        })
     })
 }
 
