@@ -3,9 +3,13 @@
 
 #![no_main]
 
+use std::collections::BTreeMap;
+
 use libfuzzer_sys::fuzz_target;
+use serde::de::IgnoredAny;
 use tamtam_amf::Limits;
 use tamtam_amf::amf3::{Classes, Decoder, Encoder, decode, encode};
+use tamtam_amf::typed::from_amf3;
 
 /// Small enough for references to reach them.
 const LIMITS: Limits = Limits {
@@ -15,7 +19,9 @@ const LIMITS: Limits = Limits {
 };
 
 fuzz_target!(|bytes: &[u8]| {
+    let _ = from_amf3::<BTreeMap<String, (f64, Vec<u8>)>>(bytes, LIMITS);
     if let Ok(value) = decode(bytes, LIMITS) {
+        from_amf3::<IgnoredAny>(bytes, LIMITS).expect("what is a tree has items");
         let written = encode(&value).expect("what was decoded can be written");
         let again = decode(&written, Limits::default()).expect("what was written can be read");
         assert_eq!(encode(&again).expect("as before"), written);

@@ -171,6 +171,7 @@ const DOUBLED: [(&str, &[&str]); 8] = [
             "Frame",
             "Properties",
             "References",
+            "Result",
             "Value",
         ],
     ),

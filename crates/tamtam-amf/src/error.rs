@@ -125,6 +125,12 @@ pub enum Cause {
         /// The place in the table of objects, from 0.
         index: usize,
     },
+    /// A value is there more than once, and that was not to be.
+    #[error("value {index} is referred to, and shared values are refused")]
+    Shared {
+        /// The place in the table of objects, from 0.
+        index: usize,
+    },
     /// A reference leads out of the part that is decoded.
     #[error("a reference to value {index}, which began before the part that is decoded here")]
     Outside {

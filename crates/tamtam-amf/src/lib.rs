@@ -5,22 +5,27 @@
 //
 // | floor | modules | what |
 // |---|---|---|
+// | 5 | typed | Rust types, by serde |
 // | 4 | packet, recordset | the envelope of remoting, and the table that Flash Remoting sends |
 // | 3 | amf0 | the first format, in which the second one may lie |
 // | 2 | amf3, references (one circle) | the second format, and the references of both |
 // | 1 | input | bytes that are read within limits |
-// | 0 | error, limits, weight | what went wrong, what is allowed, what a copy costs |
+// | 0 | error, limits, sharing, weight | what went wrong, what is allowed, what becomes of references, what a copy costs |
 
 mod error;
 mod input;
 mod limits;
 mod references;
+mod sharing;
 mod weight;
 
 pub mod amf0;
 pub mod amf3;
 pub mod packet;
 pub mod recordset;
+#[cfg(feature = "serde")]
+pub mod typed;
 
 pub use error::{Cause, DecodeError, EncodeError};
 pub use limits::{Limits, MAX_DEPTH};
+pub use sharing::Sharing;

@@ -26,7 +26,7 @@ pub(crate) trait Tree: Clone {
 }
 
 /// The references of one kind that a decoder met.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct References<T> {
     /// Where they were, in order, and what they refer to.
     met: VecDeque<(usize, usize)>,

@@ -6,7 +6,7 @@ use super::marker::{
     XML_DOCUMENT,
 };
 use crate::input::Input;
-use crate::{Cause, DecodeError, Limits, amf3};
+use crate::{Cause, DecodeError, Limits, Sharing, amf3};
 
 /// An item of AMF0. Texts are borrowed from the input.
 ///
@@ -84,6 +84,13 @@ enum Frame {
     },
 }
 
+/// What is next.
+enum Start<'a> {
+    Value,
+    Event(Event<'a>),
+    Nothing,
+}
+
 /// Reads values item by item, without a tree, and trusts nothing.
 ///
 /// Each value that stands alone has a table of references of its own. After an error a decoder is of no more use.
@@ -101,7 +108,7 @@ enum Frame {
 /// assert_eq!(decoder.next_event()?, None);
 /// # Ok::<(), tamtam_amf::DecodeError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     pub(crate) input: Input<'a>,
     frame: Frame,
@@ -113,6 +120,9 @@ pub struct Decoder<'a> {
     classes: amf3::Classes,
     /// References in that AMF3.
     pub(super) amf3_references: Option<Box<amf3::References>>,
+    pub(super) sharing: Sharing,
+    /// Whether the tree that is read is to have no references.
+    pub(super) refuses: bool,
 }
 
 impl<'a> Decoder<'a> {
@@ -127,7 +137,15 @@ impl<'a> Decoder<'a> {
             amf3: None,
             classes: amf3::Classes::default(),
             amf3_references: None,
+            sharing: Sharing::Copy,
+            refuses: false,
         }
+    }
+
+    /// This decoder with another choice of what becomes of shared values in trees.
+    #[must_use]
+    pub fn with_sharing(self, sharing: Sharing) -> Self {
+        Self { sharing, ..self }
     }
 
     /// This decoder with other externalizable classes in its AMF3 than those of [Flex](amf3::Classes::flex).
@@ -162,8 +180,18 @@ impl<'a> Decoder<'a> {
     /// What is not AMF0, and what exceeds the limits.
     #[inline]
     pub fn next_event(&mut self) -> Result<Option<Event<'a>>, DecodeError> {
+        match self.next_start()? {
+            Start::Value => self.value_event().map(Some),
+            Start::Event(event) => Ok(Some(event)),
+            Start::Nothing => Ok(None),
+        }
+    }
+
+    /// What is next, up to the marker of a value.
+    #[inline]
+    fn next_start(&mut self) -> Result<Start<'a>, DecodeError> {
         match &mut self.frame {
-            Frame::Strict { left: 0 } => return Ok(Some(self.close())),
+            Frame::Strict { left: 0 } => return Ok(Start::Event(self.close())),
             Frame::Strict { left } => {
                 *left -= 1;
                 self.input.pay();
@@ -174,20 +202,21 @@ impl<'a> Decoder<'a> {
                     let length = self.input.u16()?;
                     if length == 0 && self.input.peek() == Some(OBJECT_END) {
                         self.input.take(1)?;
-                        return Ok(Some(self.close()));
+                        return Ok(Start::Event(self.close()));
                     }
-                    return Ok(Some(Event::Property(self.input.text(usize::from(length))?)));
+                    let name = self.input.text(usize::from(length))?;
+                    return Ok(Start::Event(Event::Property(name)));
                 }
             }
             Frame::Top => {
                 if self.input.left() == 0 {
-                    return Ok(None);
+                    return Ok(Start::Nothing);
                 }
                 self.begun = 0;
                 self.amf3 = None;
             }
         }
-        self.value_event().map(Some)
+        Ok(Start::Value)
     }
 
     /// Whether the next item is a value, or the beginning of one.
@@ -296,15 +325,79 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    fn avmplus(&mut self) -> Result<Box<amf3::Value>, DecodeError> {
+    /// The decoder of the AMF3 within, at this place.
+    fn begin_within(&mut self) -> &mut amf3::Decoder<'a> {
         let decoder = self
             .amf3
             .get_or_insert_with(|| Box::new(amf3::Decoder::within(self.input, &self.classes)));
         decoder.input = self.input;
-        decoder.references = self.amf3_references.take();
+        decoder
+    }
+
+    fn avmplus(&mut self) -> Result<Box<amf3::Value>, DecodeError> {
+        let refuses = self.refuses;
+        let references = self.amf3_references.take();
+        let decoder = self.begin_within();
+        decoder.refuses = refuses;
+        decoder.references = references;
         let value = decoder.tree();
-        self.amf3_references = decoder.references.take();
+        let references = decoder.references.take();
         self.input = decoder.input;
+        self.amf3_references = references;
         Ok(Box::new(value?))
+    }
+}
+
+/// What is next, where the items of AMF3 are read one by one as well.
+#[cfg(feature = "serde")]
+pub(crate) enum Streamed<'a> {
+    Event(Event<'a>),
+    /// A value of AMF3, whose items [`Decoder::within`] reads until [`Decoder::within_ended`].
+    Within,
+    Nothing,
+}
+
+#[cfg(feature = "serde")]
+impl<'a> Decoder<'a> {
+    pub(crate) fn next_streamed(&mut self) -> Result<Streamed<'a>, DecodeError> {
+        match self.next_start()? {
+            Start::Event(event) => return Ok(Streamed::Event(event)),
+            Start::Nothing => return Ok(Streamed::Nothing),
+            Start::Value => {}
+        }
+        if self.input.peek() != Some(AVMPLUS) {
+            return self.value_event().map(Streamed::Event);
+        }
+        self.input.count_value()?;
+        self.input.byte()?;
+        self.begin_within();
+        Ok(Streamed::Within)
+    }
+
+    pub(crate) fn within(&mut self) -> Option<&mut amf3::Decoder<'a>> {
+        self.amf3.as_deref_mut()
+    }
+
+    pub(crate) fn within_position(&self) -> usize {
+        let within = self.amf3.as_ref();
+        within.map_or_else(|| self.position(), |within| within.position())
+    }
+
+    /// Whether the value of AMF3 has ended; then what follows is read here.
+    pub(crate) fn within_ended(&mut self) -> bool {
+        match &self.amf3 {
+            Some(within) if within.is_at_top() => {
+                self.input = within.input;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Forgets the tables of the value before, if the next one stands alone.
+    pub(crate) fn forget(&mut self) {
+        if self.is_at_top() {
+            self.amf3 = None;
+        }
     }
 }

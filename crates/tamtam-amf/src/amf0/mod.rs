@@ -16,4 +16,6 @@ pub use encoder::{Encoder, Name};
 pub use tree::{decode, encode};
 pub use value::{Properties, TypedObject, Value};
 
+#[cfg(feature = "serde")]
+pub(crate) use decoder::Streamed;
 pub(crate) use encoder::{length_of, name_length};

@@ -8,7 +8,7 @@ use super::value::{Properties, TypedObject, Value};
 use crate::input::Input;
 use crate::references::{Account, References, Walk};
 use crate::weight::Weight;
-use crate::{Cause, DecodeError, EncodeError, Limits, amf3};
+use crate::{Cause, DecodeError, EncodeError, Limits, Sharing, amf3};
 
 /// The bytes of one value.
 ///
@@ -163,14 +163,28 @@ impl Names {
 }
 
 impl Decoder<'_> {
-    /// The next value as a tree, with copies in the places of references. Copies count towards the limits, and
-    /// what is copied once more.
+    /// The next value as a tree, with copies in the places of references, unless
+    /// [something else](Self::with_sharing) was chosen. Copies count towards the limits, and what is copied once more.
     ///
     /// # Errors
     ///
     /// What is not AMF0, what exceeds the limits, a value that contains itself, a reference to what began before this
-    /// value.
+    /// value; a reference, if these are refused.
     pub fn value(&mut self) -> Result<Value, DecodeError> {
+        match self.sharing {
+            Sharing::Copy => self.copied(),
+            Sharing::Keep => self.value_with_references(),
+            Sharing::Refuse => {
+                self.refuses = true;
+                let value = self.tree(None);
+                self.refuses = false;
+                value
+            }
+        }
+    }
+
+    /// The next value as a tree, with copies in the places of references.
+    pub(crate) fn copied(&mut self) -> Result<Value, DecodeError> {
         // Alone it has tables of its own; within a container it may refer to what began before, which is not known.
         let (first, first_in_amf3) = if self.is_at_top() {
             (0, 0)
@@ -233,6 +247,10 @@ impl Decoder<'_> {
                 Event::Undefined => Value::Undefined,
                 Event::Unsupported => Value::Unsupported,
                 Event::Reference(index) => {
+                    if self.refuses {
+                        let index = usize::from(index);
+                        return Input::error_at(position, Cause::Shared { index });
+                    }
                     if let Some(references) = &mut references {
                         references.note(position, usize::from(index))?;
                     }

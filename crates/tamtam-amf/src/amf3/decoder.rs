@@ -12,7 +12,7 @@ use super::marker::{
 use super::traits::Traits;
 use super::tree::References;
 use crate::input::Input;
-use crate::{Cause, DecodeError, Limits};
+use crate::{Cause, DecodeError, Limits, Sharing};
 
 /// What is open, and what it expects.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +40,18 @@ enum Frame {
 /// What an object's traits say.
 #[derive(Clone, Debug)]
 enum Described<'a> {
-    Plain(Arc<Traits>),
-    Externalizable { class: &'a str, form: Form },
+    Plain {
+        traits: Arc<Traits>,
+        /// As it was read.
+        #[cfg(feature = "serde")]
+        class: &'a str,
+        #[cfg(feature = "serde")]
+        members: Vec<&'a str>,
+    },
+    Externalizable {
+        class: &'a str,
+        form: Form,
+    },
 }
 
 /// A text in the table.
@@ -69,7 +79,7 @@ struct Known<'a> {
 /// assert_eq!(decoder.next_event()?, None);
 /// # Ok::<(), tamtam_amf::DecodeError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     pub(crate) input: Input<'a>,
     frame: Frame,
@@ -89,6 +99,9 @@ pub struct Decoder<'a> {
     pub(super) own_depth: usize,
     /// The references of the tree that is read, if they are to be replaced.
     pub(crate) references: Option<Box<References>>,
+    pub(super) sharing: Sharing,
+    /// Whether the tree that is read is to have no references.
+    pub(crate) refuses: bool,
     /// Where the value was that was read last; the end of a list of names may have come before it.
     pub(super) started: usize,
     /// Within a value of AMF0, whose values of AMF3 share their tables.
@@ -120,6 +133,8 @@ impl<'a> Decoder<'a> {
             taken: None,
             own_depth: 0,
             references: None,
+            sharing: Sharing::Copy,
+            refuses: false,
             started: 0,
             is_within: true,
         }
@@ -132,6 +147,12 @@ impl<'a> Decoder<'a> {
         self
     }
 
+    /// This decoder with another choice of what becomes of shared values in trees.
+    #[must_use]
+    pub fn with_sharing(self, sharing: Sharing) -> Self {
+        Self { sharing, ..self }
+    }
+
     /// The offset of the next item, in bytes.
     #[must_use]
     pub fn position(&self) -> usize {
@@ -142,7 +163,7 @@ impl<'a> Decoder<'a> {
     #[must_use]
     pub fn traits(&self, number: usize) -> Option<&Arc<Traits>> {
         match self.traits.get(number)? {
-            Described::Plain(traits) => Some(traits),
+            Described::Plain { traits, .. } => Some(traits),
             Described::Externalizable { .. } => None,
         }
     }
@@ -235,7 +256,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Whether what is next stands alone.
-    pub(super) fn is_at_top(&self) -> bool {
+    pub(crate) fn is_at_top(&self) -> bool {
         matches!(self.frame, Frame::Top)
     }
 
@@ -431,7 +452,7 @@ impl<'a> Decoder<'a> {
             self.read_traits(head, start)?
         };
         let traits = match &self.traits[number] {
-            Described::Plain(traits) => traits,
+            Described::Plain { traits, .. } => traits,
             Described::Externalizable { class, form } => {
                 let (class, form) = (*class, form.clone());
                 return self.externalizable(class, form, start);
@@ -460,24 +481,35 @@ impl<'a> Decoder<'a> {
             self.traits.push(Described::Externalizable { class, form });
             return Ok(self.traits.len() - 1);
         }
-        let class = self.last_text();
+        let shared = self.last_text();
         let count = (head >> 4) as usize;
         // Each name takes a byte at least, and so does each value afterwards.
         self.input.announce(2 * count, start)?;
         let mut members = Vec::with_capacity(count);
+        #[cfg(feature = "serde")]
+        let mut names = Vec::with_capacity(count);
         for _ in 0..count {
-            self.text()?;
+            let _name = self.text()?;
+            #[cfg(feature = "serde")]
+            names.push(_name);
             members.push(self.last_text());
             self.input.pay();
         }
         for _ in 0..count {
             self.input.pay();
         }
-        self.traits.push(Described::Plain(Arc::new(Traits {
-            class,
+        let traits = Traits {
+            class: shared,
             dynamic: head & 0b1000 != 0,
             members,
-        })));
+        };
+        self.traits.push(Described::Plain {
+            traits: Arc::new(traits),
+            #[cfg(feature = "serde")]
+            class,
+            #[cfg(feature = "serde")]
+            members: names,
+        });
         Ok(self.traits.len() - 1)
     }
 
@@ -507,4 +539,32 @@ impl<'a> Decoder<'a> {
 enum Head {
     Length(u32),
     Reference(u32),
+}
+
+#[cfg(feature = "serde")]
+impl<'a> Decoder<'a> {
+    /// The name of a sealed member.
+    pub(crate) fn member(&self, traits: usize, place: usize) -> Option<&'a str> {
+        match self.traits.get(traits)? {
+            Described::Plain { members, .. } => members.get(place).copied(),
+            Described::Externalizable { .. } => None,
+        }
+    }
+
+    /// How many members are sealed, and the class.
+    pub(crate) fn described(&self, traits: usize) -> (usize, &'a str) {
+        match self.traits.get(traits) {
+            Some(Described::Plain { members, class, .. }) => (members.len(), class),
+            Some(Described::Externalizable { class, .. }) => (0, class),
+            None => (0, ""),
+        }
+    }
+
+    /// Forgets the tables of the value before, if the next one stands alone.
+    pub(crate) fn forget(&mut self) {
+        if self.is_at_top() && !self.is_within {
+            self.strings.clear();
+            self.traits.clear();
+        }
+    }
 }

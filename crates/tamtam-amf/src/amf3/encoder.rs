@@ -8,12 +8,9 @@ use super::marker::{
     ARRAY, BYTE_ARRAY, DATE, DICTIONARY, DOUBLE, FALSE, INTEGER, NULL, OBJECT, STRING, TRUE,
     UNDEFINED, VECTOR_OBJECT, XML, XML_DOCUMENT,
 };
-use super::tables::{Defined, EMPTY, MAX_TRAITS, Tables};
+use super::tables::{EMPTY, MAX_TRAITS, Tables};
 use super::traits::{Traits, TraitsId};
 use crate::{EncodeError, MAX_DEPTH};
-
-/// The most members that traits can name: 29 bits but the four that tell their kind.
-const MAX_MEMBERS: usize = (1 << 25) - 1;
 
 /// What is open, and what it expects.
 #[derive(Clone, Copy, Debug)]
@@ -383,50 +380,6 @@ impl<'out> Encoder<'out> {
         )?;
         self.write_length(dense);
         Ok(())
-    }
-
-    /// Makes the traits of a class known to this encoder. They are written with the first object that has them.
-    ///
-    /// # Errors
-    ///
-    /// More than 2²⁵ − 1 members; a name of 256 MiB or more.
-    pub fn define_traits(
-        &mut self,
-        traits: impl Into<Arc<Traits>>,
-    ) -> Result<TraitsId, EncodeError> {
-        let traits = traits.into();
-        if let Some(last) = self.tables.last
-            && Arc::ptr_eq(&self.tables.defined[last.0].traits, &traits)
-        {
-            return Ok(last);
-        }
-        let id = match self.tables.ids.get(&traits) {
-            Some(&id) => TraitsId(id),
-            None => self.define_new_traits(traits)?,
-        };
-        self.tables.last = Some(id);
-        Ok(id)
-    }
-
-    fn define_new_traits(&mut self, traits: Arc<Traits>) -> Result<TraitsId, EncodeError> {
-        if traits.members.len() > MAX_MEMBERS {
-            return Err(EncodeError::TooLong {
-                what: "sealed members",
-                count: traits.members.len(),
-                limit: MAX_MEMBERS,
-            });
-        }
-        check_name(&traits.class)?;
-        for member in &traits.members {
-            check_name(member)?;
-        }
-        let id = self.tables.defined.len();
-        self.tables.ids.insert(Arc::clone(&traits), id);
-        self.tables.defined.push(Defined {
-            traits,
-            place: None,
-        });
-        Ok(TraitsId(id))
     }
 
     /// Begins an object: a value for each sealed member, in the order of the traits, then, if these allow it,

@@ -6,6 +6,7 @@
 //! program adds; any other is an error that names the class.
 
 mod decoder;
+mod define;
 mod encoder;
 mod event;
 mod external;
@@ -26,5 +27,7 @@ pub use traits::{Traits, TraitsId};
 pub use tree::{decode, encode};
 pub use value::{Array, Dictionary, Object, Properties, Value, Vector};
 
+#[cfg(feature = "serde")]
+pub(crate) use external::is_collection;
 pub(crate) use tables::Tables;
 pub(crate) use tree::{References, resolve};

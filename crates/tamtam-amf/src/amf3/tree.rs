@@ -11,7 +11,7 @@ use super::value::{Array, Dictionary, Object, Properties, Value, Vector};
 use crate::input::Input;
 use crate::references::{self, Account, Walk};
 use crate::weight::Weight;
-use crate::{Cause, DecodeError, EncodeError, Limits};
+use crate::{Cause, DecodeError, EncodeError, Limits, Sharing};
 
 /// References to values.
 pub(crate) type References = references::References<Value>;
@@ -224,14 +224,28 @@ fn vector<T, const N: usize>(
 }
 
 impl Decoder<'_> {
-    /// The next value as a tree, with copies in the places of references. Copies count towards the limits, and
-    /// what is copied once more.
+    /// The next value as a tree, with copies in the places of references, unless
+    /// [something else](Self::with_sharing) was chosen. Copies count towards the limits, and what is copied once more.
     ///
     /// # Errors
     ///
     /// What is not AMF3, objects of unknown externalizable classes, what exceeds the limits, a value that contains itself, a
-    /// reference to what began before this value.
+    /// reference to what began before this value; a reference, if these are refused.
     pub fn value(&mut self) -> Result<Value, DecodeError> {
+        match self.sharing {
+            Sharing::Copy => self.copied(),
+            Sharing::Keep => self.value_with_references(),
+            Sharing::Refuse => {
+                self.refuses = true;
+                let value = self.tree();
+                self.refuses = false;
+                value
+            }
+        }
+    }
+
+    /// The next value as a tree, with copies in the places of references.
+    pub(crate) fn copied(&mut self) -> Result<Value, DecodeError> {
         let first = if self.is_at_top() { 0 } else { self.begun };
         self.references = Some(Box::new(References::from(first)));
         let tree = self.tree();
@@ -284,6 +298,10 @@ impl Decoder<'_> {
                     Value::VectorDouble(vector(fixed, bytes, f64::from_be_bytes))
                 }
                 Event::Reference(index) => {
+                    if self.refuses {
+                        let index = index as usize;
+                        return Input::error_at(self.started, Cause::Shared { index });
+                    }
                     if let Some(references) = &mut self.references {
                         references.note(self.started, index as usize)?;
                     }

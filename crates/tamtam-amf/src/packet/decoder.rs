@@ -3,7 +3,7 @@
 use super::{PacketDecodeError, PacketLimits, Part, UNKNOWN_LENGTH, Version};
 use crate::amf0::{self, Event, Value};
 use crate::input::Input;
-use crate::{Cause, DecodeError, amf3};
+use crate::{Cause, DecodeError, Sharing, amf3};
 
 /// A header, before its value. The name is borrowed from the packet.
 ///
@@ -162,6 +162,13 @@ impl<'a> Decoder<'a> {
         self
     }
 
+    /// This decoder with another choice of what becomes of shared values in trees.
+    #[must_use]
+    pub fn with_sharing(mut self, sharing: Sharing) -> Self {
+        self.values = self.values.with_sharing(sharing);
+        self
+    }
+
     /// Which format the client's objects are of.
     #[must_use]
     pub fn version(&self) -> Version {
@@ -276,6 +283,23 @@ impl<'a> Decoder<'a> {
     /// What is not AMF0, what exceeds the limits; the value was read already, or begun.
     pub fn value_with_references(&mut self) -> Result<Value, PacketDecodeError> {
         self.whole(amf0::Decoder::value_with_references)
+    }
+
+    /// Has the value of the part that was read last read; whether it was, or else is left for another try.
+    #[cfg(feature = "serde")]
+    pub(crate) fn read_value(
+        &mut self,
+        read: impl FnOnce(&mut amf0::Decoder<'a>) -> Result<bool, DecodeError>,
+    ) -> Result<(), PacketDecodeError> {
+        let ended = match self.pending {
+            Some(Pending { begun: false, .. }) => match read(&mut self.values) {
+                Ok(true) => self.end_value(),
+                Ok(false) => Ok(()),
+                Err(error) => Err(error),
+            },
+            _ => self.values.input.error(Cause::NotAValue),
+        };
+        ended.map_err(|e| self.error(e))
     }
 
     fn whole(

@@ -8,3 +8,7 @@ mod hostile;
 mod packet;
 mod recordset;
 mod round_trip;
+#[cfg(feature = "serde")]
+mod typed;
+#[cfg(feature = "serde")]
+mod typed_any;

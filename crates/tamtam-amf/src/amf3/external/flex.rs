@@ -57,3 +57,9 @@ pub(super) fn members(class: &str) -> Option<Members> {
         _ => return None,
     })
 }
+
+/// Whether objects of a class are nothing but their one value.
+#[cfg(feature = "serde")]
+pub(crate) fn is_collection(class: &str) -> bool {
+    members(class).is_some_and(|members| members.implied)
+}

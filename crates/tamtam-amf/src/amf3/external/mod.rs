@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(feature = "serde")]
+pub(crate) use flex::is_collection;
 pub use reading::ExternalInput;
 pub(crate) use reading::Flags;
 

@@ -1,0 +1,599 @@
+//! Makes Rust values of items.
+
+use serde::de::value::{BytesDeserializer, SeqDeserializer};
+use serde::de::{
+    DeserializeSeed, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
+    VariantAccess, Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+use super::error::DeserializeError;
+use super::items::{Begin, Bytes, Container, Element, Item, Items, Text};
+use super::mapping::Mapping;
+use crate::{Cause, DecodeError};
+
+/// The most values that room is reserved for before they are there.
+const MOST_RESERVED: usize = 4_096;
+
+type Result<T, E = DeserializeError> = std::result::Result<T, E>;
+
+/// Makes Rust values of items.
+pub(super) struct Deserializer<'m, 'd, 'de> {
+    mapping: &'m Mapping,
+    items: Items<'d, 'de>,
+    /// An item that was looked at.
+    next: Option<Item<'de>>,
+    met_reference: bool,
+}
+
+impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
+    pub(super) fn new(mapping: &'m Mapping, items: Items<'d, 'de>) -> Self {
+        Self {
+            mapping,
+            items,
+            next: None,
+            met_reference: false,
+        }
+    }
+
+    /// The one value.
+    pub(super) fn value<T: serde::Deserialize<'de>>(&mut self) -> Result<T> {
+        let value = T::deserialize(&mut *self);
+        value.map_err(|error| error.at(self.items.position()))
+    }
+
+    /// Whether a value was met that was there before.
+    pub(super) fn met_reference(&self) -> bool {
+        self.met_reference
+    }
+
+    #[inline]
+    fn take(&mut self) -> Result<Item<'de>> {
+        match self.next.take() {
+            Some(item) => Ok(item),
+            None => Ok(self.items.next()?),
+        }
+    }
+
+    #[inline]
+    fn peek(&mut self) -> Result<&Item<'de>> {
+        if self.next.is_none() {
+            self.next = Some(self.items.next()?);
+        }
+        match &self.next {
+            Some(item) => Ok(item),
+            None => Err(DeserializeError::custom("there is no value")),
+        }
+    }
+
+    fn shared<T>(&mut self, index: usize) -> Result<T> {
+        self.met_reference = true;
+        Err(DecodeError {
+            position: self.items.position(),
+            cause: Cause::Shared { index },
+        }
+        .into())
+    }
+
+    /// Any value but a container.
+    #[inline]
+    fn visit<V: Visitor<'de>>(&mut self, item: Item<'de>, visitor: V) -> Result<V::Value> {
+        match item {
+            Item::Null => visitor.visit_unit(),
+            Item::Boolean(boolean) => visitor.visit_bool(boolean),
+            Item::Integer(number) => visitor.visit_i32(number),
+            Item::Number(number) => visit_number(number, visitor),
+            Item::Date(milliseconds) => visitor.visit_f64(milliseconds),
+            Item::Text(Text::Borrowed(text)) => visitor.visit_borrowed_str(text),
+            Item::Text(Text::Shared(text)) => visitor.visit_str(&text),
+            Item::Bytes(Bytes::Borrowed(bytes)) => visitor.visit_borrowed_bytes(bytes),
+            Item::Bytes(Bytes::Owned(bytes)) => visitor.visit_byte_buf(bytes),
+            Item::Vector(element, bytes) => visit_vector(element, &bytes, visitor),
+            Item::Shared(index) => self.shared(index),
+            Item::Begin(begin) => self.visit_container(begin, visitor),
+            Item::Name(_) | Item::End => Err(DeserializeError::custom("there is no value")),
+        }
+    }
+
+    fn visit_container<V: Visitor<'de>>(
+        &mut self,
+        begin: Begin<'de>,
+        visitor: V,
+    ) -> Result<V::Value> {
+        match begin.kind {
+            Container::List => self.visit_list(begin, visitor),
+            Container::Array if !matches!(self.peek()?, Item::Name(_)) => {
+                self.visit_list(begin, visitor)
+            }
+            _ => self.visit_named(begin, visitor, None),
+        }
+    }
+
+    fn visit_list<V: Visitor<'de>>(&mut self, begin: Begin<'de>, visitor: V) -> Result<V::Value> {
+        let mut list = List {
+            left: begin.length,
+            named: begin.kind == Container::EcmaArray,
+            place: 0,
+            ended: false,
+            from: self,
+        };
+        let value = visitor.visit_seq(&mut list)?;
+        if !list.ended {
+            list.end()?;
+        }
+        Ok(value)
+    }
+
+    fn visit_named<V: Visitor<'de>>(
+        &mut self,
+        begin: Begin<'de>,
+        visitor: V,
+        fields: Option<&'static [&'static str]>,
+    ) -> Result<V::Value> {
+        let mut members = Entries {
+            kind: begin.kind,
+            fields,
+            dense: 0,
+            ended: false,
+            from: self,
+        };
+        let value = visitor.visit_map(&mut members)?;
+        while !members.ended {
+            members.next_entry::<serde::de::IgnoredAny, serde::de::IgnoredAny>()?;
+        }
+        Ok(value)
+    }
+
+    /// A sequence, if it is one by whatever form.
+    fn sequence<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        match self.take()? {
+            Item::Bytes(bytes) => {
+                let bytes = match &bytes {
+                    Bytes::Borrowed(bytes) => bytes,
+                    Bytes::Owned(bytes) => &bytes[..],
+                };
+                visitor.visit_seq(SeqDeserializer::new(bytes.iter().copied()))
+            }
+            Item::Begin(begin)
+                if matches!(
+                    begin.kind,
+                    Container::List | Container::Array | Container::EcmaArray
+                ) =>
+            {
+                self.visit_list(begin, visitor)
+            }
+            item => self.visit(item, visitor),
+        }
+    }
+
+    /// An object with its class, or what is taken for one.
+    fn object<V: Visitor<'de>>(
+        &mut self,
+        visitor: V,
+        fields: Option<&'static [&'static str]>,
+        class: Option<&str>,
+    ) -> Result<V::Value> {
+        match self.take()? {
+            Item::Begin(begin) => {
+                if let (Some(expected), Some(found)) = (class, &begin.class)
+                    && found.as_str() != expected
+                {
+                    return Err(DeserializeError::custom(format_args!(
+                        "an object of the class {:?}, expected {expected:?}",
+                        found.as_str()
+                    )));
+                }
+                let named = match begin.kind {
+                    Container::List => matches!(self.peek()?, Item::End),
+                    Container::Array => matches!(self.peek()?, Item::Name(_) | Item::End),
+                    Container::Object | Container::EcmaArray | Container::Dictionary => true,
+                };
+                if named {
+                    self.visit_named(begin, visitor, fields)
+                } else {
+                    self.visit_list(begin, visitor)
+                }
+            }
+            item => self.visit(item, visitor),
+        }
+    }
+}
+
+/// A number as the integer that it is, if it is one: what asks for a double takes that as well.
+#[inline]
+fn visit_number<'de, V: Visitor<'de>>(number: f64, visitor: V) -> Result<V::Value> {
+    // Saturated where it does not fit, and then it is not equal.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+    let integer = number as i64;
+    #[allow(clippy::cast_precision_loss)]
+    let back = integer as f64;
+    if back.to_bits() == number.to_bits() && integer != i64::MAX {
+        return visitor.visit_i64(integer);
+    }
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss
+    )]
+    let (unsigned, back) = (number as u64, number as u64 as f64);
+    if back.to_bits() == number.to_bits() && unsigned != u64::MAX && unsigned > 0 {
+        return visitor.visit_u64(unsigned);
+    }
+    visitor.visit_f64(number)
+}
+
+fn visit_vector<'de, V: Visitor<'de>>(
+    element: Element,
+    bytes: &Bytes<'_>,
+    visitor: V,
+) -> Result<V::Value> {
+    let bytes = match bytes {
+        Bytes::Borrowed(bytes) => bytes,
+        Bytes::Owned(bytes) => &bytes[..],
+    };
+    match element {
+        Element::Int => {
+            let values = bytes.as_chunks().0.iter().map(|b| i32::from_be_bytes(*b));
+            visitor.visit_seq(SeqDeserializer::new(values))
+        }
+        Element::Uint => {
+            let values = bytes.as_chunks().0.iter().map(|b| u32::from_be_bytes(*b));
+            visitor.visit_seq(SeqDeserializer::new(values))
+        }
+        Element::Double => {
+            let values = bytes.as_chunks().0.iter().map(|b| f64::from_be_bytes(*b));
+            visitor.visit_seq(SeqDeserializer::new(values))
+        }
+    }
+}
+
+impl<'de> serde::Deserializer<'de> for &mut Deserializer<'_, '_, 'de> {
+    type Error = DeserializeError;
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let item = self.take()?;
+        self.visit(item, visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string unit unit_struct identifier
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.deserialize_any(visitor)
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.deserialize_any(visitor)
+    }
+
+    #[inline]
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        if let Item::Null = self.peek()? {
+            self.next = None;
+            return visitor.visit_none();
+        }
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.sequence(visitor)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value> {
+        self.sequence(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.sequence(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.object(visitor, None, None)
+    }
+
+    #[inline]
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        let mapping = self.mapping;
+        let known = mapping.refuses_unknown().then_some(fields);
+        self.object(visitor, known, mapping.class_of(name))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        let mapping = self.mapping;
+        let begin = match self.take()? {
+            Item::Begin(begin) => begin,
+            Item::Text(text) => {
+                let variant: serde::de::value::StrDeserializer<'_, DeserializeError> =
+                    text.as_str().into_deserializer();
+                return visitor.visit_enum(variant);
+            }
+            item => return self.visit(item, visitor),
+        };
+        let class = begin.class.as_ref().map(Text::as_str);
+        let by_class = class.and_then(|class| {
+            let is = |variant: &&&str| mapping.class_of_variant(name, variant) == Some(class);
+            variants.iter().find(is)
+        });
+        if let Some(variant) = by_class {
+            // The object is the content.
+            self.next = Some(Item::Begin(begin));
+            return visitor.visit_enum(Variant {
+                name: Text::Borrowed(variant),
+                from: self,
+            });
+        }
+        let Item::Name(variant) = self.take()? else {
+            let found = Unexpected::Other("a container without the name of a variant");
+            return Err(DeserializeError::invalid_type(found, &visitor));
+        };
+        let value = visitor.visit_enum(Variant {
+            name: variant,
+            from: &mut *self,
+        })?;
+        match self.take()? {
+            Item::End => Ok(value),
+            _ => Err(DeserializeError::custom(
+                "an object with more members than the one of a variant",
+            )),
+        }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let mut open = 0_usize;
+        loop {
+            match self.take()? {
+                Item::Begin(_) => open += 1,
+                Item::End if open == 0 => {
+                    return Err(DeserializeError::custom("there is no value"));
+                }
+                Item::End => open -= 1,
+                Item::Name(_) => continue,
+                _ => {}
+            }
+            if open == 0 {
+                return visitor.visit_unit();
+            }
+        }
+    }
+}
+
+/// The values of a sequence.
+struct List<'f, 'm, 'd, 'de> {
+    from: &'f mut Deserializer<'m, 'd, 'de>,
+    left: Option<usize>,
+    /// Whether each value has its number for a name.
+    named: bool,
+    place: usize,
+    ended: bool,
+}
+
+impl List<'_, '_, '_, '_> {
+    /// Reads over what is left.
+    fn end(&mut self) -> Result<()> {
+        while self.next_element::<serde::de::IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+}
+
+impl<'de> SeqAccess<'de> for List<'_, '_, '_, 'de> {
+    type Error = DeserializeError;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
+        if self.ended {
+            return Ok(None);
+        }
+        match self.from.take()? {
+            Item::End => {
+                self.ended = true;
+                return Ok(None);
+            }
+            Item::Name(name) => {
+                let place = self.place;
+                if !self.named || name.as_str().parse() != Ok(place) {
+                    return Err(DeserializeError::custom(format_args!(
+                        "an array with the name {:?} at the place {place} of a sequence",
+                        name.as_str()
+                    )));
+                }
+            }
+            item => self.from.next = Some(item),
+        }
+        self.place += 1;
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(1);
+        }
+        seed.deserialize(&mut *self.from).map(Some)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.left.map(|left| left.min(MOST_RESERVED))
+    }
+}
+
+/// The members of a map.
+struct Entries<'f, 'm, 'd, 'de> {
+    from: &'f mut Deserializer<'m, 'd, 'de>,
+    kind: Container,
+    /// Those that a type has, if others are to be refused.
+    fields: Option<&'static [&'static str]>,
+    /// Values of an array without a name.
+    dense: usize,
+    ended: bool,
+}
+
+impl<'de> MapAccess<'de> for Entries<'_, '_, '_, 'de> {
+    type Error = DeserializeError;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let name = match self.from.take()? {
+            Item::End => {
+                self.ended = true;
+                return Ok(None);
+            }
+            Item::Name(name) => name,
+            item => {
+                self.from.next = Some(item);
+                if self.kind == Container::Dictionary {
+                    return seed.deserialize(&mut *self.from).map(Some);
+                }
+                self.dense += 1;
+                Text::Shared((self.dense - 1).to_string().into())
+            }
+        };
+        if let Some(fields) = self.fields
+            && !fields.contains(&name.as_str())
+        {
+            return Err(DeserializeError::unknown_field(name.as_str(), fields));
+        }
+        seed.deserialize(MemberName(name)).map(Some)
+    }
+
+    #[inline]
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value> {
+        seed.deserialize(&mut *self.from)
+    }
+}
+
+/// The name of a member, which may be asked for as a number or a boolean.
+struct MemberName<'de>(Text<'de>);
+
+macro_rules! deserialize_parsed {
+    ($($method:ident $visit:ident)*) => { $(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+            match self.0.as_str().parse() {
+                Ok(value) => visitor.$visit(value),
+                Err(_) => self.deserialize_any(visitor),
+            }
+        }
+    )* };
+}
+
+impl<'de> serde::Deserializer<'de> for MemberName<'de> {
+    type Error = DeserializeError;
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.0 {
+            Text::Borrowed(text) => visitor.visit_borrowed_str(text),
+            Text::Shared(text) => visitor.visit_str(&text),
+        }
+    }
+
+    deserialize_parsed! {
+        deserialize_bool visit_bool
+        deserialize_i8 visit_i8
+        deserialize_i16 visit_i16
+        deserialize_i32 visit_i32
+        deserialize_i64 visit_i64
+        deserialize_i128 visit_i128
+        deserialize_u8 visit_u8
+        deserialize_u16 visit_u16
+        deserialize_u32 visit_u32
+        deserialize_u64 visit_u64
+        deserialize_u128 visit_u128
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        let variant: serde::de::value::StrDeserializer<'_, DeserializeError> =
+            self.0.as_str().into_deserializer();
+        visitor.visit_enum(variant)
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        BytesDeserializer::new(self.0.as_str().as_bytes()).deserialize_bytes(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        f32 f64 char str string byte_buf unit unit_struct seq tuple tuple_struct map struct
+        identifier ignored_any
+    }
+}
+
+/// A variant of an enum that has a content.
+struct Variant<'f, 'm, 'd, 'de> {
+    from: &'f mut Deserializer<'m, 'd, 'de>,
+    name: Text<'de>,
+}
+
+impl<'f, 'm, 'd, 'de> EnumAccess<'de> for Variant<'f, 'm, 'd, 'de> {
+    type Error = DeserializeError;
+    type Variant = &'f mut Deserializer<'m, 'd, 'de>;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self::Variant)> {
+        let variant = seed.deserialize(MemberName(self.name))?;
+        Ok((variant, self.from))
+    }
+}
+
+impl<'de> VariantAccess<'de> for &mut Deserializer<'_, '_, 'de> {
+    type Error = DeserializeError;
+
+    fn unit_variant(self) -> Result<()> {
+        // Null, or an object of a class that has no members of its own.
+        serde::Deserialize::deserialize(self).map(|serde::de::IgnoredAny| ())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value> {
+        seed.deserialize(self)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value> {
+        self.sequence(visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        let known = self.mapping.refuses_unknown().then_some(fields);
+        self.object(visitor, known, None)
+    }
+}

@@ -1,0 +1,374 @@
+//! The items of a value, of either format or of a tree, as a deserializer takes them.
+
+use std::sync::Arc;
+use std::vec;
+
+use crate::input::Input;
+use crate::{Cause, DecodeError, amf0, amf3};
+
+/// The deepest nesting of containers that is deserialized, whatever [`Limits::depth`](crate::Limits::depth) says: a
+/// deserializer recurses, within the two mebibytes of a thread's stack.
+const MOST_NESTED: usize = 128;
+
+/// An item.
+#[derive(Clone, Debug)]
+pub(super) enum Item<'de> {
+    /// Null or undefined.
+    Null,
+    Boolean(bool),
+    Integer(i32),
+    Number(f64),
+    /// Milliseconds.
+    Date(f64),
+    Text(Text<'de>),
+    Bytes(Bytes<'de>),
+    /// Integers of 32 bits, or doubles, the highest byte first.
+    Vector(Element, Bytes<'de>),
+    Begin(Begin<'de>),
+    /// The name of a member; its value follows.
+    Name(Text<'de>),
+    End,
+    /// A value that was there before.
+    Shared(usize),
+}
+
+/// What the values of a vector are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Element {
+    Int,
+    Uint,
+    Double,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Text<'de> {
+    Borrowed(&'de str),
+    Shared(Arc<str>),
+}
+
+impl Text<'_> {
+    pub(super) fn as_str(&self) -> &str {
+        match self {
+            Text::Borrowed(text) => text,
+            Text::Shared(text) => text,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Bytes<'de> {
+    Borrowed(&'de [u8]),
+    Owned(Vec<u8>),
+}
+
+/// A container.
+#[derive(Clone, Debug)]
+pub(super) struct Begin<'de> {
+    pub(super) kind: Container,
+    pub(super) class: Option<Text<'de>>,
+    /// How many values follow, if that is known.
+    pub(super) length: Option<usize>,
+}
+
+/// What a container has inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Container {
+    /// Names and values.
+    Object,
+    /// Names and values, which may be a list by numbers.
+    EcmaArray,
+    /// Values.
+    List,
+    /// Names and values, then values.
+    Array,
+    /// Keys and values.
+    Dictionary,
+}
+
+fn begin(kind: Container, length: Option<usize>) -> Item<'static> {
+    Item::Begin(Begin {
+        kind,
+        class: None,
+        length,
+    })
+}
+
+fn object<'de>(class: &'de str) -> Item<'de> {
+    Item::Begin(Begin {
+        kind: Container::Object,
+        class: (!class.is_empty()).then_some(Text::Borrowed(class)),
+        length: None,
+    })
+}
+
+/// Where items come from, and what is open.
+#[derive(Debug)]
+pub(super) struct Items<'d, 'de> {
+    source: Source<'d, 'de>,
+    /// Items of a tree, which come before those of the source.
+    tree: vec::IntoIter<Item<'de>>,
+    /// Objects of AMF3 that are open, and other containers.
+    open: Vec<Open>,
+    /// How many are open where the value of a collection of Flex stands, which is taken for the collection itself.
+    collections: Vec<usize>,
+    /// Containers that were open in all.
+    depth: usize,
+}
+
+#[derive(Debug)]
+enum Source<'d, 'de> {
+    /// AMF0, and whether a value of AMF3 in it is read.
+    Amf0(&'d mut amf0::Decoder<'de>, bool),
+    Amf3(&'d mut amf3::Decoder<'de>),
+    /// Nothing but the tree, which was read until there.
+    Tree(usize),
+}
+
+/// An object of AMF3 that is open.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    traits: usize,
+    /// Sealed members whose value was read, and all of them.
+    read: usize,
+    sealed: usize,
+    /// Whether the name of a sealed member was read.
+    named: bool,
+}
+
+impl<'d, 'de> Items<'d, 'de> {
+    fn of(source: Source<'d, 'de>, tree: Vec<Item<'de>>) -> Self {
+        Self {
+            source,
+            tree: tree.into_iter(),
+            open: Vec::new(),
+            collections: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    pub(super) fn of_amf0(decoder: &'d mut amf0::Decoder<'de>) -> Self {
+        Self::of(Source::Amf0(decoder, false), Vec::new())
+    }
+
+    pub(super) fn of_amf3(decoder: &'d mut amf3::Decoder<'de>) -> Self {
+        Self::of(Source::Amf3(decoder), Vec::new())
+    }
+
+    /// Of a tree that ended at a position.
+    pub(super) fn of_tree(tree: Vec<Item<'de>>, position: usize) -> Self {
+        Self::of(Source::Tree(position), tree)
+    }
+
+    /// How far the bytes were read.
+    pub(super) fn position(&self) -> usize {
+        match &self.source {
+            Source::Amf0(decoder, false) => decoder.position(),
+            Source::Amf0(decoder, true) => decoder.within_position(),
+            Source::Amf3(decoder) => decoder.position(),
+            Source::Tree(position) => *position,
+        }
+    }
+
+    /// The next item.
+    #[inline]
+    pub(super) fn next(&mut self) -> Result<Item<'de>, DecodeError> {
+        let item = match self.tree.next() {
+            Some(item) => item,
+            None => self.read()?,
+        };
+        match &item {
+            Item::Begin(_) => {
+                if self.depth == MOST_NESTED {
+                    let limit = MOST_NESTED;
+                    return Input::error_at(self.position(), Cause::TooDeep { limit });
+                }
+                self.depth += 1;
+            }
+            Item::Name(_) | Item::End if self.depth == 0 => {
+                return Input::error_at(self.position(), Cause::NotAValue);
+            }
+            Item::Name(_) => return Ok(item),
+            Item::End => self.depth -= 1,
+            _ => {}
+        }
+        while self.collections.last() == Some(&self.depth) && !matches!(item, Item::Begin(_)) {
+            // The end of the collection whose value has ended.
+            self.collections.pop();
+            self.read_end()?;
+        }
+        Ok(item)
+    }
+
+    fn read(&mut self) -> Result<Item<'de>, DecodeError> {
+        match &mut self.source {
+            Source::Amf0(decoder, within) if !*within => match decoder.next_streamed()? {
+                amf0::Streamed::Event(event) => old(event),
+                amf0::Streamed::Within => {
+                    *within = true;
+                    self.open.clear();
+                    self.read_new()
+                }
+                amf0::Streamed::Nothing => truncated(decoder.position()),
+            },
+            Source::Tree(position) => truncated(*position),
+            _ => self.read_new(),
+        }
+    }
+
+    fn decoder(&mut self) -> Option<&mut amf3::Decoder<'de>> {
+        match &mut self.source {
+            Source::Amf0(decoder, _) => decoder.within(),
+            Source::Amf3(decoder) => Some(decoder),
+            Source::Tree(_) => None,
+        }
+    }
+
+    /// The next item of AMF3.
+    fn read_new(&mut self) -> Result<Item<'de>, DecodeError> {
+        let open = self.open.last().copied();
+        if let Some(open) = open
+            && !open.named
+            && open.read < open.sealed
+            && let Some(decoder) = self.decoder()
+            && let Some(name) = decoder.member(open.traits, open.read)
+        {
+            if let Some(open) = self.open.last_mut() {
+                open.named = true;
+                open.read += 1;
+            }
+            return Ok(Item::Name(Text::Borrowed(name)));
+        }
+        if let Some(open) = self.open.last_mut() {
+            open.named = false;
+        }
+        let Some(decoder) = self.decoder() else {
+            return truncated(0);
+        };
+        let Some(event) = decoder.next_event()? else {
+            return truncated(decoder.position());
+        };
+        let item = self.item_of(event)?;
+        if let Source::Amf0(decoder, within) = &mut self.source
+            && decoder.within_ended()
+        {
+            *within = false;
+        }
+        Ok(item)
+    }
+
+    fn read_end(&mut self) -> Result<(), DecodeError> {
+        self.open.pop();
+        if let Some(decoder) = self.decoder() {
+            decoder.next_event()?;
+        }
+        if let Source::Amf0(decoder, within) = &mut self.source
+            && decoder.within_ended()
+        {
+            *within = false;
+        }
+        Ok(())
+    }
+
+    /// An event of AMF3 as an item.
+    fn item_of(&mut self, event: amf3::Event<'de>) -> Result<Item<'de>, DecodeError> {
+        use amf3::Event;
+        let plain = Open {
+            traits: 0,
+            read: 0,
+            sealed: 0,
+            named: false,
+        };
+        Ok(match event {
+            Event::Undefined | Event::Null => Item::Null,
+            Event::Boolean(boolean) => Item::Boolean(boolean),
+            Event::Integer(number) => Item::Integer(number),
+            Event::Double(number) => Item::Number(number),
+            Event::String(text) | Event::XmlDocument(text) | Event::Xml(text) => {
+                Item::Text(Text::Borrowed(text))
+            }
+            Event::Date(milliseconds) => Item::Date(milliseconds),
+            Event::ByteArray(bytes) => Item::Bytes(Bytes::Borrowed(bytes)),
+            Event::VectorInt { bytes, .. } => Item::Vector(Element::Int, Bytes::Borrowed(bytes)),
+            Event::VectorUint { bytes, .. } => Item::Vector(Element::Uint, Bytes::Borrowed(bytes)),
+            Event::VectorDouble { bytes, .. } => {
+                Item::Vector(Element::Double, Bytes::Borrowed(bytes))
+            }
+            Event::Reference(index) => Item::Shared(index as usize),
+            Event::BeginArray { dense } => {
+                self.open.push(plain);
+                begin(Container::Array, Some(dense as usize))
+            }
+            Event::BeginVector { length, .. } => {
+                self.open.push(plain);
+                begin(Container::List, Some(length as usize))
+            }
+            Event::BeginDictionary { length, .. } => {
+                self.open.push(plain);
+                begin(Container::Dictionary, Some(length as usize))
+            }
+            Event::BeginObject { traits } => {
+                let (sealed, class) = match self.decoder() {
+                    Some(decoder) => decoder.described(traits),
+                    None => (0, ""),
+                };
+                self.open.push(Open {
+                    traits,
+                    sealed,
+                    ..plain
+                });
+                object(class)
+            }
+            Event::BeginExternalizable { class } => {
+                if !amf3::is_collection(class) {
+                    self.open.push(plain);
+                    return Ok(object(class));
+                }
+                self.collections.push(self.depth);
+                self.open.push(plain);
+                // The name of its one value, then that.
+                if let Some(decoder) = self.decoder() {
+                    decoder.next_event()?;
+                }
+                return self.read_new();
+            }
+            Event::Externalizable => {
+                let taken = self.decoder().and_then(amf3::Decoder::take_externalizable);
+                let items = taken.map(|object| super::flatten::amf3(object.into()));
+                self.tree = items.unwrap_or_default().into_iter();
+                match self.tree.next() {
+                    Some(item) => item,
+                    None => Item::Null,
+                }
+            }
+            Event::Property(name) => Item::Name(Text::Borrowed(name)),
+            Event::End => {
+                self.open.pop();
+                Item::End
+            }
+        })
+    }
+}
+
+fn truncated<T>(position: usize) -> Result<T, DecodeError> {
+    Input::error_at(position, Cause::Truncated { needed: 1, left: 0 })
+}
+
+/// An event of AMF0 as an item.
+fn old(event: amf0::Event<'_>) -> Result<Item<'_>, DecodeError> {
+    use amf0::Event;
+    Ok(match event {
+        // What is AMF3 is read by its own events.
+        Event::Null | Event::Undefined | Event::Unsupported | Event::Avmplus(_) => Item::Null,
+        Event::Number(number) => Item::Number(number),
+        Event::Boolean(boolean) => Item::Boolean(boolean),
+        Event::String(text) | Event::XmlDocument(text) => Item::Text(Text::Borrowed(text)),
+        Event::Reference(index) => Item::Shared(usize::from(index)),
+        Event::Date { milliseconds, .. } => Item::Date(milliseconds),
+        Event::BeginObject => begin(Container::Object, None),
+        Event::BeginTypedObject(class) => object(class),
+        Event::BeginEcmaArray { .. } => begin(Container::EcmaArray, None),
+        Event::BeginStrictArray { length } => begin(Container::List, Some(length as usize)),
+        Event::Property(name) => Item::Name(Text::Borrowed(name)),
+        Event::End => Item::End,
+    })
+}
