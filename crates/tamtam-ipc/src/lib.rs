@@ -6,6 +6,7 @@
 //
 // | floor | modules | what |
 // |---|---|---|
+// | 9 | sent | what segments hold, in messages to actors |
 // | 8 | condition | threads that wait for a change under a mutex |
 // | 7 | changed, mutex, slot_ready | what of these is waited for together with other things; one value, for one thread at a time |
 // | 6 | carrier, channel, bytes, slot, event, property, properties | what a segment holds |
@@ -14,13 +15,15 @@
 // | 3 | header | what a segment begins with |
 // | 2 | party, lock, exchange, published, flag | the processes that share it, and whether they live; protocols |
 // | 1 | life, ring, stream, claim, value, watch | a word that the kernel marks; the slots of a channel; the counts of a stream; who is at work; what a name stands for; who waits at a bell |
-// | 0 | bell, copy, error, handover, plain | where a thread sleeps; copies; errors; descriptors on their way; types that are bytes |
+// | 0 | bell, copy, error, handover, occupant, plain | where a thread sleeps; copies; errors; descriptors on their way; who receives; types that are bytes |
 
 mod bell;
 mod claim;
 mod exchange;
 mod flag;
 mod lock;
+#[cfg_attr(not(any(feature = "link", test)), allow(dead_code))] // An end is lent to links.
+mod occupant;
 mod published;
 mod stream;
 mod watch;
@@ -64,6 +67,8 @@ mod property;
 mod ring;
 #[cfg(not(tamtam_loom))]
 mod segment;
+#[cfg(all(feature = "link", not(tamtam_loom)))]
+mod sent;
 #[cfg(not(tamtam_loom))]
 mod slot;
 #[cfg(not(tamtam_loom))]

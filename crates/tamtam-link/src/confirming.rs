@@ -29,6 +29,8 @@ impl Core {
                 if waiting <= MOST_MOVED && state.has_said_hello {
                     let length = state.outgoing.len() - waiting;
                     state.outgoing.rotate_right(length);
+                    let attached = std::mem::take(&mut state.attached).into_iter();
+                    state.attached = attached.map(|it| it.behind(length)).collect();
                 }
             },
         );
@@ -44,7 +46,7 @@ impl Core {
             let done = log.confirm(count);
             let has_outgoing = log.may_write();
             drop(state);
-            done.map_err(|sent| too_many_confirmed(actor, count, sent))?;
+            drop(done.map_err(|sent| too_many_confirmed(actor, count, sent))?);
             self.root().confirmed(count);
             if has_outgoing && !had_outgoing {
                 (self.wake)();

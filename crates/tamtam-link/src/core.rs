@@ -9,11 +9,12 @@ use std::time::Instant;
 use tamtam_actor::link::{Call, Encode, FarCell, FarEnd, FarFailure, FarHold};
 use tamtam_actor::{EndReason, LinkFailure, Refusal, Time};
 
+use crate::descriptors::{Attached, Lent, Lot, Ways};
 use crate::ending::lost;
 use crate::error::LinkEnd;
 use crate::frame::{Body, Frame, LENGTH, ROOT, Replies, most_of_body};
 use crate::in_hand;
-use crate::root_log::RootLog;
+use crate::root_log::{RootLog, attach};
 use crate::tables::{Exports, Import, Pending, Unconfirmed};
 
 thread_local! {
@@ -40,6 +41,9 @@ pub(crate) struct Core {
     /// Of the other side's root, for people.
     root_name: FarName,
     last_reply: AtomicU64,
+    /// What carries the link takes descriptors beside the frames.
+    pub(crate) carries_descriptors: bool,
+    pub(crate) ways: Arc<Ways>,
     /// The link has ended, or the root of this side has: for a look without the lock.
     pub(crate) is_over: AtomicBool,
     /// How many processes there were at the other side before this one.
@@ -50,6 +54,12 @@ pub(crate) struct Core {
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) outgoing: Vec<u8>,
+    /// Descriptors that go with what is outgoing.
+    pub(crate) attached: Vec<Attached>,
+    /// What has descriptors that the other side has not read.
+    pub(crate) lent: HashMap<u64, Arc<Lot>>,
+    /// So many messages had descriptors; of 2^64 there are a thousand million a second for 500 years.
+    last_lent: u64,
     /// The hello, before which nothing goes, is on its way.
     pub(crate) has_said_hello: bool,
     /// Messages in what is outgoing: their actors. They are surely not handled.
@@ -97,6 +107,7 @@ pub(crate) struct Parts {
     pub(crate) most_unread: usize,
     pub(crate) time: Time,
     pub(crate) keeps_root: bool,
+    pub(crate) carries_descriptors: bool,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
     pub(crate) before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     pub(crate) while_waiting: Option<WhileWaiting>,
@@ -153,6 +164,8 @@ impl Core {
             supervised: parts.supervised,
             root_name: parts.root_name,
             last_reply: AtomicU64::new(0),
+            carries_descriptors: parts.carries_descriptors,
+            ways: Arc::default(),
             is_over: AtomicBool::new(false),
             generation: AtomicU64::new(0),
             root: OnceLock::new(),
@@ -261,11 +274,17 @@ impl Core {
     }
 
     /// Appends what is to go.
-    pub(crate) fn take_outgoing(&self, bytes: &mut Vec<u8>) -> Vec<Box<dyn FnOnce() + Send>> {
+    pub(crate) fn take_outgoing(
+        &self,
+        bytes: &mut Vec<u8>,
+        attached: &mut Vec<Attached>,
+    ) -> Vec<Box<dyn FnOnce() + Send>> {
         let mut state = self.lock();
         if !state.later.is_empty() {
             return std::mem::take(&mut state.later);
         }
+        let before = bytes.len();
+        attached.extend(state.attached.drain(..).map(|it| it.behind(before)));
         if bytes.is_empty() {
             std::mem::swap(&mut state.outgoing, bytes);
         } else {
@@ -275,7 +294,7 @@ impl Core {
         state.unsent.clear();
         state.unasked.clear();
         if let Some(log) = &mut state.log {
-            log.write(bytes);
+            log.write(bytes, attached);
         }
         Vec::new()
     }
@@ -307,6 +326,7 @@ impl Core {
         let noted = in_hand::write(self, encode, payload)
             .map_err(|error| (Refusal::NotEncodable, LinkFailure::new(error)))?;
         let replies: Replies = noted.replies.iter().map(|(number, _)| *number).collect();
+        let lot = noted.lot.map(Arc::new);
         let length = most_of_body(replies.len(), noted.exports.len(), payload.len());
         let mut state = self.lock();
         if let Some(refused) = self.refuses(&state, kind, length) {
@@ -321,26 +341,45 @@ impl Core {
             let asked = asked.id();
             state.pending.insert(number, Pending { reply, asked });
         }
+        let lent = lot.map(|lot| state.lend(lot));
         let body = Body {
             replies: (&replies[..]).into(),
             exports: noted.exports.into(),
             payload,
         };
-        match (kind, &mut state.log) {
+        let state_now = &mut *state;
+        match (kind, &mut state_now.log) {
             (BodyKind::Tell(ROOT, _), Some(log)) => {
-                log.push(&Frame::Tell(ROOT, body), LENGTH + length);
+                log.push(&Frame::Tell(ROOT, body), LENGTH + length, lent);
             }
-            (BodyKind::Tell(actor, _), _) => {
-                state.count_sent(actor, asked, replies.is_empty());
-                state.unasked.extend_from_slice(&replies);
-                Frame::Tell(actor, body).write(&mut state.outgoing);
-            }
-            (BodyKind::Answer(reply, _), _) => {
-                Frame::Answer(reply, body).write(&mut state.outgoing);
+            (kind, _) => {
+                let frame = match kind {
+                    BodyKind::Tell(actor, _) => {
+                        state_now.count_sent(actor, asked, replies.is_empty());
+                        state_now.unasked.extend_from_slice(&replies);
+                        Frame::Tell(actor, body)
+                    }
+                    BodyKind::Answer(reply, _) => Frame::Answer(reply, body),
+                };
+                if let Some(lent) = &lent {
+                    attach(lent, &mut state_now.outgoing, &mut state_now.attached);
+                }
+                frame.write(&mut state_now.outgoing);
             }
         }
         self.written(state, had_outgoing);
         Ok(())
+    }
+
+    /// The other side has read what has these descriptors, or will not.
+    pub(crate) fn received(&self, number: u64) -> Result<(), LinkEnd> {
+        // What is lent is given up without the lock.
+        let lot = self.lock().lent.remove(&number);
+        lot.map(drop).ok_or_else(|| {
+            LinkEnd::protocol(format!(
+                "it has received descriptors of number {number}, which were not sent"
+            ))
+        })
     }
 
     /// Why what takes so many bytes is not sent, if it is not.
@@ -571,6 +610,14 @@ impl Core {
 }
 
 impl State {
+    /// Counts descriptors as lent.
+    fn lend(&mut self, lot: Arc<Lot>) -> Lent {
+        self.last_lent += 1;
+        let number = self.last_lent;
+        self.lent.insert(number, Arc::clone(&lot));
+        Lent { number, lot }
+    }
+
     /// Whether there is something to send.
     pub(crate) fn has_outgoing(&self) -> bool {
         !self.outgoing.is_empty() || self.log.as_ref().is_some_and(RootLog::may_write)

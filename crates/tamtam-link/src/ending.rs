@@ -50,6 +50,7 @@ impl Core {
         if state.end.is_some() {
             return;
         }
+        let mut unsent = Vec::new();
         match &why {
             // What is outgoing still goes.
             LinkEnd::Closed => Frame::Goodbye("it was closed").write(&mut state.outgoing),
@@ -58,6 +59,7 @@ impl Core {
             }
             LinkEnd::Goodbye(_) | LinkEnd::Lost(_) | LinkEnd::Unread(_) => {
                 state.outgoing = Vec::new();
+                unsent = take(&mut state.attached);
             }
         }
         let is_cut = !matches!(
@@ -66,6 +68,7 @@ impl Core {
         );
         state.end = Some(why.clone());
         self.is_over.store(true, Ordering::SeqCst);
+        let lent = take(&mut state.lent);
         let exports = state.exports.take();
         let later = take(&mut state.later);
         let left = state.take_left(is_cut);
@@ -88,7 +91,7 @@ impl Core {
             unanswered(reason, || format!("{why}; {fate}"))
         });
         actors.end(reason);
-        drop((exports, later));
+        drop((exports, later, lent, unsent));
     }
 
     /// The process at the other side has died, and another one takes its place: what its root was sent and has not begun goes there;
@@ -113,6 +116,11 @@ impl Core {
             .filter_map(|reply| Some((reply, state_now.pending.remove(&reply)?)))
             .collect();
         state_now.outgoing.clear();
+        let unsent = take(&mut state_now.attached);
+        // The next process is sent them once more.
+        let kept_lent = log.lent().cloned();
+        let kept_lent = kept_lent.map(|lent| (lent.number, lent.lot)).collect();
+        let lent = std::mem::replace(&mut state_now.lent, kept_lent);
         let left = state_now.take_left(false);
         state_now.pending = kept_pending;
         state_now.longest_there = None;
@@ -139,7 +147,7 @@ impl Core {
         }
         left.tell(|_| unanswered(&death.why, || death.why.to_string()));
         actors.end(&death.why);
-        drop(gone);
+        drop((gone, unsent, lent));
         (self.wake)();
         Ok(())
     }

@@ -71,6 +71,10 @@ pub(crate) enum Frame<'a> {
     Stop(u64),
     Finish(u64),
     Goodbye(&'a str),
+    /// The message or answer that follows has descriptors, under this number: so many, which go beside the frames.
+    Descriptors(u64, u64),
+    /// What has the descriptors of this number was read, or will not be.
+    Received(u64),
 }
 
 const HELLO: u8 = 1;
@@ -85,6 +89,8 @@ const FINISH: u8 = 9;
 const GOODBYE: u8 = 10;
 const CONFIRM: u8 = 11;
 const PROBE: u8 = 12;
+const DESCRIPTORS: u8 = 13;
+const RECEIVED: u8 = 14;
 
 impl Frame<'_> {
     /// Appends the frame with its length.
@@ -139,6 +145,15 @@ impl Frame<'_> {
             Frame::Goodbye(words) => {
                 bytes.push(GOODBYE);
                 put_text(words, bytes);
+            }
+            Frame::Descriptors(number, count) => {
+                bytes.push(DESCRIPTORS);
+                put_number(*number, bytes);
+                put_number(*count, bytes);
+            }
+            Frame::Received(number) => {
+                bytes.push(RECEIVED);
+                put_number(*number, bytes);
             }
         }
         // What is longer was refused before.
@@ -209,6 +224,11 @@ impl Frame<'_> {
             STOP => Frame::Stop(input.number("an actor")?),
             FINISH => Frame::Finish(input.number("an actor")?),
             GOODBYE => Frame::Goodbye(input.text("the words of goodbye")?),
+            DESCRIPTORS => {
+                let number = input.number("the number of what has descriptors")?;
+                Frame::Descriptors(number, input.number("how many those are")?)
+            }
+            RECEIVED => Frame::Received(input.number("the number of what had descriptors")?),
             other => return Err(LinkEnd::protocol(format!("no frame is of kind {other}"))),
         };
         input.end("a frame")?;
@@ -433,6 +453,8 @@ mod tests {
             Frame::Stop(3),
             Frame::Finish(3),
             Frame::Goodbye("enough"),
+            Frame::Descriptors(300, 2),
+            Frame::Received(300),
         ];
         let failures = [
             FarFailure::Unanswered,

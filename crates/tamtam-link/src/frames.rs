@@ -9,10 +9,13 @@ use crate::frame::{Body, Frame, LENGTH, is_message, plain_message};
 /// No frame is appended to a block beyond so many bytes, unless it is the block's first.
 const LONGEST_BLOCK: usize = 16 << 10;
 
-/// Frames with their lengths, the oldest first.
-#[derive(Default)]
-pub(crate) struct Frames {
+/// Frames with their lengths, the oldest first; few of them have something beside them that is no bytes.
+pub(crate) struct Frames<A> {
     blocks: VecDeque<Block>,
+    /// What is beside frames, with their numbers, in their order.
+    beside: VecDeque<(u64, A)>,
+    /// The number of the first frame: so many were before it.
+    first: u64,
     /// So many blocks were given back. At 2^64 there was one a nanosecond for 500 years.
     gone: u64,
     /// Where the first frame begins in the first block, but for those that were [discarded](Frames::discard).
@@ -44,11 +47,63 @@ fn first_of(bytes: &[u8]) -> Option<&[u8]> {
     bytes.get(..LENGTH + length)
 }
 
-impl Frames {
+impl<A> Default for Frames<A> {
+    fn default() -> Self {
+        Frames {
+            blocks: VecDeque::new(),
+            beside: VecDeque::new(),
+            first: 0,
+            gone: 0,
+            start: 0,
+            discarded: 0,
+            len: 0,
+            spare: Vec::new(),
+        }
+    }
+}
+
+impl<A> Frames<A> {
     /// Appends a frame, which with its length takes so many bytes at most.
     pub(crate) fn push(&mut self, frame: &Frame<'_>, most: usize) {
         frame.write(&mut self.room(most).bytes);
         self.len += 1;
+    }
+
+    /// As [`push`](Frames::push), with what is beside the frame.
+    pub(crate) fn push_with(&mut self, frame: &Frame<'_>, most: usize, beside: Option<A>) {
+        let number = self.first + self.len as u64;
+        self.beside.extend(beside.map(|beside| (number, beside)));
+        self.push(frame, most);
+    }
+
+    /// What is beside the frame before which there are so many.
+    pub(crate) fn beside(&self, before: usize) -> Option<&A> {
+        if self.beside.is_empty() {
+            return None;
+        }
+        let number = self.first + before as u64;
+        let found = self
+            .beside
+            .binary_search_by_key(&number, |(number, _)| *number);
+        found.ok().map(|place| &self.beside[place].1)
+    }
+
+    /// What is beside frames, in their order.
+    pub(crate) fn all_beside(&self) -> impl Iterator<Item = &A> {
+        self.beside.iter().map(|(_, beside)| beside)
+    }
+
+    /// Takes what is beside the oldest frame.
+    pub(crate) fn take_beside(&mut self) -> Option<A> {
+        self.take_beside_if(|number, first| number == first)
+    }
+
+    fn take_beside_if(&mut self, is_due: impl Fn(u64, u64) -> bool) -> Option<A> {
+        let (number, _) = self.beside.front()?;
+        if !is_due(*number, self.first) {
+            return None;
+        }
+        self.beside.pop_front().map(|(_, beside)| beside)
     }
 
     /// Appends a frame that was read, from its bytes without the length.
@@ -121,13 +176,18 @@ impl Frames {
 
     /// Gives back the oldest frame.
     pub(crate) fn pop_front(&mut self) {
-        self.discard(1);
+        self.discard(1, &mut Vec::new());
         self.find_start();
     }
 
-    /// Gives back the oldest frames, of which there are so many at least. How many bytes were freed by that: those of whole blocks.
-    pub(crate) fn discard(&mut self, frames: usize) -> usize {
+    /// Gives back the oldest frames, of which there are so many at least, and what is beside them. How many bytes were freed by that: those
+    /// of whole blocks.
+    pub(crate) fn discard(&mut self, frames: usize, beside: &mut Vec<A>) -> usize {
         self.len -= frames;
+        self.first += frames as u64;
+        while let Some(gone) = self.take_beside_if(|number, first| number < first) {
+            beside.push(gone);
+        }
         self.discarded += frames;
         let mut freed = 0;
         while let Some(block) = self.blocks.front()
@@ -172,8 +232,13 @@ impl Frames {
     }
 
     /// Moves all frames of another one behind these.
-    pub(crate) fn append(&mut self, other: &mut Frames) {
+    pub(crate) fn append(&mut self, other: &mut Self) {
         other.find_start();
+        let (end, first) = (self.first + self.len as u64, other.first);
+        let beside = other.beside.drain(..);
+        let moved = beside.map(|(number, beside)| (end + (number - first), beside));
+        self.beside.extend(moved);
+        other.first += other.len as u64;
         if let Some(first) = other.blocks.front_mut() {
             first.bytes.drain(..std::mem::take(&mut other.start));
         }
@@ -217,7 +282,7 @@ impl<'a> KeptFrame<'a> {
 mod tests {
     use super::*;
 
-    fn tell(frames: &mut Frames, payload: &[u8]) {
+    fn tell(frames: &mut Frames<u32>, payload: &[u8]) {
         let body = Body {
             replies: vec![].into(),
             exports: vec![].into(),
@@ -226,7 +291,7 @@ mod tests {
         frames.push(&Frame::Tell(0, body), payload.len() + 20);
     }
 
-    fn payloads(frames: &Frames) -> Vec<Vec<u8>> {
+    fn payloads(frames: &Frames<u32>) -> Vec<Vec<u8>> {
         let messages = frames.iter().filter_map(KeptFrame::message);
         messages.map(|body| body.payload.to_vec()).collect()
     }
@@ -286,7 +351,7 @@ mod tests {
                 bytes += frames.next(&mut place).map_or(0, <[u8]>::len);
             }
             let count = (round % 37).min(frames.len());
-            bytes -= frames.discard(count);
+            bytes -= frames.discard(count, &mut Vec::new());
             first += count as u32;
             assert_eq!(frames.next(&mut place), None);
             if round % 5 == 0 && !frames.is_empty() {
@@ -298,7 +363,7 @@ mod tests {
             let left: usize = frames.blocks.iter().map(|block| block.bytes.len()).sum();
             assert_eq!(left, bytes);
         }
-        bytes -= frames.discard(frames.len());
+        bytes -= frames.discard(frames.len(), &mut Vec::new());
         assert_eq!(bytes, 0);
     }
 
@@ -314,6 +379,31 @@ mod tests {
         }
         let frame = frames.next(&mut place).unwrap();
         assert!(frame.ends_with(&5_000_u32.to_le_bytes()));
+    }
+
+    #[test]
+    fn what_is_beside_a_frame_goes_with_it() {
+        let (mut one, mut other) = (Frames::default(), Frames::default());
+        let word = Frame::Finish(0);
+        for number in 0..100_u32 {
+            one.push_with(&word, 20, (number % 10 == 0).then_some(number));
+            other.push_with(&word, 20, (number % 7 == 0).then_some(100 + number));
+        }
+        assert_eq!((one.beside(30), one.beside(31)), (Some(&30), None));
+        assert_eq!(one.take_beside(), Some(0));
+        one.pop_front();
+        assert_eq!(one.take_beside(), None);
+        // The frame 30 is the 29th from here.
+        assert_eq!(one.beside(29), Some(&30));
+        other.pop_front();
+        one.append(&mut other);
+        assert_eq!(other.beside(0), None);
+        let mut gone = Vec::new();
+        one.discard(99 + 19, &mut gone);
+        assert_eq!(gone, [10, 20, 30, 40, 50, 60, 70, 80, 90, 107, 114]);
+        assert_eq!(one.take_beside(), None);
+        one.pop_front();
+        assert_eq!(one.take_beside(), Some(121));
     }
 
     #[test]
@@ -335,7 +425,7 @@ mod tests {
             .collect();
         let expected: Vec<_> = (1..3_000).chain(3_001..6_000).collect();
         assert_eq!(numbers, expected);
-        one.discard(one.len());
+        one.discard(one.len(), &mut Vec::new());
         let kept: usize = one.blocks.iter().map(|block| block.bytes.capacity()).sum();
         assert!(kept + one.spare.capacity() <= 2 * LONGEST_BLOCK);
     }

@@ -1,4 +1,5 @@
-//! What is lent and exported in the message that a thread writes or reads: counted if it is sent, taken back or told if not.
+//! What is lent and exported in the message that a thread writes or reads: counted if it is sent, taken back or told if not. Descriptors are
+//! closed if they are not taken.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,12 +8,13 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use tamtam_actor::AskError;
 use tamtam_actor::link::{
-    Encode, Exported, FarCell, FarFailure, FarPlace, FarReply, Imported, PendingReply, Tables,
-    within,
+    Encode, Exported, FarCell, FarFailure, FarPlace, FarReply, Imported, LentDescriptor,
+    PendingReply, Tables, TakenDescriptor, within,
 };
 
 use crate::core::Core;
-use crate::frame::{Offer, Replies};
+use crate::descriptors::{Arrived, Lot};
+use crate::frame::{Frame, Offer, Replies};
 
 /// What is in a message that is written.
 #[derive(Default)]
@@ -20,6 +22,7 @@ pub(crate) struct Noted {
     pub(crate) replies: SmallVec<[(u64, Arc<dyn PendingReply>); 1]>,
     /// Each as often as it stands there.
     pub(crate) exports: Vec<Offer>,
+    pub(crate) lot: Option<Lot>,
 }
 
 /// A message that is written.
@@ -36,11 +39,13 @@ impl Drop for Written<'_> {
     }
 }
 
-/// What has not been read of a message.
-struct Unread {
-    replies: Replies,
+/// What has come with a message, and was not read yet.
+#[derive(Default)]
+pub(crate) struct Unread {
+    pub(crate) replies: Replies,
     /// Each as often as it was sent.
-    exports: Vec<Offer>,
+    pub(crate) exports: Vec<Offer>,
+    pub(crate) arrived: Option<Box<Arrived>>,
 }
 
 /// A message that is read.
@@ -68,19 +73,20 @@ pub(crate) fn write(
 }
 
 /// Reads a message; of replies and addresses that were not read the other side is told.
-pub(crate) fn read(
-    core: &Core,
-    replies: Replies,
-    exports: Vec<Offer>,
-    read: impl FnOnce() -> Result<(), String>,
-) {
+pub(crate) fn read(core: &Core, unread: Unread, read: impl FnOnce() -> Result<(), String>) {
     let in_hand = Read {
         core,
-        unread: RefCell::new(Unread { replies, exports }),
+        unread: RefCell::new(unread),
     };
     // What reads it, what maps it and what drops it is the user's.
     let result = within(&in_hand, || catch_unwind(AssertUnwindSafe(read)));
     let unread = in_hand.unread.into_inner();
+    if let Some(arrived) = unread.arrived {
+        let (number, generation) = (arrived.number, arrived.generation);
+        // Before the other side hears that nothing of it is lent any more.
+        drop(arrived);
+        core.write_of(generation, &Frame::Received(number));
+    }
     if unread.replies.is_empty() && unread.exports.is_empty() {
         return;
     }
@@ -132,10 +138,24 @@ impl Tables for Written<'_> {
     fn import(&self, _: FarPlace, _: &'static str) -> Result<Imported, String> {
         Err(NOT_READ.to_owned())
     }
+
+    fn lend_descriptor(&self, descriptor: LentDescriptor) -> Result<u64, String> {
+        if !self.core.carries_descriptors {
+            let text = "it goes over a link on a Unix socket of this machine, or to a Process, and this link carries bytes only";
+            return Err(text.to_owned());
+        }
+        let mut noted = self.noted.borrow_mut();
+        let lot = noted.lot.get_or_insert_with(|| Lot::new(&self.core.ways));
+        lot.push(descriptor)
+    }
+
+    fn take_descriptor(&self, _: u64) -> Result<TakenDescriptor, String> {
+        Err(NOT_READ.to_owned())
+    }
 }
 
-const NOT_READ: &str = "a message that is written has no replies and no addresses to be read";
-const NOT_WRITTEN: &str = "a message that is read takes no replies and no addresses";
+const NOT_READ: &str = "a message that is written has nothing to be read";
+const NOT_WRITTEN: &str = "a message that is read takes nothing to be sent";
 
 impl Tables for Read<'_> {
     fn lend_reply(&self, _: Arc<dyn PendingReply>) -> Result<u64, String> {
@@ -189,6 +209,22 @@ impl Tables for Read<'_> {
             Some(hold) => Ok(Imported::Far(hold)),
             None => Err(format!("actor {number} was not sent with it")),
         }
+    }
+
+    fn lend_descriptor(&self, _: LentDescriptor) -> Result<u64, String> {
+        Err(NOT_WRITTEN.to_owned())
+    }
+
+    fn take_descriptor(&self, place: u64) -> Result<TakenDescriptor, String> {
+        let mut unread = self.unread.borrow_mut();
+        let taken = unread
+            .arrived
+            .as_mut()
+            .and_then(|arrived| arrived.take(place));
+        taken.ok_or_else(|| {
+            let text = "its descriptor has not come: the limit of open files is reached here, or it was not sent";
+            text.to_owned()
+        })
     }
 }
 

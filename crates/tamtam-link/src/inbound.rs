@@ -4,13 +4,14 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
-use tamtam_actor::link::{Exported, FarEnd};
+use tamtam_actor::link::{Exported, FarEnd, TakenDescriptor};
 
 use crate::core::Core;
+use crate::descriptors::{Arrived, Fetch, MOST_IN_MESSAGE};
 use crate::error::LinkEnd;
 use crate::frame::{Body, Frame, LENGTH, ROOT, Replies, most_of_body, plain_message};
 use crate::frames::{Frames, KeptFrame};
-use crate::in_hand;
+use crate::in_hand::{self, Unread};
 
 /// The frames that say that the root is to finish, or that addresses of it are given up, take no more bytes.
 const LONGEST_WORD: usize = LENGTH + 1 + 2 * 10;
@@ -31,12 +32,18 @@ pub struct Inbound {
     /// The beginning of a frame that has not come as a whole.
     partial: Vec<u8>,
     is_greeted: bool,
+    /// Descriptors that have come with bytes of the frame that has not come as a whole, or is being taken.
+    loose: Vec<TakenDescriptor>,
+    /// Gives descriptors that do not come with the bytes.
+    fetch: Option<Fetch>,
+    /// The descriptors of the message that comes next.
+    arrived: Option<Box<Arrived>>,
     /// Which of the processes at the other side it comes from.
     generation: u64,
     /// Actors that were given messages, and how many that are to be confirmed, since the last receipt.
     given: Vec<Given>,
     /// Messages to the root that it has not been given, if they are held.
-    held: Option<Frames>,
+    held: Option<Frames<Box<Arrived>>>,
     /// The first of them are [taken out](Inbound::take_out): all that is for the root comes behind those.
     is_taken_out: bool,
     /// The root that they are for, as long as the other side has an address of it.
@@ -53,7 +60,7 @@ struct Given {
 #[doc(hidden)]
 #[derive(Default)]
 pub struct TakenOut {
-    held: Frames,
+    held: Frames<Box<Arrived>>,
     core: Option<Arc<Core>>,
     root: Option<Arc<dyn Exported>>,
 }
@@ -73,11 +80,14 @@ impl TakenOut {
 
     /// Gives the root the next message; `false` if it is none.
     pub fn give_next(&mut self) -> bool {
-        let message = self.held.front().filter(|next| next.is_message());
-        let (Some(core), Some(message)) = (&self.core, message) else {
+        if !self.has_message() {
+            return false;
+        }
+        let arrived = self.held.take_beside();
+        let (Some(core), Some(message)) = (&self.core, self.held.front()) else {
             return false;
         };
-        give(core, message, self.root.as_deref());
+        give(core, message, arrived, self.root.as_deref());
         self.held.pop_front();
         true
     }
@@ -92,14 +102,30 @@ impl fmt::Debug for TakenOut {
 }
 
 /// Gives the root a message.
-fn give(core: &Core, message: KeptFrame<'_>, root: Option<&dyn Exported>) {
+fn give(
+    core: &Core,
+    message: KeptFrame<'_>,
+    arrived: Option<Box<Arrived>>,
+    root: Option<&dyn Exported>,
+) {
     if let Some(payload) = message.plain_message() {
-        let none = (Replies::new(), Vec::new());
-        in_hand::read(core, none.0, none.1, || receive(root, payload));
-    } else if let Some(body) = message.message() {
-        let replies = Replies::from_slice(&body.replies);
-        let exports = body.exports.into_owned();
-        in_hand::read(core, replies, exports, || receive(root, body.payload));
+        let unread = Unread {
+            arrived,
+            ..Unread::default()
+        };
+        in_hand::read(core, unread, || receive(root, payload));
+    } else if let Some(mut body) = message.message() {
+        let unread = unread(&mut body, arrived);
+        in_hand::read(core, unread, || receive(root, body.payload));
+    }
+}
+
+/// What has come with a message.
+fn unread(body: &mut Body<'_>, arrived: Option<Box<Arrived>>) -> Unread {
+    Unread {
+        replies: Replies::from_slice(&body.replies),
+        exports: std::mem::take(&mut body.exports).into_owned(),
+        arrived,
     }
 }
 
@@ -123,6 +149,9 @@ impl Inbound {
             core,
             partial: Vec::new(),
             is_greeted: false,
+            loose: Vec::new(),
+            fetch: None,
+            arrived: None,
             given: Vec::new(),
             held: holds_root.then(Frames::default),
             is_taken_out: false,
@@ -135,8 +164,22 @@ impl Inbound {
     ///
     /// How the link has ended: with a goodbye, or by what is no frame, or before. What is left in
     /// [`take_outgoing`](crate::Link::take_outgoing) tells the other side; then the carrier may close.
-    pub fn receive(&mut self, mut bytes: &[u8]) -> Result<(), LinkEnd> {
-        let received = self.receive_all(&mut bytes);
+    pub fn receive(&mut self, bytes: &[u8]) -> Result<(), LinkEnd> {
+        self.receive_with(bytes, Vec::new())
+    }
+
+    /// As [`receive`](Inbound::receive), with descriptors that have come together with the last of these bytes.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`receive`](Inbound::receive).
+    #[doc(hidden)]
+    pub fn receive_with(
+        &mut self,
+        mut bytes: &[u8],
+        descriptors: Vec<TakenDescriptor>,
+    ) -> Result<(), LinkEnd> {
+        let received = self.receive_all(&mut bytes, descriptors);
         self.ask_for_receipts();
         if let Err(end) = &received {
             self.core.end(end.clone());
@@ -144,7 +187,20 @@ impl Inbound {
         received
     }
 
-    fn receive_all(&mut self, bytes: &mut &[u8]) -> Result<(), LinkEnd> {
+    /// From now on descriptors that do not come with the bytes are asked for by their number.
+    #[doc(hidden)]
+    pub fn fetch_descriptors(
+        &mut self,
+        fetch: impl FnMut(u64) -> Vec<TakenDescriptor> + Send + 'static,
+    ) {
+        self.fetch = Some(Box::new(fetch));
+    }
+
+    fn receive_all(
+        &mut self,
+        bytes: &mut &[u8],
+        mut descriptors: Vec<TakenDescriptor>,
+    ) -> Result<(), LinkEnd> {
         if let Some(end) = &self.core.lock().end {
             return Err(end.clone());
         }
@@ -154,6 +210,9 @@ impl Inbound {
                 && let Some((frame, rest)) = bytes[LENGTH..].split_at_checked(length)
             {
                 *bytes = rest;
+                if rest.is_empty() {
+                    self.loosen(&mut descriptors);
+                }
                 self.take(frame)?;
                 continue;
             }
@@ -165,6 +224,9 @@ impl Inbound {
             let (more, rest) = bytes.split_at((whole - self.partial.len()).min(bytes.len()));
             self.partial.extend_from_slice(more);
             *bytes = rest;
+            if rest.is_empty() {
+                self.loosen(&mut descriptors);
+            }
             if self.length(&self.partial)?.map(|length| LENGTH + length) == Some(self.partial.len())
             {
                 let mut frame = std::mem::take(&mut self.partial);
@@ -194,15 +256,32 @@ impl Inbound {
         Ok(Some(length))
     }
 
+    /// Descriptors have come with bytes of the frame at hand. No frame has more of them than a message may have.
+    fn loosen(&mut self, descriptors: &mut Vec<TakenDescriptor>) {
+        if !descriptors.is_empty() {
+            self.loose.append(descriptors);
+            self.loose.truncate(MOST_IN_MESSAGE);
+        }
+    }
+
     fn take(&mut self, bytes: &[u8]) -> Result<(), LinkEnd> {
         if self.is_greeted
             && self.root.is_some()
+            && self.arrived.is_none()
+            && self.loose.is_empty()
             && let Some(held) = &mut self.held
             && plain_message(bytes).is_some()
         {
             held.push_bytes(bytes);
             return Ok(());
         }
+        let taken = self.take_frame(bytes);
+        // Those that have come with a frame that has none.
+        self.loose.clear();
+        taken
+    }
+
+    fn take_frame(&mut self, bytes: &[u8]) -> Result<(), LinkEnd> {
         let frame = Frame::read(bytes)?;
         if let Frame::Hello(hello) = &frame {
             if self.is_greeted {
@@ -227,9 +306,15 @@ impl Inbound {
             Frame::Tell(actor, body) => return self.give(actor, body),
             frame => frame,
         };
+        if self.arrived.is_some() && !matches!(frame, Frame::Answer(..)) {
+            let text = "it has announced descriptors, and neither a message nor an answer follows";
+            return Err(LinkEnd::protocol(text.to_owned()));
+        }
         let core = Arc::clone(&self.core);
         match frame {
             Frame::Hello(_) | Frame::Tell(..) => unreachable!("it is taken before"),
+            Frame::Descriptors(number, count) => self.announced(number, count)?,
+            Frame::Received(number) => core.received(number)?,
             Frame::Answer(reply, body) => {
                 let pending = core.lock().pending.remove(&reply);
                 let pending = pending.ok_or_else(|| not_asked(reply))?;
@@ -273,8 +358,26 @@ impl Inbound {
         Ok(())
     }
 
+    /// The message that follows has so many descriptors, under this number.
+    fn announced(&mut self, number: u64, count: u64) -> Result<(), LinkEnd> {
+        if count == 0 || count > MOST_IN_MESSAGE as u64 {
+            return Err(LinkEnd::protocol(format!(
+                "it announces {count} descriptors for a message, which has 1 to {MOST_IN_MESSAGE}"
+            )));
+        }
+        let mut descriptors = std::mem::take(&mut self.loose);
+        if descriptors.is_empty()
+            && let Some(fetch) = &mut self.fetch
+        {
+            descriptors = fetch(number);
+        }
+        let arrived = Arrived::new(number, self.generation, count, descriptors);
+        self.arrived = Some(Box::new(arrived));
+        Ok(())
+    }
+
     /// Where something goes that is for the root, and not before what is held.
-    fn held_behind(&mut self, actor: u64) -> Option<&mut Frames> {
+    fn held_behind(&mut self, actor: u64) -> Option<&mut Frames<Box<Arrived>>> {
         let held = self.held.as_mut()?;
         (actor == ROOT && (self.is_taken_out || !held.is_empty())).then_some(held)
     }
@@ -299,15 +402,16 @@ impl Inbound {
 
     /// Gives an actor a message, or holds it.
     fn give(&mut self, number: u64, body: Body<'_>) -> Result<(), LinkEnd> {
-        if number == ROOT
-            && let Some(held) = &mut self.held
-        {
+        if number == ROOT && self.held.is_some() {
             if self.root.is_none() {
                 return Err(not_exported(number));
             }
             let (replies, exports) = (body.replies.len(), body.exports.len());
             let most = LENGTH + most_of_body(replies, exports, body.payload.len());
-            held.push(&Frame::Tell(number, body), most);
+            let arrived = self.arrived.take();
+            if let Some(held) = &mut self.held {
+                held.push_with(&Frame::Tell(number, body), most, arrived);
+            }
             return Ok(());
         }
         let (actor, has_window) = {
@@ -331,10 +435,9 @@ impl Inbound {
     }
 
     /// Reads what has come, with all that is in it; of what was not read the other side is told.
-    fn read(&self, body: Body<'_>, read: impl FnOnce(&[u8]) -> Result<(), String>) {
-        let replies = Replies::from_slice(&body.replies);
-        let exports = body.exports.into_owned();
-        in_hand::read(&self.core, replies, exports, || read(body.payload));
+    fn read(&mut self, mut body: Body<'_>, read: impl FnOnce(&[u8]) -> Result<(), String>) {
+        let unread = unread(&mut body, self.arrived.take());
+        in_hand::read(&self.core, unread, || read(body.payload));
     }
 
     /// The other side is to hear when that is done with which actors were given.
@@ -410,7 +513,10 @@ impl Inbound {
             && let Some(next) = held.front()
         {
             if next.is_message() {
-                give(&self.core, next, self.root.as_deref());
+                let arrived = held.take_beside();
+                if let Some(next) = held.front() {
+                    give(&self.core, next, arrived, self.root.as_deref());
+                }
                 held.pop_front();
                 return Ok(true);
             }

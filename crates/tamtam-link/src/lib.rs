@@ -11,7 +11,7 @@
 // | 5 | actors, confirming, core, ending, far_peer, in_hand (one circle) | which actors the sides know; which messages are done with; what an end does; how it ends, or goes on with another process; the way to an actor there; the message that a thread writes or reads |
 // | 4 | root_log | what is kept for a process that may die |
 // | 3 | frames, tables | frames that are kept as they go; which actors and replies the two sides know of each other |
-// | 2 | frame | what is said, byte by byte |
+// | 2 | descriptors, frame | what goes beside the frames; what is said, byte by byte |
 // | 1 | bytes | numbers and texts in a frame |
 // | 0 | error | how a link ends |
 
@@ -20,6 +20,7 @@ mod bytes;
 pub mod carrier;
 mod confirming;
 mod core;
+mod descriptors;
 mod ending;
 mod error;
 mod far_peer;
@@ -31,6 +32,8 @@ mod link;
 mod root_log;
 mod tables;
 
+#[doc(hidden)]
+pub use descriptors::Attached;
 pub use error::LinkEnd;
 pub use inbound::Inbound;
 #[doc(hidden)]

@@ -11,6 +11,7 @@ use tamtam_actor::link::{self, Exported};
 use tamtam_actor::{Address, EndReason, Time};
 
 use crate::core::{Core, FarName, Parts, WhileWaiting};
+use crate::descriptors::Attached;
 use crate::error::LinkEnd;
 use crate::frame::{Frame, Hello, ROOT};
 use crate::inbound::Inbound;
@@ -72,6 +73,7 @@ pub struct LinkBuilder {
     root: Option<Arc<dyn Exported>>,
     keeps_root: bool,
     holds_root: bool,
+    carries_descriptors: bool,
     before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     while_waiting: Option<WhileWaiting>,
     supervised: Option<Arc<dyn Supervised>>,
@@ -89,6 +91,7 @@ impl Link {
             root: None,
             keeps_root: false,
             holds_root: false,
+            carries_descriptors: false,
             before_wait: None,
             while_waiting: None,
             supervised: None,
@@ -113,8 +116,14 @@ impl Link {
     ///
     /// What timers have for actors at the other side is done here first, on this thread.
     pub fn take_outgoing(&self, bytes: &mut Vec<u8>) {
+        self.take_outgoing_with(bytes, &mut Vec::new());
+    }
+
+    /// As [`take_outgoing`](Link::take_outgoing), with the descriptors that go with it: see [`LinkBuilder::carry_descriptors`].
+    #[doc(hidden)]
+    pub fn take_outgoing_with(&self, bytes: &mut Vec<u8>, attached: &mut Vec<Attached>) {
         loop {
-            let later = self.core.take_outgoing(bytes);
+            let later = self.core.take_outgoing(bytes, attached);
             if later.is_empty() {
                 return;
             }
@@ -286,6 +295,14 @@ impl LinkBuilder {
         self
     }
 
+    /// What carries the link takes [descriptors](Link::take_outgoing_with) beside the frames, and gives those that come. Without this, a message with
+    /// one is refused.
+    #[doc(hidden)]
+    pub fn carry_descriptors(mut self) -> Self {
+        self.carries_descriptors = true;
+        self
+    }
+
     /// Calls this on each thread that is about to wait for an actor of the other side.
     #[doc(hidden)]
     pub fn before_wait(mut self, call: impl Fn() + Send + Sync + 'static) -> Self {
@@ -342,6 +359,7 @@ impl LinkBuilder {
             most_unread: self.most_unread,
             time: self.time,
             keeps_root: self.keeps_root,
+            carries_descriptors: self.carries_descriptors,
             wake: Box::new(wake),
             before_wait: self.before_wait,
             while_waiting: self.while_waiting,

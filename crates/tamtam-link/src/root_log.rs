@@ -1,6 +1,7 @@
 //! Messages to the other side's root that are kept until they are done with there: so that they go to another process if that one
 //! dies, all but the one at which it has died.
 
+use crate::descriptors::{Attached, Lent};
 use crate::frame::{Body, Frame, ROOT};
 use crate::frames::{Frames, KeptFrame, Place};
 
@@ -10,10 +11,20 @@ const MESSAGES_AHEAD: usize = 4_096;
 /// And so many bytes of them, unless it is one message.
 const BYTES_AHEAD: usize = 512 << 10;
 
+/// Writes that what follows has these descriptors, which go with that.
+pub(crate) fn attach(lent: &Lent, outgoing: &mut Vec<u8>, attached: &mut Vec<Attached>) {
+    let start = outgoing.len();
+    Frame::Descriptors(lent.number, lent.lot.len()).write(outgoing);
+    attached.push(Attached {
+        frame: start..outgoing.len(),
+        lent: lent.clone(),
+    });
+}
+
 /// The messages to the root, the oldest first, and what is to be said when all of them are written.
 #[derive(Default)]
 pub(crate) struct RootLog {
-    kept: Frames,
+    kept: Frames<Lent>,
     /// So many of them are written to the process as it is now.
     written: usize,
     /// Those end here.
@@ -47,12 +58,14 @@ pub(crate) struct Over {
     pub(crate) done: u64,
     /// The bytes of the message at which it has died.
     pub(crate) begun: Option<Vec<u8>>,
+    /// What those that are over had lent, to be dropped without the lock.
+    pub(crate) _lent: Vec<Lent>,
 }
 
 impl RootLog {
-    /// Keeps a message, whose frame takes so many bytes at most.
-    pub(crate) fn push(&mut self, message: &Frame<'_>, most: usize) {
-        self.kept.push(message, most);
+    /// Keeps a message, whose frame takes so many bytes at most; with its descriptors, for whichever process is to have it.
+    pub(crate) fn push(&mut self, message: &Frame<'_>, most: usize, lent: Option<Lent>) {
+        self.kept.push_with(message, most, lent);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -93,11 +106,14 @@ impl RootLog {
     }
 
     /// Writes what may be written now.
-    pub(crate) fn write(&mut self, outgoing: &mut Vec<u8>) {
+    pub(crate) fn write(&mut self, outgoing: &mut Vec<u8>, attached: &mut Vec<Attached>) {
         while self.may_write_message() {
             let Some(frame) = self.kept.next(&mut self.end_of_written) else {
                 unreachable!("there are more than are written");
             };
+            if let Some(lent) = self.kept.beside(self.written) {
+                attach(lent, outgoing, attached);
+            }
             outgoing.extend_from_slice(frame);
             self.written += 1;
             self.bytes_written += frame.len();
@@ -115,19 +131,20 @@ impl RootLog {
         }
     }
 
-    /// So many messages are done with, the oldest first.
+    /// So many messages are done with, the oldest first. What they had lent is for the caller to drop, without a lock.
     ///
     /// # Errors
     ///
     /// If so many were not written: how many were.
-    pub(crate) fn confirm(&mut self, count: u64) -> Result<(), u64> {
+    pub(crate) fn confirm(&mut self, count: u64) -> Result<Vec<Lent>, u64> {
         if count > self.written as u64 {
             return Err(self.written as u64);
         }
         self.confirmed += count;
         self.written -= count as usize;
-        self.bytes_written -= self.kept.discard(count as usize);
-        Ok(())
+        let mut lent = Vec::new();
+        self.bytes_written -= self.kept.discard(count as usize, &mut lent);
+        Ok(lent)
     }
 
     /// The process has died, and another one comes: of what was written nothing is.
@@ -151,23 +168,30 @@ impl RootLog {
         let begun = begun
             .saturating_sub(self.confirmed)
             .min(self.written as u64);
-        let is_known = self.confirm(done);
-        debug_assert!(is_known.is_ok(), "no more than were written");
-        self.kept.find_start();
-        let begun = if begun > done {
-            let message = self.kept.front().and_then(KeptFrame::message);
-            let bytes = message.map(|message| message.payload.to_vec());
-            self.kept.pop_front();
-            bytes
-        } else {
-            None
+        let confirmed = self.confirm(done);
+        debug_assert!(confirmed.is_ok(), "no more than were written");
+        let mut over = Over {
+            done,
+            begun: None,
+            _lent: confirmed.unwrap_or_default(),
         };
-        Over { done, begun }
+        self.kept.find_start();
+        if begun > done {
+            let message = self.kept.front().and_then(KeptFrame::message);
+            over.begun = message.map(|message| message.payload.to_vec());
+            self.kept.discard(1, &mut over._lent);
+        }
+        over
     }
 
     /// All messages, the oldest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Body<'_>> {
         self.kept.iter().filter_map(KeptFrame::message)
+    }
+
+    /// The descriptors of all messages.
+    pub(crate) fn lent(&self) -> impl Iterator<Item = &Lent> {
+        self.kept.all_beside()
     }
 
     /// All there is, for the end.
@@ -187,7 +211,7 @@ mod tests {
             exports: vec![].into(),
             payload: &vec![0; bytes],
         };
-        log.push(&Frame::Tell(ROOT, body), bytes + 20);
+        log.push(&Frame::Tell(ROOT, body), bytes + 20, None);
     }
 
     #[test]
@@ -198,24 +222,25 @@ mod tests {
             push(&mut log, size);
         }
         log.finish();
-        log.write(&mut bytes);
+        let mut attached = Vec::new();
+        log.write(&mut bytes, &mut attached);
         assert_eq!(log.written, 1);
         assert!(!log.may_write());
         assert_eq!(log.confirm(2).err(), Some(1));
-        assert_eq!(log.confirm(1), Ok(()));
+        assert!(log.confirm(1).is_ok_and(|lent| lent.is_empty()));
         assert!(log.may_write());
-        log.write(&mut bytes);
+        log.write(&mut bytes, &mut attached);
         assert_eq!(log.written, 2);
         assert!((20..100).contains(&log.bytes_written));
         // What was to be said behind the messages was said once.
         assert!(!log.may_write());
         log.begin_again();
-        log.write(&mut bytes);
+        log.write(&mut bytes, &mut attached);
         assert_eq!(log.written, 2);
         for _ in 0..2 * MESSAGES_AHEAD {
             push(&mut log, 1);
         }
-        log.write(&mut bytes);
+        log.write(&mut bytes, &mut attached);
         assert_eq!(log.written, MESSAGES_AHEAD);
     }
 }

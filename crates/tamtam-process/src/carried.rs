@@ -1,17 +1,23 @@
 //! What carries a link's bytes between a parent and its worker: shared memory, or the socket where there is none.
 //!
 //! A worker that has attached to the memory says so by the first byte that it writes to the socket, or that it has not; from then on all goes the
-//! one way or the other. What is in shared memory costs no system call as long as both sides are awake.
+//! one way or the other. What is in shared memory costs no system call as long as both sides are awake. Descriptors go over the socket in either
+//! case.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::net::{SendFlags, send};
+use rustix::net::{RecvFlags, SendFlags, send};
 use tamtam_ipc::{CarrierError, CarrierReader, CarrierWaker, CarrierWriter};
+use tamtam_link::carrier::rights;
+use tamtam_link::{Attached, Inbound};
+
+use crate::descriptors::{self, DescriptorReader};
 
 /// So much of each direction may lie in memory, in bytes.
 pub(crate) const MEMORY: usize = 256 << 10;
@@ -27,7 +33,8 @@ pub(crate) type Memory = (CarrierWriter, CarrierReader);
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     Socket(Arc<UnixStream>),
-    Memory(Box<CarrierWriter>, Arc<Halt>),
+    /// With the socket over which descriptors go.
+    Memory(Box<CarrierWriter>, Arc<Halt>, Arc<UnixStream>),
 }
 
 /// Ends what a thread does at the memory from another one: a process may have spoiled what the memory says of its life, and then a thread that
@@ -77,20 +84,35 @@ impl Halter {
 }
 
 impl Outgoing {
-    pub(crate) fn by_memory(writer: CarrierWriter) -> Self {
+    pub(crate) fn by_memory(writer: CarrierWriter, socket: Arc<UnixStream>) -> Self {
         let halt = Halt::new(writer.waker());
-        Outgoing::Memory(Box::new(writer), Arc::new(halt))
+        Outgoing::Memory(Box::new(writer), Arc::new(halt), socket)
     }
 
     pub(crate) fn halter(&self) -> Halter {
         match self {
             Outgoing::Socket(socket) => Halter::Socket(Arc::clone(socket)),
-            Outgoing::Memory(_, halt) => Halter::Memory(Arc::clone(halt)),
+            Outgoing::Memory(_, halt, _) => Halter::Memory(Arc::clone(halt)),
         }
     }
 
-    /// Writes as many of these bytes as are taken at once.
-    pub(crate) fn write_now(&mut self, bytes: &[u8]) -> usize {
+    /// Sends descriptors where they go by themselves, before the bytes.
+    fn send_ahead(&self, attached: &mut Vec<Attached>) {
+        if let Outgoing::Memory(_, _, socket) = self {
+            for attached in attached.drain(..) {
+                descriptors::send(socket, &attached);
+            }
+        }
+    }
+
+    /// Writes as many of these bytes as are taken at once, with the descriptors that are to go with them.
+    pub(crate) fn write_now(&mut self, bytes: &[u8], attached: &mut Vec<Attached>) -> usize {
+        self.send_ahead(attached);
+        // Those that go with the bytes are for the thread that may wait.
+        let bytes = match attached.first() {
+            Some(attached) => &bytes[..attached.frame.start],
+            None => bytes,
+        };
         let mut written = 0;
         while written < bytes.len() {
             let rest = &bytes[written..];
@@ -101,7 +123,7 @@ impl Outgoing {
                         sent => sent.unwrap_or(0),
                     }
                 }
-                Outgoing::Memory(writer, _) => writer.write(rest).unwrap_or(0),
+                Outgoing::Memory(writer, ..) => writer.write(rest).unwrap_or(0),
             };
             if count == 0 {
                 // It is full; or it is broken, which is found by the one who reads.
@@ -109,14 +131,22 @@ impl Outgoing {
             }
             written += count;
         }
+        for attached in attached {
+            attached.frame = attached.frame.start - written..attached.frame.end - written;
+        }
         written
     }
 
     /// Writes all of them.
-    pub(crate) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn write_all(
+        &mut self,
+        bytes: &[u8],
+        attached: &mut Vec<Attached>,
+    ) -> io::Result<()> {
+        self.send_ahead(attached);
         match self {
-            Outgoing::Socket(socket) => (&**socket).write_all(bytes),
-            Outgoing::Memory(writer, halt) => {
+            Outgoing::Socket(socket) => rights::write_all_with(socket, bytes, attached),
+            Outgoing::Memory(writer, halt, _) => {
                 let mut rest = bytes;
                 while !rest.is_empty() {
                     match writer.write(rest)? {
@@ -146,12 +176,12 @@ pub(crate) enum Incoming {
 /// The socket beside the memory, which stays open: it says that the other side is gone also where that has spoiled what the memory says.
 #[derive(Debug)]
 pub(crate) struct Beside {
-    socket: UnixStream,
+    socket: Arc<UnixStream>,
     reader: Halt,
 }
 
 impl Beside {
-    pub(crate) fn new(socket: UnixStream, reader: CarrierWaker) -> Arc<Self> {
+    pub(crate) fn new(socket: Arc<UnixStream>, reader: CarrierWaker) -> Arc<Self> {
         Arc::new(Beside {
             socket,
             reader: Halt::new(reader),
@@ -164,8 +194,8 @@ impl Beside {
 
     /// Looks whether the other side is gone, for the one who waits at the memory.
     pub(crate) fn look(&self) {
-        // Nothing comes over it but its end.
-        let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
+        // Descriptors come over it, and its end.
+        let mut fds = [PollFd::new(&self.socket, PollFlags::RDHUP)];
         let now = Duration::ZERO.try_into().ok();
         if matches!(poll(&mut fds, now.as_ref()), Ok(1)) {
             self.reader.halt();
@@ -174,10 +204,12 @@ impl Beside {
 }
 
 impl Incoming {
-    /// Reads what has come; waits for it until the deadline. `None` if that passes before; `Some(0)` if nothing will come any more.
+    /// Reads what has come, with the descriptors that have come with the last of it; waits for it until the deadline. `None` if that passes before;
+    /// `Some(0)` if nothing will come any more.
     pub(crate) fn read(
         &mut self,
         bytes: &mut [u8],
+        descriptors: &mut Vec<OwnedFd>,
         deadline: Option<Instant>,
     ) -> io::Result<Option<usize>> {
         loop {
@@ -194,10 +226,8 @@ impl Incoming {
                             continue;
                         }
                     }
-                    match socket.read(bytes) {
-                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                        read => return read.map(Some),
-                    }
+                    let flags = RecvFlags::empty();
+                    return rights::receive_with(socket, bytes, descriptors, flags).map(Some);
                 }
                 Incoming::Memory(reader, beside) => {
                     match reader.read(bytes) {
@@ -212,6 +242,14 @@ impl Incoming {
                     }
                 }
             }
+        }
+    }
+
+    /// Has what is received ask for descriptors where they do not come with the bytes.
+    pub(crate) fn serve_descriptors(&self, inbound: &mut Inbound) {
+        if let Incoming::Memory(_, beside) = self {
+            let mut reader = DescriptorReader::new(Arc::clone(&beside.socket));
+            inbound.fetch_descriptors(move |number| reader.fetch(number));
         }
     }
 
@@ -233,9 +271,10 @@ pub(crate) fn agree(
     (&socket).read_exact(&mut way)?;
     match (way[0], memory) {
         (BY_MEMORY, Some((writer, reader))) => {
-            let beside = Beside::new(socket, reader.waker());
+            let socket = Arc::new(socket);
+            let beside = Beside::new(Arc::clone(&socket), reader.waker());
             Ok((
-                Outgoing::by_memory(writer),
+                Outgoing::by_memory(writer, socket),
                 Incoming::Memory(Box::new(reader), beside),
             ))
         }
@@ -247,5 +286,109 @@ pub(crate) fn agree(
             io::ErrorKind::InvalidData,
             "it has not said how it is to be talked to",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamtam_actor::{Address, Pool, Reply};
+    use tamtam_ipc::Slot;
+    use tamtam_link::Link;
+
+    type Question = (Vec<Slot<u64>>, Vec<u8>, Reply<u64>);
+
+    /// Carries all that goes from one to the other, as a parent does.
+    fn carry(from: &Link, mut outgoing: Outgoing, mut incoming: Incoming, mut inbound: Inbound) {
+        incoming.serve_descriptors(&mut inbound);
+        let from = from.clone();
+        std::thread::spawn(move || {
+            let (mut bytes, mut attached) = (Vec::new(), Vec::new());
+            while from.ended().is_none() {
+                from.take_outgoing_with(&mut bytes, &mut attached);
+                // As much as is taken at once, and then the rest.
+                let written = outgoing.write_now(&bytes, &mut attached);
+                let rest = &bytes[written..];
+                if outgoing.write_all(rest, &mut attached).is_err() {
+                    return;
+                }
+                bytes.clear();
+                std::thread::yield_now();
+            }
+        });
+        std::thread::spawn(move || {
+            let mut portion = vec![0; 4 << 10];
+            loop {
+                let mut descriptors = Vec::new();
+                match incoming.read(&mut portion, &mut descriptors, None) {
+                    Ok(Some(0)) | Err(_) => return,
+                    Ok(None) => {}
+                    Ok(Some(count)) => {
+                        let received = inbound.receive_with(&portion[..count], descriptors);
+                        if received.is_err() {
+                            return;
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    /// Descriptors come with their messages, among others and longer ones than are taken at once.
+    fn ends_go(ways: [(Outgoing, Incoming); 2]) {
+        let pool = Pool::with_threads(1);
+        let actor = pool.spawn_fn(|(slots, bytes, reply): Question, _| {
+            let sum = slots.iter().map(|slot| slot.try_take().unwrap());
+            reply.send(sum.sum::<u64>() + bytes.len() as u64);
+        });
+        let builder = || Link::builder().carry_descriptors();
+        let (here, to_here) = builder().build(|| {});
+        let (there, to_there) = builder().root(&actor).build(|| {});
+        let [(of_here, in_here), (of_there, in_there)] = ways;
+        carry(&here, of_here, in_there, to_there);
+        carry(&there, of_there, in_here, to_here);
+        let far: Address<Question> = here.root();
+        for number in 0..200_u64 {
+            let slots = (0..number % 4).map(|place| {
+                let slot = Slot::create().unwrap();
+                slot.put(place * 1_000_000);
+                slot
+            });
+            let slots: Vec<_> = slots.collect();
+            let bytes = vec![7; (number * 7_919 % 400_000) as usize];
+            let expected = (0..number % 4).sum::<u64>() * 1_000_000 + bytes.len() as u64;
+            assert_eq!(far.ask(|reply| (slots, bytes, reply)), Ok(expected));
+        }
+        here.close();
+        there.close();
+    }
+
+    #[test]
+    fn descriptors_go_over_the_socket_with_the_bytes() {
+        let (here, there) = UnixStream::pair().unwrap();
+        let way = |socket: UnixStream| {
+            (
+                Outgoing::Socket(Arc::new(socket.try_clone().unwrap())),
+                Incoming::Socket(socket),
+            )
+        };
+        ends_go([way(here), way(there)]);
+    }
+
+    #[test]
+    fn descriptors_go_over_the_socket_beside_the_memory() {
+        let (here, there) = UnixStream::pair().unwrap();
+        let one = tamtam_ipc::carrier(MEMORY).unwrap();
+        let memory = one.1.memory().try_clone_to_owned().unwrap();
+        let other = tamtam_ipc::attach(memory).unwrap();
+        let way = |socket: UnixStream, (writer, reader): Memory| {
+            let socket = Arc::new(socket);
+            let beside = Beside::new(Arc::clone(&socket), reader.waker());
+            (
+                Outgoing::by_memory(writer, socket),
+                Incoming::Memory(Box::new(reader), beside),
+            )
+        };
+        ends_go([way(here, one), way(there, other)]);
     }
 }

@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tamtam_link::Link;
+use tamtam_link::{Attached, Link};
 
 use crate::carried::{Halter, Outgoing};
 use crate::lock::lock;
@@ -43,6 +43,8 @@ struct State {
     is_writing: bool,
     /// What the socket did not take at once.
     rest: Vec<u8>,
+    /// Descriptors that go with the rest.
+    attached: Vec<Attached>,
     is_over: bool,
 }
 
@@ -86,11 +88,12 @@ impl Courier {
         state.is_writing = true;
         // The memory of what was written before; there is no rest.
         let mut bytes = std::mem::take(&mut state.rest);
+        let mut attached = Vec::new();
         while state.is_woken && bytes.is_empty() {
             state.is_woken = false;
             drop(state);
-            link.take_outgoing(&mut bytes);
-            let written = outgoing.write_now(&bytes);
+            link.take_outgoing_with(&mut bytes, &mut attached);
+            let written = outgoing.write_now(&bytes, &mut attached);
             if written == bytes.len() {
                 bytes.clear();
             } else {
@@ -101,6 +104,7 @@ impl Courier {
         // What a burst has taken is given back.
         bytes.shrink_to(1 << 20);
         state.rest = bytes;
+        state.attached = attached;
         let is_left = !state.rest.is_empty() || state.is_woken;
         if self.give_back(&mut state, outgoing) || is_left {
             drop(state);
@@ -140,6 +144,9 @@ impl Courier {
         }
         state.outgoing = None;
         state.rest = Vec::new();
+        let attached = std::mem::take(&mut state.attached);
+        drop(state);
+        drop(attached);
     }
 
     /// Nothing will be written any more.
@@ -153,7 +160,7 @@ impl Courier {
         let Some(link) = self.link.get() else {
             return;
         };
-        let mut bytes = Vec::new();
+        let (mut bytes, mut attached) = (Vec::new(), Vec::new());
         let mut state = self.lock();
         loop {
             if state.is_over {
@@ -173,9 +180,12 @@ impl Courier {
             state.is_writing = true;
             bytes.clear();
             bytes.append(&mut state.rest);
+            attached.append(&mut state.attached);
             drop(state);
-            link.take_outgoing(&mut bytes);
-            let written = outgoing.write_all(&bytes);
+            link.take_outgoing_with(&mut bytes, &mut attached);
+            let written = outgoing.write_all(&bytes, &mut attached);
+            // Those that a process does not take any more are given up.
+            attached.clear();
             // What a burst has taken is given back.
             bytes.shrink_to(1 << 20);
             state = self.lock();

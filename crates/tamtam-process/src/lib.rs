@@ -13,7 +13,7 @@
 // | 3 | begin, line, reporter, retold | what a worker is told before its link begins; its end of the link, with its turns; what reports to the parent; events of workers told here |
 // | 2 | courier, figures, forwarded, reading | what writes; what workers say that they do; events on their way to the parent; what reads |
 // | 1 | carried, launcher, panics, progress, remote, report, supervised | what carries a link's bytes; the thread that starts processes; panics of workers; how far a worker has got; the actor; what is said beside the link; what a supervisor wants |
-// | 0 | error, limits, lock, origin, status | why there is no process; what a process may do; locks; whether this is a worker; what the system says of a process |
+// | 0 | descriptors, error, limits, lock, origin, status | descriptors beside shared memory; why there is no process; what a process may do; locks; whether this is a worker; what the system says of a process |
 
 #[cfg(target_os = "linux")]
 mod begin;
@@ -23,6 +23,8 @@ mod carried;
 mod collector;
 #[cfg(target_os = "linux")]
 mod courier;
+#[cfg(target_os = "linux")]
+mod descriptors;
 mod error;
 #[cfg(all(target_os = "linux", feature = "top"))]
 mod figures;

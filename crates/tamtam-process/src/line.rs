@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use tamtam_actor::{Budget, EndReason, Frame};
 use tamtam_ipc::CarrierWaker;
-use tamtam_link::{Inbound, Link, TakenOut};
+use tamtam_link::{Attached, Inbound, Link, TakenOut};
 
 use crate::carried::{self, Beside, Incoming, Outgoing};
 use crate::lock::lock;
@@ -69,7 +69,7 @@ pub(crate) struct Line {
     /// For the thread that reads.
     incoming: Mutex<Incoming>,
     /// For the thread that writes, with what it writes.
-    outgoing: Mutex<(Outgoing, Vec<u8>)>,
+    outgoing: Mutex<(Outgoing, Vec<u8>, Vec<Attached>)>,
     /// Rung for the thread that waits for what comes.
     bell: Bell,
     is_rung: AtomicBool,
@@ -113,8 +113,9 @@ impl Line {
         let (way, incoming, outgoing, bell) = match memory {
             Some((writer, reader)) => {
                 let bell = Bell::Memory(reader.waker());
-                let outgoing = Outgoing::by_memory(writer);
-                let beside = Beside::new(socket.try_clone()?, reader.waker());
+                let beside_it = Arc::new(socket.try_clone()?);
+                let outgoing = Outgoing::by_memory(writer, Arc::clone(&beside_it));
+                let beside = Beside::new(beside_it, reader.waker());
                 let incoming = Incoming::Memory(Box::new(reader), beside);
                 (carried::BY_MEMORY, incoming, outgoing, bell)
             }
@@ -128,7 +129,7 @@ impl Line {
         (&socket).write_all(&[way])?;
         Ok(Line {
             incoming: Mutex::new(incoming),
-            outgoing: Mutex::new((outgoing, Vec::new())),
+            outgoing: Mutex::new((outgoing, Vec::new(), Vec::new())),
             bell,
             is_rung: AtomicBool::new(false),
             link: OnceLock::new(),
@@ -143,7 +144,8 @@ impl Line {
         })
     }
 
-    pub(crate) fn begin(&self, link: Link, inbound: Inbound) {
+    pub(crate) fn begin(&self, link: Link, mut inbound: Inbound) {
+        lock(&self.incoming).serve_descriptors(&mut inbound);
         let _ = self.link.set(link);
         *lock(&self.inbound) = Some(inbound);
     }
@@ -282,10 +284,10 @@ impl Line {
             return;
         }
         let mut outgoing = lock(&self.outgoing);
-        let (outgoing, bytes) = &mut *outgoing;
+        let (outgoing, bytes, attached) = &mut *outgoing;
         bytes.clear();
-        self.link().take_outgoing(bytes);
-        let written = outgoing.write_all(bytes);
+        self.link().take_outgoing_with(bytes, attached);
+        let written = outgoing.write_all(bytes, attached);
         // What a burst has taken is given back.
         bytes.shrink_to(1 << 20);
         if let Err(error) = written {
@@ -338,7 +340,8 @@ impl Line {
 
     /// Reads once; `false` if the link has ended.
     fn read(&self, portion: &mut [u8]) -> bool {
-        let read = lock(&self.incoming).read(portion, None);
+        let mut descriptors = Vec::new();
+        let read = lock(&self.incoming).read(portion, &mut descriptors, None);
         let count = match read {
             Ok(Some(0) | None) => {
                 self.link().lose("its parent has closed it");
@@ -351,7 +354,7 @@ impl Line {
             }
         };
         match &mut *lock(&self.inbound) {
-            Some(inbound) => inbound.receive(&portion[..count]).is_ok(),
+            Some(inbound) => inbound.receive_with(&portion[..count], descriptors).is_ok(),
             None => false,
         }
     }

@@ -217,6 +217,7 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
     }
     let (link, inbound) = builder
         .keep_root()
+        .carry_descriptors()
         .call_root(plan.name, plan.message_type)
         .before_wait(courier::note_wait)
         .while_waiting(move |is_there, deadline, wait| {

@@ -60,10 +60,17 @@ impl Reader {
 
     /// As `read`, and `None` if the deadline has passed.
     fn read_by(&mut self, deadline: Option<Instant>) -> Option<bool> {
-        match self.incoming.read(&mut self.portion, deadline) {
+        let mut descriptors = Vec::new();
+        let read = self
+            .incoming
+            .read(&mut self.portion, &mut descriptors, deadline);
+        match read {
             Ok(None) => None,
             Ok(Some(0)) => Some(false),
-            Ok(Some(count)) => Some(self.inbound.receive(&self.portion[..count]).is_ok()),
+            Ok(Some(count)) => {
+                let bytes = &self.portion[..count];
+                Some(self.inbound.receive_with(bytes, descriptors).is_ok())
+            }
             // It has died with something unread, or talks nonsense.
             Err(_) => Some(false),
         }
@@ -95,7 +102,8 @@ impl Reading {
     }
 
     /// Reads what a process says, or sees to it that it is read, until the process says no more.
-    pub(crate) fn read_all(&self, incoming: Incoming, inbound: Inbound) {
+    pub(crate) fn read_all(&self, incoming: Incoming, mut inbound: Inbound) {
+        incoming.serve_descriptors(&mut inbound);
         let mut state = self.lock();
         state.is_over = false;
         state.is_lent = false;

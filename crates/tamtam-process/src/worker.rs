@@ -162,6 +162,7 @@ pub(crate) fn run<A: Remote>(errand: Errand) -> Exit {
         .program(A::NAME)
         .root(&root)
         .hold_root()
+        .carry_descriptors()
         .before_wait(move || waiting.call_deputy())
         .build(move || to_send.has_to_send());
     // From now on the parent alone has the actor.

@@ -1,8 +1,8 @@
 //! What a link between two processes needs of actors: messages, replies and addresses as bytes. For `tamtam-link`; no promise is
 //! made to others.
 //!
-//! A [`Reply`] or an [`Address`] in a message is written as the number under which the link knows it. Which link that is, a
-//! thread knows by what it has in hand: see [`within`].
+//! A [`Reply`] or an [`Address`] in a message is written as the number under which the link knows it, and a descriptor as its place among
+//! those of the message. Which link that is, a thread knows by what it has in hand: see [`within`].
 
 use core::any::{Any, TypeId};
 use core::cell::Cell;
@@ -15,6 +15,12 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+mod descriptors;
+
+pub use self::descriptors::{
+    LentDescriptor, TakenDescriptor, deserialize_descriptor, refuse_descriptor,
+    serialize_descriptor,
+};
 pub use crate::address::FarHold;
 pub use crate::cell::{Call, Encode, FarActor, FarCell};
 pub use crate::reply::PendingReply;
@@ -47,6 +53,12 @@ pub trait Tables {
 
     /// What an address leads to that was received.
     fn import(&self, place: FarPlace, message_type: &'static str) -> Result<Imported, String>;
+
+    /// Takes a descriptor, which the other side finds at this place among those of the message.
+    fn lend_descriptor(&self, descriptor: LentDescriptor) -> Result<u64, String>;
+
+    /// The descriptor that has come at this place among those of the message.
+    fn take_descriptor(&self, place: u64) -> Result<TakenDescriptor, String>;
 }
 
 /// Where an actor is, as the side sees it that has written this.

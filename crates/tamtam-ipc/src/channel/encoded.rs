@@ -91,7 +91,7 @@ pub fn encoded_channel<T: Serialize + DeserializeOwned>(
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct EncodedSender<T> {
-    bytes: BytesSender,
+    pub(super) bytes: BytesSender,
     messages: PhantomData<fn(T)>,
 }
 
@@ -273,7 +273,7 @@ impl<T> fmt::Debug for EncodedSender<T> {
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct EncodedReceiver<T> {
-    bytes: BytesReceiver,
+    pub(super) bytes: BytesReceiver,
     messages: PhantomData<fn() -> T>,
 }
 

@@ -5,6 +5,8 @@ pub(crate) mod bytes;
 pub(crate) mod encoded;
 pub(crate) mod error;
 mod future;
+#[cfg(feature = "link")]
+mod lent;
 pub(crate) mod loan;
 pub(crate) mod plain;
 pub(crate) mod receiver;

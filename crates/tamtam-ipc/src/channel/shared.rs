@@ -5,13 +5,14 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tamtam_wait::{Futex, Scope, Source, Token, Wait};
 
 use crate::error::{AttachError, CreateError};
 use crate::header::{Kind, Shape};
+use crate::occupant::{NONE, ON_ITS_WAY, Occupant, Role};
 use crate::party::{self, Ends, Stay};
 use crate::ring::{
     COUNT_BITS, Claimant, Control, Cursor, MOST_SLOTS, Nothing, Position, Refusal, Ring, Track,
@@ -26,25 +27,10 @@ const STATE: usize = size_of::<AtomicU64>();
 /// Slots begin on cache lines of their own.
 const LINE: usize = 64;
 
-/// No process receives, and sends fail.
-const NO_RECEIVER: u64 = 0;
-/// The receiving end is on its way to another process, and sends wait for it.
-const ON_ITS_WAY: u64 = 1;
-/// The low bits of the word where a party receives; its place and the count of its stay lie above.
-const RECEIVES: u64 = 2;
-
-fn receives(stay: Stay) -> u64 {
-    u64::from(stay.count) << 32 | u64::from(stay.place) << 8 | RECEIVES
-}
-
-/// The party of a word made by [`receives`], if it is one.
-fn receiver_of(word: u64) -> Option<Stay> {
-    let stay = Stay {
-        place: (word >> 8 & 0x3F) as u32,
-        count: (word >> 32) as u32,
-    };
-    (receives(stay) == word).then_some(stay)
-}
+/// Another process has written what cannot be: nothing that comes from there is believed any more.
+const CORRUPT: u8 = 1;
+/// The receiving end of this process is in a message to another one.
+pub(super) const AWAY: u8 = 2;
 
 /// A channel's memory as this process has it.
 #[derive(Debug)]
@@ -62,8 +48,9 @@ pub(crate) struct Shared {
     /// Bytes of a message at most.
     largest: usize,
     claimant: Claimant,
-    /// Another process has written what cannot be: nothing that comes from there is believed any more.
-    is_corrupt: AtomicBool,
+    pub(super) role: Role,
+    /// [`CORRUPT`], [`AWAY`].
+    pub(super) state: AtomicU8,
 }
 
 // SAFETY: the pointer leads into the segment, which is there as long as this is; the states say which end each slot belongs to, and messages are
@@ -145,7 +132,8 @@ impl Shared {
             claimant: Claimant::new(place, count),
             receiving: Waiters::new(),
             sending: Waiters::new(),
-            is_corrupt: AtomicBool::new(false),
+            role: Role::new(place, count),
+            state: AtomicU8::new(0),
             segment,
         }
     }
@@ -165,12 +153,12 @@ impl Shared {
     }
 
     pub(crate) fn is_corrupt(&self) -> bool {
-        self.is_corrupt.load(Ordering::Relaxed)
+        self.state.load(Ordering::Relaxed) & CORRUPT != 0
     }
 
     #[cold]
     pub(crate) fn set_corrupt(&self) {
-        self.is_corrupt.store(true, Ordering::Relaxed);
+        self.state.fetch_or(CORRUPT, Ordering::Relaxed);
     }
 
     /// Where a slot begins.
@@ -201,24 +189,25 @@ impl Shared {
         party::lives(self.segment.parties(), self.segment.member().stay())
     }
 
+    /// Whether a party lives that was in this place when it had been freed so often.
+    fn lives_there(&self, place: u32, count: u32) -> bool {
+        party::is_alive(self.segment.parties(), Stay { place, count })
+    }
+
+    pub(super) fn occupant(&self) -> &AtomicU64 {
+        &self.control().seldom.receiver
+    }
+
     /// This process receives from now on, if no other one does.
     fn occupy(&self) -> Result<(), AttachError> {
-        let word = &self.control().seldom.receiver;
-        let own = receives(self.segment.member().stay());
-        let mut now = word.load(Ordering::SeqCst);
+        let is_alive = |place, count| self.lives_there(place, count);
         // A process that writes here all the time is not waited for.
-        for _ in 0..party::PARTIES {
-            let is_taken =
-                receiver_of(now).is_some_and(|stay| party::is_alive(self.segment.parties(), stay));
-            if is_taken {
-                break;
-            }
-            match word.compare_exchange(now, own, Ordering::SeqCst, Ordering::SeqCst) {
-                Ok(_) => return Ok(()),
-                Err(other) => now = other,
-            }
+        let most = party::PARTIES;
+        if self.role.occupy(self.occupant(), is_alive, most) {
+            Ok(())
+        } else {
+            Err(AttachError::HasReceiver)
         }
-        Err(AttachError::HasReceiver)
     }
 }
 
@@ -254,11 +243,11 @@ impl Ring for Shared {
 
     #[inline]
     fn has_receiver(&self) -> bool {
-        match self.control().seldom.receiver.load(Ordering::SeqCst) {
-            NO_RECEIVER => false,
-            ON_ITS_WAY => true,
-            word => {
-                receiver_of(word).is_some_and(|stay| party::is_alive(self.segment.parties(), stay))
+        match Occupant::of(self.occupant().load(Ordering::SeqCst)) {
+            Occupant::None => false,
+            Occupant::OnItsWay => true,
+            Occupant::Receives(place, count) | Occupant::Sent(place, count) => {
+                self.lives_there(place, count)
             }
         }
     }
@@ -275,9 +264,7 @@ pub(crate) fn after(timeout: Duration) -> Option<Instant> {
 
 /// Memory with two ends in this process.
 pub(crate) fn ends(shared: Arc<Shared>) -> (SendingEnd, ReceivingEnd) {
-    let own = receives(shared.segment.member().stay());
-    let receiver = &shared.control().seldom.receiver;
-    receiver.store(own, Ordering::SeqCst);
+    shared.role.begin(shared.occupant());
     let cursor = Cursor {
         head: shared.track.first(),
         abandoned: 0,
@@ -291,7 +278,7 @@ pub(crate) fn ends(shared: Arc<Shared>) -> (SendingEnd, ReceivingEnd) {
 /// One that sends: counted among those of its party.
 #[derive(Debug)]
 pub(crate) struct SendingEnd {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     pub(crate) wait: Wait,
 }
 
@@ -403,7 +390,7 @@ impl Drop for SendingEnd {
 /// The one that receives.
 #[derive(Debug)]
 pub(crate) struct ReceivingEnd {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     head: Cell<Position>,
     abandoned: Cell<u64>,
     pub(crate) wait: Wait,
@@ -419,7 +406,7 @@ impl ReceivingEnd {
             head: Cell::new(cursor.head),
             abandoned: Cell::new(cursor.abandoned),
             wait: Wait::Adaptive,
-            leaves: NO_RECEIVER,
+            leaves: NONE,
         }
     }
 
@@ -463,8 +450,10 @@ impl ReceivingEnd {
         &self,
         take: impl FnOnce(&mut Cursor) -> Result<R, Nothing>,
     ) -> Result<R, Nothing> {
-        if self.shared.is_corrupt() {
-            return Err(Nothing::Corrupt);
+        match self.shared.state.load(Ordering::Relaxed) {
+            0 => {}
+            AWAY => return Err(Nothing::Closed),
+            _ => return Err(Nothing::Corrupt),
         }
         let mut cursor = Cursor {
             head: self.head.get(),
@@ -550,12 +539,8 @@ impl Source for ReceivingEnd {
 
 impl Drop for ReceivingEnd {
     fn drop(&mut self) {
-        let member = self.shared.segment.member();
-        let own = receives(member.stay());
-        let receiver = &self.shared.control().seldom.receiver;
-        let ordering = Ordering::SeqCst;
-        let _ = receiver.compare_exchange(own, self.leaves, ordering, ordering);
-        member.remove(Ends::Receivers);
+        self.shared.role.leave(self.shared.occupant(), self.leaves);
+        self.shared.segment.member().remove(Ends::Receivers);
         self.shared.control().senders.ring();
     }
 }
@@ -582,24 +567,6 @@ mod tests {
             (size_of::<SendingEnd>(), size_of::<ReceivingEnd>()),
             (16, 40)
         );
-    }
-
-    #[test]
-    fn a_word_is_a_receiver_only_as_it_was_written() {
-        let stay = Stay {
-            place: 63,
-            count: u32::MAX,
-        };
-        assert_eq!(receiver_of(receives(stay)), Some(stay));
-        for word in [
-            NO_RECEIVER,
-            ON_ITS_WAY,
-            3,
-            1 << 16 | RECEIVES,
-            1 << 3 | RECEIVES,
-        ] {
-            assert_eq!(receiver_of(word), None);
-        }
     }
 
     #[test]

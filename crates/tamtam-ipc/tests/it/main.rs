@@ -13,6 +13,8 @@ mod mutex;
 mod other;
 mod properties;
 mod property;
+#[cfg(feature = "link")]
+mod sent;
 mod slot;
 mod tasks;
 mod together;

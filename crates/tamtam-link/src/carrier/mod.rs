@@ -3,6 +3,9 @@
 //! A link ends with its carrier, and a carrier with its link. The last [`Link`] that is dropped leaves both as they are; to end
 //! them there is [`Link::close`].
 
+#[cfg(target_os = "linux")]
+#[doc(hidden)]
+pub mod rights;
 mod stepped;
 #[cfg(feature = "tls")]
 mod tls;
@@ -19,13 +22,15 @@ pub use self::stepped::Way;
 pub use self::stepped::{SteppedLink, stepped};
 #[cfg(feature = "tls")]
 pub use self::tls::{Authorities, Identity, PeerCertificate, Tls, TlsConnection};
+use crate::descriptors::Attached;
 use crate::inbound::Inbound;
 use crate::link::{Link, LinkBuilder};
+use tamtam_actor::link::TakenDescriptor;
 
 /// How much is read at once.
 const PORTION: usize = 64 << 10;
 
-/// A link over a Unix socket.
+/// A link over a Unix socket. On Linux, messages may have descriptors in them: the ends of shared memory, for instance.
 ///
 /// # Errors
 ///
@@ -33,9 +38,23 @@ const PORTION: usize = 64 << 10;
 #[cfg(unix)]
 pub fn unix(builder: LinkBuilder, socket: UnixStream) -> io::Result<Link> {
     let (write, shut) = (socket.try_clone()?, socket.try_clone()?);
-    streams(builder, socket, write, move || {
+    let close = move || {
         let _ = shut.shutdown(std::net::Shutdown::Both);
-    })
+    };
+    #[cfg(target_os = "linux")]
+    return carry(
+        builder.carry_descriptors(),
+        move |bytes: &mut [u8], descriptors: &mut Vec<TakenDescriptor>| {
+            let flags = rustix::net::RecvFlags::empty();
+            rights::receive_with(&socket, bytes, descriptors, flags)
+        },
+        move |bytes: &[u8], attached: &mut Vec<Attached>| {
+            rights::write_all_with(&write, bytes, attached)
+        },
+        close,
+    );
+    #[cfg(not(target_os = "linux"))]
+    streams(builder, socket, write, close)
 }
 
 /// A link over TCP, within this machine: what is sent is not encrypted, and no side proves which program it is.
@@ -67,8 +86,27 @@ pub fn tcp(builder: LinkBuilder, socket: TcpStream) -> io::Result<Link> {
 /// If the system has no thread.
 pub fn streams(
     builder: LinkBuilder,
-    read: impl Read + Send + 'static,
-    write: impl Write + Send + 'static,
+    mut read: impl Read + Send + 'static,
+    mut write: impl Write + Send + 'static,
+    close: impl FnOnce() + Send + 'static,
+) -> io::Result<Link> {
+    carry(
+        builder,
+        move |bytes: &mut [u8], _: &mut Vec<TakenDescriptor>| read.read(bytes),
+        // There are no descriptors, since the link does not carry any.
+        move |bytes: &[u8], _: &mut Vec<Attached>| {
+            write.write_all(bytes)?;
+            write.flush()
+        },
+        close,
+    )
+}
+
+/// A link over what reads, with the descriptors that have come, and what writes all it is given, with the descriptors that go.
+fn carry(
+    builder: LinkBuilder,
+    read: impl FnMut(&mut [u8], &mut Vec<TakenDescriptor>) -> io::Result<usize> + Send + 'static,
+    write: impl FnMut(&[u8], &mut Vec<Attached>) -> io::Result<()> + Send + 'static,
     close: impl FnOnce() + Send + 'static,
 ) -> io::Result<Link> {
     let bell = Arc::new(Bell::default());
@@ -93,13 +131,19 @@ pub fn streams(
     Ok(link)
 }
 
-fn read_all(link: &Link, mut inbound: Inbound, mut read: impl Read) {
+fn read_all(
+    link: &Link,
+    mut inbound: Inbound,
+    mut read: impl FnMut(&mut [u8], &mut Vec<TakenDescriptor>) -> io::Result<usize>,
+) {
     let mut portion = vec![0; PORTION];
     loop {
-        match read.read(&mut portion) {
+        let mut descriptors = Vec::new();
+        match read(&mut portion, &mut descriptors) {
             Ok(0) => return link.lose("it has closed the stream"),
             Ok(count) => {
-                if inbound.receive(&portion[..count]).is_err() {
+                let received = inbound.receive_with(&portion[..count], descriptors);
+                if received.is_err() {
                     return;
                 }
             }
@@ -109,20 +153,22 @@ fn read_all(link: &Link, mut inbound: Inbound, mut read: impl Read) {
     }
 }
 
-fn write_all(link: &Link, mut write: impl Write, bell: &Bell) {
-    let mut bytes = Vec::new();
+fn write_all(
+    link: &Link,
+    mut write: impl FnMut(&[u8], &mut Vec<Attached>) -> io::Result<()>,
+    bell: &Bell,
+) {
+    let (mut bytes, mut attached) = (Vec::new(), Vec::new());
     loop {
-        link.take_outgoing(&mut bytes);
+        link.take_outgoing_with(&mut bytes, &mut attached);
         if bytes.is_empty() {
             if link.ended().is_some() {
-                let _ = write.flush();
                 return;
             }
             bell.wait();
             continue;
         }
-        let written = write.write_all(&bytes).and_then(|()| write.flush());
-        if let Err(error) = written {
+        if let Err(error) = write(&bytes, &mut attached) {
             link.lose(&format!("the stream cannot be written: {error}"));
             return;
         }

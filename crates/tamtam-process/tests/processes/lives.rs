@@ -258,7 +258,10 @@ fn what_is_not_registered_is_not_spawned() {
     match Process::spawn::<Stranger>(()) {
         Err(SpawnError::NotRegistered { name, known }) => {
             assert_eq!(name, "stranger");
-            assert_eq!(known, ["chain", "counter", "holder", "unfit", "walker"]);
+            assert_eq!(
+                known,
+                ["chain", "counter", "holder", "lender", "unfit", "walker"]
+            );
         }
         other => panic!("{other:?}"),
     }

@@ -7,6 +7,8 @@ mod deaths;
 #[cfg(target_os = "linux")]
 mod lives;
 #[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
 mod panics;
 #[cfg(target_os = "linux")]
 mod steps;
@@ -19,6 +21,7 @@ fn main() {
     lives::replace_if_asked();
     lives::look_for_what_is_left();
     steps::walk_if_asked();
+    memory::die_if_asked();
     // What the standard library's tests take on nightly, or are told to, and these do not know.
     let arguments = std::env::args()
         .filter(|argument| !argument.starts_with("-Z") && argument != "--report-time");
@@ -26,6 +29,7 @@ fn main() {
     let tests = [
         lives::tests(),
         deaths::tests(),
+        memory::tests(),
         panics::tests(),
         steps::tests(),
         supervision::tests(),

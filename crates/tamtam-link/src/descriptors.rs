@@ -1,0 +1,154 @@
+//! Descriptors that go beside the frames of a link: which of them are on their way, and which have come.
+//!
+//! A message with descriptors has a number, which a frame of its own says right before it. What is sent stays lent until the other side
+//! says that it has read the message, so that what depends on it (the end of a channel, say) is never nowhere.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tamtam_actor::link::{LentDescriptor, TakenDescriptor};
+
+/// So many descriptors are in one message at most.
+pub(crate) const MOST_IN_MESSAGE: usize = 16;
+/// So many descriptors of a link are on their way at most, in each direction: the system takes them out of what the process may have open.
+const MOST_ON_THEIR_WAY: usize = 128;
+
+/// How many descriptors of a link are on their way from this side.
+#[derive(Debug, Default)]
+pub(crate) struct Ways(AtomicUsize);
+
+impl Ways {
+    fn add(&self) -> Result<(), String> {
+        let more = |count| (count < MOST_ON_THEIR_WAY).then_some(count + 1);
+        let added = self
+            .0
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, more);
+        added.map(drop).map_err(|count| {
+            format!(
+                "{count} descriptors are on their way over this link, which is the most: send it again when the other side has read some"
+            )
+        })
+    }
+}
+
+/// The descriptors of one message, counted as long as they are here.
+pub(crate) struct Lot {
+    descriptors: Vec<LentDescriptor>,
+    ways: Arc<Ways>,
+}
+
+impl Lot {
+    pub(crate) fn new(ways: &Arc<Ways>) -> Self {
+        Lot {
+            descriptors: Vec::new(),
+            ways: Arc::clone(ways),
+        }
+    }
+
+    /// One more; its place among them.
+    pub(crate) fn push(&mut self, descriptor: LentDescriptor) -> Result<u64, String> {
+        let place = self.descriptors.len();
+        if place == MOST_IN_MESSAGE {
+            return Err(format!(
+                "a message has {MOST_IN_MESSAGE} descriptors at most: send it in parts"
+            ));
+        }
+        self.ways.add()?;
+        self.descriptors.push(descriptor);
+        Ok(place as u64)
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.descriptors.len() as u64
+    }
+}
+
+impl Drop for Lot {
+    fn drop(&mut self) {
+        let count = self.descriptors.len();
+        self.ways.0.fetch_sub(count, Ordering::SeqCst);
+    }
+}
+
+/// A message's descriptors, under its number.
+#[derive(Clone)]
+pub(crate) struct Lent {
+    pub(crate) number: u64,
+    pub(crate) lot: Arc<Lot>,
+}
+
+/// Descriptors that are to go with a frame, which says their number.
+pub struct Attached {
+    /// Where the frame stands among the bytes that are to go.
+    pub frame: Range<usize>,
+    pub(crate) lent: Lent,
+}
+
+impl Attached {
+    /// The same, where so many more bytes stand before.
+    pub(crate) fn behind(mut self, bytes: usize) -> Self {
+        self.frame = self.frame.start + bytes..self.frame.end + bytes;
+        self
+    }
+
+    /// The number that the frame says.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.lent.number
+    }
+
+    /// The descriptors, in order.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn descriptors(&self) -> Vec<std::os::fd::BorrowedFd<'_>> {
+        let lent = self.lent.lot.descriptors.iter();
+        lent.map(|descriptor| descriptor.as_fd()).collect()
+    }
+}
+
+impl fmt::Debug for Attached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attached")
+            .field("number", &self.number())
+            .field("frame", &self.frame)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The descriptors that have come with a message. Those that are not taken are closed.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    pub(crate) number: u64,
+    /// That of the process that has sent them.
+    pub(crate) generation: u64,
+    places: Vec<Option<TakenDescriptor>>,
+}
+
+impl Arrived {
+    /// With a message that should have so many.
+    pub(crate) fn new(
+        number: u64,
+        generation: u64,
+        count: u64,
+        descriptors: Vec<TakenDescriptor>,
+    ) -> Self {
+        // Which of them are missing is not known.
+        let is_whole = descriptors.len() as u64 == count;
+        let places = if is_whole { descriptors } else { Vec::new() };
+        Arrived {
+            number,
+            generation,
+            places: places.into_iter().map(Some).collect(),
+        }
+    }
+
+    pub(crate) fn take(&mut self, place: u64) -> Option<TakenDescriptor> {
+        let place = usize::try_from(place).ok()?;
+        self.places.get_mut(place)?.take()
+    }
+}
+
+/// Gives the descriptors of a number, where they do not come with the frames: as many of them as have come.
+pub(crate) type Fetch = Box<dyn FnMut(u64) -> Vec<TakenDescriptor> + Send>;
