@@ -15,7 +15,7 @@
 // | 3 | header | what a segment begins with |
 // | 2 | party, lock, exchange, published, flag | the processes that share it, and whether they live; protocols |
 // | 1 | life, ring, stream, claim, value, watch | a word that the kernel marks; the slots of a channel; the counts of a stream; who is at work; what a name stands for; who waits at a bell |
-// | 0 | bell, copy, error, handover, occupant, plain | where a thread sleeps; copies; errors; descriptors on their way; who receives; types that are bytes |
+// | 0 | bell, copy, error, handover, occupant, plain, service | where a thread sleeps; copies; errors; descriptors on their way; who receives; types that are bytes; names under which programs meet |
 
 mod bell;
 mod claim;
@@ -70,6 +70,8 @@ mod segment;
 #[cfg(all(feature = "link", not(tamtam_loom)))]
 mod sent;
 #[cfg(not(tamtam_loom))]
+mod service;
+#[cfg(not(tamtam_loom))]
 mod slot;
 #[cfg(not(tamtam_loom))]
 mod slot_ready;
@@ -118,6 +120,10 @@ pub use plain::Plain;
 pub use properties::{Properties, SetPropertyError};
 #[cfg(not(tamtam_loom))]
 pub use property::Property;
+#[cfg(not(tamtam_loom))]
+pub use service::{
+    AcceptError, ConnectError, ListenError, Listener, Peer, Service, ServiceNameError,
+};
 #[cfg(not(tamtam_loom))]
 pub use slot::Slot;
 #[cfg(not(tamtam_loom))]

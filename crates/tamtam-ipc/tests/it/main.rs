@@ -15,6 +15,7 @@ mod properties;
 mod property;
 #[cfg(feature = "link")]
 mod sent;
+mod service;
 mod slot;
 mod tasks;
 mod together;

@@ -59,6 +59,11 @@ impl Other {
         self.0.kill().expect("it is there");
     }
 
+    /// Waits for its end, whatever that is.
+    pub(crate) fn wait(&mut self) {
+        self.0.wait().expect("it was started here");
+    }
+
     /// Sends it a signal.
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let id = rustix::process::Pid::from_child(&self.0);
