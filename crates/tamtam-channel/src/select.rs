@@ -6,7 +6,9 @@ use core::fmt;
 use core::mem;
 use std::time::{Duration, Instant};
 
-use tamtam_wait::{CAN_BLOCK, Context, Habit, Operation, Outcome, Patience, Source, Token, Wait};
+use tamtam_wait::{
+    CAN_BLOCK, Context, Habit, Operation, Outcome, Patience, SharedWords, Source, Token, Wait,
+};
 
 use crate::error::{
     ReadyTimeoutError, RecvError, SelectTimeoutError, SendError, TryReadyError, TrySelectError,
@@ -598,12 +600,20 @@ fn sleep<'a>(
     Context::with(|context| {
         let mut registered = 0;
         let mut any_ready = false;
+        let mut words = SharedWords::new();
+        // Where this thread sleeps at words of other processes: it is in no list there.
+        let mut by_words: Vec<usize> = Vec::new();
         let mut until = deadline;
         for (position, handle) in handles.iter().flatten().enumerate() {
             let operation = Operation::new(position as u32);
-            let ready = match interest {
-                Interest::Operation => handle.source.register(operation, context),
-                Interest::Readiness => handle.source.watch(operation, context),
+            let source: &'a dyn Source = handle.source;
+            let ready = match source.sleep_at(&mut words) {
+                Some(ready) => {
+                    by_words.push(position);
+                    ready
+                }
+                None if interest == Interest::Operation => source.register(operation, context),
+                None => source.watch(operation, context),
             };
             registered = position + 1;
             if ready {
@@ -617,10 +627,12 @@ fn sleep<'a>(
                 until = Some(until.map_or(due, |until| until.min(due)));
             }
         }
-        let outcome = context.park(until);
+        let outcome = context.park_at(words, until);
+        let mut by_words = by_words.into_iter().peekable();
         for (position, handle) in handles.iter().flatten().take(registered).enumerate() {
             let operation = Operation::new(position as u32);
             match interest {
+                _ if by_words.next_if_eq(&position).is_some() => handle.source.woken_at(),
                 // The source that has selected us is left to `accept`.
                 Interest::Operation if outcome == Outcome::Selected(operation) => {}
                 Interest::Operation => handle.source.unregister(operation, context),

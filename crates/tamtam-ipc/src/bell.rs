@@ -161,3 +161,112 @@ impl Bell {
         }
     }
 }
+
+#[cfg(all(test, tamtam_loom))]
+mod loom_tests {
+    use super::*;
+    use tamtam_wait::seam::atomic::AtomicU32;
+    use tamtam_wait::seam::{Arc, thread};
+    use tamtam_wait::{Context, Operation, SharedWords, WaitList};
+
+    /// What a thread waits for that selects: something of another process, and something of its own.
+    struct Model {
+        bell: Bell,
+        of_processes: AtomicU32,
+        list: WaitList,
+        of_threads: AtomicU32,
+    }
+
+    impl Model {
+        fn new() -> Arc<Self> {
+            Arc::new(Model {
+                bell: Bell::new(),
+                of_processes: AtomicU32::new(0),
+                list: WaitList::new(),
+                of_threads: AtomicU32::new(0),
+            })
+        }
+
+        fn brought(&self) -> (bool, bool) {
+            let is_there = |word: &AtomicU32| word.load(Ordering::SeqCst) != 0;
+            (is_there(&self.of_processes), is_there(&self.of_threads))
+        }
+
+        fn bring_by_process(&self) {
+            self.of_processes.swap(1, Ordering::SeqCst);
+            self.bell.ring();
+        }
+
+        fn bring_by_thread(&self) {
+            self.of_threads.swap(1, Ordering::SeqCst);
+            self.list.notify_all();
+        }
+
+        /// As a select sleeps: it enters the list, takes the bell's word, looks once more, and sleeps at both.
+        fn wait_until(&self, is_over: impl Fn((bool, bool)) -> bool) {
+            while !is_over(self.brought()) {
+                Context::with(|context| {
+                    self.list.register(Operation::new(0), context);
+                    let mut words = SharedWords::new();
+                    words.push(self.bell.word(), self.bell.expect());
+                    if is_over(self.brought()) {
+                        context.abort();
+                    }
+                    context.park_at(words, None);
+                    self.list.unregister(Operation::new(0), context);
+                });
+            }
+        }
+    }
+
+    fn model(program: impl Fn() + Send + Sync + 'static) {
+        let mut bounded = loom::model::Builder::new();
+        bounded.preemption_bound = Some(2);
+        bounded.check(program);
+    }
+
+    #[test]
+    fn loom_a_ring_ends_a_sleep_at_several_words() {
+        model(|| {
+            let model = Model::new();
+            let bringing = {
+                let model = Arc::clone(&model);
+                thread::spawn(move || model.bring_by_process())
+            };
+            model.wait_until(|(of_processes, _)| of_processes);
+            bringing.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn loom_a_choice_ends_a_sleep_at_several_words() {
+        model(|| {
+            let model = Model::new();
+            let bringing = {
+                let model = Arc::clone(&model);
+                thread::spawn(move || model.bring_by_thread())
+            };
+            model.wait_until(|(_, of_threads)| of_threads);
+            bringing.join().unwrap();
+        });
+    }
+
+    /// Both come, in whatever order; the one does not hide the other.
+    #[test]
+    fn loom_a_ring_and_a_choice_both_reach_one_that_selects() {
+        model(|| {
+            let model = Model::new();
+            let by_process = {
+                let model = Arc::clone(&model);
+                thread::spawn(move || model.bring_by_process())
+            };
+            let by_thread = {
+                let model = Arc::clone(&model);
+                thread::spawn(move || model.bring_by_thread())
+            };
+            model.wait_until(|brought| brought == (true, true));
+            by_process.join().unwrap();
+            by_thread.join().unwrap();
+        });
+    }
+}

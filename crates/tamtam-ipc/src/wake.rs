@@ -1,7 +1,7 @@
 //! The wake thread: it sleeps at the bells, and on the lives, of what tasks and selecting threads of this process wait for, and tells them.
 //!
-//! A thread that waits for one thing sleeps at its bell itself. A task cannot, and a select has other things to wait for, which know nothing of
-//! other processes' memory. For these there is one thread a process (more where one sleep has not words enough), started at first need.
+//! A thread that waits for one thing sleeps at its bell itself, and so does one that selects among several, where the system has a sleep on all of
+//! their words. A task cannot. For tasks, and for what has no room among those words, there is one thread a process (more where one sleep has not words enough), started at first need.
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tamtam_wait::{Context, Futex, Operation, Scope, WaitList};
+use tamtam_wait::{Context, Futex, Operation, Scope, SharedWords, WaitList};
 
 use crate::bell::{self, Bell};
 use crate::party::{self, Parties, Stay};
@@ -302,6 +302,39 @@ fn attend(watched: &Arc<Watched>) -> bool {
     true
 }
 
+/// Adds the words that end the sleep of a thread at a bell of the segment: that is what the bell's own waiters do, see this folder's README. `false` if
+/// they have no room.
+pub(crate) fn sleep_at<'a>(
+    segment: &'a Segment,
+    bell: &'a Bell,
+    words: &mut SharedWords<'a>,
+) -> bool {
+    let before = words.len();
+    if words.room() == 0 {
+        return false;
+    }
+    let asleep = bell.expect();
+    words.push(bell.word(), asleep);
+    bell::is_wary();
+    // After the exchange: a process that joins later rings, and one that has joined before is among these words.
+    for (word, lives, _) in party::lives(segment.parties(), segment.member().stay()) {
+        if words.room() == 0 {
+            words.truncate(before);
+            return false;
+        }
+        words.push(word, lives);
+    }
+    if bell::is_wary() {
+        words.limit(bell::LONGEST_WARY_SLEEP);
+    }
+    true
+}
+
+/// A sleep at a bell of the segment is over: at the end of a process the kernel wakes one sleeper, and its look at all lives wakes the others.
+pub(crate) fn woken_at(segment: &Segment) {
+    let _ = party::ends(segment.parties());
+}
+
 /// How a source of one bell enters those who wait, and lets them leave: where they are kept, in which segment, and the bell.
 macro_rules! waits_at {
     ($this:ident => $waiters:expr, $segment:expr, $bell:expr) => {
@@ -330,6 +363,16 @@ macro_rules! waits_at {
         ) -> bool {
             let $this = self;
             $waiters.watch($segment, $bell, operation, context) || self.is_ready()
+        }
+
+        fn sleep_at<'a>(&'a self, words: &mut ::tamtam_wait::SharedWords<'a>) -> Option<bool> {
+            let $this = self;
+            $crate::wake::sleep_at($segment, $bell, words).then(|| self.is_ready())
+        }
+
+        fn woken_at(&self) {
+            let $this = self;
+            $crate::wake::woken_at($segment);
         }
 
         fn unwatch(&self, operation: ::tamtam_wait::Operation, context: &::tamtam_wait::Context) {

@@ -10,7 +10,7 @@ use std::time::Instant;
 use crate::contain::contain;
 use crate::seam::atomic::{AtomicPtr, Ordering};
 use crate::seam::{Arc, UnsafeCell};
-use crate::{Backoff, Futex, Operation, Patience, Scope};
+use crate::{Backoff, Futex, Operation, Patience, Scope, SharedWords};
 
 /// No thread has chosen it yet; the thread is awake.
 const WAITING: u32 = 0;
@@ -389,6 +389,35 @@ impl Context {
                 return outcome;
             }
             if self.0.word.wait(PARKED, deadline, Scope::Private).is_err() {
+                self.abort();
+            }
+        }
+    }
+
+    /// As [`park`](Context::park), at these words, too: one that holds something else ends the wait as the deadline does. Then the thread looks itself.
+    ///
+    /// Woken by a word or chosen by another thread: both may be at the same time, and then it is chosen.
+    pub fn park_at(&self, words: SharedWords<'_>, deadline: Option<Instant>) -> Outcome {
+        if words.is_empty() {
+            return self.park(deadline);
+        }
+        let deadline = words.latest(deadline);
+        let mut all = words.words;
+        all.insert(0, (&self.0.word, PARKED, Scope::Private));
+        // From here on a chooser must wake this thread. If this fails, it was chosen already.
+        let _ = self
+            .0
+            .word
+            .compare_exchange(WAITING, PARKED, Ordering::Relaxed, Ordering::Relaxed);
+        loop {
+            if let Some(outcome) = self.outcome() {
+                return outcome;
+            }
+            let others = &all[1..];
+            let is_changed = others
+                .iter()
+                .any(|(word, expected, _)| word.load(Ordering::SeqCst) != *expected);
+            if is_changed || Futex::wait_any(&all, deadline).is_err() {
                 self.abort();
             }
         }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::{Context, Operation, Token, WaitList};
+use crate::{Context, Operation, SharedWords, Token, WaitList};
 
 /// Everything that a thread can wait for, alone or together with others.
 ///
@@ -10,7 +10,7 @@ use crate::{Context, Operation, Token, WaitList};
 /// slot, an event being set, a moment in time. A wait over several sources goes:
 ///
 /// 1. [`try_begin`](Source::try_begin) each; one that succeeds ends the wait.
-/// 2. [`register`](Source::register) with each; if one says that it is ready meanwhile, abort.
+/// 2. [`register`](Source::register) with each, or take the words to [sleep at](Source::sleep_at); if one says that it is ready meanwhile, abort.
 /// 3. Sleep until one of them selects the context, or until the earliest
 ///    [`deadline`](Source::deadline).
 /// 4. [`unregister`](Source::unregister) from each but the one that selected the context.
@@ -140,6 +140,19 @@ pub trait Source {
     fn looks_ready(&self) -> bool {
         true
     }
+
+    /// In place of [`register`](Source::register) or [`watch`](Source::watch), for a thread that sleeps by itself: adds the words in memory of several
+    /// processes that end its sleep, and looks once more. Whether the source is ready by now; none if it has no such words, or they have no
+    /// room, and the thread is to be registered.
+    ///
+    /// Nothing is chosen then: the thread looks itself when it wakes up, and has to call [`woken_at`](Source::woken_at) before that.
+    fn sleep_at<'a>(&'a self, words: &mut SharedWords<'a>) -> Option<bool> {
+        let _ = words;
+        None
+    }
+
+    /// The sleep at the words of [`sleep_at`](Source::sleep_at) is over, or was not begun.
+    fn woken_at(&self) {}
 
     /// The moment at which the source becomes ready by itself, if there is one.
     fn deadline(&self) -> Option<Instant> {

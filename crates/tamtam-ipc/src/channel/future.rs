@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use tamtam_channel::{RecvError, Sealed, SendError, TryRecvError, TrySendError, Waitable};
-use tamtam_wait::{Context, Operation, Source, Token};
+use tamtam_wait::{Context, Operation, SharedWords, Source, Token};
 
 use super::bytes::{BytesReceiver, BytesSender};
 use super::error::LoanError;
@@ -38,6 +38,14 @@ macro_rules! source_is_its_end {
 
             fn unwatch(&self, operation: Operation, context: &Context) {
                 self.end.unwatch(operation, context);
+            }
+
+            fn sleep_at<'a>(&'a self, words: &mut SharedWords<'a>) -> Option<bool> {
+                self.end.sleep_at(words)
+            }
+
+            fn woken_at(&self) {
+                self.end.woken_at();
             }
         }
     };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tamtam_channel::{Sealed, TryRecvError, Waitable};
 use tamtam_wait::seam::Mutex;
-use tamtam_wait::{Context, Operation, Source, Token};
+use tamtam_wait::{Context, Operation, SharedWords, Source, Token};
 
 use super::bytes::BytesReceiver;
 use super::receiver::Receiver;
@@ -101,6 +101,19 @@ impl<E: Source> Source for Selectable<'_, E> {
 
     fn unwatch(&self, operation: Operation, context: &Context) {
         self.0.lock().unwatch(operation, context);
+    }
+
+    fn sleep_at<'a>(&'a self, words: &mut SharedWords<'a>) -> Option<bool> {
+        let end = self.0.lock();
+        let address: *const E = &raw const **end;
+        // SAFETY: this has the end for itself, so it is there as long as this is borrowed, and is not moved. The reference is used under the lock
+        // alone; what it leaves in `words` are places in shared memory, which stays mapped as long as the end is there.
+        let end: &'a E = unsafe { &*address };
+        end.sleep_at(words)
+    }
+
+    fn woken_at(&self) {
+        self.0.lock().woken_at();
     }
 }
 

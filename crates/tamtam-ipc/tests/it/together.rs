@@ -243,7 +243,8 @@ fn a_select_waits_for_hundreds() {
                 });
             }
             let threads = wake_threads();
-            assert!(threads.len() > 1 && threads.len() < 5, "{threads:?}");
+            // What has no room among the words of one sleep is waited for by others.
+            assert!(!threads.is_empty() && threads.len() < 5, "{threads:?}");
         },
     );
 }
@@ -258,6 +259,96 @@ fn wake_threads() -> Vec<PathBuf> {
     paths.filter(is_wake).collect()
 }
 
+/// Polls it once, which has the wake thread wait for it.
+fn assert_is_pending<F: Future<Output: std::fmt::Debug>>(future: F) {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let polled = std::pin::pin!(future).poll(&mut context);
+    assert!(polled.is_pending(), "{polled:?}");
+}
+
+/// Where the system has a sleep on several words, no thread stands between what comes and the thread that selects.
+#[test]
+fn a_thread_that_selects_sleeps_by_itself() {
+    const PATH: &str = "together::a_thread_that_selects_sleeps_by_itself";
+    if !tamtam_wait::Futex::can_wait_any() {
+        println!("skipped: this system has no sleep on several words");
+        return;
+    }
+    tamtam_testing::in_a_process_of_its_own(
+        PATH,
+        LONG,
+        |_| {},
+        || {
+            let (sender, mut receiver) = channel::<u64>(4).unwrap();
+            let there = Sender::<u64>::attach(sender.memory().try_clone_to_owned().unwrap());
+            let there = there.unwrap();
+            let (thread, of_thread) = unbounded::<u64>();
+            let (order, orders) = unbounded::<u64>();
+            let sending = std::thread::spawn(move || {
+                for number in orders {
+                    // So that the other one sleeps, mostly.
+                    std::thread::sleep(Duration::from_micros(number % 7 * 50));
+                    match number % 3 {
+                        0 => there.send(number).unwrap(),
+                        1 => thread.send(number).unwrap(),
+                        _ => {
+                            there.send(number).unwrap();
+                            thread.send(number).unwrap();
+                        }
+                    }
+                }
+            });
+            let process = receiver.selectable();
+            for number in 0..600 {
+                order.send(number).unwrap();
+                for _ in 0..1 + u64::from(number % 3 == 2) {
+                    select! {
+                        wait(process) => assert_eq!(process.try_recv(), Ok(number)),
+                        recv(of_thread) -> came => assert_eq!(came, Ok(number)),
+                        default(LONG) => panic!("{number} did not come"),
+                    }
+                }
+                select! {
+                    wait(process) => panic!("nothing was sent"),
+                    recv(of_thread) -> _ => panic!("nothing was sent"),
+                    default(Duration::from_micros(number % 3 * 100)) => {}
+                }
+            }
+            assert!(wake_threads().is_empty());
+            drop(order);
+            sending.join().unwrap();
+        },
+    );
+}
+
+/// A process that changes a word all the time, and brings nothing, ends no wait, and keeps none beyond its time.
+#[test]
+fn a_word_that_changes_all_the_time_keeps_no_select_beyond_its_time() {
+    let event = Event::auto().unwrap();
+    let other = Event::attach(event.memory().try_clone_to_owned().unwrap()).unwrap();
+    let (_thread, of_thread) = unbounded::<u64>();
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                other.set();
+                let _ = other.try_wait();
+            }
+        });
+        let began = Instant::now();
+        let mut came = 0;
+        while began.elapsed() < Duration::from_millis(300) {
+            select! {
+                wait(event) => came += 1,
+                recv(of_thread) -> _ => panic!("no thread sends"),
+                default(Duration::from_millis(5)) => {}
+            }
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(began.elapsed() < Duration::from_secs(20), "{came} came");
+    });
+}
+
 /// The thread costs nothing while what is waited for does not come, nor when no task waits any more.
 #[test]
 fn the_wake_thread_sleeps() {
@@ -269,22 +360,14 @@ fn the_wake_thread_sleeps() {
         || {
             assert!(wake_threads().is_empty());
             let (_sender, mut receiver) = channel::<u64>(4).unwrap();
-            let (_thread, of_thread) = unbounded::<u64>();
-            let process = receiver.selectable();
-            let wait = |time| {
-                select! {
-                    wait(process) => panic!("nothing was sent"),
-                    recv(of_thread) -> _ => panic!("no thread sends"),
-                    default(time) => {}
-                }
-            };
-            wait(Duration::from_millis(50));
+            let receiving = receiver.recv_async();
+            assert_is_pending(receiving);
+            std::thread::sleep(Duration::from_millis(50));
             let threads = wake_threads();
             assert_eq!(threads.len(), 1);
             let worked = || fs::read_to_string(threads[0].join("schedstat")).unwrap();
             let before = worked();
-            wait(Duration::from_millis(300));
-            std::thread::sleep(Duration::from_millis(100));
+            std::thread::sleep(Duration::from_millis(400));
             assert_eq!(worked(), before, "it ran");
         },
     );
@@ -307,6 +390,7 @@ fn what_was_waited_for_is_given_up_with_its_end() {
             };
             for _ in 0..50 {
                 let (event, other) = (Event::manual().unwrap(), Event::manual().unwrap());
+                assert_is_pending(event.wait_async());
                 let soon = after(Duration::from_micros(200));
                 select! {
                     wait(event) => panic!("it was not set"),

@@ -27,6 +27,10 @@ fn bucket(address: usize) -> MutexGuard<'static, Vec<Sleeper>> {
         .unwrap_or_else(PoisonError::into_inner)
 }
 
+pub(super) fn can_wait_any() -> bool {
+    false
+}
+
 pub(super) fn wait(
     futex: &Futex,
     expected: u32,

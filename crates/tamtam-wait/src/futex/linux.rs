@@ -76,12 +76,40 @@ struct Waiter {
 /// A word of 32 bits, in the kernel's flags.
 const SIZE_32: u32 = 2;
 
+/// The kernel has no call to sleep on several words, or a filter refuses it.
+static IS_MISSING: AtomicBool = AtomicBool::new(false);
+
+pub(super) fn can_wait_any() -> bool {
+    // Miri knows `futex(2)` alone.
+    if cfg!(miri) {
+        return false;
+    }
+    static ASKED: std::sync::Once = std::sync::Once::new();
+    ASKED.call_once(|| {
+        // No words are no sleep, and an error; another one if there is no such call.
+        // SAFETY: without a word the kernel reads nothing.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_futex_waitv,
+                ptr::null::<Waiter>(),
+                0,
+                0,
+                ptr::null::<libc::timespec>(),
+                libc::CLOCK_MONOTONIC,
+            )
+        };
+        let error = std::io::Error::last_os_error().raw_os_error();
+        if result == -1 && matches!(error, Some(libc::ENOSYS | libc::EPERM)) {
+            IS_MISSING.store(true, Ordering::Relaxed);
+        }
+    });
+    !IS_MISSING.load(Ordering::Relaxed)
+}
+
 pub(super) fn wait_any(
     words: &[(&Futex, u32, Scope)],
     deadline: Option<Instant>,
 ) -> Result<(), TimedOut> {
-    /// The kernel has no such call, or a filter refuses it.
-    static IS_MISSING: AtomicBool = AtomicBool::new(false);
     // Miri knows `futex(2)` alone.
     if words.is_empty() || cfg!(miri) || IS_MISSING.load(Ordering::Relaxed) {
         return super::in_slices(words, deadline);

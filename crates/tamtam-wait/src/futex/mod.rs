@@ -190,6 +190,13 @@ impl Futex {
         }
     }
 
+    /// Whether the system has a sleep on several words, so that a change of any of them ends [`wait_any`](Futex::wait_any) at once.
+    #[must_use]
+    #[inline]
+    pub fn can_wait_any() -> bool {
+        system::can_wait_any()
+    }
+
     /// One sleep is on so many words at most; see [`wait_any`](Futex::wait_any).
     pub const MOST_AT_ONCE: usize = 128;
 
