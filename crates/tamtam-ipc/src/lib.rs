@@ -10,7 +10,7 @@
 // | 8 | condition | threads that wait for a change under a mutex |
 // | 7 | changed, mutex, slot_ready | what of these is waited for together with other things; one value, for one thread at a time |
 // | 6 | carrier, channel, bytes, slot, event, property, properties | what a segment holds |
-// | 5 | access, future, wake | copies and claims in a segment; waiting as a task; the thread that sleeps for tasks and selects |
+// | 5 | access, future, sealed, wake | copies and claims in a segment; waiting as a task; bytes that no process can change; the thread that sleeps for tasks and selects |
 // | 4 | segment | memory that processes share |
 // | 3 | header | what a segment begins with |
 // | 2 | party, lock, exchange, published, flag | the processes that share it, and whether they live; protocols |
@@ -66,6 +66,8 @@ mod properties;
 mod property;
 mod ring;
 #[cfg(not(tamtam_loom))]
+mod sealed;
+#[cfg(not(tamtam_loom))]
 mod segment;
 #[cfg(all(feature = "link", not(tamtam_loom)))]
 mod sent;
@@ -120,6 +122,8 @@ pub use plain::Plain;
 pub use properties::{Properties, SetPropertyError};
 #[cfg(not(tamtam_loom))]
 pub use property::Property;
+#[cfg(not(tamtam_loom))]
+pub use sealed::SealedBytes;
 #[cfg(not(tamtam_loom))]
 pub use service::{
     AcceptError, ConnectError, ListenError, Listener, Peer, Service, ServiceNameError,

@@ -94,7 +94,7 @@ fn map(memory: &OwnedFd, len: usize) -> io::Result<(Mapping, crate::life::NodePa
 }
 
 /// In bytes. The system would not refuse to reserve more, but end processes when it finds no more.
-fn memory_of_this_machine() -> usize {
+pub(crate) fn memory_of_this_machine() -> usize {
     if cfg!(miri) {
         // The interpreter does not say.
         return usize::MAX;

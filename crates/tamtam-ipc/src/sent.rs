@@ -13,6 +13,7 @@ use crate::mutex::Mutex;
 use crate::plain::Plain;
 use crate::properties::Properties;
 use crate::property::Property;
+use crate::sealed::SealedBytes;
 use crate::slot::Slot;
 
 fn serialize<S: Serializer>(
@@ -42,6 +43,19 @@ macro_rules! crosses {
             }
         }
     )*};
+}
+
+/// In a message to an actor of another process: that attaches when it reads the message.
+impl Serialize for SealedBytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_descriptor("SealedBytes", self.lend(), serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SealedBytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize_descriptor("SealedBytes", Self::attach, deserializer)
+    }
 }
 
 crosses! {

@@ -13,6 +13,7 @@ mod mutex;
 mod other;
 mod properties;
 mod property;
+mod sealed;
 #[cfg(feature = "link")]
 mod sent;
 mod service;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tamtam_actor::{Address, AskError, Loss, Pool, Refusal, Reply, on_dead_letter};
 use tamtam_ipc::{
     BytesReceiver, BytesSender, Condition, EncodedReceiver, EncodedSender, Event, Mutex,
-    Properties, Property, Receiver, Sender, SharedBytes, Slot, bytes_channel, channel,
+    Properties, Property, Receiver, SealedBytes, Sender, SharedBytes, Slot, bytes_channel, channel,
     encoded_channel,
 };
 use tamtam_link::{Link, LinkBuilder, carrier};
@@ -32,6 +32,7 @@ struct All {
     mutex: Mutex<u64>,
     condition: Condition,
     bytes: SharedBytes,
+    sealed: SealedBytes,
     done: Reply<()>,
 }
 
@@ -48,7 +49,7 @@ fn use_all(all: All) {
     all.event.set();
     all.mutex.lock().unwrap().update(|value| value * 2);
     all.condition.notify_all();
-    all.bytes.write_at(0, b"there").unwrap();
+    all.bytes.write_at(0, &all.sealed).unwrap();
     all.done.send(());
 }
 
@@ -128,6 +129,7 @@ fn every_end_goes_in_one_message_and_is_the_same_there() {
             mutex: Mutex::attach(again(mutex.memory())).unwrap(),
             condition: Condition::attach(again(condition.memory())).unwrap(),
             bytes: SharedBytes::attach(again(bytes.memory())).unwrap(),
+            sealed: SealedBytes::copy_of(b"there").unwrap(),
             done,
         };
         assert_eq!(far.ask(all), Ok(()));
