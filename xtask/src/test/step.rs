@@ -119,6 +119,11 @@ pub(crate) fn all() -> Vec<Step> {
             .needs(&["rust", "mariadb", "postgres"])
             .limit(2400)
             .concerns(|part| part.is("tamtam-rows")),
+        step("witnesses", steps::witnesses::witnesses)
+            .about("BlazeDS and Py3AMF read values and packets of AMF as they were meant, and are read so")
+            .needs(&["rust", "witnesses"])
+            .limit(1200)
+            .concerns(|part| part.is("tamtam-amf")),
         step("docs", steps::source::docs)
             .about("the documentation builds without a warning")
             .concerns(|part| part.is_published()),

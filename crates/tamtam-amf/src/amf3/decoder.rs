@@ -415,7 +415,8 @@ impl<'a> Decoder<'a> {
                 }
             }
             DICTIONARY => {
-                let weak_keys = self.input.byte()? != 0;
+                // BlazeDS says 2, its marker of false, for keys that are not weak.
+                let weak_keys = self.input.byte()? == 1;
                 // A length has 28 bits.
                 self.open_values(2 * length, start)?;
                 Event::BeginDictionary { weak_keys, length }

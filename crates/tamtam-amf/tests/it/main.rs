@@ -12,3 +12,4 @@ mod round_trip;
 mod typed;
 #[cfg(feature = "serde")]
 mod typed_any;
+mod witness;

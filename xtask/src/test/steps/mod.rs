@@ -9,3 +9,4 @@ pub(super) mod source;
 pub(super) mod tests;
 pub(super) mod web;
 pub(super) mod window;
+pub(super) mod witnesses;
