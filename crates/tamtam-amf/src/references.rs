@@ -15,8 +15,8 @@ use crate::{Cause, DecodeError};
 pub(crate) trait Tree: Clone {
     /// The place that this value refers to, if it is a reference.
     fn reference(&self) -> Option<usize>;
-    /// Whether this value has a place of its own in the table.
-    fn is_numbered(&self) -> bool;
+    /// Whether this value has a place of its own in the table; `leaves` is [`References::leaves`].
+    fn is_numbered(&self, leaves: bool) -> bool;
     /// Whether this value is a container, as the limit of depth counts them.
     fn is_container(&self) -> bool;
     /// What a copy costs.
@@ -34,6 +34,8 @@ pub(crate) struct References<T> {
     meant: HashMap<usize, Option<T>>,
     /// The place that the next container takes.
     next: usize,
+    /// Whether dates and XML of AMF0 have places.
+    pub(crate) leaves: bool,
 }
 
 impl<T> References<T> {
@@ -43,6 +45,7 @@ impl<T> References<T> {
             met: VecDeque::new(),
             meant: HashMap::new(),
             next: first,
+            leaves: false,
         }
     }
 
@@ -95,7 +98,7 @@ impl<T: Tree> Walk<'_, T> {
             return Ok(());
         }
         let place = self.references.next;
-        let numbered = value.is_numbered();
+        let numbered = value.is_numbered(self.references.leaves);
         self.references.next += usize::from(numbered);
         let inside = usize::from(value.is_container());
         self.depth += inside;

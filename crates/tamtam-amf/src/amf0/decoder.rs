@@ -5,6 +5,7 @@ use super::marker::{
     RECORD_SET, REFERENCE, STRICT_ARRAY, STRING, TYPED_OBJECT, UNDEFINED, UNSUPPORTED,
     XML_DOCUMENT,
 };
+use super::numbering::Numbering;
 use crate::input::Input;
 use crate::{Cause, DecodeError, Limits, Sharing, amf3};
 
@@ -37,7 +38,7 @@ pub enum Event<'a> {
     /// What the sender could not write.
     Unsupported,
     /// The container with this number, which has begun: objects and arrays count from 0 in the order of their
-    /// beginnings.
+    /// beginnings, and what else [`Numbering`] says.
     Reference(u16),
     /// A point in time: milliseconds since 1970 in UTC, and a time zone in minutes to be ignored.
     Date {
@@ -113,7 +114,7 @@ pub struct Decoder<'a> {
     pub(crate) input: Input<'a>,
     frame: Frame,
     around: Vec<Frame>,
-    /// Containers that have begun.
+    /// Values with a number that have begun.
     pub(super) begun: usize,
     /// The tables of the AMF3 within this value.
     amf3: Option<Box<amf3::Decoder<'a>>>,
@@ -121,6 +122,7 @@ pub struct Decoder<'a> {
     /// References in that AMF3.
     pub(super) amf3_references: Option<Box<amf3::References>>,
     pub(super) sharing: Sharing,
+    pub(super) numbering: Numbering,
     /// Whether the tree that is read is to have no references.
     pub(super) refuses: bool,
 }
@@ -138,6 +140,7 @@ impl<'a> Decoder<'a> {
             classes: amf3::Classes::default(),
             amf3_references: None,
             sharing: Sharing::Copy,
+            numbering: Numbering::Specification,
             refuses: false,
         }
     }
@@ -153,6 +156,12 @@ impl<'a> Decoder<'a> {
     pub fn with_classes(mut self, classes: &amf3::Classes) -> Self {
         self.classes = classes.clone();
         self
+    }
+
+    /// This decoder for what a sender wrote that counts otherwise.
+    #[must_use]
+    pub fn with_numbering(self, numbering: Numbering) -> Self {
+        Self { numbering, ..self }
     }
 
     /// The offset of the next item, in bytes.
@@ -272,6 +281,7 @@ impl<'a> Decoder<'a> {
                 Event::String(input.text(length as usize)?)
             }
             XML_DOCUMENT => {
+                self.begun += usize::from(self.numbering.counts_leaves());
                 let length = input.u32()?;
                 Event::XmlDocument(input.text(length as usize)?)
             }
@@ -291,10 +301,13 @@ impl<'a> Decoder<'a> {
                 }
                 Event::Reference(index)
             }
-            DATE => Event::Date {
-                milliseconds: input.f64()?,
-                time_zone: input.i16()?,
-            },
+            DATE => {
+                self.begun += usize::from(self.numbering.counts_leaves());
+                Event::Date {
+                    milliseconds: input.f64()?,
+                    time_zone: input.i16()?,
+                }
+            }
             OBJECT => {
                 self.open_named(start)?;
                 Event::BeginObject

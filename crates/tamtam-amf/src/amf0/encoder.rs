@@ -6,6 +6,7 @@ use super::marker::{
     AVMPLUS, BOOLEAN, DATE, ECMA_ARRAY, LONG_STRING, NULL, NUMBER, OBJECT, OBJECT_END, REFERENCE,
     STRICT_ARRAY, STRING, TYPED_OBJECT, UNDEFINED, UNSUPPORTED, XML_DOCUMENT,
 };
+use super::numbering::Numbering;
 use crate::{EncodeError, MAX_DEPTH, amf3};
 
 /// A name of a property, made ready once for many objects.
@@ -126,8 +127,9 @@ pub struct Encoder<'out> {
     frame: Frame,
     /// Those around it.
     around: Vec<Frame>,
-    /// Containers that have begun, for references.
+    /// Values with a number that have begun, for references.
     begun: usize,
+    numbering: Numbering,
     /// Values that have begun and stand alone.
     alone: usize,
     amf3: amf3::Tables,
@@ -142,6 +144,7 @@ impl<'out> Encoder<'out> {
             frame: Frame::Top,
             around: Vec::new(),
             begun: 0,
+            numbering: Numbering::Specification,
             alone: 0,
             amf3: amf3::Tables::default(),
             classes: amf3::Classes::default(),
@@ -153,6 +156,12 @@ impl<'out> Encoder<'out> {
     pub fn with_classes(mut self, classes: &amf3::Classes) -> Self {
         self.classes = classes.clone();
         self
+    }
+
+    /// This encoder for a reader that counts otherwise.
+    #[must_use]
+    pub fn with_numbering(self, numbering: Numbering) -> Self {
+        Self { numbering, ..self }
     }
 
     /// Checks that nothing is left open.
@@ -304,6 +313,7 @@ impl<'out> Encoder<'out> {
     /// Not the place for a value.
     pub fn write_date(&mut self, milliseconds: f64, time_zone: i16) -> Result<(), EncodeError> {
         self.begin_value()?;
+        self.begun += usize::from(self.numbering.counts_leaves());
         self.out.push(DATE);
         self.out.extend_from_slice(&milliseconds.to_be_bytes());
         self.out.extend_from_slice(&time_zone.to_be_bytes());
@@ -316,7 +326,9 @@ impl<'out> Encoder<'out> {
     ///
     /// Not the place for a value; 4 GiB or more.
     pub fn write_xml_document(&mut self, text: &str) -> Result<(), EncodeError> {
-        self.write_long_text(XML_DOCUMENT, text)
+        self.write_long_text(XML_DOCUMENT, text)?;
+        self.begun += usize::from(self.numbering.counts_leaves());
+        Ok(())
     }
 
     /// Writes a reference to a container: objects and arrays count from 0, in the order in which they begin.

@@ -8,11 +8,13 @@
 mod decoder;
 mod encoder;
 mod marker;
+mod numbering;
 mod tree;
 mod value;
 
 pub use decoder::{Decoder, Event};
 pub use encoder::{Encoder, Name};
+pub use numbering::Numbering;
 pub use tree::{decode, encode};
 pub use value::{Properties, TypedObject, Value};
 

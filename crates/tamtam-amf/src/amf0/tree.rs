@@ -192,6 +192,7 @@ impl Decoder<'_> {
             (self.begun, self.amf3_begun())
         };
         let mut references = References::from(first);
+        references.leaves = self.numbering.counts_leaves();
         self.amf3_references = Some(Box::new(amf3::References::from(first_in_amf3)));
         let tree = self.tree(Some(&mut references));
         let in_amf3 = self.amf3_references.take();

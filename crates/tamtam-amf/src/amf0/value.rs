@@ -151,8 +151,9 @@ impl Tree for Value {
         }
     }
 
-    fn is_numbered(&self) -> bool {
-        self.is_container()
+    fn is_numbered(&self, leaves: bool) -> bool {
+        let leaf = matches!(self, Value::Date { .. } | Value::XmlDocument(_));
+        self.is_container() || leaves && leaf
     }
 
     fn is_container(&self) -> bool {

@@ -279,7 +279,7 @@ impl Tree for Value {
         }
     }
 
-    fn is_numbered(&self) -> bool {
+    fn is_numbered(&self, _: bool) -> bool {
         !matches!(
             self,
             Value::Undefined

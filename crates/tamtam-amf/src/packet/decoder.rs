@@ -1,7 +1,7 @@
 //! Reads a packet part by part.
 
 use super::{PacketDecodeError, PacketLimits, Part, UNKNOWN_LENGTH, Version};
-use crate::amf0::{self, Event, Value};
+use crate::amf0::{self, Event, Numbering, Value};
 use crate::input::Input;
 use crate::{Cause, DecodeError, Sharing, amf3};
 
@@ -166,6 +166,13 @@ impl<'a> Decoder<'a> {
     #[must_use]
     pub fn with_sharing(mut self, sharing: Sharing) -> Self {
         self.values = self.values.with_sharing(sharing);
+        self
+    }
+
+    /// This decoder for what a sender wrote that counts otherwise.
+    #[must_use]
+    pub fn with_numbering(mut self, numbering: Numbering) -> Self {
+        self.values = self.values.with_numbering(numbering);
         self
     }
 

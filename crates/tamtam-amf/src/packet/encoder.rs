@@ -1,7 +1,7 @@
 //! Writes a packet part by part.
 
 use super::{PacketEncodeError, Part, UNKNOWN_LENGTH, Version};
-use crate::amf0::{self, Value, name_length};
+use crate::amf0::{self, Numbering, Value, name_length};
 use crate::{EncodeError, amf3};
 
 /// Bytes of the number of headers, and of that of messages.
@@ -42,6 +42,7 @@ pub struct Encoder<'out> {
     messages_at: usize,
     messages: u16,
     classes: amf3::Classes,
+    numbering: Numbering,
 }
 
 impl<'out> Encoder<'out> {
@@ -57,7 +58,14 @@ impl<'out> Encoder<'out> {
             messages_at: headers_at + COUNT_BYTES,
             messages: 0,
             classes: amf3::Classes::default(),
+            numbering: Numbering::Specification,
         }
+    }
+
+    /// This encoder for a reader that counts otherwise.
+    #[must_use]
+    pub fn with_numbering(self, numbering: Numbering) -> Self {
+        Self { numbering, ..self }
     }
 
     /// This encoder with other externalizable classes in AMF3 than those of [Flex](amf3::Classes::flex).
@@ -248,7 +256,9 @@ impl<'out> Encoder<'out> {
         &mut self,
         write: impl FnOnce(&mut amf0::Encoder<'_>) -> Result<(), EncodeError>,
     ) -> Result<(), EncodeError> {
-        let mut encoder = amf0::Encoder::new(self.out).with_classes(&self.classes);
+        let mut encoder = amf0::Encoder::new(self.out)
+            .with_classes(&self.classes)
+            .with_numbering(self.numbering);
         write(&mut encoder)?;
         encoder.finish_one()
     }

@@ -5,6 +5,7 @@ mod encoders;
 mod externalizable;
 mod golden;
 mod hostile;
+mod numbering;
 mod packet;
 mod recordset;
 mod round_trip;

@@ -170,7 +170,7 @@ impl<'a> ExternalInput<'_, 'a> {
     ///
     /// A value that has to be read.
     pub fn set(&mut self, name: &str, value: Value) -> Result<(), DecodeError> {
-        if value.is_numbered() || value.reference().is_some() {
+        if value.is_numbered(true) || value.reference().is_some() {
             return Err(self.refuse("only numbers, texts, booleans, null and undefined are set"));
         }
         self.object.members.push((name.into(), value));
