@@ -216,6 +216,7 @@ fn our_own_crates_keep_to_their_floors() {
         "tamtam-link",
         "tamtam-process",
         "tamtam-ipc",
+        "tamtam-gateway",
         "tamtam-lab",
     ];
     let mut said = Vec::new();

@@ -68,7 +68,7 @@ fn a_constant_that_does_not_say_what_it_bounds_is_found() {
     );
 }
 
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "tamtam",
     "tamtam-wait",
     "tamtam-channel",
@@ -78,6 +78,7 @@ const CRATES: [&str; 11] = [
     "tamtam-link",
     "tamtam-process",
     "tamtam-ipc",
+    "tamtam-gateway",
     "tamtam-lab",
     "tamtam-cli",
 ];

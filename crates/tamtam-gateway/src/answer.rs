@@ -1,0 +1,118 @@
+//! What a method gives back, whatever protocol carries it.
+
+use std::fmt;
+
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use tamtam_rows::Rows;
+
+use crate::{Fault, FaultKind, RowStream, Value};
+
+/// What a method gives back, before a protocol writes it.
+#[non_exhaustive]
+pub enum Answer {
+    /// A table, which each protocol writes in a form for tables.
+    Rows(Rows),
+    /// A table that comes part by part.
+    Stream(RowStream),
+    /// A value.
+    Value(Value),
+    /// What serde writes: JSON without a step between.
+    Typed(Box<dyn erased_serde::Serialize + Send>),
+}
+
+impl Answer {
+    /// The answer as a value, for protocols that do not write it directly. A table that comes part by part is gathered,
+    /// up to as many bytes in memory as [`RowStream::MOST_GATHERED_BYTES`].
+    ///
+    /// # Errors
+    /// If serde writes what no protocol carries, the table is too large, or its source fails.
+    pub async fn into_value(self) -> Result<Value, Fault> {
+        match self {
+            Answer::Value(value) => Ok(value),
+            Answer::Rows(rows) => Ok(rows.into()),
+            Answer::Stream(stream) => Ok(stream.gather().await?.into()),
+            Answer::Typed(typed) => Value::of(&*typed)
+                .map_err(|error| Fault::of(FaultKind::NotCarried, error.to_string())),
+        }
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::Rows(rows) => write!(f, "Answer({} rows)", rows.len()),
+            Answer::Stream(_) => f.write_str("Answer(rows, part by part)"),
+            Answer::Value(value) => write!(f, "Answer({value:?})"),
+            Answer::Typed(_) => f.write_str("Answer(of serde)"),
+        }
+    }
+}
+
+/// What a handler may give back: what serde writes, a [`Value`], a table ([`Rows`]) or one that comes part by part
+/// ([`RowStream`]).
+///
+/// `Way` tells these apart for the compiler; it is never written.
+pub trait IntoAnswer<Way>: Send + 'static {
+    /// The answer.
+    fn into_answer(self) -> Answer;
+
+    /// The type of it, in JSON Schema.
+    fn schema(generator: &mut SchemaGenerator) -> schemars::Schema;
+}
+
+/// By serde.
+#[derive(Debug)]
+pub struct BySerde;
+
+/// As it is.
+#[derive(Debug)]
+pub struct AsItIs;
+
+impl<T: Serialize + JsonSchema + Send + 'static> IntoAnswer<BySerde> for T {
+    fn into_answer(self) -> Answer {
+        Answer::Typed(Box::new(self))
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> schemars::Schema {
+        generator.subschema_for::<T>()
+    }
+}
+
+impl IntoAnswer<AsItIs> for Rows {
+    fn into_answer(self) -> Answer {
+        Answer::Rows(self)
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> schemars::Schema {
+        table_schema()
+    }
+}
+
+impl IntoAnswer<AsItIs> for RowStream {
+    fn into_answer(self) -> Answer {
+        Answer::Stream(self)
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> schemars::Schema {
+        table_schema()
+    }
+}
+
+impl IntoAnswer<AsItIs> for Value {
+    fn into_answer(self) -> Answer {
+        Answer::Value(self)
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> schemars::Schema {
+        generator.subschema_for::<Value>()
+    }
+}
+
+fn table_schema() -> schemars::Schema {
+    schemars::json_schema!({
+        "type": "array",
+        "items": { "type": "object" },
+        "description": "A table: rows with their columns by name."
+    })
+}

@@ -1,0 +1,69 @@
+//! The arguments of a call.
+
+use serde::de::DeserializeOwned;
+
+use crate::value::{Members, Reading, read_arguments};
+use crate::{Fault, Value};
+
+/// The arguments of a call, by their places or by their names.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{Arguments, Value};
+///
+/// #[derive(Debug, PartialEq, serde::Deserialize)]
+/// struct ListArgs { set: String, limit: Option<u32> }
+///
+/// let wanted = ListArgs { set: "palette".into(), limit: None };
+/// let by_place = Arguments::positional([Value::from("palette")]);
+/// assert_eq!(by_place.read::<ListArgs>()?, wanted);
+/// let by_name = Arguments::named([("set".to_owned(), Value::from("palette"))]);
+/// assert_eq!(by_name.read::<ListArgs>()?, wanted);
+/// # Ok::<(), tamtam_gateway::Fault>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arguments {
+    values: Value,
+    reading: Reading,
+}
+
+impl Arguments {
+    /// By their places.
+    pub fn positional(values: impl IntoIterator<Item = Value>) -> Arguments {
+        Arguments {
+            values: Value::List(values.into_iter().collect()),
+            reading: Reading::Strict,
+        }
+    }
+
+    /// By their names.
+    pub fn named(values: impl IntoIterator<Item = (String, Value)>) -> Arguments {
+        Arguments {
+            values: Value::Map(values.into_iter().collect()),
+            reading: Reading::Strict,
+        }
+    }
+
+    /// None at all.
+    pub fn none() -> Arguments {
+        Arguments::positional([])
+    }
+
+    /// By their names, out of the query of a URL: a text may be the number that it spells.
+    pub(crate) fn of_query(values: Members) -> Arguments {
+        Arguments {
+            values: Value::Map(values),
+            reading: Reading::OfTexts,
+        }
+    }
+
+    /// The arguments as the type that a method takes: a struct by its fields' names or places, a tuple by its places.
+    ///
+    /// # Errors
+    /// If they are not of that type.
+    pub fn read<T: DeserializeOwned>(self) -> Result<T, Fault> {
+        read_arguments(self.values, self.reading)
+            .map_err(|error| Fault::arguments(format!("the arguments: {error}")))
+    }
+}

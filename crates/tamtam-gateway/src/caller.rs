@@ -1,0 +1,143 @@
+//! Who calls.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::time::Instant;
+
+use crate::Fault;
+
+/// Who calls: from where, by which protocol, with which credentials.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{Caller, Fault, Service};
+///
+/// let service = Service::new("Kit").blocking("erase", |_: ()| Ok::<_, Fault>(()));
+/// let service = service.authorize(|caller: &Caller| match caller.bearer() {
+///     Some("let me in") => Ok(()),
+///     Some(_) => Err(Fault::forbidden("this token opens nothing")),
+///     None => Err(Fault::unauthenticated("send a bearer token")),
+/// });
+/// # drop(service);
+/// ```
+#[derive(Clone)]
+pub struct Caller {
+    pub(crate) protocol: Protocol,
+    pub(crate) peer: Option<IpAddr>,
+    pub(crate) bearer: Option<String>,
+    pub(crate) credentials: Option<(String, String)>,
+    pub(crate) only_safe: bool,
+    pub(crate) deadline: Instant,
+}
+
+/// By which protocol a call came.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(tamtam_gateway::Protocol::JsonRpc.name(), "json-rpc");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Protocol {
+    /// JSON-RPC 2.0, at `/jsonrpc`.
+    JsonRpc,
+    /// XML-RPC, at `/xmlrpc`.
+    XmlRpc,
+    /// A URL for each method, at `/rest/SERVICE/METHOD`.
+    Rest,
+    /// AMF0 and AMF3, at `/amf`.
+    Amf,
+}
+
+impl Protocol {
+    /// Its name: `json-rpc`, `xml-rpc`, `rest`, `amf`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Protocol::JsonRpc => "json-rpc",
+            Protocol::XmlRpc => "xml-rpc",
+            Protocol::Rest => "rest",
+            Protocol::Amf => "amf",
+        }
+    }
+}
+
+impl Caller {
+    pub(crate) fn new(protocol: Protocol, peer: Option<IpAddr>, deadline: Instant) -> Caller {
+        Caller {
+            protocol,
+            peer,
+            bearer: None,
+            credentials: None,
+            only_safe: false,
+            deadline,
+        }
+    }
+
+    /// By which protocol it calls.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    /// From where; nothing over a Unix socket.
+    pub fn peer(&self) -> Option<IpAddr> {
+        self.peer
+    }
+
+    /// The token of the header `Authorization: Bearer TOKEN`.
+    pub fn bearer(&self) -> Option<&str> {
+        self.bearer.as_deref()
+    }
+
+    /// Name and password: of the header `Authorization: Basic`, of AMF's header `Credentials`, or of a login of Flex.
+    pub fn credentials(&self) -> Option<(&str, &str)> {
+        let (name, password) = self.credentials.as_ref()?;
+        Some((name, password))
+    }
+}
+
+/// Without what is secret.
+impl fmt::Debug for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Caller")
+            .field("protocol", &self.protocol)
+            .field("peer", &self.peer)
+            .field("has_token", &self.bearer.is_some())
+            .field("has_credentials", &self.credentials.is_some())
+            .finish()
+    }
+}
+
+/// A check that lets those pass who send this token as `Authorization: Bearer TOKEN`.
+///
+/// How long it takes says nothing of where a wrong token differs.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{Gateway, bearer};
+///
+/// let gateway = Gateway::new().authorize(bearer("let me in"));
+/// # drop(gateway);
+/// ```
+pub fn bearer(token: impl Into<String>) -> impl Fn(&Caller) -> Result<(), Fault> + Send + Sync {
+    let token = token.into();
+    move |caller| match caller.bearer() {
+        Some(sent) if is_equal(sent.as_bytes(), token.as_bytes()) => Ok(()),
+        Some(_) => Err(Fault::unauthenticated("the token is wrong")),
+        None => Err(Fault::unauthenticated(
+            "send the token as `Authorization: Bearer TOKEN`",
+        )),
+    }
+}
+
+/// Compares digests, whose bytes no sender can steer.
+fn is_equal(one: &[u8], other: &[u8]) -> bool {
+    use std::hash::BuildHasher;
+
+    // A key that is drawn anew at each start.
+    static KEY: std::sync::LazyLock<std::hash::RandomState> =
+        std::sync::LazyLock::new(Default::default);
+    KEY.hash_one(one) == KEY.hash_one(other) && one == other
+}

@@ -1,0 +1,450 @@
+//! A client in Rust: calls by URL, whose tables come packed.
+
+use std::fmt;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST};
+use hyper::{HeaderMap, Request, StatusCode, Uri};
+use hyper_util::rt::TokioIo;
+use serde::Serialize;
+use tamtam_rows::{CompressionKind, Rows, decompress, packed};
+use thiserror::Error;
+use tokio::net::TcpStream;
+
+use crate::protocol::rest::Form;
+use crate::{Fault, Limits, Value, json};
+
+/// A client of a gateway. Its tables come packed, all else in JSON.
+///
+/// Calls at the same time have connections of their own, which are kept for the next ones.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{Client, Fault, Gateway, Server, Service, Value};
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let sums = Service::new("Sums").blocking("double", |(number,): (i32,)| Ok::<_, Fault>(2 * i64::from(number)));
+/// let server = Server::bind(Gateway::new().service(sums), "127.0.0.1:0".parse()?).await?;
+/// let url = server.url();
+/// tokio::spawn(server.serve(std::future::pending()));
+///
+/// let client = Client::connect(&url).await?;
+/// assert_eq!(client.call("Sums.double", &(21,)).await?, Value::Int(42));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Client {
+    at: At,
+    host: String,
+    /// What stands before `/rest`.
+    base: String,
+    bearer: Option<String>,
+    most_bytes: usize,
+    patience: Duration,
+    idle: Mutex<Vec<SendRequest<Full<Bytes>>>>,
+}
+
+enum At {
+    Tcp(String),
+    #[cfg(unix)]
+    Unix(std::path::PathBuf),
+}
+
+/// A gateway that cannot be reached.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{Client, ConnectError};
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let error = Client::connect("ftp://tiles.example").await.unwrap_err();
+/// assert!(matches!(error, ConnectError::Url { .. }));
+/// # });
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// It is no URL of a gateway.
+    #[error("{url:?} is no URL of a gateway: write http://HOST:PORT or unix:PATH")]
+    Url {
+        /// What was given.
+        url: String,
+    },
+    /// Nothing answers there.
+    #[error("cannot connect to {at}: {source}; is the server running there?")]
+    Connection {
+        /// Where it was looked for.
+        at: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// A call that has no answer.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{CallError, Fault};
+///
+/// let error = CallError::Fault(Fault::new("Kit.Fault", "raised on purpose"));
+/// assert_eq!(error.to_string(), "Kit.Fault: raised on purpose");
+/// ```
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// What the server says of it.
+    #[error("{0}")]
+    Fault(Fault),
+    /// The gateway cannot be reached.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The connection failed. Whether the method was called is not known.
+    #[error("the connection failed: {0}")]
+    Connection(String),
+    /// There was no answer in time. Whether the method was called is not known.
+    #[error("there was no answer within {} s", .0.as_secs_f64())]
+    TimedOut(Duration),
+    /// The answer is larger than it may be.
+    #[error("the answer has more than {0} bytes; allow more if the server is trusted")]
+    TooLarge(usize),
+    /// The arguments are nothing that JSON carries.
+    #[error("the arguments cannot be sent: {0}")]
+    Arguments(String),
+    /// The answer is none of a gateway, or not of the type that was asked for.
+    #[error("the answer cannot be read: {0}")]
+    Malformed(String),
+}
+
+/// An answer as it came: by this type, and decompressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawAnswer {
+    /// What the header `Content-Type` says.
+    pub content_type: String,
+    /// The bytes.
+    pub body: Bytes,
+    /// How many bytes came over the wire.
+    pub wire_bytes: usize,
+}
+
+impl Client {
+    /// Bytes of an answer, at most, unless others are asked for.
+    pub const USUAL_MOST_BYTES: usize = 256 << 20;
+    /// How long an answer may take, unless another time is asked for.
+    pub const USUAL_PATIENCE: Duration = Duration::from_secs(60);
+
+    /// A client of the gateway at this URL, which has a connection: `http://HOST:PORT`, or `unix:PATH`.
+    ///
+    /// # Errors
+    /// If it is no such URL, or nothing answers there.
+    pub async fn connect(url: &str) -> Result<Client, ConnectError> {
+        let unknown = || ConnectError::Url {
+            url: url.chars().take(200).collect(),
+        };
+        #[cfg(unix)]
+        let unix = url.strip_prefix("unix:").map(|path| At::Unix(path.into()));
+        #[cfg(not(unix))]
+        let unix = None;
+        let (at, host, base) = match unix {
+            Some(at) => (at, "localhost".to_owned(), String::new()),
+            None => {
+                let uri: Uri = url.parse().map_err(|_| unknown())?;
+                let authority = uri.authority().filter(|_| uri.scheme_str() == Some("http"));
+                let authority = authority.ok_or_else(unknown)?;
+                if uri.query().is_some() {
+                    return Err(unknown());
+                }
+                let port = authority.port_u16().unwrap_or(80);
+                let at = At::Tcp(format!("{}:{port}", authority.host()));
+                let base = uri.path().trim_end_matches('/').to_owned();
+                (at, authority.as_str().to_owned(), base)
+            }
+        };
+        let client = Client {
+            at,
+            host,
+            base,
+            bearer: None,
+            most_bytes: Client::USUAL_MOST_BYTES,
+            patience: Client::USUAL_PATIENCE,
+            idle: Mutex::default(),
+        };
+        let connection = client.open().await?;
+        client.keep(connection);
+        Ok(client)
+    }
+
+    /// Sends this token with each call.
+    #[must_use]
+    pub fn bearer(mut self, token: impl Into<String>) -> Client {
+        self.bearer = Some(token.into());
+        self
+    }
+
+    /// Takes answers of so many bytes, also when they are decompressed.
+    #[must_use]
+    pub fn most_bytes(mut self, bytes: usize) -> Client {
+        self.most_bytes = bytes;
+        self
+    }
+
+    /// Waits so long for an answer.
+    #[must_use]
+    pub fn patience(mut self, time: Duration) -> Client {
+        self.patience = time;
+        self
+    }
+
+    /// Calls `SERVICE.METHOD` with a struct, whose fields are the arguments by their names, or a tuple: by their places.
+    ///
+    /// # Errors
+    /// The server's fault, or why there is no answer.
+    pub async fn call(
+        &self,
+        method: &str,
+        arguments: &(impl Serialize + ?Sized),
+    ) -> Result<Value, CallError> {
+        let accept = "application/vnd.tamtam.rows, application/json;q=0.9";
+        let answer = self.raw(method, arguments, accept).await?;
+        if answer.content_type == Form::Packed.content_type() {
+            let limits = tamtam_rows::Limits {
+                bytes: self.most_bytes as u64,
+                ..tamtam_rows::Limits::default()
+            };
+            let rows = packed::decode(&answer.body, &limits);
+            return rows.map(Value::from).map_err(malformed);
+        }
+        // What a server sends that was asked for it may be larger than what comes unasked.
+        let limits = Limits {
+            values: usize::MAX,
+            depth: 100,
+            ..Limits::default()
+        };
+        json::read(&answer.body, &limits).map_err(malformed)
+    }
+
+    /// As [`call`](Client::call), for a method that gives a table.
+    ///
+    /// # Errors
+    /// As [`call`](Client::call); and if the answer is no table.
+    pub async fn rows(
+        &self,
+        method: &str,
+        arguments: &(impl Serialize + ?Sized),
+    ) -> Result<Rows, CallError> {
+        match self.call(method, arguments).await? {
+            Value::Rows(rows) => Ok(*rows),
+            other => Err(CallError::Malformed(format!(
+                "it is {}, and no table",
+                other.noun()
+            ))),
+        }
+    }
+
+    /// As [`call`](Client::call), in the form that the header `Accept` asks for.
+    ///
+    /// # Errors
+    /// As [`call`](Client::call).
+    pub async fn raw(
+        &self,
+        method: &str,
+        arguments: &(impl Serialize + ?Sized),
+        accept: &str,
+    ) -> Result<RawAnswer, CallError> {
+        let calling = self.called(method, arguments, accept);
+        match tokio::time::timeout(self.patience, calling).await {
+            Ok(answer) => answer,
+            Err(_) => Err(CallError::TimedOut(self.patience)),
+        }
+    }
+
+    async fn called(
+        &self,
+        method: &str,
+        arguments: &(impl Serialize + ?Sized),
+        accept: &str,
+    ) -> Result<RawAnswer, CallError> {
+        let mut body = serde_json::to_vec(arguments)
+            .map_err(|error| CallError::Arguments(error.to_string()))?;
+        if body == b"null" {
+            // `()` is no argument at all.
+            body = b"[]".to_vec();
+        }
+        let Some((service, name)) = method.rsplit_once('.') else {
+            return Err(CallError::Arguments(format!(
+                "{method:?} is no method: write it as SERVICE.METHOD"
+            )));
+        };
+        let mut request = Request::post(format!("{}/rest/{service}/{name}", self.base))
+            .header(HOST, &self.host)
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, accept)
+            .header(ACCEPT_ENCODING, "zstd, gzip;q=0.5");
+        if let Some(token) = &self.bearer {
+            request = request.header(AUTHORIZATION, format!("Bearer {token}"));
+        }
+        let request = request
+            .body(Full::new(Bytes::from(body)))
+            .map_err(|error| CallError::Arguments(error.to_string()))?;
+        let mut connection = self.ready().await?;
+        let failed = |error: hyper::Error| CallError::Connection(error.to_string());
+        let response = connection.send_request(request).await.map_err(failed)?;
+        let (parts, body) = response.into_parts();
+        let collected = Limited::new(body, self.most_bytes).collect().await;
+        let body = collected
+            .map(|collected| collected.to_bytes())
+            .map_err(|error| {
+                if error.is::<LengthLimitError>() {
+                    CallError::TooLarge(self.most_bytes)
+                } else {
+                    CallError::Connection(error.to_string())
+                }
+            })?;
+        self.keep(connection);
+        let wire_bytes = body.len();
+        let body = self.unpacked(&parts.headers, body)?;
+        if parts.status != StatusCode::OK {
+            return Err(fault_in(parts.status, &body));
+        }
+        let content_type = parts
+            .headers
+            .get(CONTENT_TYPE)
+            .and_then(|name| name.to_str().ok());
+        Ok(RawAnswer {
+            content_type: content_type.unwrap_or_default().to_owned(),
+            body,
+            wire_bytes,
+        })
+    }
+
+    fn unpacked(&self, headers: &HeaderMap, body: Bytes) -> Result<Bytes, CallError> {
+        let kind = match headers.get(CONTENT_ENCODING).map(|name| name.as_bytes()) {
+            None => return Ok(body),
+            Some(b"zstd") => CompressionKind::Zstd,
+            Some(b"gzip") => CompressionKind::Gzip,
+            Some(_) => {
+                return Err(CallError::Malformed(
+                    "it is compressed by what was not asked for".into(),
+                ));
+            }
+        };
+        let body = decompress(kind, &body, self.most_bytes);
+        body.map(Bytes::from).map_err(malformed)
+    }
+
+    /// A connection that takes a request: one that was kept, if there is one that is still open.
+    async fn ready(&self) -> Result<SendRequest<Full<Bytes>>, CallError> {
+        loop {
+            let kept = self
+                .idle
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .pop();
+            let Some(mut connection) = kept else {
+                break;
+            };
+            if connection.ready().await.is_ok() {
+                return Ok(connection);
+            }
+        }
+        Ok(self.open().await?)
+    }
+
+    fn keep(&self, connection: SendRequest<Full<Bytes>>) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < MOST_KEPT {
+            idle.push(connection);
+        }
+    }
+
+    async fn open(&self) -> Result<SendRequest<Full<Bytes>>, ConnectError> {
+        let failed = |source: io::Error| ConnectError::Connection {
+            at: self.at.to_string(),
+            source,
+        };
+        match &self.at {
+            At::Tcp(address) => {
+                let stream = TcpStream::connect(address).await.map_err(failed)?;
+                stream.set_nodelay(true).map_err(failed)?;
+                converse(stream).await.map_err(failed)
+            }
+            #[cfg(unix)]
+            At::Unix(path) => {
+                let stream = tokio::net::UnixStream::connect(path)
+                    .await
+                    .map_err(failed)?;
+                converse(stream).await.map_err(failed)
+            }
+        }
+    }
+}
+
+/// How many connections are kept open, at most.
+const MOST_KEPT: usize = 16;
+
+async fn converse<S>(stream: S) -> io::Result<SendRequest<Full<Bytes>>>
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
+{
+    let (sender, connection) = handshake(TokioIo::new(stream))
+        .await
+        .map_err(io::Error::other)?;
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "a connection of a client ended");
+        }
+    });
+    Ok(sender)
+}
+
+fn malformed(error: impl fmt::Display) -> CallError {
+    CallError::Malformed(error.to_string())
+}
+
+/// What the server says of a failure; in its own form, or as what stands between has it.
+fn fault_in(status: StatusCode, body: &[u8]) -> CallError {
+    let fault = json::read(body, &Limits::default()).ok().and_then(|value| {
+        let text = |name| match value.get(name) {
+            Some(Value::Text(text)) => Some(text.clone()),
+            _ => None,
+        };
+        let fault = Fault::new(text("code")?, text("description")?);
+        Some(match value.get("detail") {
+            Some(detail) => fault.detail(detail.clone()),
+            None => fault,
+        })
+    });
+    CallError::Fault(fault.unwrap_or_else(|| {
+        let said: String = String::from_utf8_lossy(body)
+            .trim()
+            .chars()
+            .take(200)
+            .collect();
+        Fault::new(format!("HTTP.{}", status.as_u16()), said)
+    }))
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            At::Tcp(address) => f.write_str(address),
+            #[cfg(unix)]
+            At::Unix(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Client({})", self.at)
+    }
+}

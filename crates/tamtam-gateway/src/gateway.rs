@@ -1,0 +1,277 @@
+//! The services of a program, and what holds for calls of them whatever the protocol.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::FutureExt;
+
+use crate::admission::{Admission, Ticket};
+use crate::method::Authorize;
+use crate::metrics::Metrics;
+use crate::sessions::Sessions;
+use crate::web_policy::WebPolicy;
+use crate::{AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Method, Service};
+
+/// The services of a program, to be called by whatever protocol a client speaks.
+///
+/// It is served by a [`Server`](crate::Server), or stands as routes in a web server of axum: see
+/// [`router`](Gateway::router).
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{Caller, Fault, Gateway, Service};
+///
+/// let clock = Service::new("Clock").blocking("hours", |_: ()| Ok::<u8, Fault>(12));
+/// let gateway = Gateway::new()
+///     .service(clock)
+///     .origin("https://example.org")
+///     .authorize(|caller: &Caller| match caller.bearer() {
+///         Some("let me in") => Ok(()),
+///         _ => Err(Fault::unauthenticated("send the token as `Authorization: Bearer TOKEN`")),
+///     });
+/// assert_eq!(gateway.method_names(), ["Clock.hours"]);
+/// ```
+#[derive(Default)]
+pub struct Gateway {
+    pub(crate) services: BTreeMap<String, Service>,
+    pub(crate) limits: Limits,
+    pub(crate) web: WebPolicy,
+    pub(crate) compression: Threshold,
+    pub(crate) amf_rows: AmfRows,
+    authorize: Option<Authorize>,
+}
+
+/// The fewest bytes of an answer that is compressed, where the client reads that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Threshold(pub(crate) usize);
+
+impl Default for Threshold {
+    fn default() -> Threshold {
+        Threshold(tamtam_rows::Compression::USUAL_THRESHOLD_BYTES)
+    }
+}
+
+impl Gateway {
+    /// One without services.
+    pub fn new() -> Gateway {
+        Gateway::default()
+    }
+
+    /// With this service.
+    ///
+    /// # Panics
+    /// If there is one of that name.
+    #[must_use]
+    pub fn service(mut self, service: Service) -> Gateway {
+        let before = self.services.insert(service.name.clone(), service);
+        if let Some(before) = before {
+            panic!("there are two services {:?}", before.name);
+        }
+        self
+    }
+
+    /// With these limits.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Gateway {
+        self.limits = limits;
+        self
+    }
+
+    /// Asked before each call of a method whose own check, and its service's, there is not.
+    #[must_use]
+    pub fn authorize(
+        mut self,
+        check: impl Fn(&Caller) -> Result<(), Fault> + Send + Sync + 'static,
+    ) -> Gateway {
+        self.authorize = Some(Arc::new(check));
+        self
+    }
+
+    /// Pages of this origin may call: `https://example.org`; `*` is any. Without one only pages from this server itself may.
+    #[must_use]
+    pub fn origin(mut self, origin: impl Into<String>) -> Gateway {
+        self.web.origins.push(origin.into());
+        self
+    }
+
+    /// The server is known by this name, without a port: `example.org`; `*` is any. `localhost` and addresses in figures need
+    /// not be named; a request for another host is refused, since a page elsewhere may have given that name to this machine.
+    #[must_use]
+    pub fn host(mut self, host: impl Into<String>) -> Gateway {
+        self.web.hosts.push(host.into().to_ascii_lowercase());
+        self
+    }
+
+    /// Answers of at most so many bytes are sent plain. 25 KiB.
+    #[must_use]
+    pub fn compress_above(mut self, bytes: usize) -> Gateway {
+        self.compression = Threshold(bytes);
+        self
+    }
+
+    /// In which form AMF's clients get tables, unless they choose.
+    #[must_use]
+    pub fn amf_rows(mut self, form: AmfRows) -> Gateway {
+        self.amf_rows = form;
+        self
+    }
+
+    /// The names of all methods, `SERVICE.METHOD`, in the order of the alphabet.
+    pub fn method_names(&self) -> Vec<String> {
+        let services = self.services.values();
+        services
+            .flat_map(|service| {
+                let methods = service.methods.keys();
+                methods.map(|method| format!("{}.{method}", service.name))
+            })
+            .collect()
+    }
+
+    pub(crate) fn find(&self, service: &str, method: &str) -> Option<&Method> {
+        self.services.get(service)?.methods.get(method)
+    }
+}
+
+impl fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gateway")
+            .field("services", &self.services.keys())
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A gateway at work.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) gateway: Gateway,
+    pub(crate) admission: Arc<Admission>,
+    pub(crate) metrics: Metrics,
+    pub(crate) sessions: Sessions,
+}
+
+impl Shared {
+    pub(crate) fn new(gateway: Gateway) -> Arc<Shared> {
+        let limits = &gateway.limits;
+        Arc::new(Shared {
+            admission: Admission::new(limits.requests, limits.requests_of_client),
+            metrics: Metrics::new(),
+            sessions: Sessions::default(),
+            gateway,
+        })
+    }
+
+    /// Calls a method by its full name, `SERVICE.METHOD`.
+    pub(crate) async fn call_named(
+        &self,
+        ticket: &Ticket,
+        caller: &Caller,
+        name: &str,
+        arguments: Arguments,
+    ) -> Result<Answer, Fault> {
+        let (service, method) = name.rsplit_once('.').unwrap_or(("", name));
+        self.call(ticket, caller, service, method, arguments).await
+    }
+
+    /// Calls a method, within the limits, if the caller may.
+    pub(crate) async fn call(
+        &self,
+        ticket: &Ticket,
+        caller: &Caller,
+        service: &str,
+        method: &str,
+        arguments: Arguments,
+    ) -> Result<Answer, Fault> {
+        let begun = Instant::now();
+        let found = self.gateway.find(service, method);
+        let result = match (ticket, found) {
+            (Ticket::Refused, _) => Err(Fault::busy(
+                "the server has too much to do; try again later",
+            )),
+            (_, None) => Err(self.no_method(service, method)),
+            (_, Some(found)) => self.invoke(found, caller, arguments).await,
+        };
+        let name = found.map(|found| format!("{service}.{}", found.name));
+        let took = begun.elapsed();
+        let fault = result.as_ref().err();
+        match fault {
+            None => tracing::debug!(
+                protocol = caller.protocol.name(),
+                method = name,
+                ?took,
+                "answered"
+            ),
+            Some(fault) => tracing::debug!(
+                protocol = caller.protocol.name(),
+                method = name,
+                ?took,
+                code = fault.code(),
+                "failed"
+            ),
+        }
+        self.metrics.answered(caller.protocol, name, took, fault);
+        result
+    }
+
+    async fn invoke(
+        &self,
+        method: &Method,
+        caller: &Caller,
+        arguments: Arguments,
+    ) -> Result<Answer, Fault> {
+        if caller.only_safe && !method.is_safe {
+            return Err(
+                Fault::forbidden("the method may change something: call it by POST").status(405),
+            );
+        }
+        // The check and the handler are the user's: neither takes the server down.
+        let guarded = AssertUnwindSafe(async {
+            if let Some(check) = method
+                .authorize
+                .as_ref()
+                .or(self.gateway.authorize.as_ref())
+            {
+                check(caller)?;
+            }
+            method.invoke(arguments).await
+        });
+        match tokio::time::timeout_at(caller.deadline.into(), guarded.catch_unwind()).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(_)) => {
+                tracing::error!(method = method.name, "the handler of a method panicked");
+                Err(Fault::of(FaultKind::Internal, "the method failed"))
+            }
+            Err(_) => Err(Fault::of(
+                FaultKind::TimedOut,
+                "there was no answer in time",
+            )),
+        }
+    }
+
+    /// Asks the gateway's own check.
+    pub(crate) fn check(&self, caller: &Caller) -> Result<(), Fault> {
+        match &self.gateway.authorize {
+            Some(check) => check(caller),
+            None => Ok(()),
+        }
+    }
+
+    fn no_method(&self, service: &str, method: &str) -> Fault {
+        let short = |name: &str| -> String { name.chars().take(60).collect() };
+        let description = if self.gateway.services.contains_key(service) {
+            format!("the service {service} has no method {:?}", short(method))
+        } else if service.is_empty() {
+            format!(
+                "{:?} is no method: write it as SERVICE.METHOD",
+                short(method)
+            )
+        } else {
+            format!("there is no service {:?}", short(service))
+        };
+        Fault::of(FaultKind::NoMethod, description)
+    }
+}

@@ -1,0 +1,272 @@
+//! What all requests have in common: who sends it, its body within the limits, and the answer on its way back.
+
+use std::borrow::Cow;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::header::{
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName,
+    HeaderValue, RETRY_AFTER, VARY,
+};
+use axum::http::{HeaderMap, StatusCode, request};
+use axum::response::Response;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use tamtam_rows::{Compression, CompressionError, CompressionKind, decompress};
+
+use crate::admission::Ticket;
+use crate::gateway::Shared;
+use crate::protocol::rest;
+use crate::{Caller, Protocol};
+
+/// So many bytes of a request are read even where there is too much to do, so that it is told so in its protocol's form.
+const REFUSED_BODY_BYTES: usize = 64 << 10;
+
+/// From this size on a body is encoded or compressed on another thread than that which serves the sockets.
+pub(crate) const LARGE_BYTES: usize = 256 << 10;
+
+/// The address of the client, as the server has seen it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) Option<IpAddr>);
+
+/// A request that has come in whole.
+pub(crate) struct Received {
+    pub(crate) caller: Caller,
+    pub(crate) ticket: Ticket,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+/// Who sends a request, and whether it is worked on.
+pub(crate) fn admit(
+    shared: &Arc<Shared>,
+    parts: &request::Parts,
+    protocol: Protocol,
+) -> (Caller, Ticket) {
+    let caller = caller_of(shared, parts, protocol);
+    let ticket = shared.admission.admit(caller.peer());
+    if matches!(ticket, Ticket::Refused) {
+        shared.metrics.refused();
+    }
+    (caller, ticket)
+}
+
+/// Who sends a request.
+pub(crate) fn caller_of(shared: &Shared, parts: &request::Parts, protocol: Protocol) -> Caller {
+    let peer = match parts.extensions.get::<Peer>() {
+        Some(Peer(peer)) => *peer,
+        // Served by a server of axum that is not ours.
+        None => {
+            let info = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+            info.map(|ConnectInfo(address)| address.ip())
+        }
+    };
+    let deadline = Instant::now() + shared.gateway.limits.time;
+    let mut caller = Caller::new(protocol, peer, deadline);
+    let authorization = parts.headers.get(AUTHORIZATION);
+    let Some(value) = authorization.and_then(|value| value.to_str().ok()) else {
+        return caller;
+    };
+    let (scheme, rest) = value.split_once(' ').unwrap_or((value, ""));
+    if scheme.eq_ignore_ascii_case("bearer") {
+        caller.bearer = Some(rest.trim().to_owned());
+    } else if scheme.eq_ignore_ascii_case("basic") {
+        let decoded = STANDARD.decode(rest.trim()).ok();
+        let text = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
+        caller.credentials = text.and_then(|text| {
+            let (name, password) = text.split_once(':')?;
+            Some((name.to_owned(), password.to_owned()))
+        });
+    }
+    caller
+}
+
+/// Takes in a request by POST, whose body has to be of one of these types.
+///
+/// # Errors
+/// The answer, if it is of another type, too large, too slow, or damaged.
+pub(crate) async fn receive(
+    shared: &Arc<Shared>,
+    request: axum::extract::Request,
+    protocol: Protocol,
+    types: &[&str],
+) -> Result<Received, Box<Response>> {
+    let limits = &shared.gateway.limits;
+    let (parts, body) = request.into_parts();
+    // A page of another origin can send what a form can send, without being asked: texts, forms, and what has no type.
+    if !is_of(&parts.headers, types) {
+        let reason = format!("send the header `Content-Type: {}`", types[0]);
+        return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
+    }
+    let (caller, ticket) = admit(shared, &parts, protocol);
+    let most = match ticket {
+        Ticket::Admitted(_) => limits.body_bytes,
+        Ticket::Refused => limits.body_bytes.min(REFUSED_BODY_BYTES),
+    };
+    let too_large = || match ticket {
+        Ticket::Admitted(_) => {
+            let reason = format!("the body of a request has at most {most} bytes");
+            plain(StatusCode::PAYLOAD_TOO_LARGE, reason)
+        }
+        Ticket::Refused => {
+            let mut response = plain(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the server has too much to do",
+            );
+            response
+                .headers_mut()
+                .insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            response
+        }
+    };
+    let length = parts
+        .headers
+        .get(CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok());
+    if length
+        .and_then(|length| length.parse().ok())
+        .is_some_and(|length: u64| length > most as u64)
+    {
+        return Err(too_large());
+    }
+    let collected = tokio::time::timeout(limits.patience, Limited::new(body, most).collect()).await;
+    let body = match collected {
+        Ok(Ok(collected)) => collected.to_bytes(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large()),
+        Ok(Err(_)) => return Err(plain(StatusCode::BAD_REQUEST, "the body was cut off")),
+        Err(_) => {
+            return Err(plain(
+                StatusCode::REQUEST_TIMEOUT,
+                "the body came too slowly",
+            ));
+        }
+    };
+    let body = decompressed(&parts.headers, body, most)
+        .await
+        .map_err(|(status, reason)| {
+            if status == StatusCode::PAYLOAD_TOO_LARGE {
+                too_large()
+            } else {
+                plain(status, reason)
+            }
+        })?;
+    Ok(Received {
+        caller,
+        ticket,
+        headers: parts.headers,
+        body,
+    })
+}
+
+/// Whether a request says that its body is of one of these types.
+fn is_of(headers: &HeaderMap, types: &[&str]) -> bool {
+    let Some(value) = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+    else {
+        return false;
+    };
+    let name = value.split(';').next().unwrap_or_default().trim();
+    types.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+async fn decompressed(
+    headers: &HeaderMap,
+    body: Bytes,
+    most: usize,
+) -> Result<Bytes, (StatusCode, Cow<'static, str>)> {
+    let Some(encoding) = headers.get(CONTENT_ENCODING) else {
+        return Ok(body);
+    };
+    let kind = match encoding.to_str().map(str::trim) {
+        Ok("identity") => return Ok(body),
+        Ok("gzip" | "x-gzip") => CompressionKind::Gzip,
+        Ok("zstd") => CompressionKind::Zstd,
+        Ok("br") => CompressionKind::Brotli,
+        _ => {
+            let reason = "a body may be compressed by gzip, zstd or br";
+            return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, reason.into()));
+        }
+    };
+    let unpacked = tokio::task::spawn_blocking(move || decompress(kind, &body, most)).await;
+    match unpacked {
+        Ok(Ok(body)) => Ok(body.into()),
+        Ok(Err(CompressionError::Limit { .. })) => Err((StatusCode::PAYLOAD_TOO_LARGE, "".into())),
+        Ok(Err(error)) => Err((StatusCode::BAD_REQUEST, error.to_string().into())),
+        Err(_) => Err((
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "the body cannot be read".into(),
+        )),
+    }
+}
+
+/// An answer for people.
+pub(crate) fn plain(status: StatusCode, text: impl Into<Cow<'static, str>>) -> Box<Response> {
+    let mut text = text.into().into_owned();
+    text.push('\n');
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    set(&mut response, CONTENT_TYPE, "text/plain; charset=utf-8");
+    Box::new(response)
+}
+
+pub(crate) fn set(response: &mut Response, name: HeaderName, value: &str) {
+    // What is no value of a header was never one of ours.
+    if let Ok(value) = HeaderValue::from_str(value) {
+        response.headers_mut().insert(name, value);
+    }
+}
+
+/// An answer with a body of this type, compressed if it is large and the client reads that.
+pub(crate) async fn answer(
+    shared: &Shared,
+    asked: &HeaderMap,
+    content_type: &str,
+    body: Vec<u8>,
+) -> (Response, CompressionKind) {
+    let accepted = asked
+        .get(ACCEPT_ENCODING)
+        .and_then(|value| value.to_str().ok());
+    let wanted = rest::compression(accepted);
+    let compression = Compression {
+        threshold_bytes: shared.gateway.compression.0,
+        ..Compression::new(wanted)
+    };
+    let (kind, body) =
+        if wanted == CompressionKind::None || body.len() <= compression.threshold_bytes {
+            (CompressionKind::None, body)
+        } else {
+            compressed(compression, body).await
+        };
+    let mut response = Response::new(Body::from(body));
+    set(&mut response, CONTENT_TYPE, content_type);
+    set(&mut response, VARY, "accept, accept-encoding, origin");
+    if kind != CompressionKind::None {
+        set(&mut response, CONTENT_ENCODING, kind.content_encoding());
+    }
+    (response, kind)
+}
+
+async fn compressed(compression: Compression, body: Vec<u8>) -> (CompressionKind, Vec<u8>) {
+    let is_large = body.len() > LARGE_BYTES;
+    let work = move || {
+        // A level that there is, on memory: it fails if there is no more of that. Then the body goes as it is.
+        match compression.compress(body.clone()) {
+            Ok(sent) => (sent.kind, sent.bytes),
+            Err(_) => (CompressionKind::None, body),
+        }
+    };
+    if is_large {
+        match tokio::task::spawn_blocking(work).await {
+            Ok(sent) => sent,
+            Err(_) => (CompressionKind::None, Vec::new()),
+        }
+    } else {
+        work()
+    }
+}

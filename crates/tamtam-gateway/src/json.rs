@@ -1,0 +1,69 @@
+//! JSON: values from outside, within limits, and answers without a step between.
+
+use serde::de::DeserializeSeed;
+use tamtam_rows::encoding::JsonObjects;
+use tamtam_rows::{Encoding, Rows};
+
+use crate::value::{Budget, View, Within};
+use crate::{Answer, Fault, FaultKind, Limits, Value};
+
+/// The value in a text.
+///
+/// # Errors
+/// If it is no JSON, or exceeds the limits.
+pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Value, Fault> {
+    let budget = Budget::new(limits.values, limits.depth);
+    let mut source = serde_json::Deserializer::from_slice(bytes);
+    let within = Within {
+        budget: &budget,
+        depth: 0,
+    };
+    let value = within
+        .deserialize(&mut source)
+        .and_then(|value| source.end().map(|()| value));
+    value.map_err(|error| match budget.exceeded() {
+        Some(reason) => Fault::of(FaultKind::TooLarge, reason),
+        None => Fault::of(
+            FaultKind::Malformed,
+            format!("the request is no JSON: {error}"),
+        ),
+    })
+}
+
+/// Writes an answer behind what is in `out`. A table is an array of objects.
+///
+/// # Errors
+/// If JSON cannot carry it; `out` is then as it was.
+pub(crate) async fn write_answer(answer: Answer, out: &mut Vec<u8>) -> Result<(), Fault> {
+    let before = out.len();
+    let written = match answer {
+        Answer::Typed(typed) => serde_json::to_writer(&mut *out, &*typed).map_err(not_carried),
+        Answer::Value(Value::Rows(rows)) => write_rows(&rows, out),
+        Answer::Value(value) => write_value(&value, out),
+        Answer::Rows(rows) => write_rows(&rows, out),
+        Answer::Stream(stream) => match stream.gather().await {
+            Ok(rows) => write_rows(&rows, out),
+            Err(fault) => Err(fault),
+        },
+    };
+    if written.is_err() {
+        out.truncate(before);
+    }
+    written
+}
+
+pub(crate) fn write_value(value: &Value, out: &mut Vec<u8>) -> Result<(), Fault> {
+    serde_json::to_writer(&mut *out, &View(value)).map_err(not_carried)
+}
+
+pub(crate) fn write_rows(rows: &Rows, out: &mut Vec<u8>) -> Result<(), Fault> {
+    JsonObjects.encode(rows, out).map_err(not_carried)
+}
+
+/// The protocol cannot carry what the method gave.
+pub(crate) fn not_carried(error: impl std::fmt::Display) -> Fault {
+    Fault::of(
+        FaultKind::NotCarried,
+        format!("the answer cannot be sent so: {error}"),
+    )
+}

@@ -1,0 +1,62 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+// The floors of this crate, top to bottom: a module uses those on lower floors only. A test holds it.
+//
+// | floor | modules | what |
+// |---|---|---|
+// | 11 | server | sockets, and the end of all that is on them |
+// | 10 | routes | which path is which protocol, and what stands before all of them |
+// | 9 | rest_answer | the answer to a call by URL: form, tag, range |
+// | 8 | client, http | the client; who asks, bodies within limits, answers on their way |
+// | 7 | protocol | JSON-RPC, XML-RPC, REST, AMF: a body in, a body out |
+// | 6 | gateway | all services; a call within the limits |
+// | 5 | service, table | methods under one name; a table as a list |
+// | 4 | json, method | JSON without a step between; what a method takes and gives |
+// | 3 | answer, metrics | what comes back, what is counted |
+// | 2 | arguments, caller, row_stream | what is asked, who asks, a table part by part |
+// | 1 | fault | what went wrong, as a client is told |
+// | 0 | admission, amf_rows, limits, patient, sessions, value, web_policy | values between protocols; who may begin; what is allowed |
+
+mod admission;
+mod amf_rows;
+mod answer;
+mod arguments;
+mod caller;
+mod client;
+mod fault;
+mod gateway;
+mod http;
+mod json;
+mod limits;
+mod method;
+mod metrics;
+mod patient;
+mod protocol;
+mod rest_answer;
+mod routes;
+mod row_stream;
+mod server;
+mod service;
+mod sessions;
+mod table;
+mod value;
+mod web_policy;
+
+pub use amf_rows::AmfRows;
+pub use answer::{Answer, AsItIs, BySerde, IntoAnswer};
+pub use arguments::Arguments;
+pub use caller::{Caller, Protocol, bearer};
+pub use client::{CallError, Client, ConnectError, RawAnswer};
+pub use fault::{Fault, FaultKind};
+pub use gateway::Gateway;
+pub use limits::Limits;
+pub use method::Method;
+pub use row_stream::{ClientGone, RowSink, RowStream};
+pub use server::{BindError, ServeError, Server};
+pub use service::Service;
+pub use value::{Array, Dictionary, Items, Members, Object, ReadError, Value, Vector, WriteError};
+
+/// The crate whose configuration [`Server::tls`] takes.
+#[cfg(feature = "tls")]
+pub use tokio_rustls::rustls;

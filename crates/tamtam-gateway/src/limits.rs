@@ -1,0 +1,57 @@
+//! What a gateway lets happen at most.
+
+use std::time::Duration;
+
+/// What a gateway lets happen at most. Each default suits a server of 1 GiB that strangers reach.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_gateway::{Gateway, Limits};
+///
+/// let limits = Limits { body_bytes: 64 << 20, time: Duration::from_secs(300), ..Limits::default() };
+/// let gateway = Gateway::new().limits(limits);
+/// # drop(gateway);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a request's body, also when it is decompressed. 4 MiB.
+    pub body_bytes: usize,
+    /// How deep values may lie in each other. 64.
+    pub depth: usize,
+    /// How many values a request may hold. 200,000.
+    pub values: usize,
+    /// Calls in one request: a batch, a multicall, a packet. 100.
+    pub batch: usize,
+    /// How long the calls of a request may take, all together. 30 s.
+    pub time: Duration,
+    /// How long a client may take to send a request, how long it may leave its connection idle, and how long it may read
+    /// nothing of its answer. 30 s.
+    pub patience: Duration,
+    /// Requests that are worked on at the same time. The next one is told at once that the server is busy. 256.
+    pub requests: usize,
+    /// Those of one client: of one IPv4 address, or of one network of 64 bits of IPv6. 64.
+    pub requests_of_client: usize,
+    /// Connections that are open at the same time. The next one is told so and closed. 1,024.
+    pub connections: usize,
+    /// How long a stop waits for what was accepted. 30 s.
+    pub stop: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            body_bytes: 4 << 20,
+            depth: 64,
+            values: 200_000,
+            batch: 100,
+            time: Duration::from_secs(30),
+            patience: Duration::from_secs(30),
+            requests: 256,
+            requests_of_client: 64,
+            connections: 1_024,
+            stop: Duration::from_secs(30),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What a gateway counts, in the text that Prometheus reads.
+
+use std::time::Duration;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::{Fault, Protocol};
+
+/// The counters of a gateway.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    calls: Family<CallLabels, Counter>,
+    seconds: Family<MethodLabels, Histogram>,
+    at_work: Gauge,
+    refused: Counter,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallLabels {
+    protocol: &'static str,
+    /// Empty for methods that there are not: their names come from outside, and there is no end of them.
+    method: String,
+    /// `ok`, or the code of the fault's kind.
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct MethodLabels {
+    method: String,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Metrics {
+        let mut registry = Registry::with_prefix("tamtam_gateway");
+        let calls = Family::default();
+        registry.register("calls", "Calls that were answered", calls.clone());
+        let seconds: Family<MethodLabels, Histogram> =
+            // From 50 microseconds to 26 seconds.
+            Family::new_with_constructor(|| Histogram::new(exponential_buckets(5e-5, 3.0, 13)));
+        registry.register_with_unit(
+            "call",
+            "Time from a call to its answer",
+            Unit::Seconds,
+            seconds.clone(),
+        );
+        let at_work = Gauge::default();
+        registry.register(
+            "requests_at_work",
+            "Requests that are worked on",
+            at_work.clone(),
+        );
+        let refused = Counter::default();
+        registry.register(
+            "requests_refused",
+            "Requests beyond the limits, told at once",
+            refused.clone(),
+        );
+        Metrics {
+            registry,
+            calls,
+            seconds,
+            at_work,
+            refused,
+        }
+    }
+
+    pub(crate) fn answered(
+        &self,
+        protocol: Protocol,
+        method: Option<String>,
+        took: Duration,
+        fault: Option<&Fault>,
+    ) {
+        if let Some(method) = &method {
+            let labels = MethodLabels {
+                method: method.clone(),
+            };
+            self.seconds
+                .get_or_create(&labels)
+                .observe(took.as_secs_f64());
+        }
+        let labels = CallLabels {
+            protocol: protocol.name(),
+            method: method.unwrap_or_default(),
+            outcome: fault.map_or("ok", |fault| fault.kind().code()),
+        };
+        self.calls.get_or_create(&labels).inc();
+    }
+
+    pub(crate) fn refused(&self) {
+        self.refused.inc();
+    }
+
+    /// All of them as text.
+    pub(crate) fn text(&self, at_work: usize) -> String {
+        self.at_work.set(at_work as i64);
+        let mut text = String::new();
+        // Writing to memory does not fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}

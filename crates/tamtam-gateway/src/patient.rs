@@ -1,0 +1,100 @@
+//! A connection whose other side has to read.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep};
+
+/// A connection that fails when the other side reads nothing for too long while there is something to write. Otherwise a
+/// client that never reads would hold its answer, and what makes it, for ever.
+pub(crate) struct Patient<S> {
+    stream: S,
+    patience: Duration,
+    /// What cannot go on since the other side does not read, and until when that is borne.
+    stalled: Option<(Step, Pin<Box<Sleep>>)>,
+}
+
+/// What a connection is asked for. That a flush goes on says nothing of a write: a socket has nothing to flush.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Write,
+    Flush,
+}
+
+impl<S> Patient<S> {
+    pub(crate) fn new(stream: S, patience: Duration) -> Patient<S> {
+        Patient {
+            stream,
+            patience,
+            stalled: None,
+        }
+    }
+
+    /// The outcome of a write, or an error if there has been none for too long.
+    fn watched<T>(
+        &mut self,
+        step: Step,
+        written: Poll<io::Result<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.stalled.take_if(|(stalled, _)| *stalled == step);
+            return written;
+        }
+        let patience = self.patience;
+        let begin = || (step, Box::pin(sleep(patience)));
+        let (_, stalled) = self.stalled.get_or_insert_with(begin);
+        ready!(stalled.as_mut().poll(context));
+        // A further poll gets the error again.
+        stalled.as_mut().reset(Instant::now());
+        let reason = "the client does not read its answer";
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, reason)))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.watched(Step::Write, written, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
+        self.watched(Step::Write, written, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.watched(Step::Flush, flushed, context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.watched(Step::Flush, shut, context)
+    }
+}

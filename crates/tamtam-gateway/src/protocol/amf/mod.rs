@@ -1,0 +1,248 @@
+//! AMF remoting: packets of calls from Flash, and Flex's messages within them.
+
+mod flex;
+mod read;
+mod write;
+
+use tamtam_amf::packet::{Decoder, Encoder, PacketLimits, Version};
+use tamtam_rows::encoding::{Amf0Objects, Amf0RecordSet, Amf3Objects};
+use tamtam_rows::{Encoding, Rows};
+
+use crate::admission::Ticket;
+use crate::gateway::Shared;
+use crate::json::not_carried;
+use crate::{AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Value};
+
+/// A call of a packet.
+struct Call {
+    target: String,
+    /// Where the answer goes; nothing if none is wanted.
+    response: Option<String>,
+    value: Value,
+}
+
+/// The answer to a packet.
+///
+/// # Errors
+/// What is wrong with the packet as a whole: then it has no call to answer.
+pub(crate) async fn answer(
+    shared: &Shared,
+    ticket: &Ticket,
+    mut caller: Caller,
+    rows: AmfRows,
+    body: &[u8],
+) -> Result<Vec<u8>, Fault> {
+    let (version, calls, unknown) = read_packet(shared, body, &mut caller)?;
+    let mut out = Vec::new();
+    let mut encoder = Encoder::new(&mut out, version);
+    for call in calls {
+        let result = match &unknown {
+            Some(name) => {
+                let reason = format!("the header {name:?} has to be understood, and is not known");
+                Err(Fault::of(FaultKind::Malformed, reason))
+            }
+            None if flex::is_message(&call.value) => {
+                let response = flex::answer(shared, ticket, &caller, call.value).await;
+                if let Some(to) = &call.response {
+                    write_flex(&mut encoder, to, response, version)?;
+                }
+                continue;
+            }
+            None => one(shared, ticket, &caller, &call.target, call.value).await,
+        };
+        let Some(to) = &call.response else {
+            continue;
+        };
+        let written = match result {
+            Ok(answer) => write_answer(&mut encoder, to, answer, version, rows).await,
+            Err(fault) => Err(fault),
+        };
+        if let Err(fault) = written {
+            write_fault(&mut encoder, to, &fault, version)?;
+        }
+    }
+    Ok(out)
+}
+
+/// The version, the calls, and the name of a header that has to be understood and is not.
+type Read = (Version, Vec<Call>, Option<String>);
+
+fn read_packet(shared: &Shared, body: &[u8], caller: &mut Caller) -> Result<Read, Fault> {
+    let limits = &shared.gateway.limits;
+    let limits = PacketLimits {
+        values: tamtam_amf::Limits {
+            bytes: limits.body_bytes,
+            depth: limits.depth.min(tamtam_amf::MAX_DEPTH),
+            values: limits.values,
+        },
+        messages: limits.batch,
+        ..PacketLimits::default()
+    };
+    let malformed = |error: tamtam_amf::packet::PacketDecodeError| {
+        Fault::of(
+            FaultKind::Malformed,
+            format!("the request is no packet of AMF: {error}"),
+        )
+    };
+    let mut decoder = Decoder::new(body, limits).map_err(malformed)?;
+    let version = decoder.version();
+    let mut unknown = None;
+    while let Some(header) = decoder.next_header().map_err(malformed)? {
+        let value = decoder.value().map_err(malformed)?;
+        if header.name == "Credentials" {
+            caller.credentials = credentials(&read::of_amf0(value)).or(caller.credentials.take());
+        } else if header.must_understand {
+            unknown.get_or_insert_with(|| header.name.chars().take(60).collect());
+        }
+    }
+    let mut calls = Vec::new();
+    while let Some(message) = decoder.next_message().map_err(malformed)? {
+        let response = message.response;
+        let value = decoder.value().map_err(malformed)?;
+        calls.push(Call {
+            target: message.target.to_owned(),
+            response: (!matches!(response, "" | "null")).then(|| response.to_owned()),
+            value: read::of_amf0(value),
+        });
+    }
+    decoder.finish().map_err(malformed)?;
+    Ok((version, calls, unknown))
+}
+
+/// Name and password, as `NetConnection.setCredentials` and others write them.
+fn credentials(value: &Value) -> Option<(String, String)> {
+    let text = |names: [&str; 2]| {
+        names.iter().find_map(|name| match value.get(name) {
+            Some(Value::Text(text)) => Some(text.clone()),
+            _ => None,
+        })
+    };
+    Some((text(["userid", "username"])?, text(["password", "pass"])?))
+}
+
+async fn one(
+    shared: &Shared,
+    ticket: &Ticket,
+    caller: &Caller,
+    target: &str,
+    value: Value,
+) -> Result<Answer, Fault> {
+    // Amfphp takes both.
+    let name = target.replace('/', ".");
+    shared
+        .call_named(ticket, caller, &name, arguments(value))
+        .await
+}
+
+/// The arguments by their places: an array; what is none is one argument.
+fn arguments(value: Value) -> Arguments {
+    match value {
+        Value::List(values) => Arguments::positional(values),
+        Value::Null | Value::Undefined => Arguments::none(),
+        other => Arguments::positional([other]),
+    }
+}
+
+async fn write_answer(
+    encoder: &mut Encoder<'_>,
+    to: &str,
+    answer: Answer,
+    version: Version,
+    form: AmfRows,
+) -> Result<(), Fault> {
+    let target = format!("{to}/onResult");
+    let rows = match answer {
+        Answer::Rows(rows) => rows,
+        Answer::Value(Value::Rows(rows)) => *rows,
+        Answer::Stream(stream) => stream.gather().await?,
+        other => {
+            let value = write::value(other.into_value().await?, version)?;
+            return encoder
+                .write_message(&target, "null", &value)
+                .map_err(not_carried);
+        }
+    };
+    encoder
+        .message_bytes(&target, "null", |out| {
+            encode_rows(&rows, out, version, form).map_err(Refused::Fault)
+        })
+        .map_err(|refused| match refused {
+            Refused::Fault(fault) => fault,
+            Refused::Packet(error) => not_carried(error),
+        })
+}
+
+/// Why a table is not in the packet.
+enum Refused {
+    Fault(Fault),
+    Packet(tamtam_amf::packet::PacketEncodeError),
+}
+
+impl From<tamtam_amf::packet::PacketEncodeError> for Refused {
+    fn from(error: tamtam_amf::packet::PacketEncodeError) -> Refused {
+        Refused::Packet(error)
+    }
+}
+
+/// The marker of AMF3 within AMF0.
+const AVMPLUS: u8 = 0x11;
+
+fn encode_rows(
+    rows: &Rows,
+    out: &mut Vec<u8>,
+    version: Version,
+    form: AmfRows,
+) -> Result<(), Fault> {
+    let encoded = match (form, version) {
+        (AmfRows::RecordSet, _) | (AmfRows::Usual, Version::Amf0) => {
+            Amf0RecordSet.encode(rows, out)
+        }
+        (_, Version::Amf0) => Amf0Objects::TYPED.encode(rows, out),
+        (_, Version::Amf3) => {
+            out.push(AVMPLUS);
+            Amf3Objects.encode(rows, out)
+        }
+    };
+    encoded.map_err(not_carried)
+}
+
+/// A fault as Flash gets it: an object with level, code, description and detail.
+fn write_fault(
+    encoder: &mut Encoder<'_>,
+    to: &str,
+    fault: &Fault,
+    version: Version,
+) -> Result<(), Fault> {
+    let members = |detail: Value| {
+        Value::Map(vec![
+            ("level".to_owned(), Value::from("error")),
+            ("code".to_owned(), Value::from(fault.code())),
+            ("description".to_owned(), Value::from(fault.description())),
+            ("detail".to_owned(), detail),
+        ])
+    };
+    let detail = fault.get_detail().cloned().unwrap_or_default();
+    let value = write::value(members(detail), version)
+        .or_else(|_| write::value(members(Value::Null), version))?;
+    let written = encoder.write_message(&format!("{to}/onStatus"), "null", &value);
+    written.map_err(not_carried)
+}
+
+fn write_flex(
+    encoder: &mut Encoder<'_>,
+    to: &str,
+    response: flex::Response,
+    version: Version,
+) -> Result<(), Fault> {
+    let (method, message) = match response {
+        flex::Response::Result(message) => ("onResult", message),
+        flex::Response::Fault(message) => ("onStatus", message),
+    };
+    match write::value(message, version) {
+        Ok(value) => {
+            let written = encoder.write_message(&format!("{to}/{method}"), "null", &value);
+            written.map_err(not_carried)
+        }
+        Err(fault) => write_fault(encoder, to, &fault, version),
+    }
+}

@@ -1,0 +1,198 @@
+//! JSON-RPC 2.0: calls, notifications and batches.
+
+use crate::admission::Ticket;
+use crate::gateway::Shared;
+use crate::json;
+use crate::{Answer, Arguments, Caller, Fault, FaultKind, Value};
+
+/// The code of a text that is no JSON.
+const PARSE_ERROR: i32 = -32700;
+
+/// The answer to a body; nothing if none is wanted.
+pub(crate) async fn answer(
+    shared: &Shared,
+    ticket: &Ticket,
+    caller: &Caller,
+    body: &[u8],
+) -> Option<Vec<u8>> {
+    let limits = &shared.gateway.limits;
+    let mut out = Vec::new();
+    let requests = match json::read(body, limits) {
+        Ok(Value::List(requests)) if requests.is_empty() => {
+            let fault = Fault::of(FaultKind::Malformed, "the batch is empty");
+            write_fault(&fault, &Value::Null, &mut out);
+            return Some(out);
+        }
+        Ok(Value::List(requests)) if requests.len() > limits.batch => {
+            let reason = format!(
+                "a batch has at most {} requests, not {}",
+                limits.batch,
+                requests.len()
+            );
+            write_fault(
+                &Fault::of(FaultKind::TooLarge, reason),
+                &Value::Null,
+                &mut out,
+            );
+            return Some(out);
+        }
+        Ok(Value::List(requests)) => requests,
+        Ok(request) => {
+            let is_answered = answer_one(shared, ticket, caller, request, &mut out).await;
+            return is_answered.then_some(out);
+        }
+        Err(fault) => {
+            let fault = match fault.kind() {
+                FaultKind::Malformed => fault.number(PARSE_ERROR),
+                _ => fault,
+            };
+            write_fault(&fault, &Value::Null, &mut out);
+            return Some(out);
+        }
+    };
+    out.push(b'[');
+    let mut is_answered = false;
+    for request in requests {
+        let before = out.len();
+        if is_answered {
+            out.push(b',');
+        }
+        if answer_one(shared, ticket, caller, request, &mut out).await {
+            is_answered = true;
+        } else {
+            out.truncate(before);
+        }
+    }
+    out.push(b']');
+    is_answered.then_some(out)
+}
+
+/// Writes the answer to one request; says whether one is wanted.
+async fn answer_one(
+    shared: &Shared,
+    ticket: &Ticket,
+    caller: &Caller,
+    request: Value,
+    out: &mut Vec<u8>,
+) -> bool {
+    let request = match Request::read(request) {
+        Ok(request) => request,
+        Err((id, reason)) => {
+            write_fault(&Fault::of(FaultKind::Malformed, reason), &id, out);
+            return true;
+        }
+    };
+    let called = shared.call_named(ticket, caller, &request.method, request.arguments);
+    let result = called.await;
+    let Some(id) = request.id else {
+        return false;
+    };
+    if let Err(fault) = write_result(result, &id, out).await {
+        write_fault(&fault, &id, out);
+    }
+    true
+}
+
+/// Writes the answer of a call; `out` is as it was if the call failed.
+async fn write_result(
+    result: Result<Answer, Fault>,
+    id: &Value,
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    let answer = result?;
+    let before = out.len();
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","result":"#);
+    let written = json::write_answer(answer, out).await;
+    if written.is_err() {
+        out.truncate(before);
+    } else {
+        write_id(id, out);
+    }
+    written
+}
+
+fn write_fault(fault: &Fault, id: &Value, out: &mut Vec<u8>) {
+    let mut data = vec![("code".to_owned(), Value::from(fault.code()))];
+    if let Some(detail) = fault.get_detail() {
+        data.push(("detail".to_owned(), detail.clone()));
+    }
+    let error = Value::Map(vec![
+        ("code".to_owned(), Value::Int(fault.json_rpc_code().into())),
+        ("message".to_owned(), Value::from(fault.description())),
+        ("data".to_owned(), Value::Map(data)),
+    ]);
+    let before = out.len();
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","error":"#);
+    if json::write_value(&error, out).is_err() {
+        // Its detail is what JSON does not have.
+        out.truncate(before);
+        out.extend_from_slice(
+            br#"{"jsonrpc":"2.0","error":{"code":-32603,"message":"the method failed"}"#,
+        );
+    }
+    write_id(id, out);
+}
+
+fn write_id(id: &Value, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#","id":"#);
+    // It was read from JSON.
+    if json::write_value(id, out).is_err() {
+        out.extend_from_slice(b"null");
+    }
+    out.push(b'}');
+}
+
+/// One request.
+struct Request {
+    /// Nothing: no answer is wanted.
+    id: Option<Value>,
+    method: String,
+    arguments: Arguments,
+}
+
+impl Request {
+    /// A request out of its value; otherwise the number by which to answer, and why it is none.
+    fn read(value: Value) -> Result<Request, (Value, &'static str)> {
+        let Value::Map(members) = value else {
+            return Err((Value::Null, "a request is an object"));
+        };
+        let (mut id, mut version, mut method, mut params) = (None, None, None, None);
+        for (name, value) in members {
+            match &*name {
+                "id" => id = Some(value),
+                "jsonrpc" => version = Some(value),
+                "method" => method = Some(value),
+                "params" => params = Some(value),
+                // Others add members of their own.
+                _ => {}
+            }
+        }
+        let is_id = |id: &Value| {
+            matches!(
+                id,
+                Value::Null | Value::Text(_) | Value::Int(_) | Value::Unsigned(_) | Value::Float(_)
+            )
+        };
+        if id.as_ref().is_some_and(|id| !is_id(id)) {
+            return Err((Value::Null, "the id is a text, a number or null"));
+        }
+        let known = || id.clone().unwrap_or_default();
+        if version != Some(Value::from("2.0")) {
+            return Err((known(), r#"the member jsonrpc has to be "2.0""#));
+        }
+        let Some(Value::Text(method)) = method else {
+            return Err((known(), "the member method has to be a text"));
+        };
+        let arguments = match params {
+            None => Arguments::none(),
+            Some(Value::List(values)) => Arguments::positional(values),
+            Some(Value::Map(members)) => Arguments::named(members),
+            Some(_) => return Err((known(), "the member params is a list or an object")),
+        };
+        Ok(Request {
+            id,
+            method,
+            arguments,
+        })
+    }
+}

@@ -1,0 +1,113 @@
+//! XML-RPC: calls, faults, and the methods by which a server tells of itself.
+
+mod introspection;
+mod read;
+mod write;
+
+use crate::admission::Ticket;
+use crate::gateway::Shared;
+use crate::{Answer, Arguments, Caller, Fault, FaultKind, Value};
+
+use read::Call;
+
+/// The answer to a body.
+pub(crate) async fn answer(
+    shared: &Shared,
+    ticket: &Ticket,
+    caller: &Caller,
+    body: &[u8],
+) -> Vec<u8> {
+    let result = match read::call(body, &shared.gateway.limits) {
+        Ok(call) => respond(shared, ticket, caller, call).await,
+        Err(fault) => Err(fault),
+    };
+    result
+        .and_then(|value| write::response(&value))
+        .unwrap_or_else(|fault| write::fault_response(&fault))
+}
+
+async fn respond(
+    shared: &Shared,
+    ticket: &Ticket,
+    caller: &Caller,
+    call: Call,
+) -> Result<Value, Fault> {
+    if call.method == "system.multicall" {
+        return multicall(shared, ticket, caller, call.params).await;
+    }
+    one(shared, ticket, caller, call).await
+}
+
+async fn one(
+    shared: &Shared,
+    ticket: &Ticket,
+    caller: &Caller,
+    call: Call,
+) -> Result<Value, Fault> {
+    if let Some(name) = call.method.strip_prefix("system.")
+        && shared.gateway.find("system", name).is_none()
+    {
+        return introspection::answer(&shared.gateway, name, call.params);
+    }
+    let arguments = Arguments::positional(call.params);
+    let answer = shared
+        .call_named(ticket, caller, &call.method, arguments)
+        .await?;
+    match answer {
+        Answer::Rows(rows) => Ok(rows.into()),
+        other => other.into_value().await,
+    }
+}
+
+/// Several calls in one: each gives a list of its one answer, or a struct of its fault.
+async fn multicall(
+    shared: &Shared,
+    ticket: &Ticket,
+    caller: &Caller,
+    params: Vec<Value>,
+) -> Result<Value, Fault> {
+    let Ok([Value::List(calls)]) = <[Value; 1]>::try_from(params) else {
+        return Err(Fault::arguments("system.multicall takes one list of calls"));
+    };
+    let most = shared.gateway.limits.batch;
+    if calls.len() > most {
+        let reason = format!("a multicall has at most {most} calls, not {}", calls.len());
+        return Err(Fault::of(FaultKind::TooLarge, reason));
+    }
+    let mut answers = Vec::with_capacity(calls.len());
+    for call in calls {
+        let result = match in_multicall(call) {
+            Ok(call) => one(shared, ticket, caller, call).await,
+            Err(fault) => Err(fault),
+        };
+        answers.push(match result {
+            Ok(value) => Value::List(vec![value]),
+            Err(fault) => write::fault_value(&fault),
+        });
+    }
+    Ok(Value::List(answers))
+}
+
+fn in_multicall(value: Value) -> Result<Call, Fault> {
+    let malformed =
+        || Fault::arguments("a call of a multicall is a struct of methodName and params");
+    let Value::Map(members) = value else {
+        return Err(malformed());
+    };
+    let (mut method, mut params) = (None, None);
+    for (name, value) in members {
+        match (&*name, value) {
+            ("methodName", Value::Text(name)) => method = Some(name),
+            ("params", Value::List(values)) => params = Some(values),
+            _ => return Err(malformed()),
+        }
+    }
+    let method = method.ok_or_else(malformed)?;
+    if method == "system.multicall" {
+        return Err(Fault::arguments("a multicall has no multicall in it"));
+    }
+    Ok(Call {
+        method,
+        params: params.unwrap_or_default(),
+    })
+}

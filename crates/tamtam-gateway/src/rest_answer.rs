@@ -1,0 +1,285 @@
+//! The answer to a call by URL: its form, its tag, its range of rows.
+
+use axum::body::Body;
+use axum::http::header::{
+    ACCEPT, ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
+    RANGE, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::stream;
+use tamtam_rows::{CompressionKind, Rows};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::admission::Ticket;
+use crate::gateway::Shared;
+use crate::http::{LARGE_BYTES, answer, plain, set};
+use crate::protocol::rest::{Form, PartWriter, RowRange, accepted};
+use crate::row_stream::Parts;
+use crate::{Answer, Fault, FaultKind, RowStream, Value, json};
+
+/// The response to a call. A tag and a range have only what changes nothing: `is_get`.
+pub(crate) async fn respond(
+    shared: &Shared,
+    ticket: Ticket,
+    headers: &HeaderMap,
+    is_get: bool,
+    result: Result<Answer, Fault>,
+) -> Response {
+    let responded = match result {
+        Ok(answered) => of_answer(shared, ticket, headers, is_get, answered).await,
+        Err(fault) => Err(fault),
+    };
+    match responded {
+        Ok(response) => response,
+        Err(fault) => of_fault(shared, headers, &fault).await,
+    }
+}
+
+async fn of_answer(
+    shared: &Shared,
+    ticket: Ticket,
+    headers: &HeaderMap,
+    is_get: bool,
+    answered: Answer,
+) -> Result<Response, Fault> {
+    let text = |name| {
+        headers
+            .get(name)
+            .and_then(|value: &HeaderValue| value.to_str().ok())
+    };
+    let form = accepted(text(ACCEPT))
+        .into_iter()
+        .find(|form| form.carries(&answered))
+        .ok_or_else(|| {
+            let reason =
+                "the answer is no table, and comes as application/json or application/vnd.msgpack";
+            Fault::of(FaultKind::NotCarried, reason).status(406)
+        })?;
+    let range = if is_get {
+        text(RANGE).and_then(RowRange::read)
+    } else {
+        None
+    };
+    let (body, content_range) = match answered {
+        Answer::Typed(typed) => (form.encode_typed(&*typed)?, None),
+        Answer::Value(Value::Rows(rows)) => of_rows(form, *rows, range).await?,
+        Answer::Value(value) => (form.encode_value(&value)?, None),
+        Answer::Rows(rows) => of_rows(form, rows, range).await?,
+        Answer::Stream(stream) if range.is_some() || !form.takes_parts() => {
+            of_rows(form, stream.gather().await?, range).await?
+        }
+        Answer::Stream(stream) => return of_stream(form, stream, ticket).await,
+    };
+    if let Some(RangeOf {
+        rows,
+        selected: None,
+    }) = content_range
+    {
+        let mut response = *plain(
+            StatusCode::RANGE_NOT_SATISFIABLE,
+            format!("the table has {rows} rows"),
+        );
+        set(&mut response, CONTENT_RANGE, &format!("rows */{rows}"));
+        return Ok(response);
+    }
+    let tag = is_get.then(|| format!("{:032x}", xxh3_128(&body)));
+    let known = text(IF_NONE_MATCH);
+    if let (Some(tag), Some(known)) = (&tag, known)
+        && content_range.is_none()
+        && is_known(tag, known)
+    {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        set(&mut response, ETAG, &format!("\"{tag}\""));
+        set(&mut response, VARY, "accept, accept-encoding, origin");
+        return Ok(response);
+    }
+    let (mut response, kind) = answer(shared, headers, form.content_type(), body).await;
+    if let Some(tag) = tag {
+        let tag = match kind {
+            CompressionKind::None => format!("\"{tag}\""),
+            kind => format!("\"{tag}-{}\"", kind.name()),
+        };
+        set(&mut response, ETAG, &tag);
+        // It may be kept, and has to be asked for again.
+        set(&mut response, CACHE_CONTROL, "private, no-cache");
+    }
+    if is_get {
+        set(&mut response, ACCEPT_RANGES, "rows");
+    }
+    if let Some(RangeOf {
+        rows,
+        selected: Some((first, last)),
+    }) = content_range
+    {
+        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+        set(
+            &mut response,
+            CONTENT_RANGE,
+            &format!("rows {first}-{last}/{rows}"),
+        );
+    }
+    Ok(response)
+}
+
+/// Which rows of how many an answer has: none where the table has none of those that were asked for.
+struct RangeOf {
+    rows: usize,
+    selected: Option<(usize, usize)>,
+}
+
+async fn of_rows(
+    form: Form,
+    rows: Rows,
+    range: Option<RowRange>,
+) -> Result<(Vec<u8>, Option<RangeOf>), Fault> {
+    let all = rows.len();
+    let (rows, range) = match range.map(|range| range.of(all)) {
+        None => (rows, None),
+        Some(None) => {
+            return Ok((
+                Vec::new(),
+                Some(RangeOf {
+                    rows: all,
+                    selected: None,
+                }),
+            ));
+        }
+        Some(Some(range)) => {
+            let selected = Some((range.start, range.end - 1));
+            (
+                rows.part(range),
+                Some(RangeOf {
+                    rows: all,
+                    selected,
+                }),
+            )
+        }
+    };
+    let body = if rows.memory() > LARGE_BYTES {
+        let encoded = tokio::task::spawn_blocking(move || form.encode(&rows)).await;
+        encoded.unwrap_or_else(|_| Err(Fault::of(FaultKind::Internal, "the method failed")))?
+    } else {
+        form.encode(&rows)?
+    };
+    Ok((body, range))
+}
+
+/// A table that is sent while its source gives it. The next part is taken when the last one has gone to the socket.
+async fn of_stream(form: Form, rows: RowStream, ticket: Ticket) -> Result<Response, Fault> {
+    let mut parts = rows.start();
+    let mut writer = PartWriter::new(form, &parts.schema)?;
+    // Until the first part has come a failure is a fault; after that all that can be done is to cut the answer off.
+    let first = match parts.next().await? {
+        Some(part) => written(&mut writer, &part)?,
+        None => {
+            let body = writer.finish()?;
+            let mut response = Response::new(Body::from(body));
+            set(&mut response, CONTENT_TYPE, form.content_type());
+            return Ok(response);
+        }
+    };
+    let sending = Sending {
+        parts,
+        writer: Some(writer),
+        first: Some(first),
+        _ticket: ticket,
+    };
+    let body = Body::from_stream(stream::unfold(sending, |mut sending| async {
+        let next = sending.next().await?;
+        Some((next, sending))
+    }));
+    let mut response = Response::new(body);
+    set(&mut response, CONTENT_TYPE, form.content_type());
+    set(&mut response, VARY, "accept, accept-encoding, origin");
+    Ok(response)
+}
+
+fn written(writer: &mut PartWriter, part: &Rows) -> Result<Bytes, Fault> {
+    writer.write(part).map(Bytes::from)
+}
+
+/// A table on its way.
+struct Sending {
+    parts: Parts,
+    /// Nothing behind the end.
+    writer: Option<PartWriter>,
+    first: Option<Bytes>,
+    /// The request counts as worked on until its last byte has gone.
+    _ticket: Ticket,
+}
+
+impl Sending {
+    async fn next(&mut self) -> Option<Result<Bytes, Fault>> {
+        if let Some(first) = self.first.take() {
+            return Some(Ok(first));
+        }
+        let mut writer = self.writer.take()?;
+        let next = match self.parts.next().await {
+            Ok(Some(part)) => {
+                let encoded = tokio::task::spawn_blocking(move || {
+                    let bytes = writer.write(&part);
+                    (writer, bytes)
+                });
+                match encoded.await {
+                    Ok((writer, bytes)) => {
+                        self.writer = Some(writer);
+                        bytes
+                    }
+                    Err(_) => Err(Fault::of(
+                        FaultKind::Internal,
+                        "the answer could not be written",
+                    )),
+                }
+            }
+            Ok(None) => writer.finish(),
+            Err(fault) => Err(fault),
+        };
+        if let Err(fault) = &next {
+            tracing::warn!(
+                code = fault.code(),
+                description = fault.description(),
+                "an answer was cut off"
+            );
+            self.writer = None;
+        }
+        Some(next.map(Bytes::from))
+    }
+}
+
+/// Whether a client that knows these tags knows this one, however it was compressed.
+fn is_known(tag: &str, known: &str) -> bool {
+    known.split(',').any(|known| {
+        let known = known.trim();
+        let known = known.strip_prefix("W/").unwrap_or(known).trim_matches('"');
+        let plain = known.split_once('-').map_or(known, |(plain, _)| plain);
+        known == "*" || plain == tag
+    })
+}
+
+async fn of_fault(shared: &Shared, headers: &HeaderMap, fault: &Fault) -> Response {
+    let mut members = vec![
+        ("code".to_owned(), Value::from(fault.code())),
+        ("description".to_owned(), Value::from(fault.description())),
+    ];
+    if let Some(detail) = fault.get_detail() {
+        members.push(("detail".to_owned(), detail.clone()));
+    }
+    let mut body = Vec::new();
+    if json::write_value(&Value::Map(members), &mut body).is_err() {
+        body = br#"{"code":"Server.Internal","description":"the method failed"}"#.to_vec();
+    }
+    let (mut response, _) = answer(shared, headers, "application/json", body).await;
+    let status =
+        StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() = status;
+    match status {
+        StatusCode::SERVICE_UNAVAILABLE => set(&mut response, RETRY_AFTER, "1"),
+        StatusCode::METHOD_NOT_ALLOWED => set(&mut response, ALLOW, "POST"),
+        StatusCode::UNAUTHORIZED => set(&mut response, WWW_AUTHENTICATE, "Bearer"),
+        _ => {}
+    }
+    response
+}

@@ -1,0 +1,163 @@
+//! A table that comes part by part, no faster than its reader takes it.
+
+use std::fmt;
+
+use tamtam_rows::{Rows, Schema};
+use thiserror::Error;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{Fault, FaultKind};
+
+/// How many parts may be ready and not yet taken.
+const MOST_PARTS_READY: usize = 1;
+
+/// A table that comes part by part: what a database's cursor gives, sent while it is read.
+///
+/// The source runs on a thread of its own. It waits when the client does not take what is there, and is told when the
+/// client has gone; so a table larger than memory passes.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{Fault, RowStream, Service};
+/// use tamtam_rows::{Field, Kind, Rows, Schema, Column};
+///
+/// let numbers = |(count,): (u32,)| -> Result<RowStream, Fault> {
+///     let schema = Schema::new([Field::new("n", Kind::U32)]).map_err(|_| Fault::new("Numbers", "no table"))?;
+///     Ok(RowStream::new(schema.clone(), move |sink| {
+///         for first in (0..count).step_by(1000) {
+///             let part: Vec<u32> = (first..count.min(first + 1000)).collect();
+///             let rows = Rows::new(schema.clone(), [Column::from(part)]);
+///             sink.send(rows.map_err(|error| Fault::new("Numbers", error.to_string()))?)?;
+///         }
+///         Ok(())
+///     }))
+/// };
+/// let service = Service::new("Numbers").blocking("count", numbers);
+/// # drop(service);
+/// ```
+pub struct RowStream {
+    schema: Schema,
+    source: Source,
+}
+
+type Source = Box<dyn FnOnce(RowSink) -> Result<(), Fault> + Send>;
+
+impl RowStream {
+    /// How many bytes in memory a table may take that has to be gathered, since its protocol cannot send it in parts.
+    pub const MOST_GATHERED_BYTES: usize = 64 << 20;
+
+    /// A table with these columns, whose parts the source sends.
+    pub fn new(
+        schema: Schema,
+        source: impl FnOnce(RowSink) -> Result<(), Fault> + Send + 'static,
+    ) -> RowStream {
+        RowStream {
+            schema,
+            source: Box::new(source),
+        }
+    }
+
+    /// The columns.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Starts the source.
+    pub(crate) fn start(self) -> Parts {
+        let (parts, taken) = mpsc::channel(MOST_PARTS_READY);
+        let (end, ended) = oneshot::channel();
+        let source = self.source;
+        tokio::task::spawn_blocking(move || {
+            // A receiver that has gone wants to know nothing more.
+            let _ = end.send(source(RowSink { parts }));
+        });
+        Parts {
+            schema: self.schema,
+            taken,
+            ended: Some(ended),
+        }
+    }
+
+    /// All of it as one table.
+    ///
+    /// # Errors
+    /// If the source fails, or the table takes more than [`MOST_GATHERED_BYTES`](RowStream::MOST_GATHERED_BYTES).
+    pub(crate) async fn gather(self) -> Result<Rows, Fault> {
+        let mut all = Rows::empty(self.schema.clone());
+        let mut parts = self.start();
+        while let Some(part) = parts.next().await? {
+            all.append(&part)
+                .map_err(|error| Fault::of(FaultKind::NotCarried, error.to_string()))?;
+            if all.memory() > RowStream::MOST_GATHERED_BYTES {
+                return Err(Fault::of(
+                    FaultKind::NotCarried,
+                    "the table is too large for this form, which cannot be sent in parts; ask for another one",
+                ));
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl fmt::Debug for RowStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RowStream({} columns)", self.schema.len())
+    }
+}
+
+/// Takes the parts of a table from its source.
+#[derive(Debug)]
+pub struct RowSink {
+    parts: mpsc::Sender<Rows>,
+}
+
+impl RowSink {
+    /// Sends a part, and waits until there is room for it.
+    ///
+    /// # Errors
+    /// If the client has gone. The source ends then.
+    pub fn send(&self, part: Rows) -> Result<(), ClientGone> {
+        self.parts.blocking_send(part).map_err(|_| ClientGone)
+    }
+}
+
+/// The client that wanted the rows has gone: nothing is left to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the client has gone; end the query")]
+pub struct ClientGone;
+
+impl From<ClientGone> for Fault {
+    fn from(gone: ClientGone) -> Fault {
+        Fault::of(FaultKind::Unavailable, gone.to_string())
+    }
+}
+
+/// The parts of a table that has begun.
+pub(crate) struct Parts {
+    pub(crate) schema: Schema,
+    taken: mpsc::Receiver<Rows>,
+    ended: Option<oneshot::Receiver<Result<(), Fault>>>,
+}
+
+impl Parts {
+    /// The next part; nothing behind the last one.
+    ///
+    /// # Errors
+    /// If the source failed.
+    pub(crate) async fn next(&mut self) -> Result<Option<Rows>, Fault> {
+        if let Some(part) = self.taken.recv().await {
+            return Ok(Some(part));
+        }
+        let Some(ended) = self.ended.take() else {
+            return Ok(None);
+        };
+        match ended.await {
+            Ok(result) => result.map(|()| None),
+            Err(_) => Err(Fault::of(
+                FaultKind::Internal,
+                "the source of the rows panicked",
+            )),
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! The sockets of a gateway: HTTP/1.1 and 2 over TCP and Unix sockets, with limits, and an end that finishes what was accepted.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+#[cfg(unix)]
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
+#[cfg(unix)]
+use tokio::net::UnixListener;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use crate::Gateway;
+use crate::gateway::Shared;
+use crate::http::Peer;
+use crate::patient::Patient;
+use crate::routes::routes;
+
+/// A gateway at a socket.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{Fault, Gateway, Server, Service};
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let clock = Service::new("Clock").blocking("hours", |_: ()| Ok::<u8, Fault>(12));
+/// let server = Server::bind(Gateway::new().service(clock), "127.0.0.1:0".parse()?).await?;
+/// println!("listening on {}", server.url());
+/// let stop = async { /* until a signal comes */ };
+/// server.serve(stop).await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Server {
+    shared: Arc<Shared>,
+    listener: Listener,
+    #[cfg(feature = "tls")]
+    tls: Option<tokio_rustls::TlsAcceptor>,
+}
+
+enum Listener {
+    Tcp(TcpListener, SocketAddr),
+    #[cfg(unix)]
+    Unix(UnixListener, PathBuf),
+}
+
+/// A socket that could not be opened.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{Gateway, Server};
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let first = Server::bind(Gateway::new(), "127.0.0.1:0".parse()?).await?;
+/// let second = Server::bind(Gateway::new(), first.address().unwrap()).await;
+/// assert!(second.unwrap_err().to_string().contains("cannot listen on 127.0.0.1:"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Error)]
+#[error("cannot listen on {at}: {source}; is another program there, or may this one not?")]
+pub struct BindError {
+    at: String,
+    source: io::Error,
+}
+
+/// A socket that takes no more connections.
+///
+/// # Examples
+///
+/// ```
+/// # fn served(result: Result<(), tamtam_gateway::ServeError>) -> Result<(), Box<dyn std::error::Error>> {
+/// result?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Error)]
+#[error("no more connections are taken: {0}")]
+pub struct ServeError(io::Error);
+
+impl Server {
+    /// Opens a TCP socket: from then on connections are accepted, and wait for [`serve`](Server::serve).
+    ///
+    /// # Errors
+    /// If the address is taken, or may not be.
+    pub async fn bind(gateway: Gateway, address: SocketAddr) -> Result<Server, BindError> {
+        let failed = |source| BindError {
+            at: address.to_string(),
+            source,
+        };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Server::new(gateway, Listener::Tcp(listener, address)))
+    }
+
+    /// Opens a Unix socket. A file that is there from a server that has died is replaced; one at which a server answers is not.
+    ///
+    /// # Errors
+    /// If the path is taken, or may not be.
+    #[cfg(unix)]
+    pub async fn bind_unix(gateway: Gateway, path: impl AsRef<Path>) -> Result<Server, BindError> {
+        use std::os::unix::fs::FileTypeExt;
+
+        let path = path.as_ref();
+        let failed = |source| BindError {
+            at: path.display().to_string(),
+            source,
+        };
+        let is_socket = path
+            .symlink_metadata()
+            .is_ok_and(|file| file.file_type().is_socket());
+        if is_socket && tokio::net::UnixStream::connect(path).await.is_err() {
+            std::fs::remove_file(path).map_err(failed)?;
+        }
+        let listener = UnixListener::bind(path).map_err(failed)?;
+        Ok(Server::new(
+            gateway,
+            Listener::Unix(listener, path.to_owned()),
+        ))
+    }
+
+    fn new(gateway: Gateway, listener: Listener) -> Server {
+        Server {
+            shared: Shared::new(gateway),
+            listener,
+            #[cfg(feature = "tls")]
+            tls: None,
+        }
+    }
+
+    /// With TLS. The names of HTTP/2 and HTTP/1.1 are added to the configuration if it has none.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn tls(mut self, mut config: tokio_rustls::rustls::ServerConfig) -> Server {
+        if config.alpn_protocols.is_empty() {
+            config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        }
+        self.tls = Some(tokio_rustls::TlsAcceptor::from(Arc::new(config)));
+        self
+    }
+
+    /// The address, with the port that was found; nothing of a Unix socket.
+    pub fn address(&self) -> Option<SocketAddr> {
+        match &self.listener {
+            Listener::Tcp(_, address) => Some(*address),
+            #[cfg(unix)]
+            Listener::Unix(..) => None,
+        }
+    }
+
+    /// Where it is: `http://127.0.0.1:8787`, or `unix:` and the path.
+    pub fn url(&self) -> String {
+        match &self.listener {
+            Listener::Tcp(_, address) => format!("{}://{address}", self.scheme()),
+            #[cfg(unix)]
+            Listener::Unix(_, path) => format!("unix:{}", path.display()),
+        }
+    }
+
+    fn scheme(&self) -> &'static str {
+        #[cfg(feature = "tls")]
+        if self.tls.is_some() {
+            return "https";
+        }
+        "http"
+    }
+
+    /// Serves until `stop` is ready. Then no connection is accepted, calls that have come are answered, and what has not ended
+    /// when the limit for that is over is cut off.
+    ///
+    /// # Errors
+    /// If the socket itself fails.
+    pub async fn serve(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+        let limits = &self.shared.gateway.limits;
+        let (patience, ending) = (limits.patience, limits.stop);
+        let places = Arc::new(Semaphore::new(limits.connections));
+        let (cut, is_cut) = watch::channel(false);
+        let connections = Connections {
+            is_cut,
+            routes: routes(Arc::clone(&self.shared)),
+            graceful: GracefulShutdown::new(),
+            patience,
+            #[cfg(feature = "tls")]
+            tls: self.tls.clone(),
+        };
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.listener.accept() => accepted,
+                () = &mut stop => break,
+            };
+            match accepted {
+                Ok((stream, peer)) => match Arc::clone(&places).try_acquire_owned() {
+                    Ok(place) => connections.begin(stream, peer, place),
+                    Err(_) => refuse(stream),
+                },
+                // The client has gone again, or there are no descriptors: others may give theirs back.
+                Err(error) if is_of_one_connection(&error) => {}
+                Err(error) if is_passing(&error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                Err(error) => return Err(ServeError(error)),
+            }
+        }
+        let graceful = connections.graceful;
+        drop(self.listener);
+        if tokio::time::timeout(ending, graceful.shutdown())
+            .await
+            .is_err()
+        {
+            tracing::warn!("connections were cut off: they had not ended in time");
+            cut.send_replace(true);
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Server({})", self.url())
+    }
+}
+
+/// A connection of either kind.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Stream for S {}
+
+impl Listener {
+    async fn accept(&self) -> io::Result<(Box<dyn Stream>, Option<IpAddr>)> {
+        match self {
+            Listener::Tcp(listener, _) => {
+                let (stream, address) = listener.accept().await?;
+                // An answer goes at once.
+                stream.set_nodelay(true)?;
+                Ok((Box::new(stream), Some(address.ip())))
+            }
+            #[cfg(unix)]
+            Listener::Unix(listener, _) => {
+                let (stream, _) = listener.accept().await?;
+                Ok((Box::new(stream), None))
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Listener::Unix(_, path) = self {
+            // The file may be gone already.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// What each connection begins with.
+struct Connections {
+    routes: Router,
+    graceful: GracefulShutdown,
+    /// Whether what has not ended is cut off.
+    is_cut: watch::Receiver<bool>,
+    patience: Duration,
+    #[cfg(feature = "tls")]
+    tls: Option<tokio_rustls::TlsAcceptor>,
+}
+
+impl Connections {
+    fn begin(&self, stream: Box<dyn Stream>, peer: Option<IpAddr>, place: OwnedSemaphorePermit) {
+        let routes = self.routes.clone().layer(axum::Extension(Peer(peer)));
+        let (watcher, patience) = (self.graceful.watcher(), self.patience);
+        let mut is_cut = self.is_cut.clone();
+        #[cfg(feature = "tls")]
+        let tls = self.tls.clone();
+        tokio::spawn(async move {
+            let conversation = async {
+                #[cfg(feature = "tls")]
+                if let Some(tls) = tls {
+                    match tokio::time::timeout(patience, tls.accept(stream)).await {
+                        Ok(Ok(stream)) => converse(stream, routes, watcher, patience).await,
+                        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                        Err(_) => tracing::debug!("a TLS handshake took too long"),
+                    }
+                    return;
+                }
+                converse(stream, routes, watcher, patience).await;
+            };
+            tokio::select! {
+                () = conversation => {}
+                _ = is_cut.wait_for(|is_cut| *is_cut) => {}
+            }
+            drop(place);
+        });
+    }
+}
+
+/// Answers the requests of one connection.
+async fn converse(
+    stream: impl Stream,
+    routes: Router,
+    watcher: hyper_util::server::graceful::Watcher,
+    patience: Duration,
+) {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(patience)
+        .max_buf_size(MOST_HEADER_BYTES);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(patience)
+        .keep_alive_timeout(patience)
+        .max_concurrent_streams(MOST_STREAMS)
+        .max_header_list_size(MOST_HEADER_BYTES as u32);
+    let connection = builder.serve_connection_with_upgrades(
+        TokioIo::new(Patient::new(stream, patience)),
+        TowerToHyperService::new(routes),
+    );
+    if let Err(error) = watcher.watch(connection.into_owned()).await {
+        tracing::debug!(%error, "a connection ended");
+    }
+}
+
+/// Bytes of the headers of a request, at most.
+const MOST_HEADER_BYTES: usize = 64 << 10;
+
+/// Requests at the same time in one connection of HTTP/2, at most.
+const MOST_STREAMS: u32 = 100;
+
+/// Says that there are too many connections, and closes this one.
+fn refuse(mut stream: Box<dyn Stream>) {
+    const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\
+        content-type: text/plain\r\ncontent-length: 40\r\n\r\ntoo many connections; try again shortly\n";
+    tracing::warn!("a connection was refused: there are too many");
+    tokio::spawn(async move {
+        let said = async {
+            let _ = stream.write_all(BUSY).await;
+            let _ = stream.shutdown().await;
+        };
+        let _ = tokio::time::timeout(Duration::from_secs(1), said).await;
+    });
+}
+
+/// Whether an error is of the connection that was to be accepted, and says nothing of others.
+fn is_of_one_connection(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::NotConnected
+            | io::ErrorKind::InvalidInput
+    )
+}
+
+/// Whether an error passes by itself: no descriptors (of this process 24, of the system 23), no memory.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(23 | 24 | 12 | 105))
+}

@@ -1,0 +1,166 @@
+//! A service: methods under one name.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use tamtam_actor::{Address, Reply};
+
+use crate::method::Authorize;
+use crate::{Caller, Fault, IntoAnswer, Method};
+
+/// A service: methods under one name. Each protocol calls them, and none is named in it.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{Fault, Service};
+/// use tamtam_rows::Rows;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct ListArgs { count: u16 }
+///
+/// #[derive(serde::Serialize)]
+/// struct Tile { slot: u16 }
+///
+/// let tiles = Service::new("Tiles").method("list", |args: ListArgs| async move {
+///     let tiles = (0..args.count).map(|slot| Tile { slot });
+///     Rows::from_serialize(tiles).map_err(|_| Fault::new("Tiles.Failed", "the tiles are no table"))
+/// });
+/// assert_eq!(tiles.name(), "Tiles");
+/// ```
+#[derive(Debug)]
+pub struct Service {
+    pub(crate) name: String,
+    pub(crate) about: String,
+    pub(crate) methods: BTreeMap<String, Method>,
+    authorize: AuthorizeAll,
+}
+
+#[derive(Default)]
+struct AuthorizeAll(Option<Authorize>);
+
+impl std::fmt::Debug for AuthorizeAll {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", if self.0.is_some() { "asked" } else { "open" })
+    }
+}
+
+impl Service {
+    /// One without methods.
+    ///
+    /// # Panics
+    /// If the name is not made of letters, digits, `_`, `-` and `.`, or is empty.
+    pub fn new(name: impl Into<String>) -> Service {
+        let name = name.into();
+        check_name(&name, "service", ".-");
+        Service {
+            name,
+            about: String::new(),
+            methods: BTreeMap::new(),
+            authorize: AuthorizeAll::default(),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// With words on what it does, for people.
+    #[must_use]
+    pub fn about(mut self, text: impl Into<String>) -> Service {
+        self.about = text.into();
+        self
+    }
+
+    /// With this method.
+    ///
+    /// # Panics
+    /// If there is one of that name, or the name is not made of letters, digits, `_` and `-`.
+    #[must_use]
+    pub fn with(mut self, mut method: Method) -> Service {
+        check_name(&method.name, "method", "-");
+        if method.authorize.is_none() {
+            method.authorize.clone_from(&self.authorize.0);
+        }
+        let before = self.methods.insert(method.name.clone(), method);
+        if let Some(before) = before {
+            panic!("{} has two methods {:?}", self.name, before.name);
+        }
+        self
+    }
+
+    /// With a method that is a task: see [`Method::new`].
+    ///
+    /// # Panics
+    /// As [`with`](Service::with).
+    #[must_use]
+    pub fn method<A, H, F, T, Way>(self, name: impl Into<String>, handler: H) -> Service
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        H: Fn(A) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<T, Fault>> + Send + 'static,
+        T: IntoAnswer<Way>,
+    {
+        self.with(Method::new(name, handler))
+    }
+
+    /// With a method that may block: see [`Method::blocking`].
+    ///
+    /// # Panics
+    /// As [`with`](Service::with).
+    #[must_use]
+    pub fn blocking<A, H, T, Way>(self, name: impl Into<String>, handler: H) -> Service
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        H: Fn(A) -> Result<T, Fault> + Send + Sync + 'static,
+        T: IntoAnswer<Way>,
+    {
+        self.with(Method::blocking(name, handler))
+    }
+
+    /// With a method that an actor answers: see [`Method::actor`].
+    ///
+    /// # Panics
+    /// As [`with`](Service::with).
+    #[must_use]
+    pub fn actor<M, R, Q, Way>(
+        self,
+        name: impl Into<String>,
+        address: Address<M>,
+        question: Q,
+    ) -> Service
+    where
+        M: Send + 'static,
+        R: IntoAnswer<Way>,
+        Q: Fn(Reply<R>) -> M + Send + Sync + 'static,
+    {
+        self.with(Method::actor(name, address, question))
+    }
+
+    /// Asked before each call of a method that has no check of its own, in place of what the gateway asks.
+    #[must_use]
+    pub fn authorize(
+        mut self,
+        check: impl Fn(&Caller) -> Result<(), Fault> + Send + Sync + 'static,
+    ) -> Service {
+        let check: Authorize = Arc::new(check);
+        for method in self.methods.values_mut() {
+            method.authorize.get_or_insert_with(|| Arc::clone(&check));
+        }
+        self.authorize = AuthorizeAll(Some(check));
+        self
+    }
+}
+
+fn check_name(name: &str, what: &str, marks: &str) {
+    let is_fine =
+        |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || marks.contains(letter);
+    assert!(
+        !name.is_empty() && name.chars().all(is_fine),
+        "{name:?} is no name of a {what}: take letters, digits and _{marks}"
+    );
+}

@@ -1,0 +1,201 @@
+//! Which pages may call, and under which names the server is known.
+
+use axum::http::header::{HOST, ORIGIN};
+use axum::http::{HeaderMap, Uri};
+use std::net::IpAddr;
+
+/// Which pages may call, and under which names the server is known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WebPolicy {
+    pub(crate) origins: Vec<String>,
+    pub(crate) hosts: Vec<String>,
+}
+
+/// Why a request is refused, or of which page it comes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// From no page of another origin.
+    Fine,
+    /// From a page of this origin, which may call.
+    From(String),
+    /// For a name that is not the server's.
+    WrongHost,
+    /// From a page that may not call.
+    WrongOrigin,
+}
+
+impl WebPolicy {
+    /// What becomes of a request with this target and these headers.
+    pub(crate) fn judge(&self, uri: &Uri, headers: &HeaderMap, is_local: bool) -> Verdict {
+        // HTTP/2 has the host in the target.
+        let host = uri
+            .authority()
+            .map(|authority| authority.as_str())
+            .or_else(|| headers.get(HOST)?.to_str().ok())
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        // What is on a Unix socket is not reached by a page.
+        if !is_local && !self.knows_host(&host) {
+            return Verdict::WrongHost;
+        }
+        let Some(origin) = headers.get(ORIGIN) else {
+            return Verdict::Fine;
+        };
+        let Ok(origin) = origin.to_str() else {
+            return Verdict::WrongOrigin;
+        };
+        if self.allows(origin) {
+            return Verdict::From(origin.to_owned());
+        }
+        let own = origin
+            .split_once("://")
+            .map(|(_, authority)| authority.to_ascii_lowercase());
+        if own.is_some_and(|own| own == host) {
+            return Verdict::Fine;
+        }
+        Verdict::WrongOrigin
+    }
+
+    fn allows(&self, origin: &str) -> bool {
+        self.origins
+            .iter()
+            .any(|known| known == "*" || known.eq_ignore_ascii_case(origin))
+    }
+
+    /// A name can be given to this machine by the owner of a domain, an address cannot.
+    fn knows_host(&self, host: &str) -> bool {
+        let name = without_port(host);
+        let address = name.trim_start_matches('[').trim_end_matches(']');
+        name == "localhost"
+            || address.parse::<IpAddr>().is_ok()
+            || self.hosts.iter().any(|known| known == "*" || known == name)
+    }
+
+    /// What Flash's player asks before it calls another server.
+    pub(crate) fn cross_domain(&self) -> String {
+        let mut text = String::from(
+            "<?xml version=\"1.0\"?>\n<!DOCTYPE cross-domain-policy SYSTEM \
+             \"http://www.adobe.com/xml/dtds/cross-domain-policy.dtd\">\n<cross-domain-policy>\n  \
+             <site-control permitted-cross-domain-policies=\"master-only\"/>\n",
+        );
+        for origin in &self.origins {
+            let (scheme, authority) = origin.split_once("://").unwrap_or(("", origin));
+            let domain = without_port(authority);
+            let is_plain =
+                |letter: char| letter.is_ascii_alphanumeric() || ".-*[]:".contains(letter);
+            if domain.is_empty() || !domain.chars().all(is_plain) {
+                continue;
+            }
+            let secure = scheme == "https";
+            text.push_str(&format!(
+                "  <allow-access-from domain=\"{domain}\" secure=\"{secure}\"/>\n  \
+                 <allow-http-request-headers-from domain=\"{domain}\" headers=\"*\" secure=\"{secure}\"/>\n"
+            ));
+        }
+        text.push_str("</cross-domain-policy>\n");
+        text
+    }
+}
+
+fn without_port(authority: &str) -> &str {
+    match authority.rsplit_once(':') {
+        Some((name, port))
+            if !name.is_empty()
+                && port.chars().all(|digit| digit.is_ascii_digit())
+                && (!name.contains(':') || name.ends_with(']')) =>
+        {
+            name
+        }
+        _ => authority,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(policy: &WebPolicy, host: &str, origin: Option<&str>) -> Verdict {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, host.parse().unwrap());
+        if let Some(origin) = origin {
+            headers.insert(ORIGIN, origin.parse().unwrap());
+        }
+        policy.judge(&Uri::from_static("/jsonrpc"), &headers, false)
+    }
+
+    #[test]
+    fn a_name_that_was_given_to_this_machine_is_refused() {
+        let policy = WebPolicy {
+            hosts: vec!["example.org".into()],
+            ..WebPolicy::default()
+        };
+        for host in [
+            "localhost",
+            "localhost:80",
+            "127.0.0.1:8787",
+            "[::1]:80",
+            "[::1]",
+            "example.org:1",
+            "Example.ORG",
+        ] {
+            assert_eq!(judged(&policy, host, None), Verdict::Fine, "{host}");
+        }
+        for host in [
+            "attacker.example",
+            "attacker.example:8787",
+            "localhost.attacker.example",
+            "",
+        ] {
+            assert_eq!(judged(&policy, host, None), Verdict::WrongHost, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_page_of_another_origin_is_refused_unless_it_is_named() {
+        let policy = WebPolicy {
+            origins: vec!["https://game.example".into()],
+            ..WebPolicy::default()
+        };
+        let local = "127.0.0.1:8787";
+        assert_eq!(
+            judged(&policy, local, Some("http://127.0.0.1:8787")),
+            Verdict::Fine
+        );
+        let game = "https://game.example";
+        assert_eq!(
+            judged(&policy, local, Some(game)),
+            Verdict::From(game.into())
+        );
+        for origin in [
+            "http://127.0.0.1:9999",
+            "http://game.example",
+            "null",
+            "https://game.example.evil",
+        ] {
+            assert_eq!(
+                judged(&policy, local, Some(origin)),
+                Verdict::WrongOrigin,
+                "{origin}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_player_learns_which_domains_may_call() {
+        let policy = WebPolicy {
+            origins: vec![
+                "https://game.example:8443".into(),
+                "*".into(),
+                "x\"><evil".into(),
+            ],
+            ..WebPolicy::default()
+        };
+        let text = policy.cross_domain();
+        assert!(
+            text.contains("<allow-access-from domain=\"game.example\" secure=\"true\"/>"),
+            "{text}"
+        );
+        assert!(text.contains("domain=\"*\" secure=\"false\""), "{text}");
+        assert!(!text.contains("evil"), "{text}");
+    }
+}

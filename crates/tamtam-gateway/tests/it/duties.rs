@@ -1,0 +1,285 @@
+//! What a server owes: who may call, from where, how much, how often.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use tamtam_gateway::{Caller, Fault, Gateway, Limits, Method, Service, bearer};
+use tamtam_rows::{Compression, CompressionKind};
+use tokio::sync::Notify;
+
+use crate::world::{Running, kit, request, run};
+
+const LIST: &str = "/rest/Tiles/list?set=palette&count=1";
+
+#[test]
+fn what_a_form_of_a_page_can_send_is_refused() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        let call = r#"{"jsonrpc":"2.0","method":"Sums.set","params":[1],"id":1}"#;
+        for path in ["/jsonrpc", "/xmlrpc", "/rest/Sums/set"] {
+            for simple in [
+                "text/plain",
+                "application/x-www-form-urlencoded",
+                "multipart/form-data; boundary=x",
+                "text/plain; application/json",
+                "",
+            ] {
+                assert_eq!(
+                    server.post(path, simple, call).await.status,
+                    415,
+                    "{path} {simple}"
+                );
+            }
+            let without = request("POST", path)
+                .body(Full::new(Bytes::from(call)))
+                .unwrap();
+            assert_eq!(server.send(without).await.status, 415, "{path}");
+        }
+    });
+}
+
+#[test]
+fn other_hosts_and_origins_are_refused_unless_they_are_named() {
+    run(|| async {
+        let server = Running::of(kit().origin("https://game.example").host("tiles.example")).await;
+        let get = async |host: &str, origin: Option<&str>| {
+            let mut request = hyper::Request::get(LIST).header("host", host);
+            if let Some(origin) = origin {
+                request = request.header("origin", origin);
+            }
+            server.send(request.body(Full::default()).unwrap()).await
+        };
+        assert_eq!(get("localhost", None).await.status, 200);
+        assert_eq!(get("tiles.example:8787", None).await.status, 200);
+        assert_eq!(get("rebound.example", None).await.status, 421);
+        assert_eq!(
+            get("localhost", Some("https://evil.example")).await.status,
+            403
+        );
+        assert_eq!(get("localhost", Some("null")).await.status, 403);
+        assert_eq!(
+            get("localhost:80", Some("http://localhost:80"))
+                .await
+                .status,
+            200
+        );
+        let allowed = get("localhost", Some("https://game.example")).await;
+        assert_eq!(allowed.status, 200);
+        assert_eq!(
+            allowed.header("access-control-allow-origin"),
+            "https://game.example"
+        );
+        assert!(allowed.header("vary").contains("origin"));
+        assert_eq!(allowed.header("x-content-type-options"), "nosniff");
+
+        let preflight = async |origin: &str| {
+            let request = hyper::Request::options("/jsonrpc")
+                .header("host", "localhost")
+                .header("origin", origin)
+                .header("access-control-request-method", "POST")
+                .header("access-control-request-headers", "content-type");
+            server.send(request.body(Full::default()).unwrap()).await
+        };
+        let allowed = preflight("https://game.example").await;
+        assert_eq!(allowed.status, 204);
+        assert_eq!(
+            allowed.header("access-control-allow-headers"),
+            "content-type"
+        );
+        assert!(
+            allowed
+                .header("access-control-allow-methods")
+                .contains("POST")
+        );
+        let refused = preflight("https://evil.example").await;
+        assert_eq!(
+            (
+                refused.status,
+                refused.header("access-control-allow-origin")
+            ),
+            (403, "")
+        );
+        let policy = server.get("/crossdomain.xml", &[]).await;
+        assert!(
+            policy.text().contains("domain=\"game.example\""),
+            "{}",
+            policy.text()
+        );
+    });
+}
+
+#[test]
+fn each_method_has_its_own_check_or_that_of_its_service_or_of_the_gateway() {
+    run(|| async {
+        let open = |name: &str| Method::new(name, |(): ()| async { Ok(()) }).safe();
+        let closed =
+            Service::new("Closed").authorize(|_: &Caller| Err(Fault::forbidden("it is closed")));
+        let gateway = Gateway::new()
+            .service(
+                Service::new("Open")
+                    .with(open("any").authorize(|_| Ok(())))
+                    .with(open("usual")),
+            )
+            .service(
+                closed
+                    .with(open("never"))
+                    .with(open("admin").authorize(bearer("root"))),
+            )
+            .authorize(bearer("let me in"));
+        let server = Running::of(gateway).await;
+        let status = async |method: &str, authorization: Option<&str>| {
+            let headers: Vec<_> = authorization
+                .map(|value| ("authorization", value))
+                .into_iter()
+                .collect();
+            server
+                .get(&format!("/rest/{method}"), &headers)
+                .await
+                .status
+        };
+        assert_eq!(status("Open/any", None).await, 200);
+        assert_eq!(status("Open/usual", None).await, 401);
+        assert_eq!(status("Open/usual", Some("Bearer let me in")).await, 200);
+        assert_eq!(status("Open/usual", Some("Bearer wrong")).await, 401);
+        assert_eq!(
+            status("Open/usual", Some("Basic bGV0OiBtZSBpbg==")).await,
+            401
+        );
+        assert_eq!(status("Closed/never", Some("Bearer let me in")).await, 403);
+        assert_eq!(status("Closed/admin", Some("Bearer let me in")).await, 401);
+        assert_eq!(status("Closed/admin", Some("bearer root")).await, 200);
+    });
+}
+
+#[test]
+fn a_body_beyond_the_limit_is_refused_however_it_is_sent() {
+    run(|| async {
+        let limits = Limits {
+            body_bytes: 10_000,
+            ..Limits::default()
+        };
+        let server = Running::of(kit().limits(limits)).await;
+        let large = vec![b' '; 10_001];
+        assert_eq!(
+            server
+                .post("/jsonrpc", "application/json", large)
+                .await
+                .status,
+            413
+        );
+        for kind in [
+            CompressionKind::Gzip,
+            CompressionKind::Zstd,
+            CompressionKind::Brotli,
+        ] {
+            let pack = |bytes: usize| {
+                let compression = Compression {
+                    threshold_bytes: 0,
+                    ..Compression::new(kind)
+                };
+                let mut text = br#"{"jsonrpc":"2.0","method":"Echo.echo","params":["#.to_vec();
+                text.resize(bytes, b' ');
+                text.extend_from_slice(br#"1],"id":1}"#);
+                compression.compress(text).unwrap().bytes
+            };
+            let send = async |bytes: Vec<u8>| {
+                let request = request("POST", "/jsonrpc")
+                    .header("content-type", "application/json")
+                    .header("content-encoding", kind.content_encoding());
+                server
+                    .send(request.body(Full::new(bytes.into())).unwrap())
+                    .await
+            };
+            let fine = send(pack(9_000)).await;
+            assert_eq!(fine.json()["result"], 1, "{}", kind.name());
+            // A bomb: 20 MB in a few bytes.
+            assert_eq!(send(pack(20_000_000)).await.status, 413, "{}", kind.name());
+            assert_eq!(
+                send(b"none of that kind".to_vec()).await.status,
+                400,
+                "{}",
+                kind.name()
+            );
+        }
+    });
+}
+
+#[test]
+fn who_comes_when_there_is_too_much_to_do_is_told_at_once_in_its_protocol() {
+    run(|| async {
+        let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (told, awaited) = (Arc::clone(&begun), Arc::clone(&go_on));
+        let service = Service::new("Slow").method("wait", move |(): ()| {
+            let (told, awaited) = (Arc::clone(&told), Arc::clone(&awaited));
+            async move {
+                told.notify_one();
+                awaited.notified().await;
+                Ok::<_, Fault>(1)
+            }
+        });
+        let limits = Limits {
+            requests_of_client: 1,
+            ..Limits::default()
+        };
+        let server = Arc::new(Running::of(kit().service(service).limits(limits)).await);
+        let first = Arc::clone(&server);
+        let first = tokio::spawn(async move {
+            first
+                .post("/rest/Slow/wait", "application/json", "[]")
+                .await
+        });
+        begun.notified().await;
+        let call = r#"{"jsonrpc":"2.0","method":"Echo.echo","params":[1],"id":"mine"}"#;
+        let busy = server.json_rpc(call).await;
+        assert_eq!(
+            (&busy["error"]["code"], &busy["id"]),
+            (&(-32005).into(), &"mine".into())
+        );
+        let xml = "<methodCall><methodName>Echo.echo</methodName></methodCall>";
+        assert!(
+            server
+                .xml_rpc(xml.into())
+                .await
+                .contains("<int>-32005</int>")
+        );
+        let rest = server
+            .post("/rest/Echo/echo", "application/json", "[1]")
+            .await;
+        assert_eq!((rest.status, rest.header("retry-after")), (503, "1"));
+        let metrics = server.get("/metrics", &[]).await;
+        assert!(
+            metrics
+                .text()
+                .contains("tamtam_gateway_requests_refused_total 3\n"),
+            "{}",
+            metrics.text()
+        );
+        go_on.notify_one();
+        assert_eq!(first.await.unwrap().status, 200);
+        assert_eq!(server.json_rpc(call).await["result"], 1);
+    });
+}
+
+#[test]
+fn what_was_called_is_counted() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        server.get(LIST, &[]).await;
+        server.get("/rest/Tiles/list?set=none", &[]).await;
+        server.get("/rest/Tiles/no-such-method", &[]).await;
+        let text = server.get("/metrics", &[]).await;
+        let text = text.text();
+        for line in [
+            r#"tamtam_gateway_calls_total{protocol="rest",method="Tiles.list",outcome="ok"} 1"#,
+            r#"tamtam_gateway_calls_total{protocol="rest",method="Tiles.list",outcome="Server.Application"} 1"#,
+            r#"tamtam_gateway_calls_total{protocol="rest",method="",outcome="Client.NoMethod"} 1"#,
+            r#"tamtam_gateway_call_seconds_count{method="Tiles.list"} 2"#,
+            "# EOF",
+        ] {
+            assert!(text.contains(line), "{line}: {text}");
+        }
+        // What has a name from outside is not kept.
+        assert!(!text.contains("no-such"), "{text}");
+    });
+}

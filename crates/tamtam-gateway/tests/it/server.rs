@@ -1,0 +1,292 @@
+//! The sockets: HTTP/1.1 and 2, Unix sockets, an end that finishes what was accepted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tamtam_gateway::{Fault, Gateway, Limits, Method, RowStream, Server, Service};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+
+use crate::world::{Running, kit, request, run, send_over, tiles};
+
+#[test]
+fn both_versions_of_http_are_spoken_at_one_port() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        let stream = TcpStream::connect(server.address).await.unwrap();
+        let handshake =
+            hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
+        let (mut sender, connection) = handshake.await.unwrap();
+        tokio::spawn(connection);
+        let uri = format!("http://{}/rest/Sums/add?left=1&right=2", server.address);
+        let answers = (0..20).map(|_| {
+            let request = hyper::Request::get(&uri)
+                .body(Full::<Bytes>::default())
+                .unwrap();
+            sender.send_request(request)
+        });
+        for response in futures_util::future::join_all(answers).await {
+            let response = response.unwrap();
+            assert_eq!(
+                (response.status().as_u16(), response.version()),
+                (200, hyper::Version::HTTP_2)
+            );
+            let body = response.into_body().collect().await.unwrap().to_bytes();
+            assert_eq!(body, br#"{"sum":3,"is_even":false}"#[..]);
+        }
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_unix_socket_is_served_and_taken_away_again() {
+    run(|| async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gateway.sock");
+        // What a server that has died left behind.
+        drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        let server = Server::bind_unix(kit(), &path).await.unwrap();
+        assert_eq!(server.url(), format!("unix:{}", path.display()));
+        let stop = Arc::new(Notify::new());
+        let stopped = Arc::clone(&stop);
+        let serving = tokio::spawn(async move { server.serve(stopped.notified()).await });
+        assert!(
+            Server::bind_unix(kit(), &path).await.is_err(),
+            "a server answers there"
+        );
+        let stream = tokio::net::UnixStream::connect(&path).await.unwrap();
+        // No page reaches it: any host will do.
+        let request =
+            hyper::Request::get("/rest/Sums/add?left=1&right=2").header("host", "tiles.example");
+        let answered = send_over(stream, request.body(Full::default()).unwrap()).await;
+        assert_eq!(
+            (answered.status, answered.text()),
+            (200, r#"{"sum":3,"is_even":false}"#)
+        );
+        stop.notify_one();
+        serving.await.unwrap().unwrap();
+        assert!(!path.exists());
+    });
+}
+
+#[test]
+fn a_stop_finishes_what_was_accepted() {
+    run(|| async {
+        let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (told, awaited) = (Arc::clone(&begun), Arc::clone(&go_on));
+        let service = Service::new("Kit").method("wait", move |(): ()| {
+            let (told, awaited) = (Arc::clone(&told), Arc::clone(&awaited));
+            async move {
+                told.notify_one();
+                awaited.notified().await;
+                Ok::<_, Fault>("done")
+            }
+        });
+        let mut server = Running::of(Gateway::new().service(service)).await;
+        let stream = TcpStream::connect(server.address).await.unwrap();
+        let body = Full::new(Bytes::from("[]"));
+        let request = request("POST", "/rest/Kit/wait")
+            .header("content-type", "application/json")
+            .body(body)
+            .unwrap();
+        let answered = tokio::spawn(send_over(stream, request));
+        // One that is idle does not hold the end up.
+        let _idle = TcpStream::connect(server.address).await.unwrap();
+        begun.notified().await;
+        server.stop();
+        while TcpStream::connect(server.address).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+        go_on.notify_one();
+        let answered = answered.await.unwrap();
+        assert_eq!((answered.status, answered.text()), (200, r#""done""#));
+        server.ended().await;
+    });
+}
+
+#[test]
+fn a_stop_does_not_wait_longer_than_it_may() {
+    run(|| async {
+        let begun = Arc::new(Notify::new());
+        let told = Arc::clone(&begun);
+        let service = Service::new("Kit").method("never", move |(): ()| {
+            told.notify_one();
+            std::future::pending::<Result<(), Fault>>()
+        });
+        let limits = Limits {
+            stop: Duration::from_millis(50),
+            ..Limits::default()
+        };
+        let mut server = Running::of(Gateway::new().service(service).limits(limits)).await;
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let call = b"POST /rest/Kit/never HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n[]";
+        stream.write_all(call).await.unwrap();
+        begun.notified().await;
+        server.stop();
+        server.ended().await;
+        assert_eq!(
+            stream.read(&mut [0; 64]).await.unwrap_or(0),
+            0,
+            "it was cut off"
+        );
+    });
+}
+
+#[test]
+fn a_client_that_is_too_slow_is_told_so() {
+    run(|| async {
+        let limits = Limits {
+            patience: Duration::from_millis(100),
+            ..Limits::default()
+        };
+        let server = Running::of(kit().limits(limits)).await;
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        stream
+            .write_all(b"POST /jsonrpc HTTP/1.1\r\nhost: localhost\r\n")
+            .await
+            .unwrap();
+        let mut said = Vec::new();
+        stream.read_to_end(&mut said).await.unwrap();
+        assert!(
+            said.is_empty() || said.starts_with(b"HTTP/1.1 408"),
+            "{}",
+            String::from_utf8_lossy(&said)
+        );
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let begun = b"POST /jsonrpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n[";
+        stream.write_all(begun).await.unwrap();
+        let mut said = Vec::new();
+        stream.read_to_end(&mut said).await.unwrap();
+        assert!(
+            said.starts_with(b"HTTP/1.1 408"),
+            "{}",
+            String::from_utf8_lossy(&said)
+        );
+    });
+}
+
+#[test]
+fn a_client_that_does_not_read_is_cut_off() {
+    run(|| async {
+        let limits = Limits {
+            patience: Duration::from_millis(300),
+            ..Limits::default()
+        };
+        let ended = Arc::new(Notify::new());
+        let told = Arc::clone(&ended);
+        let endless = Method::blocking("endless", move |(): ()| {
+            let told = Arc::clone(&told);
+            Ok(RowStream::new(tiles(0).schema().clone(), move |sink| {
+                while sink.send(tiles(10_000)).is_ok() {}
+                told.notify_one();
+                Ok(())
+            }))
+        });
+        let service = Service::new("Kit").with(endless.safe());
+        let server = Running::of(Gateway::new().service(service).limits(limits)).await;
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        stream
+            .write_all(b"GET /rest/Kit/endless HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            .await
+            .unwrap();
+        // It neither reads nor goes, and the source of its rows ends all the same.
+        ended.notified().await;
+        drop(stream);
+    });
+}
+
+#[test]
+fn a_connection_too_many_is_told_so() {
+    run(|| async {
+        let limits = Limits {
+            connections: 1,
+            ..Limits::default()
+        };
+        let server = Running::of(kit().limits(limits)).await;
+        let mut first = TcpStream::connect(server.address).await.unwrap();
+        first
+            .write_all(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            .await
+            .unwrap();
+        assert!(first.read(&mut [0; 16]).await.unwrap() > 0);
+        let mut second = TcpStream::connect(server.address).await.unwrap();
+        let mut said = String::new();
+        second.read_to_string(&mut said).await.unwrap();
+        assert!(
+            said.starts_with("HTTP/1.1 503")
+                && said.ends_with("too many connections; try again shortly\n"),
+            "{said}"
+        );
+        let (_, body) = said.split_once("\r\n\r\n").unwrap();
+        assert!(
+            said.contains(&format!("content-length: {}", body.len())),
+            "{said}"
+        );
+    });
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn https_is_spoken_and_plain_http_is_not() {
+    use rustls::crypto::ring::default_provider;
+    use rustls::pki_types::{PrivateKeyDer, ServerName};
+    use rustls::{ClientConfig, RootCertStore, ServerConfig};
+    use tamtam_gateway::rustls;
+
+    run(|| async {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+        let certificate = made.cert.der().clone();
+        let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.clone()], key)
+            .unwrap();
+        let server = Server::bind(kit(), "127.0.0.1:0".parse().unwrap())
+            .await
+            .unwrap()
+            .tls(config);
+        let address = server.address().unwrap();
+        assert_eq!(server.url(), format!("https://{address}"));
+        tokio::spawn(server.serve(std::future::pending()));
+
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate).unwrap();
+        let client = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let connector = tokio_rustls::TlsConnector::from(Arc::new(client));
+        let stream = TcpStream::connect(address).await.unwrap();
+        let name = ServerName::try_from("localhost").unwrap();
+        let stream = connector.connect(name, stream).await.unwrap();
+        let request = request("GET", "/rest/Sums/add?left=1&right=2")
+            .body(Full::default())
+            .unwrap();
+        let answered = send_over(stream, request).await;
+        assert_eq!(
+            (answered.status, answered.text()),
+            (200, r#"{"sum":3,"is_even":false}"#)
+        );
+
+        let mut plain = TcpStream::connect(address).await.unwrap();
+        plain
+            .write_all(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            .await
+            .unwrap();
+        let mut said = Vec::new();
+        // It may be cut off by a reset.
+        let _ = plain.read_to_end(&mut said).await;
+        assert!(
+            !said.starts_with(b"HTTP"),
+            "{}",
+            String::from_utf8_lossy(&said)
+        );
+    });
+}
