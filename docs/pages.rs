@@ -42,6 +42,7 @@ pages! {
     rows = "rows.md",
     rows_packed = "rows/packed.md",
     rows_browser = "rows/browser.md",
+    gateway = "gateway.md",
     asynchronous = "async.md",
     practice_program = "practice/program.md",
     practice_web_server = "practice/web-server.md",

@@ -6,11 +6,14 @@
 //! - `contenders` are what the program runs in such a process.
 //! - `top` shows a running program: its pools, and what their actors do.
 //! - `rows` tries each form of a table on the user's own data.
+//! - `serve` serves tables and examples to foreign clients by the gateway, and `call` calls them.
 //! - `database` are the databases that rows come out of, and the article's table in one.
 //! - `nearest` guesses what was meant by a name that is not known, and `reason` says why something failed.
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "gateway")]
+pub mod call;
 #[cfg(feature = "lab")]
 pub mod contenders;
 #[cfg(any(feature = "tables", feature = "databases"))]
@@ -27,5 +30,7 @@ mod number;
 pub mod reason;
 #[cfg(feature = "tables")]
 pub mod rows;
+#[cfg(feature = "gateway")]
+pub mod serve;
 #[cfg(feature = "top")]
 pub mod top;

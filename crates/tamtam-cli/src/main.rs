@@ -20,12 +20,18 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Call a method of a server, and print its answer
+    #[cfg(feature = "gateway")]
+    Call(tamtam_cli::call::arguments::CallArguments),
     /// Measure what each way of passing a message costs here, beside other systems and the articles' figures
     #[cfg(feature = "lab")]
     Lab(Box<tamtam_cli::lab::arguments::LabArguments>),
     /// Try what each form of a table costs on your own data, and show and convert files of rows
     #[cfg(feature = "tables")]
     Rows(Box<tamtam_cli::rows::arguments::RowsArguments>),
+    /// Serve tables and methods to clients of JSON-RPC, XML-RPC, REST and AMF over HTTP
+    #[cfg(feature = "gateway")]
+    Serve(Box<tamtam_cli::serve::arguments::ServeArguments>),
     /// Show what a running program does: a live table of its pools and actors
     #[cfg(feature = "top")]
     Top(tamtam_cli::top::arguments::TopArguments),
@@ -63,10 +69,14 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<ExitCode> {
     match command {
+        #[cfg(feature = "gateway")]
+        Command::Call(arguments) => tamtam_cli::call::command(&arguments),
         #[cfg(feature = "lab")]
         Command::Lab(arguments) => tamtam_cli::lab::command(*arguments),
         #[cfg(feature = "tables")]
         Command::Rows(arguments) => tamtam_cli::rows::command(*arguments),
+        #[cfg(feature = "gateway")]
+        Command::Serve(arguments) => tamtam_cli::serve::command(&arguments),
         #[cfg(feature = "top")]
         Command::Top(arguments) => tamtam_cli::top::command(&arguments),
         #[cfg(feature = "lab")]
@@ -81,7 +91,13 @@ fn run(command: Command) -> Result<ExitCode> {
 }
 
 /// The commands, and the features that they are built with.
-const COMMANDS: [(&str, &str); 3] = [("lab", "lab"), ("rows", "tables"), ("top", "top")];
+const COMMANDS: [(&str, &str); 5] = [
+    ("call", "gateway"),
+    ("lab", "lab"),
+    ("rows", "tables"),
+    ("serve", "gateway"),
+    ("top", "top"),
+];
 
 /// Says how to get the command that `words` begin with, or that there is none.
 fn absent(words: &[OsString]) -> Result<ExitCode> {

@@ -32,6 +32,11 @@ pub use tamtam_ipc as ipc;
 #[cfg(feature = "rows")]
 pub use tamtam_rows as rows;
 
+/// One service for foreign clients: JSON-RPC, XML-RPC, REST and AMF over HTTP: the whole of the crate `tamtam-gateway`,
+/// as it is without features. Programs that serve HTTPS depend on that crate beside this one.
+#[cfg(feature = "gateway")]
+pub use tamtam_gateway as gateway;
+
 #[cfg(feature = "actor")]
 #[doc(inline)]
 pub use tamtam_actor::{

@@ -21,6 +21,8 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use arguments::{Action, RowsArguments, TryArguments};
+#[cfg(feature = "gateway")]
+pub(crate) use show::print_table;
 use source::{First, Source};
 
 use crate::number::whole;

@@ -19,6 +19,32 @@ pub(super) fn command(arguments: &ShowArguments) -> Result<()> {
     source.stream(&mut first, arguments.rows)?;
     let is_part = first.is_cut();
     let rows = first.rows()?;
+    let mut out = stdout().lock();
+    print(&rows, &mut out)?;
+    let behind = if is_part { ", and more" } else { "" };
+    writeln!(out, "{}{behind}", counted(rows.len() as u64, "row"))?;
+    drop(out);
+    super::note(&source)
+}
+
+/// Prints rows as a table, and behind them how many there are in all.
+///
+/// # Errors
+/// If they cannot be written.
+#[cfg(feature = "gateway")]
+pub(crate) fn print_table(rows: &Rows, all: u64, out: &mut impl Write) -> Result<()> {
+    print(rows, out)?;
+    let shown = rows.len() as u64;
+    let behind = if shown < all {
+        format!("; {shown} of them are shown")
+    } else {
+        String::new()
+    };
+    writeln!(out, "{}{behind}", counted(all, "row"))?;
+    Ok(())
+}
+
+fn print(rows: &Rows, out: &mut impl Write) -> Result<()> {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
@@ -29,7 +55,7 @@ pub(super) fn command(arguments: &ShowArguments) -> Result<()> {
             .iter()
             .map(|field| format!("{}\n{}", field.name(), field.kind())),
     );
-    for cells in texts(&rows)? {
+    for cells in texts(rows)? {
         table.add_row(cells);
     }
     for (index, field) in rows.schema().fields().iter().enumerate() {
@@ -38,12 +64,8 @@ pub(super) fn command(arguments: &ShowArguments) -> Result<()> {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    let mut out = stdout().lock();
     writeln!(out, "{table}")?;
-    let behind = if is_part { ", and more" } else { "" };
-    writeln!(out, "{}{behind}", counted(rows.len() as u64, "row"))?;
-    drop(out);
-    super::note(&source)
+    Ok(())
 }
 
 /// The values as delimited text has them. A null is nothing there; here it is said.

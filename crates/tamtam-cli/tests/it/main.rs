@@ -15,7 +15,7 @@ mod errors;
     feature = "databases"
 ))]
 mod lab;
-#[cfg(all(unix, any(feature = "lab", feature = "top")))]
+#[cfg(all(unix, any(feature = "lab", feature = "gateway", feature = "top")))]
 mod program;
 mod readme;
 #[cfg(all(target_os = "linux", feature = "lab"))]
@@ -24,5 +24,7 @@ mod report;
 mod rows;
 #[cfg(all(feature = "tables", feature = "databases", unix))]
 mod rows_files;
+#[cfg(all(unix, feature = "gateway"))]
+mod serve;
 #[cfg(all(unix, feature = "top"))]
 mod top;

@@ -1,0 +1,91 @@
+//! The options of `tamtam serve`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+const EXAMPLES: &str = "Examples:
+  tamtam serve --demo                                 what one tries a client with
+  tamtam serve --demo --listen 127.0.0.1:0            at a port that is free, which is printed
+  tamtam serve --demo --origin https://game.example   pages from there may call
+  tamtam serve --db shop.db --table orders            a table, as /rest/Tables/orders
+  tamtam serve --demo --unix /run/tiles.sock          at a Unix socket
+
+  curl http://127.0.0.1:8787/rest/Tiles/list?set=palette
+  curl http://127.0.0.1:8787/jsonrpc -H 'Content-Type: application/json' \\
+       -d '{\"jsonrpc\":\"2.0\",\"method\":\"Echo.echo\",\"params\":[[1,2]],\"id\":1}'";
+
+/// `tamtam serve`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct ServeArguments {
+    /// Serve Tiles.list(set), Echo.echo(value) and Fault.raise(), with which one tries a client
+    #[arg(long, required_unless_present = "db")]
+    pub demo: bool,
+    /// A database: the name of a file of SQLite, or mysql://, mariadb:// or postgres://USER:PASSWORD@HOST/DATABASE
+    #[arg(long, value_name = "URL")]
+    pub db: Option<String>,
+    /// Serve all rows of this table as Tables.NAME(). Give it again for further ones
+    #[arg(long = "table", value_name = "NAME", requires = "db", required_unless_present_any = ["demo", "query"])]
+    pub tables: Vec<String>,
+    /// Serve the rows of this query as Query.rows()
+    #[arg(long, value_name = "SQL", requires = "db")]
+    pub query: Option<String>,
+    /// The address and port; port 0 is one that is free. Other machines reach what is no loopback address
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:8787",
+        conflicts_with = "unix"
+    )]
+    pub listen: SocketAddr,
+    /// A Unix socket in place of a port
+    #[cfg(unix)]
+    #[arg(long, value_name = "PATH")]
+    pub unix: Option<PathBuf>,
+    /// Pages of this origin may call: https://game.example; * is any. Give it again for further ones
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    pub origins: Vec<String>,
+    /// The server is known by this name; * is any. localhost and addresses in figures need not be named
+    #[arg(long = "host", value_name = "NAME")]
+    pub hosts: Vec<String>,
+    /// Who calls has to send `Authorization: Bearer TOKEN`
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "TAMTAM_TOKEN",
+        hide_env_values = true
+    )]
+    pub token: Option<String>,
+    /// HTTPS: a file of certificates in PEM
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub certificate: Option<PathBuf>,
+    /// HTTPS: a file of the private key in PEM
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    pub key: Option<PathBuf>,
+    /// Answers of at most so many bytes are sent plain
+    #[arg(long, value_name = "BYTES", default_value_t = 25 * 1024)]
+    pub compress_above: usize,
+    /// The body of a request may have so many bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 4 << 20)]
+    pub body_bytes: usize,
+    /// So many requests may be worked on at the same time; the next one is told that the server is busy
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    pub requests: usize,
+    /// A call may take so many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    pub time: Duration,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "write a number of seconds")?;
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|time| !time.is_zero() && *time <= MOST_TIME)
+        .ok_or_else(|| format!("it is above 0 and at most {}", MOST_TIME.as_secs()))
+}
+
+/// The longest time that a call may be given.
+const MOST_TIME: Duration = Duration::from_secs(24 * 60 * 60);

@@ -1,0 +1,136 @@
+//! What one tries a client with: a table, an echo, a fault.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, Result};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tamtam_gateway::{Fault, Gateway, Method, Service, Value};
+use tamtam_rows::Rows;
+use tempfile::TempDir;
+
+use crate::database::{Board, Url};
+
+/// How many rows a set has, as in the article.
+const ROWS: usize = 1_000;
+
+/// How many connections to the database are kept for the next calls.
+const MOST_KEPT: usize = 8;
+
+/// The table out of a database of SQLite, in a folder of its own that goes with it.
+struct Tiles {
+    path: PathBuf,
+    boards: Mutex<Vec<Board>>,
+    _folder: TempDir,
+}
+
+/// Which of the article's tables.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum TileSet {
+    /// Any colour, any rotation.
+    Random,
+    /// One of 64 colours, quarter turns.
+    Palette,
+    /// Any colour, quarter turns.
+    Rotation,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ListArgs {
+    /// `random`, `palette` or `rotation`.
+    set: TileSet,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct EchoArgs {
+    /// Whatever the protocol can say.
+    value: Value,
+}
+
+/// Adds the services.
+///
+/// # Errors
+/// If the table cannot be made.
+pub(super) fn services(gateway: Gateway) -> Result<Gateway> {
+    let tiles = Tiles::make()?;
+    let list = Method::blocking("list", move |args: ListArgs| tiles.list(args.set))
+        .about("The tiles of a set: 1,000 rows of slot_number, x, y, color and rotation.")
+        .safe();
+    let echo = Method::new("echo", |args: EchoArgs| async { Ok(args.value) })
+        .about("The same value, class and form of array.")
+        .safe();
+    let raise = Method::new("raise", |(): ()| async {
+        Err::<(), _>(Fault::new("Kit.Fault", "raised on purpose"))
+    })
+    .about("A fault with the code Kit.Fault.")
+    .safe();
+    Ok(gateway
+        .service(
+            Service::new("Tiles")
+                .about("A table out of SQLite.")
+                .with(list),
+        )
+        .service(
+            Service::new("Echo")
+                .about("What comes goes back.")
+                .with(echo),
+        )
+        .service(
+            Service::new("Fault")
+                .about("What fails on purpose.")
+                .with(raise),
+        ))
+}
+
+impl Tiles {
+    fn make() -> Result<Tiles> {
+        let folder = tempfile::tempdir().context("no folder for the table can be made")?;
+        let path = folder.path().join("tiles.sqlite");
+        let mut board = Board::open(Some(&Url::Sqlite(path.clone())))?;
+        for set in [TileSet::Random, TileSet::Palette, TileSet::Rotation] {
+            board.fill(set.name(), ROWS)?;
+        }
+        Ok(Tiles {
+            path,
+            boards: Mutex::new(vec![board]),
+            _folder: folder,
+        })
+    }
+
+    fn list(&self, set: TileSet) -> Result<Rows, Fault> {
+        // What the database said stays here: it may name files.
+        self.read(set)
+            .map_err(|_| Fault::new("Tiles.Failed", "the tiles could not be read"))
+    }
+
+    /// A connection is used by one call at a time, and kept for the next one.
+    fn read(&self, set: TileSet) -> Result<Rows> {
+        let kept = self.boards().pop();
+        let mut board = match kept {
+            Some(board) => board,
+            None => Board::open(Some(&Url::Sqlite(self.path.clone())))?,
+        };
+        let rows = board.rows(set.name(), ROWS)?;
+        let mut boards = self.boards();
+        if boards.len() < MOST_KEPT {
+            boards.push(board);
+        }
+        Ok(rows)
+    }
+
+    fn boards(&self) -> std::sync::MutexGuard<'_, Vec<Board>> {
+        self.boards.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TileSet {
+    fn name(self) -> &'static str {
+        match self {
+            TileSet::Random => "random",
+            TileSet::Palette => "palette",
+            TileSet::Rotation => "rotation",
+        }
+    }
+}

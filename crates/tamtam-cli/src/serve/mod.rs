@@ -1,0 +1,99 @@
+//! `tamtam serve`: tables and methods for clients of JSON-RPC, XML-RPC, REST and AMF.
+
+pub mod arguments;
+mod demo;
+mod tables;
+mod tls;
+
+use std::io::{Write, stdout};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use tamtam_gateway::{Gateway, Limits, Server};
+
+use arguments::ServeArguments;
+
+/// Serves until a signal ends it.
+///
+/// # Errors
+/// If the socket cannot be opened, the certificate cannot be read, or there is nothing to serve.
+pub fn command(arguments: &ServeArguments) -> Result<ExitCode> {
+    let mut gateway = gateway(arguments);
+    if arguments.demo {
+        gateway = demo::services(gateway)?;
+    }
+    if let Some(url) = &arguments.db {
+        gateway = tables::services(gateway, url, arguments)?;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("the server cannot start its threads")?;
+    runtime.block_on(serve(gateway, arguments))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One without services yet, as the options have it.
+fn gateway(arguments: &ServeArguments) -> Gateway {
+    let mut gateway = Gateway::new()
+        .limits(Limits {
+            body_bytes: arguments.body_bytes,
+            requests: arguments.requests,
+            time: arguments.time,
+            ..Limits::default()
+        })
+        .compress_above(arguments.compress_above);
+    for origin in &arguments.origins {
+        gateway = gateway.origin(origin);
+    }
+    for host in &arguments.hosts {
+        gateway = gateway.host(host);
+    }
+    if let Some(token) = arguments.token.clone() {
+        gateway = gateway.authorize(tamtam_gateway::bearer(token));
+    }
+    gateway
+}
+
+async fn serve(gateway: Gateway, arguments: &ServeArguments) -> Result<()> {
+    let server = open(gateway, arguments).await?;
+    let server = match (&arguments.certificate, &arguments.key) {
+        (Some(certificate), Some(key)) => server.tls(tls::config(certificate, key)?),
+        _ => server,
+    };
+    let stop = stop()?;
+    let mut out = stdout().lock();
+    writeln!(out, "listening on {}", server.url())?;
+    out.flush()?;
+    drop(out);
+    server.serve(stop).await?;
+    Ok(())
+}
+
+async fn open(gateway: Gateway, arguments: &ServeArguments) -> Result<Server> {
+    #[cfg(unix)]
+    if let Some(path) = &arguments.unix {
+        return Ok(Server::bind_unix(gateway, path).await?);
+    }
+    Ok(Server::bind(gateway, arguments.listen).await?)
+}
+
+/// Ready when a signal asks for the end.
+fn stop() -> Result<impl Future<Output = ()>> {
+    let failed = "signals cannot be handled";
+    #[cfg(unix)]
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+        .context(failed)?;
+    #[cfg(unix)]
+    let mut interrupt = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())
+        .context(failed)?;
+    Ok(async move {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        #[cfg(not(unix))]
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}

@@ -1,0 +1,327 @@
+//! `tamtam serve --demo` as clients see it, in each protocol, and `tamtam call`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value as Json, json};
+use tamtam_amf::amf0::Value as Amf0;
+use tamtam_amf::packet::{Message, Packet, Version};
+use tamtam_rows::{Limits, encoding};
+
+use crate::program::{Ended, Place};
+
+/// The program at work; it is told to end when this goes.
+struct Serving {
+    place: Place,
+    program: Child,
+    url: String,
+}
+
+impl Serving {
+    fn with(options: &[&str]) -> Serving {
+        let words = [&["serve", "--demo", "--listen", "127.0.0.1:0"], options].concat();
+        Serving::at(Place::empty(), &words)
+    }
+
+    fn at(place: Place, words: &[&str]) -> Serving {
+        let mut program = place.command(words).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        // It says where it is when it accepts connections.
+        BufReader::new(program.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let url = line
+            .strip_prefix("listening on ")
+            .expect(&line)
+            .trim()
+            .to_owned();
+        Serving {
+            place,
+            program,
+            url,
+        }
+    }
+
+    /// Head and body of the answer to a request.
+    fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> (String, Vec<u8>) {
+        let address = self.url.strip_prefix("http://").unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        let length = body.len();
+        write!(stream, "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n").unwrap();
+        stream.write_all(body).unwrap();
+        let mut said = Vec::new();
+        stream.read_to_end(&mut said).unwrap();
+        let end = said
+            .windows(4)
+            .position(|four| four == b"\r\n\r\n")
+            .unwrap();
+        let body = said.split_off(end + 4);
+        (String::from_utf8(said).unwrap(), body)
+    }
+
+    fn json_rpc(&self, method: &str, params: Json) -> Json {
+        let call = json!({"jsonrpc": "2.0", "method": method, "params": params, "id": 1});
+        let (_, body) = self.ask(
+            "POST",
+            "/jsonrpc",
+            "Content-Type: application/json\r\n",
+            call.to_string().as_bytes(),
+        );
+        serde_json::from_slice(&body).unwrap()
+    }
+
+    fn call(&self, words: &[&str]) -> Ended {
+        let words: Vec<&str> = ["call", &self.url].iter().chain(words).copied().collect();
+        self.place.run(&words)
+    }
+
+    /// Asks it to end, and gives its code.
+    fn end(mut self) -> Option<i32> {
+        let id = self.program.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+        self.program.wait().unwrap().code()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
+
+#[test]
+fn the_article_s_table_comes_out_of_sqlite_in_every_form() {
+    let server = Serving::with(&[]);
+    for set in ["random", "palette", "rotation"] {
+        let wanted = tamtam_lab::tables::find(set).unwrap().rows(1_000).unwrap();
+        for (accept, form) in [
+            ("application/vnd.tamtam.rows", "packed"),
+            ("application/vnd.apache.arrow.stream", "arrow-ipc"),
+            ("application/vnd.apache.parquet", "parquet"),
+            ("application/json", "json-objects"),
+            ("application/vnd.msgpack", "message-pack"),
+            ("text/csv", "text"),
+        ] {
+            let path = format!("/rest/Tiles/list?set={set}");
+            let (head, body) = server.ask("GET", &path, &format!("Accept: {accept}\r\n"), b"");
+            assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+            let rows = encoding::find(form).unwrap().decode(
+                &body,
+                Some(wanted.schema()),
+                &Limits::default(),
+            );
+            assert_eq!(rows.unwrap(), wanted, "{set} as {form}");
+        }
+    }
+    assert_eq!(server.end(), Some(0));
+}
+
+#[test]
+fn each_protocol_echoes_and_raises() {
+    let server = Serving::with(&[]);
+    assert_eq!(
+        server.json_rpc("Echo.echo", json!([[1, {"a": null}]]))["result"],
+        json!([1, {"a": null}])
+    );
+    let fault = server.json_rpc("Fault.raise", json!([]));
+    assert_eq!(
+        (&fault["error"]["message"], &fault["error"]["data"]["code"]),
+        (&json!("raised on purpose"), &json!("Kit.Fault"))
+    );
+
+    let call = |method: &str, params: &str| {
+        let body = format!(
+            "<methodCall><methodName>{method}</methodName><params>{params}</params></methodCall>"
+        );
+        let (_, body) = server.ask(
+            "POST",
+            "/xmlrpc",
+            "Content-Type: text/xml\r\n",
+            body.as_bytes(),
+        );
+        String::from_utf8(body).unwrap()
+    };
+    assert!(
+        call(
+            "Echo.echo",
+            "<param><value><base64>AP8=</base64></value></param>"
+        )
+        .contains("<base64>AP8=</base64>")
+    );
+    assert!(call("Fault.raise", "").contains("<string>Kit.Fault: raised on purpose</string>"));
+    assert!(
+        call("Tiles.list", "<param><value>palette</value></param>")
+            .contains("<name>slot_number</name>")
+    );
+
+    let echoed = Amf0::EcmaArray(vec![
+        ("0".into(), 1.0.into()),
+        ("b".into(), Amf0::Undefined),
+    ]);
+    let message = |target: &str, response: &str, value: Amf0| Message {
+        target: target.into(),
+        response: response.into(),
+        value: vec![value].into(),
+    };
+    let packet = Packet {
+        version: Version::Amf0,
+        headers: vec![],
+        messages: vec![
+            message("Echo.echo", "/1", echoed.clone()),
+            Message {
+                value: Amf0::Null,
+                ..message("Fault.raise", "/2", Amf0::Null)
+            },
+            message("Tiles.list", "/3", "palette".into()),
+        ],
+    };
+    let (_, body) = server.ask(
+        "POST",
+        "/amf",
+        "Content-Type: application/x-amf\r\n",
+        &packet.encode().unwrap(),
+    );
+    let answers = Packet::decode(&body, Default::default()).unwrap().messages;
+    assert_eq!(
+        (&*answers[0].target, &answers[0].value),
+        ("/1/onResult", &echoed)
+    );
+    assert_eq!(&answers[1].target, "/2/onStatus");
+    assert_eq!(answers[1].value.get("code"), Some(&"Kit.Fault".into()));
+    assert_eq!(
+        answers[1].value.get("description"),
+        Some(&"raised on purpose".into())
+    );
+    assert!(matches!(&answers[2].value, Amf0::TypedObject(table) if &*table.class == "RecordSet"));
+
+    let (head, body) = server.ask("GET", "/rest/Fault/raise", "", b"");
+    assert!(head.starts_with("HTTP/1.1 500"), "{head}");
+    assert_eq!(
+        serde_json::from_slice::<Json>(&body).unwrap()["code"],
+        "Kit.Fault"
+    );
+    let (head, _) = server.ask("POST", "/jsonrpc", "Content-Type: text/plain\r\n", b"{}");
+    assert!(head.starts_with("HTTP/1.1 415"), "{head}");
+    assert_eq!(server.end(), Some(0));
+}
+
+#[test]
+fn a_call_prints_a_table_a_value_or_a_fault() {
+    let server = Serving::with(&["--token", "let me in"]);
+    let refused = server.call(&["Tiles.list", "palette"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.stderr.contains("Client.Authentication"),
+        "{}",
+        refused.stderr
+    );
+    let token = ["--token", "let me in"];
+    let with = |words: &[&str]| server.call(&[words, &token].concat());
+
+    let table = with(&["Tiles.list", "palette", "-n", "3"]);
+    assert_eq!(table.code, Some(0), "{}", table.stderr);
+    assert!(
+        table.stdout.contains("slot_number")
+            && table.stdout.contains("1,000 rows; 3 of them are shown"),
+        "{}",
+        table.stdout
+    );
+    let csv = with(&["Tiles.list", "set=palette", "--as", "csv"]).stdout;
+    assert!(
+        csv.starts_with("slot_number,x,y,color,rotation\n1,"),
+        "{csv}"
+    );
+    assert_eq!(csv.lines().count(), 1_001);
+    let echo = with(&["Echo.echo", "[1, -2.5, \"x\"]"]).stdout;
+    assert_eq!(
+        serde_json::from_str::<Json>(&echo).unwrap(),
+        json!([1, -2.5, "x"])
+    );
+    assert_eq!(with(&["Echo.echo", "-7"]).stdout, "-7\n");
+    let fault = with(&["Fault.raise"]);
+    assert_eq!(
+        (fault.code, &*fault.stderr),
+        (Some(1), "Kit.Fault: raised on purpose\n")
+    );
+    let wrong = with(&["Tiles.list", "no-such-set"]);
+    assert!(
+        wrong.stderr.contains("`random`, `palette`, `rotation`"),
+        "{}",
+        wrong.stderr
+    );
+}
+
+#[test]
+fn a_table_and_a_query_of_a_database_are_served() {
+    let place = Place::empty();
+    let script = "create table numbers (n integer, name text);
+        with recursive c(n) as (select 1 union all select n + 1 from c where n < 200000)
+        insert into numbers select n, 'number ' || n from c;";
+    rusqlite::Connection::open(place.path("shop.db"))
+        .unwrap()
+        .execute_batch(script)
+        .unwrap();
+    let wrong = place.run(&["serve", "--db", "shop.db", "--table", "orders"]);
+    assert!(
+        wrong.code == Some(2) && wrong.stderr.contains("orders"),
+        "{}",
+        wrong.stderr
+    );
+    let words = [
+        "--db",
+        "shop.db",
+        "--table",
+        "numbers",
+        "--query",
+        "select count(*) as count from numbers",
+    ];
+    let server = Serving::at(
+        place,
+        &[&["serve", "--listen", "127.0.0.1:0"][..], &words].concat(),
+    );
+    let count = server.call(&["Query.rows", "--as", "json"]).stdout;
+    assert_eq!(count, "[{\"count\":200000}]\n");
+    let csv = server.call(&["Tables.numbers", "--as", "csv"]).stdout;
+    assert_eq!(csv.lines().count(), 200_001);
+    assert_eq!(csv.lines().last(), Some("200000,number 200000"));
+    let part = server.ask(
+        "GET",
+        "/rest/Tables/numbers",
+        "Range: rows=99999-99999\r\n",
+        b"",
+    );
+    assert_eq!(part.1, br#"[{"n":100000,"name":"number 100000"}]"#);
+    assert_eq!(server.end(), Some(0));
+}
+
+#[test]
+fn a_unix_socket_is_served_and_called() {
+    let place = Place::empty();
+    let mut program = place
+        .command(&["serve", "--demo", "--unix", "kit.sock"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(program.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert_eq!(line, "listening on unix:kit.sock\n");
+    let echo = place.run(&["call", "unix:kit.sock", "Echo.echo", "hello"]);
+    assert_eq!(
+        (echo.code, &*echo.stdout),
+        (Some(0), "\"hello\"\n"),
+        "{}",
+        echo.stderr
+    );
+    program.kill().unwrap();
+    program.wait().unwrap();
+}
