@@ -124,6 +124,11 @@ pub(crate) fn all() -> Vec<Step> {
             .needs(&["rust", "witnesses"])
             .limit(1200)
             .concerns(|part| part.is("tamtam-amf")),
+        step("clients", steps::clients::clients)
+            .about("clients of other projects call the gateway: of XML-RPC, JSON-RPC, AMF, Arrow and HTTP")
+            .needs(&["rust", "clients"])
+            .limit(1800)
+            .concerns(|part| part.is("tamtam-gateway")),
         step("docs", steps::source::docs)
             .about("the documentation builds without a warning")
             .concerns(|part| part.is_published()),

@@ -1,5 +1,6 @@
 //! What each step does. Each function is one step; the table of them is in `step`.
 
+pub(super) mod clients;
 pub(super) mod core;
 pub(super) mod database;
 pub(super) mod elsewhere;

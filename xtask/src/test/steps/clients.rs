@@ -1,0 +1,136 @@
+//! Clients of other projects against the gateway: the program that users run, on loopback.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+
+use super::servers::Server;
+use crate::test::stage::{Stage, find_program, run, run_into, skip};
+
+/// The programs in `testing/clients`, each of which calls the gateway at a URL.
+const CLIENTS: [&str; 4] = [
+    "xml_rpc_client.py",
+    "json_rpc_clients.py",
+    "amf_client.py",
+    "arrow_client.py",
+];
+
+pub(crate) fn clients(stage: &Stage) -> Result<()> {
+    let python = stage.root().join("target/clients/bin/python");
+    let has_python = python.exists();
+    let curl = find_program("curl", &[]);
+    if !has_python && curl.is_none() {
+        return skip(
+            "there is neither curl nor Python with the clients that scripts/setup clients installs",
+        );
+    }
+    let mut cargo = stage.cargo("build --quiet --package tamtam-cli --bin tamtam");
+    run(&mut cargo).context("the program")?;
+    let log = stage.log("clients-server");
+    let mut serve = stage.command(stage.target.join("debug/tamtam"));
+    serve.args(["serve", "--demo", "--listen", "127.0.0.1:0"]);
+    let mut server = Server::start("the gateway", &mut serve, &log)?;
+    let mut url = None;
+    server.wait_for(|| {
+        url = fs::read_to_string(&log)
+            .ok()
+            .and_then(|said| listening(&said));
+        url.is_some()
+    })?;
+    let url = url.context("the gateway does not say where it is")?;
+    if has_python {
+        for client in CLIENTS {
+            println!("--- {client}");
+            let mut command = stage.command(&python);
+            command
+                .arg(stage.root().join("testing/clients").join(client))
+                .arg(&url);
+            run(&mut command).with_context(|| client.to_owned())?;
+        }
+    }
+    if let Some(curl) = &curl {
+        by_curl(stage, curl, &url).context("curl")?;
+    }
+    match (has_python, curl) {
+        (true, Some(_)) => Ok(()),
+        (true, None) => skip("there is no curl here; the other clients called"),
+        _ => skip("there is no Python with the clients of others here; curl called"),
+    }
+}
+
+/// Where a server says that it listens, once the line is whole.
+fn listening(said: &str) -> Option<String> {
+    let lines = said.lines().zip(said.split_inclusive('\n'));
+    let mut whole = lines.filter(|(_, line)| line.ends_with('\n'));
+    whole.find_map(|(line, _)| line.strip_prefix("listening on ").map(str::to_owned))
+}
+
+/// Compressed and plain answers, tags, ranges, and HTTP/2 without TLS.
+fn by_curl(stage: &Stage, curl: &Path, url: &str) -> Result<()> {
+    println!("--- curl");
+    let list = format!("{url}/rest/Tiles/list?set=palette");
+    let ask = |options: &[&str]| -> Result<String> {
+        let out = stage.log("curl-output");
+        let mut command = stage.command(curl);
+        command
+            .args(["--silent", "--show-error", "--max-time", "60"])
+            .args(options);
+        run_into(&mut command, &out)?;
+        Ok(fs::read_to_string(out)?)
+    };
+    let plain = ask(&[&list])?;
+    ensure!(
+        plain.starts_with("[{\"slot_number\":1,"),
+        "no table: {plain:.80}"
+    );
+    ensure!(
+        ask(&["--compressed", &list])? == plain,
+        "compressed it is another table"
+    );
+    ensure!(
+        ask(&["--http2-prior-knowledge", &list])? == plain,
+        "by HTTP/2 it is another table"
+    );
+    let code = ["--output", "/dev/null", "--write-out", "%{http_code}"];
+    let head = ask(&["--head", &list])?;
+    let tag = head
+        .lines()
+        .find_map(|line| line.strip_prefix("etag: "))
+        .context("no tag")?;
+    let known = format!("If-None-Match: {}", tag.trim());
+    ensure!(
+        ask(&[&code[..], &["--header", &known, &list]].concat())? == "304",
+        "it is sent again"
+    );
+    let part = ask(&[
+        "--header",
+        "Range: rows=10-11",
+        "--header",
+        "Accept: text/csv",
+        &list,
+    ])?;
+    ensure!(
+        part.lines().count() == 3 && part.contains("\n11,"),
+        "no range of rows: {part}"
+    );
+    let simple = ask(&[&code[..], &["--data", "{}", &format!("{url}/jsonrpc")]].concat())?;
+    ensure!(
+        simple == "415",
+        "what a form can send is not refused: {simple}"
+    );
+    println!("curl: plain, compressed, HTTP/2, a tag, a range, a form");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listening;
+
+    #[test]
+    fn a_url_is_read_when_its_line_is_whole() {
+        assert_eq!(listening("listening on http://127.0.0.1:80"), None);
+        let whole = "a warning\nlistening on http://127.0.0.1:8080\n";
+        assert_eq!(listening(whole).as_deref(), Some("http://127.0.0.1:8080"));
+    }
+}
