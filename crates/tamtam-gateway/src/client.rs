@@ -223,13 +223,7 @@ impl Client {
             let rows = packed::decode(&answer.body, &limits);
             return rows.map(Value::from).map_err(malformed);
         }
-        // What a server sends that was asked for it may be larger than what comes unasked.
-        let limits = Limits {
-            values: usize::MAX,
-            depth: 100,
-            ..Limits::default()
-        };
-        json::read(&answer.body, &limits).map_err(malformed)
+        json::read(&answer.body, &FROM_SERVER).map_err(malformed)
     }
 
     /// As [`call`](Client::call), for a method that gives a table.
@@ -284,16 +278,42 @@ impl Client {
                 "{method:?} is no method: write it as SERVICE.METHOD"
             )));
         };
-        let mut request = Request::post(format!("{}/rest/{service}/{name}", self.base))
-            .header(HOST, &self.host)
+        let request = Request::post(format!("{}/rest/{service}/{name}", self.base))
             .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT, accept)
+            .header(ACCEPT, accept);
+        self.exchange(request, Bytes::from(body)).await
+    }
+
+    /// What services there are, with their methods and the types of these in JSON Schema: what `/services` says.
+    ///
+    /// # Errors
+    /// As [`call`](Client::call).
+    pub async fn services(&self) -> Result<Value, CallError> {
+        let asking = self.exchange(
+            Request::get(format!("{}/services", self.base)),
+            Bytes::new(),
+        );
+        let answer = match tokio::time::timeout(self.patience, asking).await {
+            Ok(answer) => answer?,
+            Err(_) => return Err(CallError::TimedOut(self.patience)),
+        };
+        json::read(&answer.body, &FROM_SERVER).map_err(malformed)
+    }
+
+    /// Sends a request, and takes in its answer.
+    async fn exchange(
+        &self,
+        mut request: hyper::http::request::Builder,
+        body: Bytes,
+    ) -> Result<RawAnswer, CallError> {
+        request = request
+            .header(HOST, &self.host)
             .header(ACCEPT_ENCODING, "zstd, gzip;q=0.5");
         if let Some(token) = &self.bearer {
             request = request.header(AUTHORIZATION, format!("Bearer {token}"));
         }
         let request = request
-            .body(Full::new(Bytes::from(body)))
+            .body(Full::new(body))
             .map_err(|error| CallError::Arguments(error.to_string()))?;
         let mut connection = self.ready().await?;
         let failed = |error: hyper::Error| CallError::Connection(error.to_string());
@@ -387,6 +407,13 @@ impl Client {
         }
     }
 }
+
+/// What a server sends that was asked for it may be larger than what comes unasked; its bytes are limited.
+const FROM_SERVER: Limits = Limits {
+    values: usize::MAX,
+    depth: 100,
+    ..Limits::USUAL
+};
 
 /// How many connections are kept open, at most.
 const MOST_KEPT: usize = 16;

@@ -9,7 +9,7 @@
 // | 10 | routes | which path is which protocol, and what stands before all of them |
 // | 9 | rest_answer | the answer to a call by URL: form, tag, range |
 // | 8 | client, http | the client; who asks, bodies within limits, answers on their way |
-// | 7 | protocol | JSON-RPC, XML-RPC, REST, AMF: a body in, a body out |
+// | 7 | describe, protocol | what there is to call; JSON-RPC, XML-RPC, REST, AMF: a body in, a body out |
 // | 6 | gateway | all services; a call within the limits |
 // | 5 | service, table | methods under one name; a table as a list |
 // | 4 | json, method | JSON without a step between; what a method takes and gives |
@@ -24,6 +24,7 @@ mod answer;
 mod arguments;
 mod caller;
 mod client;
+mod describe;
 mod fault;
 mod gateway;
 mod http;

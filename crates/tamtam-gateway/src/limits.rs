@@ -39,19 +39,24 @@ pub struct Limits {
     pub stop: Duration,
 }
 
+impl Limits {
+    /// The default.
+    pub const USUAL: Limits = Limits {
+        body_bytes: 4 << 20,
+        depth: 64,
+        values: 200_000,
+        batch: 100,
+        time: Duration::from_secs(30),
+        patience: Duration::from_secs(30),
+        requests: 256,
+        requests_of_client: 64,
+        connections: 1_024,
+        stop: Duration::from_secs(30),
+    };
+}
+
 impl Default for Limits {
     fn default() -> Limits {
-        Limits {
-            body_bytes: 4 << 20,
-            depth: 64,
-            values: 200_000,
-            batch: 100,
-            time: Duration::from_secs(30),
-            patience: Duration::from_secs(30),
-            requests: 256,
-            requests_of_client: 64,
-            connections: 1_024,
-            stop: Duration::from_secs(30),
-        }
+        Limits::USUAL
     }
 }

@@ -16,6 +16,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{get, post};
 
+use crate::describe;
 use crate::gateway::{Gateway, Shared};
 use crate::http::{Peer, admit, answer, caller_of, plain, receive, set};
 use crate::protocol::{amf, json_rpc, rest, xml_rpc};
@@ -28,8 +29,8 @@ const AMF: &str = "application/x-amf";
 const XML: &str = "text/xml; charset=utf-8";
 
 impl Gateway {
-    /// The routes of the gateway, for a server of axum: `/jsonrpc`, `/xmlrpc`, `/amf`, `/rest/SERVICE/METHOD`, `/metrics`
-    /// and `/crossdomain.xml`.
+    /// The routes of the gateway, for a server of axum: `/jsonrpc`, `/xmlrpc`, `/amf`, `/rest/SERVICE/METHOD`,
+    /// `/services`, `/metrics` and `/crossdomain.xml`.
     ///
     /// Limits of requests of one client need the client's address: serve them
     /// `into_make_service_with_connect_info::<SocketAddr>()`.
@@ -45,6 +46,7 @@ pub(crate) fn routes(shared: Arc<Shared>) -> Router {
         .route("/RPC2", post(by_xml_rpc))
         .route("/rest/{service}/{method}", get(by_get).post(by_post))
         .route("/amf", post(by_amf))
+        .route("/services", get(services))
         .route("/metrics", get(metrics))
         .route("/crossdomain.xml", get(cross_domain))
         .fallback(nothing_here)
@@ -152,7 +154,8 @@ async fn by_post(
 }
 
 async fn nothing_here() -> Response {
-    let text = "there is nothing here; POST to /jsonrpc, /xmlrpc or /amf, GET or POST /rest/SERVICE/METHOD";
+    let text = "there is nothing here; /services names what there is: POST to /jsonrpc, /xmlrpc or /amf, GET or POST \
+                /rest/SERVICE/METHOD";
     *plain(StatusCode::NOT_FOUND, text)
 }
 
@@ -177,11 +180,8 @@ fn unaccepted(headers: &axum::http::HeaderMap) -> Option<Fault> {
 }
 
 async fn metrics(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    // They name methods, and are for those who may call.
-    let caller = caller_of(&shared, &request.into_parts().0, Protocol::Rest);
-    if let Err(fault) = shared.check(&caller) {
-        let status = StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::FORBIDDEN);
-        return *plain(status, fault.description().to_owned());
+    if let Some(refused) = refused(&shared, request) {
+        return refused;
     }
     let text = shared.metrics.text(shared.admission.level());
     let mut response = Response::new(Body::from(text));
@@ -191,6 +191,23 @@ async fn metrics(State(shared): State<Arc<Shared>>, request: Request) -> Respons
         "application/openmetrics-text; version=1.0.0; charset=utf-8",
     );
     response
+}
+
+async fn services(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let headers = request.headers().clone();
+    if let Some(refused) = refused(&shared, request) {
+        return refused;
+    }
+    let body = describe::services(&shared.gateway).to_string().into_bytes();
+    answer(&shared, &headers, JSON, body).await.0
+}
+
+/// The answer for a client that the gateway's own check does not let pass: what names methods is for those who may call.
+fn refused(shared: &Shared, request: Request) -> Option<Response> {
+    let caller = caller_of(shared, &request.into_parts().0, Protocol::Rest);
+    let fault = shared.check(&caller).err()?;
+    let status = StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::FORBIDDEN);
+    Some(*plain(status, fault.description().to_owned()))
 }
 
 async fn cross_domain(State(shared): State<Arc<Shared>>) -> Response {

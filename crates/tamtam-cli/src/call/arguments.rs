@@ -3,6 +3,7 @@
 use clap::Args;
 
 const EXAMPLES: &str = "Examples:
+  tamtam call http://127.0.0.1:8787                         what there is to call
   tamtam call http://127.0.0.1:8787 Tiles.list palette      the first rows as a table
   tamtam call http://127.0.0.1:8787 Tiles.list set=palette  by the argument's name
   tamtam call http://127.0.0.1:8787 Tiles.list palette --as csv > tiles.csv
@@ -16,9 +17,9 @@ pub struct CallArguments {
     /// Where the server is: http://HOST:PORT or unix:PATH
     #[arg(value_name = "URL")]
     pub url: String,
-    /// The method: SERVICE.METHOD
+    /// The method: SERVICE.METHOD. Without one, all methods are shown
     #[arg(value_name = "METHOD")]
-    pub method: String,
+    pub method: Option<String>,
     /// Its arguments by their places, or all as NAME=VALUE by their names; what is no JSON is a text
     #[arg(value_name = "ARGUMENT", allow_negative_numbers = true)]
     pub arguments: Vec<String>,

@@ -6,6 +6,7 @@ use std::io::{IsTerminal, Write, stdout};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use serde::Deserialize;
 use serde_json::Value as Json;
 use tamtam_gateway::{CallError, Client, Value};
 
@@ -43,10 +44,11 @@ async fn call(arguments: &CallArguments) -> Result<()> {
     if let Some(token) = &arguments.token {
         client = client.bearer(token);
     }
+    let Some(method) = &arguments.method else {
+        return show_methods(&client.services().await?);
+    };
     if let Some(form) = arguments.form {
-        let answer = client
-            .raw(&arguments.method, &sent, form.media_type())
-            .await?;
+        let answer = client.raw(method, &sent, form.media_type()).await?;
         let is_text =
             answer.content_type.starts_with("text/") || answer.content_type.contains("json");
         if !is_text && stdout().is_terminal() {
@@ -63,7 +65,7 @@ async fn call(arguments: &CallArguments) -> Result<()> {
         out.flush()?;
         return Ok(());
     }
-    let answer = client.call(&arguments.method, &sent).await?;
+    let answer = client.call(method, &sent).await?;
     let mut out = stdout().lock();
     match answer {
         Value::Rows(rows) => {
@@ -76,6 +78,34 @@ async fn call(arguments: &CallArguments) -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// Each method with the names of its arguments, and what it does.
+fn show_methods(services: &Value) -> Result<()> {
+    let services: Vec<Described> = services.clone().to()?;
+    let mut out = stdout().lock();
+    for service in services {
+        for method in service.methods {
+            let arguments = method.arguments.join(", ");
+            let name = format!("{}.{}({arguments})", service.name, method.name);
+            writeln!(out, "{name:<30} {}", method.about)?;
+        }
+    }
+    Ok(())
+}
+
+/// A service, as a server describes it.
+#[derive(Deserialize)]
+struct Described {
+    name: String,
+    methods: Vec<DescribedMethod>,
+}
+
+#[derive(Deserialize)]
+struct DescribedMethod {
+    name: String,
+    about: String,
+    arguments: Vec<String>,
 }
 
 /// The arguments: a list by their places, or an object with their names.

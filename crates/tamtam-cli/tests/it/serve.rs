@@ -226,6 +226,11 @@ fn a_call_prints_a_table_a_value_or_a_fault() {
     let token = ["--token", "let me in"];
     let with = |words: &[&str]| server.call(&[words, &token].concat());
 
+    let methods = with(&[]).stdout;
+    assert!(
+        methods.starts_with("Echo.echo(value) ") && methods.contains("\nTiles.list(set) "),
+        "{methods}"
+    );
     let table = with(&["Tiles.list", "palette", "-n", "3"]);
     assert_eq!(table.code, Some(0), "{}", table.stderr);
     assert!(

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::Full;
-use tamtam_gateway::{Caller, Fault, Gateway, Limits, Method, Service, bearer};
+use tamtam_gateway::{
+    CallError, Caller, Client, Fault, Gateway, Limits, Method, Service, Value, bearer,
+};
 use tamtam_rows::{Compression, CompressionKind};
 use tokio::sync::Notify;
 
@@ -258,6 +260,50 @@ fn who_comes_when_there_is_too_much_to_do_is_told_at_once_in_its_protocol() {
         go_on.notify_one();
         assert_eq!(first.await.unwrap().status, 200);
         assert_eq!(server.json_rpc(call).await["result"], 1);
+    });
+}
+
+#[test]
+fn the_services_are_described_to_those_who_may_call() {
+    run(|| async {
+        let server = Running::of(kit().authorize(bearer("let me in"))).await;
+        for path in ["/services", "/metrics"] {
+            assert_eq!(server.get(path, &[]).await.status, 401, "{path}");
+        }
+        let authorization = ("authorization", "Bearer let me in");
+        let described = server.get("/services", &[authorization]).await.json();
+        let tiles = described
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|service| service["name"] == "Tiles");
+        let list = &tiles.unwrap()["methods"][0];
+        assert_eq!(list["arguments"], serde_json::json!(["set", "count"]));
+        assert_eq!(
+            (&list["about"], &list["safe"]),
+            (&"Tiles & more.".into(), &true.into())
+        );
+        assert_eq!(list["takes"]["properties"]["set"]["type"], "string");
+        assert_eq!(list["gives"]["type"], "array");
+
+        let url = format!("http://{}", server.address);
+        let client = Client::connect(&url).await.unwrap();
+        assert!(matches!(client.services().await, Err(CallError::Fault(_))));
+        let client = client.bearer("let me in");
+        assert_eq!(
+            client.services().await.unwrap().to_json().len(),
+            described.to_string().len()
+        );
+        let rows = client.rows("Tiles.list", &("palette", 5)).await.unwrap();
+        assert_eq!(rows, crate::world::tiles(5));
+        assert!(client.rows("Sums.add", &(1, 2)).await.is_err());
+        // At the same time, each over a connection of its own.
+        let calls = (0..10).map(|left| {
+            let client = &client;
+            async move { client.call("Sums.add", &(left, 1)).await.unwrap() }
+        });
+        let sums = futures_util::future::join_all(calls).await;
+        assert_eq!(sums[9].get("sum"), Some(&Value::Int(10)));
     });
 }
 
