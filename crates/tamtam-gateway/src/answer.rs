@@ -9,6 +9,16 @@ use tamtam_rows::Rows;
 use crate::{Fault, FaultKind, RowStream, Value};
 
 /// What a method gives back, before a protocol writes it.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{Answer, IntoAnswer, Value};
+///
+/// // What serde writes is not written before the protocol is known.
+/// assert!(matches!(vec![1, 2].into_answer(), Answer::Typed(_)));
+/// assert!(matches!(Value::Int(1).into_answer(), Answer::Value(Value::Int(1))));
+/// ```
 #[non_exhaustive]
 pub enum Answer {
     /// A table, which each protocol writes in a form for tables.
@@ -53,6 +63,16 @@ impl fmt::Debug for Answer {
 /// ([`RowStream`]).
 ///
 /// `Way` tells these apart for the compiler; it is never written.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{Fault, Method, Value};
+///
+/// let typed = Method::blocking("typed", |(): ()| Ok::<Vec<u8>, Fault>(vec![1, 2]));
+/// let value = Method::blocking("value", |(): ()| Ok::<Value, Fault>(Value::Date(0.0)));
+/// # drop((typed, value));
+/// ```
 pub trait IntoAnswer<Way>: Send + 'static {
     /// The answer.
     fn into_answer(self) -> Answer;
@@ -61,11 +81,29 @@ pub trait IntoAnswer<Way>: Send + 'static {
     fn schema(generator: &mut SchemaGenerator) -> schemars::Schema;
 }
 
-/// By serde.
+/// The way of what serde writes.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{BySerde, IntoAnswer};
+///
+/// fn written_by_serde(_: &impl IntoAnswer<BySerde>) {}
+/// written_by_serde(&"a text");
+/// ```
 #[derive(Debug)]
 pub struct BySerde;
 
-/// As it is.
+/// The way of what a protocol gets as it is.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{AsItIs, IntoAnswer, Value};
+///
+/// fn taken_as_it_is(_: &impl IntoAnswer<AsItIs>) {}
+/// taken_as_it_is(&Value::Undefined);
+/// ```
 #[derive(Debug)]
 pub struct AsItIs;
 

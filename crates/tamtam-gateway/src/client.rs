@@ -126,6 +126,19 @@ pub enum CallError {
 }
 
 /// An answer as it came: by this type, and decompressed.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{CallError, Client};
+///
+/// async fn as_text(client: &Client) -> Result<String, CallError> {
+///     let answer = client.raw("Tiles.list", &("palette",), "text/csv").await?;
+///     assert!(answer.content_type.starts_with("text/csv"));
+///     Ok(String::from_utf8_lossy(&answer.body).into_owned())
+/// }
+/// # let _ = as_text;
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawAnswer {
     /// What the header `Content-Type` says.

@@ -107,6 +107,22 @@ impl fmt::Debug for RowStream {
 }
 
 /// Takes the parts of a table from its source.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{Fault, RowSink};
+/// use tamtam_rows::Rows;
+///
+/// /// Sends one table after the other, until the client has gone.
+/// fn send_all(tables: Vec<Rows>, sink: RowSink) -> Result<(), Fault> {
+///     for table in tables {
+///         sink.send(table)?;
+///     }
+///     Ok(())
+/// }
+/// # let _ = send_all;
+/// ```
 #[derive(Debug)]
 pub struct RowSink {
     parts: mpsc::Sender<Rows>,
@@ -123,6 +139,14 @@ impl RowSink {
 }
 
 /// The client that wanted the rows has gone: nothing is left to do.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::{ClientGone, Fault, FaultKind};
+///
+/// assert_eq!(Fault::from(ClientGone).kind(), FaultKind::Unavailable);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the client has gone; end the query")]
 pub struct ClientGone;

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use crate::root;
 
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "tamtam-actor",
     "tamtam-amf",
     "tamtam-channel",
+    "tamtam-gateway",
     "tamtam-ipc",
     "tamtam-link",
     "tamtam-process",

@@ -75,10 +75,10 @@ fn failed() -> Fault {
     Fault::new("Tables.Failed", "the rows could not be read")
 }
 
-type Parts = Receiver<Result<Rows, ()>>;
+type QueryParts = Receiver<Result<Rows, ()>>;
 
 /// Starts a query on a thread of its own: its columns, and its rows part by part. Once the parts are dropped the query ends.
-fn begin(url: &Url, sql: &str) -> Result<(Schema, Parts)> {
+fn begin(url: &Url, sql: &str) -> Result<(Schema, QueryParts)> {
     let (url, sql) = (url.clone(), sql.to_owned());
     let (columns, begun) = sync_channel(1);
     // A part is handed over when it is wanted.

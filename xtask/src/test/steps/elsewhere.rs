@@ -154,6 +154,16 @@ const NEEDS_THE_PLATFORM: [&str; 6] = [
     "sqlite",
 ];
 
+/// The features of a crate of ours but these, with commas between.
+fn features_but(stage: &Stage, name: &str, left_out: &[&str]) -> Result<String> {
+    let package = stage.workspace.package(name).context(name.to_owned())?;
+    let features = package.features.iter().map(String::as_str);
+    let kept: Vec<_> = features
+        .filter(|feature| !left_out.contains(feature))
+        .collect();
+    Ok(kept.join(","))
+}
+
 pub(crate) fn targets(stage: &Stage) -> Result<()> {
     let installed = output_of(
         stage
@@ -162,16 +172,9 @@ pub(crate) fn targets(stage: &Stage) -> Result<()> {
     )
     .unwrap_or_default();
     let wanted = output_of(stage.command("scripts/setup").arg("--targets"))?;
-    let rows = stage
-        .workspace
-        .package("tamtam-rows")
-        .context("tamtam-rows")?;
-    let portable: Vec<_> = rows
-        .features
-        .iter()
-        .filter(|feature| !NEEDS_THE_PLATFORM.contains(&feature.as_str()))
-        .cloned()
-        .collect();
+    let rows = features_but(stage, "tamtam-rows", &NEEDS_THE_PLATFORM)?;
+    // The gateway has forms of rows that need a C compiler, and sockets.
+    let face = features_but(stage, "tamtam", &["gateway"])?;
     let mut checked = 0;
     for platform in wanted.lines() {
         if !installed.lines().any(|line| line == platform) {
@@ -189,13 +192,14 @@ pub(crate) fn targets(stage: &Stage) -> Result<()> {
         };
         // The libraries that are to compile everywhere.
         run(&mut check(
-            "-p tamtam-amf -p tamtam-wait -p tamtam-channel -p tamtam-actor -p tamtam-ipc -p tamtam-process -p tamtam --all-features",
+            "-p tamtam-amf -p tamtam-wait -p tamtam-channel -p tamtam-actor -p tamtam-ipc -p tamtam-process --all-features",
         ))?;
+        run(check("-p tamtam").arg("--features").arg(&face))?;
         // Its TLS needs a C compiler for each platform.
         run(&mut check("-p tamtam-link"))?;
         run(check("-p tamtam-rows --no-default-features")
             .arg("--features")
-            .arg(portable.join(",")))?;
+            .arg(&rows))?;
         if platform == "wasm32-unknown-unknown" {
             without_threads(stage)?;
         }
