@@ -80,6 +80,7 @@ pub(crate) struct Lent {
 }
 
 /// Descriptors that are to go with a frame, which says their number.
+#[doc(hidden)]
 pub struct Attached {
     /// Where the frame stands among the bytes that are to go.
     pub frame: Range<usize>,

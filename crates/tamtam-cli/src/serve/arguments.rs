@@ -45,7 +45,7 @@ pub struct ServeArguments {
     #[cfg(unix)]
     #[arg(long, value_name = "PATH")]
     pub unix: Option<PathBuf>,
-    /// Pages of this origin may call: https://game.example; * is any. Give it again for further ones
+    /// Pages of this origin may call: `https://game.example`; * is any. Give it again for further ones
     #[arg(long = "origin", value_name = "ORIGIN")]
     pub origins: Vec<String>,
     /// The server is known by this name; * is any. localhost and addresses in figures need not be named
