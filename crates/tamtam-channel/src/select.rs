@@ -399,12 +399,30 @@ impl<'a> Select<'a> {
         );
     }
 
-    /// Where the looks of a select begin: at random, unless the order counts.
-    fn first(&self) -> usize {
-        match self.handles.as_slice().len() {
-            0 | 1 => 0,
-            _ if self.biased => 0,
-            count => random_below(count),
+    /// In which order the operations are looked at and entered into lists: at random, unless the order counts.
+    fn shuffle(&mut self) -> Order {
+        if self.biased {
+            return Order::AsTheyLie;
+        }
+        // Fisher and Yates.
+        match &mut self.handles {
+            Handles::Inline(_, count) => {
+                let mut order = core::array::from_fn(|place| place as u8);
+                // The part of the random number that has not decided yet: there are 40,320 orders of eight.
+                let mut random = random();
+                for last in (1..*count).rev() {
+                    let product = u64::from(random) * (last as u64 + 1);
+                    random = product as u32;
+                    order.swap(last, (product >> 32) as usize);
+                }
+                Order::Of(order)
+            }
+            Handles::Heap(handles) => {
+                for last in (1..handles.len()).rev() {
+                    handles.swap(last, random_below(last + 1));
+                }
+                Order::AsTheyLie
+            }
         }
     }
 
@@ -461,11 +479,12 @@ impl<'a> Select<'a> {
             Limit::At(deadline) => Some(deadline),
             Limit::Now | Limit::Never => None,
         };
+        let order = self.shuffle();
         let handles = self.handles.as_slice();
-        let (behind, before) = handles.split_at(self.first());
         let mut attempt_all = |look: Look| {
-            let mut in_turn = before.iter().chain(behind).flatten();
-            in_turn.find(|handle| attempt(handle, look)).copied()
+            let in_order = (0..handles.len()).map(|turn| &handles[order.place(turn)]);
+            let mut in_order = in_order.flatten();
+            in_order.find(|handle| attempt(handle, look)).copied()
         };
         // What is passed over by a light look may come first in the order.
         let light = if self.biased {
@@ -506,8 +525,12 @@ impl<'a> Select<'a> {
                 Limit::At(_) | Limit::Never => deadline,
             };
             patience.sleeps();
+            let arranged = order.arranged(handles);
+            let arranged = arranged
+                .as_ref()
+                .map_or(handles, |arranged| &arranged[..handles.len()]);
             loop {
-                match sleep(handles, until, interest) {
+                match sleep(arranged, until, interest) {
                     Slept::Selected(handle, context) => {
                         patience.woken();
                         return Some(Found::Selected(handle, context));
@@ -529,6 +552,32 @@ impl<'a> Select<'a> {
                 }
             }
         })
+    }
+}
+
+/// In which order a select looks at its operations.
+enum Order {
+    AsTheyLie,
+    /// These places, one after the other: their numbers are moved sooner than the operations.
+    Of([u8; INLINE]),
+}
+
+impl Order {
+    /// The place of the operation that has this turn.
+    #[inline]
+    fn place(&self, turn: usize) -> usize {
+        match self {
+            Order::AsTheyLie => turn,
+            Order::Of(places) => usize::from(places[turn]),
+        }
+    }
+
+    /// The operations in this order, if that is another than that in which they lie.
+    #[cold]
+    fn arranged<'a>(&self, handles: &[Option<Handle<'a>>]) -> Option<[Option<Handle<'a>>; INLINE]> {
+        let Order::Of(places) = self else { return None };
+        let in_turn = |turn| handles.get(usize::from(places[turn])).copied().flatten();
+        Some(core::array::from_fn(in_turn))
     }
 }
 
@@ -664,9 +713,9 @@ fn this_thread() -> usize {
         .unwrap_or(0)
 }
 
-/// A number below `bound`, by Marsaglia's xorshift and Lemire's multiplication.
-fn random_below(bound: usize) -> usize {
-    let random = RANDOM
+/// A random number, by Marsaglia's xorshift.
+fn random() -> u32 {
+    RANDOM
         .try_with(|state| {
             let mut random = state.get();
             if random == 0 {
@@ -679,8 +728,12 @@ fn random_below(bound: usize) -> usize {
             state.set(random);
             random
         })
-        .unwrap_or(0);
-    ((u64::from(random) * bound as u64) >> 32) as usize
+        .unwrap_or(0)
+}
+
+/// A random number below `bound`, by Lemire's multiplication.
+fn random_below(bound: usize) -> usize {
+    ((u64::from(random()) * bound as u64) >> 32) as usize
 }
 
 impl Default for Select<'_> {

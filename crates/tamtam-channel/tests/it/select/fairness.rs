@@ -68,6 +68,54 @@ fn a_ready_send_and_a_ready_receive_share_fairly() {
     assert_eq!(send_target.len(), share[0]);
 }
 
+/// Of two that are ready beside others that are not, each is chosen as often; also of one channel that stands there several times, for
+/// which the select has to sleep.
+#[test]
+fn arms_that_are_never_ready_do_not_favour_their_neighbours() {
+    const SELECTS: usize = 4_000;
+    for others in [2, 6, 10] {
+        let pairs: Vec<_> = (0..2).map(|_| unbounded()).collect();
+        for (sender, _) in &pairs {
+            (0..SELECTS).for_each(|number| sender.send(number).unwrap());
+        }
+        let nothing: Vec<_> = (0..others).map(|_| never::<usize>()).collect();
+        let mut share = [0; 2];
+        for _ in 0..SELECTS {
+            let mut select = Select::new();
+            for receiver in pairs.iter().map(|(_, receiver)| receiver).chain(&nothing) {
+                select.recv(receiver);
+            }
+            let selected = select.select();
+            let index = selected.index();
+            selected.recv(&pairs[index].1).unwrap();
+            share[index] += 1;
+        }
+        let fair = SELECTS * 2 / 5..=SELECTS * 3 / 5;
+        assert!(fair.contains(&share[0]), "{share:?} beside {others}");
+    }
+}
+
+#[test]
+fn arms_of_one_channel_are_chosen_as_often_by_who_sleeps() {
+    const SELECTS: usize = 1_000;
+    within_limit(|| {
+        let (sender, receiver) = bounded(0);
+        let mut share = [0; 4];
+        thread::scope(|scope| {
+            scope.spawn(|| (0..SELECTS).for_each(|number| sender.send(number).unwrap()));
+            for _ in 0..SELECTS {
+                let mut select = Select::new();
+                share.iter().for_each(|_| _ = select.recv(&receiver));
+                let selected = select.select();
+                share[selected.index()] += 1;
+                selected.recv(&receiver).unwrap();
+            }
+        });
+        let least = SELECTS / share.len() / 2;
+        assert!(share.iter().all(|share| *share >= least), "{share:?}");
+    });
+}
+
 #[test]
 fn a_disconnected_arm_does_not_starve_the_others() {
     let (gone, disconnected) = unbounded::<u8>();
