@@ -111,6 +111,8 @@ const METRICS: &[Metric] = &[
     beside("rows_mean_us", "mean"),
     beside("rows_deviation_us", "± dev."),
     time("ns_per_op", "ns/op", number::grouped),
+    plain("mean_ns_per_op", Some("mean"), number::grouped),
+    plain("first_ns_per_op", Some("first/op"), number::grouped),
     Metric {
         better: "times less than",
         worse: "times more than",
@@ -171,7 +173,6 @@ const METRICS: &[Metric] = &[
     plain("frames_per_op", Some("frames/op"), number::grouped),
     // Its contender says it in a sentence, with what it means.
     plain("handovers_per_op", None, number::grouped),
-    plain("mean_ns_per_op", None, number::grouped),
     plain("voluntary_switches_per_op", None, number::grouped),
     plain("involuntary_switches_per_op", None, number::grouped),
     plain("peak_rss_kib", Some("peak KiB"), number::grouped),
@@ -264,7 +265,8 @@ mod tests {
             Some("pigeons per row")
         );
         assert_eq!(column("pigeons_per_row", 20_581.0), "20,581");
-        assert_eq!(heading("mean_ns_per_op"), None);
+        assert_eq!(heading("voluntary_switches_per_op"), None);
+        assert_eq!(heading("mean_ns_per_op").as_deref(), Some("mean"));
         assert_eq!(heading("encode_us_100mbit"), None);
     }
 

@@ -4,6 +4,10 @@ use std::time::{Duration, Instant};
 
 use crate::measure::statistics::median;
 
+/// How many operations of a fresh process are told apart from the rest: those before caches are warm and waits have
+/// learned.
+pub(crate) const FIRST: u64 = 10_000;
+
 /// A chunk this long is not made longer.
 const CHUNK_TIME: Duration = Duration::from_micros(20);
 
@@ -51,6 +55,7 @@ impl Pace {
         let chunk_time = self.look();
         self.series.operations += operations;
         self.series.elapsed += chunk_time;
+        self.series.first.add(operations, chunk_time);
         self.in_batch += operations;
         self.batch_time += chunk_time;
         if self.in_batch == self.batch {
@@ -104,8 +109,38 @@ pub(crate) struct Series {
     pub(crate) operations: u64,
     /// How long they took together.
     pub(crate) elapsed: Duration,
+    /// The first of them.
+    pub(crate) first: First,
     // The nanoseconds an operation took in each complete batch.
     batches: Vec<f64>,
+}
+
+/// The first [`FIRST`] operations of a process, or as many as there were.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct First {
+    operations: u64,
+    elapsed: Duration,
+}
+
+impl First {
+    /// Counts further operations, unless there were enough before.
+    pub(crate) fn add(&mut self, operations: u64, time: Duration) {
+        if self.operations < FIRST {
+            self.operations += operations;
+            self.elapsed += time;
+        }
+    }
+
+    /// Goes on with the first operations of the next loop.
+    pub(crate) fn and_then(mut self, next: First) -> Self {
+        self.add(next.operations, next.elapsed);
+        self
+    }
+
+    /// Nanoseconds of each; `None` if there was none.
+    pub(crate) fn nanoseconds(self) -> Option<f64> {
+        (self.operations > 0).then(|| self.elapsed.as_nanos() as f64 / self.operations as f64)
+    }
 }
 
 impl Series {
@@ -161,6 +196,22 @@ mod tests {
         let series = pace.finish();
         assert!(series.elapsed + Duration::from_millis(5) <= whole);
         assert_eq!(series.batches, [series.elapsed.as_nanos() as f64 / 2.0]);
+    }
+
+    #[test]
+    fn the_first_operations_stand_apart() {
+        let mut first = First::default();
+        assert_eq!(first.nanoseconds(), None);
+        first.add(4_000, Duration::from_micros(8));
+        let mut next = First::default();
+        next.add(FIRST, Duration::from_micros(34));
+        next.add(FIRST, Duration::from_secs(1));
+        let first = first.and_then(next).and_then(next);
+        assert_eq!(
+            first.nanoseconds(),
+            Some(3.0),
+            "4,000 in 8 µs and 10,000 in 34 µs"
+        );
     }
 
     #[test]

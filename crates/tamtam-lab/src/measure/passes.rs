@@ -43,6 +43,8 @@ impl Budgets {
 /// What the passes of turns gave.
 #[derive(Debug)]
 pub(crate) struct Passes {
+    /// What the process did first, before the plain pass.
+    pub(crate) warm_up: Series,
     /// What was used before the plain pass.
     pub(crate) before: Option<Usage>,
     /// The plain pass.
@@ -66,6 +68,12 @@ impl Passes {
             Metric::new("ns_per_op", "ns", each),
             Metric::new("mean_ns_per_op", "ns", mean),
         ];
+        let first = self.warm_up.first.and_then(self.series.first);
+        metrics.extend(
+            first
+                .nanoseconds()
+                .map(|first| Metric::new("first_ns_per_op", "ns", first)),
+        );
         metrics.extend(metrics_between(
             self.before,
             self.after,

@@ -21,7 +21,8 @@ pub(crate) struct Round {
 /// Makes rounds of `operations` each for as long as `limit` says, three at least.
 ///
 /// `ns_per_op` and `total_us` are those of the steady state: the median of the later half of all rounds but the first,
-/// which is `first_us`; `best_us` is the best of the others, `build_us` the making of actors in the steady state.
+/// which is `first_us` and, for each operation, `first_ns_per_op`; `mean_ns_per_op` is the mean of all but the first,
+/// `best_us` is the best of the others, `build_us` the making of actors in the steady state.
 ///
 /// # Errors
 /// The failure of the first round that has one.
@@ -55,6 +56,16 @@ pub(crate) fn measure(
     let best = rounds.iter().map(|round| round.whole).min();
     let mut metrics = vec![
         Metric::new("ns_per_op", "ns", total * 1e3 / operations as f64),
+        Metric::new(
+            "mean_ns_per_op",
+            "ns",
+            elapsed.as_nanos() as f64 / all as f64,
+        ),
+        Metric::new(
+            "first_ns_per_op",
+            "ns",
+            first.whole.as_nanos() as f64 / operations as f64,
+        ),
         Metric::new("total_us", "µs", total),
         Metric::new("first_us", "µs", microseconds(first.whole)),
         Metric::new("best_us", "µs", microseconds(best.unwrap_or_default())),
@@ -93,6 +104,10 @@ mod tests {
         assert_eq!((value("first_us"), value("best_us")), (50e3, 4e3));
         assert_eq!((value("total_us"), value("build_us")), (4e3, 1e3));
         assert_eq!(value("ns_per_op"), 4e3);
+        assert_eq!(
+            (value("mean_ns_per_op"), value("first_ns_per_op")),
+            (6e3, 50e3)
+        );
         assert_eq!(measurement.operations, 2000);
         assert_eq!(measurement.elapsed, Duration::from_millis(12));
     }

@@ -1,9 +1,9 @@
 //! The side that asks, and checks each answer.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::counter::answer;
-use crate::measure::pace::{Pace, Series};
+use crate::measure::pace::{First, Pace, Series};
 use crate::measure::passes::LONGEST_CHUNK;
 use crate::measure::usage::{Usage, metrics_between, peak_memory};
 use crate::{Failure, Measurement, Metric};
@@ -23,6 +23,9 @@ pub struct Asker {
     /// How many questions may be asked before the next look at the clock.
     left: u64,
     chunk: u64,
+    /// When the first question was asked, and what those before the clock took.
+    begin: Option<Instant>,
+    first: First,
     pace: Option<Pace>,
     before: Option<Usage>,
     outcome: Option<Result<(Series, Option<Usage>), Failure>>,
@@ -36,6 +39,8 @@ impl Asker {
             number: 0,
             left: WARM_UP,
             chunk: WARM_UP,
+            begin: None,
+            first: First::default(),
             pace: None,
             before: None,
             outcome: None,
@@ -49,6 +54,9 @@ impl Asker {
     pub fn next(&mut self) -> Option<u64> {
         if self.left == 0 && !self.look() {
             return None;
+        }
+        if self.number == 0 {
+            self.begin.get_or_insert_with(Instant::now);
         }
         self.left -= 1;
         Some(self.number)
@@ -77,6 +85,8 @@ impl Asker {
                 return false;
             }
         } else {
+            let asked = self.begin.map_or(Duration::ZERO, |begin| begin.elapsed());
+            self.first.add(WARM_UP, asked);
             self.before = Usage::of_process();
             self.pace = Some(Pace::start(self.batch, self.limit, LONGEST_CHUNK));
         }
@@ -106,6 +116,12 @@ impl Asker {
             Metric::new("ns_per_op", "ns", series.median_nanoseconds()),
             Metric::new("mean_ns_per_op", "ns", series.mean_nanoseconds()),
         ];
+        let first = self.first.and_then(series.first);
+        metrics.extend(
+            first
+                .nanoseconds()
+                .map(|first| Metric::new("first_ns_per_op", "ns", first)),
+        );
         metrics.extend(metrics_between(self.before, after, series.operations));
         metrics.extend(peak_memory());
         Ok(Measurement {

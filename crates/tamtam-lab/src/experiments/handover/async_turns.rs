@@ -102,7 +102,7 @@ struct Asker<M, E> {
 impl<M: Message, E: AsyncEnd<M>> Asker<M, E> {
     /// The three passes, and how many turns were made.
     async fn passes(mut self, batch: u64, budgets: Budgets) -> Result<(Passes, u64), Failure> {
-        self.turns(batch, budgets.warm_up).await?;
+        let warm_up = self.turns(batch, budgets.warm_up).await?;
         let before = Usage::of_process();
         let series = self.turns(batch, budgets.plain).await?;
         let after = Usage::of_process();
@@ -113,6 +113,7 @@ impl<M: Message, E: AsyncEnd<M>> Asker<M, E> {
         }
         self.end.send(M::new(STOP)).await;
         let passes = Passes {
+            warm_up,
             before,
             series,
             after,

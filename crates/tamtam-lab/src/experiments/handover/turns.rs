@@ -8,7 +8,8 @@
 //! gives `ns_per_op` (one operation is one round trip, there and back), the CPU time and the context switches. The
 //! **sampled** pass reads it after every turn and gives `p999_ns` and `max_ns`. `ns_per_op` is the median of batches of
 //! COUNT turns, except for the placement `hog`, where a median would hide that the workers stand still while the hogs
-//! run: there it is the mean over the whole pass. The mean is `mean_ns_per_op` everywhere.
+//! run: there it is the mean over the whole pass. The mean is `mean_ns_per_op` everywhere, and
+//! `first_ns_per_op` that of the first 10,000 turns of the fresh process: the warm-up is where these are.
 
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock, mpsc};
@@ -128,13 +129,14 @@ impl<M: Message, E: End<M>> Caller<M, E> {
     pub(crate) fn passes(mut self, conditions: &Conditions) -> Result<Measurement, Failure> {
         let count = conditions.variant.count;
         let budgets = Budgets::of(conditions);
-        self.turns(count, budgets.warm_up)?;
+        let warm_up = self.turns(count, budgets.warm_up)?;
         let before = Usage::of_process();
         let series = self.turns(count, budgets.plain)?;
         let after = Usage::of_process();
         let samples = self.sampled_turns(budgets.sampled)?;
         self.stop()?;
         let passes = Passes {
+            warm_up,
             before,
             series,
             after,
