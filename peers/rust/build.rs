@@ -25,6 +25,7 @@ const CRATES: &[&str] = &[
     "tarpc",
     "thingbuf",
     "tokio",
+    "tokio-util",
     "tonic",
     "xtra",
 ];

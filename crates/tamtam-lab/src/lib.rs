@@ -26,6 +26,7 @@
 //! | [`calls`] | `calls`: a server called for a document of JSON, in this process and in another |
 //! | [`pictures`] | `frames`: how old the frame is that a worker process made of a slider |
 //! | [`flood`] | `flood`: how late 1,000 actors are beside one that is flooded |
+//! | [`grid`] | `grid`: every load that users meet, each against the best other way
 //! | [`rows`] | `rows`: a table encoded, sent and decoded, in every form |
 
 #![forbid(unsafe_code)]
@@ -50,15 +51,15 @@ pub mod tables;
 pub use experiments::handover::{async_turns, crowd, frames, idle, lock_loop, sparse, turns};
 pub use experiments::post::stream;
 pub use experiments::{
-    ask, calls, flood, latch, offer, pictures, post, property, ring, rows, savina,
+    ask, calls, flood, grid, latch, offer, pictures, post, property, ring, rows, savina,
 };
 #[cfg(unix)]
 pub use harness::PrivateFolder;
 pub use harness::{
     AsyncEnd, AsyncHandover, AsyncPost, AsyncQueue, AsyncRetrieve, BatchQueue, Card, Conditions,
     Contender, End, Failure, Gate, GetLatest, Handover, Latest, Listing, Measure, Measurement,
-    Message, Metric, MixedHandover, Others, Outcome, Packet, Packet16, Packet64, Part, Placement,
-    Polled, PolledEnd, Post, PostMany, Queue, QueueEnd, QueuePair, Retrieve, RetrieveMany,
-    ServerProcess, Serving, SetLatest, Stage, Stamp, StdGate, Text, Troupe, Turn, Variant,
-    run_command, serve_by_test, serve_if_asked,
+    Message, Metric, MixedHandover, Others, Outcome, Packet, Packet1K, Packet8, Packet16,
+    Packet16K, Packet64, Part, Placement, Polled, PolledEnd, Post, PostMany, Queue, QueueEnd,
+    QueuePair, Retrieve, RetrieveMany, ServerProcess, Serving, SetLatest, Stage, Stamp, StdGate,
+    Text, Troupe, Turn, Variant, run_command, serve_by_test, serve_if_asked,
 };

@@ -9,8 +9,8 @@ use tamtam_channel::Latch;
 use tamtam_lab::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
 use tamtam_lab::ring::{Actors, Parcel, Plan, Ring, Station};
 use tamtam_lab::{
-    Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, flood, ring, savina,
-    sparse,
+    Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, flood, grid, ring,
+    savina, sparse,
 };
 
 use crate::cast::Cast;
@@ -41,6 +41,9 @@ impl Contender for Arbiters {
         measures.extend(savina::measures(*self));
         measures.extend(flood::measures(*self));
         measures.extend(sparse::to_actors(*self));
+        measures.extend(grid::actors(*self, true));
+        measures.extend(grid::asks(*self, &[Origin::Handler, Origin::Task], true));
+        measures.push(grid::quiet_beside_flood(*self));
         measures
     }
 }

@@ -1,5 +1,5 @@
 use ::async_channel::TrySendError;
-use tamtam_lab::{Card, Contender, Measure};
+use tamtam_lab::{Card, Contender, Measure, grid};
 
 use crate::ends::{ends, ends_for_tasks};
 use tamtam_lab::offer::{self, Kind};
@@ -31,7 +31,10 @@ impl Contender for AsyncChannel {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        offer::channel_for_tasks(*self, self.0)
+        let mut measures = offer::channel_for_tasks(*self, self.0);
+        measures.extend(grid::channel(*self, self.0));
+        measures.extend(grid::channel_of_tasks(*self, self.0));
+        measures
     }
 }
 

@@ -1,7 +1,8 @@
 use ::crossbeam_channel::TrySendError;
-use tamtam_lab::{Card, Contender, Measure};
+use tamtam_lab::{Card, Contender, Measure, grid};
 
 use crate::ends::ends;
+use crate::select::OfCrossbeam;
 use tamtam_lab::offer::{self, Kind};
 
 /// Its bounded channel.
@@ -33,6 +34,11 @@ impl Contender for Crossbeam {
     fn measures(&self) -> Vec<Measure> {
         let mut measures = offer::channel(*self, self.0);
         measures.extend(offer::asks(*self));
+        measures.extend(grid::channel(*self, self.0));
+        if self.0 == Kind::Bounded {
+            let ways = &[grid::Selecting::Fresh, grid::Selecting::Kept];
+            measures.extend(grid::selects(OfCrossbeam, ways));
+        }
         measures
     }
 }

@@ -1,11 +1,11 @@
 //! The channels of the crate `crossfire`: ends that block and ends that await are of different types.
 
 use ::crossfire::{
-    AsyncRx, AsyncRxTrait, AsyncTx, AsyncTxTrait, BlockingRxTrait, BlockingTxTrait, MAsyncTx, MTx,
-    Rx, TrySendError, Tx, mpsc, spsc,
+    AsyncRx, AsyncRxTrait, AsyncTx, AsyncTxTrait, BlockingRxTrait, BlockingTxTrait, MAsyncRx,
+    MAsyncTx, MRx, MTx, Rx, TrySendError, Tx, mpmc, mpsc, spsc,
 };
 use tamtam_lab::{
-    AsyncPost, AsyncQueue, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve,
+    AsyncPost, AsyncQueue, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve, grid,
 };
 
 use tamtam_lab::offer::{self, Kind};
@@ -19,12 +19,12 @@ fn card(name: &'static str, about: &'static str) -> Card {
     }
 }
 
-/// The ends of a bounded channel out of one of the crate's modules, which has two types of sender.
+/// The ends of a bounded channel out of one of the crate's modules, which has two types of sender and two of receiver.
 macro_rules! bounded_ends {
-    ($contender:ident, $module:ident, $blocking:ident, $awaiting:ident) => {
+    ($contender:ident, $module:ident, $blocking:ident, $awaiting:ident, $taking:ident, $taking_async:ident) => {
         impl<M: Send + Unpin + 'static> Queue<M> for $contender {
             type Sender = Sending<$blocking<$module::Array<M>>>;
-            type Receiver = Receiving<Rx<$module::Array<M>>>;
+            type Receiver = Receiving<$taking<$module::Array<M>>>;
 
             fn open(&self, capacity: usize) -> (Self::Sender, Self::Receiver) {
                 let (sender, receiver) = $module::bounded_blocking(capacity);
@@ -34,7 +34,7 @@ macro_rules! bounded_ends {
 
         impl<M: Send + Unpin + 'static> AsyncQueue<M> for $contender {
             type AsyncSender = Awaiting<$awaiting<$module::Array<M>>>;
-            type AsyncReceiver = Awaiting<AsyncRx<$module::Array<M>>>;
+            type AsyncReceiver = Awaiting<$taking_async<$module::Array<M>>>;
 
             fn open_async(&self, capacity: usize) -> (Self::AsyncSender, Self::AsyncReceiver) {
                 let (sender, receiver) = $module::bounded_async(capacity);
@@ -67,11 +67,16 @@ impl Contender for Bounded {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        offer::channel_for_tasks(*self, Kind::Bounded)
+        let mut measures = offer::channel_for_tasks(*self, Kind::Bounded);
+        measures.extend(grid::one_to_one(*self, Kind::Bounded));
+        measures.extend(grid::fan_in(*self, Kind::Bounded));
+        measures.extend(grid::tasks(*self, Kind::Bounded));
+        measures.extend(grid::tasks_fan_in(*self, Kind::Bounded));
+        measures
     }
 }
 
-bounded_ends!(Bounded, mpsc, MTx, MAsyncTx);
+bounded_ends!(Bounded, mpsc, MTx, MAsyncTx, Rx, AsyncRx);
 
 /// Its unbounded channel for many senders and one receiver; sending never waits, so its sender has one type.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +91,12 @@ impl Contender for Unbounded {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        offer::channel_for_tasks(*self, Kind::Unbounded)
+        let mut measures = offer::channel_for_tasks(*self, Kind::Unbounded);
+        measures.extend(grid::one_to_one(*self, Kind::Unbounded));
+        measures.extend(grid::fan_in(*self, Kind::Unbounded));
+        measures.extend(grid::tasks(*self, Kind::Unbounded));
+        measures.extend(grid::tasks_fan_in(*self, Kind::Unbounded));
+        measures
     }
 }
 
@@ -135,11 +145,34 @@ impl Contender for Single {
     fn measures(&self) -> Vec<Measure> {
         let mut measures = offer::single(*self, Kind::Bounded);
         measures.extend(offer::tasks(*self));
+        measures.extend(grid::one_to_one(*self, Kind::Bounded));
+        measures.extend(grid::tasks(*self, Kind::Bounded));
         measures
     }
 }
 
-bounded_ends!(Single, spsc, Tx, AsyncTx);
+bounded_ends!(Single, spsc, Tx, AsyncTx, Rx, AsyncRx);
+
+/// Its bounded channel for many senders and many receivers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Many;
+
+impl Contender for Many {
+    fn card(&self) -> Card {
+        card(
+            "crossfire-mpmc",
+            "crossfire's bounded channel for many senders and many receivers",
+        )
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        let mut measures = grid::many_to_many(*self, Kind::Bounded);
+        measures.extend(grid::tasks_many(*self, Kind::Bounded));
+        measures
+    }
+}
+
+bounded_ends!(Many, mpmc, MTx, MAsyncTx, MRx, MAsyncRx);
 
 /// A sender that blocks, or never has to wait.
 #[derive(Debug, Clone)]
@@ -164,7 +197,7 @@ impl<M: Send + 'static> AsyncPost<M> for Sending<MTx<mpsc::List<M>>> {
 }
 
 /// A receiver that blocks.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Receiving<R>(R);
 
 impl<M: Send + 'static, R: BlockingRxTrait<M> + Send + 'static> Retrieve<M> for Receiving<R> {
@@ -178,7 +211,7 @@ impl<M: Send + 'static, R: BlockingRxTrait<M> + Send + 'static> Retrieve<M> for 
 }
 
 /// An end that is awaited.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Awaiting<E>(E);
 
 impl<M, S> AsyncPost<M> for Awaiting<S>

@@ -28,6 +28,14 @@ macro_rules! ends {
         #[derive(Debug)]
         pub(crate) struct Sending<M>(::$library::Sender<M>);
 
+        impl<M> Sending<M> {
+            /// The sending side of a channel that is made elsewhere.
+            #[allow(dead_code)]
+            pub(crate) fn of(sender: ::$library::Sender<M>) -> Self {
+                Sending(sender)
+            }
+        }
+
         impl<M> Clone for Sending<M> {
             fn clone(&self) -> Self {
                 Sending(self.0.clone())
@@ -48,6 +56,12 @@ macro_rules! ends {
 
         #[derive(Debug)]
         pub(crate) struct Receiving<M>(::$library::Receiver<M>);
+
+        impl<M> Clone for Receiving<M> {
+            fn clone(&self) -> Self {
+                Receiving(self.0.clone())
+            }
+        }
 
         impl<M: Send + 'static> ::tamtam_lab::Retrieve<M> for Receiving<M> {
             fn receive(&mut self) -> M {

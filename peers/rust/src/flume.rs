@@ -1,7 +1,8 @@
 use ::flume::TrySendError;
-use tamtam_lab::{Card, Contender, Measure};
+use tamtam_lab::{Card, Contender, Measure, grid};
 
 use crate::ends::{ends, ends_for_tasks};
+use crate::select::OfFlume;
 use tamtam_lab::offer::{self, Kind};
 
 /// Its bounded channel.
@@ -28,7 +29,13 @@ impl Contender for Flume {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        offer::channel_for_tasks(*self, self.0)
+        let mut measures = offer::channel_for_tasks(*self, self.0);
+        measures.extend(grid::channel(*self, self.0));
+        measures.extend(grid::channel_of_tasks(*self, self.0));
+        if self.0 == Kind::Bounded {
+            measures.extend(grid::selects(OfFlume, &[grid::Selecting::Fresh]));
+        }
+        measures
     }
 }
 

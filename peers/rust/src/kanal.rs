@@ -1,4 +1,4 @@
-use tamtam_lab::{Card, Contender, Measure};
+use tamtam_lab::{Card, Contender, Measure, grid};
 
 use crate::ends::{ends, ends_for_tasks};
 use tamtam_lab::offer::{self, Kind};
@@ -29,6 +29,8 @@ impl Contender for Kanal {
     fn measures(&self) -> Vec<Measure> {
         let mut measures = offer::channel_for_tasks(*self, self.0);
         measures.extend(offer::asks(*self));
+        measures.extend(grid::channel(*self, self.0));
+        measures.extend(grid::channel_of_tasks(*self, self.0));
         measures
     }
 }

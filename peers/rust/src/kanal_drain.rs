@@ -1,5 +1,5 @@
 use ::kanal::{Receiver, Sender};
-use tamtam_lab::{BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany};
+use tamtam_lab::{BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany, grid};
 
 use tamtam_lab::offer::{self, Kind};
 
@@ -34,7 +34,10 @@ impl Contender for KanalDrain {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        offer::batches(*self)
+        let mut measures = offer::batches(*self);
+        measures.extend(grid::batches(*self, self.0));
+        measures.extend(grid::batched_fan_in(*self, self.0));
+        measures
     }
 }
 

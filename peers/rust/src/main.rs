@@ -17,6 +17,7 @@ mod cast;
 mod concurrent_queue;
 mod crossbeam;
 mod crossfire;
+mod delay_queue;
 mod ends;
 mod farewell;
 mod flume;
@@ -33,11 +34,13 @@ mod ractor;
 mod row;
 mod rtrb;
 mod rtrb_chunks;
+mod select;
 mod stakker;
 #[cfg(unix)]
 mod tarpc;
 mod thingbuf;
 mod tiles;
+mod tokio_broadcast;
 mod tokio_mpsc;
 mod tokio_oneshot;
 mod tokio_runtime;
@@ -67,6 +70,7 @@ const PEERS: &[&dyn Contender] = &[
     &crossfire::Bounded,
     &crossfire::Unbounded,
     &crossfire::Single,
+    &crossfire::Many,
     &tokio_mpsc::BOUNDED,
     &tokio_mpsc::UNBOUNDED,
     &tokio_oneshot::Oneshots,
@@ -81,6 +85,8 @@ const PEERS: &[&dyn Contender] = &[
     &arc_swap::CACHE,
     &tokio_watch::Watch,
     &tokio_tasks::TokioTasks,
+    &tokio_broadcast::Broadcast,
+    &delay_queue::Delays,
     &stakker::OneThread,
     &actix::Arbiters,
     &ractor::Ractor,
@@ -179,7 +185,9 @@ mod tests {
     /// Runs these variants of `peer` in one thread.
     fn go(peer: &'static dyn Contender, kinds: Vec<(&'static str, Variant)>) {
         let name = peer.card().name;
-        let thread = thread::spawn(move || {
+        // There are channels that put a whole block of messages of 16 KiB on the stack.
+        let builder = thread::Builder::new().stack_size(16 << 20);
+        let thread = builder.spawn(move || {
             // It makes its own list, since a measure stays in its thread.
             let measures = peer.measures();
             for (experiment, variant) in kinds {
@@ -197,6 +205,7 @@ mod tests {
                 }
             }
         });
+        let thread = thread.expect("a thread can be started");
         assert!(thread.join().is_ok(), "{name} panicked");
     }
 }

@@ -6,8 +6,8 @@ use ::ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use tamtam_lab::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
 use tamtam_lab::ring::{Actors, Parcel, Plan, Ring, Station};
 use tamtam_lab::{
-    Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, flood, ring, savina,
-    sparse,
+    Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, flood, grid, ring,
+    savina, sparse,
 };
 use tokio::task::JoinHandle;
 
@@ -38,6 +38,9 @@ impl Contender for Ractor {
         measures.extend(savina::measures(*self));
         measures.extend(flood::measures(*self));
         measures.extend(sparse::to_actors(*self));
+        measures.extend(row::without_million(grid::actors(*self, true)));
+        measures.extend(grid::asks(*self, &[Origin::Handler, Origin::Task], true));
+        measures.push(grid::quiet_beside_flood(*self));
         measures
     }
 }

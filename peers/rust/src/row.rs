@@ -78,6 +78,9 @@ pub(crate) fn of_queues<S: Clone, R>(
 
 /// Leaves out 1,000,000 actors, for whom so many take more than many a machine has.
 pub(crate) fn without_million(mut measures: Vec<Measure>) -> Vec<Measure> {
-    measures.retain(|measure| measure.variant().extra.as_deref() != Some("million"));
+    measures.retain(|measure| {
+        let extra = measure.variant().extra.as_deref();
+        !matches!(extra, Some("million" | "random-1000000"))
+    });
     measures
 }

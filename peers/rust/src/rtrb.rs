@@ -1,5 +1,5 @@
 use ::rtrb::{Consumer, Producer, PushError, RingBuffer};
-use tamtam_lab::{Card, Contender, Measure, Post, Queue, Retrieve};
+use tamtam_lab::{Card, Contender, Measure, Post, Queue, Retrieve, grid};
 
 use crate::insist::insist;
 use tamtam_lab::offer::{self, Kind};
@@ -20,7 +20,9 @@ impl Contender for Rtrb {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        offer::polled(*self, Kind::Bounded)
+        let mut measures = offer::polled(*self, Kind::Bounded);
+        measures.extend(grid::one_to_one(*self, Kind::Bounded));
+        measures
     }
 }
 

@@ -1,7 +1,8 @@
 use ::rtrb::chunks::ChunkError;
 use ::rtrb::{Consumer, Producer, RingBuffer};
 use tamtam_lab::{
-    BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany, StdGate, post, stream,
+    BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany, StdGate, grid, offer::Kind, post,
+    stream,
 };
 
 use crate::insist::insist;
@@ -25,6 +26,7 @@ impl Contender for RtrbChunks {
     fn measures(&self) -> Vec<Measure> {
         let mut measures = post::batched::<_, StdGate>(*self);
         measures.extend(stream::batched(*self));
+        measures.extend(grid::batches_by_value(*self, Kind::Bounded));
         measures
     }
 }

@@ -10,7 +10,7 @@ use tamtam_channel::Latch;
 use tamtam_lab::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
 use tamtam_lab::ring::{Actors, Parcel, Plan, Ring, Station};
 use tamtam_lab::{
-    Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, ring, savina,
+    Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, grid, ring, savina,
 };
 
 /// stakker, whose actors all run in the thread that calls it.
@@ -32,6 +32,8 @@ impl Contender for OneThread {
         measures.extend(ring::sizes(*self, Placement::OneCore));
         measures.extend(ask::on_one_core(*self, &[Origin::Handler]));
         measures.extend(savina::on_one_core(*self));
+        measures.extend(grid::actors(*self, false));
+        measures.extend(grid::asks(*self, &[Origin::Handler], false));
         measures
     }
 }

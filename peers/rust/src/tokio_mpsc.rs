@@ -1,5 +1,5 @@
 use tamtam_lab::for_tasks;
-use tamtam_lab::{AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve};
+use tamtam_lab::{AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve, grid};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{
     Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel,
@@ -37,7 +37,12 @@ impl Contender for TokioMpsc {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        offer::channel_for_tasks(*self, self.0)
+        let mut measures = offer::channel_for_tasks(*self, self.0);
+        measures.extend(grid::one_to_one(*self, self.0));
+        measures.extend(grid::fan_in(*self, self.0));
+        measures.extend(grid::tasks(*self, self.0));
+        measures.extend(grid::tasks_fan_in(*self, self.0));
+        measures
     }
 }
 

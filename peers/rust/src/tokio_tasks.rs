@@ -4,8 +4,8 @@ use tamtam_channel::Latch;
 use tamtam_lab::ask::{Ask, Asker, Counter, Origin, Teller, Tells};
 use tamtam_lab::ring::{Actors, Parcel, Plan, Ring, Station};
 use tamtam_lab::{
-    Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, flood, ring, savina,
-    sparse,
+    Card, Contender, Measure, Others, Part, Placement, Stage, Troupe, ask, flood, grid, ring,
+    savina, sparse,
 };
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -37,6 +37,13 @@ impl Contender for TokioTasks {
         measures.extend(savina::measures(*self));
         measures.extend(flood::measures(*self));
         measures.extend(sparse::to_actors(*self));
+        measures.extend(grid::actors(*self, true));
+        measures.extend(grid::asks(
+            *self,
+            &[Origin::Handler, Origin::Thread, Origin::Task],
+            true,
+        ));
+        measures.push(grid::quiet_beside_flood(*self));
         measures
     }
 }

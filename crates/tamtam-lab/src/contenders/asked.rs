@@ -61,7 +61,7 @@ impl AskingActor {
 }
 
 impl Actor for AskingActor {
-    type Message = (Asker, Reply<Asker>);
+    type Message = Asking;
 
     fn handle(&mut self, (asker, done): (Asker, Reply<Asker>), cx: &mut Context<Self>) {
         self.asker = Some(asker);
@@ -80,24 +80,38 @@ pub(super) fn from_thread(server: &Address<Request>, mut asker: Asker) -> Asker 
 }
 
 /// Asks from a task on tokio's runtime, in the calling thread.
-pub(super) fn from_task(server: &Address<Request>, mut asker: Asker) -> Asker {
-    let asking = async {
-        while let Some(number) = asker.next() {
-            let answer = server.ask_async(|reply| Request::Ask(number, reply));
-            asker.accept(answer.await.expect("the actor answers"));
-        }
-    };
-    runtime().block_on(asking);
+pub(super) fn from_task(server: &Address<Request>, asker: Asker) -> Asker {
+    runtime().block_on(in_task(server.clone(), asker))
+}
+
+/// Asks from a task, wherever it runs.
+pub(super) async fn in_task(server: Address<Request>, mut asker: Asker) -> Asker {
+    while let Some(number) = asker.next() {
+        let answer = server.ask_async(|reply| Request::Ask(number, reply));
+        asker.accept(answer.await.expect("the actor answers"));
+    }
     asker
 }
 
 /// Asks from an actor in `home`.
 pub(super) fn from_actor(home: &mut impl Home, server: Address<Request>, asker: Asker) -> Asker {
-    let asking = home.spawn(AskingActor {
+    let_ask(&asking_actor(home, server), asker)
+}
+
+/// What an actor gets that is to ask: what to ask, and to whom to hand it back.
+pub(super) type Asking = (Asker, Reply<Asker>);
+
+/// An actor in `home` that asks.
+pub(super) fn asking_actor(home: &mut impl Home, server: Address<Request>) -> Address<Asking> {
+    home.spawn(AskingActor {
         server,
         asker: None,
         done: None,
-    });
+    })
+}
+
+/// Has this actor ask, and waits until it has asked all.
+pub(super) fn let_ask(asking: &Address<Asking>, asker: Asker) -> Asker {
     asking
         .ask(|done| (asker, done))
         .expect("the asking actor ends")

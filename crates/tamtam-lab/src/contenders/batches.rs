@@ -3,7 +3,8 @@
 use tamtam_channel::{Receiver, Sender, bounded, mpsc, spsc, unbounded};
 
 use super::{VERSION, offer};
-use crate::{BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany, stream};
+use crate::offer::Kind;
+use crate::{BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany, grid, stream};
 
 /// The bounded channel, sent into one by one and received from with `recv_many`.
 pub(super) const CHANNEL: ChannelBatches = ChannelBatches { bounded: true };
@@ -56,6 +57,9 @@ impl Contender for ChannelBatches {
     fn measures(&self) -> Vec<Measure> {
         let mut measures = offer::batches(*self);
         measures.extend(stream::batched_fan_in(*self));
+        let kind = kind_of(self.bounded);
+        measures.extend(grid::batches(*self, kind));
+        measures.extend(grid::batched_fan_in(*self, kind));
         measures
     }
 }
@@ -83,9 +87,13 @@ impl Contender for MpscBatches {
     fn measures(&self) -> Vec<Measure> {
         let mut measures = offer::batches(*self);
         let all = stream::FAN_IN as usize;
-        measures.extend(stream::batched_fan_in(MpscBatches {
+        let shared = MpscBatches {
             senders: self.senders.map(|_| all),
-        }));
+        };
+        measures.extend(stream::batched_fan_in(shared));
+        let kind = kind_of(self.senders.is_some());
+        measures.extend(grid::batches(*self, kind));
+        measures.extend(grid::batched_fan_in(shared, kind));
         measures
     }
 }
@@ -101,7 +109,17 @@ impl Contender for SpscBatches {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        offer::batches(*self)
+        let mut measures = offer::batches(*self);
+        measures.extend(grid::batches(*self, Kind::Bounded));
+        measures
+    }
+}
+
+fn kind_of(bounded: bool) -> Kind {
+    if bounded {
+        Kind::Bounded
+    } else {
+        Kind::Unbounded
     }
 }
 

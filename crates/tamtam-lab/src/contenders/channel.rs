@@ -5,11 +5,13 @@ use tamtam_channel::{Receiver, Sender, bounded, unbounded};
 use super::calls::ThreadForEachClient;
 use super::channel_ask::ThreadWithChannel;
 use super::gate::EventGate;
+use super::select::SelectOfChannels;
 use super::{VERSION, offer};
 use crate::for_tasks;
+use crate::offer as offered;
 use crate::{
-    AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve, ask, calls, post,
-    stream,
+    AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve, ask, calls, grid,
+    post, stream,
 };
 
 /// The bounded channel: in a handover one of capacity 1 each way.
@@ -65,8 +67,16 @@ impl Contender for Channel {
         }
         let mut measures = offer::single(*self);
         measures.extend(stream::fan_in(*self));
+        let kind = match self.kind {
+            Kind::Unbounded => offered::Kind::Unbounded,
+            _ => offered::Kind::Bounded,
+        };
+        measures.extend(grid::channel(*self, kind));
+        measures.extend(grid::channel_of_tasks(*self, kind));
         if self.kind == Kind::Bounded {
             measures.push(post::limit::<_, EventGate>(*self));
+            let ways = &[grid::Selecting::Fresh, grid::Selecting::Kept];
+            measures.extend(grid::selects(SelectOfChannels, ways));
             measures.extend(ask::measures(ThreadWithChannel, ThreadWithChannel::ORIGINS));
             measures.extend(calls::measures(ThreadForEachClient));
         }

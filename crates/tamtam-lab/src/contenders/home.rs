@@ -1,11 +1,21 @@
 //! Where our actors live: the pool or workers, behind one trait.
 
+use std::time::Duration;
+
 use tamtam_actor::{Actor, Address, Pool, Worker};
+use tamtam_channel::Latch;
 
 /// Where actors live.
 pub(super) trait Home {
     /// Gives an actor its place.
     fn spawn<A: Actor + Send>(&mut self, actor: A) -> Address<A::Message>;
+
+    /// Waits until `latch` is open; gives up after `patience`. A home that runs its actors in the calling thread does so
+    /// here.
+    fn wait(&mut self, latch: &Latch, patience: Duration) {
+        // Whether it is open is seen by the one that asked.
+        let _ = latch.wait_timeout(patience);
+    }
 }
 
 impl Home for Pool {

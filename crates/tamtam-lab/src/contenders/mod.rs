@@ -11,12 +11,14 @@ mod channel_ask;
 #[cfg(feature = "tables")]
 mod compression;
 mod event;
+mod frame;
 mod gate;
 mod home;
 mod latch;
 mod mutex_published;
 mod nodes;
 mod offer;
+mod on_tokio;
 #[cfg(feature = "tables")]
 mod packed_for_link;
 mod packed_from_structs;
@@ -28,13 +30,16 @@ mod polled_value;
 mod pool;
 mod property;
 mod row_form;
+mod select;
 #[cfg(target_os = "linux")]
 mod shared_memory;
 mod single;
 mod sliced;
 mod slot;
 mod standard;
+mod subscribers;
 mod text_by_hand;
+mod told_later;
 mod try_recv;
 mod worker;
 
@@ -91,6 +96,8 @@ const OF_MESSAGES: &[&dyn Contender] = &[
     &latch::LatchCountdown,
     &pool::ActorsOnPool,
     &worker::ActorsOnWorkers,
+    &frame::ActorsInFrame,
+    &on_tokio::ActorsOnTokio,
 ];
 
 /// Ours are released together, under one version.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use tamtam_actor::{Actor, Address, Context};
 use tamtam_channel::Latch;
@@ -97,11 +98,15 @@ impl<H: Home, P: Part> Stage<P> for Players<H, P> {
         assert!(sent.is_ok(), "the actor is gone");
     }
 
+    fn wait(&mut self, latch: &Latch, patience: Duration) {
+        self.home.wait(latch, patience);
+    }
+
     fn clear(&mut self) {
         for address in self.all.drain(..) {
             // All know all, so none would be dropped.
             address.stop();
         }
-        self.gone.wait();
+        self.home.wait(&self.gone, Duration::MAX);
     }
 }

@@ -4,10 +4,15 @@ use tamtam_actor::Pool;
 
 use super::nodes::Nodes;
 use super::players::Players;
+use super::subscribers::Audience;
+use super::told_later::ToldLater;
 use super::{VERSION, asked};
 use crate::ask::{Ask, Asker, Origin, Teller};
+use crate::grid::{Publish, Subscriber, Timers};
 use crate::ring::Ring;
-use crate::{Card, Contender, Measure, Part, Placement, Troupe, ask, flood, ring, savina, sparse};
+use crate::{
+    Card, Contender, Measure, Part, Placement, Troupe, ask, flood, grid, ring, savina, sparse,
+};
 
 /// Actors on a pool.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +36,29 @@ impl Contender for ActorsOnPool {
         measures.extend(savina::measures(*self));
         measures.extend(flood::measures(*self));
         measures.extend(sparse::to_actors(*self));
+        measures.extend(grid::actors(*self, true));
+        let origins = &[Origin::Handler, Origin::Thread, Origin::Task];
+        measures.extend(grid::asks(*self, origins, true));
+        measures.push(grid::quiet_beside_flood(*self));
+        measures.extend(grid::topics(*self, true));
+        measures.extend(grid::timers(*self));
         measures
+    }
+}
+
+impl Publish for ActorsOnPool {
+    type Topic = Audience<Pool>;
+
+    fn open(&self, threads: usize, subscribers: Vec<Subscriber>) -> Audience<Pool> {
+        Audience::at(Pool::with_threads(threads), subscribers)
+    }
+}
+
+impl Timers for ActorsOnPool {
+    type Clockwork = ToldLater;
+
+    fn open(&self) -> ToldLater {
+        ToldLater::new()
     }
 }
 

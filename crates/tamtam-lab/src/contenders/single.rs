@@ -5,8 +5,9 @@ use tamtam_channel::{TrySendError, mpsc, spsc};
 use super::gate::EventGate;
 use super::{VERSION, offer};
 use crate::for_tasks;
+use crate::offer::Kind;
 use crate::{
-    AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve, post, stream,
+    AsyncPost, AsyncRetrieve, Card, Contender, Measure, Post, Queue, Retrieve, grid, post, stream,
 };
 
 /// The channel for one sender and one receiver, with a bound.
@@ -49,6 +50,13 @@ impl Contender for MpscBounded {
         measures.extend(stream::fan_in(MpscBounded {
             senders: stream::FAN_IN as usize,
         }));
+        measures.extend(grid::one_to_one(*self, Kind::Bounded));
+        measures.extend(grid::fan_in(
+            MpscBounded {
+                senders: stream::FAN_IN as usize,
+            },
+            Kind::Bounded,
+        ));
         measures
     }
 }
@@ -75,6 +83,8 @@ impl Contender for Spsc {
     fn measures(&self) -> Vec<Measure> {
         let mut measures = offer::single(*self);
         measures.push(post::limit::<_, EventGate>(*self));
+        measures.extend(grid::one_to_one(*self, Kind::Bounded));
+        measures.extend(grid::tasks(*self, Kind::Bounded));
         measures
     }
 }
@@ -90,7 +100,10 @@ impl Contender for SpscUnbounded {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        offer::single(*self)
+        let mut measures = offer::single(*self);
+        measures.extend(grid::one_to_one(*self, Kind::Unbounded));
+        measures.extend(grid::tasks(*self, Kind::Unbounded));
+        measures
     }
 }
 
@@ -107,6 +120,10 @@ impl Contender for Mpsc {
     fn measures(&self) -> Vec<Measure> {
         let mut measures = offer::single(*self);
         measures.extend(stream::fan_in(*self));
+        measures.extend(grid::one_to_one(*self, Kind::Unbounded));
+        measures.extend(grid::fan_in(*self, Kind::Unbounded));
+        measures.extend(grid::tasks(*self, Kind::Unbounded));
+        measures.extend(grid::tasks_fan_in(*self, Kind::Unbounded));
         measures
     }
 }

@@ -3,10 +3,12 @@
 use super::home::Workers;
 use super::nodes::Nodes;
 use super::players::Players;
+use super::subscribers::Audience;
 use super::{VERSION, asked};
 use crate::ask::{Ask, Asker, Origin, Teller};
+use crate::grid::{Publish, Subscriber};
 use crate::ring::Ring;
-use crate::{Card, Contender, Measure, Part, Placement, Troupe, ask, ring, savina, sparse};
+use crate::{Card, Contender, Measure, Part, Placement, Troupe, ask, grid, ring, savina, sparse};
 
 /// Actors on threads of their own.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +31,20 @@ impl Contender for ActorsOnWorkers {
         measures.extend(ask::measures(*self, &origins));
         measures.extend(savina::on_one_core(*self));
         measures.extend(sparse::to_actors(*self));
+        measures.extend(grid::actors(*self, false));
+        // On two cores the one that asks has the other.
+        let origins = &[Origin::Handler, Origin::Thread, Origin::Task];
+        measures.extend(grid::asks(*self, origins, true));
+        measures.extend(grid::topics(*self, false));
         measures
+    }
+}
+
+impl Publish for ActorsOnWorkers {
+    type Topic = Audience<Workers>;
+
+    fn open(&self, _threads: usize, subscribers: Vec<Subscriber>) -> Audience<Workers> {
+        Audience::at(Workers::one_for_all(), subscribers)
     }
 }
 

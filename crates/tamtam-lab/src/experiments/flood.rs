@@ -39,9 +39,9 @@ use crate::{
 const EXPERIMENT: &str = "flood";
 
 /// How many actors there are beside the flooded one.
-const ACTORS: u64 = 1000;
+pub(crate) const ACTORS: u64 = 1000;
 /// How many messages the flooded actor has.
-const BACKLOG: u32 = 10_000;
+pub(crate) const BACKLOG: u32 = 10_000;
 /// How often each of the others gets a message.
 const PERIOD: Duration = Duration::from_millis(1);
 /// In how many steps a period is divided.
@@ -233,7 +233,7 @@ impl Part for Actor {
     }
 }
 
-fn run<T: Troupe>(
+pub(crate) fn run<T: Troupe>(
     troupe: T,
     backlog: u32,
     conditions: &Conditions,

@@ -3,6 +3,7 @@
 pub mod ask;
 pub mod calls;
 pub mod flood;
+pub mod grid;
 pub(crate) mod handover;
 pub mod latch;
 pub mod offer;

@@ -20,16 +20,16 @@ pub trait Packet: Send + 'static {
     fn open(&self) -> Option<(u64, u64)>;
 }
 
-fn tag(sender: u64, number: u64) -> u64 {
+pub(super) fn tag(sender: u64, number: u64) -> u64 {
     (sender << NUMBER_BITS) | number
 }
 
-fn untag(tag: u64) -> (u64, u64) {
+pub(super) fn untag(tag: u64) -> (u64, u64) {
     (tag >> NUMBER_BITS, tag & END)
 }
 
 /// A word that a damaged tag does not fit: an odd factor spreads every bit upwards.
-fn check(tag: u64) -> u64 {
+pub(crate) fn check(tag: u64) -> u64 {
     tag.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 

@@ -64,7 +64,11 @@ impl Variant {
         let extra = self.extra.as_deref().unwrap_or_default();
         match extra.split('-').next().unwrap_or_default() {
             // Their second word names a body, too.
-            "async" | "get" => extra,
+            "async" | "get" | "ask" | "select" | "timers" | "topic" => extra,
+            // The last word of a row of `grid` about channels is their capacity.
+            "1to1" | "4to1" | "1to4" | "4to4" | "16to16" => {
+                extra.rsplit_once('-').map_or(extra, |(body, _)| body)
+            }
             "16B" | "64B" => "posted",
             "40B" | "200B" | "all" | "million" => "last",
             first => first,
@@ -142,6 +146,8 @@ mod tests {
             ("10000000/free/fanin-64B", "fanin"),
             ("4875250/2cores/all", "last"),
             ("1000000/2cores/token", "token"),
+            ("1000000/2cores/1to1-8B-cap16", "1to1-8B"),
+            ("1000000/free/4to1-batches-8B-unbounded", "4to1-batches-8B"),
             ("1000/palette", "article"),
             ("1000/logs", "other"),
             ("1000/palette/result", "result"),

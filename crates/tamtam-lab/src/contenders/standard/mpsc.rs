@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_
 
 use super::VERSION;
 use crate::offer::{self, Kind};
-use crate::{Card, Contender, Measure, Post, Queue, Retrieve};
+use crate::{Card, Contender, Measure, Post, Queue, Retrieve, grid};
 
 /// `sync_channel`.
 pub(super) const BOUNDED: StdMpsc = StdMpsc(Kind::Bounded);
@@ -35,6 +35,8 @@ impl Contender for StdMpsc {
     fn measures(&self) -> Vec<Measure> {
         let mut measures = offer::channel(*self, self.0);
         measures.extend(offer::asks(*self));
+        measures.extend(grid::one_to_one(*self, self.0));
+        measures.extend(grid::fan_in(*self, self.0));
         measures
     }
 }

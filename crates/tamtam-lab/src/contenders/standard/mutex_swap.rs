@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::VERSION;
 use crate::offer::{self, Kind};
-use crate::{BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany};
+use crate::{BatchQueue, Card, Contender, Measure, PostMany, RetrieveMany, grid};
 
 /// With a limit, at which senders wait.
 pub(super) const BOUNDED: MutexSwap = MutexSwap(Kind::Bounded);
@@ -38,7 +38,10 @@ impl Contender for MutexSwap {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        offer::batches(*self)
+        let mut measures = offer::batches(*self);
+        measures.extend(grid::batches(*self, self.0));
+        measures.extend(grid::batched_fan_in(*self, self.0));
+        measures
     }
 }
 

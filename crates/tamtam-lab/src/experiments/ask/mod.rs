@@ -2,7 +2,8 @@
 //!
 //! `200000/PLACEMENT/ORIGIN` asks one question after the other, for as long as the limit says; `ns_per_op` is the time from
 //! a question to its answer, the median over batches of 200,000, or the mean if time is too short for one. 1,000 questions
-//! are asked before the clock starts. The origin says who asks:
+//! are asked before the clock starts. `mean_ns_per_op` is the mean, `first_ns_per_op` that of the first 10,000 questions of
+//! the process, those 1,000 included. The origin says who asks:
 //!
 //! - `handler`: another actor of the same pool, in its handler;
 //! - `pools`: an actor of another pool; each pool has one thread;
@@ -33,9 +34,9 @@ pub use teller::{Teller, Tells};
 const EXPERIMENT: &str = "ask";
 
 /// How many questions are a batch.
-const ASKS: u64 = 200_000;
+pub(crate) const ASKS: u64 = 200_000;
 /// How many messages are told before a question.
-const TELLS: u64 = 2_000_000;
+pub(crate) const TELLS: u64 = 2_000_000;
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +111,7 @@ fn at<A: Ask>(contender: A, placement: Placement, origins: &[Origin]) -> Vec<Mea
     measures
 }
 
-fn run_asks<A: Ask>(
+pub(crate) fn run_asks<A: Ask>(
     contender: A,
     origin: Origin,
     conditions: &Conditions,
@@ -125,7 +126,10 @@ fn run_asks<A: Ask>(
         .measurement()
 }
 
-fn run_tells<A: Ask>(contender: A, conditions: &Conditions) -> Result<Measurement, Failure> {
+pub(crate) fn run_tells<A: Ask>(
+    contender: A,
+    conditions: &Conditions,
+) -> Result<Measurement, Failure> {
     let Variant {
         count, placement, ..
     } = conditions.variant;

@@ -11,7 +11,7 @@
 //!
 //! Extra `limit`: a queue bounded to 10,000 takes 10,000 messages and refuses the next, and the error returns it.
 
-mod flow;
+pub(crate) mod flow;
 pub mod stream;
 
 use std::sync::Arc;

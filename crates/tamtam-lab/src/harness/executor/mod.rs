@@ -9,7 +9,7 @@ use crate::Failure;
 pub(crate) use small::Small;
 #[cfg(feature = "tokio")]
 pub(crate) use tokio::Tokio;
-#[cfg(feature = "contenders")]
+#[cfg(feature = "tokio")]
 pub(crate) use tokio::runtime;
 
 /// An executor whose tasks run in the thread that calls it.
