@@ -15,6 +15,7 @@ Examples:
   tamtam lab --quick                        every variant of all that an article timed, in less than five minutes
   tamtam lab post --runs 9 --json post.jsonl
                                             nine rounds, and every figure in a file
+  tamtam lab run grid --only 1to1-8B-cap16  one row of the grid: 1 sender, 1 receiver, 8 bytes, room for 16
   tamtam lab run --keep && tamtam lab report
                                             keeps the figures of today, and makes a page of all that are kept
   tamtam lab list --against none            what there is to measure, without other systems";
@@ -76,7 +77,7 @@ pub struct RunArguments {
     #[arg(value_name = "EXPERIMENT")]
     pub experiments: Vec<String>,
     /// Every variant, at 0.3 s a contender (less if they are very many), in less than five minutes: as many rounds as fit,
-    /// at most 3. The classics for actors and `flood` are left out unless they are named
+    /// at most 3. The classics for actors, `flood` and `grid` are left out unless they are named
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
     /// Every variant, at 1 s a contender, 5 rounds
@@ -85,7 +86,8 @@ pub struct RunArguments {
     /// How often each contender runs, however long that takes [default: 5; with --quick at most 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: Option<u32>,
-    /// Only the contenders of these names: --only slot,channel
+    /// Only the contenders of these names: --only slot,channel. And only these rows of an experiment that is named, by
+    /// the last part of their variants or its beginning up to a `-`: grid --only 1to1-8B-cap16,kanal or grid --only 4to1
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Decode the tables of `rows` in a headless Chromium, too (`./scripts/setup web browser` installs what it needs)

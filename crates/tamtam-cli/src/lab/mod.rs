@@ -12,6 +12,7 @@ mod catalog;
 mod child;
 mod experiment;
 mod fastest;
+mod heat;
 pub mod hog;
 mod interrupt;
 mod kept;

@@ -91,12 +91,22 @@ impl Plan {
     ///
     /// If a name is unknown, or nothing is left to measure.
     pub(super) fn make(catalog: &Catalog, arguments: &RunArguments, cores: usize) -> Result<Self> {
-        for name in &arguments.only {
-            let known = catalog.contenders();
-            if !known.contains(&name.as_str()) {
+        let known = catalog.contenders();
+        let (contenders, rows): (Vec<&str>, Vec<&str>) = arguments
+            .only
+            .iter()
+            .map(String::as_str)
+            .partition(|name| known.contains(name));
+        for name in &rows {
+            if !arguments.means_a_row(catalog, name) {
+                let named = rows_of(catalog, &arguments.experiments);
                 bail!(
-                    "--only: there is no contender {name}{}{}",
-                    suggest(name, known, "; `tamtam lab list` shows all that there are"),
+                    "--only: there is no contender or row {name}{}{}",
+                    suggest(
+                        name,
+                        known.iter().copied().chain(named),
+                        "; `tamtam lab list` shows all that there are"
+                    ),
                     catalog
                         .notices
                         .iter()
@@ -110,13 +120,13 @@ impl Plan {
         let chosen = if first_look {
             choose_first_look(cores)
         } else {
-            choose(catalog, arguments, everything)?
+            choose(catalog, arguments, everything || !rows.is_empty())?
         };
 
         let (mut tasks, mut too_few_cores) = (Vec::new(), 0);
-        for choice in &chosen {
+        for choice in chosen.iter().filter(|choice| choice.is_one_of(&rows)) {
             for entry in &catalog.entries {
-                if choice.takes(entry, &arguments.only) {
+                if choice.takes(entry, &contenders) {
                     if placement(&choice.variant) == "2cores" && cores < 2 {
                         too_few_cores += 1;
                     } else {
@@ -220,15 +230,55 @@ struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    fn takes(&self, entry: &Entry, only: &[String]) -> bool {
+    /// Whether it is one of these rows; of no rows every choice is.
+    fn is_one_of(&self, rows: &[&str]) -> bool {
+        rows.is_empty() || rows.iter().any(|name| names_row(name, &self.variant))
+    }
+
+    fn takes(&self, entry: &Entry, only: &[&str]) -> bool {
+        let contender = entry.listing.contender.as_str();
         let wanted = match (only, self.contenders) {
             ([], None) => true,
-            ([], Some(contenders)) => contenders.contains(&entry.listing.contender.as_str()),
-            (only, _) => only.contains(&entry.listing.contender),
+            ([], Some(contenders)) => contenders.contains(&contender),
+            (only, _) => only.contains(&contender),
         };
         wanted
             && entry.listing.experiment == self.experiment
             && entry.listing.variants.contains(&self.variant)
+    }
+}
+
+/// The last part of a variant's name, by which rows are named.
+fn row(variant: &str) -> &str {
+    variant.splitn(3, '/').nth(2).unwrap_or("")
+}
+
+/// Whether `name` means the row of `variant`: the whole of its last part, or the beginning of it up to a `-`.
+fn names_row(name: &str, variant: &str) -> bool {
+    row(variant)
+        .strip_prefix(name)
+        .is_some_and(|rest| !name.is_empty() && (rest.is_empty() || rest.starts_with('-')))
+}
+
+/// The rows of the experiments that `names` begin with.
+fn rows_of<'a>(catalog: &'a Catalog, names: &[String]) -> Vec<&'a str> {
+    let experiments = names
+        .iter()
+        .map(|name| name.split('/').next().unwrap_or(""));
+    experiments
+        .flat_map(|experiment| catalog.variants(experiment))
+        .map(row)
+        .collect()
+}
+
+impl RunArguments {
+    /// Whether `name` is a row of one of the experiments that are named.
+    fn means_a_row(&self, catalog: &Catalog, name: &str) -> bool {
+        let experiments = self.experiments.iter();
+        experiments
+            .map(|wanted| wanted.split('/').next().unwrap_or(""))
+            .flat_map(|experiment| catalog.variants(experiment))
+            .any(|variant| names_row(name, variant))
     }
 }
 
@@ -622,6 +672,37 @@ mod tests {
     }
 
     #[test]
+    fn only_chooses_rows_of_the_experiments_that_are_named() {
+        let mut wanted = arguments(&["post"]);
+        for (only, tasks) in [
+            (
+                &["16B-warm"][..],
+                &["post 5000/2cores/16B-warm channel"][..],
+            ),
+            (&["16B", "channel"], &["post 5000/2cores/16B-warm channel"]),
+            (
+                &["16B", "64B"],
+                &[
+                    "post 5000/2cores/16B-warm channel",
+                    "post 5000/2cores/64B-warm channel",
+                ],
+            ),
+        ] {
+            wanted.only = only.iter().map(|&name| name.to_owned()).collect();
+            assert_eq!(names(&Plan::make(&catalog(), &wanted, 2).unwrap()), tasks);
+        }
+        for (experiments, only) in [(&["post"][..], "16"), (&["post"], "crowd"), (&[], "16B")] {
+            wanted = arguments(experiments);
+            wanted.only = vec![only.to_owned()];
+            let error = Plan::make(&catalog(), &wanted, 2).unwrap_err().to_string();
+            assert!(
+                error.starts_with("--only: there is no contender or row"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
     fn runs_are_as_many_as_asked_for_whatever_they_cost() {
         let mut wanted = arguments(&[]);
         wanted.quick = true;
@@ -647,7 +728,7 @@ mod tests {
         let error = Plan::make(&catalog(), &wanted, 2).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "--only: there is no contender flume; `tamtam lab list` shows all that there are"
+            "--only: there is no contender or row flume; `tamtam lab list` shows all that there are"
         );
     }
 

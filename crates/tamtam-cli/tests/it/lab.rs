@@ -592,9 +592,9 @@ fn wrong_names_are_answered_with_the_known_ones() {
     let ended = place.run(&["lab", "run", "--only", "nobody", "--against", "none"]);
     assert_eq!(ended.code, Some(2));
     assert!(
-        ended
-            .stderr
-            .contains("there is no contender nobody; `tamtam lab list` shows all that there are"),
+        ended.stderr.contains(
+            "there is no contender or row nobody; `tamtam lab list` shows all that there are"
+        ),
         "{}",
         ended.stderr
     );
@@ -610,7 +610,7 @@ fn wrong_names_are_answered_with_the_known_ones() {
     assert!(
         ended
             .stderr
-            .contains("there is no contender crossbeam-chanel; "),
+            .contains("there is no contender or row crossbeam-chanel; "),
         "{}",
         ended.stderr
     );

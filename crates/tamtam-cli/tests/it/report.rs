@@ -151,6 +151,88 @@ fn changed(mut line: Value, field: &str, value: impl Into<Value>) -> Value {
 }
 
 #[test]
+fn a_row_of_the_grid_is_measured_and_shown_as_a_heat_map() {
+    let place = Place::empty();
+    let row = "10000/2cores/1to1-16KiB-cap16";
+    let ended = place.lab(&[
+        "run",
+        "grid",
+        "--only",
+        "1to1-16KiB-cap16,spsc,std::sync::mpsc",
+        "--against",
+        "none",
+        "--quick",
+        "--runs",
+        "1",
+        "--json",
+        "grid.jsonl",
+    ]);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    assert!(
+        ended.stdout.contains(&format!("grid {row}")),
+        "{}",
+        ended.stdout
+    );
+    assert!(ended.stdout.contains("grid, in all"), "{}", ended.stdout);
+    let lines = fs::read_to_string(place.path("grid.jsonl")).unwrap();
+    let figures: HashSet<(String, String, String)> = lines
+        .lines()
+        .map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let text = |name: &str| line[name].as_str().unwrap().to_owned();
+            (text("variant"), text("contender"), text("metric"))
+        })
+        .collect();
+    for contender in ["spsc", "std::sync::mpsc"] {
+        for metric in [
+            "ns_per_op",
+            "mean_ns_per_op",
+            "first_ns_per_op",
+            "cpu_ns_per_op",
+        ] {
+            let figure = (row.to_owned(), contender.to_owned(), metric.to_owned());
+            assert!(
+                figures.contains(&figure),
+                "{figure:?} is not in {figures:?}"
+            );
+        }
+    }
+    assert!(
+        figures.iter().all(|(variant, ..)| variant == row),
+        "{figures:?}"
+    );
+
+    let (page, _) = place.report(&["grid.jsonl"]);
+    assert_eq!(
+        page.texts("table.heat tbody th"),
+        ["2cores/1to1-16KiB-cap16"]
+    );
+    let ways: HashSet<String> = page.texts("table.heat td.way").into_iter().collect();
+    assert_eq!(ways, ["spsc", "std::sync::mpsc"].map(str::to_owned).into());
+    assert!(!page.all("table.heat td.best").is_empty());
+}
+
+#[test]
+fn a_row_that_is_not_there_is_told_with_one_that_is() {
+    let ended = Place::empty().lab(&[
+        "run",
+        "grid",
+        "--only",
+        "1to1-8B-cap15",
+        "--against",
+        "none",
+    ]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(
+        ended
+            .stderr
+            .contains("there is no contender or row 1to1-8B-cap15; did you mean 1to1-8B-cap1"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
 fn the_check_of_a_page_finds_what_is_malformed() {
     for text in [
         "<!DOCTYPE html><title>x</title><body><div><p></div>text</p></body>",

@@ -11,6 +11,13 @@ pub(in crate::lab) fn limit(name: &str) -> Option<&'static str> {
     }
 }
 
+/// Whether the contender `name` cannot wait: it keeps its processor busy for as long as nothing comes, so that what waits
+/// for something is not compared with it in time.
+#[must_use]
+pub(in crate::lab) fn spins(name: &str) -> bool {
+    matches!(name, "rtrb" | "rtrb-chunks")
+}
+
 /// Contenders that take many messages at a time: where kinds are kept apart, a verdict compares them with each other and
 /// not with those that take one by one.
 const BATCHED: &[&str] = &[

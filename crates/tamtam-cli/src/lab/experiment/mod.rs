@@ -4,10 +4,11 @@
 mod first_look;
 mod kind;
 mod list;
+mod row;
 mod words;
 
 pub(super) use self::first_look::FIRST_LOOK;
-pub(super) use self::kind::{Kind, limit};
+pub(super) use self::kind::{Kind, limit, spins};
 pub(super) use self::list::EXPERIMENTS;
 pub(super) use self::words::describe;
 

@@ -1,5 +1,6 @@
 //! The words for the names of variants.
 
+use super::row;
 use tamtam_lab::tables;
 
 /// The words for a variant: `1000/2cores/string` is "pinned to two cores, a one-character string in the message".
@@ -35,6 +36,9 @@ pub(in crate::lab) fn describe(variant: &str) -> String {
         "async-small" => return "two tasks of one thread, on a small executor".to_owned(),
         "get" => return "in one thread, while nobody sets it".to_owned(),
         _ => {}
+    }
+    if let Some(words) = row::describe(extra) {
+        return format!("{placement}, {words}");
     }
     let said = EXTRAS.iter().find(|(name, _)| *name == extra);
     let said = said.map_or_else(
@@ -134,6 +138,10 @@ mod tests {
         assert_eq!(
             describe("1000/palette"),
             "the article's five columns: one of 64 colours, quarter turns"
+        );
+        assert_eq!(
+            describe("1000000/free/4to1-8B-cap16"),
+            "on any core, 4 senders and 1 receiver, messages of 8 bytes, room for 16"
         );
         assert_eq!(describe("odd"), "");
     }

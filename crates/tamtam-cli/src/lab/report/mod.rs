@@ -8,6 +8,7 @@ mod chart;
 mod comparison;
 mod drawn;
 mod findings;
+mod heat;
 mod page;
 mod scale;
 mod totals;

@@ -9,6 +9,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::capital;
 use super::comparison::{self, Judgement, Series};
 use super::findings::Findings;
+use super::heat;
 use super::totals;
 use super::variant::{Measured, over_time};
 use crate::lab::experiment::{self, EXPERIMENTS, Experiment, Published};
@@ -337,6 +338,7 @@ impl<'a> Page<'a> {
                     (claims(experiment))
                 }
                 @if part.name == "rows" { (self.totals()) }
+                @if part.name == heat::EXPERIMENT { (self.heat(part)) }
                 @for note in notes { p.note { (note) } }
                 @for (variant, id) in &part.variants {
                     (self.variant(part.name, variant, id))
@@ -355,6 +357,25 @@ impl<'a> Page<'a> {
                         @if self.machines.len() > 1 { ", " (self.machine_name(place)) }
                     }
                     (table)
+                }
+            }
+        }
+    }
+
+    /// Where ours stands in each row of the grid, of the newest session of each machine that has some.
+    fn heat(&self, part: &Part<'_>) -> Markup {
+        let link = |variant: &str| {
+            let known = part.variants.iter().find(|(name, _)| *name == variant);
+            known.map(|(_, id)| id.as_str())
+        };
+        html! {
+            @for (place, machine) in self.machines.iter().enumerate() {
+                @if let Some(map) = heat::newest(&machine.recordings, link) {
+                    h3 {
+                        "Ours and the best"
+                        @if self.machines.len() > 1 { ", " (self.machine_name(place)) }
+                    }
+                    (map)
                 }
             }
         }

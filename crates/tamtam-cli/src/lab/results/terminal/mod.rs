@@ -1,5 +1,6 @@
 //! What a session prints when it has ended: its tables, verdicts and what must be known beside them.
 
+mod heat;
 mod table;
 mod totals;
 
@@ -84,9 +85,10 @@ fn report(
         }
         text.push_str(&wrapped(&format!("Versions: {}.", versions(standings)), ""));
         let in_all = totals::render(&crate::lab::totals::lines(standings), colour);
-        if !in_all.is_empty() {
+        let map = heat::render(&crate::lab::heat::lines(standings), colour);
+        for behind in [in_all, map].iter().filter(|behind| !behind.is_empty()) {
             text.push('\n');
-            text.push_str(&in_all);
+            text.push_str(behind);
         }
     }
     text.push_str(&closing(plan, session));
