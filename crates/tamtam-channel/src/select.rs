@@ -406,17 +406,12 @@ impl<'a> Select<'a> {
         }
         // Fisher and Yates.
         match &mut self.handles {
-            Handles::Inline(_, count) => {
-                let mut order = core::array::from_fn(|place| place as u8);
-                // The part of the random number that has not decided yet: there are 40,320 orders of eight.
-                let mut random = random();
-                for last in (1..*count).rev() {
-                    let product = u64::from(random) * (last as u64 + 1);
-                    random = product as u32;
-                    order.swap(last, (product >> 32) as usize);
-                }
-                Order::Of(order)
-            }
+            Handles::Inline(_, count) => Order::Of(Places {
+                places: core::array::from_fn(|place| place as u8),
+                count: *count,
+                chosen: 0,
+                random: random(),
+            }),
             Handles::Heap(handles) => {
                 for last in (1..handles.len()).rev() {
                     handles.swap(last, random_below(last + 1));
@@ -479,9 +474,9 @@ impl<'a> Select<'a> {
             Limit::At(deadline) => Some(deadline),
             Limit::Now | Limit::Never => None,
         };
-        let order = self.shuffle();
+        let mut order = self.shuffle();
         let handles = self.handles.as_slice();
-        let mut attempt_all = |look: Look| {
+        let mut attempt_all = |order: &mut Order, look: Look| {
             let in_order = (0..handles.len()).map(|turn| &handles[order.place(turn)]);
             let mut in_order = in_order.flatten();
             in_order.find(|handle| attempt(handle, look)).copied()
@@ -492,7 +487,7 @@ impl<'a> Select<'a> {
         } else {
             Look::Light
         };
-        if let Some(handle) = attempt_all(light) {
+        if let Some(handle) = attempt_all(&mut order, light) {
             return Some(Found::Attempted(handle));
         }
         let rest = PACE.try_with(Pace::rest).unwrap_or(Patience::REST);
@@ -505,7 +500,7 @@ impl<'a> Select<'a> {
                 } else {
                     light
                 };
-                if let Some(handle) = attempt_all(look) {
+                if let Some(handle) = attempt_all(&mut order, look) {
                     patience.rewarded();
                     return Some(Found::Attempted(handle));
                 }
@@ -539,7 +534,7 @@ impl<'a> Select<'a> {
                     Slept::TimedOut if matches!(limit, Limit::Now) => return None,
                     Slept::TimedOut => {
                         // A timer may be the reason.
-                        let found = attempt_all(Look::Thorough).map(Found::Attempted);
+                        let found = attempt_all(&mut order, Look::Thorough).map(Found::Attempted);
                         if found.is_some()
                             || deadline.is_some_and(|deadline| deadline <= Instant::now())
                         {
@@ -547,7 +542,7 @@ impl<'a> Select<'a> {
                         }
                     }
                 }
-                if let Some(handle) = attempt_all(Look::Thorough) {
+                if let Some(handle) = attempt_all(&mut order, Look::Thorough) {
                     return Some(Found::Attempted(handle));
                 }
             }
@@ -559,25 +554,56 @@ impl<'a> Select<'a> {
 enum Order {
     AsTheyLie,
     /// These places, one after the other: their numbers are moved sooner than the operations.
-    Of([u8; INLINE]),
+    Of(Places),
+}
+
+/// Places in random order, of which each is chosen when its turn comes: mostly the first few bring something.
+struct Places {
+    places: [u8; INLINE],
+    count: usize,
+    /// So many are where they stay.
+    chosen: usize,
+    /// The part of the random number that has not decided yet: there are 40,320 orders of eight.
+    random: u32,
 }
 
 impl Order {
     /// The place of the operation that has this turn.
     #[inline]
-    fn place(&self, turn: usize) -> usize {
+    fn place(&mut self, turn: usize) -> usize {
         match self {
             Order::AsTheyLie => turn,
-            Order::Of(places) => usize::from(places[turn]),
+            Order::Of(places) => places.place(turn),
         }
     }
 
     /// The operations in this order, if that is another than that in which they lie.
     #[cold]
-    fn arranged<'a>(&self, handles: &[Option<Handle<'a>>]) -> Option<[Option<Handle<'a>>; INLINE]> {
+    fn arranged<'a>(
+        &mut self,
+        handles: &[Option<Handle<'a>>],
+    ) -> Option<[Option<Handle<'a>>; INLINE]> {
         let Order::Of(places) = self else { return None };
-        let in_turn = |turn| handles.get(usize::from(places[turn])).copied().flatten();
-        Some(core::array::from_fn(in_turn))
+        let mut arranged = [None; INLINE];
+        for (turn, place) in arranged.iter_mut().enumerate().take(handles.len()) {
+            *place = handles[places.place(turn)];
+        }
+        Some(arranged)
+    }
+}
+
+impl Places {
+    /// The place that has this turn; no turn before it was left out.
+    #[inline]
+    fn place(&mut self, turn: usize) -> usize {
+        if turn == self.chosen {
+            // Fisher and Yates, from the other end.
+            let product = u64::from(self.random) * (self.count - turn) as u64;
+            self.random = product as u32;
+            self.places.swap(turn, turn + (product >> 32) as usize);
+            self.chosen += 1;
+        }
+        usize::from(self.places[turn])
     }
 }
 
