@@ -291,13 +291,20 @@ fn a_birth_that_panics_counts_as_a_panic() {
         assert_eq!(births.load(Ordering::SeqCst), 4);
         assert_eq!(actor.lost(), 0, "no message was at fault");
 
+        // The first birth waits for the question: an actor that has given up refuses it.
+        let (asked, wait_for_the_question) = std::sync::mpsc::channel::<()>();
+        let wait_for_the_question = Mutex::new(wait_for_the_question);
         let never = pool
             .spawner()
             .restart(at_once().limit(5, Duration::from_secs(3_600)))
-            .spawn_with(|_: &mut Context<Worker>| -> Worker { panic_on_purpose() });
+            .spawn_with(move |_: &mut Context<Worker>| -> Worker {
+                let _ = wait_for_the_question.lock().unwrap().recv();
+                panic_on_purpose()
+            });
         let end = never.end();
         let answers = Answers::new();
-        let _ = never.tell(Job::Read(answers.reply()));
+        never.tell(Job::Read(answers.reply())).unwrap();
+        drop(asked);
         assert!(matches!(
             end.wait().reason,
             EndReason::GaveUp { restarts: 5, .. }
