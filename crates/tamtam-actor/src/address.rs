@@ -598,6 +598,27 @@ impl<M: Send + 'static> Address<M> {
 }
 
 impl<M: Send + 'static> Address<M> {
+    /// Shows where timers knock for the actor.
+    pub(crate) fn with_door<R>(&self, look: impl FnOnce(&dyn Door) -> R) -> R {
+        match &self.way {
+            Way::Here(cell) => look(&*cell.0),
+            Way::Through(recipient) => look(&*recipient.door()),
+        }
+    }
+
+    /// Whether a message goes into the mailbox as it is, and nothing of the user's runs.
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(&self.way, Way::Here(cell) if cell.0.is_plain())
+    }
+
+    /// As `tell`, for the clock's thread, to one that [is plain](Address::is_plain).
+    pub(crate) fn tell_by_clock(&self, message: M) -> Result<(), TellError<M>> {
+        match &self.way {
+            Way::Here(cell) => cell.0.push_by_clock(message),
+            Way::Through(_) => self.tell(message),
+        }
+    }
+
     /// Where timers knock for the actor.
     pub(crate) fn door(&self) -> Arc<dyn Door> {
         match &self.way {

@@ -1,11 +1,11 @@
 //! A message that is sent later: `Address::tell_after`, `Address::tell_every`, and the same for functions.
 //!
-//! It is sent in the actor's own turn, so what makes it, what maps it to another message, and what has to give way in
-//! a full mailbox is never the clock's business.
+//! Where sending it runs nothing of the user's, the clock's thread does. Else it is sent in the actor's own turn, so what makes it, what
+//! maps it to another message, and what has to give way in a full mailbox is never the clock's business.
 
 use std::any::Any;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tamtam_wait::contain;
 use tamtam_wait::seam::Mutex;
@@ -15,8 +15,9 @@ use super::Stage;
 use crate::address::{Address, WeakAddress};
 use crate::cell::{Continuation, Door};
 use crate::context::Here;
+use crate::error::TellError;
 use crate::mailbox::Loss;
-use crate::time::{Alarm, Every, Key, Rhythm, Timer, elsewhere};
+use crate::time::{Alarm, Every, Key, Rhythm, Time, Timer, elsewhere};
 
 impl<M: Send + 'static> Address<M> {
     /// Sends a message after this delay, by the time of the actor's home.
@@ -52,18 +53,7 @@ impl<M: Send + 'static> Address<M> {
     /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
     /// ```
     pub fn tell_after(&self, delay: Duration, message: M) -> Timer {
-        let door = self.door();
-        let due = door.time().now().checked_add(delay);
-        deliver(
-            door,
-            self.downgrade(),
-            due,
-            None,
-            OnceMessage {
-                address: self.clone(),
-                message,
-            },
-        )
+        self.with_door(|door| deliver_once(door.time(), self.clone(), delay, None, message))
     }
 
     /// Sends a message again and again, by the time of the actor's home. `message` makes each, in a turn of the
@@ -93,19 +83,7 @@ impl<M: Send + 'static> Address<M> {
     /// # Ok::<(), mpsc::RecvError>(())
     /// ```
     pub fn tell_every(&self, every: Every, message: impl FnMut() -> M + Send + 'static) -> Timer {
-        let door = self.door();
-        let rhythm = Rhythm::new(every, door.time().now());
-        let due = rhythm.planned();
-        deliver(
-            door,
-            self.downgrade(),
-            due,
-            None,
-            RepeatMessage {
-                make: message,
-                rhythm,
-            },
-        )
+        deliver_every(self, every, None, message)
     }
 }
 
@@ -115,12 +93,9 @@ impl<M: Send + 'static> Here<M> {
     /// As [`Address::tell_after`], but the timer belongs to this actor: when the actor stops it ends at once, and the
     /// message is dropped and counted.
     pub fn tell_after(&mut self, delay: Duration, message: M) -> Timer {
-        let due = self.now().checked_add(delay);
-        let once = OnceMessage {
-            address: self.address(),
-            message,
-        };
-        self.deliver(due, once)
+        let owner = self.timers_owner();
+        let to = self.address();
+        deliver_once(self.cell().time(), to, delay, Some(owner), message)
     }
 
     /// Sends a message to the actor that this function is, again and again; `message` makes each.
@@ -131,57 +106,90 @@ impl<M: Send + 'static> Here<M> {
         every: Every,
         message: impl FnMut() -> M + Send + 'static,
     ) -> Timer {
-        let rhythm = Rhythm::new(every, self.now());
-        let due = rhythm.planned();
-        self.deliver(
-            due,
-            RepeatMessage {
-                make: message,
-                rhythm,
-            },
-        )
-    }
-
-    fn deliver<C: Post<M>>(&mut self, due: Option<Instant>, post: C) -> Timer {
         let owner = self.timers_owner();
-        let address = self.address();
-        deliver(address.door(), address.downgrade(), due, Some(owner), post)
+        deliver_every(&self.address(), every, Some(owner), message)
     }
 }
 
-fn deliver<M: Send + 'static, C: Post<M>>(
-    door: Arc<dyn Door>,
-    to: WeakAddress<M>,
-    due: Option<Instant>,
+fn deliver_once<M: Send + 'static>(
+    time: &Time,
+    to: Address<M>,
+    delay: Duration,
     owner: Option<Key>,
-    post: C,
+    message: M,
 ) -> Timer {
-    let time = door.time().clone();
-    let delivery = |key| {
-        Arc::new(Delivery {
-            door,
-            to,
+    let due = time.now().checked_add(delay);
+    Timer::new(time.set(due, false, owner, |key| {
+        Arc::new(OnceDelivery {
             key,
-            stage: Mutex::new(Stage::Set(post)),
+            stage: Mutex::new(Stage::Set(OnceMessage {
+                address: to,
+                message,
+            })),
+        })
+    }))
+}
+
+fn deliver_every<M: Send + 'static>(
+    to: &Address<M>,
+    every: Every,
+    owner: Option<Key>,
+    make: impl FnMut() -> M + Send + 'static,
+) -> Timer {
+    let door = to.door();
+    let time = door.time().clone();
+    let rhythm = Rhythm::new(every, time.now());
+    let due = rhythm.planned();
+    Timer::new(time.set(due, true, owner, |key| {
+        Arc::new(RepeatedDelivery {
+            door,
+            to: to.downgrade(),
+            key,
+            stage: Mutex::new(Stage::Set(RepeatedMessage { make, rhythm })),
             missed: AtomicU64::new(0),
         })
-    };
-    Timer::new(time.set(due, C::REPEATS, owner, delivery))
+    }))
 }
 
-/// What is sent when it is due.
-trait Post<M>: Sized + Send + 'static {
-    /// Whether there is more than one message.
-    const REPEATS: bool;
+/// Something that is due, and sends its message in the actor's turn.
+trait Delivery: Send + Sync + 'static {
+    /// Sends the message, unless that was cancelled.
+    fn deliver(self: Arc<Self>);
 
-    /// Sends it. If another one is to be sent, then when, and how many were missed.
-    fn post(self, delivery: &Delivery<M, Self>) -> Option<PlannedMessage<Self>>;
+    /// The actor is gone.
+    fn die(&self);
 }
 
-struct PlannedMessage<C> {
-    post: C,
-    due: Option<Instant>,
-    missed: u64,
+/// Knocks at the actor, for the message to be sent in its turn.
+fn knock(door: Arc<dyn Door>, delivery: Arc<impl Delivery>) {
+    let knock = Box::new(MessageKnock {
+        delivery: Some(delivery),
+    });
+    if door.is_closed() {
+        // It would not be opened.
+        drop(knock);
+    } else {
+        door.knock(knock);
+    }
+}
+
+/// Counts a message that was refused as lost.
+fn count_if_refused<M>(door: &dyn Door, sent: Result<(), TellError<M>>) {
+    if let Err(error) = sent {
+        door.count_lost(if error.is_full() {
+            Loss::DroppedNewest
+        } else {
+            Loss::Stopped
+        });
+        drop(error);
+    }
+}
+
+/// A timer that sends one message.
+struct OnceDelivery<M> {
+    key: Key,
+    /// The one that takes it from here has it: the turn, or the thread that cancels it.
+    stage: Mutex<Stage<OnceMessage<M>>>,
 }
 
 struct OnceMessage<M> {
@@ -190,97 +198,166 @@ struct OnceMessage<M> {
     message: M,
 }
 
-impl<M: Send + 'static> Post<M> for OnceMessage<M> {
-    const REPEATS: bool = false;
+impl<M: Send + 'static> OnceDelivery<M> {
+    /// Ends it: what it was to send is the caller's to drop.
+    fn end(&self) -> Option<OnceMessage<M>> {
+        match self.stage.lock().end() {
+            Stage::Set(once) => Some(once),
+            Stage::Now | Stage::Over => None,
+        }
+    }
+}
 
-    fn post(self, delivery: &Delivery<M, Self>) -> Option<PlannedMessage<Self>> {
+impl<M: Send + 'static> Delivery for OnceDelivery<M> {
+    fn deliver(self: Arc<Self>) {
+        let Some(OnceMessage { address, message }) = self.end() else {
+            return;
+        };
         // What another actor's mapping does wrong is none of this one's business.
-        contain(move || delivery.send(&self.address, self.message));
-        None
+        contain(move || {
+            let sent = address.tell(message);
+            address.with_door(|door| count_if_refused(door, sent));
+        });
+    }
+
+    fn die(&self) {
+        Alarm::die(self);
     }
 }
 
-struct RepeatMessage<F> {
-    make: F,
-    rhythm: Rhythm,
-}
+impl<M: Send + 'static> Alarm for OnceDelivery<M> {
+    fn ring(self: Arc<Self>) {
+        let door = {
+            let mut stage = self.stage.lock();
+            let Stage::Set(once) = &*stage else {
+                return;
+            };
+            if once.address.is_plain() {
+                // Nothing of the user's runs where the mailbox takes every message as it is: so there is no need for a turn.
+                let Stage::Set(once) = stage.end() else {
+                    unreachable!("it was set")
+                };
+                drop(stage);
+                return put_into_mailbox(once);
+            }
+            once.address.door()
+        };
+        knock(door, self);
+    }
 
-impl<M: Send + 'static, F: FnMut() -> M + Send + 'static> Post<M> for RepeatMessage<F> {
-    const REPEATS: bool = true;
+    fn cancel(&self) -> bool {
+        let Some(once) = self.end() else {
+            return false;
+        };
+        once.address.with_door(|door| door.time().remove(self.key));
+        true
+    }
 
-    fn post(mut self, delivery: &Delivery<M, Self>) -> Option<PlannedMessage<Self>> {
-        let address = delivery.to.upgrade()?;
-        let make = &mut self.make;
-        contain(|| delivery.send(&address, make()))?;
-        let missed = self.rhythm.plan(delivery.door.time().now());
-        Some(PlannedMessage {
-            due: self.rhythm.planned(),
-            missed,
-            post: self,
-        })
+    fn die(&self) {
+        if let Some(once) = self.end() {
+            once.address.with_door(|door| {
+                door.count_lost(Loss::Stopped);
+                // Not every actor owns the timers by which it is told something.
+                door.time().remove(self.key);
+            });
+        }
+    }
+
+    fn is_pending(&self) -> bool {
+        match &*self.stage.lock() {
+            Stage::Set(once) => once.address.with_door(|door| !door.is_closed()),
+            Stage::Now | Stage::Over => false,
+        }
+    }
+
+    fn missed(&self) -> u64 {
+        0
     }
 }
 
-/// A timer that sends messages.
-struct Delivery<M, C> {
+/// Sends a message to a mailbox that takes it as it is. If the actor has stopped meanwhile, it is dropped where that does not keep
+/// the clock.
+fn put_into_mailbox<M: Send + 'static>(once: OnceMessage<M>) {
+    let OnceMessage { address, message } = once;
+    if let Err(refused) = address.tell_by_clock(message) {
+        elsewhere((address, refused), |(address, refused)| {
+            address.with_door(|door| count_if_refused(door, Err(refused)));
+        });
+    }
+}
+
+/// A timer that sends messages again and again.
+struct RepeatedDelivery<M, F> {
     door: Arc<dyn Door>,
     to: WeakAddress<M>,
     key: Key,
     /// The one that takes it from here has it: the turn, or the thread that cancels it.
-    stage: Mutex<Stage<C>>,
+    stage: Mutex<Stage<RepeatedMessage<F>>>,
     missed: AtomicU64,
 }
 
-impl<M: Send + 'static, C: Post<M>> Delivery<M, C> {
-    fn send(&self, address: &Address<M>, message: M) {
-        if let Err(error) = address.tell(message) {
-            self.door.count_lost(if error.is_full() {
-                Loss::DroppedNewest
-            } else {
-                Loss::Stopped
-            });
-            drop(error);
-        }
+struct RepeatedMessage<F> {
+    make: F,
+    rhythm: Rhythm,
+}
+
+impl<M: Send + 'static, F: FnMut() -> M + Send + 'static> RepeatedDelivery<M, F> {
+    /// Sends a message, and plans the next one: how many were missed. None if there is to be none.
+    fn post(&self, message: &mut RepeatedMessage<F>) -> Option<u64> {
+        let address = self.to.upgrade()?;
+        let make = &mut message.make;
+        contain(|| count_if_refused(&*self.door, address.tell(make())))?;
+        Some(message.rhythm.plan(self.door.time().now()))
+    }
+
+    fn end(&self) -> Stage<RepeatedMessage<F>> {
+        let stage = self.stage.lock().end();
+        // Not every actor owns the timers by which it is told something.
+        self.door.time().remove(self.key);
+        stage
     }
 }
 
-impl<M: Send + 'static, C: Post<M>> Alarm for Delivery<M, C> {
-    fn ring(self: Arc<Self>) {
-        let door = Arc::clone(&self.door);
-        let knock = Box::new(MessageKnock {
-            delivery: Some(self),
-        });
-        if door.is_closed() {
-            // It would not be opened.
-            drop(knock);
-        } else {
-            door.knock(knock);
+impl<M: Send + 'static, F: FnMut() -> M + Send + 'static> Delivery for RepeatedDelivery<M, F> {
+    fn deliver(self: Arc<Self>) {
+        let message = self.stage.lock().begin();
+        let Some(mut message) = message else {
+            return;
+        };
+        let Some(missed) = self.post(&mut message) else {
+            self.end();
+            return;
+        };
+        let due = message.rhythm.planned();
+        self.missed.fetch_add(missed, Ordering::Relaxed);
+        let renewed = self.stage.lock().renew(message);
+        match renewed {
+            // If it is cancelled just now its key leads nowhere.
+            Ok(()) => self.door.time().set_again(self.key, due),
+            Err(cancelled) => drop(cancelled),
         }
-    }
-
-    fn cancel(&self) -> bool {
-        let stage = self.stage.lock().end();
-        if let Stage::Over = stage {
-            return false;
-        }
-        let was_in_time = stage.is_pending(C::REPEATS);
-        self.door.time().remove(self.key);
-        drop(stage);
-        was_in_time
     }
 
     fn die(&self) {
-        let stage = self.stage.lock().end();
-        if let (Stage::Set(_), false) = (&stage, C::REPEATS) {
-            self.door.count_lost(Loss::Stopped);
-        }
-        // Not every actor owns the timers by which it is told something.
-        self.door.time().remove(self.key);
-        drop(stage);
+        Alarm::die(self);
+    }
+}
+
+impl<M: Send + 'static, F: FnMut() -> M + Send + 'static> Alarm for RepeatedDelivery<M, F> {
+    fn ring(self: Arc<Self>) {
+        knock(Arc::clone(&self.door), self);
+    }
+
+    fn cancel(&self) -> bool {
+        self.end().is_pending(true)
+    }
+
+    fn die(&self) {
+        self.end();
     }
 
     fn is_pending(&self) -> bool {
-        let is_set = self.stage.lock().is_pending(C::REPEATS);
+        let is_set = self.stage.lock().is_pending(true);
         is_set && !self.door.is_closed()
     }
 
@@ -290,39 +367,21 @@ impl<M: Send + 'static, C: Post<M>> Alarm for Delivery<M, C> {
 }
 
 /// A message that is due, on its way to the actor's turn.
-struct MessageKnock<M: Send + 'static, C: Post<M>> {
-    delivery: Option<Arc<Delivery<M, C>>>,
+struct MessageKnock<D: Delivery> {
+    delivery: Option<Arc<D>>,
 }
 
-impl<M: Send + 'static, C: Post<M>> Continuation for MessageKnock<M, C> {
+impl<D: Delivery> Continuation for MessageKnock<D> {
     fn go_on(mut self: Box<Self>, _: &mut dyn Any) {
-        let Some(delivery) = self.delivery.take() else {
-            return;
-        };
+        let delivery = self.delivery.take();
         drop(self);
-        let post = delivery.stage.lock().begin();
-        let Some(post) = post else {
-            return;
-        };
-        let time = delivery.door.time();
-        let Some(planned) = post.post(&delivery) else {
-            delivery.stage.lock().end();
-            if C::REPEATS {
-                time.remove(delivery.key);
-            }
-            return;
-        };
-        delivery.missed.fetch_add(planned.missed, Ordering::Relaxed);
-        let renewed = delivery.stage.lock().renew(planned.post);
-        match renewed {
-            // If it is cancelled just now its key leads nowhere.
-            Ok(()) => time.set_again(delivery.key, planned.due),
-            Err(cancelled) => drop(cancelled),
+        if let Some(delivery) = delivery {
+            delivery.deliver();
         }
     }
 }
 
-impl<M: Send + 'static, C: Post<M>> Drop for MessageKnock<M, C> {
+impl<D: Delivery> Drop for MessageKnock<D> {
     fn drop(&mut self) {
         // The actor stopped before it opened.
         if let Some(delivery) = self.delivery.take() {

@@ -637,6 +637,37 @@ fn what_ends_by_a_timer_ends_on_another_thread_than_the_clocks() {
 }
 
 #[test]
+fn what_comes_later_to_an_actor_as_it_stops_is_not_dropped_by_the_clock() {
+    struct OnItsWay(mpsc::Sender<Option<String>>);
+
+    impl Drop for OnItsWay {
+        fn drop(&mut self) {
+            let name = thread::current().name().map(str::to_owned);
+            let _ = self.0.send(name);
+        }
+    }
+
+    const MESSAGES: usize = 20;
+    within_limit(|| {
+        let pool = Pool::with_threads(1);
+        for _ in 0..if cfg!(debug_assertions) { 30 } else { 100 } {
+            let (sender, receiver) = mpsc::channel();
+            let actor = pool.spawn_fn(move |_: OnItsWay, cx| cx.stop());
+            for message in 0..MESSAGES {
+                // About as many are due before it stops, while it does, and afterwards.
+                let delay = Duration::from_millis(1 + message as u64 / 8);
+                actor.tell_after(delay, OnItsWay(sender.clone()));
+            }
+            drop(sender);
+            for _ in 0..MESSAGES {
+                let name = receiver.recv_timeout(LONG).unwrap();
+                assert_ne!(name.as_deref(), Some("tamtam-timer"));
+            }
+        }
+    });
+}
+
+#[test]
 fn a_time_that_is_moved_as_far_as_possible_goes_on() {
     within_limit(|| {
         let (pool, time) = pool();

@@ -361,6 +361,8 @@ mod tests {
     #[cfg_attr(miri, ignore = "starts many threads")]
     fn a_stand_in_that_has_resigned_is_counted_until_it_ends() {
         let pool = Pool::with_threads(1);
+        // Without the feature `tokio` there is no other kind.
+        #[allow(irrefutable_let_patterns)]
         let Threads::Own(shared) = &pool.threads else {
             unreachable!("the pool has threads of its own")
         };
