@@ -25,9 +25,11 @@ pub(crate) fn clients(stage: &Stage) -> Result<()> {
             "there is neither curl nor Python with the clients that scripts/setup clients installs",
         );
     }
-    let mut cargo = stage.cargo("build --quiet --package tamtam-cli --bin tamtam");
-    run(&mut cargo).context("the program")?;
+    // As the step `lab` builds it: one more choice of features would compile every library once more.
+    run(&mut super::lab::program(stage)).context("the program")?;
     let log = stage.log("clients-server");
+    // What the one before has said is not to be taken for what this one says.
+    let _ = fs::remove_file(&log);
     let mut serve = stage.command(stage.target.join("debug/tamtam"));
     serve.args(["serve", "--demo", "--listen", "127.0.0.1:0"]);
     let mut server = Server::start("the gateway", &mut serve, &log)?;

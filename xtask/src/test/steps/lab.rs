@@ -1,6 +1,7 @@
 //! The lab as its user starts it, and the systems that it compares with.
 
 use std::fs;
+use std::process::Command;
 
 use anyhow::{Result, ensure};
 
@@ -15,14 +16,17 @@ pub(crate) fn peers(stage: &Stage) -> Result<()> {
     run(&mut cargo)
 }
 
+/// Builds the program as steps use it, as `debug/tamtam`.
+pub(super) fn program(stage: &Stage) -> Command {
+    // It is to work here, not to say how fast: optimizing the libraries of other forms took three quarters of the time.
+    // Beside the examples it has the features that the tests brought with them, and is there already.
+    stage.cargo("build --workspace --exclude tamtam-guide --all-features --bins --examples")
+}
+
 pub(crate) fn lab(stage: &Stage) -> Result<()> {
     let results = stage.log("lab.jsonl");
     let _ = fs::remove_file(&results);
-    // It is to work here, not to say how fast: optimizing the libraries of other forms took three quarters of the time.
-    // Beside the examples it has the features that the tests brought with them, and is there already.
-    let mut cargo =
-        stage.cargo("build --workspace --exclude tamtam-guide --all-features --bins --examples");
-    run(&mut cargo)?;
+    run(&mut program(stage))?;
     let lab = |arguments: &[&str]| {
         let mut command = stage.command("scripts/lab");
         command
