@@ -5,6 +5,7 @@ use core::task::Waker;
 use std::collections::VecDeque;
 use std::time::Instant;
 
+use crate::backoff::Backoff;
 use crate::lone::{Lone, Ticket};
 use crate::seam::atomic::{AtomicU32, Ordering};
 use crate::seam::{self, Mutex};
@@ -391,6 +392,7 @@ impl WaitList {
                  `_async` form"
             );
         }
+        let mut backoff = Backoff::new();
         loop {
             let mut patience = self.habit.begin(wait, deadline).resting(rest);
             let mut looks = 0_u32;
@@ -406,6 +408,11 @@ impl WaitList {
             }
             if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
                 return attempt(true);
+            }
+            if ready() {
+                // There is something to take, and another thread is in the middle of a step.
+                backoff.pause();
+                continue;
             }
             patience.sleeps();
             if self.sleep(deadline, &ready) {
