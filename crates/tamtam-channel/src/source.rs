@@ -40,8 +40,8 @@ macro_rules! in_list {
     };
 }
 
-/// As [`in_list!`], where accepting is no more than beginning: so a task that waits alone need not be
-/// entered.
+/// As [`in_list!`], where accepting is no more than beginning, for a task that has not stood in the list: so one that waits alone
+/// need not be entered.
 macro_rules! in_list_or_alone {
     ($this:ident => $list:expr, $look:expr) => {
         $crate::source::in_list!($this => $list, $look);

@@ -257,7 +257,7 @@ impl WaitQueue {
 pub struct WaitList {
     /// Twice the entries in the queue, and [`NONE_TO_WAKE`]; written under the queue's lock.
     pending: AtomicU32,
-    /// A task that waits alone. It came before those in the queue. Not in a chained list.
+    /// A task that waits alone. It came before those in the queue. In a chained list, too: who is woken here is on no one's way.
     pub(crate) lone: Lone,
     habit: Habit,
     /// Whether one wake-up at a time is enough.
@@ -600,7 +600,7 @@ impl WaitList {
     /// Lists a task in the place for one, if no other waiter is here.
     #[inline]
     pub(crate) fn list_alone(&self, waker: &Waker) -> Option<Ticket> {
-        if self.chained || self.pending.load(Ordering::Relaxed) != 0 {
+        if self.pending.load(Ordering::Relaxed) != 0 {
             return None;
         }
         if self.single {

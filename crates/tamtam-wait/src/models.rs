@@ -484,48 +484,56 @@ fn loom_cancelling_meets_choosing() {
 /// As above in a chained list, in which the thread may wait for the task to pass on.
 #[test]
 fn loom_cancelling_meets_choosing_in_a_chained_list() {
-    model(|| {
-        let pile = Pile::with(WaitList::chained());
-        let taker = {
-            let pile = Arc::clone(&pile);
-            thread::spawn(move || pile.take(Wait::Park, None).is_some())
-        };
-        let taking = Taking {
-            pile: Arc::clone(&pile),
-            alone: false,
-        };
-        let giver = {
-            let pile = Arc::clone(&pile);
-            thread::spawn(move || pile.put())
-        };
-        let mut wait = TaskWait::new();
-        if poll(&mut wait, &taking, Task::new().waker()).is_ready() {
-            pile.put();
-        }
-        wait.cancel(&taking);
-        assert!(taker.join().unwrap());
-        giver.join().unwrap();
-    });
+    for alone in [false, true] {
+        model(move || {
+            let pile = Pile::with(WaitList::chained());
+            let taker = {
+                let pile = Arc::clone(&pile);
+                thread::spawn(move || pile.take(Wait::Park, None).is_some())
+            };
+            let taking = Taking {
+                pile: Arc::clone(&pile),
+                alone,
+            };
+            let giver = {
+                let pile = Arc::clone(&pile);
+                thread::spawn(move || pile.put())
+            };
+            let mut wait = TaskWait::new();
+            if poll(&mut wait, &taking, Task::new().waker()).is_ready() {
+                pile.put();
+            }
+            wait.cancel(&taking);
+            assert!(taker.join().unwrap());
+            giver.join().unwrap();
+        });
+    }
 }
 
-/// Two items at once for a thread and a task, in either order of coming.
+/// Two items for a thread and a task, in either order of coming, one after the other and at once.
 #[test]
 fn loom_a_chained_list_serves_a_task_and_a_thread() {
-    model(|| {
-        let pile = Pile::with(WaitList::chained());
-        let task = {
-            let pile = Arc::clone(&pile);
-            thread::spawn(move || take_as_task(&pile, false))
-        };
-        let taker = {
-            let pile = Arc::clone(&pile);
-            thread::spawn(move || pile.take(Wait::Park, None))
-        };
-        pile.put();
-        pile.put();
-        task.join().unwrap();
-        assert!(taker.join().unwrap().is_some());
-    });
+    for (alone, at_once) in [(false, false), (true, false), (true, true)] {
+        model(move || {
+            let pile = Pile::with(WaitList::chained());
+            let task = {
+                let pile = Arc::clone(&pile);
+                thread::spawn(move || take_as_task(&pile, alone))
+            };
+            let taker = {
+                let pile = Arc::clone(&pile);
+                thread::spawn(move || pile.take(Wait::Park, None))
+            };
+            if at_once {
+                pile.put_many(2);
+            } else {
+                pile.put();
+                pile.put();
+            }
+            task.join().unwrap();
+            assert!(taker.join().unwrap().is_some());
+        });
+    }
 }
 
 /// A deadline passes while the task is being chosen: it is woken once, for one reason, and an item that was meant for

@@ -130,8 +130,8 @@ pub trait Source {
     fn unwatch(&self, operation: Operation, context: &Context);
 
     /// The list in which waiters stand, if entering it is all that registering does before the second
-    /// look, and [`accept`](Source::accept) is [`try_begin`](Source::try_begin). Then a task that is
-    /// the only one to wait need not be registered.
+    /// look, and [`accept`](Source::accept) is [`try_begin`](Source::try_begin), or does more only for who has stood in the
+    /// list. Then a task that is the only one to wait need not be registered.
     fn list(&self) -> Option<&WaitList> {
         None
     }

@@ -243,8 +243,7 @@ fn a_task_that_waits_alone_came_first_and_counts_as_one() {
 }
 
 #[test]
-fn the_place_for_one_is_for_those_who_come_first_and_not_in_a_chain() {
-    assert!(WaitList::chained().list_alone(Waker::noop()).is_none());
+fn the_place_for_one_is_for_those_who_come_first() {
     let list = WaitList::new();
     let [context] = contexts();
     list.register(FIRST, &context);
@@ -259,6 +258,25 @@ fn the_place_for_one_is_for_those_who_come_first_and_not_in_a_chain() {
     assert!(!list.lone.waits(leaked) && list.lone.waits(ticket));
     list.register(FIRST, &context);
     assert!(!list.lone.waits(ticket));
+}
+
+#[test]
+fn who_has_the_place_for_one_is_woken_while_a_thread_of_the_chain_is_on_its_way() {
+    let list = WaitList::chained();
+    Context::with(|thread| {
+        list.register(FIRST, thread);
+        list.notify_one();
+        assert_eq!(thread.outcome(), Some(Outcome::Selected(FIRST)));
+        let ticket = list.list_alone(Waker::noop()).expect("the place is free");
+        let waits @ [second] = &contexts();
+        list.register(FIRST, second);
+        list.notify_one();
+        assert!(!list.lone.waits(ticket));
+        assert_eq!(chosen(waits), [false]);
+        assert!(list.arrive_as(thread));
+        list.pass_on(|| true);
+        assert_eq!(chosen(waits), [true]);
+    });
 }
 
 #[test]
