@@ -10,7 +10,7 @@ use tamtam_wait::seam::{CacheAligned, UnsafeCell};
 use tamtam_wait::{Backoff, CAN_BLOCK, Context, Operation, Source, Token, Wait, WaitList};
 
 use crate::error::{PutTimeoutError, TakeTimeoutError, TryPutError};
-use crate::source::in_list_or_alone;
+use crate::source::in_list;
 
 /// Nothing inside; who wants to put claims it.
 const EMPTY: u32 = 0;
@@ -495,7 +495,7 @@ impl<T, const WANTED: u32, const HOLDS: bool> Source for SlotOperation<T, WANTED
         self.0.claim_as(WANTED, claimed)
     }
 
-    in_list_or_alone!(this => *this.0.list_for(WANTED), this.0.may_become(WANTED));
+    in_list!(this => *this.0.list_for(WANTED), this.0.may_become(WANTED));
 
     fn decline(&self, _: &Context) {
         self.0

@@ -1,7 +1,8 @@
 //! What the implementations of `Source` have in common: how a waiter enters a list and leaves it.
 
 /// Entering and leaving a wait list, for a source that is one: which list, and the second look of who has
-/// entered it.
+/// entered it. Accepting is no more than beginning, for a task that has not stood in the list: so one that waits alone need not be
+/// entered.
 macro_rules! in_list {
     ($this:ident => $list:expr, $look:expr) => {
         fn register(
@@ -37,14 +38,6 @@ macro_rules! in_list {
             let $this = self;
             $list.unwatch(operation, context);
         }
-    };
-}
-
-/// As [`in_list!`], where accepting is no more than beginning, for a task that has not stood in the list: so one that waits alone
-/// need not be entered.
-macro_rules! in_list_or_alone {
-    ($this:ident => $list:expr, $look:expr) => {
-        $crate::source::in_list!($this => $list, $look);
 
         fn list(&self) -> Option<&::tamtam_wait::WaitList> {
             let $this = self;
@@ -76,4 +69,4 @@ macro_rules! in_no_list {
     };
 }
 
-pub(crate) use {in_list, in_list_or_alone, in_no_list};
+pub(crate) use {in_list, in_no_list};

@@ -9,7 +9,7 @@ use tamtam_wait::{Source, Token, WaitList};
 use super::Lag;
 use super::error::Lost;
 use crate::flavor::Refusal;
-use crate::source::{in_list, in_list_or_alone};
+use crate::source::in_list;
 
 /// An empty queue with room for more than this gives its memory back.
 const KEPT: usize = 32;
@@ -414,7 +414,7 @@ impl<T> Source for News<'_, T> {
         self.queue.has_news(self.position)
     }
 
-    in_list_or_alone!(this => this.queue.receivers, this.queue.has_news(this.position));
+    in_list!(this => this.queue.receivers, this.queue.has_news(this.position));
 
     fn is_ready(&self) -> bool {
         self.queue.has_news(self.position)

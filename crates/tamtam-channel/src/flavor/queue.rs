@@ -7,7 +7,7 @@ use tamtam_wait::{Backoff, Context, Source, Token, Wait, WaitList};
 
 use super::Nothing;
 use super::pace::Pace;
-use crate::source::in_list_or_alone;
+use crate::source::in_list;
 
 /// What was taken under one taking of the receivers' lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +165,7 @@ impl<Q: Queue + ?Sized> Source for QueueReceiving<'_, Q> {
         true
     }
 
-    in_list_or_alone!(this => *this.0.receivers(), this.0.has_mail());
+    in_list!(this => *this.0.receivers(), this.0.has_mail());
 
     fn decline(&self, _: &Context) {
         self.0.receivers().decline(|| self.0.has_mail());

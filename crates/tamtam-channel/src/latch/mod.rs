@@ -10,7 +10,7 @@ use tamtam_wait::seam::model_fence;
 use tamtam_wait::{Source, Token, Wait, WaitList};
 
 use crate::error::WaitTimeoutError;
-use crate::source::in_list_or_alone;
+use crate::source::in_list;
 
 mod number;
 mod stripes;
@@ -260,7 +260,7 @@ impl Source for Latch {
         self.is_open()
     }
 
-    in_list_or_alone!(this => this.waiters, this.has_opened());
+    in_list!(this => this.waiters, this.has_opened());
 
     fn is_ready(&self) -> bool {
         self.is_open()

@@ -5,7 +5,7 @@ use core::fmt;
 use tamtam_wait::{Source, Token};
 
 use super::Property;
-use crate::source::in_list_or_alone;
+use crate::source::in_list;
 
 /// That a [`Property`] has changed since a version, as something to wait for in
 /// [`Select`](crate::Select) or [`select!`](crate::select).
@@ -91,7 +91,7 @@ impl<T> Source for Changed<'_, T> {
         self.has_come()
     }
 
-    in_list_or_alone!(this => this.property.published.waiters, this.has_come_once_registered());
+    in_list!(this => this.property.published.waiters, this.has_come_once_registered());
 
     fn is_ready(&self) -> bool {
         self.has_come()

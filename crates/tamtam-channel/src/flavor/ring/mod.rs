@@ -25,7 +25,7 @@ use super::pace::{Pace, interval_for};
 use super::queue::{Queue, Taken};
 use super::{Nothing, Refusal};
 use crate::overflow::Overflow;
-use crate::source::in_list_or_alone;
+use crate::source::in_list;
 
 /// In the tail: closed. In the head: a receiver is at work. In a stamp: written.
 const FLAG: usize = 1;
@@ -510,7 +510,7 @@ impl<T> Source for RingSending<'_, T> {
         }
     }
 
-    in_list_or_alone!(this => this.0.senders, this.0.has_room());
+    in_list!(this => this.0.senders, this.0.has_room());
 
     fn accept(&self, token: &mut Token, context: &Context) -> bool {
         self.0.arrive(context, || self.try_begin(token))
