@@ -11,7 +11,7 @@ use tamtam_wait::Source;
 use super::recipient::{KeptPlace, Recipient};
 use super::{Address, Way};
 use crate::cell::{AnyActor, Door, FarCell};
-use crate::error::{AskError, TellError};
+use crate::error::{AskError, LinkFailure, TellError};
 use crate::id::ActorId;
 use crate::mailbox::{Level, Loss, Receipt, Reserved, WhenNoRoom};
 use crate::reply::{Answer, AskedBy, ThreadAnswer};
@@ -239,6 +239,10 @@ impl<M: Serialize + 'static> Recipient<M> for Far<M> {
 
     fn name(&self) -> Option<Arc<str>> {
         AnyActor::name(&*self.hold.0)
+    }
+
+    fn link_lost(&self) -> Option<LinkFailure> {
+        self.hold.0.link_lost()
     }
 
     fn far_hold(&self) -> Option<&Arc<FarHold>> {

@@ -6,6 +6,8 @@ use tamtam_wait::Source;
 
 use crate::cell::{AnyActor, Cell, Door, System};
 use crate::error::TellError;
+#[cfg(feature = "serde")]
+use crate::error::{LinkFailure, Refusal};
 use crate::id::ActorId;
 #[cfg(feature = "serde")]
 use crate::mailbox::Receipt;
@@ -61,6 +63,11 @@ pub(crate) trait Recipient<M> {
                 drop(message);
             }
             Reserved::Full if self.is_stopped() => {
+                #[cfg(feature = "serde")]
+                if let Some(failure) = self.link_lost() {
+                    let why = Refusal::Unreachable;
+                    return Err(TellError::not_sent(self.id(), message, why, failure));
+                }
                 return Err(TellError::stopped(self.id(), message));
             }
             Reserved::Full => return Err(TellError::full(self.id(), message)),
@@ -107,6 +114,12 @@ pub(crate) trait Recipient<M> {
     #[cfg(feature = "serde")]
     fn is_idle(&self) -> bool {
         true
+    }
+
+    /// What has become of the link to the actor's process, if that has ended: the actor may go on there.
+    #[cfg(feature = "serde")]
+    fn link_lost(&self) -> Option<LinkFailure> {
+        None
     }
 
     /// What holds the actor, if it is in another process, and messages go there as they are.
@@ -261,6 +274,11 @@ where
 
     fn stop(&self) {
         self.inner.stop();
+    }
+
+    #[cfg(feature = "serde")]
+    fn link_lost(&self) -> Option<LinkFailure> {
+        self.inner.link_lost()
     }
 
     fn is_stopped(&self) -> bool {

@@ -150,6 +150,14 @@ impl FarCell {
         self.has_ended.load(Ordering::Acquire)
     }
 
+    /// What has become of the link, if that has ended and not the actor.
+    pub(crate) fn link_lost(&self) -> Option<LinkFailure> {
+        match self.life.noted()? {
+            reason @ EndReason::LinkLost(_) => Some(LinkFailure::new(reason.to_string())),
+            _ => None,
+        }
+    }
+
     /// Its mailbox has a limit: so many messages may be on their way or in it, and so many are already.
     /// A sender that finds no room waits, or else its message comes back.
     pub fn open_window(&self, window: u64, taken: u64, waits: bool) {

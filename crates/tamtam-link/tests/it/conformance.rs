@@ -243,7 +243,16 @@ fn everyone_who_waits_hears_of_the_links_end() {
         assert!(here.ended().is_some());
         assert_eq!(there.ended(), Some(LinkEnd::Closed));
         let refused = far.tell(Count::Add(1)).unwrap_err();
-        assert_eq!(refused.why(), Refusal::Stopped);
+        assert_eq!(refused.why(), Refusal::Unreachable);
+        let said = refused.to_string();
+        assert!(said.contains("the link to its process has ended"), "{said}");
+        let mapped = far.map(Count::Add).tell(1).unwrap_err();
+        assert_eq!(mapped.why(), Refusal::Unreachable);
+        let unasked = far.ask(Count::Read);
+        assert!(
+            matches!(unasked, Err(AskError::Unreachable(_))),
+            "{unasked:?}"
+        );
         // The actor itself goes on.
         assert_eq!(actor.ask(Count::Read), Ok(0));
         assert_eq!(there.addresses(), (0, 0));
@@ -276,7 +285,13 @@ fn a_side_that_offers_nothing_says_so() {
             reason,
             EndReason::LinkLost("the other side offers no actor".into())
         );
-        assert!(matches!(far.ask(Count::Read), Err(AskError::Stopped(_))));
+        match far.ask(Count::Read) {
+            Err(AskError::Unreachable(failure)) => assert!(
+                failure.text().contains("the other side offers no actor"),
+                "{failure}"
+            ),
+            other => panic!("{other:?}"),
+        }
         there.close();
     });
 }
