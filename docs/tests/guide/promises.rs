@@ -1,6 +1,9 @@
-//! The page of promises: each has a proof, and each proof is a test that exists.
+//! The pages of promises: each has a proof, and each proof is a test that exists.
 
 use crate::{file, page, without_comments};
+
+/// The pages that promise something, and how many promises they have at least.
+const PAGES: [(&str, usize); 2] = [("promises.md", 25), ("distances.md", 8)];
 
 /// From this heading on nothing is promised.
 const REST: &str = "## What is not promised";
@@ -79,29 +82,39 @@ fn has_test(source: &str, name: &str) -> bool {
 
 #[test]
 fn each_promise_has_a_proof() {
-    let text = page("promises.md");
-    assert!(text.contains(REST), "the page says what is not promised");
-    let promises = promises(&text);
-    assert!(promises.len() >= 25, "{} promises", promises.len());
-    for promise in &promises {
+    assert!(
+        page("promises.md").contains(REST),
+        "the page says what is not promised"
+    );
+    for (name, fewest) in PAGES {
+        let promises = promises(&page(name));
         assert!(
-            !promise.proofs.is_empty(),
-            "promises.md:{}: no test is named",
-            promise.line
+            promises.len() >= fewest,
+            "{name}: {} promises",
+            promises.len()
         );
+        for promise in &promises {
+            assert!(
+                !promise.proofs.is_empty(),
+                "{name}:{}: no test is named",
+                promise.line
+            );
+        }
     }
 }
 
 #[test]
 fn each_proof_is_a_test_that_exists() {
     let mut missing = Vec::new();
-    for promise in promises(&page("promises.md")) {
-        for (path, name) in promise.proofs {
-            if !has_test(&file(&path), &name) {
-                missing.push(format!(
-                    "promises.md:{}: {path} has no test {name}",
-                    promise.line
-                ));
+    for (page_name, _) in PAGES {
+        for promise in promises(&page(page_name)) {
+            for (path, name) in promise.proofs {
+                if !has_test(&file(&path), &name) {
+                    missing.push(format!(
+                        "{page_name}:{}: {path} has no test {name}",
+                        promise.line
+                    ));
+                }
             }
         }
     }
