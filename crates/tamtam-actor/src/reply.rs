@@ -45,6 +45,10 @@ pub struct Reply<R> {
     way: Mutex<Option<ReplyWay<R>>>,
 }
 
+// A question takes what it asks for and this much of a mailbox.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Reply<u64>>() <= 32);
+
 enum ReplyWay<R> {
     /// A thread waits, or has given up.
     Thread(Filler<Result<R, AskError>>),
