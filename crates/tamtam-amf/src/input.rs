@@ -43,6 +43,28 @@ impl<'a> Input<'a> {
         self.bytes.len() - self.position
     }
 
+    /// What is left to read.
+    #[inline]
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.position..]
+    }
+
+    /// Goes over bytes of the [`rest`](Self::rest), of which so many values were taken that were announced.
+    #[inline]
+    pub(crate) fn advance(&mut self, bytes: usize, values: usize) {
+        self.position += bytes;
+        self.owed -= values;
+        self.values += values;
+    }
+
+    /// Whether what was announced is within the limits. It was when it was announced; values that were not announced may
+    /// have come between.
+    #[inline]
+    pub(crate) fn admits_announced(&self) -> bool {
+        self.bytes.len() <= self.limits.bytes
+            && self.owed <= self.limits.values.saturating_sub(self.values)
+    }
+
     /// An error at a place that was read before.
     pub(crate) fn error_at<T>(position: usize, cause: Cause) -> Result<T, DecodeError> {
         Err(DecodeError { position, cause })

@@ -10,12 +10,13 @@
 // | 3 | amf0 | the first format, in which the second one may lie |
 // | 2 | amf3, references (one circle) | the second format, and the references of both |
 // | 1 | input | bytes that are read within limits |
-// | 0 | error, limits, sharing, weight | what went wrong, what is allowed, what becomes of references, what a copy costs |
+// | 0 | error, limits, scalar, sharing, weight | what went wrong, what is allowed, what stands for itself, what becomes of references, what a copy costs |
 
 mod error;
 mod input;
 mod limits;
 mod references;
+mod scalar;
 mod sharing;
 mod weight;
 

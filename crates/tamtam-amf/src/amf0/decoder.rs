@@ -73,7 +73,7 @@ pub enum Event<'a> {
 
 /// What is open, and what it expects.
 #[derive(Clone, Copy, Debug)]
-enum Frame {
+pub(super) enum Frame {
     Top,
     /// An object or an array with names; whether a name was read whose value is next.
     Named {
@@ -112,8 +112,8 @@ enum Start<'a> {
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     pub(crate) input: Input<'a>,
-    frame: Frame,
-    around: Vec<Frame>,
+    pub(super) frame: Frame,
+    pub(super) around: Vec<Frame>,
     /// Values with a number that have begun.
     pub(super) begun: usize,
     /// The tables of the AMF3 within this value.

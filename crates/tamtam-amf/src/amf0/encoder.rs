@@ -226,9 +226,7 @@ impl<'out> Encoder<'out> {
     #[inline]
     pub fn write_number(&mut self, number: f64) -> Result<(), EncodeError> {
         self.begin_value()?;
-        let mut bytes = [NUMBER; 9];
-        bytes[1..].copy_from_slice(&number.to_be_bytes());
-        self.out.extend_from_slice(&bytes);
+        push_number(self.out, number);
         Ok(())
     }
 
@@ -240,7 +238,7 @@ impl<'out> Encoder<'out> {
     #[inline]
     pub fn write_boolean(&mut self, boolean: bool) -> Result<(), EncodeError> {
         self.begin_value()?;
-        self.out.extend_from_slice(&[BOOLEAN, u8::from(boolean)]);
+        push_boolean(self.out, boolean);
         Ok(())
     }
 
@@ -251,25 +249,9 @@ impl<'out> Encoder<'out> {
     /// Not the place for a value; 4 GiB or more.
     #[inline]
     pub fn write_string(&mut self, text: &str) -> Result<(), EncodeError> {
-        let Ok(length) = u16::try_from(text.len()) else {
-            return self.write_long_text(LONG_STRING, text);
-        };
+        length_of("bytes of text", text.len())?;
         self.begin_value()?;
-        let [high, low] = length.to_be_bytes();
-        self.out.reserve(3 + text.len());
-        self.out.extend_from_slice(&[STRING, high, low]);
-        self.out.extend_from_slice(text.as_bytes());
-        Ok(())
-    }
-
-    fn write_long_text(&mut self, marker: u8, text: &str) -> Result<(), EncodeError> {
-        let length = length_of("bytes of text", text.len())?;
-        self.begin_value()?;
-        self.out.reserve(5 + text.len());
-        self.out.push(marker);
-        self.out.extend_from_slice(&length.to_be_bytes());
-        self.out.extend_from_slice(text.as_bytes());
-        Ok(())
+        push_string(self.out, text)
     }
 
     /// Writes null.
@@ -279,7 +261,9 @@ impl<'out> Encoder<'out> {
     /// Not the place for a value.
     #[inline]
     pub fn write_null(&mut self) -> Result<(), EncodeError> {
-        self.write_marker(NULL)
+        self.begin_value()?;
+        push_null(self.out);
+        Ok(())
     }
 
     /// Writes undefined.
@@ -314,9 +298,7 @@ impl<'out> Encoder<'out> {
     pub fn write_date(&mut self, milliseconds: f64, time_zone: i16) -> Result<(), EncodeError> {
         self.begin_value()?;
         self.begun += usize::from(self.numbering.counts_leaves());
-        self.out.push(DATE);
-        self.out.extend_from_slice(&milliseconds.to_be_bytes());
-        self.out.extend_from_slice(&time_zone.to_be_bytes());
+        push_date(self.out, milliseconds, time_zone);
         Ok(())
     }
 
@@ -326,7 +308,9 @@ impl<'out> Encoder<'out> {
     ///
     /// Not the place for a value; 4 GiB or more.
     pub fn write_xml_document(&mut self, text: &str) -> Result<(), EncodeError> {
-        self.write_long_text(XML_DOCUMENT, text)?;
+        let length = length_of("bytes of text", text.len())?;
+        self.begin_value()?;
+        push_long_text(self.out, XML_DOCUMENT, length, text);
         self.begun += usize::from(self.numbering.counts_leaves());
         Ok(())
     }
@@ -400,10 +384,23 @@ impl<'out> Encoder<'out> {
     #[inline]
     pub fn begin_strict_array(&mut self, length: u32) -> Result<(), EncodeError> {
         self.open(Frame::Strict { left: length })?;
-        let mut bytes = [STRICT_ARRAY; 5];
-        bytes[1..].copy_from_slice(&length.to_be_bytes());
-        self.out.extend_from_slice(&bytes);
+        self.out.extend_from_slice(&array_head(length));
         Ok(())
+    }
+
+    /// Writes the head of an array whose values the caller counts and writes to [`out`](Self::out).
+    #[inline]
+    pub(crate) fn write_array_head(&mut self, length: u32) -> Result<(), EncodeError> {
+        self.begin_value()?;
+        self.begun += 1;
+        self.out.extend_from_slice(&array_head(length));
+        Ok(())
+    }
+
+    /// Where the bytes go.
+    #[inline]
+    pub(crate) fn out(&mut self) -> &mut Vec<u8> {
+        self.out
     }
 
     #[inline]
@@ -539,6 +536,89 @@ impl<'out> Encoder<'out> {
         self.amf3 = tables;
         written.and(whole)
     }
+}
+
+#[inline]
+fn array_head(length: u32) -> [u8; 5] {
+    let mut bytes = [STRICT_ARRAY; 5];
+    bytes[1..].copy_from_slice(&length.to_be_bytes());
+    bytes
+}
+
+#[inline]
+pub(crate) fn push_number(out: &mut Vec<u8>, number: f64) {
+    let mut bytes = [NUMBER; 9];
+    bytes[1..].copy_from_slice(&number.to_be_bytes());
+    out.extend_from_slice(&bytes);
+}
+
+#[inline]
+pub(crate) fn push_boolean(out: &mut Vec<u8>, boolean: bool) {
+    out.extend_from_slice(&[BOOLEAN, u8::from(boolean)]);
+}
+
+#[inline]
+pub(crate) fn push_null(out: &mut Vec<u8>) {
+    out.push(NULL);
+}
+
+#[inline]
+pub(crate) fn push_date(out: &mut Vec<u8>, milliseconds: f64, time_zone: i16) {
+    out.push(DATE);
+    out.extend_from_slice(&milliseconds.to_be_bytes());
+    out.extend_from_slice(&time_zone.to_be_bytes());
+}
+
+/// A text: as a string, or from 65,536 bytes on as a long string.
+#[inline]
+pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) -> Result<(), EncodeError> {
+    let Ok(length) = u16::try_from(text.len()) else {
+        let length = length_of("bytes of text", text.len())?;
+        push_long_text(out, LONG_STRING, length, text);
+        return Ok(());
+    };
+    let [high, low] = length.to_be_bytes();
+    if let Some(letters) = short(text.as_bytes()) {
+        // As one piece of a fixed length, of which what is too much is cut off: a call that copies a few bytes takes
+        // longer.
+        let end = out.len() + 3 + text.len();
+        let head = u128::from(u32::from_le_bytes([STRING, high, low, 0]));
+        out.extend_from_slice(&(head | letters << 24).to_le_bytes());
+        out.truncate(end);
+        return Ok(());
+    }
+    out.reserve(3 + text.len());
+    out.extend_from_slice(&[STRING, high, low]);
+    out.extend_from_slice(text.as_bytes());
+    Ok(())
+}
+
+/// Four to thirteen bytes as the lowest ones of a number; the others are 0.
+#[inline]
+fn short(bytes: &[u8]) -> Option<u128> {
+    let length = bytes.len();
+    match length {
+        4..8 => {
+            let first = u32::from_le_bytes(*bytes.first_chunk()?);
+            let last = u32::from_le_bytes(*bytes.last_chunk()?);
+            Some(u128::from(
+                u64::from(first) | u64::from(last) << (8 * (length - 4)),
+            ))
+        }
+        8..14 => {
+            let first = u64::from_le_bytes(*bytes.first_chunk()?);
+            let last = u64::from_le_bytes(*bytes.last_chunk()?);
+            Some(u128::from(first) | u128::from(last) << (8 * (length - 8)))
+        }
+        _ => None,
+    }
+}
+
+fn push_long_text(out: &mut Vec<u8>, marker: u8, length: u32, text: &str) {
+    out.reserve(5 + text.len());
+    out.push(marker);
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(text.as_bytes());
 }
 
 #[inline]

@@ -9,6 +9,7 @@ mod decoder;
 mod encoder;
 mod marker;
 mod numbering;
+mod scalars;
 mod tree;
 mod value;
 
@@ -20,4 +21,6 @@ pub use value::{Properties, TypedObject, Value};
 
 #[cfg(feature = "serde")]
 pub(crate) use decoder::Streamed;
-pub(crate) use encoder::{length_of, name_length};
+pub(crate) use encoder::{
+    length_of, name_length, push_boolean, push_date, push_null, push_number, push_string,
+};

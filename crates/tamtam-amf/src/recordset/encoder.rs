@@ -26,7 +26,8 @@ pub struct Encoder<'out> {
     amf0: amf0::Encoder<'out>,
     info: ServerInfo,
     columns: u32,
-    in_row: bool,
+    /// How many cells the row that was begun still expects.
+    left: Option<u32>,
 }
 
 impl<'out> Encoder<'out> {
@@ -49,7 +50,7 @@ impl<'out> Encoder<'out> {
             amf0,
             info,
             columns,
-            in_row: false,
+            left: None,
         })
     }
 
@@ -64,9 +65,18 @@ impl<'out> Encoder<'out> {
         cells: impl IntoIterator<Item = Cell<'c>>,
     ) -> Result<(), EncodeError> {
         self.begin_row()?;
+        // Counted here and not in the encoder, so that a row is written without a look at anything but its cells.
+        let mut left = self.columns;
+        let out = self.amf0.out();
         for cell in cells {
-            self.write_cell(cell)?;
+            if left == 0 {
+                self.left = Some(0);
+                return Err(EncodeError::MoreThanAnnounced);
+            }
+            left -= 1;
+            write(out, cell)?;
         }
+        self.left = Some(left);
         self.end_row()
     }
 
@@ -77,11 +87,11 @@ impl<'out> Encoder<'out> {
     /// More rows than announced; a row that was not ended.
     #[inline]
     pub fn begin_row(&mut self) -> Result<(), EncodeError> {
-        if self.in_row {
+        if self.left.is_some() {
             return Err(EncodeError::NotACell);
         }
-        self.amf0.begin_strict_array(self.columns)?;
-        self.in_row = true;
+        self.amf0.write_array_head(self.columns)?;
+        self.left = Some(self.columns);
         Ok(())
     }
 
@@ -92,16 +102,12 @@ impl<'out> Encoder<'out> {
     /// No row was begun, more cells than columns, a text of 4 GiB or more.
     #[inline]
     pub fn write_cell(&mut self, cell: Cell<'_>) -> Result<(), EncodeError> {
-        if !self.in_row {
-            return Err(EncodeError::NothingOpen);
+        match &mut self.left {
+            None => return Err(EncodeError::NothingOpen),
+            Some(0) => return Err(EncodeError::MoreThanAnnounced),
+            Some(left) => *left -= 1,
         }
-        match cell {
-            Cell::Number(number) => self.amf0.write_number(number),
-            Cell::String(text) => self.amf0.write_string(text),
-            Cell::Null => self.amf0.write_null(),
-            Cell::Boolean(boolean) => self.amf0.write_boolean(boolean),
-            Cell::Date(milliseconds) => self.amf0.write_date(milliseconds, 0),
-        }
+        write(self.amf0.out(), cell)
     }
 
     /// Ends a row.
@@ -111,12 +117,16 @@ impl<'out> Encoder<'out> {
     /// No row was begun, fewer cells than columns.
     #[inline]
     pub fn end_row(&mut self) -> Result<(), EncodeError> {
-        if !self.in_row {
-            return Err(EncodeError::NothingOpen);
+        match self.left {
+            None => Err(EncodeError::NothingOpen),
+            Some(0) => {
+                self.left = None;
+                Ok(())
+            }
+            Some(left) => Err(EncodeError::FewerThanAnnounced {
+                left: left as usize,
+            }),
         }
-        self.amf0.end()?;
-        self.in_row = false;
-        Ok(())
     }
 
     /// Writes what comes after the rows.
@@ -125,7 +135,7 @@ impl<'out> Encoder<'out> {
     ///
     /// Fewer rows than announced; a row that was not ended; a text of 4 GiB or more.
     pub fn finish(mut self) -> Result<(), EncodeError> {
-        if self.in_row {
+        if self.left.is_some() {
             return Err(EncodeError::StillOpen { open: 1 });
         }
         let amf0 = &mut self.amf0;
@@ -148,4 +158,26 @@ impl<'out> Encoder<'out> {
         amf0.end()?;
         self.amf0.finish()
     }
+}
+
+/// Writes a cell, whose place was checked.
+#[inline(always)]
+fn write(out: &mut Vec<u8>, cell: Cell<'_>) -> Result<(), EncodeError> {
+    if let Cell::Number(number) = cell {
+        amf0::push_number(out, number);
+        return Ok(());
+    }
+    write_other(out, cell)
+}
+
+#[inline(never)]
+fn write_other(out: &mut Vec<u8>, cell: Cell<'_>) -> Result<(), EncodeError> {
+    match cell {
+        Cell::Number(number) => amf0::push_number(out, number),
+        Cell::String(text) => amf0::push_string(out, text)?,
+        Cell::Null => amf0::push_null(out),
+        Cell::Boolean(boolean) => amf0::push_boolean(out, boolean),
+        Cell::Date(milliseconds) => amf0::push_date(out, milliseconds, 0),
+    }
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use super::ServerInfo;
 use crate::amf0::{Decoder, Event};
 use crate::input::Input;
+use crate::scalar::Scalar;
 use crate::{Cause, DecodeError, Limits};
 
 /// A cell of a RecordSet. Texts are borrowed.
@@ -45,6 +46,18 @@ impl From<bool> for Cell<'_> {
 impl<'a> From<&'a str> for Cell<'a> {
     fn from(text: &'a str) -> Self {
         Cell::String(text)
+    }
+}
+
+impl<'a> From<Scalar<'a>> for Cell<'a> {
+    #[inline]
+    fn from(scalar: Scalar<'a>) -> Self {
+        match scalar {
+            Scalar::Null => Cell::Null,
+            Scalar::Boolean(boolean) => Cell::Boolean(boolean),
+            Scalar::Number(number) => Cell::Number(number),
+            Scalar::Text(text) => Cell::String(text),
+        }
     }
 }
 
@@ -221,22 +234,51 @@ impl<'a> Reader<'a> {
             return self.unexpected("an array of rows");
         };
         let mut width = None;
-        for row in 0..rows as usize {
+        let mut row = 0;
+        while row < rows as usize {
             let Event::BeginStrictArray { length } = self.next()? else {
                 return self.unexpected("a row, which is an array of cells");
             };
-            let length = length as usize;
             if *width.get_or_insert(length) != length {
                 return self.unexpected("a row with as many cells as the first one has");
             }
-            for column in 0..length {
-                let read = self.cell()?;
-                cell(row, column, read);
+            self.cells(row, 0, length, cell)?;
+            row += 1;
+            // Rows of numbers and texts alone, as most are, are read as one piece.
+            let flat = self.decoder.flat_rows(length, |before, column, scalar| {
+                cell(row + before as usize, column as usize, scalar.into());
+            });
+            row += flat.rows as usize;
+            if let Some(begun) = flat.cells {
+                self.cells(row, begun, length, cell)?;
+                row += 1;
             }
-            self.next()?;
         }
         self.next()?;
-        Ok((width, rows))
+        Ok((width.map(|width| width as usize), rows))
+    }
+
+    /// The cells of a row from this column on, and its end.
+    fn cells(
+        &mut self,
+        row: usize,
+        mut column: u32,
+        width: u32,
+        cell: &mut impl FnMut(usize, usize, Cell<'a>),
+    ) -> Result<(), DecodeError> {
+        while column < width {
+            let first = column;
+            column += self.decoder.scalars(width - first, |before, scalar| {
+                cell(row, (first + before) as usize, scalar.into());
+            });
+            if column < width {
+                let read = self.cell()?;
+                cell(row, column as usize, read);
+                column += 1;
+            }
+        }
+        self.next()?;
+        Ok(())
     }
 
     #[inline]

@@ -203,3 +203,133 @@ fn what_is_no_table_is_not_written() {
         Err(EncodeError::FewerThanAnnounced { left: 1 })
     );
 }
+
+/// Rows of every kind of cell at every place, so that runs of plain ones begin and end anywhere.
+fn mixed() -> RecordSet {
+    let date = |milliseconds| Value::Date {
+        milliseconds,
+        time_zone: 0,
+    };
+    let kinds: [Value; 7] = [
+        1.5.into(),
+        "short".into(),
+        Value::Null,
+        true.into(),
+        date(-1.0),
+        "a text that is longer than any short one".into(),
+        "".into(),
+    ];
+    let rows = (0..2 * kinds.len()).map(|row| {
+        let cell = |column: usize| {
+            if row < kinds.len() {
+                kinds[(row + column) % kinds.len()].clone()
+            } else {
+                // Rows without a date among those with one.
+                Value::from((row * column) as f64)
+            }
+        };
+        (0..4).map(cell).collect()
+    });
+    RecordSet {
+        info: ServerInfo::whole(["a", "b", "c", "d"], 14),
+        rows: rows.collect(),
+    }
+}
+
+#[test]
+fn rows_of_any_cells_come_back() {
+    let table = mixed();
+    let bytes = table.encode().unwrap();
+    assert_eq!(RecordSet::decode(&bytes, Limits::default()), Ok(table));
+}
+
+#[test]
+fn texts_of_every_length_are_what_they_are_as_values() {
+    for length in (0..40).chain([65_534, 65_535, 65_536]) {
+        let text: String = ('a'..='z').cycle().take(length).collect();
+        let mut cells = Vec::new();
+        let mut encoder = Encoder::new(&mut cells, ServerInfo::whole(["text"], 1), 1).unwrap();
+        encoder.write_row([Cell::String(&text)]).unwrap();
+        encoder.finish().unwrap();
+        let value = amf0::encode(&Value::from(&*text)).unwrap();
+        assert!(cells.windows(value.len()).any(|part| part == value));
+        assert_eq!(
+            amf0::decode(&value, Limits::default()),
+            Ok(Value::from(&*text))
+        );
+    }
+}
+
+#[test]
+fn a_reader_of_rows_finds_wrong_what_a_decoder_of_values_does() {
+    let bytes = mixed().encode().unwrap();
+    let read = |bytes: &[u8], limits| RecordSet::decode(bytes, limits).map(|_| ());
+    let decode = |bytes: &[u8], limits| amf0::decode(bytes, limits).map(|_| ());
+    for end in 0..bytes.len() {
+        // Where a value is missing, one knows what comes and the other how many bytes.
+        let error = read(&bytes[..end], Limits::default()).unwrap_err();
+        let known = decode(&bytes[..end], Limits::default()).unwrap_err();
+        assert_eq!(error.position, known.position, "{error} {known}");
+    }
+    for bytes_allowed in [bytes.len() - 1, bytes.len()] {
+        let limits = Limits {
+            bytes: bytes_allowed,
+            ..Limits::default()
+        };
+        assert_eq!(read(&bytes, limits), decode(&bytes, limits));
+    }
+    for values in 0..100 {
+        let limits = Limits {
+            values,
+            ..Limits::default()
+        };
+        assert_eq!(read(&bytes, limits), decode(&bytes, limits), "{values}");
+    }
+    for depth in 0..6 {
+        let limits = Limits {
+            depth,
+            ..Limits::default()
+        };
+        assert_eq!(read(&bytes, limits), decode(&bytes, limits), "{depth}");
+    }
+    for place in 0..bytes.len() {
+        for bit in 0..8 {
+            let mut bytes = bytes.clone();
+            bytes[place] ^= 1 << bit;
+            if let Err(known) = decode(&bytes, Limits::default()) {
+                // It may have met before that what is no table.
+                let error = read(&bytes, Limits::default()).unwrap_err();
+                let unlike = matches!(error.cause, Cause::Unexpected { .. } | Cause::Missing(_));
+                assert!(error == known || unlike, "{error}, and {known}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_encoder_counts_the_cells_of_a_row() {
+    let info = || ServerInfo::whole(["a", "b"], 1);
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, info(), 1).unwrap();
+    let three = [Cell::Null; 3];
+    assert_eq!(
+        encoder.write_row(three),
+        Err(EncodeError::MoreThanAnnounced)
+    );
+    let mut encoder = Encoder::new(&mut bytes, info(), 1).unwrap();
+    assert_eq!(
+        encoder.write_row([Cell::Null]),
+        Err(EncodeError::FewerThanAnnounced { left: 1 })
+    );
+    assert_eq!(encoder.write_cell(Cell::Null), Ok(()));
+    assert_eq!(
+        encoder.write_cell(Cell::Null),
+        Err(EncodeError::MoreThanAnnounced)
+    );
+    assert_eq!(encoder.end_row(), Ok(()));
+    assert_eq!(
+        encoder.write_cell(Cell::Null),
+        Err(EncodeError::NothingOpen)
+    );
+    assert_eq!(encoder.begin_row(), Err(EncodeError::MoreThanAnnounced));
+}

@@ -1,0 +1,11 @@
+//! Values that stand for themselves: without a place in a table, and with nothing inside.
+
+/// A value of either format that stands for itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Scalar<'a> {
+    /// Null or undefined.
+    Null,
+    Boolean(bool),
+    Number(f64),
+    Text(&'a str),
+}
