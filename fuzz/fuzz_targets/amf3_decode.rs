@@ -18,7 +18,19 @@ const LIMITS: Limits = Limits {
     values: 1 << 16,
 };
 
+/// What a deserializer makes of objects without items in between.
+#[derive(serde::Deserialize)]
+#[allow(dead_code)]
+struct Row {
+    x: f64,
+    name: Option<String>,
+    rows: Vec<Row>,
+}
+
 fuzz_target!(|bytes: &[u8]| {
+    if from_amf3::<Vec<Row>>(bytes, LIMITS).is_ok() {
+        decode(bytes, LIMITS).expect("what is a type is a tree");
+    }
     let _ = from_amf3::<BTreeMap<String, (f64, Vec<u8>)>>(bytes, LIMITS);
     if let Ok(value) = decode(bytes, LIMITS) {
         from_amf3::<IgnoredAny>(bytes, LIMITS).expect("what is a tree has items");

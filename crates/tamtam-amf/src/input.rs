@@ -57,6 +57,64 @@ impl<'a> Input<'a> {
         self.values += values;
     }
 
+    /// Goes over bytes of the [`rest`](Self::rest) that are no value.
+    #[cfg(feature = "serde")]
+    #[inline]
+    pub(crate) fn skip(&mut self, bytes: usize) {
+        self.position += bytes;
+    }
+
+    /// Whether a value that was not announced is within the limits.
+    #[cfg(feature = "serde")]
+    #[inline]
+    pub(crate) fn admits_one(&self) -> bool {
+        self.bytes.len() <= self.limits.bytes && self.values < self.limits.values
+    }
+
+    /// Goes over a value of the [`rest`](Self::rest) that was not announced.
+    #[cfg(feature = "serde")]
+    #[inline]
+    pub(crate) fn advance_one(&mut self, bytes: usize) {
+        self.position += bytes;
+        self.values += 1;
+    }
+
+    /// Goes over a value of the [`rest`](Self::rest), if it was announced or is within the limits.
+    #[cfg(feature = "serde")]
+    #[inline]
+    pub(crate) fn pass(&mut self, bytes: usize, announced: bool) -> bool {
+        if announced {
+            self.advance(bytes, 1);
+            return true;
+        }
+        let admits = self.values < self.limits.values;
+        if admits {
+            self.advance_one(bytes);
+        }
+        admits
+    }
+
+    /// Goes over the head of a container that announces so many values, if these and it are within the limits; whether it
+    /// was announced itself.
+    ///
+    /// Nothing is copied to be given up: numbers that were written one by one and are then read together make processors
+    /// wait.
+    #[cfg(feature = "serde")]
+    #[inline]
+    pub(crate) fn open(&mut self, bytes: usize, announced: bool, count: usize) -> bool {
+        let owed = self.owed - usize::from(announced);
+        let fits = count <= (self.left() - bytes).saturating_sub(owed)
+            && owed + count < self.limits.values.saturating_sub(self.values)
+            && self.depth < self.limits.depth.min(MAX_DEPTH);
+        if fits {
+            self.position += bytes;
+            self.owed = owed + count;
+            self.values += 1;
+            self.depth += 1;
+        }
+        fits
+    }
+
     /// Whether what was announced is within the limits. It was when it was announced; values that were not announced may
     /// have come between.
     #[inline]

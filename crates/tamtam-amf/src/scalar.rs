@@ -6,6 +6,9 @@ pub(crate) enum Scalar<'a> {
     /// Null or undefined.
     Null,
     Boolean(bool),
+    /// Of AMF3.
+    #[cfg(feature = "serde")]
+    Integer(i32),
     Number(f64),
     Text(&'a str),
 }

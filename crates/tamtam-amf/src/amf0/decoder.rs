@@ -246,7 +246,7 @@ impl<'a> Decoder<'a> {
         self.amf3.as_ref().map_or(0, |decoder| decoder.begun)
     }
 
-    fn close(&mut self) -> Event<'a> {
+    pub(super) fn close(&mut self) -> Event<'a> {
         self.frame = self.around.pop().unwrap_or(Frame::Top);
         self.input.leave();
         Event::End

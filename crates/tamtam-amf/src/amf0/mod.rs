@@ -5,11 +5,14 @@
 //!
 //! After the *AMF 0 Specification* of Adobe Systems (December 2007).
 
+mod bytes;
 mod decoder;
 mod encoder;
 mod marker;
 mod numbering;
 mod scalars;
+#[cfg(feature = "serde")]
+mod shortcuts;
 mod tree;
 mod value;
 
@@ -19,8 +22,9 @@ pub use numbering::Numbering;
 pub use tree::{decode, encode};
 pub use value::{Properties, TypedObject, Value};
 
+pub(crate) use bytes::{push_boolean, push_date, push_null, push_number, push_string};
 #[cfg(feature = "serde")]
 pub(crate) use decoder::Streamed;
-pub(crate) use encoder::{
-    length_of, name_length, push_boolean, push_date, push_null, push_number, push_string,
-};
+pub(crate) use encoder::{length_of, name_length};
+#[cfg(feature = "serde")]
+pub(crate) use shortcuts::Member;

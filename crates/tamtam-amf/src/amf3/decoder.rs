@@ -16,7 +16,7 @@ use crate::{Cause, DecodeError, Limits, Sharing};
 
 /// What is open, and what it expects.
 #[derive(Clone, Copy, Debug)]
-enum Frame {
+pub(super) enum Frame {
     Top,
     /// Names with values; whether a name was read whose value is next. After the names of an array so many values
     /// follow without.
@@ -39,7 +39,7 @@ enum Frame {
 
 /// What an object's traits say.
 #[derive(Clone, Debug)]
-enum Described<'a> {
+pub(super) enum Described<'a> {
     Plain {
         traits: Arc<Traits>,
         /// As it was read.
@@ -56,10 +56,10 @@ enum Described<'a> {
 
 /// A text in the table.
 #[derive(Clone, Debug)]
-struct Known<'a> {
-    text: &'a str,
+pub(super) struct Known<'a> {
+    pub(super) text: &'a str,
     /// Made when a tree first needs it, and shared from then on.
-    shared: Option<Arc<str>>,
+    pub(super) shared: Option<Arc<str>>,
 }
 
 /// Reads values item by item, without a tree, and trusts nothing.
@@ -82,14 +82,14 @@ struct Known<'a> {
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     pub(crate) input: Input<'a>,
-    frame: Frame,
-    around: Vec<Frame>,
+    pub(super) frame: Frame,
+    pub(super) around: Vec<Frame>,
     /// Values with a place in the table that have begun.
     pub(crate) begun: usize,
-    strings: Vec<Known<'a>>,
+    pub(super) strings: Vec<Known<'a>>,
     /// The place of the text that was read last; `None` for the empty one.
     last: Option<usize>,
-    traits: Vec<Described<'a>>,
+    pub(super) traits: Vec<Described<'a>>,
     classes: Classes,
     /// Those of the externalizable objects that are open.
     flags: Vec<Flags>,
@@ -260,7 +260,7 @@ impl<'a> Decoder<'a> {
         matches!(self.frame, Frame::Top)
     }
 
-    fn close(&mut self) -> Event<'a> {
+    pub(super) fn close(&mut self) -> Event<'a> {
         self.frame = self.around.pop().unwrap_or(Frame::Top);
         self.input.leave();
         Event::End

@@ -44,6 +44,24 @@ pub(crate) fn read(input: &mut Input<'_>) -> Result<u32, DecodeError> {
     Ok(number << 8 | u32::from(input.byte()?))
 }
 
+/// The 29 bits that bytes begin with, and what follows them.
+#[cfg(feature = "serde")]
+#[inline]
+pub(crate) fn split(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let mut number = 0;
+    let mut rest = bytes;
+    for _ in 0..3 {
+        let (&byte, after) = rest.split_first()?;
+        rest = after;
+        number = number << 7 | u32::from(byte & 0x7f);
+        if byte < 0x80 {
+            return Some((number, rest));
+        }
+    }
+    let (&byte, rest) = rest.split_first()?;
+    Some((number << 8 | u32::from(byte), rest))
+}
+
 /// The integer with a sign that 29 bits mean.
 #[inline]
 pub(crate) fn signed(bits: u32) -> i32 {

@@ -12,6 +12,8 @@ mod event;
 mod external;
 mod integer;
 mod marker;
+#[cfg(feature = "serde")]
+mod shortcuts;
 mod tables;
 mod traits;
 mod tree;
@@ -29,5 +31,7 @@ pub use value::{Array, Dictionary, Object, Properties, Value, Vector};
 
 #[cfg(feature = "serde")]
 pub(crate) use external::is_collection;
+#[cfg(feature = "serde")]
+pub(crate) use shortcuts::Opened;
 pub(crate) use tables::Tables;
 pub(crate) use tree::{References, resolve};

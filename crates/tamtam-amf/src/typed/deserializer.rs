@@ -1,6 +1,6 @@
 //! Makes Rust values of items.
 
-use serde::de::value::{BytesDeserializer, SeqDeserializer};
+use serde::de::value::SeqDeserializer;
 use serde::de::{
     DeserializeSeed, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
     VariantAccess, Visitor,
@@ -8,8 +8,12 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 
 use super::error::DeserializeError;
-use super::items::{Begin, Bytes, Container, Element, Item, Items, Text};
+use super::items::{Begin, Bytes, Container, Item, Items, Text};
 use super::mapping::Mapping;
+use super::member_name::MemberName;
+use super::visit::{visit_number, visit_scalar, visit_vector};
+use crate::amf0::Member;
+use crate::scalar::Scalar;
 use crate::{Cause, DecodeError};
 
 /// The most values that room is reserved for before they are there.
@@ -24,6 +28,8 @@ pub(super) struct Deserializer<'m, 'd, 'de> {
     /// An item that was looked at.
     next: Option<Item<'de>>,
     met_reference: bool,
+    /// The struct that was asked for last, and its class: mostly those of the next object, too.
+    last: Option<(&'static str, Option<&'m str>)>,
 }
 
 impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
@@ -33,6 +39,7 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
             items,
             next: None,
             met_reference: false,
+            last: None,
         }
     }
 
@@ -63,6 +70,28 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
         match &self.next {
             Some(item) => Ok(item),
             None => Err(DeserializeError::custom("there is no value")),
+        }
+    }
+
+    /// The next value if it is a scalar for which no item has to be made.
+    #[inline]
+    fn scalar(&mut self) -> Option<Scalar<'de>> {
+        match self.next {
+            None => self.items.scalar(),
+            Some(_) => None,
+        }
+    }
+
+    /// The class of a struct, if it has one.
+    #[inline]
+    fn class_of(&mut self, name: &'static str) -> Option<&'m str> {
+        match self.last {
+            Some((last, class)) if std::ptr::eq(last, name) => class,
+            _ => {
+                let class = self.mapping.class_of(name);
+                self.last = Some((name, class));
+                class
+            }
         }
     }
 
@@ -105,7 +134,7 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
             Container::Array if !matches!(self.peek()?, Item::Name(_)) => {
                 self.visit_list(begin, visitor)
             }
-            _ => self.visit_named(begin, visitor, None),
+            kind => self.visit_named(kind, visitor, None),
         }
     }
 
@@ -124,15 +153,18 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
         Ok(value)
     }
 
+    #[inline]
     fn visit_named<V: Visitor<'de>>(
         &mut self,
-        begin: Begin<'de>,
+        kind: Container,
         visitor: V,
         fields: Option<&'static [&'static str]>,
     ) -> Result<V::Value> {
         let mut members = Entries {
-            kind: begin.kind,
-            fields,
+            kind,
+            refuses: fields.is_some() && self.mapping.refuses_unknown(),
+            fields: fields.unwrap_or_default(),
+            place: 0,
             dense: 0,
             ended: false,
             from: self,
@@ -189,7 +221,7 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
                     Container::Object | Container::EcmaArray | Container::Dictionary => true,
                 };
                 if named {
-                    self.visit_named(begin, visitor, fields)
+                    self.visit_named(begin.kind, visitor, fields)
                 } else {
                     self.visit_list(begin, visitor)
                 }
@@ -199,50 +231,14 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
     }
 }
 
-/// A number as the integer that it is, if it is one: what asks for a double takes that as well.
-#[inline]
-fn visit_number<'de, V: Visitor<'de>>(number: f64, visitor: V) -> Result<V::Value> {
-    // Saturated where it does not fit, and then it is not equal.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
-    let integer = number as i64;
-    #[allow(clippy::cast_precision_loss)]
-    let back = integer as f64;
-    if back.to_bits() == number.to_bits() && integer != i64::MAX {
-        return visitor.visit_i64(integer);
-    }
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_precision_loss,
-        clippy::cast_sign_loss
-    )]
-    let (unsigned, back) = (number as u64, number as u64 as f64);
-    if back.to_bits() == number.to_bits() && unsigned != u64::MAX && unsigned > 0 {
-        return visitor.visit_u64(unsigned);
-    }
-    visitor.visit_f64(number)
-}
-
-fn visit_vector<'de, V: Visitor<'de>>(
-    element: Element,
-    bytes: &Bytes<'_>,
-    visitor: V,
-) -> Result<V::Value> {
-    let bytes = match bytes {
-        Bytes::Borrowed(bytes) => bytes,
-        Bytes::Owned(bytes) => &bytes[..],
-    };
-    match element {
-        Element::Int => {
-            let values = bytes.as_chunks().0.iter().map(|b| i32::from_be_bytes(*b));
-            visitor.visit_seq(SeqDeserializer::new(values))
-        }
-        Element::Uint => {
-            let values = bytes.as_chunks().0.iter().map(|b| u32::from_be_bytes(*b));
-            visitor.visit_seq(SeqDeserializer::new(values))
-        }
-        Element::Double => {
-            let values = bytes.as_chunks().0.iter().map(|b| f64::from_be_bytes(*b));
-            visitor.visit_seq(SeqDeserializer::new(values))
+impl<'de> From<Scalar<'de>> for Item<'de> {
+    fn from(scalar: Scalar<'de>) -> Self {
+        match scalar {
+            Scalar::Null => Item::Null,
+            Scalar::Boolean(boolean) => Item::Boolean(boolean),
+            Scalar::Integer(number) => Item::Integer(number),
+            Scalar::Number(number) => Item::Number(number),
+            Scalar::Text(text) => Item::Text(Text::Borrowed(text)),
         }
     }
 }
@@ -252,6 +248,9 @@ impl<'de> serde::Deserializer<'de> for &mut Deserializer<'_, '_, 'de> {
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        if let Some(scalar) = self.scalar() {
+            return visit_scalar(scalar, visitor);
+        }
         let item = self.take()?;
         self.visit(item, visitor)
     }
@@ -270,6 +269,14 @@ impl<'de> serde::Deserializer<'de> for &mut Deserializer<'_, '_, 'de> {
 
     #[inline]
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.scalar() {
+            Some(Scalar::Null) => return visitor.visit_none(),
+            Some(scalar) => {
+                self.next = Some(scalar.into());
+                return visitor.visit_some(self);
+            }
+            None => {}
+        }
         if let Item::Null = self.peek()? {
             self.next = None;
             return visitor.visit_none();
@@ -313,9 +320,11 @@ impl<'de> serde::Deserializer<'de> for &mut Deserializer<'_, '_, 'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        let mapping = self.mapping;
-        let known = mapping.refuses_unknown().then_some(fields);
-        self.object(visitor, known, mapping.class_of(name))
+        let class = self.class_of(name);
+        if self.next.is_none() && self.items.begin_object(class) {
+            return self.visit_named(Container::Object, visitor, Some(fields));
+        }
+        self.object(visitor, Some(fields), class)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -393,6 +402,14 @@ struct List<'f, 'm, 'd, 'de> {
 }
 
 impl List<'_, '_, '_, '_> {
+    #[inline]
+    fn count(&mut self) {
+        self.place += 1;
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(1);
+        }
+    }
+
     /// Reads over what is left.
     fn end(&mut self) -> Result<()> {
         while self.next_element::<serde::de::IgnoredAny>()?.is_some() {}
@@ -407,6 +424,10 @@ impl<'de> SeqAccess<'de> for List<'_, '_, '_, 'de> {
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
         if self.ended {
             return Ok(None);
+        }
+        if !self.named && self.from.next.is_none() && self.from.items.has_more() {
+            self.count();
+            return seed.deserialize(&mut *self.from).map(Some);
         }
         match self.from.take()? {
             Item::End => {
@@ -424,10 +445,7 @@ impl<'de> SeqAccess<'de> for List<'_, '_, '_, 'de> {
             }
             item => self.from.next = Some(item),
         }
-        self.place += 1;
-        if let Some(left) = &mut self.left {
-            *left = left.saturating_sub(1);
-        }
+        self.count();
         seed.deserialize(&mut *self.from).map(Some)
     }
 
@@ -440,11 +458,25 @@ impl<'de> SeqAccess<'de> for List<'_, '_, '_, 'de> {
 struct Entries<'f, 'm, 'd, 'de> {
     from: &'f mut Deserializer<'m, 'd, 'de>,
     kind: Container,
-    /// Those that a type has, if others are to be refused.
-    fields: Option<&'static [&'static str]>,
+    /// Those that a type has, if that is known.
+    fields: &'static [&'static str],
+    /// Whether others are refused.
+    refuses: bool,
+    /// How many names were read: mostly they come in the order of the type.
+    place: usize,
     /// Values of an array without a name.
     dense: usize,
     ended: bool,
+}
+
+impl<'de> Entries<'_, '_, '_, 'de> {
+    #[inline]
+    fn key<K: DeserializeSeed<'de>>(&self, name: Text<'de>, seed: K) -> Result<Option<K::Value>> {
+        if self.refuses && !self.fields.contains(&name.as_str()) {
+            return Err(DeserializeError::unknown_field(name.as_str(), self.fields));
+        }
+        seed.deserialize(MemberName(name)).map(Some)
+    }
 }
 
 impl<'de> MapAccess<'de> for Entries<'_, '_, '_, 'de> {
@@ -454,6 +486,18 @@ impl<'de> MapAccess<'de> for Entries<'_, '_, '_, 'de> {
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
         if self.ended {
             return Ok(None);
+        }
+        if self.from.next.is_none() {
+            let expected = self.fields.get(self.place).copied();
+            self.place += 1;
+            match self.from.items.member(expected) {
+                Some(Member::Name(name)) => return self.key(Text::Borrowed(name), seed),
+                Some(Member::End) => {
+                    self.ended = true;
+                    return Ok(None);
+                }
+                None => {}
+            }
         }
         let name = match self.from.take()? {
             Item::End => {
@@ -470,89 +514,12 @@ impl<'de> MapAccess<'de> for Entries<'_, '_, '_, 'de> {
                 Text::Shared((self.dense - 1).to_string().into())
             }
         };
-        if let Some(fields) = self.fields
-            && !fields.contains(&name.as_str())
-        {
-            return Err(DeserializeError::unknown_field(name.as_str(), fields));
-        }
-        seed.deserialize(MemberName(name)).map(Some)
+        self.key(name, seed)
     }
 
     #[inline]
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value> {
         seed.deserialize(&mut *self.from)
-    }
-}
-
-/// The name of a member, which may be asked for as a number or a boolean.
-struct MemberName<'de>(Text<'de>);
-
-macro_rules! deserialize_parsed {
-    ($($method:ident $visit:ident)*) => { $(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-            match self.0.as_str().parse() {
-                Ok(value) => visitor.$visit(value),
-                Err(_) => self.deserialize_any(visitor),
-            }
-        }
-    )* };
-}
-
-impl<'de> serde::Deserializer<'de> for MemberName<'de> {
-    type Error = DeserializeError;
-
-    #[inline]
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        match self.0 {
-            Text::Borrowed(text) => visitor.visit_borrowed_str(text),
-            Text::Shared(text) => visitor.visit_str(&text),
-        }
-    }
-
-    deserialize_parsed! {
-        deserialize_bool visit_bool
-        deserialize_i8 visit_i8
-        deserialize_i16 visit_i16
-        deserialize_i32 visit_i32
-        deserialize_i64 visit_i64
-        deserialize_i128 visit_i128
-        deserialize_u8 visit_u8
-        deserialize_u16 visit_u16
-        deserialize_u32 visit_u32
-        deserialize_u64 visit_u64
-        deserialize_u128 visit_u128
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_some(self)
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value> {
-        let variant: serde::de::value::StrDeserializer<'_, DeserializeError> =
-            self.0.as_str().into_deserializer();
-        visitor.visit_enum(variant)
-    }
-
-    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        BytesDeserializer::new(self.0.as_str().as_bytes()).deserialize_bytes(visitor)
-    }
-
-    forward_to_deserialize_any! {
-        f32 f64 char str string byte_buf unit unit_struct seq tuple tuple_struct map struct
-        identifier ignored_any
     }
 }
 
@@ -593,7 +560,6 @@ impl<'de> VariantAccess<'de> for &mut Deserializer<'_, '_, 'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        let known = self.mapping.refuses_unknown().then_some(fields);
-        self.object(visitor, known, None)
+        self.object(visitor, Some(fields), None)
     }
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::vec;
 
+use crate::amf0::Member;
 use crate::input::Input;
+use crate::scalar::Scalar;
 use crate::{Cause, DecodeError, amf0, amf3};
 
 /// The deepest nesting of containers that is deserialized, whatever [`Limits::depth`](crate::Limits::depth) says: a
@@ -197,6 +199,119 @@ impl<'d, 'de> Items<'d, 'de> {
             self.read_end()?;
         }
         Ok(item)
+    }
+
+    /// Whether items are those of the source, one for one.
+    #[inline]
+    fn is_direct(&self) -> bool {
+        self.tree.len() == 0 && self.collections.is_empty()
+    }
+
+    /// The decoder of AMF3, if a value is what it reads next.
+    #[inline]
+    fn at_value(&mut self) -> Option<&mut amf3::Decoder<'de>> {
+        let open = self.open.last_mut()?;
+        if !open.named && open.read < open.sealed {
+            return None;
+        }
+        self.decoder()
+    }
+
+    /// A value of AMF3 has been read or begun that has no item.
+    #[inline]
+    fn passed_value(&mut self) {
+        if let Some(open) = self.open.last_mut() {
+            open.named = false;
+        }
+    }
+
+    /// The next value if it is a scalar within a container, for which no item has to be made.
+    #[inline]
+    pub(super) fn scalar(&mut self) -> Option<Scalar<'de>> {
+        if !self.is_direct() {
+            return None;
+        }
+        if let Source::Amf0(decoder, false) = &mut self.source {
+            return decoder.next_scalar();
+        }
+        let scalar = self.at_value()?.next_scalar()?;
+        self.passed_value();
+        Some(scalar)
+    }
+
+    /// Whether it is certain that a value is next in a list.
+    #[inline]
+    pub(super) fn has_more(&mut self) -> bool {
+        if !self.is_direct() {
+            return false;
+        }
+        if let Source::Amf0(decoder, false) = &self.source {
+            return decoder.has_more();
+        }
+        let in_list = self.open.last().is_some_and(|open| open.sealed == 0);
+        in_list && self.decoder().is_some_and(|decoder| decoder.has_more())
+    }
+
+    /// Begins the next value if it is an object of this class, or of none, for which no item has to be made.
+    #[inline]
+    pub(super) fn begin_object(&mut self, class: Option<&str>) -> bool {
+        if !self.is_direct() || self.depth == MOST_NESTED {
+            return false;
+        }
+        if let Source::Amf0(decoder, false) = &mut self.source {
+            let begun = decoder.next_object(class);
+            self.depth += usize::from(begun);
+            return begun;
+        }
+        let begun = self
+            .at_value()
+            .and_then(|decoder| decoder.next_object(class));
+        let Some(amf3::Opened { traits, sealed }) = begun else {
+            return false;
+        };
+        self.passed_value();
+        self.open.push(Open {
+            traits,
+            read: 0,
+            sealed,
+            named: false,
+        });
+        self.depth += 1;
+        true
+    }
+
+    /// The next member of an object, which may be the expected one, or its end, for which no item has to be made.
+    #[inline]
+    pub(super) fn member(&mut self, expected: Option<&'static str>) -> Option<Member<'de>> {
+        if !self.is_direct() {
+            return None;
+        }
+        if let Source::Amf0(decoder, false) = &mut self.source {
+            let member = decoder.next_member(expected)?;
+            self.depth -= usize::from(matches!(member, Member::End));
+            return Some(member);
+        }
+        // One by one: they were written so.
+        let open = self.open.last()?;
+        if open.named {
+            return None;
+        }
+        let (traits, read, sealed) = (open.traits, open.read, open.sealed);
+        let decoder = self.decoder()?;
+        if read == sealed {
+            if !decoder.next_end() {
+                return None;
+            }
+            self.open.pop();
+            self.depth -= 1;
+            return Some(Member::End);
+        }
+        let name = decoder.member(traits, read)?;
+        if let Some(open) = self.open.last_mut() {
+            open.named = true;
+            open.read = read + 1;
+        }
+        Some(Member::Name(name))
     }
 
     fn read(&mut self) -> Result<Item<'de>, DecodeError> {

@@ -36,9 +36,11 @@ mod flatten;
 mod items;
 mod key;
 mod mapping;
+mod member_name;
 mod members;
 mod serializer;
 mod sink;
+mod visit;
 
 use serde::de::Deserialize;
 use serde::{Deserializer, Serialize, Serializer};

@@ -13,4 +13,6 @@ mod round_trip;
 mod typed;
 #[cfg(feature = "serde")]
 mod typed_any;
+#[cfg(feature = "serde")]
+mod typed_rows;
 mod witness;

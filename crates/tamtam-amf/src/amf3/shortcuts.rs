@@ -1,0 +1,149 @@
+//! What a deserializer mostly meets, read without an item: scalars, and objects whose traits were there before.
+//!
+//! What is something else, or is wrong, is left to the decoder's items, which say so: nothing has been read then.
+
+use super::decoder::{Decoder, Described, Frame, Known};
+use super::integer;
+use super::marker::{DOUBLE, FALSE, INTEGER, NULL, OBJECT, STRING, TRUE, UNDEFINED};
+use crate::scalar::Scalar;
+
+/// The traits of an object that has begun.
+pub(crate) struct Opened {
+    pub(crate) traits: usize,
+    /// How many members are sealed.
+    pub(crate) sealed: usize,
+}
+
+impl<'a> Decoder<'a> {
+    /// The scalar that is next within a container.
+    #[inline]
+    pub(crate) fn next_scalar(&mut self) -> Option<Scalar<'a>> {
+        let (frame, announced) = after_value(self.frame)?;
+        if !self.input.admits_announced() {
+            return None;
+        }
+        let rest = self.input.rest();
+        let (&marker, after) = rest.split_first()?;
+        let (value, after) = match marker {
+            NULL | UNDEFINED => (Scalar::Null, after),
+            FALSE => (Scalar::Boolean(false), after),
+            TRUE => (Scalar::Boolean(true), after),
+            INTEGER => {
+                let (number, after) = integer::split(after)?;
+                (Scalar::Integer(integer::signed(number)), after)
+            }
+            DOUBLE => {
+                let (number, after) = after.split_first_chunk()?;
+                (Scalar::Number(f64::from_be_bytes(*number)), after)
+            }
+            STRING => {
+                let (head, after) = integer::split(after)?;
+                let length = (head >> 1) as usize;
+                if head & 1 == 0 {
+                    let text = self.strings.get(length)?.text;
+                    self.input.repeat(text.len(), 0).ok()?;
+                    (Scalar::Text(text), after)
+                } else {
+                    let (text, after) = after.split_at_checked(length)?;
+                    let text = std::str::from_utf8(text).ok()?;
+                    if !text.is_empty() {
+                        self.strings.push(Known { text, shared: None });
+                    }
+                    (Scalar::Text(text), after)
+                }
+            }
+            _ => return None,
+        };
+        if !self.input.pass(rest.len() - after.len(), announced) {
+            return None;
+        }
+        self.frame = frame;
+        Some(value)
+    }
+
+    /// Whether a value without a name is next.
+    #[inline]
+    pub(crate) fn has_more(&self) -> bool {
+        matches!(self.frame, Frame::Values { left, names: false } if left > 0)
+    }
+
+    /// Begins the object that is next within a container, if its traits were there before and it is of this class, or of
+    /// none.
+    #[inline]
+    pub(crate) fn next_object(&mut self, class: Option<&str>) -> Option<Opened> {
+        let (around, announced) = after_value(self.frame)?;
+        let (start, rest) = (self.input.position(), self.input.rest());
+        let (&OBJECT, after) = rest.split_first()? else {
+            return None;
+        };
+        let (head, after) = integer::split(after)?;
+        if head & 0b11 != 0b01 {
+            return None;
+        }
+        let number = (head >> 2) as usize;
+        let Described::Plain {
+            traits,
+            class: found,
+            ..
+        } = self.traits.get(number)?
+        else {
+            return None;
+        };
+        if class.is_some_and(|class| class != *found && !found.is_empty()) {
+            return None;
+        }
+        let (sealed, dynamic) = (traits.members.len(), traits.dynamic);
+        let left = u32::try_from(sealed).ok()?;
+        let bytes = rest.len() - after.len();
+        if !self.input.admits_announced() || !self.input.open(bytes, announced, sealed) {
+            return None;
+        }
+        self.begun += 1;
+        self.started = start;
+        self.around.push(around);
+        self.frame = Frame::Values {
+            left,
+            names: dynamic,
+        };
+        Some(Opened {
+            traits: number,
+            sealed,
+        })
+    }
+
+    /// Ends a container within another one, if it has no more values.
+    #[inline]
+    pub(crate) fn next_end(&mut self) -> bool {
+        let ends = matches!(
+            self.frame,
+            Frame::Values {
+                left: 0,
+                names: false
+            }
+        );
+        if !ends || self.around.len() < 2 {
+            return false;
+        }
+        self.close();
+        true
+    }
+}
+
+/// The frame after a value that stands in this one, and whether it was announced; `None` where no value can be next.
+#[inline]
+fn after_value(frame: Frame) -> Option<(Frame, bool)> {
+    match frame {
+        Frame::Values { left, names } => {
+            let left = left.checked_sub(1)?;
+            Some((Frame::Values { left, names }, true))
+        }
+        Frame::Names {
+            waiting: true,
+            dense,
+        } => {
+            let waiting = false;
+            Some((Frame::Names { waiting, dense }, false))
+        }
+        _ => None,
+    }
+}

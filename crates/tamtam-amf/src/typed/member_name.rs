@@ -1,0 +1,82 @@
+//! The name of a member as what a type asks for.
+
+use serde::de::value::BytesDeserializer;
+use serde::de::{IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::error::DeserializeError;
+use super::items::Text;
+
+type Result<T, E = DeserializeError> = std::result::Result<T, E>;
+
+/// The name of a member, which may be asked for as a number or a boolean.
+pub(super) struct MemberName<'de>(pub(super) Text<'de>);
+
+macro_rules! deserialize_parsed {
+    ($($method:ident $visit:ident)*) => { $(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+            match self.0.as_str().parse() {
+                Ok(value) => visitor.$visit(value),
+                Err(_) => self.deserialize_any(visitor),
+            }
+        }
+    )* };
+}
+
+impl<'de> serde::Deserializer<'de> for MemberName<'de> {
+    type Error = DeserializeError;
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.0 {
+            Text::Borrowed(text) => visitor.visit_borrowed_str(text),
+            Text::Shared(text) => visitor.visit_str(&text),
+        }
+    }
+
+    deserialize_parsed! {
+        deserialize_bool visit_bool
+        deserialize_i8 visit_i8
+        deserialize_i16 visit_i16
+        deserialize_i32 visit_i32
+        deserialize_i64 visit_i64
+        deserialize_i128 visit_i128
+        deserialize_u8 visit_u8
+        deserialize_u16 visit_u16
+        deserialize_u32 visit_u32
+        deserialize_u64 visit_u64
+        deserialize_u128 visit_u128
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        let variant: serde::de::value::StrDeserializer<'_, DeserializeError> =
+            self.0.as_str().into_deserializer();
+        visitor.visit_enum(variant)
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        BytesDeserializer::new(self.0.as_str().as_bytes()).deserialize_bytes(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        f32 f64 char str string byte_buf unit unit_struct seq tuple tuple_struct map struct
+        identifier ignored_any
+    }
+}
