@@ -95,6 +95,7 @@ async fn by_amf(State(shared): State<Arc<Shared>>, request: Request) -> Response
         &received.ticket,
         received.caller,
         rows,
+        &received.headers,
         &received.body,
     );
     match called.await {

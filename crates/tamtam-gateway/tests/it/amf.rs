@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use http_body_util::Full;
 use tamtam_amf::amf0::{TypedObject, Value as Amf0};
 use tamtam_amf::amf3::{
     self, Array, Dictionary, Externalizable, Object, Traits, Value as Amf3, Vector,
 };
-use tamtam_amf::packet::{Header, Message, Packet, Version};
+use tamtam_amf::packet::{Encoder, Header, Message, Packet, PacketEncodeError, Version};
 use tamtam_amf::recordset::RecordSet;
 use tamtam_gateway::{Caller, Fault, Gateway, Limits, Method, Service};
 
-use crate::world::{Running, kit, run};
+use crate::world::{Running, kit, request, run};
 
 const AMF: &str = "application/x-amf";
 
@@ -549,6 +550,72 @@ fn what_is_no_packet_or_too_much_is_refused() {
                 "{word}: {}",
                 answered.text()
             );
+        }
+    });
+}
+
+/// The arguments (0): a list (1) of a date, which Flash Player counts (2), an object (3), and references to 2 and 3: as Flash
+/// Player counts the date and the object, as others the object and nothing.
+fn with_references() -> Vec<u8> {
+    let value =
+        b"\x0a\0\0\0\x01\x0a\0\0\0\x03\x0b\0\0\0\0\0\0\0\0\0\0\x03\0\x01x\x01\x01\0\0\x09\x07\0";
+    let mut bytes = Vec::new();
+    Encoder::new(&mut bytes, Version::Amf0)
+        .message_bytes("Echo.echo", "/1", |out| -> Result<(), PacketEncodeError> {
+            out.extend_from_slice(value);
+            out.push(2);
+            Ok(())
+        })
+        .unwrap();
+    bytes
+}
+
+#[test]
+fn references_are_counted_as_flash_player_does_where_that_asks() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        let date = Amf0::Date {
+            milliseconds: 0.0,
+            time_zone: 0,
+        };
+        let object = Amf0::Object(vec![("x".into(), true.into())]);
+        let last = async |headers: &[(&str, &str)]| {
+            let mut request = request("POST", "/amf").header("content-type", AMF);
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            let body = Full::new(with_references().into());
+            let answered = server.send(request.body(body).unwrap()).await;
+            let packet = Packet::decode(&answered.body, Default::default()).unwrap();
+            let Amf0::StrictArray(values) = &packet.messages[0].value else {
+                panic!("{packet:?}");
+            };
+            assert_eq!(values[..2], [date.clone(), object.clone()]);
+            values[2].clone()
+        };
+        let chrome = "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/80.0";
+        let air =
+            "Mozilla/5.0 (Windows; U; en-US) AppleWebKit/533.19.4 (KHTML, like Gecko) AdobeAIR/3.1";
+        for flash in [
+            ("x-flash-version", "11,2,202,235"),
+            ("User-Agent", "Shockwave Flash"),
+            ("User-Agent", air),
+            ("X-Requested-With", "ShockwaveFlash/32.0.0.171"),
+            ("Referer", "http://example.com/Main.SWF?v=5/"),
+        ] {
+            assert_eq!(last(&[flash]).await, date, "{flash:?}");
+        }
+        // Ruffle, Py3AMF, BlazeDS.
+        for others in [
+            &[
+                ("User-Agent", chrome),
+                ("Referer", "http://example.com/play?file=a.swf"),
+            ][..],
+            &[("User-Agent", "Py3AMF/0.9.1"), ("Referer", "swf")],
+            &[("X-Requested-With", "XMLHttpRequest")],
+            &[],
+        ] {
+            assert_eq!(last(others).await, object, "{others:?}");
         }
     });
 }

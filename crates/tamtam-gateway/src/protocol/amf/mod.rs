@@ -1,9 +1,12 @@
 //! AMF remoting: packets of calls from Flash, and Flex's messages within them.
 
+mod flash;
 mod flex;
 mod read;
 mod write;
 
+use hyper::HeaderMap;
+use tamtam_amf::amf0::Numbering;
 use tamtam_amf::packet::{Decoder, Encoder, PacketLimits, Version};
 use tamtam_rows::encoding::{Amf0Objects, Amf0RecordSet, Amf3Objects};
 use tamtam_rows::{Encoding, Rows};
@@ -30,9 +33,11 @@ pub(crate) async fn answer(
     ticket: &Ticket,
     mut caller: Caller,
     rows: AmfRows,
+    headers: &HeaderMap,
     body: &[u8],
 ) -> Result<Vec<u8>, Fault> {
-    let (version, calls, unknown) = read_packet(shared, body, &mut caller)?;
+    let numbering = flash::numbering(headers);
+    let (version, calls, unknown) = read_packet(shared, body, numbering, &mut caller)?;
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, version);
     for call in calls {
@@ -67,7 +72,12 @@ pub(crate) async fn answer(
 /// The version, the calls, and the name of a header that has to be understood and is not.
 type Read = (Version, Vec<Call>, Option<String>);
 
-fn read_packet(shared: &Shared, body: &[u8], caller: &mut Caller) -> Result<Read, Fault> {
+fn read_packet(
+    shared: &Shared,
+    body: &[u8],
+    numbering: Numbering,
+    caller: &mut Caller,
+) -> Result<Read, Fault> {
     let limits = &shared.gateway.limits;
     let limits = PacketLimits {
         values: tamtam_amf::Limits {
@@ -84,7 +94,8 @@ fn read_packet(shared: &Shared, body: &[u8], caller: &mut Caller) -> Result<Read
             format!("the request is no packet of AMF: {error}"),
         )
     };
-    let mut decoder = Decoder::new(body, limits).map_err(malformed)?;
+    let decoder = Decoder::new(body, limits).map_err(malformed)?;
+    let mut decoder = decoder.with_numbering(numbering);
     let version = decoder.version();
     let mut unknown = None;
     while let Some(header) = decoder.next_header().map_err(malformed)? {
