@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 
 use super::servers::Server;
+use super::witnesses::blazeds;
 use crate::test::stage::{Stage, find_program, run, run_into, skip};
 
 /// The programs in `testing/clients`, each of which calls the gateway at a URL.
@@ -16,13 +17,17 @@ const CLIENTS: [&str; 4] = [
     "arrow_client.py",
 ];
 
+/// The one that is a program of Java: Adobe's client, of the BlazeDS that `scripts/setup witnesses` installs.
+const ADOBE: &str = "testing/clients/blazeds/AmfConnectionClient.java";
+
 pub(crate) fn clients(stage: &Stage) -> Result<()> {
     let python = stage.root().join("target/clients/bin/python");
     let has_python = python.exists();
     let curl = find_program("curl", &[]);
-    if !has_python && curl.is_none() {
+    let adobe = blazeds(stage, ADOBE)?;
+    if !has_python && curl.is_none() && adobe.is_none() {
         return skip(
-            "there is neither curl nor Python with the clients that scripts/setup clients installs",
+            "there is neither curl nor Python with the clients that scripts/setup clients installs, nor BlazeDS",
         );
     }
     // As the step `lab` builds it: one more choice of features would compile every library once more.
@@ -51,13 +56,31 @@ pub(crate) fn clients(stage: &Stage) -> Result<()> {
             run(&mut command).with_context(|| client.to_owned())?;
         }
     }
+    if let Some(classpath) = &adobe {
+        println!("--- {ADOBE}");
+        let mut command = stage.command("java");
+        command.arg("-cp").arg(classpath);
+        command.args(["AmfConnectionClient", &url]);
+        run(&mut command).context("AMFConnection")?;
+    }
     if let Some(curl) = &curl {
         by_curl(stage, curl, &url).context("curl")?;
     }
-    match (has_python, curl) {
-        (true, Some(_)) => Ok(()),
-        (true, None) => skip("there is no curl here; the other clients called"),
-        _ => skip("there is no Python with the clients of others here; curl called"),
+    let missing = [
+        (has_python, "Python with the clients of others"),
+        (adobe.is_some(), "BlazeDS"),
+        (curl.is_some(), "curl"),
+    ];
+    let missing: Vec<&str> = missing
+        .into_iter()
+        .filter_map(|(is_here, what)| (!is_here).then_some(what))
+        .collect();
+    match missing.as_slice() {
+        [] => Ok(()),
+        missing => skip(format!(
+            "there is no {} here; the other clients called",
+            missing.join(", no ")
+        )),
     }
 }
 

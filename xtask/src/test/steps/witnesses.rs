@@ -16,7 +16,8 @@ pub(crate) fn witnesses(stage: &Stage) -> Result<()> {
     // Where `scripts/setup` has put them.
     let folder = stage.root().join("target/witnesses");
     let mut asked = Vec::new();
-    if let Some(classpath) = blazeds(stage, &folder.join("blazeds"))? {
+    let witness = "crates/tamtam-amf/tests/witnesses/blazeds/Witness.java";
+    if let Some(classpath) = blazeds(stage, witness)? {
         let variable = ("TAMTAM_AMF_BLAZEDS", classpath);
         ask(stage, "BlazeDS", variable, &programs, "blazeds")?;
         asked.push("BlazeDS");
@@ -35,12 +36,13 @@ pub(crate) fn witnesses(stage: &Stage) -> Result<()> {
     }
 }
 
-/// Compiles what asks BlazeDS; where its classes are, or `None` where there is no Java or no BlazeDS.
-fn blazeds(stage: &Stage, folder: &Path) -> Result<Option<OsString>> {
+/// Compiles a program that uses BlazeDS; where its classes are, or `None` where there is no Java or no BlazeDS.
+pub(super) fn blazeds(stage: &Stage, program: &str) -> Result<Option<OsString>> {
+    let folder = stage.root().join("target/witnesses/blazeds");
     let (Some(_), Some(javac)) = (find_program("java", &[]), find_program("javac", &[])) else {
         return Ok(None);
     };
-    let mut path = jars(folder);
+    let mut path = jars(&folder);
     if path.len() < 2 {
         return Ok(None);
     }
@@ -49,8 +51,8 @@ fn blazeds(stage: &Stage, folder: &Path) -> Result<Option<OsString>> {
     let mut compile = stage.command(javac);
     compile.arg("-cp").arg(std::env::join_paths(&path)?);
     compile.arg("-d").arg(&classes);
-    compile.arg("crates/tamtam-amf/tests/witnesses/blazeds/Witness.java");
-    run(&mut compile).context("what asks BlazeDS does not compile")?;
+    compile.arg(program);
+    run(&mut compile).with_context(|| format!("{program} does not compile"))?;
     path.push(classes);
     Ok(Some(std::env::join_paths(path)?))
 }
