@@ -6,5 +6,8 @@ mod json_rpc;
 mod rest;
 mod server;
 mod services;
+// It reads what Linux tells of a process.
+#[cfg(target_os = "linux")]
+mod soak;
 mod world;
 mod xml_rpc;

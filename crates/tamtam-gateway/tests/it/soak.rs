@@ -1,0 +1,425 @@
+//! A gateway in a process of its own, whose memory is its alone: bombs, and honest clients among hostile ones.
+//!
+//! `TAMTAM_SOAK_SECONDS` makes the last test longer, and stricter.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1::SendRequest;
+use hyper_util::rt::TokioIo;
+use tamtam_amf::amf0::Value as Amf0;
+use tamtam_amf::packet::{Message, Packet, Version};
+use tamtam_gateway::{Limits, Server};
+use tamtam_rows::{Compression, CompressionKind};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+
+use crate::world::{kit, request, run, send_over};
+
+const MIB: usize = 1 << 20;
+/// What a gateway may take beside what its limits allow.
+const BESIDE: usize = 16 * MIB;
+/// Clients at a time.
+const CLIENTS: usize = 64;
+/// Every third of them is hostile.
+const HOSTILE: usize = 3;
+/// How long a hostile client is borne.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Where the program of tests is told that it is to serve.
+const SERVES: &str = "TAMTAM_GATEWAY_SERVES";
+
+/// The gateway in a process of its own.
+struct Apart {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Apart {
+    fn start() -> Apart {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["soak::serves", "--exact", "--ignored", "--nocapture"])
+            .env(SERVES, "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let said = BufReader::new(child.stdout.as_mut().unwrap()).lines();
+        let address = said
+            .map_while(Result::ok)
+            .find_map(|line| line.split_once("it serves at ")?.1.parse().ok());
+        Apart {
+            address: address.expect("it says where it is"),
+            child,
+        }
+    }
+
+    /// Bytes of memory: now, and at most since [`forget`](Self::forget).
+    fn memory(&self) -> (usize, usize) {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.expect("it is there");
+        let bytes = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            let kilobytes = line.and_then(|line| line.split_whitespace().next());
+            kilobytes.unwrap().parse::<usize>().unwrap() << 10
+        };
+        (bytes("VmRSS:"), bytes("VmHWM:"))
+    }
+
+    /// The most from now on.
+    fn forget(&self) {
+        std::fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5").unwrap();
+    }
+
+    /// Ends it as it should end: without a panic.
+    fn end(mut self) {
+        drop(self.child.stdin.take());
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Apart {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// No test: what the others call, in a process of its own.
+#[test]
+#[ignore = "the other tests of this module start it"]
+fn serves() {
+    if std::env::var_os(SERVES).is_none() {
+        return;
+    }
+    let panics = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&panics);
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        usual(panic);
+    }));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let limits = Limits {
+            // All come from one address here.
+            requests_of_client: 4 * CLIENTS,
+            patience: PATIENCE,
+            ..Limits::default()
+        };
+        let gateway = kit().limits(limits);
+        let server = Server::bind(gateway, "127.0.0.1:0".parse().unwrap());
+        let server = server.await.unwrap();
+        println!("\nit serves at {}", server.address().unwrap());
+        let told = tokio::task::spawn_blocking(|| {
+            let _ = std::io::stdin().read(&mut [0]);
+        });
+        let stop = async {
+            let _ = told.await;
+        };
+        server.serve(stop).await.unwrap();
+    });
+    assert_eq!(panics.load(Ordering::Relaxed), 0, "it panicked");
+}
+
+/// Compressed bytes of so many zeros.
+fn bomb(kind: CompressionKind, mebibytes: usize) -> Vec<u8> {
+    /// Made once, and repeated.
+    const PART: usize = 16;
+    let compression = Compression {
+        threshold_bytes: 0,
+        ..Compression::new(kind)
+    };
+    let compress = |mebibytes: usize| {
+        let packed = compression.compress(vec![0; mebibytes * MIB]);
+        packed.unwrap().bytes
+    };
+    match kind {
+        // Streams of brotli cannot be joined.
+        CompressionKind::Brotli => compress(4 * PART),
+        _ => compress(PART).repeat(mebibytes / PART),
+    }
+}
+
+#[test]
+fn a_bomb_costs_no_more_than_the_limit() {
+    run(|| async {
+        let server = Apart::start();
+        let kinds = [
+            CompressionKind::Gzip,
+            CompressionKind::Zstd,
+            CompressionKind::Brotli,
+        ];
+        let bombs = kinds.map(|kind| (kind, Bytes::from(bomb(kind, 1_024))));
+        for (path, kind_of_body) in [
+            ("/jsonrpc", "application/json"),
+            ("/xmlrpc", "text/xml"),
+            ("/amf", "application/x-amf"),
+            ("/rest/Echo/echo", "application/json"),
+        ] {
+            for (kind, bomb) in &bombs {
+                // What an allocator keeps of one bomb is there for the next.
+                let (before, _) = server.memory();
+                server.forget();
+                let request = request("POST", path)
+                    .header("content-type", kind_of_body)
+                    .header("content-encoding", kind.content_encoding())
+                    .body(Full::new(bomb.clone()));
+                let stream = TcpStream::connect(server.address).await.unwrap();
+                let answered = send_over(stream, request.unwrap()).await;
+                assert_eq!(answered.status, 413, "{path} {}", kind.name());
+                let (_, most) = server.memory();
+                let allowed = before + Limits::USUAL.body_bytes + BESIDE;
+                let name = kind.name();
+                assert!(
+                    most <= allowed,
+                    "{path} {name}: {before} became {most} bytes"
+                );
+            }
+        }
+        server.end();
+    });
+}
+
+/// A call, and what its answer has to be.
+struct Call {
+    path: &'static str,
+    kind: &'static str,
+    body: Bytes,
+    is_right: fn(&[u8]) -> bool,
+}
+
+fn calls() -> Vec<Call> {
+    let packet = Packet {
+        version: Version::Amf0,
+        headers: Vec::new(),
+        messages: vec![Message {
+            target: "Echo.echo".into(),
+            response: "/1".into(),
+            value: vec![Amf0::from("a text that comes back")].into(),
+        }],
+    };
+    vec![
+        Call {
+            path: "/jsonrpc",
+            kind: "application/json",
+            body: Bytes::from_static(
+                br#"{"jsonrpc":"2.0","method":"Sums.add","params":{"left":2,"right":3},"id":1}"#,
+            ),
+            is_right: |body| {
+                let answer: Result<serde_json::Value, _> = serde_json::from_slice(body);
+                answer.is_ok_and(|answer| answer["result"]["sum"] == 5)
+            },
+        },
+        Call {
+            path: "/amf",
+            kind: "application/x-amf",
+            body: packet.encode().unwrap().into(),
+            is_right: |body| {
+                let packet = Packet::decode(body, Default::default());
+                let value = Amf0::from("a text that comes back");
+                packet.is_ok_and(|packet| packet.messages[0].value == value)
+            },
+        },
+        Call {
+            path: "/xmlrpc",
+            kind: "text/xml",
+            body: Bytes::from_static(
+                b"<methodCall><methodName>Echo.echo</methodName><params><param><value><int>7</int></value></param></params></methodCall>",
+            ),
+            is_right: |body| String::from_utf8_lossy(body).contains("<int>7</int>"),
+        },
+    ]
+}
+
+/// Calls on a connection that is kept, until told to stop; how long each call took.
+async fn honest(address: SocketAddr, stop: Arc<AtomicBool>) -> Vec<Duration> {
+    let mut sender = connect(address).await;
+    let mut times = Vec::new();
+    for call in calls().iter().cycle() {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let begin = Instant::now();
+        let request = request("POST", call.path).header("content-type", call.kind);
+        let request = request.body(Full::new(call.body.clone())).unwrap();
+        sender.ready().await.expect("the connection is kept");
+        let answer = sender.send_request(request).await.expect("an answer");
+        let status = answer.status();
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        let is_right = status == 200 && (call.is_right)(&body);
+        assert!(is_right, "{} {status} {body:?}", call.path);
+        times.push(begin.elapsed());
+        // As clients do: 200 calls a second at most.
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    times
+}
+
+async fn connect(address: SocketAddr) -> SendRequest<Full<Bytes>> {
+    let stream = TcpStream::connect(address).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    sender
+}
+
+/// What is wrong with the next request of a hostile client.
+async fn attack(address: SocketAddr, number: usize) -> std::io::Result<()> {
+    let calls = calls();
+    let call = &calls[number % calls.len()];
+    let head = |length: usize| {
+        let (path, kind) = (call.path, call.kind);
+        format!(
+            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n"
+        )
+    };
+    let mut stream = TcpStream::connect(address).await?;
+    let whole = call.body.len();
+    let body: Vec<u8> = match number / calls.len() % 7 {
+        // Truncated.
+        0 => call.body[..number % whole].to_vec(),
+        // A bit is flipped.
+        1 => {
+            let mut body = call.body.to_vec();
+            body[number % whole] ^= 1 << (number % 8);
+            body
+        }
+        // Nested 10,000 deep.
+        2 => match call.path {
+            "/jsonrpc" => [b"[".repeat(10_000), b"]".repeat(10_000)].concat(),
+            "/xmlrpc" => b"<value><array><data>".repeat(10_000),
+            _ => {
+                let head = b"\0\0\0\0\0\x01\0\x09Echo.echo\0\x02/1\xff\xff\xff\xff";
+                [&head[..], &b"\x0a\0\0\0\x01".repeat(10_000)].concat()
+            }
+        },
+        // Four billion values, or as many bytes, are announced within.
+        3 => b"\0\0\0\0\0\x01\0\x09Echo.echo\0\x02/1\xff\xff\xff\xff\x0a\xff\xff\xff\xff".to_vec(),
+        // 1 GiB is declared, and does not come.
+        4 => {
+            stream.write_all(head(1 << 30).as_bytes()).await?;
+            stream.write_all(&call.body).await?;
+            let mut answer = Vec::new();
+            stream.read_to_end(&mut answer).await?;
+            return Ok(());
+        }
+        // A byte now and then.
+        5 => {
+            for byte in head(whole)
+                .bytes()
+                .chain(call.body.iter().copied())
+                .take(30)
+            {
+                stream.write_all(&[byte]).await?;
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            return Ok(());
+        }
+        // Much is asked for, and not read.
+        _ => {
+            let socket = TcpSocket::new_v4()?;
+            socket.set_recv_buffer_size(4_096)?;
+            let mut stream = socket.connect(address).await?;
+            let ask =
+                b"GET /rest/Tiles/list?set=palette&count=20000 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
+            stream.write_all(ask).await?;
+            tokio::time::sleep(PATIENCE / 4).await;
+            return Ok(());
+        }
+    };
+    stream.write_all(head(body.len()).as_bytes()).await?;
+    stream.write_all(&body).await?;
+    let mut answer = [0; 1_024];
+    // Whatever it says; that it says something is for other tests.
+    let _ = stream.read(&mut answer).await?;
+    Ok(())
+}
+
+async fn hostile(address: SocketAddr, first: usize, stop: Arc<AtomicBool>) -> usize {
+    let mut attacks = 0;
+    while !stop.load(Ordering::Relaxed) {
+        // The gateway may hang up at any time.
+        let _ = attack(address, first + attacks).await;
+        attacks += 1;
+    }
+    attacks
+}
+
+/// All clients, for so long: how long each honest call took, and how many attacks there were.
+async fn phase(address: SocketAddr, time: Duration, is_calm: bool) -> (Vec<Duration>, usize) {
+    let stop = Arc::new(AtomicBool::new(false));
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    for client in 0..CLIENTS {
+        let stop = Arc::clone(&stop);
+        if client % HOSTILE != HOSTILE - 1 {
+            good.push(tokio::spawn(honest(address, stop)));
+        } else if !is_calm {
+            bad.push(tokio::spawn(hostile(address, 1_000 * client, stop)));
+        }
+    }
+    tokio::time::sleep(time).await;
+    stop.store(true, Ordering::Relaxed);
+    let mut times = Vec::new();
+    for client in good {
+        times.extend(client.await.expect("each answer is right"));
+    }
+    let mut attacks = 0;
+    for client in bad {
+        attacks += client.await.expect("it only attacks");
+    }
+    times.sort_unstable();
+    (times, attacks)
+}
+
+fn p99(times: &[Duration]) -> Duration {
+    times[times.len() * 99 / 100]
+}
+
+#[test]
+fn hostile_clients_cost_honest_ones_nothing() {
+    let soak = std::env::var("TAMTAM_SOAK_SECONDS").ok();
+    let soak: Option<u64> = soak.and_then(|seconds| seconds.parse().ok());
+    let time = Duration::from_secs(soak.unwrap_or(3));
+    let test = move || async move {
+        let server = Apart::start();
+        let (calm, _) = phase(server.address, time / 3, true).await;
+        // Twice the same: what the first one takes, the second one finds.
+        server.forget();
+        phase(server.address, time / 2, false).await;
+        let (_, before) = server.memory();
+        server.forget();
+        let (times, attacks) = phase(server.address, time / 2, false).await;
+        let (_, most) = server.memory();
+        let said = format!(
+            "{} calls and {attacks} attacks; p99 {:?} calm, {:?} under attack; {} KiB of memory at most in the first half, {} in the second",
+            times.len(),
+            p99(&calm),
+            p99(&times),
+            before >> 10,
+            most >> 10
+        );
+        println!("{said}");
+        let _ = std::io::stdout().flush();
+        // Those who are honest were answered right: see there.
+        assert!(times.len() > CLIENTS && attacks > CLIENTS / 2, "{said}");
+        assert!(most <= before + BESIDE + CLIENTS * MIB, "{said}");
+        if soak.is_some() {
+            assert!(p99(&times) <= 3 * p99(&calm), "{said}");
+            assert!(most <= before + BESIDE, "{said}");
+        }
+        server.end();
+    };
+    tamtam_testing::within(4 * time + Duration::from_secs(60), move || {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(test());
+    });
+}
