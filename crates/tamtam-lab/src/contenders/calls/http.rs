@@ -28,6 +28,9 @@ pub(super) const EACH: Http = Http(Connections::OneEach);
 /// A new connection for each call.
 pub(super) const NEW: Http = Http(Connections::OneACall);
 
+/// Where the page is.
+const PAGE: &str = "/page";
+
 /// HTTP over TCP within the machine.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Http(Connections);
@@ -82,8 +85,7 @@ impl Contender for Http {
         let page = post(|request: Bytes| async move {
             ([(CONTENT_TYPE, "application/json")], answer(&request))
         });
-        runtime
-            .spawn(async move { axum::serve(listener, Router::new().route("/page", page)).await });
+        runtime.spawn(async move { axum::serve(listener, Router::new().route(PAGE, page)).await });
         Ok(Serving::at(address.to_string(), runtime))
     }
 }
@@ -143,11 +145,11 @@ pub(super) enum HttpClient {
 impl Client for HttpClient {
     fn call(&mut self, request: Vec<u8>) -> Result<Vec<u8>, Failure> {
         match self {
-            HttpClient::Own(caller) => caller.call(request),
+            HttpClient::Own(caller) => caller.call(PAGE, request),
             HttpClient::Shared(caller) => caller
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
-                .call(request),
+                .call(PAGE, request),
         }
     }
 }
@@ -162,7 +164,7 @@ pub(super) struct HttpCaller {
 }
 
 impl HttpCaller {
-    fn new(address: SocketAddr, keeps: bool) -> Result<Self, Failure> {
+    pub(super) fn new(address: SocketAddr, keeps: bool) -> Result<Self, Failure> {
         Ok(HttpCaller {
             runtime: Builder::new_current_thread().enable_io().build()?,
             address,
@@ -171,8 +173,8 @@ impl HttpCaller {
         })
     }
 
-    fn call(&mut self, request: Vec<u8>) -> Result<Vec<u8>, Failure> {
-        let mut request = Request::post("/page")
+    pub(super) fn call(&mut self, path: &str, request: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        let mut request = Request::post(path)
             .header(HOST, self.address.to_string())
             .header(CONTENT_TYPE, "application/json")
             .body(Full::new(Bytes::from(request)))

@@ -1,11 +1,13 @@
 //! Ways of calling a server for the experiment `calls`, one small file each: in this process, and in another one.
 //!
-//! Those of ours are the contenders `channel`, which is there for other experiments, too, `actor`, `link`, `process` and `ipc`. The
+//! Those of ours are the contenders `channel`, which is there for other experiments, too, `actor`, `link`, `process`, `ipc` and the gateway. The
 //! others are what the systems and the standard library have, and HTTP.
 
 mod actor;
 mod channel;
 mod direct;
+#[cfg(feature = "gateway")]
+mod gateway;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(target_os = "linux")]
@@ -45,6 +47,10 @@ pub(super) const ALL: &[&dyn Contender] = &[
     &http::EACH,
     #[cfg(feature = "http")]
     &http::NEW,
+    #[cfg(feature = "gateway")]
+    &gateway::JSON_RPC,
+    #[cfg(feature = "gateway")]
+    &gateway::REST,
 ];
 
 #[cfg(all(test, unix))]

@@ -38,6 +38,8 @@ use caller::CallingClient;
 pub use apart::ServerApart;
 pub use framed::{Framed, serve_frames};
 pub use work::answer;
+#[cfg(all(feature = "contenders", feature = "gateway"))]
+pub(crate) use work::{Page, Request};
 
 /// The experiment's name.
 const EXPERIMENT: &str = "calls";

@@ -8,7 +8,8 @@ const RECORDS_LIMIT: u64 = 10_000;
 
 /// A request: a page of a set of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Request {
+#[cfg_attr(feature = "gateway", derive(schemars::JsonSchema))]
+pub(crate) struct Request {
     /// Which set.
     pub(super) set: u64,
     /// The first record's number.
@@ -19,7 +20,8 @@ pub(super) struct Request {
 
 /// The answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Page {
+#[cfg_attr(feature = "gateway", derive(schemars::JsonSchema))]
+pub(crate) struct Page {
     pub(super) set: u64,
     pub(super) offset: u64,
     pub(super) records: Vec<Record>,
@@ -27,7 +29,8 @@ pub(super) struct Page {
 
 /// A record, as a board has them on which users place coloured things.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Record {
+#[cfg_attr(feature = "gateway", derive(schemars::JsonSchema))]
+pub(crate) struct Record {
     pub(super) id: u64,
     pub(super) name: String,
     pub(super) x: f64,
@@ -46,7 +49,7 @@ pub fn answer(request: &[u8]) -> Vec<u8> {
 
 impl Request {
     /// What is due.
-    pub(super) fn page(self) -> Page {
+    pub(crate) fn page(self) -> Page {
         let numbers = (0..self.limit.min(RECORDS_LIMIT)).map(|number| self.offset + number);
         Page {
             set: self.set,
