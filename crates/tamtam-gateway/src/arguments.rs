@@ -58,6 +58,18 @@ impl Arguments {
         }
     }
 
+    /// Takes the argument of this name out, or the first one if they have no names.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
+        match &mut self.values {
+            Value::Map(members) => {
+                let place = members.iter().position(|(known, _)| known == name)?;
+                Some(members.remove(place).1)
+            }
+            Value::List(values) if !values.is_empty() => Some(values.remove(0)),
+            _ => None,
+        }
+    }
+
     /// The arguments as the type that a method takes: a struct by its fields' names or places, a tuple by its places.
     ///
     /// # Errors

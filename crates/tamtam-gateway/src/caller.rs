@@ -2,9 +2,13 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::Fault;
+
+/// Who may call: an error is the fault that the caller gets.
+pub(crate) type Authorize = Arc<dyn Fn(&Caller) -> Result<(), Fault> + Send + Sync>;
 
 /// Who calls: from where, by which protocol, with which credentials.
 ///
@@ -49,16 +53,22 @@ pub enum Protocol {
     Rest,
     /// AMF0 and AMF3, at `/amf`.
     Amf,
+    /// JSON-RPC 2.0 over a WebSocket, at `/socket`.
+    WebSocket,
+    /// Events of a server, at `/events/NAME`.
+    Events,
 }
 
 impl Protocol {
-    /// Its name: `json-rpc`, `xml-rpc`, `rest`, `amf`.
+    /// Its name: `json-rpc`, `xml-rpc`, `rest`, `amf`, `web-socket`, `events`.
     pub const fn name(self) -> &'static str {
         match self {
             Protocol::JsonRpc => "json-rpc",
             Protocol::XmlRpc => "xml-rpc",
             Protocol::Rest => "rest",
             Protocol::Amf => "amf",
+            Protocol::WebSocket => "web-socket",
+            Protocol::Events => "events",
         }
     }
 }
@@ -85,7 +95,7 @@ impl Caller {
         self.peer
     }
 
-    /// The token of the header `Authorization: Bearer TOKEN`.
+    /// The token of the header `Authorization: Bearer TOKEN`, or of the method `authenticate` on a WebSocket.
     pub fn bearer(&self) -> Option<&str> {
         self.bearer.as_deref()
     }

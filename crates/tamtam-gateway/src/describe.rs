@@ -2,16 +2,22 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::{Gateway, Method, Service};
+use crate::{Gateway, Method, Publication, Service};
 
-/// All services: their methods with words, names of arguments, and types in JSON Schema.
+/// All services: their methods with words, names of arguments, and types in JSON Schema; their topics and properties.
 pub(crate) fn services(gateway: &Gateway) -> Json {
     gateway.services.values().map(service).collect()
 }
 
 fn service(service: &Service) -> Json {
     let methods: Vec<Json> = service.methods.values().map(method).collect();
-    json!({ "name": service.name, "about": service.about, "methods": methods })
+    let publications: Vec<Json> = service.publications.values().map(publication).collect();
+    json!({
+        "name": service.name,
+        "about": service.about,
+        "methods": methods,
+        "publications": publications,
+    })
 }
 
 fn method(method: &Method) -> Json {
@@ -22,5 +28,16 @@ fn method(method: &Method) -> Json {
         "arguments": method.fields.unwrap_or_default(),
         "takes": method.takes,
         "gives": method.gives,
+    })
+}
+
+fn publication(publication: &Publication) -> Json {
+    json!({
+        "name": publication.name,
+        "about": publication.about,
+        "kind": publication.kind.name(),
+        "keys": publication.has_keys(),
+        "table": publication.is_table,
+        "gives": publication.gives,
     })
 }

@@ -9,11 +9,14 @@ use std::time::Instant;
 use futures_util::FutureExt;
 
 use crate::admission::{Admission, Ticket};
-use crate::method::Authorize;
+use crate::caller::Authorize;
+use crate::lasting::Lasting;
 use crate::metrics::Metrics;
 use crate::sessions::Sessions;
 use crate::web_policy::WebPolicy;
-use crate::{AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Method, Service};
+use crate::{
+    AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Method, Publication, Service,
+};
 
 /// The services of a program, to be called by whatever protocol a client speaks.
 ///
@@ -120,6 +123,19 @@ impl Gateway {
         self
     }
 
+    /// The topic or property of this name, `SERVICE.NAME`.
+    pub(crate) fn publication(&self, name: &str) -> Option<&Publication> {
+        let (service, name) = name.rsplit_once('.')?;
+        self.services.get(service)?.publications.get(name)
+    }
+
+    /// Bytes of the values of topics and properties that are kept.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        let services = self.services.values();
+        let publications = services.flat_map(|service| service.publications.values());
+        publications.map(Publication::bytes).sum()
+    }
+
     /// The names of all methods, `SERVICE.METHOD`, in the order of the alphabet.
     pub fn method_names(&self) -> Vec<String> {
         let services = self.services.values();
@@ -152,6 +168,10 @@ pub(crate) struct Shared {
     pub(crate) admission: Arc<Admission>,
     pub(crate) metrics: Metrics,
     pub(crate) sessions: Sessions,
+    /// Who may subscribe.
+    pub(crate) subscriptions: Arc<Admission>,
+    /// What outlives the requests by which it came.
+    pub(crate) lasting: Lasting,
 }
 
 impl Shared {
@@ -161,6 +181,8 @@ impl Shared {
             admission: Admission::new(limits.requests, limits.requests_of_client),
             metrics: Metrics::new(),
             sessions: Sessions::default(),
+            subscriptions: Admission::new(limits.subscriptions, limits.subscriptions_of_client),
+            lasting: Lasting::default(),
             gateway,
         })
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::ConnectInfo;
@@ -18,9 +18,11 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tamtam_rows::{Compression, CompressionError, CompressionKind, decompress};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::admission::Ticket;
 use crate::gateway::Shared;
+use crate::patient::Leniency;
 use crate::protocol::rest;
 use crate::{Caller, Protocol};
 
@@ -33,6 +35,28 @@ pub(crate) const LARGE_BYTES: usize = 256 << 10;
 /// The address of the client, as the server has seen it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) Option<IpAddr>);
+
+/// The connection by which a request came, for what outlives the request.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    /// It counts among the connections that are open.
+    _place: Arc<OwnedSemaphorePermit>,
+    leniency: Leniency,
+}
+
+impl Held {
+    pub(crate) fn new(place: OwnedSemaphorePermit, leniency: Leniency) -> Held {
+        Held {
+            _place: Arc::new(place),
+            leniency,
+        }
+    }
+
+    /// The client may read nothing for so long.
+    pub(crate) fn be_lenient(&self, time: Duration) {
+        self.leniency.wait(time);
+    }
+}
 
 /// A request that has come in whole.
 pub(crate) struct Received {

@@ -5,18 +5,20 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 11 | server | sockets, and the end of all that is on them |
-// | 10 | routes | which path is which protocol, and what stands before all of them |
-// | 9 | rest_answer | the answer to a call by URL: form, tag, range |
-// | 8 | client, http | the client; who asks, bodies within limits, answers on their way |
-// | 7 | describe, protocol | what there is to call; JSON-RPC, XML-RPC, REST, AMF: a body in, a body out |
-// | 6 | gateway | all services; a call within the limits |
-// | 5 | service, table | methods under one name; a table as a list |
+// | 13 | server | sockets, and the end of all that is on them |
+// | 12 | routes | which path is which protocol, and what stands before all of them |
+// | 11 | events, rest_answer, web_socket | values as events of a server; the answer to a call by URL: form, tag, range; calls and values over a WebSocket |
+// | 10 | subscribing | how a subscription begins |
+// | 9 | client, http | the client; who asks, bodies within limits, answers on their way |
+// | 8 | describe, protocol | what there is to call; JSON-RPC, XML-RPC, REST, AMF: a body in, a body out |
+// | 7 | gateway | all services; a call within the limits |
+// | 6 | service, table | methods, topics and properties under one name; a table as a list |
+// | 5 | push | topics and properties: what is kept of each, and where each subscriber is |
 // | 4 | json, method | JSON without a step between; what a method takes and gives |
 // | 3 | answer, metrics | what comes back, what is counted |
 // | 2 | arguments, caller, row_stream | what is asked, who asks, a table part by part |
 // | 1 | fault | what went wrong, as a client is told |
-// | 0 | admission, amf_rows, limits, patient, sessions, value, web_policy | values between protocols; who may begin; what is allowed |
+// | 0 | admission, amf_rows, lasting, limits, patient, sessions, value, web_policy | values between protocols; who may begin; what outlives a request; what is allowed |
 
 mod admission;
 mod amf_rows;
@@ -25,24 +27,29 @@ mod arguments;
 mod caller;
 mod client;
 mod describe;
+mod events;
 mod fault;
 mod gateway;
 mod http;
 mod json;
+mod lasting;
 mod limits;
 mod method;
 mod metrics;
 mod patient;
 mod protocol;
+mod push;
 mod rest_answer;
 mod routes;
 mod row_stream;
 mod server;
 mod service;
 mod sessions;
+mod subscribing;
 mod table;
 mod value;
 mod web_policy;
+mod web_socket;
 
 pub use amf_rows::AmfRows;
 pub use answer::{Answer, AsItIs, BySerde, IntoAnswer};
@@ -53,6 +60,7 @@ pub use fault::{Fault, FaultKind};
 pub use gateway::Gateway;
 pub use limits::Limits;
 pub use method::Method;
+pub use push::{Policy, Publication, PushForm, WhenBehind, Wish};
 pub use row_stream::{ClientGone, RowSink, RowStream};
 pub use server::{BindError, ServeError, Server};
 pub use service::Service;

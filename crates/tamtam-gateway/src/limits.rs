@@ -35,6 +35,15 @@ pub struct Limits {
     pub requests_of_client: usize,
     /// Connections that are open at the same time. The next one is told so and closed. 1,024.
     pub connections: usize,
+    /// Subscriptions to topics and properties at the same time. 4,096.
+    pub subscriptions: usize,
+    /// Those of one client. 256.
+    pub subscriptions_of_client: usize,
+    /// Bytes held for one connection with subscriptions, in each direction: what it has not read, or what it has sent and is
+    /// not whole. A pushed value has at most half of them, and an answer over a WebSocket a quarter. 1 MiB.
+    pub push_bytes: usize,
+    /// How long a client with subscriptions may read nothing, before its connection is closed. 10 minutes.
+    pub stalled: Duration,
     /// How long a stop waits for what was accepted. 30 s.
     pub stop: Duration,
 }
@@ -51,6 +60,10 @@ impl Limits {
         requests: 256,
         requests_of_client: 64,
         connections: 1_024,
+        subscriptions: 4_096,
+        subscriptions_of_client: 256,
+        push_bytes: 1 << 20,
+        stalled: Duration::from_secs(600),
         stop: Duration::from_secs(30),
     };
 }

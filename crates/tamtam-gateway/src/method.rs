@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use tamtam_actor::{Address, AskError, Reply};
 use tokio::sync::Semaphore;
 
+use crate::caller::Authorize;
 use crate::value::field_names;
 use crate::{Answer, Arguments, Caller, Fault, FaultKind, IntoAnswer};
 
@@ -19,9 +20,6 @@ const MOST_BLOCKED: usize = 256;
 
 /// A call on its way.
 pub(crate) type Called = Pin<Box<dyn Future<Output = Result<Answer, Fault>> + Send>>;
-
-/// Who may call: an error is the fault that the caller gets.
-pub(crate) type Authorize = Arc<dyn Fn(&Caller) -> Result<(), Fault> + Send + Sync>;
 
 /// A method of a [`Service`](crate::Service): what it takes, what it gives, who may call it.
 ///

@@ -20,6 +20,22 @@ pub(crate) struct Metrics {
     seconds: Family<MethodLabels, Histogram>,
     at_work: Gauge,
     refused: Counter,
+    subscribers: Family<PushLabels, Gauge>,
+    sent: Family<PushLabels, Counter>,
+    missed: Family<PushLabels, Counter>,
+    closed: Family<PushLabels, Counter>,
+    /// Bytes that connections with subscriptions hold for clients that have not taken them.
+    pub(crate) held: Gauge,
+    kept: Gauge,
+}
+
+/// What is counted of one topic or property.
+#[derive(Clone, Debug)]
+pub(crate) struct PushFigures {
+    pub(crate) subscribers: Gauge,
+    pub(crate) sent: Counter,
+    pub(crate) missed: Counter,
+    pub(crate) closed: Counter,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -29,6 +45,11 @@ struct CallLabels {
     method: String,
     /// `ok`, or the code of the fault's kind.
     outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PushLabels {
+    name: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -62,12 +83,69 @@ impl Metrics {
             "Requests beyond the limits, told at once",
             refused.clone(),
         );
+        let subscribers = Family::default();
+        registry.register(
+            "subscribers",
+            "Subscriptions of a topic or property",
+            subscribers.clone(),
+        );
+        let sent = Family::default();
+        registry.register(
+            "values_sent",
+            "Values that were handed to a subscriber's connection",
+            sent.clone(),
+        );
+        let missed = Family::default();
+        registry.register(
+            "values_missed",
+            "Values that a subscriber was told it has missed",
+            missed.clone(),
+        );
+        let closed = Family::default();
+        registry.register(
+            "subscriptions_closed",
+            "Subscriptions that were closed since they were too far behind",
+            closed.clone(),
+        );
+        let held = Gauge::default();
+        registry.register_with_unit(
+            "push_held",
+            "On their way to clients with subscriptions",
+            Unit::Bytes,
+            held.clone(),
+        );
+        let kept = Gauge::default();
+        registry.register_with_unit(
+            "push_kept",
+            "Values of topics and properties that are kept for all subscribers",
+            Unit::Bytes,
+            kept.clone(),
+        );
         Metrics {
             registry,
             calls,
             seconds,
             at_work,
             refused,
+            subscribers,
+            sent,
+            missed,
+            closed,
+            held,
+            kept,
+        }
+    }
+
+    /// What is counted of this topic or property.
+    pub(crate) fn push(&self, name: &str) -> PushFigures {
+        let labels = PushLabels {
+            name: name.to_owned(),
+        };
+        PushFigures {
+            subscribers: self.subscribers.get_or_create(&labels).clone(),
+            sent: self.sent.get_or_create(&labels).clone(),
+            missed: self.missed.get_or_create(&labels).clone(),
+            closed: self.closed.get_or_create(&labels).clone(),
         }
     }
 
@@ -99,8 +177,9 @@ impl Metrics {
     }
 
     /// All of them as text.
-    pub(crate) fn text(&self, at_work: usize) -> String {
+    pub(crate) fn text(&self, at_work: usize, kept_bytes: usize) -> String {
         self.at_work.set(at_work as i64);
+        self.kept.set(kept_bytes as i64);
         let mut text = String::new();
         // Writing to memory does not fail.
         let _ = encode(&mut text, &self.registry);

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -13,8 +15,29 @@ use tokio::time::{Instant, Sleep, sleep};
 pub(crate) struct Patient<S> {
     stream: S,
     patience: Duration,
+    leniency: Leniency,
     /// What cannot go on since the other side does not read, and until when that is borne.
     stalled: Option<(Step, Pin<Box<Sleep>>)>,
+}
+
+/// Lets a connection wait longer for its other side than others do: one over which values are pushed holds little, and is to
+/// be there when its client reads again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Leniency(Arc<AtomicU64>);
+
+impl Leniency {
+    /// From the next wait on it is so long, in place of what is usual.
+    pub(crate) fn wait(&self, time: Duration) {
+        let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        self.0.store(milliseconds, Ordering::Relaxed);
+    }
+
+    fn or(&self, usual: Duration) -> Duration {
+        match self.0.load(Ordering::Relaxed) {
+            0 => usual,
+            milliseconds => Duration::from_millis(milliseconds),
+        }
+    }
 }
 
 /// What a connection is asked for. That a flush goes on says nothing of a write: a socket has nothing to flush.
@@ -25,10 +48,11 @@ enum Step {
 }
 
 impl<S> Patient<S> {
-    pub(crate) fn new(stream: S, patience: Duration) -> Patient<S> {
+    pub(crate) fn new(stream: S, patience: Duration, leniency: Leniency) -> Patient<S> {
         Patient {
             stream,
             patience,
+            leniency,
             stalled: None,
         }
     }
@@ -44,7 +68,7 @@ impl<S> Patient<S> {
             self.stalled.take_if(|(stalled, _)| *stalled == step);
             return written;
         }
-        let patience = self.patience;
+        let patience = self.leniency.or(self.patience);
         let begin = || (step, Box::pin(sleep(patience)));
         let (_, stalled) = self.stalled.get_or_insert_with(begin);
         ready!(stalled.as_mut().poll(context));

@@ -16,21 +16,22 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{get, post};
 
+use crate::admission::Ticket;
 use crate::describe;
 use crate::gateway::{Gateway, Shared};
 use crate::http::{Peer, admit, answer, caller_of, plain, receive, set};
 use crate::protocol::{amf, json_rpc, rest, xml_rpc};
 use crate::rest_answer::respond;
 use crate::web_policy::Verdict;
-use crate::{Fault, FaultKind, Protocol};
+use crate::{Answer, Arguments, Caller, Fault, FaultKind, Protocol, events, web_socket};
 
 const JSON: &str = "application/json";
 const AMF: &str = "application/x-amf";
 const XML: &str = "text/xml; charset=utf-8";
 
 impl Gateway {
-    /// The routes of the gateway, for a server of axum: `/jsonrpc`, `/xmlrpc`, `/amf`, `/rest/SERVICE/METHOD`,
-    /// `/services`, `/metrics` and `/crossdomain.xml`.
+    /// The routes of the gateway, for a server of axum: `/jsonrpc`, `/xmlrpc`, `/amf`, `/rest/SERVICE/METHOD`, `/socket`,
+    /// `/events/NAME`, `/services`, `/metrics` and `/crossdomain.xml`.
     ///
     /// Limits of requests of one client need the client's address: serve them
     /// `into_make_service_with_connect_info::<SocketAddr>()`.
@@ -46,6 +47,8 @@ pub(crate) fn routes(shared: Arc<Shared>) -> Router {
         .route("/RPC2", post(by_xml_rpc))
         .route("/rest/{service}/{method}", get(by_get).post(by_post))
         .route("/amf", post(by_amf))
+        .route("/socket", get(web_socket::open))
+        .route("/events/{name}", get(events::stream))
         .route("/services", get(services))
         .route("/metrics", get(metrics))
         .route("/crossdomain.xml", get(cross_domain))
@@ -61,7 +64,12 @@ async fn by_json_rpc(State(shared): State<Arc<Shared>>, request: Request) -> Res
         Ok(received) => received,
         Err(response) => return *response,
     };
-    let called = json_rpc::answer(&shared, &received.ticket, &received.caller, &received.body);
+    let calls = Admitted {
+        shared: &shared,
+        ticket: &received.ticket,
+        caller: &received.caller,
+    };
+    let called = json_rpc::answer(&calls, &shared.gateway.limits, &received.body);
     match called.await {
         Some(body) => answer(&shared, &received.headers, JSON, body).await.0,
         // Nothing but notifications.
@@ -70,6 +78,22 @@ async fn by_json_rpc(State(shared): State<Arc<Shared>>, request: Request) -> Res
             *response.status_mut() = StatusCode::NO_CONTENT;
             response
         }
+    }
+}
+
+/// Calls of one request.
+struct Admitted<'r> {
+    shared: &'r Shared,
+    ticket: &'r Ticket,
+    caller: &'r Caller,
+}
+
+impl json_rpc::Calls for Admitted<'_> {
+    async fn call(&self, method: &str, arguments: Arguments) -> Result<Answer, Fault> {
+        let called = self
+            .shared
+            .call_named(self.ticket, self.caller, method, arguments);
+        called.await
     }
 }
 
@@ -156,7 +180,7 @@ async fn by_post(
 
 async fn nothing_here() -> Response {
     let text = "there is nothing here; /services names what there is: POST to /jsonrpc, /xmlrpc or /amf, GET or POST \
-                /rest/SERVICE/METHOD";
+                /rest/SERVICE/METHOD, a WebSocket at /socket, GET /events/NAME";
     *plain(StatusCode::NOT_FOUND, text)
 }
 
@@ -184,7 +208,9 @@ async fn metrics(State(shared): State<Arc<Shared>>, request: Request) -> Respons
     if let Some(refused) = refused(&shared, request) {
         return refused;
     }
-    let text = shared.metrics.text(shared.admission.level());
+    let text = shared
+        .metrics
+        .text(shared.admission.level(), shared.gateway.kept_bytes());
     let mut response = Response::new(Body::from(text));
     set(
         &mut response,

@@ -23,8 +23,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::Gateway;
 use crate::gateway::Shared;
-use crate::http::Peer;
-use crate::patient::Patient;
+use crate::http::{Held, Peer};
+use crate::lasting::Stage;
+use crate::patient::{Leniency, Patient};
 use crate::routes::routes;
 
 /// A gateway at a socket.
@@ -220,11 +221,12 @@ impl Server {
         }
         let graceful = connections.graceful;
         drop(self.listener);
-        if tokio::time::timeout(ending, graceful.shutdown())
-            .await
-            .is_err()
-        {
+        let lasting = &self.shared.lasting;
+        lasting.tell(Stage::Stopping);
+        let ended = async { tokio::join!(graceful.shutdown(), lasting.ended()) };
+        if tokio::time::timeout(ending, ended).await.is_err() {
             tracing::warn!("connections were cut off: they had not ended in time");
+            lasting.tell(Stage::Cut);
             cut.send_replace(true);
         }
         Ok(())
@@ -283,7 +285,10 @@ struct Connections {
 
 impl Connections {
     fn begin(&self, stream: Box<dyn Stream>, peer: Option<IpAddr>, place: OwnedSemaphorePermit) {
+        let leniency = Leniency::default();
+        let held = Held::new(place, leniency.clone());
         let routes = self.routes.clone().layer(axum::Extension(Peer(peer)));
+        let routes = routes.layer(axum::Extension(held.clone()));
         let (watcher, patience) = (self.graceful.watcher(), self.patience);
         let mut is_cut = self.is_cut.clone();
         #[cfg(feature = "tls")]
@@ -293,19 +298,23 @@ impl Connections {
                 #[cfg(feature = "tls")]
                 if let Some(tls) = tls {
                     match tokio::time::timeout(patience, tls.accept(stream)).await {
-                        Ok(Ok(stream)) => converse(stream, routes, watcher, patience).await,
+                        Ok(Ok(stream)) => {
+                            let stream = Patient::new(stream, patience, leniency);
+                            converse(stream, routes, watcher, patience).await;
+                        }
                         Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                         Err(_) => tracing::debug!("a TLS handshake took too long"),
                     }
                     return;
                 }
+                let stream = Patient::new(stream, patience, leniency);
                 converse(stream, routes, watcher, patience).await;
             };
             tokio::select! {
                 () = conversation => {}
                 _ = is_cut.wait_for(|is_cut| *is_cut) => {}
             }
-            drop(place);
+            drop(held);
         });
     }
 }
@@ -330,10 +339,8 @@ async fn converse(
         .keep_alive_timeout(patience)
         .max_concurrent_streams(MOST_STREAMS)
         .max_header_list_size(MOST_HEADER_BYTES as u32);
-    let connection = builder.serve_connection_with_upgrades(
-        TokioIo::new(Patient::new(stream, patience)),
-        TowerToHyperService::new(routes),
-    );
+    let connection = builder
+        .serve_connection_with_upgrades(TokioIo::new(stream), TowerToHyperService::new(routes));
     if let Err(error) = watcher.watch(connection.into_owned()).await {
         tracing::debug!(%error, "a connection ended");
     }

@@ -1,4 +1,4 @@
-//! A service: methods under one name.
+//! A service: methods, topics and properties under one name.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use tamtam_actor::{Address, Reply};
+use tamtam_actor::{Address, Reply, Topic};
+use tamtam_channel::Property;
 
-use crate::method::Authorize;
+use crate::caller::Authorize;
+use crate::push::Publication;
 use crate::{Caller, Fault, IntoAnswer, Method};
 
 /// A service: methods under one name. Each protocol calls them, and none is named in it.
@@ -36,6 +38,7 @@ pub struct Service {
     pub(crate) name: String,
     pub(crate) about: String,
     pub(crate) methods: BTreeMap<String, Method>,
+    pub(crate) publications: BTreeMap<String, Publication>,
     authorize: AuthorizeAll,
 }
 
@@ -60,6 +63,7 @@ impl Service {
             name,
             about: String::new(),
             methods: BTreeMap::new(),
+            publications: BTreeMap::new(),
             authorize: AuthorizeAll::default(),
         }
     }
@@ -141,7 +145,50 @@ impl Service {
         self.with(Method::actor(name, address, question))
     }
 
-    /// Asked before each call of a method that has no check of its own, in place of what the gateway asks.
+    /// With the messages of a topic, for those who subscribe: see [`Publication::topic`].
+    ///
+    /// # Panics
+    /// As [`with_publication`](Service::with_publication).
+    #[must_use]
+    pub fn topic<M, Way>(self, name: impl Into<String>, topic: Topic<M>) -> Service
+    where
+        M: IntoAnswer<Way> + Clone,
+    {
+        self.with_publication(Publication::topic(name, topic))
+    }
+
+    /// With the values of a property, for those who subscribe: see [`Publication::property`].
+    ///
+    /// # Panics
+    /// As [`with_publication`](Service::with_publication).
+    #[must_use]
+    pub fn property<T, Way>(self, name: impl Into<String>, property: Arc<Property<T>>) -> Service
+    where
+        T: IntoAnswer<Way> + Clone + Sync,
+    {
+        self.with_publication(Publication::property(name, property))
+    }
+
+    /// With this topic or property, for those who subscribe.
+    ///
+    /// # Panics
+    /// If there is one of that name, or the name is not made of letters, digits, `_` and `-`.
+    #[must_use]
+    pub fn with_publication(mut self, mut publication: Publication) -> Service {
+        check_name(&publication.name, "topic", "-");
+        if publication.authorize.is_none() {
+            publication.authorize.clone_from(&self.authorize.0);
+        }
+        let before = self
+            .publications
+            .insert(publication.name.clone(), publication);
+        if let Some(before) = before {
+            panic!("{} has two topics {:?}", self.name, before.name);
+        }
+        self
+    }
+
+    /// Asked before each call of a method, and each subscription, that has no check of its own, in place of what the gateway asks.
     #[must_use]
     pub fn authorize(
         mut self,
@@ -150,6 +197,10 @@ impl Service {
         let check: Authorize = Arc::new(check);
         for method in self.methods.values_mut() {
             method.authorize.get_or_insert_with(|| Arc::clone(&check));
+        }
+        for publication in self.publications.values_mut() {
+            let own = &mut publication.authorize;
+            own.get_or_insert_with(|| Arc::clone(&check));
         }
         self.authorize = AuthorizeAll(Some(check));
         self

@@ -1,21 +1,23 @@
 //! JSON-RPC 2.0: calls, notifications and batches.
 
-use crate::admission::Ticket;
-use crate::gateway::Shared;
 use crate::json;
-use crate::{Answer, Arguments, Caller, Fault, FaultKind, Value};
+use crate::{Answer, Arguments, Fault, FaultKind, Limits, Value};
 
 /// The code of a text that is no JSON.
 const PARSE_ERROR: i32 = -32700;
 
+/// What calls the methods that are asked for.
+pub(crate) trait Calls: Sync {
+    /// Calls one by its full name.
+    fn call(
+        &self,
+        method: &str,
+        arguments: Arguments,
+    ) -> impl Future<Output = Result<Answer, Fault>> + Send;
+}
+
 /// The answer to a body; nothing if none is wanted.
-pub(crate) async fn answer(
-    shared: &Shared,
-    ticket: &Ticket,
-    caller: &Caller,
-    body: &[u8],
-) -> Option<Vec<u8>> {
-    let limits = &shared.gateway.limits;
+pub(crate) async fn answer(calls: &impl Calls, limits: &Limits, body: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let requests = match json::read(body, limits) {
         Ok(Value::List(requests)) if requests.is_empty() => {
@@ -38,7 +40,7 @@ pub(crate) async fn answer(
         }
         Ok(Value::List(requests)) => requests,
         Ok(request) => {
-            let is_answered = answer_one(shared, ticket, caller, request, &mut out).await;
+            let is_answered = answer_one(calls, request, &mut out).await;
             return is_answered.then_some(out);
         }
         Err(fault) => {
@@ -57,7 +59,7 @@ pub(crate) async fn answer(
         if is_answered {
             out.push(b',');
         }
-        if answer_one(shared, ticket, caller, request, &mut out).await {
+        if answer_one(calls, request, &mut out).await {
             is_answered = true;
         } else {
             out.truncate(before);
@@ -68,13 +70,7 @@ pub(crate) async fn answer(
 }
 
 /// Writes the answer to one request; says whether one is wanted.
-async fn answer_one(
-    shared: &Shared,
-    ticket: &Ticket,
-    caller: &Caller,
-    request: Value,
-    out: &mut Vec<u8>,
-) -> bool {
+async fn answer_one(calls: &impl Calls, request: Value, out: &mut Vec<u8>) -> bool {
     let request = match Request::read(request) {
         Ok(request) => request,
         Err((id, reason)) => {
@@ -82,8 +78,7 @@ async fn answer_one(
             return true;
         }
     };
-    let called = shared.call_named(ticket, caller, &request.method, request.arguments);
-    let result = called.await;
+    let result = calls.call(&request.method, request.arguments).await;
     let Some(id) = request.id else {
         return false;
     };
@@ -111,7 +106,7 @@ async fn write_result(
     written
 }
 
-fn write_fault(fault: &Fault, id: &Value, out: &mut Vec<u8>) {
+pub(crate) fn write_fault(fault: &Fault, id: &Value, out: &mut Vec<u8>) {
     let mut data = vec![("code".to_owned(), Value::from(fault.code()))];
     if let Some(detail) = fault.get_detail() {
         data.push(("detail".to_owned(), detail.clone()));

@@ -3,6 +3,7 @@
 mod amf;
 mod duties;
 mod json_rpc;
+mod push;
 mod rest;
 mod server;
 mod services;

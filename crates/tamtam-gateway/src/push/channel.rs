@@ -1,0 +1,213 @@
+//! What is pushed under one name: its log, and the connections that wait for more.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use super::log::{Behind, Cursor, Due, Encoded, Log, Most};
+use super::wish::{Lag, Policy, Wish};
+
+/// What is pushed under one name.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    state: Mutex<State>,
+    /// By this a client that comes back knows whether its number is of this run.
+    run: String,
+    is_packed_wanted: AtomicBool,
+    subscribers: AtomicUsize,
+    /// The first subscriber has come.
+    joined: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    log: Log,
+    waiters: Vec<Arc<Waiter>>,
+}
+
+/// A subscription of a connection that has room for more.
+#[derive(Debug)]
+pub(crate) struct Waiter {
+    connection: Arc<Notify>,
+    /// It is among those that are told of the next value.
+    is_waiting: AtomicBool,
+}
+
+impl Waiter {
+    pub(crate) fn new(connection: Arc<Notify>) -> Arc<Waiter> {
+        Arc::new(Waiter {
+            connection,
+            is_waiting: AtomicBool::new(false),
+        })
+    }
+}
+
+impl Channel {
+    pub(crate) fn new(has_keys: bool, most: Most) -> Channel {
+        let run = Uuid::new_v4().simple().to_string();
+        Channel {
+            state: Mutex::new(State {
+                log: Log::new(has_keys, most),
+                waiters: Vec::new(),
+            }),
+            run: run[..8].to_owned(),
+            is_packed_wanted: AtomicBool::new(false),
+            subscribers: AtomicUsize::new(0),
+            joined: Notify::new(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn run(&self) -> &str {
+        &self.run
+    }
+
+    /// Bytes of what is kept.
+    pub(crate) fn bytes(&self) -> usize {
+        self.state().log.bytes()
+    }
+
+    // ---------------------------------------------------------------------------- publishing
+
+    /// Whether values are encoded as packed rows, too.
+    pub(crate) fn is_packed_wanted(&self) -> bool {
+        self.is_packed_wanted.load(Ordering::Relaxed)
+    }
+
+    /// Takes a value, and wakes the connections that have room for it; nothing: it is passed over.
+    pub(crate) fn publish(&self, key: Option<Arc<str>>, encoded: Option<Encoded>) {
+        self.change(|log| {
+            match encoded {
+                Some(encoded) => log.push(key, encoded),
+                None => log.skip(1),
+            }
+            true
+        });
+    }
+
+    /// As [`publish`](Channel::publish), for a value that has its number; nothing if there is a later one.
+    pub(crate) fn publish_as(&self, number: u64, encoded: Option<Encoded>) {
+        self.change(|log| {
+            let Some(between) = number.checked_sub(log.head() + 1) else {
+                return false;
+            };
+            log.skip(between);
+            match encoded {
+                Some(encoded) => log.push(None, encoded),
+                None => log.skip(1),
+            }
+            true
+        });
+    }
+
+    /// So many values were lost on their way here.
+    pub(crate) fn skip(&self, values: u64) {
+        self.change(|log| {
+            log.skip(values);
+            false
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Log) -> bool) {
+        let mut state = self.state();
+        if !change(&mut state.log) {
+            return;
+        }
+        let waiters = std::mem::take(&mut state.waiters);
+        for waiter in &waiters {
+            waiter.is_waiting.store(false, Ordering::Relaxed);
+        }
+        drop(state);
+        for waiter in waiters {
+            waiter.connection.notify_one();
+        }
+    }
+
+    /// Ready when there is a subscriber.
+    pub(crate) async fn wanted(&self) {
+        loop {
+            let joined = self.joined.notified();
+            if self.subscribers.load(Ordering::Acquire) > 0 {
+                return;
+            }
+            joined.await;
+        }
+    }
+
+    // --------------------------------------------------------------------------- subscribing
+
+    /// From now on values are encoded as packed rows, too.
+    pub(crate) fn want_packed(&self) {
+        self.is_packed_wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// A subscriber has come.
+    pub(crate) fn join(&self) {
+        self.subscribers.fetch_add(1, Ordering::AcqRel);
+        self.joined.notify_one();
+    }
+
+    /// A subscriber has gone.
+    pub(crate) fn leave(&self, waiter: &Arc<Waiter>) {
+        self.subscribers.fetch_sub(1, Ordering::AcqRel);
+        if waiter.is_waiting.load(Ordering::Relaxed) {
+            let mut state = self.state();
+            state.waiters.retain(|known| !Arc::ptr_eq(known, waiter));
+        }
+    }
+
+    /// Where a subscriber begins.
+    pub(crate) fn begin(&self, wish: &Wish, greets: bool) -> Cursor {
+        let state = self.state();
+        match wish.after {
+            // Its number is of another run: all that is kept is new to it.
+            Some(_) if wish.run.as_ref().is_some_and(|run| *run != self.run) => {
+                state.log.begin(Some(0), wish.policy, wish.lag())
+            }
+            None if greets => state.log.begin_with_newest(),
+            after => state.log.begin(after, wish.policy, wish.lag()),
+        }
+    }
+
+    /// What is due for a subscriber; if that is nothing, it is told of the next value.
+    ///
+    /// # Errors
+    /// As [`Log::take`].
+    pub(crate) fn take_or_wait(
+        &self,
+        cursor: &mut Cursor,
+        wish: &Wish,
+        bytes: usize,
+        waiter: &Arc<Waiter>,
+        due: &mut Vec<Due>,
+    ) -> Result<(), Behind> {
+        let mut state = self.state();
+        let before = due.len();
+        state
+            .log
+            .take(cursor, wish.policy, wish.closes(), wish.lag(), bytes, due)?;
+        if due.len() == before && !waiter.is_waiting.swap(true, Ordering::Relaxed) {
+            state.waiters.push(Arc::clone(waiter));
+        }
+        Ok(())
+    }
+
+    /// Whether a subscriber that is to be closed then is farther behind than it may be.
+    pub(crate) fn is_behind(&self, cursor: Cursor, wish: &Wish) -> bool {
+        matches!(wish.policy, Policy::All | Policy::Batches)
+            && wish
+                .closes()
+                .is_some_and(|lag: Lag| self.state().log.is_behind(cursor, lag))
+    }
+
+    /// How many values came of which a client was not told, and the number of the newest.
+    pub(crate) fn untold(&self, cursor: Cursor) -> (u64, u64) {
+        let state = self.state();
+        (state.log.untold(cursor), state.log.head())
+    }
+}

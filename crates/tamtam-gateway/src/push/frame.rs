@@ -1,0 +1,82 @@
+//! Values as messages: notifications of JSON-RPC, binary frames with packed rows, events of a server.
+
+use std::fmt::Write;
+
+use super::log::Due;
+use super::wish::Policy;
+
+/// What stands before packed rows in a binary frame: the subscription, the number and how many were missed before it, each
+/// as 8 bytes, the lowest first.
+pub(crate) const HEADER_BYTES: usize = 24;
+
+/// A notification with one value, or with those of a batch.
+pub(crate) fn message(subscription: u64, policy: Policy, due: &[Due], carried: u64) -> String {
+    let bytes: usize = due.iter().map(|due| due.encoded.json.len() + 1).sum();
+    let mut text = String::with_capacity(bytes + 140);
+    let (number, missed) = numbers(due, carried);
+    // Writing to memory does not fail.
+    let _ = write!(
+        text,
+        r#"{{"jsonrpc":"2.0","method":"value","params":{{"subscription":{subscription},"number":{number},"missed":{missed},"#
+    );
+    if policy == Policy::Batches {
+        text.push_str("\"values\":");
+    } else {
+        text.push_str("\"value\":");
+    }
+    values(policy, due, &mut text);
+    text.push_str("}}");
+    text
+}
+
+/// Says that a subscription has ended, since it was too far behind.
+pub(crate) fn closed_message(subscription: u64, missed: u64) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"closed","params":{{"subscription":{subscription},"reason":"behind","missed":{missed}}}}}"#
+    )
+}
+
+/// A binary frame with packed rows.
+pub(crate) fn packed_message(subscription: u64, due: &Due, rows: &[u8], carried: u64) -> Vec<u8> {
+    let mut frame = Vec::with_capacity(HEADER_BYTES + rows.len());
+    for word in [subscription, due.number, due.missed + carried] {
+        frame.extend_from_slice(&word.to_le_bytes());
+    }
+    frame.extend_from_slice(rows);
+    frame
+}
+
+/// An event of a server with one value, or with those of a batch; before it one that says how many were missed.
+pub(crate) fn event(run: &str, policy: Policy, due: &[Due], carried: u64, text: &mut String) {
+    let (number, missed) = numbers(due, carried);
+    if missed > 0 {
+        let _ = write!(text, "event: missed\ndata: {missed}\n\n");
+    }
+    let _ = write!(text, "id: {run}.{number}\ndata: ");
+    values(policy, due, text);
+    text.push_str("\n\n");
+}
+
+/// The number of the last value, and how many were missed before the first one.
+fn numbers(due: &[Due], carried: u64) -> (u64, u64) {
+    let number = due.last().map_or(0, |due| due.number);
+    let missed: u64 = due.iter().map(|due| due.missed).sum();
+    (number, missed + carried)
+}
+
+fn values(policy: Policy, due: &[Due], text: &mut String) {
+    let is_batch = policy == Policy::Batches;
+    if is_batch {
+        text.push('[');
+    }
+    for (place, due) in due.iter().enumerate() {
+        if place > 0 {
+            text.push(',');
+        }
+        // JSON is text, and has no line breaks where it is written without spaces.
+        text.push_str(std::str::from_utf8(&due.encoded.json).unwrap_or("null"));
+    }
+    if is_batch {
+        text.push(']');
+    }
+}

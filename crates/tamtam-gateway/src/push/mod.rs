@@ -1,0 +1,13 @@
+//! Topics and properties that are pushed: what is kept of each once for all, and where each subscriber is.
+
+mod channel;
+mod frame;
+mod log;
+mod publication;
+mod subscription;
+mod wish;
+
+pub(crate) use frame::closed_message;
+pub use publication::Publication;
+pub(crate) use subscription::{Message, Subscription, Taken};
+pub use wish::{Policy, PushForm, WhenBehind, Wish};

@@ -1,0 +1,367 @@
+//! A topic or a property whose values are pushed to subscribers.
+
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use schemars::Schema;
+use schemars::generate::SchemaSettings;
+use tamtam_actor::{Overflow, Pool, Topic};
+use tamtam_channel::Property;
+use tamtam_rows::packed::{Mode, Packed};
+use tamtam_rows::{Encoding, Rows};
+use tokio::runtime::Handle;
+
+use super::channel::Channel;
+use super::log::{Encoded, Most};
+use crate::caller::Authorize;
+use crate::{Answer, Caller, Fault, IntoAnswer, json};
+
+/// So many messages of a topic wait to be encoded. Beyond them the oldest is dropped, and counts as missed by all.
+const MOST_WAITING: usize = 10_000;
+
+/// So many keys of a topic have a newest value that is kept.
+const MOST_KEYS: usize = 10_000;
+
+/// From one value of a property to the next, at least: one that is set without a pause is not encoded without one.
+const PROPERTY_PAUSE: Duration = Duration::from_millis(1);
+
+/// A topic or a property whose values are pushed to those who subscribe, over a WebSocket or as events of a server.
+///
+/// Each value is encoded once, by the form that subscribers want, and kept once for all of them, within a bound. A
+/// subscriber has no queue of its own: it takes what is newer than what it has when its connection has room. So one
+/// that does not read costs the others nothing, and learns from the numbers of the values how many it has missed.
+///
+/// Nothing is encoded before the first subscriber has come. Numbers begin then, with 1.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::Topic;
+/// use tamtam_gateway::{Publication, Service};
+///
+/// #[derive(Clone, serde::Serialize, schemars::JsonSchema)]
+/// struct Price { metal: &'static str, cents: u32 }
+///
+/// let prices = Topic::new();
+/// let publication = Publication::keyed_topic("prices", prices.clone(), |price: &Price| price.metal.to_owned())
+///     .about("What metals cost.")
+///     .keep_messages(10_000);
+/// let service = Service::new("Market").with_publication(publication);
+/// prices.publish(Price { metal: "tin", cents: 3_100 })?;
+/// # drop(service);
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+pub struct Publication {
+    pub(crate) name: String,
+    pub(crate) about: String,
+    pub(crate) authorize: Option<Authorize>,
+    /// The type of its values.
+    pub(crate) gives: Schema,
+    pub(crate) kind: Kind,
+    pub(crate) is_table: bool,
+    has_keys: bool,
+    most: Most,
+    /// Whether a new subscriber gets the newest value first.
+    greets: Box<dyn Fn() -> bool + Send + Sync>,
+    start: Start,
+    started: OnceLock<(Arc<Channel>, Started)>,
+}
+
+/// Where the values come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Topic,
+    Property,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Topic => "topic",
+            Kind::Property => "property",
+        }
+    }
+}
+
+type Start = Box<dyn Fn(&Arc<Channel>, usize) -> Started + Send + Sync>;
+
+/// What brings the values to a channel, until this is dropped.
+struct Started {
+    /// Brings the newest value at once.
+    refresh: Option<Box<dyn Fn() + Send + Sync>>,
+    #[allow(dead_code, reason = "it ends when it is dropped")]
+    source: Box<dyn Any + Send + Sync>,
+}
+
+/// Ends its task when it is dropped.
+struct Ends(tokio::task::JoinHandle<()>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Publication {
+    /// How many values are kept, unless others are asked for.
+    pub const USUAL_MESSAGES: usize = 1_000;
+    /// How many bytes of values are kept, unless others are asked for. With keys, as many again for the newest of each.
+    pub const USUAL_BYTES: usize = 1 << 20;
+
+    /// The messages of a topic. A new subscriber of a topic that retains one gets that first.
+    pub fn topic<M, Way>(name: impl Into<String>, topic: Topic<M>) -> Publication
+    where
+        M: IntoAnswer<Way> + Clone,
+    {
+        Publication::of_topic(name.into(), topic, None::<fn(&M) -> String>)
+    }
+
+    /// The messages of a topic, each of which has a key: a subscriber may ask for the newest of each.
+    pub fn keyed_topic<M, Way>(
+        name: impl Into<String>,
+        topic: Topic<M>,
+        key: impl Fn(&M) -> String + Send + Sync + 'static,
+    ) -> Publication
+    where
+        M: IntoAnswer<Way> + Clone,
+    {
+        Publication::of_topic(name.into(), topic, Some(key))
+    }
+
+    fn of_topic<M, Way, K>(name: String, topic: Topic<M>, key: Option<K>) -> Publication
+    where
+        M: IntoAnswer<Way> + Clone,
+        K: Fn(&M) -> String + Send + Sync + 'static,
+    {
+        let has_keys = key.is_some();
+        let key = key.map(Arc::new);
+        let retained = topic.clone();
+        let start: Start = Box::new(move |channel, most_bytes| {
+            let channel = Arc::clone(channel);
+            let key = key.clone();
+            let mut lost_before = 0;
+            let pool = Pool::on_tokio(&Handle::current());
+            let spawner = pool.spawner().limited(MOST_WAITING, Overflow::DropOldest);
+            let address = spawner.spawn_fn(move |message: M, here| {
+                let lost = here.address().lost();
+                if lost > lost_before {
+                    channel.skip(lost - lost_before);
+                    lost_before = lost;
+                }
+                let wants_packed = channel.is_packed_wanted();
+                let encoded = guarded(|| {
+                    let key: Option<Arc<str>> = key.as_ref().map(|key| key(&message).into());
+                    let encoded = encode(message.into_answer(), wants_packed, most_bytes)?;
+                    Ok((key, encoded))
+                });
+                match encoded {
+                    Some((key, encoded)) => channel.publish(key, Some(encoded)),
+                    None => channel.publish(None, None),
+                }
+            });
+            let subscription = topic.subscribe(&address);
+            Started {
+                refresh: None,
+                source: Box::new((subscription, address)),
+            }
+        });
+        let greets = Box::new(move || retained.retained().is_some());
+        Publication::new::<M, Way>(name, Kind::Topic, has_keys, greets, start)
+    }
+
+    /// The values of a property, whose versions are their numbers. A new subscriber gets the newest one first; values that
+    /// are replaced within a millisecond may be passed over.
+    pub fn property<T, Way>(name: impl Into<String>, property: Arc<Property<T>>) -> Publication
+    where
+        T: IntoAnswer<Way> + Clone + Sync,
+    {
+        let start: Start = Box::new(move |channel, most_bytes| {
+            let publish = {
+                let (channel, property) = (Arc::clone(channel), Arc::clone(&property));
+                Arc::new(move || {
+                    let (version, value) = property.versioned();
+                    let wants_packed = channel.is_packed_wanted();
+                    let encoded = guarded(|| {
+                        encode(T::clone(&value).into_answer(), wants_packed, most_bytes)
+                    });
+                    channel.publish_as(version + 1, encoded);
+                    version
+                })
+            };
+            let (channel, property) = (Arc::clone(channel), Arc::clone(&property));
+            let refresh = Arc::clone(&publish);
+            let task = tokio::spawn(async move {
+                loop {
+                    channel.wanted().await;
+                    let seen = publish();
+                    tokio::time::sleep(PROPERTY_PAUSE).await;
+                    property.wait_changed_async(seen).await;
+                }
+            });
+            Started {
+                refresh: Some(Box::new(move || {
+                    refresh();
+                })),
+                source: Box::new(Ends(task)),
+            }
+        });
+        let greets = Box::new(|| true);
+        Publication::new::<T, Way>(name.into(), Kind::Property, false, greets, start)
+    }
+
+    fn new<T: IntoAnswer<Way>, Way>(
+        name: String,
+        kind: Kind,
+        has_keys: bool,
+        greets: Box<dyn Fn() -> bool + Send + Sync>,
+        start: Start,
+    ) -> Publication {
+        let mut generator = SchemaSettings::draft2020_12()
+            .with(|settings| settings.inline_subschemas = true)
+            .into_generator();
+        Publication {
+            name,
+            about: String::new(),
+            authorize: None,
+            gives: T::schema(&mut generator),
+            kind,
+            is_table: TypeId::of::<T>() == TypeId::of::<Rows>(),
+            has_keys,
+            most: Most {
+                messages: Publication::USUAL_MESSAGES,
+                bytes: Publication::USUAL_BYTES,
+                keys: MOST_KEYS,
+            },
+            greets,
+            start,
+            started: OnceLock::new(),
+        }
+    }
+
+    /// With words on what it is, for people.
+    #[must_use]
+    pub fn about(mut self, text: impl Into<String>) -> Publication {
+        self.about = text.into();
+        self
+    }
+
+    /// Keeps so many values, for subscribers that are behind or come back.
+    #[must_use]
+    pub fn keep_messages(mut self, messages: usize) -> Publication {
+        self.most.messages = messages;
+        self
+    }
+
+    /// Keeps so many bytes of values, and always the newest one.
+    #[must_use]
+    pub fn keep_bytes(mut self, bytes: usize) -> Publication {
+        self.most.bytes = bytes;
+        self
+    }
+
+    /// Asked before each subscription, in place of what the gateway asks for all methods.
+    #[must_use]
+    pub fn authorize(
+        mut self,
+        check: impl Fn(&Caller) -> Result<(), Fault> + Send + Sync + 'static,
+    ) -> Publication {
+        self.authorize = Some(Arc::new(check));
+        self
+    }
+
+    pub(crate) fn has_keys(&self) -> bool {
+        self.has_keys
+    }
+
+    /// Whether a new subscriber gets the newest value first.
+    pub(crate) fn greets(&self) -> bool {
+        (self.greets)()
+    }
+
+    /// Bytes of values that are kept.
+    pub(crate) fn bytes(&self) -> usize {
+        self.started.get().map_or(0, |(channel, _)| channel.bytes())
+    }
+
+    /// What is pushed, from the first call of this on; on a runtime of tokio. Values of more than so many bytes are passed
+    /// over.
+    pub(crate) fn channel(&self, most_bytes: usize, wants_packed: bool) -> &Arc<Channel> {
+        let (channel, started) = self.started.get_or_init(|| {
+            let channel = Arc::new(Channel::new(self.has_keys, self.most));
+            if wants_packed {
+                channel.want_packed();
+            }
+            let started = (self.start)(&channel, most_bytes);
+            (channel, started)
+        });
+        if wants_packed {
+            channel.want_packed();
+        }
+        if let Some(refresh) = &started.refresh {
+            refresh();
+        }
+        channel
+    }
+}
+
+impl fmt::Debug for Publication {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Publication")
+            .field("name", &self.name)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the user's code makes of a value; nothing, and a word in the log, if it fails or panics.
+fn guarded<T>(make: impl FnOnce() -> Result<T, Fault>) -> Option<T> {
+    match catch_unwind(AssertUnwindSafe(make)) {
+        Ok(Ok(made)) => Some(made),
+        Ok(Err(fault)) => {
+            tracing::warn!(%fault, "a value was not pushed");
+            None
+        }
+        Err(_) => {
+            tracing::error!("a value was not pushed: what writes it panicked");
+            None
+        }
+    }
+}
+
+/// The forms of a value.
+fn encode(answer: Answer, wants_packed: bool, most_bytes: usize) -> Result<Encoded, Fault> {
+    let mut out = Vec::new();
+    let mut packed = None;
+    match answer {
+        Answer::Typed(typed) => {
+            serde_json::to_writer(&mut out, &*typed).map_err(json::not_carried)?;
+        }
+        Answer::Rows(rows) => {
+            json::write_rows(&rows, &mut out)?;
+            if wants_packed {
+                let mut bytes = Vec::new();
+                Packed { mode: Mode::Packed }
+                    .encode(&rows, &mut bytes)
+                    .map_err(json::not_carried)?;
+                packed = Some(Bytes::from(bytes));
+            }
+        }
+        Answer::Value(value) => json::write_value(&value, &mut out)?,
+        Answer::Stream(_) => return Err(json::not_carried("a table that comes part by part")),
+    }
+    let encoded = Encoded {
+        json: Bytes::from(out),
+        packed,
+    };
+    if encoded.len() > most_bytes {
+        return Err(json::not_carried(format!(
+            "it has {} bytes, and {most_bytes} are allowed",
+            encoded.len()
+        )));
+    }
+    Ok(encoded)
+}

@@ -1,0 +1,83 @@
+//! How a subscription begins: of what there is, by whom it may be, within the limits.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use crate::admission::Ticket;
+use crate::gateway::Shared;
+use crate::push::{Policy, Publication, PushForm, Subscription, Wish};
+use crate::{Caller, Fault, FaultKind};
+
+/// Begins a subscription to `SERVICE.NAME`, with this number on its connection.
+///
+/// # Errors
+/// If there is no such topic or property, it has not what is asked for, the caller may not, or there are too many.
+pub(crate) fn subscribe(
+    shared: &Shared,
+    caller: &Caller,
+    name: &str,
+    wish: Wish,
+    id: u64,
+    connection: &Arc<Notify>,
+) -> Result<Subscription, Fault> {
+    let Some(publication) = shared.gateway.publication(name) else {
+        let short: String = name.chars().take(60).collect();
+        return Err(Fault::of(
+            FaultKind::NoMethod,
+            format!("there is no topic or property {short:?}: write it as SERVICE.NAME"),
+        ));
+    };
+    may(shared, caller, publication)?;
+    suits(publication, &wish)?;
+    let place = shared.subscriptions.admit(caller.peer());
+    if matches!(place, Ticket::Refused) {
+        return Err(Fault::busy(
+            "there are too many subscriptions; end another one, or try again later",
+        ));
+    }
+    let most_bytes = shared.gateway.limits.push_bytes / 2;
+    let figures = shared.metrics.push(name);
+    Ok(Subscription::new(
+        id,
+        publication,
+        most_bytes,
+        wish,
+        connection,
+        figures,
+        place,
+    ))
+}
+
+/// Whether the caller may subscribe.
+fn may(shared: &Shared, caller: &Caller, publication: &Publication) -> Result<(), Fault> {
+    let Some(check) = &publication.authorize else {
+        return shared.check(caller);
+    };
+    // The check is the user's.
+    catch_unwind(AssertUnwindSafe(|| check(caller))).unwrap_or_else(|_| {
+        tracing::error!(name = publication.name, "the check of a topic panicked");
+        Err(Fault::of(FaultKind::Internal, "the subscription failed"))
+    })
+}
+
+/// Whether it has what is asked for.
+fn suits(publication: &Publication, wish: &Wish) -> Result<(), Fault> {
+    if wish.policy == Policy::LatestOfEachKey && !publication.has_keys() {
+        return Err(Fault::arguments(
+            "its values have no keys: take the policy all, latest or batches",
+        ));
+    }
+    if wish.form == PushForm::Packed && !publication.is_table {
+        return Err(Fault::arguments(
+            "its values are no tables, and come as JSON",
+        ));
+    }
+    if wish.form == PushForm::Packed && wish.policy == Policy::Batches {
+        return Err(Fault::arguments(
+            "packed rows come one table a frame: take another policy than batches",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! What a client calls over a WebSocket: methods of services, and those of the connection itself.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use bytes::Bytes;
+use tokio::sync::Notify;
+
+use crate::admission::Ticket;
+use crate::gateway::Shared;
+use crate::protocol::json_rpc::{self, Calls, write_fault};
+use crate::push::{Subscription, Wish};
+use crate::subscribing::subscribe;
+use crate::{Answer, Arguments, Caller, Fault, FaultKind, Value};
+
+/// What the calls of a connection share.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) shared: Arc<Shared>,
+    caller: Mutex<Caller>,
+    subscriptions: Mutex<BTreeMap<u64, Subscription>>,
+    ids: AtomicU64,
+    /// Told when one of the subscriptions has something.
+    pub(super) more: Arc<Notify>,
+}
+
+/// An answer, and the subscriptions that begin behind it.
+pub(super) struct Answered {
+    pub(super) body: Option<Vec<u8>>,
+    pub(super) begun: Vec<Subscription>,
+}
+
+impl Client {
+    pub(super) fn new(shared: Arc<Shared>, caller: Caller) -> Arc<Client> {
+        Arc::new(Client {
+            shared,
+            caller: Mutex::new(caller),
+            subscriptions: Mutex::default(),
+            ids: AtomicU64::new(0),
+            more: Arc::default(),
+        })
+    }
+
+    /// The subscriptions that go on.
+    pub(super) fn subscriptions(&self) -> MutexGuard<'_, BTreeMap<u64, Subscription>> {
+        self.subscriptions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Answers the text of a frame.
+    pub(super) async fn answer(self: Arc<Self>, body: Bytes) -> Answered {
+        let limits = &self.shared.gateway.limits;
+        let mut caller = self.caller().clone();
+        caller.deadline = Instant::now() + limits.time;
+        let ticket = self.shared.admission.admit(caller.peer());
+        if matches!(ticket, Ticket::Refused) {
+            self.shared.metrics.refused();
+        }
+        let frame = Frame {
+            client: &self,
+            caller,
+            ticket,
+            begun: Mutex::default(),
+        };
+        let body = json_rpc::answer(&frame, limits, &body).await;
+        let begun = frame.begun.into_inner();
+        let mut answered = Answered {
+            body,
+            begun: begun.unwrap_or_else(PoisonError::into_inner),
+        };
+        let most = limits.push_bytes / 4;
+        if answered.body.as_ref().is_some_and(|body| body.len() > most) {
+            answered = Answered {
+                body: Some(refusal(&format!(
+                    "the answer has more than {most} bytes: call it by POST to /jsonrpc"
+                ))),
+                begun: Vec::new(),
+            };
+        }
+        answered
+    }
+
+    fn caller(&self) -> MutexGuard<'_, Caller> {
+        self.caller.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An answer to what cannot be answered.
+pub(super) fn refusal(reason: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_fault(
+        &Fault::of(FaultKind::TooLarge, reason),
+        &Value::Null,
+        &mut out,
+    );
+    out
+}
+
+/// The calls of one frame.
+struct Frame<'c> {
+    client: &'c Client,
+    caller: Caller,
+    ticket: Ticket,
+    begun: Mutex<Vec<Subscription>>,
+}
+
+impl Calls for Frame<'_> {
+    async fn call(&self, method: &str, arguments: Arguments) -> Result<Answer, Fault> {
+        match method {
+            "subscribe" => self.subscribe(arguments),
+            "unsubscribe" => self.unsubscribe(arguments),
+            "authenticate" => self.authenticate(arguments),
+            _ => {
+                let shared = &self.client.shared;
+                let called = shared.call_named(&self.ticket, &self.caller, method, arguments);
+                called.await
+            }
+        }
+    }
+}
+
+impl Frame<'_> {
+    fn subscribe(&self, mut arguments: Arguments) -> Result<Answer, Fault> {
+        let Some(Value::Text(name)) = arguments.take("name") else {
+            return Err(Fault::arguments(
+                "the argument name is the topic or property: SERVICE.NAME",
+            ));
+        };
+        let wish: Wish = arguments.read()?;
+        let client = self.client;
+        let id = client.ids.fetch_add(1, Ordering::Relaxed) + 1;
+        // Who has authenticated meanwhile, in this same frame, may be another one.
+        let caller = client.caller().clone();
+        let subscription = subscribe(&client.shared, &caller, &name, wish, id, &client.more)?;
+        let (run, number) = subscription.place();
+        let said = vec![
+            ("subscription".to_owned(), Value::Int(id as i64)),
+            ("run".to_owned(), Value::from(run)),
+            ("number".to_owned(), Value::Int(number as i64)),
+        ];
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.push(subscription);
+        Ok(Answer::Value(Value::Map(said)))
+    }
+
+    fn unsubscribe(&self, arguments: Arguments) -> Result<Answer, Fault> {
+        let (id,): (u64,) = match arguments.clone().read::<Unsubscribe>() {
+            Ok(named) => (named.subscription,),
+            Err(_) => arguments.read()?,
+        };
+        let mut ended = self.client.subscriptions().remove(&id);
+        if ended.is_none() {
+            let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+            let place = begun.iter().position(|begun| begun.id == id);
+            ended = place.map(|place| begun.remove(place));
+        }
+        let Some(ended) = ended else {
+            return Err(Fault::arguments(format!(
+                "this connection has no subscription {id}"
+            )));
+        };
+        let (missed, number) = ended.rest();
+        let said = vec![
+            ("number".to_owned(), Value::Int(number as i64)),
+            ("missed".to_owned(), Value::Int(missed as i64)),
+        ];
+        Ok(Answer::Value(Value::Map(said)))
+    }
+
+    /// For pages, which cannot send a header with the handshake.
+    fn authenticate(&self, arguments: Arguments) -> Result<Answer, Fault> {
+        let Authenticate { bearer } = arguments.read()?;
+        self.client.caller().bearer = Some(bearer);
+        Ok(Answer::Value(Value::Null))
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Unsubscribe {
+    subscription: u64,
+}
+
+#[derive(serde::Deserialize)]
+struct Authenticate {
+    bearer: String,
+}
