@@ -55,7 +55,7 @@ pub use amf_rows::AmfRows;
 pub use answer::{Answer, AsItIs, BySerde, IntoAnswer};
 pub use arguments::Arguments;
 pub use caller::{Caller, Protocol, bearer};
-pub use client::{CallError, Client, ConnectError, RawAnswer};
+pub use client::{CallError, Client, ConnectError, Pushed, RawAnswer, Rest, Socket, Values};
 pub use fault::{Fault, FaultKind};
 pub use gateway::Gateway;
 pub use limits::Limits;

@@ -7,7 +7,7 @@ mod publication;
 mod subscription;
 mod wish;
 
-pub(crate) use frame::closed_message;
+pub(crate) use frame::{HEADER_BYTES, closed_message};
 pub use publication::Publication;
 pub(crate) use subscription::{Message, Subscription, Taken};
 pub use wish::{Policy, PushForm, WhenBehind, Wish};

@@ -1,4 +1,7 @@
-//! A client in Rust: calls by URL, whose tables come packed.
+//! A client in Rust: calls by URL, whose tables come packed, and subscriptions over a WebSocket.
+
+mod socket;
+mod values;
 
 use std::fmt;
 use std::io;
@@ -14,7 +17,11 @@ use hyper_util::rt::TokioIo;
 use serde::Serialize;
 use tamtam_rows::{CompressionKind, Rows, decompress, packed};
 use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+
+pub use socket::Socket;
+pub use values::{Pushed, Rest, Values};
 
 use crate::protocol::rest::Form;
 use crate::{Fault, Limits, Value, json};
@@ -400,26 +407,39 @@ impl Client {
     }
 
     async fn open(&self) -> Result<SendRequest<Full<Bytes>>, ConnectError> {
-        let failed = |source: io::Error| ConnectError::Connection {
-            at: self.at.to_string(),
-            source,
-        };
+        let stream = self.dial().await?;
+        converse(stream).await.map_err(|source| self.failed(source))
+    }
+
+    /// A connection on which nothing was said yet.
+    async fn dial(&self) -> Result<Box<dyn Wire>, ConnectError> {
+        let failed = |source| self.failed(source);
         match &self.at {
             At::Tcp(address) => {
                 let stream = TcpStream::connect(address).await.map_err(failed)?;
                 stream.set_nodelay(true).map_err(failed)?;
-                converse(stream).await.map_err(failed)
+                Ok(Box::new(stream))
             }
             #[cfg(unix)]
             At::Unix(path) => {
-                let stream = tokio::net::UnixStream::connect(path)
-                    .await
-                    .map_err(failed)?;
-                converse(stream).await.map_err(failed)
+                let stream = tokio::net::UnixStream::connect(path).await;
+                Ok(Box::new(stream.map_err(failed)?))
             }
         }
     }
+
+    fn failed(&self, source: io::Error) -> ConnectError {
+        ConnectError::Connection {
+            at: self.at.to_string(),
+            source,
+        }
+    }
 }
+
+/// A connection of either kind.
+trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for S {}
 
 /// What a server sends that was asked for it may be larger than what comes unasked; its bytes are limited.
 const FROM_SERVER: Limits = Limits {
@@ -431,10 +451,7 @@ const FROM_SERVER: Limits = Limits {
 /// How many connections are kept open, at most.
 const MOST_KEPT: usize = 16;
 
-async fn converse<S>(stream: S) -> io::Result<SendRequest<Full<Bytes>>>
-where
-    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
-{
+async fn converse(stream: Box<dyn Wire>) -> io::Result<SendRequest<Full<Bytes>>> {
     let (sender, connection) = handshake(TokioIo::new(stream))
         .await
         .map_err(io::Error::other)?;

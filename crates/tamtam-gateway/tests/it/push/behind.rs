@@ -1,0 +1,205 @@
+//! Clients that do not read, and such as come back: what they hold, and what they are told.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use serde_json::{Value as Json, json};
+use tamtam_gateway::{Limits, Publication};
+use tokio_tungstenite::tungstenite::Message;
+
+use super::{Market, Price, Socket, figure, price};
+use crate::world::{Running, run};
+
+#[test]
+fn one_that_never_reads_costs_the_others_nothing_and_knows_what_it_missed() {
+    const VALUES: u64 = 4_000;
+    run(|| async {
+        let (market, gateway) = Market::new();
+        let server = Running::of(gateway).await;
+        let mut reader = Socket::open(&server).await;
+        reader.subscribe("Market.prices", json!({})).await;
+        let mut silent = Vec::new();
+        for policy in ["all", "latest", "latest_of_each_key", "batches"] {
+            for _ in 0..2 {
+                let mut socket = Socket::open(&server).await;
+                let wish = json!({"policy": policy, "interval_ms": 1});
+                socket.subscribe("Market.prices", wish).await;
+                silent.push(socket);
+            }
+        }
+        // More than the systems on both sides take for it.
+        let note = "x".repeat(8 << 10);
+        let mut held = 0;
+        for cents in 1..=VALUES {
+            let value = Price {
+                note: note.clone(),
+                ..price(["tin", "lead"][cents as usize % 2], cents)
+            };
+            market.prices.publish(value).unwrap();
+            let got = reader.value().await;
+            assert_eq!((&got["number"], &got["missed"]), (&json!(cents), &json!(0)));
+            if cents % 500 == 0 {
+                held = held.max(figure(&server, "tamtam_gateway_push_held_bytes").await);
+                let kept = figure(&server, "tamtam_gateway_push_kept_bytes").await;
+                assert!(kept <= 2 * Publication::USUAL_BYTES as u64, "{kept}");
+            }
+        }
+        assert!(held > 0, "the clients that do not read have taken all");
+        let bound = Limits::default().push_bytes as u64;
+        assert!(held <= bound * silent.len() as u64, "{held}");
+        let missed = r#"tamtam_gateway_values_missed_total{name="Market.prices"}"#;
+        for mut socket in silent {
+            let answered = socket.call("unsubscribe", json!([1])).await.unwrap();
+            let mut received = 0;
+            let mut missed = answered["missed"].as_u64().unwrap();
+            let mut last = 0;
+            for message in &socket.early {
+                let params = &message["params"];
+                received += params["values"].as_array().map_or(1, Vec::len) as u64;
+                missed += params["missed"].as_u64().unwrap();
+                assert!(params["number"].as_u64().unwrap() > last);
+                last = params["number"].as_u64().unwrap();
+            }
+            assert_eq!(received + missed, VALUES);
+            assert!(missed > 0 && received > 0, "{received} {missed}");
+            assert_eq!(answered["number"], VALUES);
+        }
+        assert!(figure(&server, missed).await > 0);
+    });
+}
+
+#[test]
+fn what_a_client_holds_is_given_back_when_it_goes() {
+    run(|| async {
+        let (market, gateway) = Market::new();
+        let server = Running::of(gateway).await;
+        let mut socket = Socket::open(&server).await;
+        socket.subscribe("Market.prices", json!({})).await;
+        let mut held = 0;
+        let note = "x".repeat(64 << 10);
+        while held == 0 {
+            for _ in 0..10 {
+                let value = Price {
+                    note: note.clone(),
+                    ..price("tin", 1)
+                };
+                market.prices.publish(value).unwrap();
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            held = figure(&server, "tamtam_gateway_push_held_bytes").await;
+        }
+        drop(socket);
+        while figure(&server, "tamtam_gateway_push_held_bytes").await > 0 {
+            tokio::task::yield_now().await;
+        }
+    });
+}
+
+#[test]
+fn one_that_is_to_be_closed_when_it_is_behind_is() {
+    run(|| async {
+        let (market, gateway) = Market::new();
+        let server = Running::of(gateway).await;
+        let mut socket = Socket::open(&server).await;
+        let wish = json!({"when_behind": "close", "most_messages": 10});
+        socket.subscribe("Market.prices", wish).await;
+        let note = "x".repeat(64 << 10);
+        let closed = r#"tamtam_gateway_subscriptions_closed_total{name="Market.prices"}"#;
+        let mut cents = 0;
+        while figure(&server, closed).await == 0 {
+            for _ in 0..20 {
+                cents += 1;
+                let value = Price {
+                    note: note.clone(),
+                    ..price("tin", cents)
+                };
+                market.prices.publish(value).unwrap();
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+        while figure(
+            &server,
+            r#"tamtam_gateway_subscribers{name="Market.prices"}"#,
+        )
+        .await
+            > 0
+        {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        // It comes back with the last number that it has got, and is told what it cannot have.
+        let mut last = 0;
+        while let Some(Ok(frame)) = socket.stream.next().await {
+            if let Message::Text(text) = frame {
+                let message: Json = serde_json::from_str(&text).unwrap();
+                last = message["params"]["number"].as_u64().unwrap_or(last);
+            }
+        }
+        assert!(last > 0 && last < cents, "{last} of {cents}");
+        let mut socket = Socket::open(&server).await;
+        let wish = json!({"when_behind": "close", "most_messages": 10, "after": last});
+        let begun = socket.subscribe("Market.prices", wish).await;
+        assert_eq!(begun["number"], last);
+        let first = socket.value().await;
+        let number = first["number"].as_u64().unwrap();
+        assert_eq!(first["missed"], number - last - 1);
+        assert!(
+            number > cents - 10 || number == last + 1,
+            "{number} {last} {cents}"
+        );
+    });
+}
+
+#[test]
+fn one_that_comes_back_gets_what_is_kept_and_is_told_of_the_rest() {
+    run(|| async {
+        let (market, gateway) = Market::keeping(10);
+        let server = Running::of(gateway).await;
+        let mut socket = Socket::open(&server).await;
+        let begun = socket.subscribe("Market.prices", json!({})).await;
+        market.publish(1..=2);
+        socket.value().await;
+        assert_eq!(socket.value().await["number"], 2);
+        drop(socket);
+        let mut other = Socket::open(&server).await;
+        other.subscribe("Market.prices", json!({})).await;
+        market.publish(3..=5);
+        for _ in 3..=5 {
+            other.value().await;
+        }
+        let mut back = Socket::open(&server).await;
+        let again = back
+            .subscribe("Market.prices", json!({"after": 2, "run": begun["run"]}))
+            .await;
+        assert_eq!(
+            (&again["number"], &again["run"]),
+            (&json!(2), &begun["run"])
+        );
+        for number in 3..=5 {
+            let value = back.value().await;
+            assert_eq!(
+                (&value["number"], &value["missed"]),
+                (&json!(number), &json!(0))
+            );
+        }
+        for cents in 6..=20 {
+            market.publish(cents..=cents);
+            other.value().await;
+        }
+        let mut late = Socket::open(&server).await;
+        late.subscribe("Market.prices", json!({"after": 2})).await;
+        let value = late.value().await;
+        assert_eq!(
+            (&value["number"], &value["missed"]),
+            (&json!(11), &json!(8))
+        );
+        // Of another run nothing is known: all that is kept comes.
+        let mut restarted = Socket::open(&server).await;
+        let wish = json!({"after": 1_000, "run": "0badcafe"});
+        let begun_anew = restarted.subscribe("Market.prices", wish).await;
+        assert_eq!(
+            (&begun_anew["number"], &begun_anew["run"]),
+            (&json!(0), &begun["run"])
+        );
+        assert_eq!(restarted.value().await["number"], 11);
+    });
+}

@@ -1,0 +1,159 @@
+//! Events of a server, as a page reads them.
+
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value as Json, json};
+use tamtam_gateway::Limits;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use super::{Market, Price, Socket, figure, price};
+use crate::world::{Running, request, run};
+
+/// One event.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Event {
+    pub(super) kind: String,
+    pub(super) id: String,
+    pub(super) data: String,
+}
+
+/// A stream of events, read as the standard has it.
+pub(super) struct Events {
+    pub(super) body: hyper::body::Incoming,
+    pub(super) text: String,
+}
+
+impl Events {
+    pub(super) async fn open(server: &Running, path: &str, headers: &[(&str, &str)]) -> Events {
+        let stream = TcpStream::connect(server.address).await.unwrap();
+        let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream));
+        let (mut sender, connection) = handshake.await.unwrap();
+        tokio::spawn(connection);
+        let mut request = request("GET", path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Full::<bytes::Bytes>::default()).unwrap();
+        let response = sender.send_request(request).await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Events {
+            body: response.into_body(),
+            text: String::new(),
+        }
+    }
+
+    pub(super) async fn next(&mut self) -> Option<Event> {
+        loop {
+            while let Some((event, rest)) = self.text.split_once("\n\n") {
+                let mut found = Event::default();
+                for line in event.lines() {
+                    match line.split_once(": ") {
+                        Some(("event", kind)) => found.kind = kind.to_owned(),
+                        Some(("id", id)) => found.id = id.to_owned(),
+                        Some(("data", data)) => found.data.push_str(data),
+                        _ => assert!(line.starts_with(':'), "{line}"),
+                    }
+                }
+                self.text = rest.to_owned();
+                if found != Event::default() {
+                    return Some(found);
+                }
+            }
+            let frame = self.body.frame().await?.ok()?;
+            let data = frame.into_data().unwrap();
+            self.text.push_str(std::str::from_utf8(&data).unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_page_gets_events_and_goes_on_where_it_was() {
+    run(|| async {
+        let (market, gateway) = Market::keeping(3);
+        let server = Running::of(gateway).await;
+        let mut events = Events::open(&server, "/events/Market.prices?policy=all", &[]).await;
+        market.publish(1..=2);
+        let first = events.next().await.unwrap();
+        assert!(
+            first.id.ends_with(".1") && first.kind.is_empty(),
+            "{first:?}"
+        );
+        assert_eq!(first.data, r#"{"metal":"tin","cents":1,"note":""}"#);
+        let second = events.next().await.unwrap();
+        drop(events);
+        let mut other = Socket::open(&server).await;
+        other.subscribe("Market.prices", json!({})).await;
+        for cents in 3..=8 {
+            market.publish(cents..=cents);
+            other.value().await;
+        }
+        let back = [("last-event-id", &*second.id)];
+        let mut events = Events::open(&server, "/events/Market.prices", &back).await;
+        let missed = events.next().await.unwrap();
+        assert_eq!((&*missed.kind, &*missed.data), ("missed", "3"));
+        let next = events.next().await.unwrap();
+        assert!(
+            next.id.ends_with(".6") && next.data.contains(r#""cents":6"#),
+            "{next:?}"
+        );
+        let query = "/events/Market.prices?policy=batches&interval_ms=5&after=6";
+        let mut batches = Events::open(&server, query, &[]).await;
+        let batch: Json = serde_json::from_str(&batches.next().await.unwrap().data).unwrap();
+        assert_eq!(batch.as_array().map(Vec::len), Some(2));
+        for (path, status) in [
+            ("/events/Market.none", 404),
+            ("/events/Market.prices?policy=most", 400),
+            ("/events/Market.boards?form=packed", 400),
+        ] {
+            assert_eq!(server.get(path, &[]).await.status, status, "{path}");
+        }
+    });
+}
+
+#[test]
+fn events_hold_no_more_than_their_bound_for_one_that_does_not_read() {
+    run(|| async {
+        let (market, gateway) = Market::new();
+        let server = Running::of(gateway).await;
+        let mut silent = Vec::new();
+        for _ in 0..5 {
+            let mut stream = TcpStream::connect(server.address).await.unwrap();
+            let asked =
+                b"GET /events/Market.prices?policy=latest HTTP/1.1\r\nhost: localhost\r\n\r\n";
+            stream.write_all(asked).await.unwrap();
+            silent.push(stream);
+        }
+        let mut reader = Events::open(&server, "/events/Market.prices", &[]).await;
+        while figure(
+            &server,
+            r#"tamtam_gateway_subscribers{name="Market.prices"}"#,
+        )
+        .await
+            < 6
+        {
+            tokio::task::yield_now().await;
+        }
+        let note = "x".repeat(8 << 10);
+        let mut most = 0;
+        for cents in 1..=3_000 {
+            let value = Price {
+                note: note.clone(),
+                ..price("tin", cents)
+            };
+            market.prices.publish(value).unwrap();
+            let event = reader.next().await.unwrap();
+            assert!(event.id.ends_with(&format!(".{cents}")), "{}", event.id);
+            if cents % 100 == 0 {
+                most = most.max(figure(&server, "tamtam_gateway_push_held_bytes").await);
+            }
+        }
+        let bound = Limits::default().push_bytes as u64;
+        assert!(most > 0 && most <= 6 * bound, "{most}");
+        drop((silent, reader));
+        while figure(&server, "tamtam_gateway_push_held_bytes").await > 0 {
+            tokio::task::yield_now().await;
+        }
+    });
+}
