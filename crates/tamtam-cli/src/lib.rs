@@ -6,7 +6,7 @@
 //! - `contenders` are what the program runs in such a process.
 //! - `top` shows a running program: its pools, and what their actors do.
 //! - `rows` tries each form of a table on the user's own data.
-//! - `serve` serves tables and examples to foreign clients by the gateway, and `call` calls them.
+//! - `serve` serves tables and examples to foreign clients by the gateway, `call` calls them, and `watch` subscribes to them.
 //! - `database` are the databases that rows come out of, and the article's table in one.
 //! - `nearest` guesses what was meant by a name that is not known, and `reason` says why something failed.
 
@@ -34,3 +34,5 @@ pub mod rows;
 pub mod serve;
 #[cfg(feature = "top")]
 pub mod top;
+#[cfg(feature = "gateway")]
+pub mod watch;

@@ -35,6 +35,9 @@ enum Command {
     /// Show what a running program does: a live table of its pools and actors
     #[cfg(feature = "top")]
     Top(tamtam_cli::top::arguments::TopArguments),
+    /// Subscribe to a topic or property of a server, and print its values as they come
+    #[cfg(feature = "gateway")]
+    Watch(tamtam_cli::watch::arguments::WatchArguments),
     /// One run of one contender: what the lab starts for each measurement.
     #[cfg(feature = "lab")]
     #[command(hide = true, disable_help_flag = true)]
@@ -79,6 +82,8 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Serve(arguments) => tamtam_cli::serve::command(&arguments),
         #[cfg(feature = "top")]
         Command::Top(arguments) => tamtam_cli::top::command(&arguments),
+        #[cfg(feature = "gateway")]
+        Command::Watch(arguments) => tamtam_cli::watch::command(&arguments),
         #[cfg(feature = "lab")]
         Command::Contender { words } => Ok(tamtam_lab::run_command(
             tamtam_cli::contenders::all(),
@@ -91,12 +96,13 @@ fn run(command: Command) -> Result<ExitCode> {
 }
 
 /// The commands, and the features that they are built with.
-const COMMANDS: [(&str, &str); 5] = [
+const COMMANDS: [(&str, &str); 6] = [
     ("call", "gateway"),
     ("lab", "lab"),
     ("rows", "tables"),
     ("serve", "gateway"),
     ("top", "top"),
+    ("watch", "gateway"),
 ];
 
 /// Says how to get the command that `words` begin with, or that there is none.

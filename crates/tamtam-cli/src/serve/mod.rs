@@ -1,7 +1,8 @@
-//! `tamtam serve`: tables and methods for clients of JSON-RPC, XML-RPC, REST and AMF.
+//! `tamtam serve`: tables, methods and values that are pushed, for clients of JSON-RPC, XML-RPC, REST and AMF.
 
 pub mod arguments;
 mod demo;
+mod live;
 mod tables;
 mod tls;
 
@@ -20,7 +21,7 @@ use arguments::ServeArguments;
 pub fn command(arguments: &ServeArguments) -> Result<ExitCode> {
     let mut gateway = gateway(arguments);
     if arguments.demo {
-        gateway = demo::services(gateway)?;
+        gateway = live::services(demo::services(gateway)?)?;
     }
     if let Some(url) = &arguments.db {
         gateway = tables::services(gateway, url, arguments)?;

@@ -330,3 +330,64 @@ fn a_unix_socket_is_served_and_called() {
     program.kill().unwrap();
     program.wait().unwrap();
 }
+
+#[test]
+fn values_are_watched_and_set_by_a_method() {
+    let server = Serving::with(&[]);
+    let watch = |words: &[&str]| {
+        let words: Vec<&str> = ["watch", &server.url]
+            .iter()
+            .chain(words)
+            .copied()
+            .collect();
+        server.place.run(&words)
+    };
+    assert_eq!(server.call(&["Panel.set", "value=61"]).code, Some(0));
+    let slider = watch(&["Panel.slider", "-n", "1"]);
+    assert_eq!(
+        (slider.code, &*slider.stdout),
+        (Some(0), "61\n"),
+        "{}",
+        slider.stderr
+    );
+    let prices = watch(&["Market.prices", "-n", "6"]);
+    let metals: Vec<Json> = prices
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Json>(line).unwrap()["metal"].take())
+        .collect();
+    assert_eq!(metals.len(), 6, "{}", prices.stderr);
+    assert_eq!(metals[0], metals[5], "five metals take turns");
+    // All five have had their turn by now.
+    let keys = watch(&[
+        "Market.prices",
+        "--policy",
+        "keys",
+        "--after",
+        "0",
+        "-n",
+        "5",
+    ]);
+    assert_eq!(keys.stdout.lines().count(), 5, "{}", keys.stderr);
+    let batch = watch(&[
+        "Market.prices",
+        "--policy",
+        "batches",
+        "--after",
+        "0",
+        "-n",
+        "1",
+    ]);
+    let batch: Json = serde_json::from_str(&batch.stdout).unwrap();
+    assert!(batch.as_array().unwrap().len() > 1, "{batch}");
+    let unknown = watch(&["Market.none"]);
+    assert_eq!(unknown.code, Some(1));
+    assert!(
+        unknown.stderr.contains("there is no topic or property"),
+        "{}",
+        unknown.stderr
+    );
+    let far = server.call(&["Panel.set", "101"]);
+    assert!(far.stderr.contains("from 0 to 100"), "{}", far.stderr);
+    assert_eq!(server.end(), Some(0));
+}

@@ -10,11 +10,12 @@ use super::witnesses::blazeds;
 use crate::test::stage::{Stage, find_program, run, run_into, skip};
 
 /// The programs in `testing/clients`, each of which calls the gateway at a URL.
-const CLIENTS: [&str; 4] = [
+const CLIENTS: [&str; 5] = [
     "xml_rpc_client.py",
     "json_rpc_clients.py",
     "amf_client.py",
     "arrow_client.py",
+    "web_socket_client.py",
 ];
 
 /// The one that is a program of Java: Adobe's client, of the BlazeDS that `scripts/setup witnesses` installs.
@@ -65,6 +66,7 @@ pub(crate) fn clients(stage: &Stage) -> Result<()> {
     }
     if let Some(curl) = &curl {
         by_curl(stage, curl, &url).context("curl")?;
+        events_by_curl(stage, curl, &url).context("curl on events")?;
     }
     let missing = [
         (has_python, "Python with the clients of others"),
@@ -145,6 +147,42 @@ fn by_curl(stage: &Stage, curl: &Path, url: &str) -> Result<()> {
         "what a form can send is not refused: {simple}"
     );
     println!("curl: plain, compressed, HTTP/2, a tag, a range, a form");
+    Ok(())
+}
+
+/// A stream of events, which `curl -N` reads until its time is over, and one that comes back.
+fn events_by_curl(stage: &Stage, curl: &Path, url: &str) -> Result<()> {
+    let listen = |last: Option<&str>| -> Result<String> {
+        let mut command = stage.command(curl);
+        command.args(["--silent", "--no-buffer", "--max-time", "2"]);
+        if let Some(last) = last {
+            command
+                .arg("--header")
+                .arg(format!("Last-Event-ID: {last}"));
+        }
+        command.arg(format!("{url}/events/Market.prices"));
+        // That its time is over is no success to curl.
+        let output = command.output()?;
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    let heard = listen(None)?;
+    let last = heard
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("id: "));
+    let last = last.with_context(|| format!("no event has an id: {heard}"))?;
+    ensure!(
+        heard.contains("\ndata: {\"metal\":\""),
+        "no event has a price: {heard}"
+    );
+    let (run, number) = last.split_once('.').context("the id has no number")?;
+    let next = number.parse::<u64>()? + 1;
+    let again = listen(Some(last))?;
+    ensure!(
+        again.starts_with(&format!("id: {run}.{next}\n")),
+        "one that comes back does not go on where it was ({last}): {again:.200}"
+    );
+    println!("curl: events, and one that came back");
     Ok(())
 }
 

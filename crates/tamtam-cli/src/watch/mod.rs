@@ -1,0 +1,58 @@
+//! `tamtam watch`: subscribes to a topic or property of a gateway, and prints its values as they come.
+
+pub mod arguments;
+
+use std::io::{Write, stderr, stdout};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use tamtam_gateway::{CallError, Client, Value};
+
+use arguments::{WatchArguments, Which};
+
+/// Prints the values, one a line in JSON, and on standard error how many were missed.
+///
+/// # Errors
+/// If the server cannot be reached, refuses, or ends.
+pub fn command(arguments: &WatchArguments) -> Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("the client cannot start")?;
+    match runtime.block_on(watch(arguments)) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error) => match error.downcast_ref::<CallError>() {
+            Some(CallError::Fault(fault)) => {
+                writeln!(stderr().lock(), "{fault}")?;
+                Ok(ExitCode::FAILURE)
+            }
+            _ => Err(error),
+        },
+    }
+}
+
+async fn watch(arguments: &WatchArguments) -> Result<()> {
+    let mut client = Client::connect(&arguments.url).await?;
+    if let Some(token) = &arguments.token {
+        client = client.bearer(token);
+    }
+    let socket = client.socket().await?;
+    let mut values = socket.subscribe(&arguments.name, arguments.wish()).await?;
+    let mut left = arguments.messages.unwrap_or(u64::MAX);
+    while left > 0
+        && let Some(pushed) = values.next().await?
+    {
+        if pushed.missed > 0 {
+            writeln!(stderr().lock(), "missed {}", pushed.missed)?;
+        }
+        let line = match arguments.policy {
+            Which::Batches => Value::List(pushed.values).to_json(),
+            _ => pushed.into_value().to_json(),
+        };
+        let mut out = stdout().lock();
+        writeln!(out, "{line}")?;
+        out.flush()?;
+        left -= 1;
+    }
+    Ok(())
+}
