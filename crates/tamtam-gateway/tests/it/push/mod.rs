@@ -4,6 +4,7 @@ mod behind;
 mod client;
 mod duties;
 mod events;
+mod soak;
 mod values;
 
 use std::sync::Arc;
