@@ -70,6 +70,11 @@ impl Arguments {
         }
     }
 
+    /// A list or a map.
+    pub(crate) fn into_value(self) -> Value {
+        self.values
+    }
+
     /// The arguments as the type that a method takes: a struct by its fields' names or places, a tuple by its places.
     ///
     /// # Errors

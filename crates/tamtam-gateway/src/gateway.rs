@@ -45,7 +45,19 @@ pub struct Gateway {
     pub(crate) web: WebPolicy,
     pub(crate) compression: Threshold,
     pub(crate) amf_rows: AmfRows,
+    /// What answers all requests in place of the services.
+    pub(crate) front: Option<Arc<dyn Front>>,
     authorize: Option<Authorize>,
+}
+
+/// What answers all requests of a gateway in place of its services.
+pub(crate) trait Front: Send + Sync {
+    /// The answer to a request that has passed the checks of Host and Origin.
+    fn respond(
+        self: Arc<Self>,
+        shared: Arc<Shared>,
+        request: axum::extract::Request,
+    ) -> futures_util::future::BoxFuture<'static, axum::response::Response>;
 }
 
 /// The fewest bytes of an answer that is compressed, where the client reads that.

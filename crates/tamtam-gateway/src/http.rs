@@ -120,7 +120,6 @@ pub(crate) async fn receive(
     protocol: Protocol,
     types: &[&str],
 ) -> Result<Received, Box<Response>> {
-    let limits = &shared.gateway.limits;
     let (parts, body) = request.into_parts();
     // A page of another origin can send what a form can send, without being asked: texts, forms, and what has no type.
     if !is_of(&parts.headers, types) {
@@ -128,53 +127,13 @@ pub(crate) async fn receive(
         return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
     }
     let (caller, ticket) = admit(shared, &parts, protocol);
-    let most = match ticket {
-        Ticket::Admitted(_) => limits.body_bytes,
-        Ticket::Refused => limits.body_bytes.min(REFUSED_BODY_BYTES),
-    };
-    let too_large = || match ticket {
-        Ticket::Admitted(_) => {
-            let reason = format!("the body of a request has at most {most} bytes");
-            plain(StatusCode::PAYLOAD_TOO_LARGE, reason)
-        }
-        Ticket::Refused => {
-            let mut response = plain(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "the server has too much to do",
-            );
-            response
-                .headers_mut()
-                .insert(RETRY_AFTER, HeaderValue::from_static("1"));
-            response
-        }
-    };
-    let length = parts
-        .headers
-        .get(CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok());
-    if length
-        .and_then(|length| length.parse().ok())
-        .is_some_and(|length: u64| length > most as u64)
-    {
-        return Err(too_large());
-    }
-    let collected = tokio::time::timeout(limits.patience, Limited::new(body, most).collect()).await;
-    let body = match collected {
-        Ok(Ok(collected)) => collected.to_bytes(),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large()),
-        Ok(Err(_)) => return Err(plain(StatusCode::BAD_REQUEST, "the body was cut off")),
-        Err(_) => {
-            return Err(plain(
-                StatusCode::REQUEST_TIMEOUT,
-                "the body came too slowly",
-            ));
-        }
-    };
+    let most = most_body(shared, &ticket);
+    let body = collect(shared, &parts.headers, &ticket, body).await?;
     let body = decompressed(&parts.headers, body, most)
         .await
         .map_err(|(status, reason)| {
             if status == StatusCode::PAYLOAD_TOO_LARGE {
-                too_large()
+                too_large(shared, &ticket)
             } else {
                 plain(status, reason)
             }
@@ -185,6 +144,67 @@ pub(crate) async fn receive(
         headers: parts.headers,
         body,
     })
+}
+
+/// Bytes of a body, at most.
+fn most_body(shared: &Shared, ticket: &Ticket) -> usize {
+    match ticket {
+        Ticket::Admitted(_) => shared.gateway.limits.body_bytes,
+        Ticket::Refused => shared.gateway.limits.body_bytes.min(REFUSED_BODY_BYTES),
+    }
+}
+
+fn too_large(shared: &Shared, ticket: &Ticket) -> Box<Response> {
+    match ticket {
+        Ticket::Admitted(_) => {
+            let most = most_body(shared, ticket);
+            let reason = format!("the body of a request has at most {most} bytes");
+            plain(StatusCode::PAYLOAD_TOO_LARGE, reason)
+        }
+        Ticket::Refused => busy(),
+    }
+}
+
+/// The answer, for people, of a server that has too much to do.
+pub(crate) fn busy() -> Box<Response> {
+    let mut response = plain(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "the server has too much to do",
+    );
+    set(&mut response, RETRY_AFTER, "1");
+    response
+}
+
+/// The body of a request as it came.
+///
+/// # Errors
+/// The answer, if it is too large or too slow.
+pub(crate) async fn collect(
+    shared: &Shared,
+    headers: &HeaderMap,
+    ticket: &Ticket,
+    body: Body,
+) -> Result<Bytes, Box<Response>> {
+    let most = most_body(shared, ticket);
+    let length = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok());
+    if length
+        .and_then(|length| length.parse().ok())
+        .is_some_and(|length: u64| length > most as u64)
+    {
+        return Err(too_large(shared, ticket));
+    }
+    let patience = shared.gateway.limits.patience;
+    match tokio::time::timeout(patience, Limited::new(body, most).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(shared, ticket)),
+        Ok(Err(_)) => Err(plain(StatusCode::BAD_REQUEST, "the body was cut off")),
+        Err(_) => Err(plain(
+            StatusCode::REQUEST_TIMEOUT,
+            "the body came too slowly",
+        )),
+    }
 }
 
 /// Whether a request says that its body is of one of these types.
@@ -199,7 +219,11 @@ fn is_of(headers: &HeaderMap, types: &[&str]) -> bool {
     types.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-async fn decompressed(
+/// The body without its compression.
+///
+/// # Errors
+/// The status and the reason, if it is too large, or compressed otherwise.
+pub(crate) async fn decompressed(
     headers: &HeaderMap,
     body: Bytes,
     most: usize,

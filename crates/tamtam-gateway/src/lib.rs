@@ -7,7 +7,7 @@
 // |---|---|---|
 // | 13 | server | sockets, and the end of all that is on them |
 // | 12 | routes | which path is which protocol, and what stands before all of them |
-// | 11 | events, rest_answer, web_socket | values as events of a server; the answer to a call by URL: form, tag, range; calls and values over a WebSocket |
+// | 11 | events, record, rest_answer, web_socket | values as events of a server; calls of another server, kept and given again; the answer to a call by URL: form, tag, range; calls and values over a WebSocket |
 // | 10 | subscribing | how a subscription begins |
 // | 9 | client, http | the client; who asks, bodies within limits, answers on their way |
 // | 8 | describe, protocol | what there is to call; JSON-RPC, XML-RPC, REST, AMF: a body in, a body out |
@@ -39,6 +39,7 @@ mod metrics;
 mod patient;
 mod protocol;
 mod push;
+mod record;
 mod rest_answer;
 mod routes;
 mod row_stream;
@@ -61,6 +62,7 @@ pub use gateway::Gateway;
 pub use limits::Limits;
 pub use method::Method;
 pub use push::{Policy, Publication, PushForm, WhenBehind, Wish};
+pub use record::{RecordLoss, Recorder, RecordingError, Replay};
 pub use row_stream::{ClientGone, RowSink, RowStream};
 pub use server::{BindError, ServeError, Server};
 pub use service::Service;

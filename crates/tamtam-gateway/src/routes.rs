@@ -41,6 +41,13 @@ impl Gateway {
 }
 
 pub(crate) fn routes(shared: Arc<Shared>) -> Router {
+    if let Some(front) = shared.gateway.front.clone() {
+        let respond = |State(shared): State<Arc<Shared>>, request| front.respond(shared, request);
+        return Router::new()
+            .fallback(respond)
+            .layer(from_fn_with_state(Arc::clone(&shared), guard))
+            .with_state(shared);
+    }
     Router::new()
         .route("/jsonrpc", post(by_json_rpc))
         .route("/xmlrpc", post(by_xml_rpc))

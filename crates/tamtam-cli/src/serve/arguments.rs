@@ -12,6 +12,8 @@ const EXAMPLES: &str = "Examples:
   tamtam serve --demo --origin https://game.example   pages from there may call
   tamtam serve --db shop.db --table orders            a table, as /rest/Tables/orders
   tamtam serve --demo --unix /run/tiles.sock          at a Unix socket
+  tamtam serve --record http://game.example calls.jsonl   before that server, whose calls are kept
+  tamtam serve --replay calls.jsonl                   in its place when it is gone
 
   curl http://127.0.0.1:8787/rest/Tiles/list?set=palette
   curl http://127.0.0.1:8787/jsonrpc -H 'Content-Type: application/json' \\
@@ -22,17 +24,24 @@ const EXAMPLES: &str = "Examples:
 #[command(after_help = EXAMPLES)]
 pub struct ServeArguments {
     /// Serve Tiles.list(set), Echo.echo(value) and Fault.raise(), with which one tries a client
-    #[arg(long, required_unless_present = "db")]
+    #[arg(long, required_unless_present_any = ["db", "record", "replay"])]
     pub demo: bool,
     /// A database: the name of a file of SQLite, or mysql://, mariadb:// or postgres://USER:PASSWORD@HOST/DATABASE
     #[arg(long, value_name = "URL")]
     pub db: Option<String>,
     /// Serve all rows of this table as Tables.NAME(). Give it again for further ones
-    #[arg(long = "table", value_name = "NAME", requires = "db", required_unless_present_any = ["demo", "query"])]
+    #[arg(long = "table", value_name = "NAME", requires = "db", required_unless_present_any = ["demo", "query", "record", "replay"])]
     pub tables: Vec<String>,
     /// Serve the rows of this query as Query.rows()
     #[arg(long, value_name = "SQL", requires = "db")]
     pub query: Option<String>,
+    /// Stand before another server, http:// or https://, pass all requests to it, and keep them with their answers in a file, which
+    /// is made or continued
+    #[arg(long, num_args = 2, value_names = ["URL", "FILE"], conflicts_with_all = ["demo", "db", "replay", "token"])]
+    pub record: Vec<String>,
+    /// Answer what was recorded in this file as the server did: the same call, the same answer; what was never asked gets a fault
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["demo", "db", "token"])]
+    pub replay: Option<PathBuf>,
     /// The address and port; port 0 is one that is free. Other machines reach what is no loopback address
     #[arg(
         long,

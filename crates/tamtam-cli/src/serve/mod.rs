@@ -1,8 +1,10 @@
-//! `tamtam serve`: tables, methods and values that are pushed, for clients of JSON-RPC, XML-RPC, REST and AMF.
+//! `tamtam serve`: tables, methods and values that are pushed, for clients of JSON-RPC, XML-RPC, REST and AMF; and recordings of other
+//! servers.
 
 pub mod arguments;
 mod demo;
 mod live;
+mod recorded;
 mod tables;
 mod tls;
 
@@ -26,6 +28,7 @@ pub fn command(arguments: &ServeArguments) -> Result<ExitCode> {
     if let Some(url) = &arguments.db {
         gateway = tables::services(gateway, url, arguments)?;
     }
+    gateway = recorded::front(gateway, arguments)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -18,6 +18,8 @@ mod lab;
 #[cfg(all(unix, any(feature = "lab", feature = "gateway", feature = "top")))]
 mod program;
 mod readme;
+#[cfg(all(unix, feature = "gateway"))]
+mod record;
 #[cfg(all(target_os = "linux", feature = "lab"))]
 mod report;
 #[cfg(feature = "tables")]

@@ -12,20 +12,25 @@ use tamtam_rows::{Limits, encoding};
 use crate::program::{Ended, Place};
 
 /// The program at work; it is told to end when this goes.
-struct Serving {
-    place: Place,
-    program: Child,
-    url: String,
+pub(crate) struct Serving {
+    pub(crate) place: Place,
+    pub(crate) program: Child,
+    pub(crate) url: String,
 }
 
 impl Serving {
-    fn with(options: &[&str]) -> Serving {
+    pub(crate) fn with(options: &[&str]) -> Serving {
         let words = [&["serve", "--demo", "--listen", "127.0.0.1:0"], options].concat();
         Serving::at(Place::empty(), &words)
     }
 
-    fn at(place: Place, words: &[&str]) -> Serving {
-        let mut program = place.command(words).stdout(Stdio::piped()).spawn().unwrap();
+    pub(crate) fn at(place: Place, words: &[&str]) -> Serving {
+        let command = place.command(words);
+        Serving::of(place, command)
+    }
+
+    pub(crate) fn of(place: Place, mut command: Command) -> Serving {
+        let mut program = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         // It says where it is when it accepts connections.
         BufReader::new(program.stdout.take().unwrap())
@@ -44,7 +49,13 @@ impl Serving {
     }
 
     /// Head and body of the answer to a request.
-    fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> (String, Vec<u8>) {
+    pub(crate) fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &str,
+        body: &[u8],
+    ) -> (String, Vec<u8>) {
         let address = self.url.strip_prefix("http://").unwrap();
         let mut stream = TcpStream::connect(address).unwrap();
         let length = body.len();
@@ -60,7 +71,7 @@ impl Serving {
         (String::from_utf8(said).unwrap(), body)
     }
 
-    fn json_rpc(&self, method: &str, params: Json) -> Json {
+    pub(crate) fn json_rpc(&self, method: &str, params: Json) -> Json {
         let call = json!({"jsonrpc": "2.0", "method": method, "params": params, "id": 1});
         let (_, body) = self.ask(
             "POST",
@@ -71,13 +82,20 @@ impl Serving {
         serde_json::from_slice(&body).unwrap()
     }
 
-    fn call(&self, words: &[&str]) -> Ended {
+    pub(crate) fn call(&self, words: &[&str]) -> Ended {
         let words: Vec<&str> = ["call", &self.url].iter().chain(words).copied().collect();
         self.place.run(&words)
     }
 
+    /// Kills it, and gives its folder.
+    pub(crate) fn killed(mut self) -> Place {
+        self.program.kill().unwrap();
+        self.program.wait().unwrap();
+        std::mem::replace(&mut self.place, Place::empty())
+    }
+
     /// Asks it to end, and gives its code.
-    fn end(mut self) -> Option<i32> {
+    pub(crate) fn end(mut self) -> Option<i32> {
         let id = self.program.id().to_string();
         assert!(
             Command::new("kill")

@@ -15,7 +15,7 @@ use crate::world::{Running, kit, request, run};
 
 const AMF: &str = "application/x-amf";
 
-fn packet(version: Version, calls: Vec<(&str, Amf0)>) -> Packet {
+pub(crate) fn packet(version: Version, calls: Vec<(&str, Amf0)>) -> Packet {
     let messages = calls
         .into_iter()
         .enumerate()
@@ -31,7 +31,7 @@ fn packet(version: Version, calls: Vec<(&str, Amf0)>) -> Packet {
     }
 }
 
-async fn send(server: &Running, packet: &Packet) -> Packet {
+pub(crate) async fn send(server: &Running, packet: &Packet) -> Packet {
     send_to(server, "/amf", packet).await
 }
 
@@ -46,12 +46,12 @@ async fn send_to(server: &Running, path: &str, packet: &Packet) -> Packet {
     Packet::decode(&answered.body, Default::default()).unwrap()
 }
 
-fn in_amf3(value: impl Into<Amf3>) -> Amf0 {
+pub(crate) fn in_amf3(value: impl Into<Amf3>) -> Amf0 {
     Amf0::Avmplus(Box::new(value.into()))
 }
 
 /// The value of AMF3 in one of AMF0.
-fn amf3_in(value: &Amf0) -> &Amf3 {
+pub(crate) fn amf3_in(value: &Amf0) -> &Amf3 {
     match value {
         Amf0::Avmplus(value) => value,
         other => panic!("it is in AMF0: {other:?}"),
@@ -334,7 +334,7 @@ fn credentials_come_in_a_header_and_one_that_is_not_understood_fails() {
     });
 }
 
-fn flex(class: &str, members: &[(&str, Amf3)]) -> Amf3 {
+pub(crate) fn flex(class: &str, members: &[(&str, Amf3)]) -> Amf3 {
     let names = members.iter().map(|(name, _)| *name);
     Amf3::from(Object {
         traits: Arc::new(Traits::sealed(
@@ -353,7 +353,7 @@ fn class_of(value: &Amf3) -> &str {
     }
 }
 
-fn headers(session: &str) -> Amf3 {
+pub(crate) fn headers(session: &str) -> Amf3 {
     Amf3::from(Object {
         traits: Arc::new(Traits::dynamic("")),
         sealed: vec![],

@@ -4,6 +4,7 @@ mod amf;
 mod duties;
 mod json_rpc;
 mod push;
+mod record;
 mod rest;
 mod server;
 mod services;

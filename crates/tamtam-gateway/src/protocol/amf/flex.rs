@@ -88,6 +88,14 @@ pub(super) async fn answer(
     }
 }
 
+/// The answer to a message that failed before it was read.
+pub(super) fn failed(value: &Value, fault: &Fault) -> Response {
+    match message_in(value) {
+        Some(object) => Message(object).failed(fault),
+        None => Message(&Object::default()).failed(fault),
+    }
+}
+
 /// What a command gives, and the session that it began.
 type Outcome = Result<(Value, Option<String>), Fault>;
 

@@ -3,6 +3,7 @@
 mod flash;
 mod flex;
 mod read;
+pub(crate) mod recorded;
 mod write;
 
 use hyper::HeaderMap;

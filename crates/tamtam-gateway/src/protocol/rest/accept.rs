@@ -25,6 +25,16 @@ pub(crate) fn accepted(header: Option<&str>) -> Vec<Form> {
     liked.into_iter().map(|(form, _)| form).collect()
 }
 
+/// Whether a client with this header `Accept` takes an answer of this type.
+pub(crate) fn takes(header: Option<&str>, content_type: &str) -> bool {
+    let Some(header) = header.filter(|header| !header.trim().is_empty()) else {
+        return true;
+    };
+    let name = content_type.split(';').next().unwrap_or_default().trim();
+    let ranges: Vec<(String, f32)> = entries(header).collect();
+    quality_of(&name.to_ascii_lowercase(), &ranges) > 0.0
+}
+
 /// How a type is liked: the most specific range counts.
 fn quality_of(name: &str, ranges: &[(String, f32)]) -> f32 {
     let (kind, _) = name.split_once('/').unwrap_or((name, ""));

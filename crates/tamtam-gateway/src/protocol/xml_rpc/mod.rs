@@ -6,9 +6,23 @@ mod write;
 
 use crate::admission::Ticket;
 use crate::gateway::Shared;
-use crate::{Answer, Arguments, Caller, Fault, FaultKind, Value};
+use crate::{Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
 
 use read::Call;
+
+/// The method and the arguments in a body.
+///
+/// # Errors
+/// If it is no call, or exceeds the limits.
+pub(crate) fn asked(body: &[u8], limits: &Limits) -> Result<(String, Value), Fault> {
+    let call = read::call(body, limits)?;
+    Ok((call.method, Value::List(call.params)))
+}
+
+/// A fault as an answer.
+pub(crate) fn fault(fault: &Fault) -> Vec<u8> {
+    write::fault_response(fault)
+}
 
 /// The answer to a body.
 pub(crate) async fn answer(

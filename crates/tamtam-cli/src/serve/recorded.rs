@@ -1,0 +1,45 @@
+//! Another server: recorded while it lives, answered for when it is gone.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use tamtam_gateway::{Gateway, Recorder, Replay};
+
+use super::arguments::ServeArguments;
+
+/// Puts the recorder or the recording in front, if the options name one.
+///
+/// # Errors
+/// If the URL is none, or the file cannot be used.
+pub(super) fn front(gateway: Gateway, arguments: &ServeArguments) -> Result<Gateway> {
+    if let [url, path] = &arguments.record[..] {
+        let recorder = Recorder::open(url, path)?.told(|loss| say(&loss.to_string()));
+        if recorder.torn_bytes() > 0 {
+            say(&torn(Path::new(path), recorder.torn_bytes(), "was cut off"));
+        }
+        return Ok(gateway.recorder(recorder));
+    }
+    if let Some(path) = &arguments.replay {
+        let replay = Replay::open(path)?;
+        if replay.torn_bytes() > 0 {
+            say(&torn(path, replay.torn_bytes(), "is left out"));
+        }
+        let (count, server) = (replay.call_count(), replay.server());
+        say(&format!("{count} calls of {server} have an answer"));
+        return Ok(gateway.replay(replay));
+    }
+    Ok(gateway)
+}
+
+fn torn(path: &Path, bytes: u64, what: &str) -> String {
+    format!(
+        "the last entry of {} was not written to its end, and {what} ({bytes} bytes)",
+        path.display()
+    )
+}
+
+fn say(text: &str) {
+    // A closed standard error leaves no one to tell.
+    let _ = writeln!(io::stderr(), "tamtam: {text}");
+}

@@ -1,0 +1,168 @@
+//! JSON-RPC of another server, taken apart into calls and answers, and answers put together for other calls.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use crate::json;
+use crate::{Fault, Limits, Value};
+
+/// The calls of a request.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) calls: Vec<Asked>,
+    is_batch: bool,
+}
+
+/// A call of a request.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) method: String,
+    pub(super) params: Value,
+    /// Nothing: no answer is wanted.
+    id: Option<Value>,
+}
+
+/// An answer without its id: the members as they were written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Answered(String);
+
+/// The calls of a body, if it is of JSON-RPC.
+pub(super) fn read_request(body: &[u8], limits: &Limits) -> Option<Request> {
+    let (values, is_batch) = match json::read(body, limits).ok()? {
+        Value::List(values) if !values.is_empty() && values.len() <= limits.batch => (values, true),
+        Value::List(_) => return None,
+        value => (vec![value], false),
+    };
+    let calls: Option<Vec<Asked>> = values.into_iter().map(asked).collect();
+    Some(Request {
+        calls: calls?,
+        is_batch,
+    })
+}
+
+fn asked(value: Value) -> Option<Asked> {
+    let Value::Map(members) = value else {
+        return None;
+    };
+    let (mut method, mut params, mut id, mut is_versioned) = (None, Value::Null, None, false);
+    for (name, value) in members {
+        match (&*name, value) {
+            ("method", Value::Text(text)) => method = Some(text),
+            ("params", value) => params = value,
+            ("id", value) => id = Some(value),
+            ("jsonrpc", _) => is_versioned = true,
+            _ => {}
+        }
+    }
+    // What else has a method is JSON of another kind.
+    (is_versioned || id.is_some()).then_some(())?;
+    Some(Asked {
+        method: method?,
+        // None at all and an empty list are the same.
+        params: match params {
+            Value::Null => Value::List(Vec::new()),
+            other => other,
+        },
+        id,
+    })
+}
+
+/// The answer to each call of a request, where there is one.
+pub(super) fn read_answers(request: &Request, body: &[u8]) -> Vec<Option<Answered>> {
+    type Members = BTreeMap<String, Box<RawValue>>;
+    let mut answers: Vec<Members> = match serde_json::from_slice(body) {
+        Ok(answers) => answers,
+        Err(_) => serde_json::from_slice(body).into_iter().collect(),
+    };
+    let mut of_call = |asked: &Asked| {
+        let id = asked.id.as_ref()?.to_json();
+        let has_id = |answer: &Members| answer.get("id").is_some_and(|found| found.get() == id);
+        let index = answers.iter().position(has_id)?;
+        let mut members = answers.swap_remove(index);
+        members.remove("id");
+        let members: Vec<String> = members
+            .iter()
+            .map(|(name, value)| format!("{}:{}", Value::from(&**name).to_json(), value.get()))
+            .collect();
+        Some(Answered(members.join(",")))
+    };
+    request.calls.iter().map(&mut of_call).collect()
+}
+
+/// The body with an answer to each call that wants one; nothing if none does.
+pub(super) fn write_answers<'a>(
+    request: &Request,
+    answers: impl IntoIterator<Item = Result<&'a Answered, Fault>>,
+) -> Option<Vec<u8>> {
+    let calls = request.calls.iter().zip(answers);
+    let written: Vec<String> = calls
+        .filter_map(|(asked, answer)| {
+            let id = asked.id.as_ref()?.to_json();
+            let members = match answer {
+                Ok(Answered(members)) => members.clone(),
+                Err(fault) => of_fault(&fault),
+            };
+            Some(format!("{{{members},\"id\":{id}}}"))
+        })
+        .collect();
+    if written.is_empty() {
+        return None;
+    }
+    let text = written.join(",");
+    Some(if request.is_batch {
+        format!("[{text}]").into_bytes()
+    } else {
+        text.into_bytes()
+    })
+}
+
+fn of_fault(fault: &Fault) -> String {
+    let error = Value::Map(vec![
+        ("code".to_owned(), Value::Int(fault.json_rpc_code().into())),
+        ("message".to_owned(), Value::from(fault.description())),
+        (
+            "data".to_owned(),
+            Value::Map(vec![("code".to_owned(), Value::from(fault.code()))]),
+        ),
+    ]);
+    format!("\"jsonrpc\":\"2.0\",\"error\":{}", error.to_json())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(text: &str) -> Option<Request> {
+        read_request(text.as_bytes(), &Limits::USUAL)
+    }
+
+    #[test]
+    fn an_answer_is_kept_as_it_was_written_and_gets_the_id_of_another_call() {
+        let first = request(r#"[{"jsonrpc":"2.0","method":"a","id":1},{"jsonrpc":"2.0","method":"b"},{"jsonrpc":"2.0","method":"c","params":[1],"id":"x"}]"#).unwrap();
+        let said = br#"[{"jsonrpc":"2.0","result":1.50e1,"id":"x"},{"id":1,"jsonrpc":"2.0","error":{"code":-1,"message":"no"}}]"#;
+        let answers = read_answers(&first, said);
+        assert!(answers[0].is_some() && answers[1].is_none() && answers[2].is_some());
+        let other = request(r#"{"jsonrpc":"2.0","method":"c","params":[1.0],"id":77}"#).unwrap();
+        let body = write_answers(&other, [Ok(answers[2].as_ref().unwrap())]).unwrap();
+        let body = String::from_utf8(body).unwrap();
+        assert_eq!(body, r#"{"jsonrpc":"2.0","result":1.50e1,"id":77}"#);
+        let batch = request(r#"[{"jsonrpc":"2.0","method":"a","id":null}]"#).unwrap();
+        let body = write_answers(&batch, [Err(Fault::new("Replay.NeverAsked", "no"))]).unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body[0]["error"]["data"]["code"], "Replay.NeverAsked");
+        assert!(body[0]["id"].is_null());
+    }
+
+    #[test]
+    fn json_of_others_is_none_of_json_rpc() {
+        assert!(request(r#"{"set":"palette"}"#).is_none());
+        assert!(request(r#"{"method":"a","params":[]}"#).is_none());
+        assert!(request("[]").is_none() && request("5").is_none());
+        let notification = request(r#"{"jsonrpc":"2.0","method":"a"}"#).unwrap();
+        assert_eq!(
+            write_answers(&notification, [Err(Fault::new("a", "b"))]),
+            None
+        );
+    }
+}

@@ -1,0 +1,494 @@
+//! Stands before another server: requests go there unchanged, answers come back unchanged, and both are kept.
+
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use axum::body::Body as HttpBody;
+use axum::extract::Request;
+use axum::http::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, DATE, HOST,
+    IF_MODIFIED_SINCE, IF_NONE_MATCH, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, request, response};
+use axum::response::Response;
+use bytes::{Bytes, BytesMut};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, StreamExt};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+
+use super::index::{Call, calls};
+use super::journal::{Answer, AppendError, Body, Entry, Journal, RecordingError};
+use super::replay::{TRUSTED, asked};
+use crate::admission::Ticket;
+use crate::gateway::{Front, Gateway, Shared};
+use crate::http::{admit, busy, collect, decompressed, plain};
+use crate::value::to_iso;
+use crate::{Protocol, protocol};
+
+/// Stands before another server, and keeps its calls with their answers in a file.
+///
+/// Bodies go both ways unchanged. An entry is on the disk before its answer goes to the client, so that a crash
+/// loses no answer that a client has had; a last entry that it has torn is left out by the next reader. What was asked and
+/// answered alike before is not written again.
+///
+/// The file holds what clients sent, passwords within bodies too, and is readable by its owner alone. Headers with
+/// credentials and cookies pass, and are not written. Answers that say nothing of the call are not written: status
+/// 401, 403, 407, 408, 421, 429 and 502 to 504.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tamtam_gateway::{Gateway, Recorder, Server};
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let recorder = Recorder::open("http://game.example/amfphp", "game.jsonl")?
+///     .told(|loss| eprintln!("{loss}"));
+/// let server = Server::bind(Gateway::new().recorder(recorder), "127.0.0.1:8787".parse()?).await?;
+/// server.serve(std::future::pending()).await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Recorder {
+    server: Server,
+    kept: Arc<Mutex<Kept>>,
+    most_answer_bytes: usize,
+    told: Arc<dyn Fn(&RecordLoss) + Send + Sync>,
+    torn_bytes: u64,
+}
+
+/// Where the server is.
+struct Server {
+    client: Client<Connector, Full<Bytes>>,
+    scheme: String,
+    authority: String,
+    /// What stands before each path.
+    base: String,
+}
+
+#[cfg(feature = "tls")]
+type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
+#[cfg(not(feature = "tls"))]
+type Connector = HttpConnector;
+
+struct Kept {
+    journal: Journal,
+    known: Known,
+}
+
+/// Which answers are in the file: digests of calls, and of their latest answers.
+#[derive(Default)]
+struct Known {
+    digests: HashMap<u64, u64>,
+    hasher: RandomState,
+}
+
+/// An answer that went to its client and is not in the recording.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_gateway::RecordLoss;
+///
+/// fn say(loss: &RecordLoss) {
+///     eprintln!("{loss}");
+/// }
+/// # let _ = say;
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[error("the answer to {request} is not recorded: {reason}")]
+pub struct RecordLoss {
+    /// Method and path.
+    pub request: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Recorder {
+    /// Bytes of the file, at most, unless others are asked for.
+    pub const USUAL_MOST_BYTES: u64 = 1 << 30;
+    /// Bytes of an answer that is recorded, at most. A larger one passes.
+    pub const USUAL_MOST_ANSWER_BYTES: usize = 64 << 20;
+
+    /// Stands before the server at this URL, whose path is put before each path; the file is made, or continued.
+    ///
+    /// # Errors
+    /// If it is no such URL, or the file is something else, damaged, or cannot be written.
+    pub fn open(url: &str, path: impl AsRef<Path>) -> Result<Recorder, RecordingError> {
+        let server = Server::at(url)?;
+        let mut known = Known::default();
+        let opened = Journal::open(path.as_ref(), url, Recorder::USUAL_MOST_BYTES, |entry| {
+            known.add(&calls(entry, &TRUSTED));
+        });
+        let (journal, contents) = opened?;
+        let told = |loss: &RecordLoss| tracing::warn!(%loss, "an answer is not recorded");
+        Ok(Recorder {
+            server,
+            kept: Arc::new(Mutex::new(Kept { journal, known })),
+            most_answer_bytes: Recorder::USUAL_MOST_ANSWER_BYTES,
+            told: Arc::new(told),
+            torn_bytes: contents.torn_bytes,
+        })
+    }
+
+    /// Calls this for each answer that is not recorded: it is too large, or the file is full or cannot be written.
+    #[must_use]
+    pub fn told(mut self, hear: impl Fn(&RecordLoss) + Send + Sync + 'static) -> Recorder {
+        self.told = Arc::new(hear);
+        self
+    }
+
+    /// Lets the file have so many bytes.
+    #[must_use]
+    pub fn most_bytes(self, bytes: u64) -> Recorder {
+        self.lock().journal.most_bytes = bytes;
+        self
+    }
+
+    /// Records answers of so many bytes, also when they are decompressed.
+    #[must_use]
+    pub fn most_answer_bytes(mut self, bytes: usize) -> Recorder {
+        self.most_answer_bytes = bytes;
+        self
+    }
+
+    /// Bytes of a torn entry that were cut off the file when it was opened. 0 if there was none.
+    pub fn torn_bytes(&self) -> u64 {
+        self.torn_bytes
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Gateway {
+    /// Passes all requests to another server, and records them, in place of services.
+    #[must_use]
+    pub fn recorder(mut self, recorder: Recorder) -> Gateway {
+        self.front = Some(Arc::new(recorder));
+        self
+    }
+}
+
+impl Server {
+    fn at(url: &str) -> Result<Server, RecordingError> {
+        let wrong = || RecordingError::Url(url.chars().take(200).collect());
+        let uri: Uri = url.parse().map_err(|_| wrong())?;
+        let scheme = uri.scheme_str().unwrap_or_default().to_owned();
+        let is_known = scheme == "http" || (cfg!(feature = "tls") && scheme == "https");
+        if !is_known || uri.query().is_some() {
+            return Err(wrong());
+        }
+        Ok(Server {
+            client: Client::builder(TokioExecutor::new()).build(connector()?),
+            authority: uri.authority().ok_or_else(wrong)?.to_string(),
+            base: uri.path().trim_end_matches('/').to_owned(),
+            scheme,
+        })
+    }
+
+    /// The request as the server gets it.
+    fn forwarded(
+        &self,
+        parts: &request::Parts,
+        body: Bytes,
+    ) -> Option<hyper::Request<Full<Bytes>>> {
+        let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+        let uri = format!("{}://{}{}{path}", self.scheme, self.authority, self.base);
+        let mut request = hyper::Request::builder()
+            .method(parts.method.clone())
+            .uri(uri)
+            .body(Full::new(body))
+            .ok()?;
+        let headers = request.headers_mut();
+        *headers = parts.headers.clone();
+        remove_of_connection(headers);
+        // An answer is wanted, not the word that the client has it.
+        for name in [HOST, IF_NONE_MATCH, IF_MODIFIED_SINCE] {
+            headers.remove(name);
+        }
+        // What can be read again, to be recorded.
+        let accepted = headers
+            .get(ACCEPT_ENCODING)
+            .and_then(|value| value.to_str().ok());
+        let kind = protocol::rest::compression(accepted);
+        let encoding = HeaderValue::from_static(match kind {
+            tamtam_rows::CompressionKind::None => "identity",
+            other => other.content_encoding(),
+        });
+        headers.insert(ACCEPT_ENCODING, encoding);
+        Some(request)
+    }
+}
+
+#[cfg(feature = "tls")]
+fn connector() -> Result<Connector, RecordingError> {
+    let connector = hyper_rustls::HttpsConnectorBuilder::new()
+        .with_provider_and_native_roots(tokio_rustls::rustls::crypto::ring::default_provider())
+        .map_err(RecordingError::Certificates)?;
+    Ok(connector.https_or_http().enable_http1().build())
+}
+
+#[cfg(not(feature = "tls"))]
+fn connector() -> Result<Connector, RecordingError> {
+    Ok(HttpConnector::new())
+}
+
+/// Takes away what says something of one connection alone.
+fn remove_of_connection(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    let known = [
+        CONNECTION,
+        TE,
+        TRAILER,
+        TRANSFER_ENCODING,
+        UPGRADE,
+        CONTENT_LENGTH,
+    ];
+    for name in named.into_iter().chain(known) {
+        headers.remove(name);
+    }
+    for name in [
+        "keep-alive",
+        "proxy-connection",
+        "proxy-authenticate",
+        "proxy-authorization",
+    ] {
+        headers.remove(name);
+    }
+}
+
+impl Known {
+    /// Adds calls; says whether one of them, or its answer, was not known.
+    fn add(&mut self, calls: &[Call]) -> bool {
+        let mut is_new = false;
+        for call in calls {
+            let key = self.hasher.hash_one((&call.key, &call.form));
+            let answer = self.hasher.hash_one(&call.answer);
+            is_new |= self.digests.insert(key, answer) != Some(answer);
+        }
+        is_new
+    }
+}
+
+impl Front for Recorder {
+    fn respond(
+        self: Arc<Self>,
+        shared: Arc<Shared>,
+        request: Request,
+    ) -> BoxFuture<'static, Response> {
+        async move {
+            let responded = self.forward(&shared, request).await;
+            responded.unwrap_or_else(|response| *response)
+        }
+        .boxed()
+    }
+}
+
+/// An answer as far as it was taken in.
+enum Taken {
+    Whole(Bytes),
+    /// It is larger than what is recorded: what has come of it, and the rest.
+    Larger(Bytes, Incoming),
+}
+
+impl Recorder {
+    async fn forward(
+        &self,
+        shared: &Arc<Shared>,
+        request: Request,
+    ) -> Result<Response, Box<Response>> {
+        let (parts, body) = request.into_parts();
+        let (_, ticket) = admit(shared, &parts, Protocol::Rest);
+        let body = collect(shared, &parts.headers, &ticket, body).await?;
+        if matches!(ticket, Ticket::Refused) {
+            return Err(busy());
+        }
+        let bad = |reason: String| plain(StatusCode::BAD_GATEWAY, reason);
+        let forwarded = self.server.forwarded(&parts, body.clone());
+        let forwarded = forwarded.ok_or_else(|| bad("the request has no place there".into()))?;
+        let limits = &shared.gateway.limits;
+        let asking = async {
+            let failed = |error: String| bad(format!("the server that is recorded: {error}"));
+            let response = self.server.client.request(forwarded).await;
+            let (head, body) = response.map_err(|error| failed(said(&error)))?.into_parts();
+            // What never ends is not waited for.
+            let is_endless = text(&head.headers, CONTENT_TYPE).starts_with("text/event-stream");
+            let most = if is_endless {
+                0
+            } else {
+                self.most_answer_bytes
+            };
+            let taken = take_in(body, most).await;
+            Ok::<_, Box<Response>>((head, taken.map_err(|error| failed(said(&error)))?))
+        };
+        let (mut head, taken) = match tokio::time::timeout(limits.time, asking).await {
+            Ok(answered) => answered?,
+            Err(_) => {
+                let reason = "the server that is recorded has given no answer in time";
+                return Err(plain(StatusCode::GATEWAY_TIMEOUT, reason));
+            }
+        };
+        remove_of_connection(&mut head.headers);
+        let lose = |reason: String| {
+            let request = format!("{} {}", parts.method, parts.uri.path());
+            (self.told)(&RecordLoss { request, reason });
+        };
+        match taken {
+            Taken::Larger(begin, rest) => {
+                lose(format!(
+                    "it has more than {} bytes, or no end",
+                    self.most_answer_bytes
+                ));
+                let rest = rest
+                    .into_data_stream()
+                    .map(|part| part.map_err(axum::Error::new));
+                let begin = stream::once(std::future::ready(Ok(begin)));
+                Ok(Response::from_parts(
+                    head,
+                    HttpBody::from_stream(begin.chain(rest)),
+                ))
+            }
+            Taken::Whole(answer) => {
+                let asked_body = decompressed(&parts.headers, body, limits.body_bytes).await;
+                match asked_body {
+                    Ok(asked_body) if says_something(head.status) => {
+                        if let Err(reason) =
+                            self.keep(&parts, asked_body, &head, answer.clone()).await
+                        {
+                            lose(reason);
+                        }
+                    }
+                    Ok(_) => {}
+                    Err((_, reason)) => lose(format!("its request cannot be read: {reason}")),
+                }
+                Ok(Response::from_parts(head, HttpBody::from(answer)))
+            }
+        }
+    }
+
+    /// Writes an entry, unless it says what is known.
+    async fn keep(
+        &self,
+        parts: &request::Parts,
+        body: Bytes,
+        head: &response::Parts,
+        answer: Bytes,
+    ) -> Result<(), String> {
+        let answer = decompressed(&head.headers, answer, self.most_answer_bytes)
+            .await
+            .map_err(|(_, reason)| format!("it cannot be decompressed: {reason}"))?;
+        let of_body = [CONTENT_LENGTH, CONTENT_ENCODING, DATE, SET_COOKIE];
+        let headers = head
+            .headers
+            .iter()
+            .filter(|(name, _)| !of_body.contains(name));
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let entry = Entry {
+            at: to_iso(now.map_or(0.0, |now| now.as_millis() as f64)).unwrap_or_default(),
+            request: asked(parts, body.into()),
+            answer: Answer {
+                status: head.status.as_u16(),
+                headers: headers
+                    .filter_map(|(name, value)| {
+                        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+                    })
+                    .collect(),
+                body: Body(answer.into()),
+            },
+        };
+        let kept = Arc::clone(&self.kept);
+        let written = tokio::task::spawn_blocking(move || {
+            let calls = calls(entry.clone(), &TRUSTED);
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let Kept { journal, known } = &mut *kept;
+            if !known.add(&calls) {
+                return Ok(());
+            }
+            journal.append(&entry).inspect_err(|_| known.forget(&calls))
+        });
+        match written.await {
+            Ok(written) => written.map_err(|error: AppendError| error.to_string()),
+            Err(_) => Err("it could not be read".into()),
+        }
+    }
+}
+
+impl Known {
+    /// Takes calls out that are not in the file.
+    fn forget(&mut self, calls: &[Call]) {
+        for call in calls {
+            self.digests
+                .remove(&self.hasher.hash_one((&call.key, &call.form)));
+        }
+    }
+}
+
+async fn take_in(mut body: Incoming, most: usize) -> Result<Taken, hyper::Error> {
+    let mut taken = BytesMut::new();
+    if most == 0 {
+        return Ok(Taken::Larger(taken.freeze(), body));
+    }
+    while let Some(frame) = body.frame().await {
+        if let Ok(data) = frame?.into_data() {
+            taken.extend_from_slice(&data);
+        }
+        if taken.len() > most {
+            return Ok(Taken::Larger(taken.freeze(), body));
+        }
+    }
+    Ok(Taken::Whole(taken.freeze()))
+}
+
+/// Whether an answer with this status is one to the call, and not of who calls, or of a server that is overloaded.
+fn says_something(status: StatusCode) -> bool {
+    !matches!(
+        status.as_u16(),
+        100..200 | 304 | 401 | 403 | 407 | 408 | 421 | 429 | 502..=504
+    )
+}
+
+/// An error with its causes.
+fn said(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> &str {
+    headers
+        .get(name)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default()
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Recorder({}://{})",
+            self.server.scheme, self.server.authority
+        )
+    }
+}

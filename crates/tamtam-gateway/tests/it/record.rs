@@ -1,0 +1,434 @@
+//! Calls of another server, recorded while it lives and answered when it is gone.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use hyper::Request;
+use hyper::header::{AUTHORIZATION, COOKIE, HOST};
+use serde_json::json;
+use tamtam_amf::amf0::Value as Amf0;
+use tamtam_amf::amf3::Value as Amf3;
+use tamtam_amf::packet::Version;
+use tamtam_gateway::{Gateway, Method, Recorder, RecordingError, Replay, Service};
+use tempfile::TempDir;
+
+use crate::amf::{amf3_in, flex, headers, in_amf3, packet, send};
+use crate::world::{Running, kit, run};
+
+struct Recorded {
+    server: Running,
+    recorder: Running,
+    path: PathBuf,
+    losses: Arc<Mutex<Vec<String>>>,
+    _folder: TempDir,
+}
+
+impl Recorded {
+    async fn of(gateway: Gateway, change: impl FnOnce(Recorder) -> Recorder) -> Recorded {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.jsonl");
+        let server = Running::of(gateway).await;
+        let losses = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&losses);
+        let recorder = Recorder::open(&format!("http://{}", server.address), &path)
+            .unwrap()
+            .told(move |loss| heard.lock().unwrap().push(loss.to_string()));
+        let recorder = Running::of(Gateway::new().recorder(change(recorder))).await;
+        Recorded {
+            server,
+            recorder,
+            path,
+            losses,
+            _folder: folder,
+        }
+    }
+
+    /// Ends both, and answers from the file. The folder has to live on.
+    async fn replay(&mut self) -> Running {
+        self.recorder.stop();
+        self.server.stop();
+        Running::of(Gateway::new().replay(Replay::open(&self.path).unwrap())).await
+    }
+}
+
+const JSON: &str = "application/json";
+
+#[test]
+fn what_was_asked_by_json_rpc_is_answered_with_the_id_of_each_call() {
+    run(|| async {
+        let mut recorded = Recorded::of(kit(), |recorder| recorder).await;
+        let add = r#"{"jsonrpc":"2.0","method":"Sums.add","params":{"left":1,"right":2},"id":1}"#;
+        let direct = recorded.server.post("/jsonrpc", JSON, add).await;
+        let passed = recorded.recorder.post("/jsonrpc", JSON, add).await;
+        assert_eq!((passed.status, &passed.body), (200, &direct.body));
+        let batch = r#"[{"jsonrpc":"2.0","method":"Echo.echo","params":[[1.5,"x"]],"id":"a"},
+            {"jsonrpc":"2.0","method":"Tiles.list","params":["none"],"id":"b"}]"#;
+        recorded.recorder.json_rpc(batch).await;
+
+        let replay = recorded.replay().await;
+        let answers = replay
+            .json_rpc(
+                r#"[{"jsonrpc":"2.0","method":"Tiles.list","params":["none"],"id":70},
+                {"jsonrpc":"2.0","method":"Sums.add","params":{"right":2,"left":1.0},"id":71},
+                {"jsonrpc":"2.0","method":"Sums.add","params":{"right":3,"left":1},"id":72},
+                {"jsonrpc":"2.0","method":"Sums.set","params":[1],"id":73},
+                {"jsonrpc":"2.0","method":"Echo.echo","params":[[1.5,"x"]],"id":74}]"#,
+            )
+            .await;
+        assert_eq!(answers[0]["error"]["data"]["code"], "Tiles.NoSet");
+        assert_eq!(
+            answers[1],
+            json!({"jsonrpc": "2.0", "result": {"sum": 3, "is_even": false}, "id": 71})
+        );
+        let never = &answers[2]["error"];
+        assert_eq!(never["data"]["code"], "Replay.NeverAsked");
+        assert_eq!(
+            never["message"],
+            "Sums.add was recorded with other arguments than these"
+        );
+        assert_eq!(
+            answers[3]["error"]["message"],
+            "Sums.set was never called while its server was recorded"
+        );
+        assert_eq!(answers[4]["result"], json!([1.5, "x"]));
+        assert_eq!(answers[4]["id"], 74);
+    });
+}
+
+#[test]
+fn what_was_asked_in_packets_of_amf_is_answered_at_the_place_of_each_call() {
+    run(|| async {
+        let mut recorded = Recorded::of(kit(), |recorder| recorder).await;
+        let list = Amf0::from(vec!["palette".into(), 5.0.into()]);
+        let value = Amf0::EcmaArray(vec![
+            ("0".into(), 1.0.into()),
+            ("b".into(), Amf0::Undefined),
+        ]);
+        let echo = Amf0::from(vec![value.clone()]);
+        let none = Amf0::from(vec!["none".into()]);
+        let calls = |order: [usize; 3]| {
+            let all = [
+                ("Tiles.list", list.clone()),
+                ("Echo.echo", echo.clone()),
+                ("Tiles.list", none.clone()),
+            ];
+            packet(Version::Amf0, order.map(|index| all[index].clone()).into())
+        };
+        let direct = send(&recorded.server, &calls([0, 1, 2])).await;
+        assert_eq!(send(&recorded.recorder, &calls([0, 1, 2])).await, direct);
+        let three = packet(
+            Version::Amf3,
+            vec![("Tiles.list", vec![in_amf3("palette"), in_amf3(5)].into())],
+        );
+        let objects = send(&recorded.recorder, &three).await;
+
+        let replay = recorded.replay().await;
+        let again = send(&replay, &calls([2, 0, 1])).await;
+        for (index, (target, of)) in [("/1/onStatus", 2), ("/2/onResult", 0), ("/3/onResult", 1)]
+            .into_iter()
+            .enumerate()
+        {
+            assert_eq!(again.messages[index].target, target);
+            assert_eq!(again.messages[index].value, direct.messages[of].value);
+        }
+        // Each version has the answer that it got.
+        assert_eq!(send(&replay, &three).await, objects);
+        // What was asked in version 0 alone is for a client of version 3, too.
+        let echo3 = packet(Version::Amf3, vec![("Echo.echo", echo.clone())]);
+        let echoed = send(&replay, &echo3).await;
+        assert_eq!(echoed.messages[0].value, value);
+        let never = packet(Version::Amf0, vec![("Echo.echo", vec![2.0.into()].into())]);
+        let never = send(&replay, &never).await.messages.remove(0);
+        assert_eq!(never.target, "/1/onStatus");
+        assert_eq!(never.value.get("code"), Some(&"Replay.NeverAsked".into()));
+    });
+}
+
+#[test]
+fn messages_of_flex_are_answered_under_the_name_of_the_new_message() {
+    run(|| async {
+        let mut recorded = Recorded::of(kit(), |recorder| recorder).await;
+        let message = |class: &str, members: &[(&str, Amf3)], id: &str| {
+            let own = [
+                ("messageId", id.into()),
+                ("timestamp", Amf3::Double(f64::from(id.len() as u32))),
+                ("headers", headers(id)),
+            ];
+            let value = in_amf3(flex(class, &[members, &own].concat()));
+            packet(Version::Amf3, vec![("null", vec![value].into())])
+        };
+        let ping = |id| message("CommandMessage", &[("operation", 5.into())], id);
+        let add = |left: i32, id| {
+            let members = [
+                ("destination", "Sums".into()),
+                ("operation", "add".into()),
+                ("body", vec![Amf3::from(left), 2.into()].into()),
+            ];
+            message("RemotingMessage", &members, id)
+        };
+        send(&recorded.recorder, &ping("first")).await;
+        let sum = send(&recorded.recorder, &add(40, "second")).await;
+        assert_eq!(
+            amf3_in(&sum.messages[0].value).get("correlationId"),
+            Some(&"second".into())
+        );
+
+        let replay = recorded.replay().await;
+        let pong = send(&replay, &ping("another")).await.messages.remove(0);
+        assert_eq!(pong.target, "/1/onResult");
+        assert_eq!(
+            amf3_in(&pong.value).get("correlationId"),
+            Some(&"another".into())
+        );
+        let again = send(&replay, &add(40, "later on")).await.messages.remove(0);
+        let (again, sum) = (amf3_in(&again.value), amf3_in(&sum.messages[0].value));
+        assert_eq!(again.get("body"), sum.get("body"));
+        assert_eq!(again.get("correlationId"), Some(&"later on".into()));
+        let never = send(&replay, &add(41, "last")).await.messages.remove(0);
+        assert_eq!(never.target, "/1/onStatus");
+        let never = amf3_in(&never.value);
+        assert_eq!(never.get("faultCode"), Some(&"Replay.NeverAsked".into()));
+        assert_eq!(never.get("correlationId"), Some(&"last".into()));
+    });
+}
+
+#[test]
+fn xml_rpc_and_urls_are_answered_and_what_was_never_asked_is_told() {
+    run(|| async {
+        let mut recorded = Recorded::of(kit().compress_above(100), |recorder| recorder).await;
+        let call = |text: &str| {
+            format!(
+                "<?xml version='1.0'?><methodCall><methodName>Echo.echo</methodName><params><param><value>{text}</value></param></params></methodCall>"
+            )
+        };
+        let echoed = recorded.recorder.xml_rpc(call("<string>a</string>")).await;
+        let path = "/rest/Tiles/list?set=palette&count=100";
+        let headers = [("accept", "text/csv"), ("accept-encoding", "zstd")];
+        let direct = recorded.server.get(path, &headers).await;
+        let passed = recorded.recorder.get(path, &headers).await;
+        assert_eq!(passed.header("content-encoding"), "zstd");
+        assert_eq!((passed.status, passed.body), (200, direct.body));
+        let fault = recorded.recorder.get("/rest/Tiles/list?set=no", &[]).await;
+        let sum = r#"{"left": 1, "right": 2}"#;
+        let added = recorded.recorder.post("/rest/Sums/add", JSON, sum).await;
+
+        let replay = recorded.replay().await;
+        // A text without a type is the same text.
+        assert_eq!(replay.xml_rpc(call("a")).await, echoed);
+        let never = replay.xml_rpc(call("b")).await;
+        assert!(
+            never.contains("<fault>") && never.contains("Replay.NeverAsked: "),
+            "{never}"
+        );
+        // As it was, compressed as this client reads it.
+        let plain = replay.get(path, &[("accept", "text/*")]).await;
+        assert_eq!((plain.status, plain.header("content-encoding")), (200, ""));
+        assert!(
+            plain.text().starts_with("slot,color\n0,ff8800\n"),
+            "{}",
+            plain.text()
+        );
+        let packed = [("accept", "application/vnd.tamtam.rows")];
+        assert_eq!(replay.get(path, &packed).await.status, 406);
+        let again = replay.get("/rest/Tiles/list?set=no", &[]).await;
+        assert_eq!((again.status, again.text()), (500, fault.text()));
+        let other_order = r#"{"right":2,"left":1}"#;
+        let again = replay.post("/rest/Sums/add", JSON, other_order).await;
+        assert_eq!((again.status, again.text()), (200, added.text()));
+        let never = replay.get("/rest/Tiles/list?set=other", &[]).await;
+        assert_eq!(
+            (never.status, &never.json()["code"]),
+            (404, &json!("Replay.NeverAsked"))
+        );
+    });
+}
+
+#[test]
+fn the_latest_answer_counts_and_what_is_known_is_not_written_again() {
+    run(|| async {
+        let count = Mutex::new(0);
+        let next = Method::blocking("next", move |(): ()| {
+            let mut count = count.lock().unwrap();
+            *count += 1;
+            Ok::<u32, tamtam_gateway::Fault>(*count / 2)
+        });
+        let gateway = kit().service(Service::new("Count").with(next));
+        let mut recorded = Recorded::of(gateway, |recorder| recorder).await;
+        let path = recorded.path.clone();
+        let lines = || fs::read_to_string(&path).unwrap().lines().count();
+        let mut seen = Vec::new();
+        for _ in 0..5 {
+            let answer = recorded
+                .recorder
+                .json_rpc(r#"{"jsonrpc":"2.0","method":"Count.next","id":1}"#)
+                .await;
+            seen.push((answer["result"].as_u64().unwrap(), lines()));
+        }
+        // It was 0, 1, 1, 2, 2; the first line is the head.
+        assert_eq!(seen, [(0, 2), (1, 3), (1, 3), (2, 4), (2, 4)]);
+        let replay = recorded.replay().await;
+        let answer = replay.json_rpc(r#"{"jsonrpc":"2.0","method":"Count.next","id":1}"#);
+        assert_eq!(answer.await["result"], 2);
+        // Who continues it knows it.
+        let server = format!("http://{}", recorded.server.address);
+        drop(Recorder::open(&server, &recorded.path).unwrap());
+        assert_eq!(lines(), 4);
+    });
+}
+
+#[test]
+fn a_torn_last_entry_is_left_out_and_cut_off_and_a_damaged_one_is_named() {
+    run(|| async {
+        let mut recorded = Recorded::of(kit(), |recorder| recorder).await;
+        for text in ["a", "b"] {
+            let call = json!({"jsonrpc": "2.0", "method": "Echo.echo", "params": [text], "id": 1});
+            recorded.recorder.json_rpc(&call.to_string()).await;
+        }
+        drop(recorded.replay().await);
+        let whole = fs::read(&recorded.path).unwrap();
+        let ends: Vec<usize> = (0..whole.len()).filter(|&at| whole[at] == b'\n').collect();
+        // Wherever a crash has cut it off.
+        for length in 0..whole.len() {
+            fs::write(&recorded.path, &whole[..length]).unwrap();
+            if length == 0 {
+                assert!(matches!(
+                    Replay::open(&recorded.path),
+                    Err(RecordingError::Format(_))
+                ));
+                continue;
+            }
+            let replay = Replay::open(&recorded.path).unwrap();
+            let entries = ends.iter().filter(|&&end| end < length).count();
+            assert_eq!(replay.call_count(), entries.saturating_sub(1), "{length}");
+            let begin = ends.iter().rev().find(|&&end| end < length);
+            let torn = length - begin.map_or(0, |end| end + 1);
+            assert_eq!(replay.torn_bytes(), torn as u64, "{length}");
+        }
+        // A recorder goes on behind what is whole.
+        fs::write(&recorded.path, &whole[..whole.len() - 3]).unwrap();
+        let server = Running::of(kit()).await;
+        let recorder = Recorder::open(&format!("http://{}", server.address), &recorded.path);
+        let recorder = recorder.unwrap();
+        assert!(recorder.torn_bytes() > 0);
+        let recorder = Running::of(Gateway::new().recorder(recorder)).await;
+        let call = r#"{"jsonrpc":"2.0","method":"Echo.echo","params":["c"],"id":1}"#;
+        recorder.json_rpc(call).await;
+        let replay = Replay::open(&recorded.path).unwrap();
+        assert_eq!((replay.call_count(), replay.torn_bytes()), (2, 0));
+
+        let text = String::from_utf8(whole)
+            .unwrap()
+            .replacen("\"answer\"", "\"anwser\"", 1);
+        fs::write(&recorded.path, text).unwrap();
+        let error = Replay::open(&recorded.path).unwrap_err().to_string();
+        assert!(
+            error.starts_with("line 2 of ") && error.contains("delete the line"),
+            "{error}"
+        );
+        fs::write(&recorded.path, "set,palette\n").unwrap();
+        let error = Recorder::open("http://127.0.0.1:1", &recorded.path).unwrap_err();
+        assert!(matches!(error, RecordingError::Format(_)), "{error}");
+        assert_eq!(fs::read(&recorded.path).unwrap(), b"set,palette\n");
+    });
+}
+
+#[test]
+fn secrets_of_headers_pass_and_are_not_written() {
+    run(|| async {
+        let check = tamtam_gateway::bearer("let me in");
+        let recorded = Recorded::of(kit().authorize(check), |recorder| recorder).await;
+        let refused = recorded
+            .recorder
+            .get("/rest/Sums/add?left=1&right=2", &[])
+            .await;
+        assert_eq!(refused.status, 401);
+        let headers = [
+            (AUTHORIZATION.as_str(), "Bearer let me in"),
+            (COOKIE.as_str(), "session=secret"),
+        ];
+        let passed = recorded
+            .recorder
+            .get("/rest/Sums/add?left=1&right=2", &headers)
+            .await;
+        assert_eq!(passed.status, 200, "{}", passed.text());
+        let text = fs::read_to_string(&recorded.path).unwrap();
+        assert_eq!(text.lines().count(), 2, "the refusal is no answer: {text}");
+        assert!(
+            !text.contains("let me in") && !text.contains("secret"),
+            "{text}"
+        );
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(&recorded.path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    });
+}
+
+#[test]
+fn what_is_too_large_passes_and_is_told() {
+    run(|| async {
+        let small = |recorder: Recorder| recorder.most_answer_bytes(1_000).most_bytes(3_000);
+        let recorded = Recorded::of(kit(), small).await;
+        let path = "/rest/Tiles/list?set=palette&count=";
+        let large = recorded.recorder.get(&format!("{path}5000"), &[]).await;
+        assert_eq!(large.json().as_array().unwrap().len(), 5_000);
+        let told = |part: &str| {
+            let losses = recorded.losses.lock().unwrap();
+            losses.iter().any(|loss| loss.contains(part))
+        };
+        assert!(told("it has more than 1000 bytes"), "{:?}", recorded.losses);
+        for count in 1..10 {
+            let answered = recorded.recorder.get(&format!("{path}{count}"), &[]).await;
+            assert_eq!(answered.status, 200);
+        }
+        assert!(
+            told("the recording has reached its 3000 bytes"),
+            "{:?}",
+            recorded.losses
+        );
+        assert!(fs::metadata(&recorded.path).unwrap().len() <= 3_000);
+        assert!(Replay::open(&recorded.path).unwrap().call_count() > 1);
+    });
+}
+
+#[test]
+fn a_server_that_is_gone_and_a_page_of_elsewhere_are_told() {
+    run(|| async {
+        let mut recorded = Recorded::of(kit(), |recorder| recorder).await;
+        let path = "/rest/Sums/add?left=1&right=2";
+        let page = [("origin", "https://elsewhere.example")];
+        assert_eq!(recorded.recorder.get(path, &page).await.status, 403);
+        let odd = Request::get(path).header(HOST, "elsewhere.example");
+        let odd = recorded
+            .recorder
+            .send(odd.body(Default::default()).unwrap())
+            .await;
+        assert_eq!(odd.status, 421);
+        recorded.server.stop();
+        // Its socket closes when the server has seen the word.
+        let gone = loop {
+            let answered = recorded.recorder.get(path, &[]).await;
+            if answered.status != 200 {
+                break answered;
+            }
+        };
+        assert_eq!(gone.status, 502);
+        assert!(
+            gone.text().starts_with("the server that is recorded: "),
+            "{}",
+            gone.text()
+        );
+        for wrong in [
+            "game.example",
+            "ftp://game.example",
+            "http://",
+            "http://a/?b=c",
+        ] {
+            let error = Recorder::open(wrong, recorded.path.with_extension("other"));
+            assert!(matches!(error, Err(RecordingError::Url(_))), "{wrong}");
+        }
+    });
+}
