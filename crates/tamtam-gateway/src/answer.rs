@@ -6,6 +6,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use tamtam_rows::Rows;
 
+use crate::exchange::{self, Source};
 use crate::{Fault, FaultKind, RowStream, Value};
 
 /// What a method gives back, before a protocol writes it.
@@ -42,8 +43,12 @@ impl Answer {
             Answer::Value(value) => Ok(value),
             Answer::Rows(rows) => Ok(rows.into()),
             Answer::Stream(stream) => Ok(stream.gather().await?.into()),
-            Answer::Typed(typed) => Value::of(&*typed)
-                .map_err(|error| Fault::of(FaultKind::NotCarried, error.to_string())),
+            Answer::Typed(typed) => {
+                let value = Value::of(&*typed)
+                    .map_err(|error| Fault::of(FaultKind::NotCarried, error.to_string()))?;
+                exchange::known(|| Source::Value(value.clone()));
+                Ok(value)
+            }
         }
     }
 }

@@ -7,15 +7,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::FutureExt;
+use tamtam_rows::Rows;
 
 use crate::admission::{Admission, Ticket};
 use crate::caller::Authorize;
+use crate::exchange::{self, Sample, Source, Step};
 use crate::lasting::Lasting;
 use crate::metrics::Metrics;
 use crate::sessions::Sessions;
 use crate::web_policy::WebPolicy;
 use crate::{
     AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Method, Publication, Service,
+    Value,
 };
 
 /// The services of a program, to be called by whatever protocol a client speaks.
@@ -45,6 +48,10 @@ pub struct Gateway {
     pub(crate) web: WebPolicy,
     pub(crate) compression: Threshold,
     pub(crate) amf_rows: AmfRows,
+    /// Whether the service browser is at `/`.
+    pub(crate) has_page: bool,
+    /// One call in so many is looked at; none if it is 0.
+    pub(crate) advice_one_in: u64,
     /// What answers all requests in place of the services.
     pub(crate) front: Option<Arc<dyn Front>>,
     authorize: Option<Authorize>,
@@ -132,6 +139,22 @@ impl Gateway {
     #[must_use]
     pub fn amf_rows(mut self, form: AmfRows) -> Gateway {
         self.amf_rows = form;
+        self
+    }
+
+    /// Shows the service browser at `/`: a page on which people read what there is to call, call it, and see what each form of
+    /// an answer costs. Pages of this server are told the times of their calls (`Server-Timing`).
+    #[must_use]
+    pub fn page(mut self) -> Gateway {
+        self.has_page = true;
+        self
+    }
+
+    /// Looks at the answer of one call in so many, after it was sent, and tells at `/advice` what another form of it would
+    /// save. 0 looks at none, which is the default; 1,000 costs no more than is lost in noise.
+    #[must_use]
+    pub fn advice(mut self, one_call_in: u64) -> Gateway {
+        self.advice_one_in = one_call_in;
         self
     }
 
@@ -231,6 +254,10 @@ impl Shared {
         };
         let name = found.map(|found| format!("{service}.{}", found.name));
         let took = begun.elapsed();
+        exchange::add(Step::Call, took);
+        if let (Ok(answer), Some(name)) = (&result, &name) {
+            exchange::called(|| Shared::sample(answer, name, caller));
+        }
         let fault = result.as_ref().err();
         match fault {
             None => tracing::debug!(
@@ -249,6 +276,23 @@ impl Shared {
         }
         self.metrics.answered(caller.protocol, name, took, fault);
         result
+    }
+
+    /// The answer of a call that is to be looked at later.
+    fn sample(answer: &Answer, method: &str, caller: &Caller) -> Option<Sample> {
+        let source = match answer {
+            Answer::Rows(rows) => Source::Rows(rows.clone()),
+            Answer::Value(Value::Rows(rows)) => Source::Rows(Rows::clone(rows)),
+            Answer::Value(value) => Source::Value(value.clone()),
+            Answer::Typed(_) => Source::Unwritten,
+            // Its parts are gone when they are sent.
+            Answer::Stream(_) => return None,
+        };
+        Some(Sample {
+            method: method.to_owned(),
+            protocol: caller.protocol.name(),
+            source,
+        })
     }
 
     async fn invoke(

@@ -21,6 +21,7 @@ use tamtam_rows::{Compression, CompressionError, CompressionKind, decompress};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::admission::Ticket;
+use crate::exchange::{self, Sent, Source, Step, on_thread};
 use crate::gateway::Shared;
 use crate::patient::Leniency;
 use crate::protocol::rest;
@@ -196,7 +197,10 @@ pub(crate) async fn collect(
         return Err(too_large(shared, ticket));
     }
     let patience = shared.gateway.limits.patience;
-    match tokio::time::timeout(patience, Limited::new(body, most).collect()).await {
+    let begun = Instant::now();
+    let collected = tokio::time::timeout(patience, Limited::new(body, most).collect()).await;
+    exchange::add(Step::Receive, begun.elapsed());
+    match collected {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(shared, ticket)),
         Ok(Err(_)) => Err(plain(StatusCode::BAD_REQUEST, "the body was cut off")),
@@ -285,12 +289,26 @@ pub(crate) async fn answer(
         threshold_bytes: shared.gateway.compression.0,
         ..Compression::new(wanted)
     };
+    if content_type == "application/json" {
+        exchange::known(|| Source::Json(body.clone()));
+    }
+    let (plain_bytes, begun) = (body.len(), Instant::now());
     let (kind, body) =
         if wanted == CompressionKind::None || body.len() <= compression.threshold_bytes {
             (CompressionKind::None, body)
         } else {
             compressed(compression, body).await
         };
+    let compress = begun.elapsed();
+    exchange::add(Step::Compress, compress);
+    exchange::sending(|| Sent {
+        content_type: content_type.to_owned(),
+        plain_bytes,
+        wire_bytes: body.len(),
+        compression: kind,
+        accepted: wanted,
+        compress,
+    });
     let mut response = Response::new(Body::from(body));
     set(&mut response, CONTENT_TYPE, content_type);
     set(&mut response, VARY, "accept, accept-encoding, origin");
@@ -310,7 +328,7 @@ async fn compressed(compression: Compression, body: Vec<u8>) -> (CompressionKind
         }
     };
     if is_large {
-        match tokio::task::spawn_blocking(work).await {
+        match tokio::task::spawn_blocking(on_thread(work)).await {
             Ok(sent) => sent,
             Err(_) => (CompressionKind::None, Vec::new()),
         }

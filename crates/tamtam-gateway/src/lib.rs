@@ -5,11 +5,12 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 13 | server | sockets, and the end of all that is on them |
-// | 12 | routes | which path is which protocol, and what stands before all of them |
-// | 11 | events, record, rest_answer, web_socket | values as events of a server; calls of another server, kept and given again; the answer to a call by URL: form, tag, range; calls and values over a WebSocket |
+// | 14 | server | sockets, and the end of all that is on them |
+// | 13 | routes | which path is which protocol, and what stands before all of them |
+// | 12 | measured, page | what stands around them where requests are measured; the service browser |
+// | 11 | advice, events, record, rest_answer, web_socket | what would be cheaper; values as events of a server; calls of another server, kept and given again; the answer to a call by URL: form, tag, range; calls and values over a WebSocket |
 // | 10 | subscribing | how a subscription begins |
-// | 9 | client, http | the client; who asks, bodies within limits, answers on their way |
+// | 9 | client, http, weigh | the client; who asks, bodies within limits, answers on their way; how large an answer is in each form |
 // | 8 | describe, protocol | what there is to call; JSON-RPC, XML-RPC, REST, AMF: a body in, a body out |
 // | 7 | gateway | all services; a call within the limits |
 // | 6 | service, table | methods, topics and properties under one name; a table as a list |
@@ -17,10 +18,11 @@
 // | 4 | json, method | JSON without a step between; what a method takes and gives |
 // | 3 | answer, metrics | what comes back, what is counted |
 // | 2 | arguments, caller, row_stream | what is asked, who asks, a table part by part |
-// | 1 | fault | what went wrong, as a client is told |
-// | 0 | admission, amf_rows, lasting, limits, patient, sessions, value, web_policy | values between protocols; who may begin; what outlives a request; what is allowed |
+// | 1 | exchange, fault | what is measured of a request; what went wrong, as a client is told |
+// | 0 | admission, amf_rows, lasting, limits, link_meter, patient, sessions, value, web_policy | values between protocols; who may begin; what outlives a request; what is allowed |
 
 mod admission;
+mod advice;
 mod amf_rows;
 mod answer;
 mod arguments;
@@ -28,14 +30,18 @@ mod caller;
 mod client;
 mod describe;
 mod events;
+mod exchange;
 mod fault;
 mod gateway;
 mod http;
 mod json;
 mod lasting;
 mod limits;
+mod link_meter;
+mod measured;
 mod method;
 mod metrics;
+mod page;
 mod patient;
 mod protocol;
 mod push;
@@ -51,6 +57,7 @@ mod table;
 mod value;
 mod web_policy;
 mod web_socket;
+mod weigh;
 
 pub use amf_rows::AmfRows;
 pub use answer::{Answer, AsItIs, BySerde, IntoAnswer};

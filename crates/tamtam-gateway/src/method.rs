@@ -12,6 +12,7 @@ use tamtam_actor::{Address, AskError, Reply};
 use tokio::sync::Semaphore;
 
 use crate::caller::Authorize;
+use crate::exchange::on_thread;
 use crate::value::field_names;
 use crate::{Answer, Arguments, Caller, Fault, FaultKind, IntoAnswer};
 
@@ -91,11 +92,11 @@ impl Method {
                     ));
                 };
                 Box::pin(async move {
-                    let handled = tokio::task::spawn_blocking(move || {
+                    let handled = tokio::task::spawn_blocking(on_thread(move || {
                         let result = handler(arguments);
                         drop(place);
                         result
-                    })
+                    }))
                     .await;
                     match handled {
                         Ok(result) => result.map(T::into_answer),

@@ -13,6 +13,7 @@ use tamtam_rows::{CompressionKind, Rows};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::admission::Ticket;
+use crate::exchange::{self, on_thread};
 use crate::gateway::Shared;
 use crate::http::{LARGE_BYTES, answer, plain, set};
 use crate::protocol::rest::{Form, PartWriter, RowRange, accepted};
@@ -62,6 +63,10 @@ async fn of_answer(
     } else {
         None
     };
+    if range.is_some() {
+        // It is a part of the answer.
+        exchange::differs();
+    }
     let (body, content_range) = match answered {
         Answer::Typed(typed) => (form.encode_typed(&*typed)?, None),
         Answer::Value(Value::Rows(rows)) => of_rows(form, *rows, range).await?,
@@ -159,7 +164,7 @@ async fn of_rows(
         }
     };
     let body = if rows.memory() > LARGE_BYTES {
-        let encoded = tokio::task::spawn_blocking(move || form.encode(&rows)).await;
+        let encoded = tokio::task::spawn_blocking(on_thread(move || form.encode(&rows))).await;
         encoded.unwrap_or_else(|_| Err(Fault::of(FaultKind::Internal, "the method failed")))?
     } else {
         form.encode(&rows)?

@@ -17,9 +17,12 @@ use axum::response::Response;
 use axum::routing::{get, post};
 
 use crate::admission::Ticket;
+use crate::advice::Advisor;
 use crate::describe;
 use crate::gateway::{Gateway, Shared};
 use crate::http::{Peer, admit, answer, caller_of, plain, receive, set};
+use crate::measured::{Measuring, measured};
+use crate::page;
 use crate::protocol::{amf, json_rpc, rest, xml_rpc};
 use crate::rest_answer::respond;
 use crate::web_policy::Verdict;
@@ -31,7 +34,8 @@ const XML: &str = "text/xml; charset=utf-8";
 
 impl Gateway {
     /// The routes of the gateway, for a server of axum: `/jsonrpc`, `/xmlrpc`, `/amf`, `/rest/SERVICE/METHOD`, `/socket`,
-    /// `/events/NAME`, `/services`, `/metrics` and `/crossdomain.xml`.
+    /// `/events/NAME`, `/services`, `/metrics` and `/crossdomain.xml`; with [`page`](Gateway::page) `/`, with
+    /// [`advice`](Gateway::advice) `/advice`.
     ///
     /// Limits of requests of one client need the client's address: serve them
     /// `into_make_service_with_connect_info::<SocketAddr>()`.
@@ -48,7 +52,29 @@ pub(crate) fn routes(shared: Arc<Shared>) -> Router {
             .layer(from_fn_with_state(Arc::clone(&shared), guard))
             .with_state(shared);
     }
-    Router::new()
+    let gateway = &shared.gateway;
+    let (has_page, one_in, threshold) = (
+        gateway.has_page,
+        gateway.advice_one_in,
+        gateway.compression.0,
+    );
+    let measuring = Arc::new(Measuring {
+        tells_times: has_page,
+        advisor: (one_in > 0)
+            .then(|| Advisor::start(one_in, threshold))
+            .flatten(),
+    });
+    let mut routes = Router::new();
+    if has_page {
+        routes = routes.merge(page::routes());
+    }
+    if measuring.advisor.is_some() {
+        let measuring = Arc::clone(&measuring);
+        let told =
+            move |State(shared): State<Arc<Shared>>, request| advice(shared, measuring, request);
+        routes = routes.route("/advice", get(told));
+    }
+    let routes = routes
         .route("/jsonrpc", post(by_json_rpc))
         .route("/xmlrpc", post(by_xml_rpc))
         .route("/RPC2", post(by_xml_rpc))
@@ -62,7 +88,12 @@ pub(crate) fn routes(shared: Arc<Shared>) -> Router {
         .fallback(nothing_here)
         .method_not_allowed_fallback(other_method)
         .layer(from_fn_with_state(Arc::clone(&shared), guard))
-        .with_state(shared)
+        .with_state(shared);
+    if has_page || measuring.advisor.is_some() {
+        routes.layer(from_fn_with_state(measuring, measured))
+    } else {
+        routes
+    }
 }
 
 async fn by_json_rpc(State(shared): State<Arc<Shared>>, request: Request) -> Response {
@@ -233,6 +264,17 @@ async fn services(State(shared): State<Arc<Shared>>, request: Request) -> Respon
         return refused;
     }
     let body = describe::services(&shared.gateway).to_string().into_bytes();
+    answer(&shared, &headers, JSON, body).await.0
+}
+
+/// What would save bytes, time or CPU: see [`Gateway::advice`].
+async fn advice(shared: Arc<Shared>, measuring: Arc<Measuring>, request: Request) -> Response {
+    let headers = request.headers().clone();
+    if let Some(refused) = refused(&shared, request) {
+        return refused;
+    }
+    let report = measuring.advisor.as_ref().map(Advisor::report);
+    let body = report.unwrap_or_default().to_string().into_bytes();
     answer(&shared, &headers, JSON, body).await.0
 }
 

@@ -25,6 +25,7 @@ use crate::Gateway;
 use crate::gateway::Shared;
 use crate::http::{Held, Peer};
 use crate::lasting::Stage;
+use crate::link_meter::{LinkMeter, Metered};
 use crate::patient::{Leniency, Patient};
 use crate::routes::routes;
 
@@ -287,8 +288,11 @@ impl Connections {
     fn begin(&self, stream: Box<dyn Stream>, peer: Option<IpAddr>, place: OwnedSemaphorePermit) {
         let leniency = Leniency::default();
         let held = Held::new(place, leniency.clone());
+        let meter = Arc::new(LinkMeter::default());
+        let stream = Metered::new(stream, Arc::clone(&meter));
         let routes = self.routes.clone().layer(axum::Extension(Peer(peer)));
         let routes = routes.layer(axum::Extension(held.clone()));
+        let routes = routes.layer(axum::Extension(meter));
         let (watcher, patience) = (self.graceful.watcher(), self.patience);
         let mut is_cut = self.is_cut.clone();
         #[cfg(feature = "tls")]

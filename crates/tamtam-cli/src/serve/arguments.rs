@@ -74,6 +74,12 @@ pub struct ServeArguments {
     /// HTTPS: a file of the private key in PEM
     #[arg(long, value_name = "FILE", requires = "certificate")]
     pub key: Option<PathBuf>,
+    /// Show no page at /, on which people read what there is to call, call it, and see what each form of an answer costs
+    #[arg(long)]
+    pub no_page: bool,
+    /// Look at the answer of one call in N after it was sent, and tell at /advice what another form would save; 0 looks at none
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub advice: u64,
     /// Answers of at most so many bytes are sent plain
     #[arg(long, value_name = "BYTES", default_value_t = 25 * 1024)]
     pub compress_above: usize,

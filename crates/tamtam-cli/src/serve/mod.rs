@@ -46,7 +46,11 @@ fn gateway(arguments: &ServeArguments) -> Gateway {
             time: arguments.time,
             ..Limits::default()
         })
-        .compress_above(arguments.compress_above);
+        .compress_above(arguments.compress_above)
+        .advice(arguments.advice);
+    if !arguments.no_page {
+        gateway = gateway.page();
+    }
     for origin in &arguments.origins {
         gateway = gateway.origin(origin);
     }

@@ -1,8 +1,10 @@
 //! The gateway as its clients see it: over sockets, in each protocol.
 
+mod advice;
 mod amf;
 mod duties;
 mod json_rpc;
+mod page;
 mod push;
 mod record;
 mod rest;

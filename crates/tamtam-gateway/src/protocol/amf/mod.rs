@@ -4,6 +4,7 @@ mod flash;
 mod flex;
 mod read;
 pub(crate) mod recorded;
+pub(crate) mod weighed;
 mod write;
 
 use hyper::HeaderMap;

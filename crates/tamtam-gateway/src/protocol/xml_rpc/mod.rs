@@ -19,6 +19,14 @@ pub(crate) fn asked(body: &[u8], limits: &Limits) -> Result<(String, Value), Fau
     Ok((call.method, Value::List(call.params)))
 }
 
+/// A value as an answer.
+///
+/// # Errors
+/// If XML-RPC cannot carry it.
+pub(crate) fn response(value: &Value) -> Result<Vec<u8>, Fault> {
+    write::response(value)
+}
+
 /// A fault as an answer.
 pub(crate) fn fault(fault: &Fault) -> Vec<u8> {
     write::fault_response(fault)

@@ -1,0 +1,28 @@
+// Makes the script of the gateway's service browser; with --check it only says whether that file is what its source gives.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const target = fileURLToPath(new URL("../../../crates/tamtam-gateway/src/page/page.js", import.meta.url));
+const made = await build({
+    entryPoints: [fileURLToPath(new URL("main.ts", import.meta.url))],
+    bundle: true,
+    format: "esm",
+    target: "es2022",
+    minify: true,
+    legalComments: "none",
+    banner: { js: "// Made of clients/web/page by `npm run service-page`; a test compares the two." },
+    write: false,
+});
+const text = made.outputFiles[0].text;
+
+if (process.argv.includes("--check")) {
+    if (readFileSync(target, "utf8") !== text) {
+        console.error(`${target} is not what clients/web/page gives: npm run service-page`);
+        process.exit(1);
+    }
+} else {
+    writeFileSync(target, text);
+    console.log(`${text.length} bytes of script`);
+}

@@ -1,0 +1,203 @@
+// The service browser: what there is to call, a method, its call and its answer.
+
+import { adviceView } from "./advice.js";
+import { call, ways, type Given, type Outcome, type Way } from "./call.js";
+import { compared } from "./compare.js";
+import { byId, counted, element, milliseconds, say } from "./dom.js";
+import { argumentsOf } from "./form.js";
+import { Refused, services, setToken, typeName, type Method, type Service } from "./services.js";
+import { shown } from "./show.js";
+import { snippets } from "./snippets.js";
+
+const main = byId("main", HTMLElement);
+const list = byId("methods", HTMLElement);
+const filter = byId("filter", HTMLInputElement);
+const token = byId("token", HTMLInputElement);
+let known: readonly Service[] = [];
+
+function reason(error: unknown): string {
+    return error instanceof Error ? error.message : String(error);
+}
+
+async function load(): Promise<void> {
+    try {
+        known = await services();
+    } catch (error) {
+        known = [];
+        const isClosed = error instanceof Refused && (error.status === 401 || error.status === 403);
+        if (isClosed) byId("access", HTMLDetailsElement).open = true;
+        const text = isClosed ? `The server asks for a token: ${reason(error)}` : `The server does not tell what there is to call: ${reason(error)}`;
+        main.replaceChildren(element("p", { class: "failed", role: "alert" }, text));
+        list.replaceChildren();
+        return;
+    }
+    listed();
+    await routed(false);
+}
+
+/** The methods whose names or words have what is looked for. */
+function listed(): void {
+    const wanted = filter.value.trim().toLowerCase();
+    let count = 0;
+    const parts = known.flatMap((service) => {
+        const found = service.methods.filter((method) => `${method.full} ${method.about}`.toLowerCase().includes(wanted));
+        count += found.length;
+        if (found.length === 0) return [];
+        const links = found.map((method) => element("li", {}, element("a", { href: `#${method.full}`, "data-method": method.full }, method.name)));
+        return [element("h2", {}, service.name), element("ul", {}, ...links)];
+    });
+    list.replaceChildren(...parts);
+    if (wanted !== "") say(`${count} methods found`);
+    if (count === 0) list.append(element("p", { class: "note" }, "There is no such method."));
+    marked();
+}
+
+function marked(): void {
+    const current = decodeURIComponent(location.hash.slice(1));
+    for (const link of document.querySelectorAll("nav a")) {
+        const isCurrent = link.getAttribute("data-method") === current || link.getAttribute("href") === location.hash;
+        if (isCurrent && current !== "") link.setAttribute("aria-current", "page");
+        else link.removeAttribute("aria-current");
+    }
+}
+
+/** Shows what the address names; the focus goes there if the reader has chosen it. */
+async function routed(isChosen: boolean): Promise<void> {
+    const wanted = decodeURIComponent(location.hash.slice(1));
+    const methods = known.flatMap((service) => service.methods);
+    if (wanted === "advice") main.replaceChildren(await adviceView());
+    else {
+        const method = methods.find((method) => method.full === wanted) ?? methods[0];
+        if (method === undefined) main.replaceChildren(element("p", {}, "The server has no methods."));
+        else main.replaceChildren(methodView(method));
+    }
+    document.title = `${main.querySelector("h2")?.textContent ?? "Services"} – ${location.host}`;
+    marked();
+    if (isChosen) main.focus();
+}
+
+function methodView(method: Method): HTMLElement {
+    const service = known.find((service) => service.name === method.service);
+    const select = element("select", { id: "way", change: () => code.update() });
+    for (const way of ways) select.append(element("option", { value: way.id }, way.name));
+    const chosen = (): Way => ways.find((way) => way.id === select.value) ?? ways[0];
+    const args = argumentsOf(method, () => code.update());
+    const read = (): { way: Way; given: Given } | undefined => {
+        try {
+            return { way: chosen(), given: args.read() };
+        } catch {
+            return undefined;
+        }
+    };
+    const code = snippets(method, read);
+    const status = element("p", { class: "status", role: "status" });
+    const answer = element("div", { id: "answer" });
+    const comparison = element("div");
+    const buttons = [
+        element("button", { type: "submit", class: "first" }, "Call"),
+        element("button", { type: "button", click: () => void run(compare) }, method.safe ? "Compare all forms" : "Call once, and compare forms"),
+    ];
+    const run = async (work: (given: Given) => Promise<void>): Promise<void> => {
+        status.className = "status";
+        for (const button of buttons) button.disabled = true;
+        try {
+            await work(args.read());
+        } catch (error) {
+            status.className = "status failed";
+            status.textContent = reason(error);
+        } finally {
+            for (const button of buttons) button.disabled = false;
+        }
+    };
+    const one = async (given: Given): Promise<void> => {
+        status.textContent = "calling …";
+        const outcome = await call(method, chosen(), given);
+        const isFault = outcome.decoded !== undefined && "fault" in outcome.decoded;
+        status.className = isFault ? "status failed" : "status";
+        status.textContent = inWords(outcome);
+        answer.replaceChildren(shown(outcome), times(outcome));
+    };
+    const compare = async (given: Given): Promise<void> => {
+        comparison.replaceChildren(await compared(method, given, (text) => (status.textContent = text)));
+        status.textContent = "The forms are compared below.";
+        comparison.scrollIntoView({ block: "nearest" });
+    };
+    const submit = (event: Event): void => {
+        event.preventDefault();
+        void run(one);
+    };
+    return element(
+        "article",
+        { "aria-labelledby": "title" },
+        element("p", { class: "crumb" }, method.service, service?.about ? ` – ${service.about}` : ""),
+        element("h2", { id: "title" }, method.full),
+        method.about !== "" && element("p", { class: "lead" }, method.about),
+        signature(method),
+        element(
+            "form",
+            { class: "call", submit },
+            args.node,
+            element("div", { class: "field" }, element("label", { for: "way" }, "Protocol and form"), select),
+            element("div", { class: "buttons" }, ...buttons),
+        ),
+        status,
+        answer,
+        comparison,
+        code.node,
+    );
+}
+
+/** What it takes, what it gives, whether it changes something. */
+function signature(method: Method): HTMLElement {
+    const schema = (name: string, value: unknown): HTMLElement =>
+        element("details", {}, element("summary", {}, `${name} in JSON Schema`), element("pre", { tabindex: 0 }, JSON.stringify(value, undefined, 2)));
+    const changes = method.safe ? "changes nothing; a GET may call it" : "may change something; called by POST alone";
+    return element(
+        "div",
+        { class: "signature" },
+        element(
+            "dl",
+            {},
+            element("dt", {}, "Takes"),
+            element("dd", {}, method.arguments.length > 0 ? method.arguments.join(", ") : typeName(method.takes)),
+            element("dt", {}, "Gives"),
+            element("dd", {}, typeName(method.gives)),
+            element("dt", {}, "Effect"),
+            element("dd", {}, changes),
+        ),
+        schema("What it takes", method.takes),
+        schema("What it gives", method.gives),
+    );
+}
+
+function inWords(outcome: Outcome): string {
+    const size = outcome.wireBytes ?? outcome.bytes.byteLength;
+    const packed = outcome.encoding === "" ? "" : `, by ${outcome.encoding}: ${counted(outcome.bytes.byteLength)} bytes plain`;
+    const isFault = outcome.decoded !== undefined && "fault" in outcome.decoded;
+    return `${isFault ? "A fault" : "Answered"}, status ${outcome.status}: ${counted(size)} bytes on the wire${packed}, in ${milliseconds(outcome.total)} ms`;
+}
+
+/** What the call took, on the server and here. */
+function times(outcome: Outcome): HTMLElement {
+    const of = (name: string): string => milliseconds(outcome.server.get(name));
+    const rows: [string, string][] = [
+        ["Server: method", of("call")],
+        ["Server: reads the call, writes the answer", of("encode")],
+        ["Server: compresses", of("compress")],
+        ["Server: CPU of all that", of("cpu")],
+        ["Here: from request to last byte", milliseconds(outcome.total)],
+        ["Here: decodes", milliseconds(outcome.decodeTime)],
+    ];
+    const lines = rows.map(([name, time]) => element("tr", {}, element("th", { scope: "row" }, name), element("td", { class: "number" }, time)));
+    return element("table", { class: "times" }, element("caption", {}, "Milliseconds of this call"), element("tbody", {}, ...lines));
+}
+
+byId("where", HTMLElement).textContent = new URL(".", document.baseURI).href;
+filter.addEventListener("input", listed);
+byId("token-form", HTMLFormElement).addEventListener("submit", (event) => {
+    event.preventDefault();
+    setToken(token.value);
+    void load();
+});
+addEventListener("hashchange", () => void routed(true));
+void load();

@@ -1,0 +1,101 @@
+// What there is to call, as the server describes it.
+
+/** A type in JSON Schema, as far as the page reads it. */
+export interface Schema {
+    readonly type?: string | readonly string[];
+    readonly description?: string;
+    readonly properties?: Readonly<Record<string, Schema | boolean>>;
+    readonly required?: readonly string[];
+    readonly enum?: readonly unknown[];
+    readonly const?: unknown;
+    readonly oneOf?: readonly Schema[];
+    readonly anyOf?: readonly Schema[];
+    readonly items?: Schema | boolean;
+    readonly prefixItems?: readonly Schema[];
+}
+
+export interface Method {
+    readonly service: string;
+    readonly name: string;
+    /** SERVICE.METHOD */
+    readonly full: string;
+    readonly about: string;
+    /** Whether it changes nothing. */
+    readonly safe: boolean;
+    readonly arguments: readonly string[];
+    readonly takes: Schema;
+    readonly gives: Schema | boolean;
+}
+
+export interface Service {
+    readonly name: string;
+    readonly about: string;
+    readonly methods: readonly Method[];
+}
+
+let token = "";
+
+export function setToken(text: string): void {
+    token = text;
+}
+
+export function getToken(): string {
+    return token;
+}
+
+/** The headers of a request, with the token if there is one. */
+export function headers(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+    return token === "" ? { ...more } : { ...more, Authorization: `Bearer ${token}` };
+}
+
+/** What the server said in place of an answer. */
+export class Refused extends Error {
+    readonly status: number;
+
+    constructor(status: number, text: string) {
+        super(text.trim() || `the server answered with status ${status}`);
+        this.status = status;
+    }
+}
+
+/** The JSON at an address of the server. */
+export async function ask(path: string): Promise<unknown> {
+    const response = await fetch(path, { headers: headers(), cache: "no-store" });
+    if (!response.ok) throw new Refused(response.status, await response.text());
+    return response.json();
+}
+
+export async function services(): Promise<Service[]> {
+    const told = (await ask("services")) as (Omit<Service, "methods"> & { methods: Omit<Method, "service" | "full">[] })[];
+    return told.map((service) => ({
+        ...service,
+        methods: service.methods.map((method) => ({ ...method, service: service.name, full: `${service.name}.${method.name}` })),
+    }));
+}
+
+/** A type in a few words: `random | palette`, `integer`, `list of text`. */
+export function typeName(schema: Schema | boolean | undefined): string {
+    if (schema === undefined || typeof schema === "boolean") return "anything";
+    const options = values(schema);
+    if (options !== undefined) return options.map((value) => JSON.stringify(value)).join(" | ");
+    const parts = schema.anyOf ?? schema.oneOf;
+    if (parts !== undefined) return parts.map(typeName).join(" | ");
+    if (schema.prefixItems !== undefined) return `[${schema.prefixItems.map(typeName).join(", ")}]`;
+    const types = typeof schema.type === "string" ? [schema.type] : (schema.type ?? []);
+    const names = types.map((type) => {
+        if (type === "array") return schema.items === undefined ? "list" : `list of ${typeName(schema.items)}`;
+        if (type === "object" && schema.properties !== undefined) return `{ ${Object.keys(schema.properties).join(", ")} }`;
+        return type === "string" ? "text" : type === "null" ? "nothing" : type;
+    });
+    return names.join(" | ") || "anything";
+}
+
+/** The values of a type that has few. */
+export function values(schema: Schema | boolean | undefined): readonly unknown[] | undefined {
+    if (schema === undefined || typeof schema === "boolean") return undefined;
+    if (schema.enum !== undefined) return schema.enum;
+    const parts = schema.oneOf ?? schema.anyOf;
+    if (parts === undefined) return undefined;
+    const found = parts.flatMap((part) => (part.const !== undefined ? [part.const] : (part.enum ?? [undefined])));
+    return found.includes(undefined) ? undefined : found;
+}

@@ -1,0 +1,154 @@
+// An answer as a table, as a tree, or as it came.
+
+import { Rows } from "../src/rows.js";
+import { choice, counted, element, framed } from "./dom.js";
+import type { Outcome } from "./call.js";
+
+/** Rows that are shown at a time. */
+const ROWS = 100;
+/** Members that a branch of the tree shows at a time. */
+const MEMBERS = 100;
+/** Characters of an answer that are shown as they came. */
+const CHARACTERS = 20_000;
+
+/** The answer, in the ways in which it can be shown. */
+export function shown(outcome: Outcome): HTMLElement {
+    const place = element("div", { class: "answer" });
+    const views: [string, string, () => Node][] = [];
+    const { decoded } = outcome;
+    if (decoded !== undefined && "value" in decoded) {
+        const { value } = decoded;
+        const table = asTable(value);
+        if (table !== undefined) views.push(["table", "Table", () => tableOf(table)]);
+        views.push(["tree", "Tree", () => element("div", { class: "tree" }, branch("answer", plain(value), true))]);
+    } else if (decoded !== undefined) {
+        views.push(["tree", "Fault", () => element("div", { class: "tree fault" }, branch("fault", decoded.fault, true))]);
+    }
+    views.push(["raw", "As it came", () => raw(outcome)]);
+    const show = (id: string): void => {
+        const [, , make] = views.find(([known]) => known === id) ?? views[0];
+        place.replaceChildren(make());
+    };
+    show(views[0][0]);
+    const names = views.map(([id, name]) => [id, name] as const);
+    return element("div", {}, choice("Show the answer as", names, views[0][0], show), place);
+}
+
+interface Table {
+    readonly names: readonly string[];
+    readonly length: number;
+    cell(row: number, name: string): unknown;
+}
+
+/** A table, or a list of objects that can be shown as one. */
+function asTable(value: unknown): Table | undefined {
+    if (value instanceof Rows) {
+        const rows = value;
+        let part: readonly Record<string, unknown>[] | undefined;
+        const names = [...new Set(rows.fields.map((field) => field.name))];
+        return { names, length: rows.length, cell: (row, name) => (part ??= rows.toJSON())[row]?.[name] };
+    }
+    if (!Array.isArray(value) || value.length === 0) return undefined;
+    const isObject = (item: unknown): item is Record<string, unknown> => typeof item === "object" && item !== null && !Array.isArray(item);
+    if (!value.every(isObject)) return undefined;
+    const names = [...new Set(value.slice(0, ROWS).flatMap((item) => Object.keys(item)))];
+    return { names, length: value.length, cell: (row, name) => (value[row] as Record<string, unknown>)[name] };
+}
+
+function tableOf(table: Table): HTMLElement {
+    const body = element("tbody");
+    const more = element("button", { type: "button", click: () => add() });
+    let shownRows = 0;
+    const add = (): void => {
+        const end = Math.min(table.length, shownRows + ROWS);
+        for (let row = shownRows; row < end; row++) {
+            const cells = table.names.map((name) => {
+                const value = table.cell(row, name);
+                const isNumber = typeof value === "number";
+                return element("td", { class: isNumber ? "number" : value === null ? "null" : undefined }, inCell(value));
+            });
+            body.append(element("tr", {}, element("th", { scope: "row" }, counted(row + 1)), ...cells));
+        }
+        shownRows = end;
+        more.hidden = shownRows >= table.length;
+        more.textContent = `Show ${counted(Math.min(ROWS, table.length - shownRows))} more of ${counted(table.length)} rows`;
+    };
+    add();
+    const head = table.names.map((name) => element("th", { scope: "col" }, name));
+    const caption = element("caption", {}, `${counted(table.length)} rows`);
+    const made = element("table", { class: "rows" }, caption, element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "row"), ...head)), body);
+    return element("div", {}, framed("The rows of the answer", made), more);
+}
+
+function inCell(value: unknown): string {
+    if (value === null || value === undefined) return "null";
+    if (value instanceof Date) return value.toISOString();
+    return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function plain(value: unknown): unknown {
+    return value instanceof Rows ? value.toJSON() : value;
+}
+
+/** A value with its name; what it holds is made when it is opened. */
+function branch(name: string, value: unknown, open = false): HTMLElement {
+    if (typeof value !== "object" || value === null || value instanceof Date) {
+        return element("div", { class: "leaf" }, element("span", { class: "name" }, name), ": ", leaf(value));
+    }
+    const entries = Object.entries(value);
+    const kind = Array.isArray(value) ? `list of ${counted(entries.length)}` : `${counted(entries.length)} members`;
+    const inside = element("div", { class: "inside" });
+    const summary = element("summary", {}, element("span", { class: "name" }, name), ` ${kind}`);
+    const node = element("details", { open, toggle: () => fill() }, summary, inside);
+    let made = 0;
+    const more = element("button", { type: "button", click: () => add() }, "More");
+    const add = (): void => {
+        more.remove();
+        for (const [member, item] of entries.slice(made, made + MEMBERS)) inside.append(branch(member, item));
+        made += MEMBERS;
+        if (made < entries.length) inside.append(more);
+    };
+    const fill = (): void => {
+        if (node.open && made === 0) add();
+    };
+    fill();
+    return node;
+}
+
+function leaf(value: unknown): HTMLElement {
+    const kind = value === null || value === undefined ? "null" : typeof value;
+    const text = typeof value === "string" ? JSON.stringify(value) : value instanceof Date ? value.toISOString() : String(value);
+    return element("span", { class: `value ${kind}` }, text);
+}
+
+function raw(outcome: Outcome): HTMLElement {
+    const { bytes, contentType } = outcome;
+    const isText = /json|xml|^text\//.test(contentType);
+    const part = new Uint8Array(bytes, 0, Math.min(bytes.byteLength, isText ? CHARACTERS : CHARACTERS / 16));
+    const text = isText ? new TextDecoder().decode(part) : dump(part);
+    const left = bytes.byteLength - part.length;
+    const save = (): void => {
+        const link = element("a", { href: URL.createObjectURL(new Blob([bytes])), download: `answer.${outcome.way.id}` });
+        link.click();
+        setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
+    };
+    return element(
+        "div",
+        {},
+        element("pre", { tabindex: 0, "aria-label": "The answer as it came" }, text),
+        left > 0 && element("p", { class: "note" }, `${counted(left)} more bytes are not shown.`),
+        element("button", { type: "button", click: save }, "Save it as a file"),
+    );
+}
+
+/** Bytes in figures, with their letters beside them. */
+function dump(bytes: Uint8Array): string {
+    const lines: string[] = [];
+    for (let at = 0; at < bytes.length; at += 16) {
+        const line = bytes.subarray(at, at + 16);
+        const figures = Array.from(line, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+        const letters = Array.from(line, (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : ".")).join("");
+        lines.push(`${at.toString(16).padStart(6, "0")}  ${figures.padEnd(47)}  ${letters}`);
+    }
+    return lines.join("\n");
+}

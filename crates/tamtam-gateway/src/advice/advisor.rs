@@ -1,0 +1,134 @@
+//! The thread that looks at answers which were sent.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use serde_json::{Value as Json, json};
+use tamtam_rows::CompressionKind;
+
+use super::ledger::{Ledger, Seen};
+use super::report;
+use crate::exchange::{Sample, Sent};
+use crate::link_meter::LinkMeter;
+use crate::weigh::Scale;
+
+/// Answers that wait to be looked at. A further one is left out: none is ever delayed, and none is kept for long.
+const MOST_WAITING: usize = 1;
+
+/// Bytes of an answer that is looked at, at most.
+const MOST_BYTES: usize = 16 << 20;
+
+/// The least that a thread can be given of a processor that others want.
+#[cfg(target_os = "linux")]
+const LOWEST_PRIORITY: i32 = 19;
+
+/// An answer that was sent.
+pub(crate) struct Job {
+    pub(crate) sample: Sample,
+    pub(crate) sent: Sent,
+    /// Nothing where the connection is not ours.
+    pub(crate) link: Option<Arc<LinkMeter>>,
+}
+
+/// Looks at answers that were sent, and knows what would have been cheaper.
+#[derive(Debug)]
+pub(crate) struct Advisor {
+    one_in: u64,
+    threshold_bytes: usize,
+    jobs: SyncSender<Job>,
+    ledger: Arc<Mutex<Ledger>>,
+    left_out: AtomicU64,
+    requests: AtomicU64,
+}
+
+impl Advisor {
+    /// One with a thread, which ends with it; nothing if there is no thread.
+    pub(crate) fn start(one_in: u64, threshold_bytes: usize) -> Option<Advisor> {
+        let (jobs, waiting) = sync_channel(MOST_WAITING);
+        let ledger = Arc::new(Mutex::new(Ledger::default()));
+        let learned = Arc::clone(&ledger);
+        let thread = thread::Builder::new().name("tamtam-advice".into());
+        let started = thread.spawn(move || work(&waiting, &learned));
+        if let Err(error) = started {
+            tracing::warn!(%error, "there is no advice: its thread cannot start");
+            return None;
+        }
+        Some(Advisor {
+            one_in,
+            threshold_bytes,
+            jobs,
+            ledger,
+            left_out: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
+        })
+    }
+
+    /// Counts a request, and says whether its answer is to be looked at: the first, and then one in so many.
+    pub(crate) fn is_next(&self) -> bool {
+        let before = self.requests.fetch_add(1, Ordering::Relaxed);
+        before.is_multiple_of(self.one_in)
+    }
+
+    /// Takes an answer, unless another one waits already.
+    pub(crate) fn submit(&self, job: Job) {
+        let is_taken = job.sent.plain_bytes <= MOST_BYTES
+            && match self.jobs.try_send(job) {
+                Ok(()) => true,
+                Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => false,
+            };
+        if !is_taken {
+            self.left_out.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// What was learned, and what follows from it.
+    pub(crate) fn report(&self) -> Json {
+        json!({
+            "one_call_in": self.one_in,
+            "left_out": self.left_out.load(Ordering::Relaxed),
+            "compress_above_bytes": self.threshold_bytes,
+            "methods": report::of(&lock(&self.ledger), self.threshold_bytes),
+        })
+    }
+}
+
+fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
+    ledger.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn work(waiting: &Receiver<Job>, ledger: &Mutex<Ledger>) {
+    // Of this thread alone, in Linux.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::setpriority_process(None, LOWEST_PRIORITY);
+    while let Ok(job) = waiting.recv() {
+        let method = job.sample.method.clone();
+        // What an encoder does of an odd answer must not end the advice.
+        let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| look(job)));
+        match looked {
+            Ok(Some(seen)) => lock(ledger).add(seen),
+            Ok(None) => {}
+            Err(_) => tracing::error!(method, "an answer could not be looked at"),
+        }
+    }
+}
+
+fn look(job: Job) -> Option<Seen> {
+    let Job { sample, sent, link } = job;
+    let scale = Scale::of(sample.source)?;
+    let kind = match sent.accepted {
+        CompressionKind::None => CompressionKind::Zstd,
+        kind => kind,
+    };
+    let forms = scale.weigh(kind);
+    Some(Seen {
+        method: sample.method,
+        protocol: sample.protocol,
+        could_be_table: scale.rows().is_some() && !scale.is_table(),
+        bytes_per_second: link.and_then(|link| link.counted().bytes_per_second()),
+        sent,
+        compression: kind,
+        forms,
+    })
+}

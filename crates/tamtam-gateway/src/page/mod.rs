@@ -1,0 +1,126 @@
+//! The service browser: a page on which people read what there is to call, call it, and see what each form of the answer costs.
+//!
+//! The page itself tells nothing: it asks `/services` for what it shows, as any client does, with the token that its reader types.
+//! `page.js` is made of the TypeScript in `clients/web/page`, by `npm run service-page`; a test compares the two.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
+};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use axum::routing::{get, post};
+use serde_json::json;
+use tamtam_rows::CompressionKind;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::exchange::{self, Source, on_thread};
+use crate::gateway::Shared;
+use crate::http::{answer, receive, set};
+use crate::protocol::rest;
+use crate::rest_answer::respond;
+use crate::weigh::{self, Scale};
+use crate::{Answer, Fault, FaultKind, Protocol, Value};
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// What a browser may load for the page: what is embedded here, and answers of this server. `wasm-unsafe-eval` is for the
+/// decoder of packed rows, which has a part in WebAssembly.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; \
+    img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The page, what it is made of, and the scale of answers.
+pub(crate) fn routes() -> Router<Arc<Shared>> {
+    Router::new()
+        .route("/", get(async |headers| asset(&headers, "text/html", PAGE)))
+        .route(
+            "/page/style.css",
+            get(async |headers| asset(&headers, "text/css", STYLE)),
+        )
+        .route(
+            "/page/page.js",
+            get(async |headers| asset(&headers, "text/javascript", SCRIPT)),
+        )
+        .route("/page/weigh/{service}/{method}", post(weighed))
+}
+
+fn asset(headers: &HeaderMap, kind: &str, text: &'static str) -> Response {
+    let tag = format!("\"{:032x}\"", xxh3_128(text.as_bytes()));
+    let is_known = headers
+        .get(IF_NONE_MATCH)
+        .is_some_and(|known| known.as_bytes() == tag.as_bytes());
+    let mut response = Response::new(Body::from(if is_known { "" } else { text }));
+    if is_known {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    set(
+        &mut response,
+        CONTENT_TYPE,
+        &format!("{kind}; charset=utf-8"),
+    );
+    set(&mut response, CONTENT_SECURITY_POLICY, POLICY);
+    set(&mut response, REFERRER_POLICY, "no-referrer");
+    set(&mut response, CACHE_CONTROL, "no-cache");
+    set(&mut response, ETAG, &tag);
+    response
+}
+
+/// Calls a method once, and tells how large its answer is in each form and what that takes.
+async fn weighed(
+    State(shared): State<Arc<Shared>>,
+    Path((service, method)): Path<(String, String)>,
+    request: Request,
+) -> Response {
+    let types = ["application/json"];
+    let received = match receive(&shared, request, Protocol::Rest, &types).await {
+        Ok(received) => received,
+        Err(response) => return *response,
+    };
+    let (ticket, caller) = (&received.ticket, &received.caller);
+    let weighing = async {
+        let arguments = rest::arguments_of_body(&received.body, &shared.gateway.limits)?;
+        let called = shared.call(ticket, caller, &service, &method, arguments);
+        let called = called.await?;
+        exchange::differs();
+        let source = match called {
+            Answer::Rows(rows) => Source::Rows(rows),
+            Answer::Stream(stream) => Source::Rows(stream.gather().await?),
+            other => match other.into_value().await? {
+                Value::Rows(rows) => Source::Rows(*rows),
+                value => Source::Value(value),
+            },
+        };
+        let kind = CompressionKind::Zstd;
+        let weighing = tokio::task::spawn_blocking(on_thread(move || {
+            let scale = Scale::of(source)?;
+            let mut told = weigh::to_json(&scale.weigh(kind), kind);
+            told["rows"] = json!(scale.rows());
+            told["is_table"] = json!(scale.is_table());
+            Some(told)
+        }));
+        let told = weighing.await.ok().flatten();
+        told.ok_or_else(|| Fault::of(FaultKind::Internal, "the answer could not be weighed"))
+    };
+    match weighing.await {
+        Ok(told) => {
+            let body = told.to_string().into_bytes();
+            answer(&shared, &received.headers, types[0], body).await.0
+        }
+        Err(fault) => {
+            respond(
+                &shared,
+                received.ticket,
+                &received.headers,
+                false,
+                Err(fault),
+            )
+            .await
+        }
+    }
+}

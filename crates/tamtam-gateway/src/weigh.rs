@@ -1,0 +1,174 @@
+//! How large an answer is in each form, and what it takes to write it.
+
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+use tamtam_amf::packet::Version;
+use tamtam_rows::{Compression, CompressionKind, Rows};
+
+use crate::exchange::{Source, thread_cpu};
+use crate::protocol::rest::Form;
+use crate::protocol::{amf, xml_rpc};
+use crate::value::View;
+use crate::{AmfRows, Fault, Limits, Value, json};
+
+/// An answer in one form.
+#[derive(Clone, Debug)]
+pub(crate) struct Weighed {
+    /// `json`, `packed`, ..: see [`FORMS`].
+    pub(crate) form: &'static str,
+    pub(crate) bytes: usize,
+    /// CPU time to write it.
+    pub(crate) encode: Duration,
+    pub(crate) compressed_bytes: usize,
+    /// CPU time to compress it.
+    pub(crate) compress: Duration,
+}
+
+/// All forms, in the order in which they are shown.
+pub(crate) const FORMS: [&str; 12] = [
+    "json",
+    "packed",
+    "arrow",
+    "parquet",
+    "jsonl",
+    "msgpack",
+    "csv",
+    "json-rpc",
+    "xml-rpc",
+    "amf0",
+    "amf0-objects",
+    "amf3",
+];
+
+/// An answer as a value, and as a table if it is one, or could be given as one.
+#[derive(Debug)]
+pub(crate) struct Scale {
+    value: Value,
+    rows: Option<Rows>,
+}
+
+impl Scale {
+    /// Of an answer; nothing if it cannot be read back.
+    pub(crate) fn of(source: Source) -> Option<Scale> {
+        let value = match source {
+            Source::Rows(rows) => Value::from(rows),
+            Source::Value(value) => value,
+            Source::Json(body) => in_json(&body)?,
+            Source::Unwritten => return None,
+        };
+        let rows = match &value {
+            Value::Rows(rows) => Some(Rows::clone(rows)),
+            Value::List(values) => as_rows(values),
+            _ => None,
+        };
+        Some(Scale { value, rows })
+    }
+
+    /// How many rows the answer has, if it is a table or could be one.
+    pub(crate) fn rows(&self) -> Option<usize> {
+        self.rows.as_ref().map(Rows::len)
+    }
+
+    /// Whether the method gives a table, and not what could be one.
+    pub(crate) fn is_table(&self) -> bool {
+        matches!(self.value, Value::Rows(_))
+    }
+
+    /// The answer in each form that carries it.
+    pub(crate) fn weigh(&self, kind: CompressionKind) -> Vec<Weighed> {
+        let compression = Compression {
+            threshold_bytes: 0,
+            ..Compression::new(kind)
+        };
+        FORMS
+            .into_iter()
+            .filter_map(|form| {
+                let begun = thread_cpu();
+                let body = self.encoded(form)?.ok()?;
+                let encoded = thread_cpu();
+                let bytes = body.len();
+                let compressed = compression.compress(body).ok()?;
+                Some(Weighed {
+                    form,
+                    bytes,
+                    encode: encoded.saturating_sub(begun),
+                    compressed_bytes: compressed.bytes.len(),
+                    compress: thread_cpu().saturating_sub(encoded),
+                })
+            })
+            .collect()
+    }
+
+    /// The bytes in a form; nothing if that is for tables alone, and this is none.
+    fn encoded(&self, form: &str) -> Option<Result<Vec<u8>, Fault>> {
+        let of_table = |form: Form| self.rows.as_ref().map(|rows| form.encode(rows));
+        let of_any = |form: Form| match &self.value {
+            Value::Rows(rows) => form.encode(rows),
+            value => form.encode_value(value),
+        };
+        let amf = |version, rows| Some(amf::weighed::answer(&self.value, version, rows));
+        match form {
+            "json" => Some(of_any(Form::Json)),
+            "msgpack" => Some(of_any(Form::MessagePack)),
+            "packed" => of_table(Form::Packed),
+            "arrow" => of_table(Form::Arrow),
+            "parquet" => of_table(Form::Parquet),
+            "jsonl" => of_table(Form::JsonLines),
+            "csv" => of_table(Form::Csv),
+            "json-rpc" => Some(of_any(Form::Json).map(|body| {
+                let around: [&[u8]; 2] = [br#"{"jsonrpc":"2.0","result":"#, br#","id":1}"#];
+                [around[0], &body, around[1]].concat()
+            })),
+            "xml-rpc" => Some(xml_rpc::response(&self.value)),
+            "amf0" => amf(Version::Amf0, AmfRows::Usual),
+            "amf0-objects" if self.is_table() => amf(Version::Amf0, AmfRows::Objects),
+            "amf3" => amf(Version::Amf3, AmfRows::Usual),
+            _ => None,
+        }
+    }
+}
+
+/// The forms as JSON: bytes, and microseconds of CPU.
+pub(crate) fn to_json(forms: &[Weighed], kind: CompressionKind) -> Json {
+    let forms = forms.iter().map(|weighed| {
+        json!({
+            "form": weighed.form,
+            "bytes": weighed.bytes,
+            "encode_us": micros(weighed.encode),
+            "compressed_bytes": weighed.compressed_bytes,
+            "compress_us": micros(weighed.compress),
+        })
+    });
+    json!({ "compression": kind.content_encoding(), "forms": forms.collect::<Vec<_>>() })
+}
+
+/// Microseconds, to a tenth.
+pub(crate) fn micros(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e7).round() / 10.0
+}
+
+/// The answer in a body of JSON: of JSON-RPC the result.
+fn in_json(body: &[u8]) -> Option<Value> {
+    let limits = Limits {
+        values: usize::MAX,
+        ..Limits::USUAL
+    };
+    match json::read(body, &limits).ok()? {
+        Value::Map(members) if members.iter().any(|(name, _)| name == "jsonrpc") => {
+            let result = members.into_iter().find(|(name, _)| name == "result");
+            result.map(|(_, value)| value)
+        }
+        value => Some(value),
+    }
+}
+
+/// The table that a list of objects with the same names could be.
+fn as_rows(values: &[Value]) -> Option<Rows> {
+    let is_object = |value: &Value| matches!(value, Value::Map(_) | Value::Object(_));
+    if values.is_empty() || !values.iter().all(is_object) {
+        return None;
+    }
+    let rows = Rows::from_serialize(values.iter().map(View)).ok()?;
+    (!rows.schema().is_empty()).then_some(rows)
+}

@@ -1,0 +1,195 @@
+//! What a server tells of its own traffic.
+
+use serde_json::Value as Json;
+use tamtam_gateway::{Fault, Method, Service, bearer};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::world::{Running, kit, run};
+
+/// The report, once it tells of this method.
+async fn told(server: &Running, method: &str) -> Json {
+    loop {
+        let report = server.get("/advice", &[]).await.json();
+        let mut methods = report["methods"].as_array().unwrap().iter();
+        if let Some(found) = methods.find(|told| told["method"] == method) {
+            return found.clone();
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+fn of_form<'a>(link: &'a Json, form: &str) -> &'a Json {
+    let mut forms = link["forms"].as_array().unwrap().iter();
+    forms.find(|told| told["form"] == form).expect(form)
+}
+
+#[test]
+fn the_advice_names_smaller_forms_with_the_bytes_that_they_have() {
+    run(|| async {
+        let server = Running::of(kit().advice(1)).await;
+        let path = "/rest/Tiles/list?set=palette&count=900";
+        let json = server.get(path, &[]).await;
+        let link = told(&server, "Tiles.list").await["links"][0].clone();
+        let sent = &link["sent"];
+        assert_eq!(
+            (&sent["protocol"], &sent["form"]),
+            (&"rest".into(), &"json".into())
+        );
+        assert_eq!(sent["wire_bytes"], json.body.len() as f64, "{sent}");
+        // The bytes of each form are those that a client gets who asks for it.
+        let mut smallest = ("json", json.body.len());
+        for (form, accept) in [
+            ("packed", "application/vnd.tamtam.rows"),
+            ("arrow", "application/vnd.apache.arrow.stream"),
+            ("parquet", "application/vnd.apache.parquet"),
+            ("jsonl", "application/jsonl"),
+            ("msgpack", "application/vnd.msgpack"),
+            ("csv", "text/csv"),
+        ] {
+            let bytes = server.get(path, &[("accept", accept)]).await.body.len();
+            assert_eq!(of_form(&link, form)["bytes"], bytes as f64, "{form}");
+            if bytes < smallest.1 {
+                smallest = (form, bytes);
+            }
+        }
+        let xml = "<methodCall><methodName>Tiles.list</methodName><params><param><value>palette</value></param><param><value><int>900</int></value></param></params></methodCall>";
+        let xml = server.xml_rpc(xml.to_owned()).await;
+        assert_eq!(of_form(&link, "xml-rpc")["bytes"], xml.len() as f64);
+
+        let best = &link["advice"][0];
+        assert_eq!(
+            (&best["form"], &best["what"]),
+            (&smallest.0.into(), &"form".into())
+        );
+        let saved = (json.body.len() - smallest.1) as f64;
+        assert_eq!(best["saves"]["bytes"], saved);
+        let text = best["text"].as_str().unwrap();
+        let bytes = format!(": {saved} of {} bytes less", json.body.len());
+        assert!(
+            text.contains(&bytes) && text.contains(" in place of JSON by URL"),
+            "{text}"
+        );
+        assert!(best["saves"]["cpu_us"].is_number(), "{best}");
+    });
+}
+
+#[test]
+fn a_threshold_that_leaves_much_to_be_saved_is_named() {
+    run(|| async {
+        let text = |(): ()| Ok::<String, Fault>("the same words again and again; ".repeat(500));
+        let kit = kit().service(Service::new("Texts").blocking("long", text));
+        let server = Running::of(kit.advice(1)).await;
+        let zstd = [
+            ("accept-encoding", "zstd"),
+            ("content-type", "application/json"),
+        ];
+        let call = hyper::Request::post("/rest/Texts/long").header("host", "localhost");
+        let call = zstd
+            .iter()
+            .fold(call, |call, (name, value)| call.header(*name, *value));
+        let sent = server.send(call.body(Default::default()).unwrap()).await;
+        assert_eq!((sent.status, sent.header("content-encoding")), (200, ""));
+        let link = told(&server, "Texts.long").await["links"][0].clone();
+        let best = &link["advice"][0];
+        assert_eq!(
+            (&best["what"], &best["compressed"]),
+            (&"threshold".into(), &true.into())
+        );
+        let compressed = of_form(&link, "json")["compressed_bytes"].as_f64().unwrap();
+        assert_eq!(best["saves"]["bytes"], sent.body.len() as f64 - compressed);
+        let text = best["text"].as_str().unwrap();
+        assert!(text.contains("--compress-above, now 25600"), "{text}");
+    });
+}
+
+#[test]
+fn a_list_of_alike_objects_is_known_as_a_table_and_parts_are_no_answers() {
+    run(|| async {
+        #[derive(serde::Serialize, schemars::JsonSchema)]
+        struct Tile {
+            slot: u32,
+            color: &'static str,
+        }
+        let list = Method::blocking("list", |(): ()| {
+            let tiles = (0..500).map(|slot| Tile {
+                slot,
+                color: "ff8800",
+            });
+            Ok::<Vec<Tile>, Fault>(tiles.collect())
+        });
+        let kit = kit().service(Service::new("Typed").with(list.safe()));
+        let server = Running::of(kit.advice(1)).await;
+        // Of a batch, of a part of a table, of a client that has the answer nothing can be told.
+        server
+            .json_rpc(r#"[{"jsonrpc":"2.0","method":"Sums.add","params":[1,2],"id":1},{"jsonrpc":"2.0","method":"Sums.add","params":[1,2],"id":2}]"#)
+            .await;
+        let part = [("range", "rows=0-4")];
+        assert_eq!(
+            server
+                .get("/rest/Tiles/list?set=palette", &part)
+                .await
+                .status,
+            206
+        );
+        server
+            .json_rpc(r#"{"jsonrpc":"2.0","method":"Typed.list","id":1}"#)
+            .await;
+        let link = told(&server, "Typed.list").await["links"][0].clone();
+        assert_eq!(link["sent"]["form"], "json-rpc");
+        let packed = link["advice"].as_array().unwrap().iter();
+        let mut packed = packed.filter(|told| told["form"] == "packed");
+        let text = packed.next().expect("packed rows are smaller")["text"].clone();
+        assert!(
+            text.as_str().unwrap().contains("if it returns Rows"),
+            "{text}"
+        );
+        let report = server.get("/advice", &[]).await.json();
+        let methods: Vec<&Json> = report["methods"].as_array().unwrap().iter().collect();
+        assert_eq!(methods.len(), 1, "{report}");
+    });
+}
+
+#[test]
+fn how_fast_a_link_is_tells_a_client_that_reads_slowly() {
+    run(|| async {
+        let server = Running::of(kit().advice(2)).await;
+        // The first call is looked at, the second is not, the third is.
+        server.get("/rest/Sums/add?left=1&right=2", &[]).await;
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let call = |count: u32| {
+            let path = format!("/rest/Tiles/list?set=palette&count={count}");
+            format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        };
+        // More than the buffers of both sockets.
+        stream.write_all(call(500_000).as_bytes()).await.unwrap();
+        let mut taken = vec![0; 256 << 10];
+        let mut all = Vec::new();
+        while !all.ends_with(b"}]") {
+            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+            let length = stream.read(&mut taken).await.unwrap();
+            all.extend_from_slice(&taken[..length]);
+        }
+        stream.write_all(call(50).as_bytes()).await.unwrap();
+        stream.read_exact(&mut taken[..500]).await.unwrap();
+        let link = told(&server, "Tiles.list").await["links"][0].clone();
+        assert!(link["bytes_per_second"].as_f64().unwrap() > 0.0);
+        assert!(link["advice"][0]["saves"]["time_us"].is_number(), "{link}");
+        assert!(link["link"].as_str().unwrap().ends_with("Mbit/s"), "{link}");
+    });
+}
+
+#[test]
+fn advice_is_off_unless_asked_for_and_for_those_who_may_call() {
+    run(|| async {
+        for (gateway, status) in [
+            (kit(), 404),
+            (kit().advice(0), 404),
+            (kit().advice(1_000), 200),
+            (kit().advice(1_000).authorize(bearer("let me in")), 401),
+        ] {
+            let server = Running::of(gateway).await;
+            assert_eq!(server.get("/advice", &[]).await.status, status);
+        }
+    });
+}

@@ -1,0 +1,148 @@
+//! The service browser, as a browser gets it; what it does is tested in one.
+
+use serde_json::json;
+use tamtam_gateway::{Fault, Service, bearer};
+
+use crate::world::{Running, kit, run};
+
+#[test]
+fn the_page_is_embedded_and_loads_nothing_else() {
+    run(|| async {
+        let server = Running::of(kit().page()).await;
+        let page = server.get("/", &[]).await;
+        assert_eq!(
+            (page.status, page.header("content-type")),
+            (200, "text/html; charset=utf-8")
+        );
+        let policy = page.header("content-security-policy");
+        assert!(
+            policy.starts_with("default-src 'none'; script-src 'self'"),
+            "{policy}"
+        );
+        assert!(
+            !policy.contains("unsafe-inline") && !policy.contains("'unsafe-eval'"),
+            "{policy}"
+        );
+        let text = page.text();
+        for inline in [
+            "<style",
+            " style=",
+            " onclick=",
+            "javascript:",
+            "http://",
+            "https://",
+        ] {
+            assert!(!text.contains(inline), "{inline}");
+        }
+        // Each script has an address, and each address is here.
+        assert_eq!(
+            text.matches("<script").count(),
+            text.matches("<script type=\"module\" src=").count()
+        );
+        for part in text.split("=\"page/").skip(1) {
+            let path = format!("/page/{}", part.split('"').next().unwrap());
+            let asset = server.get(&path, &[]).await;
+            assert_eq!(asset.status, 200, "{path}");
+            let known = [("if-none-match", asset.header("etag"))];
+            assert_eq!(server.get(&path, &known).await.status, 304);
+        }
+        assert_eq!(Running::of(kit()).await.get("/", &[]).await.status, 404);
+    });
+}
+
+#[test]
+fn an_answer_tells_its_times_where_there_is_a_page() {
+    run(|| async {
+        let work = |(): ()| {
+            // Real work, whose CPU time can be seen.
+            let sum = (0..3_000_000_u64).fold(0, |sum, next| std::hint::black_box(sum ^ next));
+            Ok::<u64, Fault>(sum)
+        };
+        let service = || Service::new("Work").blocking("sum", work);
+        let call = r#"{"jsonrpc":"2.0","method":"Work.sum","id":1}"#;
+        let server = Running::of(kit().service(service()).page()).await;
+        let of_page = || {
+            hyper::Request::post("/jsonrpc")
+                .header("host", "localhost")
+                .header("content-type", "application/json")
+                .header("sec-fetch-site", "same-origin")
+                .body(call.into())
+                .unwrap()
+        };
+        let answered = server.send(of_page()).await;
+        let told: Vec<(String, f64)> = answered
+            .header("server-timing")
+            .split(", ")
+            .map(|part| {
+                let (name, took) = part.split_once(";dur=").expect(part);
+                (name.to_owned(), took.parse().unwrap())
+            })
+            .collect();
+        let names: Vec<&str> = told.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(
+            names,
+            ["receive", "call", "encode", "compress", "cpu", "total"]
+        );
+        let of = |name: &str| told.iter().find(|(known, _)| known == name).unwrap().1;
+        assert!(of("call") > 0.0 && of("call") <= of("total"), "{told:?}");
+        if cfg!(unix) {
+            assert!(of("cpu") > 0.5, "{told:?}");
+        }
+        let silent = Running::of(kit().service(service())).await;
+        let answered = silent.send(of_page()).await;
+        assert_eq!(answered.header("server-timing"), "");
+        // It is for pages of the server.
+        let answered = server.post("/jsonrpc", "application/json", call).await;
+        assert_eq!(answered.header("server-timing"), "");
+    });
+}
+
+#[test]
+fn an_answer_is_weighed_in_each_form_for_those_who_may_call() {
+    run(|| async {
+        let server = Running::of(kit().page()).await;
+        let weigh = async |path: &str, body: &str| {
+            let path = format!("/page/weigh/{path}");
+            server
+                .post(&path, "application/json", body.to_owned())
+                .await
+        };
+        let told = weigh("Tiles/list", r#"["palette", 100]"#).await.json();
+        assert_eq!(
+            (&told["rows"], &told["is_table"]),
+            (&json!(100), &json!(true))
+        );
+        let forms = told["forms"].as_array().unwrap();
+        assert_eq!(forms.len(), 12);
+        let path = "/rest/Tiles/list?set=palette&count=100";
+        let csv = server.get(path, &[("accept", "text/csv")]).await;
+        let told = forms.iter().find(|told| told["form"] == "csv").unwrap();
+        assert_eq!(told["bytes"], csv.body.len());
+        // What is no table has fewer forms.
+        let told = weigh("Sums/add", r#"{"left":1,"right":2}"#).await.json();
+        let names: Vec<_> = told["forms"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|told| &told["form"])
+            .collect();
+        assert_eq!(
+            names,
+            ["json", "msgpack", "json-rpc", "xml-rpc", "amf0", "amf3"]
+        );
+        let fault = weigh("Tiles/list", r#"["none"]"#).await;
+        assert_eq!(
+            (fault.status, &fault.json()["code"]),
+            (500, &json!("Tiles.NoSet"))
+        );
+
+        let closed = Running::of(kit().page().authorize(bearer("let me in"))).await;
+        let refused = closed
+            .post("/page/weigh/Sums/add", "application/json", "[1,2]")
+            .await;
+        assert_eq!(refused.status, 401);
+        // The page tells nothing by itself.
+        let page = closed.get("/", &[]).await;
+        assert!(page.status == 200 && !page.text().contains("Tiles"));
+    });
+}
