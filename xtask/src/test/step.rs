@@ -204,10 +204,10 @@ pub(crate) fn all() -> Vec<Step> {
             .limit(900)
             .concerns(|part| part.is_web()),
         step("browser", steps::web::browser)
-            .about("a real browser reads what the program has written, and makes the same tiles of it in every way")
+            .about("a real browser reads what the program has written, and makes the same tiles of it in every way; the gateway's page calls methods and compares forms")
             .needs(&["web", "browser"])
-            .limit(1200)
-            .concerns(|part| part.is_web()),
+            .limit(1800)
+            .concerns(|part| part.is_web() || part.is("tamtam-gateway")),
         step("peers", steps::lab::peers)
             .about("the systems that the lab compares with compile")
             .load(Half)

@@ -31,22 +31,7 @@ pub(crate) fn clients(stage: &Stage) -> Result<()> {
             "there is neither curl nor Python with the clients that scripts/setup clients installs, nor BlazeDS",
         );
     }
-    // As the step `lab` builds it: one more choice of features would compile every library once more.
-    run(&mut super::lab::program(stage)).context("the program")?;
-    let log = stage.log("clients-server");
-    // What the one before has said is not to be taken for what this one says.
-    let _ = fs::remove_file(&log);
-    let mut serve = stage.command(stage.target.join("debug/tamtam"));
-    serve.args(["serve", "--demo", "--listen", "127.0.0.1:0"]);
-    let mut server = Server::start("the gateway", &mut serve, &log)?;
-    let mut url = None;
-    server.wait_for(|| {
-        url = fs::read_to_string(&log)
-            .ok()
-            .and_then(|said| listening(&said));
-        url.is_some()
-    })?;
-    let url = url.context("the gateway does not say where it is")?;
+    let (_server, url) = serving(stage, "clients-server", &[])?;
     if has_python {
         for client in CLIENTS {
             println!("--- {client}");
@@ -84,6 +69,29 @@ pub(crate) fn clients(stage: &Stage) -> Result<()> {
             missing.join(", no ")
         )),
     }
+}
+
+/// The program that users run, serving its examples on loopback until it is dropped, and its URL.
+pub(super) fn serving(stage: &Stage, log: &str, options: &[&str]) -> Result<(Server, String)> {
+    // As the step `lab` builds it: one more choice of features would compile every library once more.
+    run(&mut super::lab::program(stage)).context("the program")?;
+    let log = stage.log(log);
+    // What the one before has said is not to be taken for what this one says.
+    let _ = fs::remove_file(&log);
+    let mut serve = stage.command(stage.target.join("debug/tamtam"));
+    serve
+        .args(["serve", "--demo", "--listen", "127.0.0.1:0"])
+        .args(options);
+    let mut server = Server::start("the gateway", &mut serve, &log)?;
+    let mut url = None;
+    server.wait_for(|| {
+        url = fs::read_to_string(&log)
+            .ok()
+            .and_then(|said| listening(&said));
+        url.is_some()
+    })?;
+    let url = url.context("the gateway does not say where it is")?;
+    Ok((server, url))
 }
 
 /// Where a server says that it listens, once the line is whole.

@@ -74,6 +74,10 @@ pub(crate) fn browser(stage: &Stage) -> Result<()> {
     run(tiles.arg(&folder).args(["0", "1", "100", "1000", "70000"]))
         .context("the program did not write the tables")?;
     run(npm(&["run", "browser", "--"]).arg(&folder)).context("the browser")?;
+    println!("--- the gateway's service browser");
+    let (server, url) = super::clients::serving(stage, "service-page-server", &["--advice", "1"])?;
+    run(npm(&["run", "service-page-test", "--"]).arg(&url)).context("the service browser")?;
+    drop(server);
     println!("--- measured, shortly");
     let figures = stage.log("browser.jsonl");
     let mut measure = npm(&["run", "measure", "--", "--payloads"]);

@@ -1,0 +1,139 @@
+// The gateway's service browser in a real browser: `node build/test/service-page.js URL`, where `tamtam serve --demo --advice 1`
+// serves. It calls by the form through each protocol, compares forms, reads the advice, by keyboard too, and loads nothing else.
+
+import assert from "node:assert/strict";
+import { chromium, type Page } from "playwright-core";
+import { findChromium } from "../bench/chromium.js";
+
+const url = process.argv[2] ?? assert.fail("say where the server is: service-page.js URL");
+const executablePath = findChromium() ?? assert.fail("there is no Chromium");
+const args = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-component-update", "--disable-sync"];
+const browser = await chromium.launch({ executablePath, args, headless: true });
+let passed = 0;
+
+/** Opens the page anew, and sees to it that it says nothing on the console and asks nobody else. */
+async function test(name: string, options: { colorScheme: "light" | "dark"; width: number }, body: (page: Page) => Promise<void>): Promise<void> {
+    const { colorScheme, width } = options;
+    const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
+    const complaints: string[] = [];
+    const page = await context.newPage();
+    page.on("console", (message) => complaints.push(`${message.type()}: ${message.text()}`));
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("request", (request) => {
+        const asked = request.url();
+        if (!asked.startsWith(`${url}/`) && !asked.startsWith("data:") && !asked.startsWith("blob:")) complaints.push(`it asked ${asked}`);
+    });
+    await page.goto(`${url}/`);
+    await page.getByRole("heading", { level: 2, name: "Echo.echo" }).waitFor();
+    await body(page);
+    assert.deepEqual(complaints, [], name);
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.equal(overflow, 0, `${name}: the page is wider than its window`);
+    await context.close();
+    passed++;
+}
+
+const wide = { colorScheme: "light", width: 1280 } as const;
+const narrow = { colorScheme: "dark", width: 380 } as const;
+
+await test("a table is called for by the form, through each protocol", wide, async (page) => {
+    await page.getByRole("link", { name: "list", exact: true }).click();
+    await page.getByLabel("set", { exact: true }).selectOption("palette");
+    let first: string | undefined;
+    for (const way of ["URL, JSON", "URL, packed rows", "URL, JSON lines", "URL, CSV", "JSON-RPC", "XML-RPC", "AMF0"]) {
+        await page.getByLabel("Protocol and form").selectOption(way);
+        await page.locator("#answer").evaluate((answer) => answer.replaceChildren());
+        await page.getByRole("button", { name: "Call", exact: true }).click();
+        const row = page.getByRole("region", { name: "The rows of the answer" }).locator("tbody tr").nth(41);
+        await row.waitFor();
+        const text = (await row.locator("td").allTextContents()).join(" ");
+        first ??= text;
+        assert.equal(text, first, way);
+        assert.match((await page.locator(".status").textContent()) ?? "", /^Answered, status 200: [\d,]+ bytes on the wire.* in [\d.,]+ ms$/, way);
+    }
+    assert.match(first ?? "", /^42 \d+ \d+ [0-9a-f]{6} \d+$/);
+    const cpu = page.getByRole("row", { name: /Server: CPU of all that/ }).locator("td");
+    assert.match((await cpu.textContent()) ?? "", /^\d/, "the header Server-Timing is read");
+    await page.getByRole("button", { name: "Show 100 more of 1,000 rows" }).click();
+    assert.equal(await page.locator("table.rows tbody tr").count(), 200);
+});
+
+await test("values of any kind are typed as JSON, and shown as a tree", narrow, async (page) => {
+    await page.getByLabel("value", { exact: true }).fill('{"a": [1, {"b": null}], "<b>": "<script>alert(1)</script>"}');
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await page.locator(".tree").getByText("list of 2").click();
+    await page.locator(".tree").getByText("<script>alert(1)</script>").waitFor();
+    await page.getByRole("radio", { name: "As it came" }).check();
+    const raw = await page.getByLabel("The answer as it came").textContent();
+    assert.deepEqual(JSON.parse(raw ?? ""), { a: [1, { b: null }], "<b>": "<script>alert(1)</script>" });
+    await page.getByRole("radio", { name: "JSON", exact: true }).check();
+    await page.getByLabel("Arguments as JSON").fill("[1");
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await page.getByText("the arguments are no JSON").waitFor();
+});
+
+await test("a fault is told in each protocol", wide, async (page) => {
+    await page.getByRole("link", { name: "raise" }).click();
+    for (const way of ["JSON-RPC", "XML-RPC", "AMF0"]) {
+        await page.getByLabel("Protocol and form").selectOption(way);
+        await page.getByRole("button", { name: "Call", exact: true }).click();
+        await page.locator(".status.failed").getByText("A fault, status 200").waitFor();
+        await page.locator(".tree.fault").getByText("raised on purpose").first().waitFor();
+    }
+});
+
+await test("the forms are compared, and the advice names a smaller one", narrow, async (page) => {
+    await page.goto(`${url}/#Tiles.list`);
+    await page.getByRole("button", { name: "Compare all forms" }).click();
+    const table = page.getByRole("region", { name: "What each form costs, as a table" });
+    await table.waitFor({ timeout: 60_000 });
+    const bytes = async (form: string): Promise<number> => {
+        const cells = table.getByRole("row", { name: form }).first().locator("td");
+        return Number((await cells.first().textContent())?.replaceAll(",", ""));
+    };
+    assert.ok((await bytes("Packed rows")) < (await bytes("JSON lines")) / 4);
+    assert.equal(await table.locator("tbody tr").count(), 12);
+    await page.getByRole("img", { name: /Bytes of the answer in each form/ }).waitFor();
+    await page.getByRole("link", { name: "Advice on your traffic" }).click();
+    const advice = page.getByRole("region", { name: "Advice, as a table" });
+    for (let tries = 0; (await advice.getByText("packed rows (Accept").count()) === 0; tries++) {
+        assert.ok(tries < 300, "the server has given no advice");
+        await page.waitForTimeout(100);
+        await page.getByRole("button", { name: "Ask again" }).click();
+    }
+});
+
+await test("the call is given as code", wide, async (page) => {
+    await page.getByLabel("value", { exact: true }).fill("it's \"x\"");
+    const code = page.getByLabel("Code", { exact: true });
+    for (const [language, part] of [
+        ["curl", "'{\"value\":\"it'\\''s \\\"x\\\"\"}'"],
+        ["Python", "urllib.request"],
+        ["JavaScript", "await fetch("],
+        ["ActionScript", 'connection.call("Echo.echo"'],
+    ]) {
+        await page.getByRole("radio", { name: language }).check();
+        assert.ok((await code.textContent())?.includes(part), language);
+    }
+});
+
+await test("all of it is reached by keyboard", wide, async (page) => {
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement?.className), "skip");
+    await page.getByLabel("Find a method").focus();
+    await page.keyboard.type("fault");
+    assert.equal(await page.locator("#methods a").count(), 1);
+    await page.getByText("1 methods found").waitFor({ state: "attached" });
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 2, name: "Fault.raise" }).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement?.id), "main", "the focus goes to what was chosen");
+    const unnamed = await page.evaluate(() => {
+        const controls = document.querySelectorAll<HTMLInputElement>("input, select, textarea, button");
+        return Array.from(controls, (control) => control.labels?.length || control.textContent || control.ariaLabel ? "" : control.outerHTML).filter(Boolean);
+    });
+    assert.deepEqual(unnamed, [], "each control has a name");
+});
+
+await browser.close();
+console.log(`${passed} passed, 0 failed`);
