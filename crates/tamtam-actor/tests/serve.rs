@@ -11,6 +11,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::process::{Command, Stdio};
 
 use support::{LONG, within_limit};
 use tamtam_actor::observe::{Serving, serve_at};
@@ -106,6 +108,50 @@ fn who_asks_is_answered_a_line_each() {
         let mut second = String::new();
         client.read_line(&mut second).unwrap();
         assert_eq!(first, second);
+    });
+}
+
+/// The program that is looked at runs in a container of processes; who asks runs outside of it, and has no number there.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_peer_of_this_user_that_has_no_process_number_here_is_answered() {
+    const NAME: &str = "a_peer_of_this_user_that_has_no_process_number_here_is_answered";
+    const PLACE: &str = "TAMTAM_SERVE_PLACE";
+    within_limit(|| {
+        if let Some(place) = std::env::var_os(PLACE) {
+            let serving = serve_at(place).unwrap();
+            // Until the test is over, which closes it.
+            std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+            return drop(serving);
+        }
+        let folder = Folder::new("container");
+        let own = std::env::current_exe().unwrap();
+        let contained = |program: &Path| {
+            let mut command = Command::new("unshare");
+            command.args(["--user", "--map-root-user", "--pid", "--fork"]);
+            command.arg(program).stdin(Stdio::piped());
+            command
+        };
+        let try_it = contained(Path::new("true")).output();
+        if !try_it.is_ok_and(|tried| tried.status.success()) {
+            println!("this system makes no containers for its users");
+            return;
+        }
+        let mut contained = contained(&own)
+            .args(["--exact", NAME, "--nocapture"])
+            .env(PLACE, folder.socket())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        while UnixStream::connect(folder.socket()).is_err() {
+            assert!(contained.try_wait().unwrap().is_none(), "it has ended");
+            std::thread::yield_now();
+        }
+        let mut client = connect(&folder.socket());
+        let hello = ask(&mut client, "hello\n");
+        assert!(hello.contains("\"program\""), "{hello}");
+        drop(contained.stdin.take());
+        assert!(contained.wait().unwrap().success());
     });
 }
 

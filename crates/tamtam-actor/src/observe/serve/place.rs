@@ -143,5 +143,5 @@ fn clear(folder: &Path) {
 
 /// The user that this program acts for.
 pub(super) fn user() -> u32 {
-    rustix::process::geteuid().as_raw()
+    nix::unistd::geteuid().as_raw()
 }

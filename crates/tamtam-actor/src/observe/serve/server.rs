@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::link::Connection;
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -96,24 +96,27 @@ fn wait(
     links: &[Connection],
     rest: Option<Duration>,
 ) -> io::Result<Ready> {
-    let mut waits = vec![PollFd::from_borrowed_fd(end.as_fd(), PollFlags::IN)];
+    let mut waits = vec![PollFd::new(end.as_fd(), PollFlags::POLLIN)];
     waits.extend(links.iter().map(|link| {
         let flags = if link.has_to_send() {
-            PollFlags::OUT
+            PollFlags::POLLOUT
         } else {
-            PollFlags::IN
+            PollFlags::POLLIN
         };
-        PollFd::from_borrowed_fd(link.stream.as_fd(), flags)
+        PollFd::new(link.stream.as_fd(), flags)
     }));
     if rest.is_none() {
-        waits.push(PollFd::from_borrowed_fd(
-            place.listener.as_fd(),
-            PollFlags::IN,
-        ));
+        waits.push(PollFd::new(place.listener.as_fd(), PollFlags::POLLIN));
     }
-    let timeout = rest.and_then(|rest| Timespec::try_from(rest).ok());
-    poll(&mut waits, timeout.as_ref())?;
-    let mut ready = waits.iter().map(|wait| !wait.revents().is_empty());
+    // It counts in milliseconds, and less than one would be none.
+    let timeout = rest.map_or(PollTimeout::NONE, |rest| {
+        PollTimeout::try_from(rest + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX)
+    });
+    poll(&mut waits, timeout)?;
+    // Events that have no name here are some, too.
+    let mut ready = waits
+        .iter()
+        .map(|wait| wait.revents().is_none_or(|events| !events.is_empty()));
     Ok(Ready {
         ends: ready.next().unwrap_or(true),
         links: ready.by_ref().take(links.len()).collect(),
@@ -156,10 +159,11 @@ fn let_in(place: &SocketPlace, links: &mut Vec<Connection>) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether a process of this user is at the other side. Its own number is not asked for: here it may have none, as one outside of this container.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn is_same_user(stream: &UnixStream) -> bool {
-    rustix::net::sockopt::socket_peercred(stream)
-        .is_ok_and(|peer| peer.uid.as_raw() == place::user())
+    nix::sys::socket::getsockopt(stream, nix::sys::socket::sockopt::PeerCredentials)
+        .is_ok_and(|peer| peer.uid() == place::user())
 }
 
 /// Elsewhere the modes of the folder and the socket see to that.

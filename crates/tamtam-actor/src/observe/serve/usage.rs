@@ -1,5 +1,8 @@
 //! What a process uses of the machine, as the system says.
 
+#[cfg(target_os = "linux")]
+use nix::unistd::{SysconfVar, sysconf};
+
 use crate::observe::json::Json;
 
 /// Its memory in bytes, and its time on processors in nanoseconds, as members; none where the system does not say.
@@ -12,12 +15,18 @@ pub(super) fn show(json: &mut Json, pid: u32) {
     }
 }
 
+/// A unit of the system.
+#[cfg(target_os = "linux")]
+fn system_value(of: SysconfVar) -> Option<u64> {
+    sysconf(of).ok()??.try_into().ok()
+}
+
 /// What of it lies in memory.
 #[cfg(target_os = "linux")]
 fn memory(pid: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
     let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * rustix::param::page_size() as u64)
+    Some(pages * system_value(SysconfVar::PAGE_SIZE)?)
 }
 
 /// Of all its threads.
@@ -30,7 +39,7 @@ fn processor_time(pid: u32) -> Option<u64> {
     let mut fields = fields.split_ascii_whitespace().skip(14 - 3);
     let user: u64 = fields.next()?.parse().ok()?;
     let system: u64 = fields.next()?.parse().ok()?;
-    let ticks_a_second = rustix::param::clock_ticks_per_second();
+    let ticks_a_second = system_value(SysconfVar::CLK_TCK)?;
     Some((user + system) * (1_000_000_000 / ticks_a_second.max(1)))
 }
 
