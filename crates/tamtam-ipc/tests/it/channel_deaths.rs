@@ -171,16 +171,6 @@ fn the_death_of_the_last_sender_ends_a_receive() {
     });
 }
 
-/// Waits until a process is stopped.
-fn stopped(other: &Other) {
-    let status = format!("/proc/{}/stat", other.id());
-    let patience = Instant::now() + Duration::from_secs(30);
-    while !std::fs::read_to_string(&status).unwrap().contains(") T ") {
-        assert!(Instant::now() < patience, "it runs on");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
 /// Stops this process, and this thread until the test has made the process' note.
 fn stop_until_noted() {
     let own = rustix::process::getpid();
@@ -212,7 +202,7 @@ fn a_stopped_sender_is_waited_for_and_a_killed_one_is_not() {
         let mut buffer = Vec::new();
         receiver.recv_bytes(&mut buffer).unwrap();
         assert_eq!(buffer, b"begin");
-        stopped(&other);
+        other.wait_until_stopped();
         sender.send(b"last").unwrap();
         let soon = Duration::from_millis(30);
         let waited = receiver.recv_timeout_bytes(&mut buffer, soon);
@@ -250,7 +240,7 @@ fn a_message_in_use_when_the_receiver_dies_comes_again() {
     for message in [b"one", b"two", b"tre"] {
         sender.send(message).unwrap();
     }
-    stopped(&other);
+    other.wait_until_stopped();
     assert!(!sender.is_closed());
     assert!(sender.try_send(b"no room").is_err());
     other.kill();

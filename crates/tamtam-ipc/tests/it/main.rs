@@ -18,5 +18,10 @@ mod sealed;
 mod sent;
 mod service;
 mod slot;
+// Elsewhere atomic operations are loops, which do not end when they are led step by step.
+#[cfg(target_arch = "x86_64")]
+mod steps;
 mod tasks;
 mod together;
+#[cfg(target_arch = "x86_64")]
+mod traced;

@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 const HALF: &str = "TAMTAM_IPC_TEST_HALF";
 
@@ -68,6 +69,17 @@ impl Other {
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let id = rustix::process::Pid::from_child(&self.0);
         rustix::process::kill_process(id, signal).expect("it is there");
+    }
+
+    /// Waits until a signal has stopped it.
+    pub(crate) fn wait_until_stopped(&self) {
+        let status = format!("/proc/{}/stat", self.id());
+        let patience = Instant::now() + Duration::from_secs(30);
+        let is_stopped = || std::fs::read_to_string(&status).is_ok_and(|it| it.contains(") T "));
+        while !is_stopped() {
+            assert!(Instant::now() < patience, "it runs on");
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Waits for its end in order.

@@ -1,0 +1,559 @@
+//! Processes that are killed, or stopped, after each single step of what they do with shared memory, while a thread of another process sleeps there
+//! until they are done.
+//!
+//! What a survivor sees may depend on the step, and each test says how: first as if nothing had been begun, perhaps then that something was begun, and at last
+//! that it was done. So the order in which an operation does its steps is tested, too.
+
+use std::cell::Cell;
+use std::fmt::Debug;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::mpsc;
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+use tamtam_channel::RecvTimeoutError;
+use tamtam_ipc::{
+    BytesReceiver, BytesSender, CarrierError, Condition, Event, Mutex, Properties, Property, Slot,
+    Value, attach, bytes_channel, carrier,
+};
+use tamtam_testing::in_a_process_of_its_own;
+
+use crate::other::half;
+use crate::traced::{Fate, Halted, Traced, traced};
+
+/// Nothing that has to come takes so long.
+const LONG: Duration = Duration::from_secs(30);
+/// For a call that has to end without what it waits for.
+const SOON: Duration = Duration::from_millis(3);
+/// More than an operation has steps.
+const MOST_STEPS: usize = 100;
+
+/// The step after which a process is halted, and how.
+struct Place {
+    path: &'static str,
+    changes: usize,
+    fate: Fate,
+    is_over: Cell<bool>,
+}
+
+impl Place {
+    /// Starts the other half, and halts it there. `before` runs when it is about to begin.
+    fn halt(&self, memory: BorrowedFd<'_>, before: impl FnOnce()) -> Halted {
+        let mut led = Traced::start(self.path, "does it", memory);
+        before();
+        led.lead(self.changes);
+        self.is_over.set(led.is_over());
+        led.halt(self.fate)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.fate == Fate::Stopped
+    }
+}
+
+/// The descriptors and the shared pieces of memory that this process has, and the names of such that anybody has.
+fn held() -> (usize, usize, usize) {
+    let fds = std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let names = |folder| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let own = format!("{}", std::process::id());
+        let is_ours = |name: String| name.contains("tamtam") && name.contains(&own);
+        entries
+            .filter(|it| is_ours(it.file_name().to_string_lossy().into_owned()))
+            .count()
+    };
+    let named = names("/dev/shm") + names("/tmp");
+    (fds, maps.matches("memfd:tamtam").count(), named)
+}
+
+/// Has a process that does something killed, and another one stopped, after each step of it. What the survivor sees of those that were killed, in
+/// the order of the steps, is `of_killed`; of those that were stopped and went on it is the last of these.
+fn at_each_step<Seen: PartialEq + Debug>(
+    path: &'static str,
+    of_killed: &[Seen],
+    survive: impl Fn(&Place) -> Seen,
+) {
+    in_a_process_of_its_own(
+        path,
+        Duration::from_secs(120),
+        |_| (),
+        || {
+            let mut held_at_first = None;
+            for fate in [Fate::Killed, Fate::Stopped] {
+                let mut seen = Vec::new();
+                let mut steps = 0;
+                loop {
+                    let place = Place {
+                        path,
+                        changes: steps,
+                        fate,
+                        is_over: Cell::new(false),
+                    };
+                    let now = survive(&place);
+                    if seen.last() != Some(&now) {
+                        seen.push(now);
+                    }
+                    // What is there once for all, such as the thread that keeps lives, is there after the first.
+                    assert_eq!(held(), *held_at_first.get_or_insert_with(held));
+                    if place.is_over.get() {
+                        break;
+                    }
+                    steps += 1;
+                    assert!(steps < MOST_STEPS);
+                }
+                println!("{fate:?} after each of {steps} steps: {seen:?}");
+                assert!(steps > 1);
+                let expected = match fate {
+                    Fate::Killed => of_killed,
+                    Fate::Stopped => &of_killed[of_killed.len() - 1..],
+                };
+                assert_eq!(seen, expected);
+            }
+        },
+    );
+}
+
+/// A thread of the survivor that waits for the other process.
+struct Waiting<'scope, R> {
+    thread: ScopedJoinHandle<'scope, R>,
+    id: u32,
+}
+
+impl<'scope, R: Send + 'scope> Waiting<'scope, R> {
+    fn start(
+        scope: &'scope Scope<'scope, '_>,
+        wait: impl FnOnce() -> R + Send + 'scope,
+    ) -> Waiting<'scope, R> {
+        let (tell, told) = mpsc::channel();
+        let thread = scope.spawn(move || {
+            let own = rustix::thread::gettid().as_raw_pid().cast_unsigned();
+            tell.send(own).unwrap();
+            wait()
+        });
+        let id = told.recv().unwrap();
+        Waiting { thread, id }
+    }
+
+    /// Until it sleeps. What has attached has woken it.
+    fn sleeps(&self) {
+        let status = format!("/proc/self/task/{}/stat", self.id);
+        let patience = Instant::now() + LONG;
+        while !std::fs::read_to_string(&status).unwrap().contains(") S ") {
+            assert!(Instant::now() < patience, "it does not sleep");
+            std::thread::yield_now();
+        }
+    }
+
+    fn join(self) -> R {
+        self.thread.join().unwrap()
+    }
+}
+
+const WHOLE: &[u8] = b"a whole message, longer than a word";
+
+/// What the receiver gets besides the message of the survivor, and how many it has met that were not finished.
+fn received(place: &Place) -> (Vec<Vec<u8>>, u64) {
+    let (sender, receiver) = bytes_channel(4, 100).unwrap();
+    let memory = sender.memory().try_clone_to_owned().unwrap();
+    std::thread::scope(|scope| {
+        let receiving = Waiting::start(scope, move || {
+            let mut messages = Vec::new();
+            let mut buffer = Vec::new();
+            while receiver.recv_bytes(&mut buffer).is_ok() {
+                messages.push(buffer.clone());
+            }
+            (messages, receiver.abandoned())
+        });
+        let halted = place.halt(memory.as_fd(), || receiving.sleeps());
+        // There is room, whatever the other one has begun.
+        sender.try_send(b"last").unwrap();
+        halted.go_on();
+        drop(sender);
+        let (mut messages, abandoned) = receiving.join();
+        // One that goes on after this was sent may come behind it, if it had not claimed its place before.
+        let last = messages.iter().position(|message| message == b"last");
+        messages.remove(last.expect("it was sent"));
+        (messages, abandoned)
+    })
+}
+
+#[test]
+fn a_message_is_sent_whole_or_not_at_all() {
+    const PATH: &str = "steps::a_message_is_sent_whole_or_not_at_all";
+    if let Some(memory) = half("does it") {
+        let sender = BytesSender::attach(memory).unwrap();
+        return traced(|| {
+            let mut loan = sender.loan(WHOLE.len()).unwrap();
+            loan.copy_from(WHOLE);
+            loan.commit().unwrap();
+        });
+    }
+    // Claimed and written, it is met as one that was begun; published, it is received, also by a receiver that it has not woken.
+    let expected = [(vec![], 0), (vec![], 1), (vec![WHOLE.to_vec()], 0)];
+    at_each_step(PATH, &expected, received);
+}
+
+#[test]
+fn a_loan_that_is_given_back_holds_up_no_message() {
+    const PATH: &str = "steps::a_loan_that_is_given_back_holds_up_no_message";
+    if let Some(memory) = half("does it") {
+        let sender = BytesSender::attach(memory).unwrap();
+        return traced(|| drop(sender.loan(10).unwrap()));
+    }
+    at_each_step(PATH, &[(vec![], 0), (vec![], 1), (vec![], 0)], received);
+}
+
+#[test]
+fn a_message_is_received_until_its_place_is_given_back() {
+    const PATH: &str = "steps::a_message_is_received_until_its_place_is_given_back";
+    if let Some(memory) = half("does it") {
+        let receiver = BytesReceiver::attach(memory).unwrap();
+        let mut buffer = Vec::with_capacity(100);
+        traced(|| receiver.recv_bytes(&mut buffer).unwrap());
+        assert_eq!(buffer, b"one");
+        return;
+    }
+    // Whether the next receiver gets it once more.
+    at_each_step(PATH, &[true, false], |place| {
+        let (sender, receiver) = bytes_channel(2, 100).unwrap();
+        let memory = receiver.hand_over().unwrap();
+        sender.try_send(b"one").unwrap();
+        sender.try_send(b"two").unwrap();
+        let (sent, mut messages) = std::thread::scope(|scope| {
+            let third = sender.clone();
+            let sending = Waiting::start(scope, move || third.send(b"three").is_ok());
+            let halted = place.halt(memory.as_fd(), || sending.sleeps());
+            if place.is_stopped() {
+                assert!(!sender.is_closed(), "it lives");
+                let again = BytesReceiver::attach(memory.try_clone().unwrap());
+                assert!(again.is_err(), "it receives");
+            }
+            halted.go_on();
+            // There is room, or no receiver any more.
+            let sent = sending.join();
+            let receiver = BytesReceiver::attach(memory).unwrap();
+            drop(sender);
+            let mut messages = Vec::new();
+            let mut buffer = Vec::new();
+            while receiver.recv_bytes(&mut buffer).is_ok() {
+                messages.push(buffer.clone());
+            }
+            assert_eq!(receiver.abandoned(), 0);
+            (sent, messages)
+        });
+        let comes_again = messages[0] == b"one";
+        messages.drain(..usize::from(comes_again));
+        let rest: &[&[u8]] = if sent { &[b"two", b"three"] } else { &[b"two"] };
+        assert_eq!(messages, rest);
+        comes_again
+    });
+}
+
+#[test]
+fn a_lock_is_abandoned_from_the_moment_on_that_it_is_taken() {
+    const PATH: &str = "steps::a_lock_is_abandoned_from_the_moment_on_that_it_is_taken";
+    if let Some(memory) = half("does it") {
+        let mutex = Mutex::<u64>::attach(memory).unwrap();
+        let _guard = traced(|| mutex.lock().unwrap());
+        return;
+    }
+    // Whether it is abandoned, or was held by one that has given it back in order.
+    at_each_step(PATH, &[false, true], |place| {
+        let mutex = Mutex::create(1_u64).unwrap();
+        let halted = place.halt(mutex.memory(), || ());
+        if place.is_stopped() {
+            // It has it, or has it not; the survivor is told in time, and does not take it away.
+            let is_free = mutex.lock_timeout(SOON).map(drop).is_ok();
+            assert!(!is_free || !place.is_over.get());
+        }
+        halted.go_on();
+        let is_abandoned = mutex.lock_timeout(LONG).unwrap().is_abandoned();
+        assert!(!(place.is_stopped() && is_abandoned));
+        is_abandoned || place.is_stopped()
+    });
+}
+
+#[test]
+fn a_lock_is_abandoned_until_the_moment_in_which_it_is_given_back() {
+    const PATH: &str = "steps::a_lock_is_abandoned_until_the_moment_in_which_it_is_given_back";
+    const NEW: [u64; 4] = [7; 4];
+    if let Some(memory) = half("does it") {
+        let mutex = Mutex::<[u64; 4]>::attach(memory).unwrap();
+        let mut guard = mutex.lock().unwrap();
+        return traced(move || {
+            guard.set(NEW);
+            drop(guard);
+        });
+    }
+    at_each_step(PATH, &[true, false], |place| {
+        let mutex = Mutex::create([1; 4]).unwrap();
+        std::thread::scope(|scope| {
+            let (may_lock, is_locked) = mpsc::channel();
+            let mutex = &mutex;
+            let locking = Waiting::start(scope, move || {
+                is_locked.recv().unwrap();
+                let guard = mutex.lock_timeout(LONG).unwrap();
+                (guard.is_abandoned(), guard.get())
+            });
+            let halted = place.halt(mutex.memory(), || {
+                may_lock.send(()).unwrap();
+                while mutex
+                    .holder()
+                    .is_none_or(|it| it.process == std::process::id())
+                {
+                    std::thread::yield_now();
+                }
+                locking.sleeps();
+            });
+            halted.go_on();
+            let (is_abandoned, value) = locking.join();
+            assert!(is_abandoned || value == NEW, "{value:?}");
+            is_abandoned
+        })
+    });
+}
+
+#[test]
+fn a_slot_is_full_when_the_whole_value_is_there() {
+    const PATH: &str = "steps::a_slot_is_full_when_the_whole_value_is_there";
+    if let Some(memory) = half("does it") {
+        let slot = Slot::<[u64; 4]>::attach(memory).unwrap();
+        return traced(|| slot.put([1; 4]));
+    }
+    at_each_step(PATH, &[2, 1], |place| {
+        let slot = Slot::<[u64; 4]>::create().unwrap();
+        std::thread::scope(|scope| {
+            let taking = Waiting::start(scope, || slot.take_timeout(LONG).unwrap());
+            let halted = place.halt(slot.memory(), || taking.sleeps());
+            if place.is_stopped() && !slot.is_full() && !taking.thread.is_finished() {
+                assert_eq!(slot.take_timeout(SOON).ok(), None);
+            }
+            halted.go_on();
+            if place.is_stopped() {
+                return taking.join()[0];
+            }
+            slot.put([2; 4]);
+            let value = taking.join();
+            assert_eq!(value, [value[0]; 4]);
+            value[0]
+        })
+    });
+}
+
+#[test]
+fn a_slot_is_empty_when_the_value_was_read() {
+    const PATH: &str = "steps::a_slot_is_empty_when_the_value_was_read";
+    if let Some(memory) = half("does it") {
+        let slot = Slot::<[u64; 4]>::attach(memory).unwrap();
+        let value = traced(|| slot.take());
+        assert_eq!(value, [1; 4]);
+        return;
+    }
+    at_each_step(PATH, &[1, 2], |place| {
+        let slot = Slot::<[u64; 4]>::create().unwrap();
+        slot.put([1; 4]);
+        std::thread::scope(|scope| {
+            let putting = Waiting::start(scope, || slot.put_timeout([2; 4], LONG).unwrap());
+            place.halt(slot.memory(), || putting.sleeps()).go_on();
+            let value = slot.take_timeout(LONG).unwrap();
+            assert_eq!(value, [value[0]; 4]);
+            putting.join();
+            if value[0] == 1 {
+                assert_eq!(slot.take_timeout(LONG), Ok([2; 4]));
+            }
+            value[0]
+        })
+    });
+}
+
+#[test]
+fn a_property_has_the_value_of_before_or_the_whole_new_one() {
+    const PATH: &str = "steps::a_property_has_the_value_of_before_or_the_whole_new_one";
+    if let Some(memory) = half("does it") {
+        let property = Property::<[u64; 6]>::attach(memory).unwrap();
+        return traced(|| property.set([1; 6]));
+    }
+    at_each_step(PATH, &[0, 1], |place| {
+        let property = Property::create([0_u64; 6]).unwrap();
+        std::thread::scope(|scope| {
+            let before = property.version();
+            let property = &property;
+            let waiting = Waiting::start(scope, move || {
+                property.wait_changed_timeout(before, LONG).unwrap()
+            });
+            let halted = place.halt(property.memory(), || waiting.sleeps());
+            // Also while the other one is stopped.
+            let value = property.get();
+            assert_eq!(value, [value[0]; 6]);
+            let is_new = property.version() != before;
+            assert_eq!(is_new, value[0] == 1);
+            halted.go_on();
+            if place.is_stopped() || is_new {
+                // It is told, by the one that has set it or by the end of that.
+                waiting.join();
+                return property.get()[0];
+            }
+            // The next one that sets it has no trouble.
+            property.set([2; 6]);
+            waiting.join();
+            assert_eq!(property.get(), [2; 6]);
+            0
+        })
+    });
+}
+
+#[test]
+fn a_property_is_set_while_another_process_is_halted_as_it_sets_it() {
+    const PATH: &str = "steps::a_property_is_set_while_another_process_is_halted_as_it_sets_it";
+    if let Some(memory) = half("does it") {
+        let property = Property::<[u64; 6]>::attach(memory).unwrap();
+        return traced(|| property.set([1; 6]));
+    }
+    at_each_step(PATH, &[2], |place| {
+        let property = Property::create([0_u64; 6]).unwrap();
+        let halted = place.halt(property.memory(), || ());
+        property.set([2; 6]);
+        assert_eq!(property.get(), [2; 6]);
+        halted.go_on();
+        let value = property.get();
+        assert_eq!(value, [value[0]; 6]);
+        // The one that was stopped may set it after that.
+        assert!(value[0] == 2 || place.is_stopped());
+        2
+    });
+}
+
+#[test]
+fn a_named_value_is_there_as_a_whole_or_not_at_all() {
+    const PATH: &str = "steps::a_named_value_is_there_as_a_whole_or_not_at_all";
+    if let Some(memory) = half("does it") {
+        let properties = Properties::attach(memory).unwrap();
+        return traced(|| properties.set("name", "value").unwrap());
+    }
+    at_each_step(PATH, &[None, Some(Value::from("value"))], |place| {
+        let properties = Properties::create(2, 16).unwrap();
+        let halted = place.halt(properties.memory(), || ());
+        let value = properties.get("name");
+        if place.is_stopped() {
+            halted.go_on();
+            assert!(value.is_none() || value == properties.get("name"));
+            return properties.get("name");
+        }
+        // Names can be given, in the place of one that was not finished, too.
+        properties.set("other", 1_i64).unwrap();
+        if value.is_none() {
+            properties.set("name", 2_i64).unwrap();
+        }
+        assert_eq!(properties.names(), ["name", "other"]);
+        value
+    });
+}
+
+#[test]
+fn an_event_is_set_for_all_that_sleep() {
+    const PATH: &str = "steps::an_event_is_set_for_all_that_sleep";
+    if let Some(memory) = half("does it") {
+        let event = Event::attach(memory).unwrap();
+        return traced(|| event.set());
+    }
+    at_each_step(PATH, &[false, true], |place| {
+        let event = Event::manual().unwrap();
+        std::thread::scope(|scope| {
+            let waiting =
+                [(); 2].map(|()| Waiting::start(scope, || event.wait_timeout(LONG).unwrap()));
+            let halted = place.halt(event.memory(), || {
+                waiting.iter().for_each(Waiting::sleeps);
+            });
+            halted.go_on();
+            let is_set = event.is_set();
+            if !is_set {
+                event.set();
+            }
+            // If it was set, no help is needed.
+            waiting.into_iter().for_each(Waiting::join);
+            is_set
+        })
+    });
+}
+
+#[test]
+fn a_notification_or_the_end_of_who_gives_it_ends_a_wait() {
+    const PATH: &str = "steps::a_notification_or_the_end_of_who_gives_it_ends_a_wait";
+    if let Some(memory) = half("does it") {
+        let condition = Condition::attach(memory).unwrap();
+        return traced(|| condition.notify_all());
+    }
+    at_each_step(PATH, &[true], |place| {
+        let condition = Condition::create().unwrap();
+        let mutex = Mutex::create(0_u8).unwrap();
+        std::thread::scope(|scope| {
+            let waiting = Waiting::start(scope, || {
+                let guard = mutex.lock().unwrap();
+                condition.wait_timeout(guard, LONG).unwrap().1
+            });
+            place.halt(condition.memory(), || waiting.sleeps()).go_on();
+            waiting.join()
+        })
+    });
+}
+
+#[test]
+fn what_a_carrier_was_given_is_read_as_a_whole_and_then_the_end() {
+    const PATH: &str = "steps::what_a_carrier_was_given_is_read_as_a_whole_and_then_the_end";
+    if let Some(memory) = half("does it") {
+        let (mut writer, _reader) = attach(memory).unwrap();
+        let written = traced(|| writer.write(WHOLE).unwrap());
+        assert_eq!(written, WHOLE.len());
+        return;
+    }
+    at_each_step(PATH, &[vec![], WHOLE.to_vec()], |place| {
+        let (_writer, mut reader) = carrier(4096).unwrap();
+        let memory = reader.memory().try_clone_to_owned().unwrap();
+        std::thread::scope(|scope| {
+            let reading = Waiting::start(scope, move || {
+                let mut read = Vec::new();
+                let mut bytes = [0; 100];
+                loop {
+                    match reader.read(&mut bytes) {
+                        Ok(0) => {
+                            assert!(reader.wait(Some(Instant::now() + LONG), || true).unwrap())
+                        }
+                        Ok(count) => read.extend_from_slice(&bytes[..count]),
+                        Err(error) => {
+                            assert_eq!(error, CarrierError::Closed);
+                            return read;
+                        }
+                    }
+                }
+            });
+            place.halt(memory.as_fd(), || reading.sleeps()).go_on();
+            reading.join()
+        })
+    });
+}
+
+#[test]
+fn a_receive_ends_in_its_time_while_the_sender_is_stopped() {
+    const PATH: &str = "steps::a_receive_ends_in_its_time_while_the_sender_is_stopped";
+    if let Some(memory) = half("does it") {
+        let sender = BytesSender::attach(memory).unwrap();
+        return traced(|| sender.send(WHOLE).unwrap());
+    }
+    at_each_step(PATH, &[false, true], |place| {
+        let (sender, receiver) = bytes_channel(4, 100).unwrap();
+        let halted = place.halt(sender.memory(), || ());
+        let mut buffer = Vec::new();
+        let waited = match receiver.recv_timeout_bytes(&mut buffer, SOON) {
+            Ok(_) => true,
+            Err(RecvTimeoutError::Timeout) => false,
+            Err(error) => panic!("{error}"),
+        };
+        halted.go_on();
+        if place.is_stopped() && !waited {
+            receiver.recv_bytes(&mut buffer).unwrap();
+        }
+        assert!(buffer.is_empty() || buffer == WHOLE);
+        !buffer.is_empty()
+    });
+}
