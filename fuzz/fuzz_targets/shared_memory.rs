@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 
 use libfuzzer_sys::fuzz_target;
 use tamtam_ipc::{
-    BytesSender, Event, Mutex, Properties, Property, Sender, Slot, attach, bytes_channel, carrier,
+    Arena, ArenaPlace, BytesSender, Event, Mutex, Properties, Property, Sender, Slot, attach, bytes_channel, carrier,
     channel,
 };
 
@@ -106,6 +106,48 @@ fn spoil_bytes_channel(bytes: &[u8]) -> Option<()> {
     Some(())
 }
 
+fn spoil_arena(bytes: &[u8]) -> Option<()> {
+    let arena = Arena::create(8_000).ok()?;
+    let (other, memory) = memory_of(arena.memory())?;
+    let other = Arena::attach(other).ok();
+    let mut channels = Vec::new();
+    let mut bytes_channels = Vec::new();
+    let mut senders = Vec::new();
+    let mut receivers = Vec::new();
+    spoil(&memory, bytes, |call| {
+        let place = ArenaPlace {
+            offset: u64::from(call / 16) * 128,
+            generation: 1 + u64::from(call / 8 % 4),
+        };
+        match (call % 9, &other) {
+            (0, _) => channels.extend(arena.channel::<u64>(2)),
+            (1, _) => bytes_channels.extend(arena.bytes_channel(2, 100)),
+            (2, _) => channels.truncate(usize::from(call / 9 % 3)),
+            (3, _) => bytes_channels.truncate(usize::from(call / 9 % 3)),
+            (4, Some(other)) => senders.extend(other.sender::<u64>(place)),
+            (5, Some(other)) => receivers.extend(other.bytes_receiver(place)),
+            (6, _) => {
+                for (sender, receiver) in &channels {
+                    let _ = (sender.try_send(3), receiver.try_recv());
+                }
+                for (sender, receiver) in &bytes_channels {
+                    let _ = (sender.try_send(&[4; 60]), receiver.is_corrupt());
+                }
+            }
+            (7, _) => {
+                for sender in &senders {
+                    let _ = sender.try_send(5);
+                }
+                for receiver in &receivers {
+                    let _ = receiver.try_recv_with(|bytes| bytes.len());
+                }
+            }
+            _ => drop((senders.pop(), receivers.pop(), arena.processes())),
+        }
+    });
+    Some(())
+}
+
 fn spoil_slot(bytes: &[u8]) -> Option<()> {
     let slot = Slot::create().ok()?;
     let (other, memory) = memory_of(slot.memory())?;
@@ -196,7 +238,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&kind, bytes)) = bytes.split_first() else {
         return;
     };
-    let _ = match kind % 8 {
+    let _ = match kind % 9 {
         0 => spoil_carrier(bytes),
         1 => spoil_channel(bytes),
         2 => spoil_bytes_channel(bytes),
@@ -204,6 +246,7 @@ fuzz_target!(|bytes: &[u8]| {
         4 => spoil_property(bytes),
         5 => spoil_properties(bytes),
         6 => spoil_mutex(bytes),
-        _ => spoil_event(bytes),
+        7 => spoil_event(bytes),
+        _ => spoil_arena(bytes),
     };
 });

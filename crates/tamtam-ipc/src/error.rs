@@ -23,6 +23,21 @@ pub enum CreateError {
         /// What was asked for.
         bytes: usize,
     },
+    /// The arena has no piece of memory for it any more.
+    #[error(
+        "the channel takes {bytes} bytes, and the longest free piece of the arena has {free}: make a larger arena, or give ends up"
+    )]
+    ArenaFull {
+        /// What the channel takes.
+        bytes: usize,
+        /// The longest piece that is free.
+        free: usize,
+    },
+    /// The arena was made by another process, which makes the channels in it.
+    #[error(
+        "another process has made the arena, and makes the channels in it: make an arena of your own, or ask for an end"
+    )]
+    NotTheMaker,
     /// The system has refused something.
     #[error("no shared memory of {bytes} bytes: {doing}: {source}")]
     System {
@@ -91,6 +106,9 @@ pub enum AttachError {
     /// It is a channel's, and another process receives from it already.
     #[error("another process receives from this channel, and there is one receiver")]
     HasReceiver,
+    /// At this place of the arena there is a later channel, or none.
+    #[error("the channel at this place of the arena is over")]
+    Over,
     /// As many processes have it as can.
     #[error("64 processes have the memory already, which is the most")]
     Full,

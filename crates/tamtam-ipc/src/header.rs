@@ -8,7 +8,7 @@ use crate::party::Parties;
 /// `tamtam`, and two bytes that no text has.
 const MAGIC: u64 = u64::from_le_bytes(*b"tamtam\xF7\x01");
 /// The layout of segments that this version writes and reads.
-pub(crate) const LAYOUT: u32 = 1;
+pub(crate) const LAYOUT: u32 = 2;
 /// So much of a type's name is kept.
 const NAME_BYTES: usize = 256;
 
@@ -25,6 +25,7 @@ pub(crate) enum Kind {
     Bytes = 7,
     Properties = 8,
     Condition = 9,
+    Arena = 10,
 }
 
 impl Kind {
@@ -39,6 +40,7 @@ impl Kind {
             7 => "bytes",
             8 => "named properties",
             9 => "a condition",
+            10 => "an arena of channels",
             _ => "something unknown",
         }
     }
@@ -87,10 +89,13 @@ fn short_name(name: &str) -> String {
     short
 }
 
-/// The first page of a segment.
-#[repr(C, align(4096))]
+/// What a label takes, at the beginning of a segment or of a region.
+pub(crate) const LABEL_BYTES: usize = size_of::<Label>();
+
+/// What lies behind it.
+#[repr(C, align(128))]
 #[derive(Debug)]
-pub(crate) struct Header {
+pub(crate) struct Label {
     magic: AtomicU64,
     layout: AtomicU32,
     kind: AtomicU32,
@@ -100,15 +105,19 @@ pub(crate) struct Header {
     align: AtomicU32,
     name_len: AtomicU32,
     name: [AtomicU8; NAME_BYTES],
+}
+
+/// The first page of a segment.
+#[repr(C, align(4096))]
+#[derive(Debug)]
+pub(crate) struct Header {
+    label: Label,
     parties: Parties,
 }
 
 const _: () = assert!(size_of::<Header>() == Header::BYTES);
 
-impl Header {
-    /// How much of a segment it takes.
-    pub(crate) const BYTES: usize = 4096;
-
+impl Label {
     pub(crate) fn write(&self, kind: Kind, shape: Shape, bytes: u64) {
         let relaxed = Ordering::Relaxed;
         self.layout.store(LAYOUT, relaxed);
@@ -127,8 +136,8 @@ impl Header {
         self.magic.store(MAGIC, Ordering::Release);
     }
 
-    /// Whether it is this, in a segment with so many bytes behind the header.
-    pub(crate) fn check(&self, kind: Kind, shape: &Shape, bytes: u64) -> Result<(), AttachError> {
+    /// Whether it is this; with how many bytes, as it says.
+    pub(crate) fn check(&self, kind: Kind, shape: &Shape) -> Result<u64, AttachError> {
         if self.magic.load(Ordering::Acquire) != MAGIC {
             return Err(AttachError::NotOurs);
         }
@@ -161,13 +170,10 @@ impl Header {
                 ours: described(shape),
             });
         }
-        if self.bytes.load(Ordering::Relaxed) != bytes {
-            return Err(AttachError::NotOurs);
-        }
-        Ok(())
+        Ok(self.bytes.load(Ordering::Relaxed))
     }
 
-    /// What it says lies in it. Another process may have written what it likes.
+    /// What it says lies behind it. Another process may have written what it likes.
     pub(crate) fn shape(&self) -> Shape {
         let relaxed = Ordering::Relaxed;
         let len = (self.name_len.load(relaxed) as usize).min(NAME_BYTES);
@@ -181,6 +187,28 @@ impl Header {
             capacity: self.capacity.load(relaxed),
             name: String::from_utf8_lossy(&name).into_owned(),
         }
+    }
+}
+
+impl Header {
+    /// How much of a segment it takes.
+    pub(crate) const BYTES: usize = 4096;
+
+    pub(crate) fn write(&self, kind: Kind, shape: Shape, bytes: u64) {
+        self.label.write(kind, shape, bytes);
+    }
+
+    /// Whether it is this, in a segment with so many bytes behind the header.
+    pub(crate) fn check(&self, kind: Kind, shape: &Shape, bytes: u64) -> Result<(), AttachError> {
+        if self.label.check(kind, shape)? != bytes {
+            return Err(AttachError::NotOurs);
+        }
+        Ok(())
+    }
+
+    /// What it says lies in the segment.
+    pub(crate) fn shape(&self) -> Shape {
+        self.label.shape()
     }
 
     pub(crate) fn parties(&self) -> &Parties {

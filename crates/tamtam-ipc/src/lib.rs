@@ -10,12 +10,12 @@
 // | 8 | condition | threads that wait for a change under a mutex |
 // | 7 | changed, mutex, slot_ready | what of these is waited for together with other things; one value, for one thread at a time |
 // | 6 | carrier, channel, bytes, slot, event, property, properties | what a segment holds |
-// | 5 | access, future, sealed, wake | copies and claims in a segment; waiting as a task; bytes that no process can change; the thread that sleeps for tasks and selects |
+// | 5 | access, arena, future, sealed, wake | copies and claims in a segment; waiting as a task; memory for many channels; bytes that no process can change; the thread that sleeps for tasks and selects |
 // | 4 | segment | memory that processes share |
 // | 3 | header | what a segment begins with |
 // | 2 | party, lock, exchange, published, flag | the processes that share it, and whether they live; protocols |
 // | 1 | life, ring, stream, claim, value, watch | a word that the kernel marks; the slots of a channel; the counts of a stream; who is at work; what a name stands for; who waits at a bell |
-// | 0 | bell, copy, error, handover, occupant, plain, service | where a thread sleeps; copies; errors; descriptors on their way; who receives; types that are bytes; names under which programs meet |
+// | 0 | bell, copy, error, handover, occupant, plain, regions, service, tenancy | where a thread sleeps; copies; errors; descriptors on their way; who receives; types that are bytes; the pieces of an arena; names under which programs meet; who has a channel |
 
 mod bell;
 mod claim;
@@ -26,10 +26,13 @@ mod lock;
 mod occupant;
 mod published;
 mod stream;
+mod tenancy;
 mod watch;
 
 #[cfg(not(tamtam_loom))]
 mod access;
+#[cfg(not(tamtam_loom))]
+mod arena;
 #[cfg(not(tamtam_loom))]
 mod bytes;
 #[cfg(not(tamtam_loom))]
@@ -64,6 +67,8 @@ mod plain;
 mod properties;
 #[cfg(not(tamtam_loom))]
 mod property;
+#[cfg(not(tamtam_loom))]
+mod regions;
 mod ring;
 #[cfg(not(tamtam_loom))]
 mod sealed;
@@ -82,6 +87,8 @@ mod value;
 #[cfg(not(tamtam_loom))]
 mod wake;
 
+#[cfg(not(tamtam_loom))]
+pub use arena::{Arena, ArenaPlace};
 #[cfg(not(tamtam_loom))]
 pub use bytes::{RangeError, SharedBytes};
 #[cfg(not(tamtam_loom))]

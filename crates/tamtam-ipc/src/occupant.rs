@@ -22,6 +22,11 @@ pub(crate) const ON_ITS_WAY: u64 = 1;
 const RECEIVES: u64 = 2;
 /// The low bits where the end is in a message of a party.
 const SENT: u64 = 3;
+/// Between the place and the count: which of the ends that the party has had. It may get one back, in a message, before it knows that the one that
+/// it has sent was read.
+const SERIAL_SHIFT: u32 = 14;
+const SERIALS: u64 = 1 << 18;
+const SERIAL: u64 = (SERIALS - 1) << SERIAL_SHIFT;
 
 /// What the word says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +62,11 @@ impl Occupant {
             SENT => Occupant::Sent(place, count),
             _ => Occupant::None,
         };
-        if occupant.word() == word {
+        let without = match occupant {
+            Occupant::Receives(..) | Occupant::Sent(..) => word & !SERIAL,
+            Occupant::None | Occupant::OnItsWay => word,
+        };
+        if occupant.word() == without {
             occupant
         } else {
             Occupant::None
@@ -70,24 +79,27 @@ impl Occupant {
 pub(crate) struct Role {
     place: u32,
     count: u32,
+    serial: u64,
     has_end: AtomicBool,
 }
 
 impl Role {
-    pub(crate) fn new(place: u32, count: u32) -> Self {
+    /// Of this party; the serial number is another one for each end, or for some hundred thousand of them.
+    pub(crate) fn new(place: u32, count: u32, serial: u64) -> Self {
         Role {
             place,
             count,
+            serial: (serial % SERIALS) << SERIAL_SHIFT,
             has_end: AtomicBool::new(false),
         }
     }
 
     fn receives(&self) -> u64 {
-        Occupant::Receives(self.place, self.count).word()
+        Occupant::Receives(self.place, self.count).word() | self.serial
     }
 
     fn sent(&self) -> u64 {
-        Occupant::Sent(self.place, self.count).word()
+        Occupant::Sent(self.place, self.count).word() | self.serial
     }
 
     /// This process receives, in new memory.
@@ -173,9 +185,8 @@ mod tests {
         }
         for word in [
             4,
-            1 << 16 | RECEIVES,
             1 << 3 | RECEIVES,
-            1 << 14 | SENT,
+            1 << 14 | ON_ITS_WAY,
             1 << 32 | ON_ITS_WAY,
         ] {
             assert_eq!(Occupant::of(word), Occupant::None);
@@ -183,9 +194,33 @@ mod tests {
     }
 
     #[test]
+    fn an_end_that_comes_back_is_another_one_than_that_which_was_sent() {
+        let word = AtomicU64::new(NONE);
+        // Of one process, which has one place for all channels of an arena.
+        let (sent, back) = (Role::new(3, 1, 7), Role::new(3, 1, 8 + SERIALS));
+        let is_of_process = |word: &AtomicU64| {
+            let occupant = Occupant::of(word.load(Ordering::SeqCst));
+            matches!(occupant, Occupant::Receives(3, 1) | Occupant::Sent(3, 1))
+        };
+        sent.begin(&word);
+        assert!(sent.lend(&word));
+        assert!(back.occupy(&word, |_, _| true, 64));
+        assert!(is_of_process(&word));
+        assert!(back.lend(&word));
+        assert!(is_of_process(&word));
+        // Only now this process hears that the first message was read.
+        assert!(!sent.take_back(&word));
+        sent.leave(&word, NONE);
+        assert!(is_of_process(&word));
+        assert!(back.take_back(&word));
+        back.leave(&word, NONE);
+        assert_eq!(word.load(Ordering::SeqCst), NONE);
+    }
+
+    #[test]
     fn an_end_that_was_sent_is_received_by_who_reads_it_or_comes_back() {
         let word = AtomicU64::new(NONE);
-        let (here, there) = (Role::new(3, 1), Role::new(4, 1));
+        let (here, there) = (Role::new(3, 1, 0), Role::new(4, 1, 0));
         let all_live = |_, _| true;
         here.begin(&word);
         assert!(!there.occupy(&word, all_live, 64));
@@ -233,8 +268,8 @@ mod loom_models {
     fn lent() -> loom::sync::Arc<Model> {
         let model = Model {
             word: AtomicU64::new(NONE),
-            here: Role::new(0, 0),
-            there: Role::new(1, 0),
+            here: Role::new(0, 0, 0),
+            there: Role::new(1, 0, 0),
         };
         model.here.begin(&model.word);
         assert!(model.here.lend(&model.word));

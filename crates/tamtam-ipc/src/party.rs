@@ -36,8 +36,6 @@ pub(crate) struct Party {
     life: AtomicU64,
     /// The process, for an error.
     pid: AtomicU32,
-    /// What of the segment it has: see [`Ends`].
-    ends: [AtomicU32; 2],
     /// When a process was found to have died here, by [`seconds`]; 0 if none has.
     died_at: AtomicU32,
 }
@@ -49,13 +47,6 @@ const WARY_SECONDS: u32 = 3;
 fn seconds() -> u32 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
     (now.tv_sec as u32).max(1)
-}
-
-/// The two ends that something in a segment may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ends {
-    Senders = 0,
-    Receivers = 1,
 }
 
 /// One stay of one process in one place.
@@ -132,14 +123,6 @@ impl Party {
         self.life.load(Ordering::SeqCst) != 0
     }
 
-    /// How many ends of this kind it has, if it lives.
-    pub(crate) fn ends(&self, ends: Ends) -> u32 {
-        match self.look() {
-            Some(_) => self.ends[ends as usize].load(Ordering::SeqCst),
-            None => 0,
-        }
-    }
-
     pub(crate) fn pid(&self) -> u32 {
         self.pid.load(Ordering::Relaxed)
     }
@@ -149,11 +132,6 @@ impl Party {
 pub(crate) fn is_alive(parties: &[Party], stay: Stay) -> bool {
     let party = &parties[stay.place as usize % PARTIES];
     party.look().is_some_and(|(_, count)| count == stay.count)
-}
-
-/// Whether any process that lives has such an end.
-pub(crate) fn has_any(parties: &[Party], ends: Ends) -> bool {
-    parties.iter().any(|party| party.ends(ends) > 0)
 }
 
 /// A number that changes whenever a process ends or gives the segment up.
@@ -226,11 +204,6 @@ impl Member {
                 continue;
             }
             party.pid.store(std::process::id(), Ordering::Relaxed);
-            for ends in &party.ends {
-                // Those of one that has died. Until now they count as ours, which makes a waiter wait on; it looks again when an end is made
-                // or given up.
-                ends.store(0, Ordering::SeqCst);
-            }
             let place = place as u32;
             let stay = Stay { place, count };
             return Ok(Member {
@@ -253,16 +226,6 @@ impl Member {
 
     fn party(&self) -> &Party {
         &self.parties()[self.stay.place as usize]
-    }
-
-    /// One more end of this kind is here.
-    pub(crate) fn add(&self, ends: Ends) {
-        self.party().ends[ends as usize].fetch_add(1, Ordering::SeqCst);
-    }
-
-    /// One end of this kind is here no more. The other side is to be woken, so that it looks.
-    pub(crate) fn remove(&self, ends: Ends) {
-        self.party().ends[ends as usize].fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -209,6 +209,13 @@ impl Segment {
         self.member.parties()
     }
 
+    /// Whether a process lives that has this place, by the lower bits of how often that was freed before.
+    pub(crate) fn stays(&self, place: u32, count: u16) -> bool {
+        let party = self.parties().get(place as usize);
+        let life = party.and_then(|party| party.look());
+        life.is_some_and(|(_, there)| there as u16 == count)
+    }
+
     /// How many bytes lie behind the header.
     pub(crate) fn bytes(&self) -> usize {
         self.extent.len - Header::BYTES

@@ -3,6 +3,7 @@
 //! A message with descriptors has a number, which a frame of its own says right before it. What is sent stays lent until the other side
 //! says that it has read the message, so that what depends on it (the end of a channel, say) is never nowhere.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -36,6 +37,9 @@ impl Ways {
 /// The descriptors of one message, counted as long as they are here.
 pub(crate) struct Lot {
     descriptors: Vec<LentDescriptor>,
+    /// The places of those that several things in the message are of, and what else is lent of them.
+    shared: BTreeMap<RawDescriptor, u64>,
+    further: Vec<LentDescriptor>,
     ways: Arc<Ways>,
 }
 
@@ -43,6 +47,8 @@ impl Lot {
     pub(crate) fn new(ways: &Arc<Ways>) -> Self {
         Lot {
             descriptors: Vec::new(),
+            shared: BTreeMap::new(),
+            further: Vec::new(),
             ways: Arc::clone(ways),
         }
     }
@@ -60,9 +66,38 @@ impl Lot {
         Ok(place as u64)
     }
 
+    /// One that may be among them already; its place.
+    pub(crate) fn push_shared(&mut self, descriptor: LentDescriptor) -> Result<u64, String> {
+        // What is lent stays open, so its number is no other one's.
+        let number = number(&descriptor);
+        if let Some(place) = self.shared.get(&number) {
+            self.further.push(descriptor);
+            return Ok(*place);
+        }
+        let place = self.push(descriptor)?;
+        self.shared.insert(number, place);
+        Ok(place)
+    }
+
     pub(crate) fn len(&self) -> u64 {
         self.descriptors.len() as u64
     }
+}
+
+/// What this process calls a descriptor.
+#[cfg(unix)]
+type RawDescriptor = std::os::fd::RawFd;
+#[cfg(not(unix))]
+type RawDescriptor = std::convert::Infallible;
+
+#[cfg(unix)]
+fn number(descriptor: &LentDescriptor) -> RawDescriptor {
+    std::os::fd::AsRawFd::as_raw_fd(&descriptor.as_fd())
+}
+
+#[cfg(not(unix))]
+fn number(descriptor: &LentDescriptor) -> RawDescriptor {
+    match *descriptor {}
 }
 
 impl Drop for Lot {
@@ -149,6 +184,22 @@ impl Arrived {
         let place = usize::try_from(place).ok()?;
         self.places.get_mut(place)?.take()
     }
+
+    /// A copy of it.
+    pub(crate) fn share(&self, place: u64) -> Option<TakenDescriptor> {
+        let place = usize::try_from(place).ok()?;
+        copy(self.places.get(place)?.as_ref()?)
+    }
+}
+
+#[cfg(unix)]
+fn copy(descriptor: &TakenDescriptor) -> Option<TakenDescriptor> {
+    descriptor.try_clone().ok()
+}
+
+#[cfg(not(unix))]
+fn copy(descriptor: &TakenDescriptor) -> Option<TakenDescriptor> {
+    match *descriptor {}
 }
 
 /// Gives the descriptors of a number, where they do not come with the frames: as many of them as have come.

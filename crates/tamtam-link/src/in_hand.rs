@@ -103,6 +103,18 @@ pub(crate) fn read(core: &Core, unread: Unread, read: impl FnOnce() -> Result<()
     }
 }
 
+impl Written<'_> {
+    /// Adds a descriptor to those of the message.
+    fn lend(&self, add: impl FnOnce(&mut Lot) -> Result<u64, String>) -> Result<u64, String> {
+        if !self.core.carries_descriptors {
+            let text = "it goes over a link on a Unix socket of this machine, or to a Process, and this link carries bytes only";
+            return Err(text.to_owned());
+        }
+        let mut noted = self.noted.borrow_mut();
+        add(noted.lot.get_or_insert_with(|| Lot::new(&self.core.ways)))
+    }
+}
+
 impl Tables for Written<'_> {
     fn lend_reply(&self, reply: Arc<dyn PendingReply>) -> Result<u64, String> {
         let number = self.core.next_reply();
@@ -140,13 +152,15 @@ impl Tables for Written<'_> {
     }
 
     fn lend_descriptor(&self, descriptor: LentDescriptor) -> Result<u64, String> {
-        if !self.core.carries_descriptors {
-            let text = "it goes over a link on a Unix socket of this machine, or to a Process, and this link carries bytes only";
-            return Err(text.to_owned());
-        }
-        let mut noted = self.noted.borrow_mut();
-        let lot = noted.lot.get_or_insert_with(|| Lot::new(&self.core.ways));
-        lot.push(descriptor)
+        self.lend(|lot| lot.push(descriptor))
+    }
+
+    fn lend_shared_descriptor(&self, descriptor: LentDescriptor) -> Result<u64, String> {
+        self.lend(|lot| lot.push_shared(descriptor))
+    }
+
+    fn share_descriptor(&self, _: u64) -> Result<TakenDescriptor, String> {
+        Err(NOT_READ.to_owned())
     }
 
     fn take_descriptor(&self, _: u64) -> Result<TakenDescriptor, String> {
@@ -155,6 +169,8 @@ impl Tables for Written<'_> {
 }
 
 const NOT_READ: &str = "a message that is written has nothing to be read";
+const NOT_COME: &str =
+    "its descriptor has not come: the limit of open files is reached here, or it was not sent";
 const NOT_WRITTEN: &str = "a message that is read takes nothing to be sent";
 
 impl Tables for Read<'_> {
@@ -215,16 +231,22 @@ impl Tables for Read<'_> {
         Err(NOT_WRITTEN.to_owned())
     }
 
+    fn lend_shared_descriptor(&self, _: LentDescriptor) -> Result<u64, String> {
+        Err(NOT_WRITTEN.to_owned())
+    }
+
     fn take_descriptor(&self, place: u64) -> Result<TakenDescriptor, String> {
         let mut unread = self.unread.borrow_mut();
-        let taken = unread
-            .arrived
-            .as_mut()
-            .and_then(|arrived| arrived.take(place));
-        taken.ok_or_else(|| {
-            let text = "its descriptor has not come: the limit of open files is reached here, or it was not sent";
-            text.to_owned()
-        })
+        let arrived = unread.arrived.as_mut();
+        let taken = arrived.and_then(|arrived| arrived.take(place));
+        taken.ok_or_else(|| NOT_COME.to_owned())
+    }
+
+    fn share_descriptor(&self, place: u64) -> Result<TakenDescriptor, String> {
+        let unread = self.unread.borrow();
+        let arrived = unread.arrived.as_ref();
+        let shared = arrived.and_then(|arrived| arrived.share(place));
+        shared.ok_or_else(|| NOT_COME.to_owned())
     }
 }
 

@@ -18,8 +18,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 mod descriptors;
 
 pub use self::descriptors::{
-    LentDescriptor, TakenDescriptor, deserialize_descriptor, refuse_descriptor,
-    serialize_descriptor,
+    LentDescriptor, TakenDescriptor, deserialize_descriptor, lend_descriptor,
+    lend_shared_descriptor, refuse_descriptor, serialize_descriptor, share_descriptor,
+    take_descriptor,
 };
 pub use crate::address::FarHold;
 pub use crate::cell::{Call, Encode, FarActor, FarCell};
@@ -57,8 +58,14 @@ pub trait Tables {
     /// Takes a descriptor, which the other side finds at this place among those of the message.
     fn lend_descriptor(&self, descriptor: LentDescriptor) -> Result<u64, String>;
 
+    /// As `lend_descriptor`, of a descriptor that may be among them already, lent in this way.
+    fn lend_shared_descriptor(&self, descriptor: LentDescriptor) -> Result<u64, String>;
+
     /// The descriptor that has come at this place among those of the message.
     fn take_descriptor(&self, place: u64) -> Result<TakenDescriptor, String>;
+
+    /// A copy of the descriptor that has come at this place among those of the message.
+    fn share_descriptor(&self, place: u64) -> Result<TakenDescriptor, String>;
 }
 
 /// Where an actor is, as the side sees it that has written this.

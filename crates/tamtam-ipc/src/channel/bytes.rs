@@ -14,6 +14,7 @@ use tamtam_wait::Wait;
 use super::error::LoanError;
 use super::loan::{Bytes, LENGTH, Loan, Taken};
 use super::shared::{ReceivingEnd, SendingEnd, Shared, after, ends};
+use crate::arena::{Arena, ArenaPlace};
 use crate::error::{AttachError, CreateError};
 use crate::header::Shape;
 use crate::ring::{Nothing, Position, Refusal};
@@ -33,16 +34,55 @@ const MESSAGES: &str = "bytes";
 
 /// A new channel of bytes that mean what this name says.
 pub(crate) fn named(
+    arena: Option<&Arena>,
     name: &str,
     capacity: usize,
     largest: usize,
 ) -> Result<(BytesSender, BytesReceiver), CreateError> {
-    let (sender, receiver) = ends(Shared::create(shape(name), capacity, LENGTH, largest)?);
+    let shared = Shared::create(arena, shape(name), capacity, LENGTH, largest)?;
+    let (sender, receiver) = ends(shared);
     Ok((BytesSender { end: sender }, BytesReceiver { end: receiver }))
 }
 
 fn attach(name: &str, memory: OwnedFd) -> Result<Arc<Shared>, AttachError> {
     Shared::attach(memory, shape(name), LENGTH)
+}
+
+fn attach_at(name: &str, arena: &Arena, place: ArenaPlace) -> Result<Arc<Shared>, AttachError> {
+    Shared::attach_at(arena, place, shape(name), LENGTH)
+}
+
+impl Arena {
+    /// Makes a [`bytes_channel`] in the arena: with room for so many messages (one at least), each of up to `largest` bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`CreateError::ArenaFull`] if there is no room for it, and [`CreateError::NotTheMaker`] if another process has made the arena.
+    pub fn bytes_channel(
+        &self,
+        capacity: usize,
+        largest: usize,
+    ) -> Result<(BytesSender, BytesReceiver), CreateError> {
+        named(Some(self), MESSAGES, capacity, largest)
+    }
+
+    /// One more sender of the channel at a place, which another process has [said](BytesSender::place).
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError`] if there is no such channel, or none any more.
+    pub fn bytes_sender(&self, place: ArenaPlace) -> Result<BytesSender, AttachError> {
+        BytesSender::attach_named_at(MESSAGES, self, place)
+    }
+
+    /// The receiver of the channel at a place, which another process has [said](BytesReceiver::place) and given up.
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError::HasReceiver`] if another process receives, and others if there is no such channel, or none any more.
+    pub fn bytes_receiver(&self, place: ArenaPlace) -> Result<BytesReceiver, AttachError> {
+        BytesReceiver::attach_named_at(MESSAGES, self, place)
+    }
 }
 
 /// Makes a channel of messages that are bytes, in new shared memory: with room for so many messages (one at least), each of up to
@@ -79,7 +119,7 @@ pub fn bytes_channel(
     capacity: usize,
     largest: usize,
 ) -> Result<(BytesSender, BytesReceiver), CreateError> {
-    named(MESSAGES, capacity, largest)
+    named(None, MESSAGES, capacity, largest)
 }
 
 /// The sending end of a [`bytes_channel`] between processes.
@@ -120,6 +160,26 @@ impl BytesSender {
     pub(crate) fn attach_named(name: &str, memory: OwnedFd) -> Result<Self, AttachError> {
         let end = SendingEnd::attach(attach(name, memory)?);
         Ok(BytesSender { end })
+    }
+
+    pub(crate) fn attach_named_at(
+        name: &str,
+        arena: &Arena,
+        place: ArenaPlace,
+    ) -> Result<Self, AttachError> {
+        let end = SendingEnd::attach(attach_at(name, arena, place)?);
+        Ok(BytesSender { end })
+    }
+
+    #[cfg(feature = "link")]
+    pub(super) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
+        BytesSender::attach_named_at(MESSAGES, arena, place)
+    }
+
+    /// Where the channel lies in its [`Arena`](crate::Arena); none if it has memory of its own.
+    #[must_use]
+    pub fn place(&self) -> Option<ArenaPlace> {
+        self.end.shared().place()
     }
 
     /// The memory, for another process.
@@ -359,6 +419,26 @@ impl BytesReceiver {
     pub(crate) fn attach_named(name: &str, memory: OwnedFd) -> Result<Self, AttachError> {
         let end = ReceivingEnd::attach(attach(name, memory)?)?;
         Ok(BytesReceiver { end })
+    }
+
+    pub(crate) fn attach_named_at(
+        name: &str,
+        arena: &Arena,
+        place: ArenaPlace,
+    ) -> Result<Self, AttachError> {
+        let end = ReceivingEnd::attach(attach_at(name, arena, place)?)?;
+        Ok(BytesReceiver { end })
+    }
+
+    #[cfg(feature = "link")]
+    pub(super) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
+        BytesReceiver::attach_named_at(MESSAGES, arena, place)
+    }
+
+    /// Where the channel lies in its [`Arena`](crate::Arena); none if it has memory of its own.
+    #[must_use]
+    pub fn place(&self) -> Option<ArenaPlace> {
+        self.end.shared().place()
     }
 
     /// The memory, for another process.

@@ -17,6 +17,9 @@ use super::bytes::{BytesReceiver, BytesSender, named};
 use super::error::{EncodedRecvError, EncodedSendError, LoanError};
 use super::loan::Bytes;
 use super::shared::after;
+use crate::arena::Arena;
+#[cfg(feature = "link")]
+use crate::arena::ArenaPlace;
 use crate::error::{AttachError, CreateError};
 use crate::header::Shape;
 
@@ -65,8 +68,24 @@ pub fn encoded_channel<T: Serialize + DeserializeOwned>(
     capacity: usize,
     largest: usize,
 ) -> Result<(EncodedSender<T>, EncodedReceiver<T>), CreateError> {
-    let (sender, receiver) = named(&name::<T>(), capacity, largest)?;
+    let (sender, receiver) = named(None, &name::<T>(), capacity, largest)?;
     Ok((EncodedSender::new(sender), EncodedReceiver::new(receiver)))
+}
+
+impl Arena {
+    /// Makes an [`encoded_channel`] in the arena: with room for so many messages (one at least), each of up to `largest` bytes when it is encoded.
+    ///
+    /// # Errors
+    ///
+    /// [`CreateError::ArenaFull`] if there is no room for it, and [`CreateError::NotTheMaker`] if another process has made the arena.
+    pub fn encoded_channel<T: Serialize + DeserializeOwned>(
+        &self,
+        capacity: usize,
+        largest: usize,
+    ) -> Result<(EncodedSender<T>, EncodedReceiver<T>), CreateError> {
+        let (sender, receiver) = named(Some(self), &name::<T>(), capacity, largest)?;
+        Ok((EncodedSender::new(sender), EncodedReceiver::new(receiver)))
+    }
 }
 
 /// The sending end of an [`encoded_channel`] between processes.
@@ -110,6 +129,12 @@ impl<T: Serialize> EncodedSender<T> {
     /// [`AttachError`] if that is no such channel, or nothing can be done with it.
     pub fn attach(memory: OwnedFd) -> Result<Self, AttachError> {
         let bytes = BytesSender::attach_named(&name::<T>(), memory)?;
+        Ok(EncodedSender::new(bytes))
+    }
+
+    #[cfg(feature = "link")]
+    pub(super) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
+        let bytes = BytesSender::attach_named_at(&name::<T>(), arena, place)?;
         Ok(EncodedSender::new(bytes))
     }
 
@@ -293,6 +318,12 @@ impl<T: DeserializeOwned> EncodedReceiver<T> {
     /// [`AttachError::HasReceiver`] if another process receives, and others if that is no such channel or nothing can be done with it.
     pub fn attach(memory: OwnedFd) -> Result<Self, AttachError> {
         let bytes = BytesReceiver::attach_named(&name::<T>(), memory)?;
+        Ok(EncodedReceiver::new(bytes))
+    }
+
+    #[cfg(feature = "link")]
+    pub(super) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
+        let bytes = BytesReceiver::attach_named_at(&name::<T>(), arena, place)?;
         Ok(EncodedReceiver::new(bytes))
     }
 

@@ -1,14 +1,15 @@
 //! Ends of channels in messages to actors of other processes, until those have read them: what sends sees a receiver meanwhile, and what
 //! receives a sender.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tamtam_actor::link::{
-    LentDescriptor, deserialize_descriptor, refuse_descriptor, serialize_descriptor,
+    LentDescriptor, lend_descriptor, lend_shared_descriptor, refuse_descriptor, share_descriptor,
+    take_descriptor,
 };
 
 use super::bytes::{BytesReceiver, BytesSender};
@@ -16,6 +17,8 @@ use super::encoded::{EncodedReceiver, EncodedSender};
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::shared::{AWAY, ReceivingEnd, SendingEnd, Shared};
+use crate::arena::{Arena, ArenaPlace};
+use crate::error::AttachError;
 use crate::plain::Plain;
 use crate::ring::Ring;
 
@@ -63,13 +66,65 @@ impl AsFd for LentSender {
     }
 }
 
+/// What stands for an end in a message: at which place among the descriptors of the message that of the memory is, and where in an arena the channel
+/// lies. The descriptor of an arena goes once with a message, whatever the number of ends.
+#[derive(Serialize, Deserialize)]
+struct SentEnd {
+    descriptor: u64,
+    offset: u64,
+    /// 0 for a channel that has memory of its own.
+    generation: u64,
+}
+
+impl SentEnd {
+    fn lend<E: serde::ser::Error>(
+        what: &str,
+        shared: &Shared,
+        lent: LentDescriptor,
+    ) -> Result<Self, E> {
+        Ok(match shared.place() {
+            None => SentEnd {
+                descriptor: lend_descriptor(what, lent)?,
+                offset: 0,
+                generation: 0,
+            },
+            Some(ArenaPlace { offset, generation }) => SentEnd {
+                descriptor: lend_shared_descriptor(what, lent)?,
+                offset,
+                generation,
+            },
+        })
+    }
+
+    /// Attaches, to memory of its own or in an arena.
+    fn attach<T, E: serde::de::Error>(
+        self,
+        what: &str,
+        attach: impl FnOnce(OwnedFd) -> Result<T, AttachError>,
+        attach_at: impl FnOnce(&Arena, ArenaPlace) -> Result<T, AttachError>,
+    ) -> Result<T, E> {
+        let SentEnd {
+            descriptor,
+            offset,
+            generation,
+        } = self;
+        if generation == 0 {
+            return take_descriptor(what, descriptor, attach);
+        }
+        let place = ArenaPlace { offset, generation };
+        share_descriptor(what, descriptor, |memory| {
+            attach_at(&Arena::attach(memory)?, place)
+        })
+    }
+}
+
 fn serialize_sender<S: Serializer>(
     what: &str,
     end: &SendingEnd,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let lent: LentDescriptor = Arc::new(LentSender(end.clone()));
-    serialize_descriptor(what, lent, serializer)
+    let lent = Arc::new(LentSender(end.clone()));
+    SentEnd::lend(what, &end.shared, lent)?.serialize(serializer)
 }
 
 fn serialize_receiver<S: Serializer>(
@@ -78,7 +133,7 @@ fn serialize_receiver<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     match LentReceiver::of(end) {
-        Some(lent) => serialize_descriptor(what, Arc::new(lent), serializer),
+        Some(lent) => SentEnd::lend(what, &end.shared, Arc::new(lent))?.serialize(serializer),
         None => refuse_descriptor(what, "it has been sent before, and receives no more"),
     }
 }
@@ -94,7 +149,8 @@ macro_rules! crosses {
 
         impl<'de, $($param: $bound)*> Deserialize<'de> for $end<$($param)*> {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserialize_descriptor($what, Self::attach, deserializer)
+                let sent = SentEnd::deserialize(deserializer)?;
+                sent.attach($what, Self::attach, Self::attach_at)
             }
         }
     )*};

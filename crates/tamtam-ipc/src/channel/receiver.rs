@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use tamtam_channel::{RecvError, RecvTimeoutError, TryRecvError};
 use tamtam_wait::Wait;
 
-use super::plain::attach;
+use super::plain::{attach, attach_at};
 use super::shared::{ReceivingEnd, after};
+use crate::arena::{Arena, ArenaPlace};
 use crate::copy;
 use crate::error::AttachError;
 use crate::plain::Plain;
@@ -66,6 +67,18 @@ impl<T: Plain> Receiver<T> {
     /// [`AttachError::HasReceiver`] if another process receives, and others if that is no such channel or nothing can be done with it.
     pub fn attach(memory: OwnedFd) -> Result<Self, AttachError> {
         Ok(Receiver::new(ReceivingEnd::attach(attach::<T>(memory)?)?))
+    }
+
+    pub(super) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
+        Ok(Receiver::new(ReceivingEnd::attach(attach_at::<T>(
+            arena, place,
+        )?)?))
+    }
+
+    /// Where the channel lies in its [`Arena`](crate::Arena); none if it has memory of its own.
+    #[must_use]
+    pub fn place(&self) -> Option<ArenaPlace> {
+        self.end.shared().place()
     }
 
     /// The memory, for another process.

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use tamtam_channel::{SendError, SendManyError, SendTimeoutError, TrySendError};
 use tamtam_wait::Wait;
 
-use super::plain::attach;
+use super::plain::{attach, attach_at};
 use super::shared::{SendingEnd, after};
+use crate::arena::{Arena, ArenaPlace};
 use crate::copy;
 use crate::error::AttachError;
 use crate::plain::Plain;
@@ -89,6 +90,18 @@ impl<T: Plain> Sender<T> {
     /// [`AttachError`] if that is no such channel, or nothing can be done with it.
     pub fn attach(memory: OwnedFd) -> Result<Self, AttachError> {
         Ok(Sender::new(SendingEnd::attach(attach::<T>(memory)?)))
+    }
+
+    pub(super) fn attach_at(arena: &Arena, place: ArenaPlace) -> Result<Self, AttachError> {
+        Ok(Sender::new(SendingEnd::attach(attach_at::<T>(
+            arena, place,
+        )?)))
+    }
+
+    /// Where the channel lies in its [`Arena`](crate::Arena); none if it has memory of its own.
+    #[must_use]
+    pub fn place(&self) -> Option<ArenaPlace> {
+        self.end.shared().place()
     }
 
     /// The memory, for another process.

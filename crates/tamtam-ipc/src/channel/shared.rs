@@ -10,27 +10,94 @@ use std::time::{Duration, Instant};
 
 use tamtam_wait::{Futex, Scope, Source, Token, Wait};
 
+use crate::arena::{Arena, ArenaPlace, Region};
 use crate::error::{AttachError, CreateError};
 use crate::header::{Kind, Shape};
 use crate::occupant::{NONE, ON_ITS_WAY, Occupant, Role};
-use crate::party::{self, Ends, Stay};
+use crate::party::{self, Stay};
 use crate::ring::{
     COUNT_BITS, Claimant, Control, Cursor, MOST_SLOTS, Nothing, Position, Refusal, Ring, Track,
 };
 use crate::segment::{LARGEST, Segment};
+use crate::tenancy::{MOST_HOLDERS, Tenancy, Tenant};
 use crate::wake::{Waiters, waits_at};
 
 /// What the control takes, in front of the slots.
 const CONTROL: usize = size_of::<Control>();
+/// What is in front of the slots: who has the channel, and the control.
+const FRONT: usize = size_of::<Tenancy>() + CONTROL;
+/// The generation of a channel that has a segment of its own.
+const ONLY: u64 = 1;
 /// What a slot's state takes, in front of the message.
 const STATE: usize = size_of::<AtomicU64>();
 /// Slots begin on cache lines of their own.
 const LINE: usize = 64;
 
+/// How many channels this process has had.
+static SERIAL: AtomicU64 = AtomicU64::new(0);
+
 /// Another process has written what cannot be: nothing that comes from there is believed any more.
 const CORRUPT: u8 = 1;
 /// The receiving end of this process is in a message to another one.
 pub(super) const AWAY: u8 = 2;
+
+/// Where a channel lies.
+#[derive(Debug)]
+enum Home {
+    /// In memory of its own.
+    Segment(Segment),
+    /// Among others.
+    Region(Region),
+}
+
+impl Home {
+    fn segment(&self) -> &Segment {
+        match self {
+            Home::Segment(segment) => segment,
+            Home::Region(region) => region.segment(),
+        }
+    }
+
+    /// Where in the segment it begins, and how many bytes it has.
+    fn extent(&self) -> (usize, usize) {
+        match self {
+            Home::Segment(segment) => (0, segment.bytes()),
+            Home::Region(region) => (region.begin(), region.bytes()),
+        }
+    }
+
+    fn generation(&self) -> u64 {
+        match self {
+            Home::Segment(_) => ONLY,
+            Home::Region(region) => region.generation(),
+        }
+    }
+
+    fn capacity(&self) -> u64 {
+        match self {
+            Home::Segment(segment) => segment.header().shape().capacity,
+            Home::Region(region) => region.shape().capacity,
+        }
+    }
+
+    /// The control of one that is large enough for it.
+    fn control(&self) -> &Control {
+        let control = self.extent().0 + size_of::<Tenancy>();
+        // SAFETY: `place` sees that it lies in the segment; zeroes and any other bytes are a control, and all access to it is atomic.
+        unsafe { self.segment().place::<Control>(control).as_ref() }
+    }
+
+    /// Who has it, of one that is large enough for it.
+    fn tenancy(&self) -> &Tenancy {
+        // SAFETY: `place` sees that it lies in the segment; zeroes and any other bytes are a tenancy, and all access to it is atomic.
+        unsafe { self.segment().place::<Tenancy>(self.extent().0).as_ref() }
+    }
+
+    fn tenant(&self) -> Tenant {
+        let Stay { place, count } = self.segment().member().stay();
+        Tenant { place, count }
+    }
+}
 
 /// A channel's memory as this process has it.
 #[derive(Debug)]
@@ -39,7 +106,7 @@ pub(crate) struct Shared {
     receiving: Waiters,
     /// Tasks and selecting threads of this process that wait for room.
     sending: Waiters,
-    segment: Segment,
+    home: Home,
     /// The first slot.
     slots: NonNull<u8>,
     /// From a slot to the next one.
@@ -51,6 +118,8 @@ pub(crate) struct Shared {
     pub(super) role: Role,
     /// [`CORRUPT`], [`AWAY`].
     pub(super) state: AtomicU8,
+    /// It is counted among those that have the channel.
+    holds: bool,
 }
 
 // SAFETY: the pointer leads into the segment, which is there as long as this is; the states say which end each slot belongs to, and messages are
@@ -66,12 +135,13 @@ fn layout(track: Track, message: usize) -> Option<(usize, usize)> {
     let slots = usize::try_from(track.capacity())
         .ok()?
         .checked_mul(stride)?;
-    Some((stride, slots.checked_add(CONTROL)?))
+    Some((stride, slots.checked_add(FRONT)?))
 }
 
 impl Shared {
-    /// New memory for so many messages of a shape, each of so many bytes at most, which lie in a slot behind so many more.
+    /// New memory, or that of an arena, for so many messages of a shape, each of so many bytes at most, which lie in a slot behind so many more.
     pub(crate) fn create(
+        arena: Option<&Arena>,
         shape: Shape,
         capacity: usize,
         before: usize,
@@ -88,10 +158,23 @@ impl Shared {
             return Err(too_large);
         };
         let capacity = track.capacity();
-        let segment = Segment::create(Kind::Channel, Shape { capacity, ..shape }, bytes)?;
-        let shared = Shared::new(segment, track, stride, largest);
-        let seldom = &shared.control().seldom;
-        seldom.largest.store(largest as u64, Ordering::Relaxed);
+        let shape = Shape { capacity, ..shape };
+        let home = match arena {
+            None => Home::Segment(Segment::create(Kind::Channel, shape, bytes)?),
+            Some(arena) => Home::Region(arena.take(shape, bytes)?),
+        };
+        let control = home.control();
+        control
+            .seldom
+            .largest
+            .store(largest as u64, Ordering::Relaxed);
+        control.seldom.receiver.store(NONE, Ordering::Relaxed);
+        home.tenancy().begin(home.generation());
+        let shared = Shared::new(home, track, stride, largest);
+        if !shared.holds {
+            // Another process has written into it already.
+            shared.set_corrupt();
+        }
         shared.prepare();
         Ok(Arc::new(shared))
     }
@@ -103,38 +186,68 @@ impl Shared {
         before: usize,
     ) -> Result<Arc<Self>, AttachError> {
         let segment = Segment::attach(memory, Kind::Channel, &shape)?;
-        let capacity = segment.header().shape().capacity;
-        let track = Track::new(capacity).ok_or(AttachError::NotOurs)?;
-        if segment.bytes() < CONTROL {
+        Shared::found(Home::Segment(segment), before)
+    }
+
+    /// What is at a place of an arena, in which messages lie in a slot behind so many bytes.
+    pub(crate) fn attach_at(
+        arena: &Arena,
+        place: ArenaPlace,
+        shape: Shape,
+        before: usize,
+    ) -> Result<Arc<Self>, AttachError> {
+        Shared::found(Home::Region(arena.region(place, &shape)?), before)
+    }
+
+    /// What another process has made.
+    fn found(home: Home, before: usize) -> Result<Arc<Self>, AttachError> {
+        let track = Track::new(home.capacity()).ok_or(AttachError::NotOurs)?;
+        let (_, bytes) = home.extent();
+        if bytes < FRONT {
             return Err(AttachError::NotOurs);
         }
-        let largest = control(&segment).seldom.largest.load(Ordering::Relaxed);
+        let largest = home.control().seldom.largest.load(Ordering::Relaxed);
         let largest = usize::try_from(largest).map_err(|_| AttachError::NotOurs)?;
         let layout = largest
             .checked_add(before)
             .and_then(|message| layout(track, message));
         match layout {
-            Some((stride, bytes)) if bytes == segment.bytes() => {
-                Ok(Arc::new(Shared::new(segment, track, stride, largest)))
+            Some((stride, needed)) if needed == bytes => {
+                let shared = Shared::new(home, track, stride, largest);
+                if shared.holds {
+                    Ok(Arc::new(shared))
+                } else {
+                    Err(AttachError::Over)
+                }
             }
             _ => Err(AttachError::NotOurs),
         }
     }
 
-    /// Of a segment that was seen to be so large.
-    fn new(segment: Segment, track: Track, stride: usize, largest: usize) -> Self {
-        let Stay { place, count } = segment.member().stay();
+    /// Of a home that was seen to be so large. It does not hold it if there is another channel by now.
+    fn new(home: Home, track: Track, stride: usize, largest: usize) -> Self {
+        let Stay { place, count } = home.segment().member().stay();
+        let (begin, _) = home.extent();
         Shared {
-            slots: segment.place(CONTROL),
+            slots: home.segment().place(begin + FRONT),
             stride,
             track,
             largest,
             claimant: Claimant::new(place, count),
             receiving: Waiters::new(),
             sending: Waiters::new(),
-            role: Role::new(place, count),
+            role: Role::new(place, count, SERIAL.fetch_add(1, Ordering::Relaxed)),
             state: AtomicU8::new(0),
-            segment,
+            holds: home.tenancy().enter(home.generation(), home.tenant()),
+            home,
+        }
+    }
+
+    /// Where it lies in its arena, if it lies in one.
+    pub(crate) fn place(&self) -> Option<ArenaPlace> {
+        match &self.home {
+            Home::Segment(_) => None,
+            Home::Region(region) => Some(region.place()),
         }
     }
 
@@ -149,7 +262,7 @@ impl Shared {
     }
 
     pub(crate) fn memory(&self) -> BorrowedFd<'_> {
-        self.segment.memory()
+        self.home.segment().memory()
     }
 
     pub(crate) fn is_corrupt(&self) -> bool {
@@ -186,12 +299,13 @@ impl Shared {
     /// The lives of all other processes, to sleep on. The kernel wakes one sleeper only, who wakes the rest when it looks; and that one may be
     /// dying, too, which then ends the sleep of another.
     fn lives(&self) -> impl Iterator<Item = (&Futex, u32, Scope)> {
-        party::lives(self.segment.parties(), self.segment.member().stay())
+        let segment = self.home.segment();
+        party::lives(segment.parties(), segment.member().stay())
     }
 
     /// Whether a party lives that was in this place when it had been freed so often.
     fn lives_there(&self, place: u32, count: u32) -> bool {
-        party::is_alive(self.segment.parties(), Stay { place, count })
+        party::is_alive(self.home.segment().parties(), Stay { place, count })
     }
 
     pub(super) fn occupant(&self) -> &AtomicU64 {
@@ -211,10 +325,12 @@ impl Shared {
     }
 }
 
-/// The control of a segment that is large enough for one.
-fn control(segment: &Segment) -> &Control {
-    // SAFETY: `place` sees that it lies in the segment; zeroes and any other bytes are a control, and all access to it is atomic.
-    unsafe { segment.place::<Control>(0).as_ref() }
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if self.holds {
+            self.home.tenancy().leave(self.home.tenant());
+        }
+    }
 }
 
 impl Ring for Shared {
@@ -236,7 +352,7 @@ impl Ring for Shared {
     }
 
     fn is_alive(&self, claimant: Claimant) -> bool {
-        let party = self.segment.parties().get(claimant.place as usize);
+        let party = self.home.segment().parties().get(claimant.place as usize);
         let life = party.and_then(|party| party.look());
         life.is_some_and(|(_, count)| count % (1 << COUNT_BITS) == claimant.count)
     }
@@ -253,7 +369,9 @@ impl Ring for Shared {
     }
 
     fn has_senders(&self) -> bool {
-        party::has_any(self.segment.parties(), Ends::Senders)
+        let segment = self.home.segment();
+        let stays = |place, count| segment.stays(place, count);
+        self.home.tenancy().has_senders(stays)
     }
 }
 
@@ -284,7 +402,7 @@ pub(crate) struct SendingEnd {
 
 impl SendingEnd {
     fn new(shared: Arc<Shared>) -> Self {
-        shared.segment.member().add(Ends::Senders);
+        shared.home.tenancy().add_sender(shared.home.tenant());
         SendingEnd {
             shared,
             wait: Wait::Adaptive,
@@ -365,7 +483,7 @@ impl Source for SendingEnd {
         self.is_ready()
     }
 
-    waits_at!(this => this.shared.sending, &this.shared.segment, &this.shared.control().senders);
+    waits_at!(this => this.shared.sending, this.shared.home.segment(), &this.shared.control().senders);
 
     fn is_ready(&self) -> bool {
         !self.is_open() || self.shared.has_room()
@@ -382,7 +500,8 @@ impl Clone for SendingEnd {
 
 impl Drop for SendingEnd {
     fn drop(&mut self) {
-        self.shared.segment.member().remove(Ends::Senders);
+        let home = &self.shared.home;
+        home.tenancy().remove_sender(home.tenant());
         self.ring();
     }
 }
@@ -400,7 +519,6 @@ pub(crate) struct ReceivingEnd {
 
 impl ReceivingEnd {
     fn new(shared: Arc<Shared>, cursor: Cursor) -> Self {
-        shared.segment.member().add(Ends::Receivers);
         ReceivingEnd {
             shared,
             head: Cell::new(cursor.head),
@@ -523,7 +641,7 @@ impl Source for ReceivingEnd {
         self.is_ready()
     }
 
-    waits_at!(this => this.shared.receiving, &this.shared.segment, &this.shared.control().receiver);
+    waits_at!(this => this.shared.receiving, this.shared.home.segment(), &this.shared.control().receiver);
 
     fn is_ready(&self) -> bool {
         match self.try_take() {
@@ -540,12 +658,12 @@ impl Source for ReceivingEnd {
 impl Drop for ReceivingEnd {
     fn drop(&mut self) {
         self.shared.role.leave(self.shared.occupant(), self.leaves);
-        self.shared.segment.member().remove(Ends::Receivers);
         self.shared.control().senders.ring();
     }
 }
 
-const _: () = assert!(MOST_SLOTS.checked_mul(LINE as u64).is_some() && LARGEST > CONTROL);
+const _: () = assert!(MOST_SLOTS.checked_mul(LINE as u64).is_some() && LARGEST > FRONT);
+const _: () = assert!(MOST_HOLDERS == party::PARTIES);
 
 #[cfg(test)]
 mod tests {
@@ -555,7 +673,10 @@ mod tests {
     fn a_small_message_shares_its_line_with_its_state() {
         let track = Track::new(10).unwrap();
         for (message, stride) in [(0, 64), (16, 64), (56, 64), (57, 128), (1024, 1088)] {
-            assert_eq!(layout(track, message), Some((stride, 512 + 10 * stride)));
+            assert_eq!(
+                layout(track, message),
+                Some((stride, 640 + 512 + 10 * stride))
+            );
         }
         assert_eq!(layout(track, usize::MAX), None);
         assert_eq!(layout(track, usize::MAX / 10), None);
@@ -578,12 +699,15 @@ mod tests {
             (1 << 32, 1 << 20),
             (1, usize::MAX),
         ] {
-            let refused = Shared::create(shape(), capacity, 0, largest);
+            let refused = Shared::create(None, shape(), capacity, 0, largest);
             assert!(matches!(refused, Err(CreateError::TooLarge { .. })));
         }
         // Miri has no memory that processes share.
         if !cfg!(miri) {
-            assert_eq!(Shared::create(shape(), 0, 0, 1).unwrap().capacity(), 1);
+            assert_eq!(
+                Shared::create(None, shape(), 0, 0, 1).unwrap().capacity(),
+                1
+            );
         }
     }
 }

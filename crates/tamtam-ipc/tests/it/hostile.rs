@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use tamtam_ipc::{
-    CarrierReader, CarrierWriter, Condition, Event, Mutex, Properties, Property, SharedBytes, Slot,
-    attach, carrier,
+    Arena, ArenaPlace, CarrierReader, CarrierWriter, Condition, Event, Mutex, Properties, Property,
+    SharedBytes, Slot, attach, carrier,
 };
 
 use crate::other::{Numbers, Other, half};
@@ -90,6 +90,47 @@ fn nonsense_in_a_carrier() {
     let memory = reader.memory().try_clone_to_owned().unwrap();
     withstands("hostile::nonsense_in_a_carrier", memory.as_fd(), || {
         carry(&mut writer, &mut reader);
+    });
+}
+
+#[test]
+fn nonsense_in_an_arena() {
+    const PATH: &str = "hostile::nonsense_in_an_arena";
+    fn use_it(arena: &Arena, numbers: &mut Numbers) {
+        // Where a channel was, and anywhere.
+        for offset in [0, numbers.below(1 << 17), numbers.below(1 << 10) * 128] {
+            let generation = numbers.below(20);
+            let place = ArenaPlace { offset, generation };
+            if let Ok(sender) = arena.sender::<u64>(place) {
+                let _ = sender.send_timeout(1, SOON);
+            }
+            if let Ok(receiver) = arena.bytes_receiver(place) {
+                let _ = receiver.recv_timeout_bytes(&mut Vec::new(), SOON);
+            }
+        }
+    }
+    let mut numbers = Numbers(0xF00);
+    if half("calls").is_some() {
+        if let Some(arena) = found(Arena::attach) {
+            calls(|| use_it(&arena, &mut numbers));
+        }
+        return;
+    }
+    let arena = Arena::create(60_000).unwrap();
+    withstands(PATH, arena.memory(), || {
+        let mut ends = Vec::new();
+        calls(|| {
+            match (arena.channel::<u64>(3), arena.bytes_channel(2, 300)) {
+                (Ok(channel), Ok(bytes)) => ends.push((channel, bytes)),
+                _ => ends.clear(),
+            }
+            for ((sender, receiver), (bytes_sender, bytes_receiver)) in &ends {
+                let _ = (sender.try_send(1), receiver.try_recv());
+                let _ = bytes_sender.try_send(&[2; 100]);
+                let _ = bytes_receiver.try_recv_with(|bytes| bytes.len());
+            }
+            use_it(&arena, &mut numbers);
+        });
     });
 }
 

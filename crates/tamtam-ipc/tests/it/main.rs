@@ -1,6 +1,7 @@
 //! Tests of memory that processes share.
 #![cfg(target_os = "linux")]
 
+mod arena;
 mod bytes;
 mod carrier;
 mod channel;

@@ -147,7 +147,7 @@ fn say_of_life(word: u32) {
         .write(true)
         .open("/proc/self/mem");
     // Behind what the memory is stand the processes that have it: the parent, then this one.
-    let place = start + 320 + 32;
+    let place = start + 384 + 32;
     std::os::unix::fs::FileExt::write_all_at(&memory.unwrap(), &word.to_ne_bytes(), place).unwrap();
 }
 

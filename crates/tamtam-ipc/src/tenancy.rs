@@ -1,0 +1,233 @@
+//! Which processes have a channel, how many senders each of them has, and to whom a region of an arena belongs meanwhile.
+//!
+//! A region has a **generation**, another one each time that the maker of the arena gives it to a channel, and 0 while it belongs to none. Each process
+//! that has the channel **holds** it. The maker takes a region back once no process holds it.
+//!
+//! ```text
+//!   0 --begin, by the maker--> generation g, held by P, Q .. --all have left, or are dead--> 0 by end, of the maker
+//! ```
+//!
+//! One that enters counts itself first and then looks at the generation; the maker ends the generation first and then looks at the counts. So at least one
+//! of the two sees the other, and a region is not in the hands of two channels, whatever place a process names. Ends on their way to another process are
+//! held by the one that has sent them.
+
+use tamtam_wait::seam::atomic::{AtomicU64, Ordering};
+
+/// So many processes hold a channel at most: as many as have the memory.
+pub(crate) const MOST_HOLDERS: usize = if cfg!(tamtam_loom) { 2 } else { 64 };
+/// One sender more of the process in its word.
+const SENDER: u64 = 1;
+const SENDERS: u64 = HOLD - 1;
+/// The process holds it once more: each time that it has attached.
+const HOLD: u64 = 1 << 24;
+/// Above: the lower bits of how often the process' place was freed before. What has another number there is of one that is dead.
+const STAY_SHIFT: u32 = 48;
+/// So often a look is repeated that finds another word than the one before: a process writes where only another one does.
+const TRIES: u32 = 64;
+
+/// At the beginning of each channel.
+#[derive(Debug)]
+#[cfg_attr(not(tamtam_loom), repr(C, align(128)))]
+pub(crate) struct Tenancy {
+    generation: AtomicU64,
+    /// A word for each place of a process.
+    holders: [AtomicU64; MOST_HOLDERS],
+}
+
+/// This process, as one that holds it: its place, and how often that was freed before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tenant {
+    pub(crate) place: u32,
+    pub(crate) count: u32,
+}
+
+impl Tenant {
+    fn stay(self) -> u16 {
+        self.count as u16
+    }
+}
+
+impl Tenancy {
+    #[cfg(all(test, tamtam_loom))]
+    fn new() -> Self {
+        Tenancy {
+            generation: AtomicU64::new(0),
+            holders: [AtomicU64::new(0), AtomicU64::new(0)],
+        }
+    }
+
+    fn word(&self, place: u32) -> &AtomicU64 {
+        &self.holders[place as usize % MOST_HOLDERS]
+    }
+
+    /// The region is a channel's from now on, which no process holds yet. By the maker, to whom it belongs.
+    pub(crate) fn begin(&self, generation: u64) {
+        for word in &self.holders {
+            word.store(0, Ordering::SeqCst);
+        }
+        // SYNC tenancy
+        self.generation.store(generation, Ordering::SeqCst);
+    }
+
+    /// This process holds it, unless it is of another generation, which is said by `false`.
+    pub(crate) fn enter(&self, generation: u64, own: Tenant) -> bool {
+        self.hold(own);
+        // SYNC tenancy
+        let is_there = self.generation.load(Ordering::SeqCst) == generation;
+        if !is_there {
+            self.leave(own);
+        }
+        is_there
+    }
+
+    fn hold(&self, own: Tenant) {
+        let word = self.word(own.place);
+        let first = u64::from(own.stay()) << STAY_SHIFT | HOLD;
+        let mut now = word.load(Ordering::SeqCst);
+        for _ in 0..TRIES {
+            // What another process has left there that had the place before is not added to.
+            let is_own = (now >> STAY_SHIFT) as u16 == own.stay();
+            let next = if is_own {
+                now.wrapping_add(HOLD)
+            } else {
+                first
+            };
+            // SYNC tenancy
+            match word.compare_exchange(now, next, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(_) => return,
+                Err(other) => now = other,
+            }
+        }
+        word.store(first, Ordering::SeqCst);
+    }
+
+    pub(crate) fn leave(&self, own: Tenant) {
+        // SYNC tenancy
+        self.word(own.place).fetch_sub(HOLD, Ordering::SeqCst);
+    }
+
+    /// One sender more, of one that holds it.
+    pub(crate) fn add_sender(&self, own: Tenant) {
+        self.word(own.place).fetch_add(SENDER, Ordering::SeqCst);
+    }
+
+    /// One sender less. The receiver is to be woken, so that it looks.
+    pub(crate) fn remove_sender(&self, own: Tenant) {
+        self.word(own.place).fetch_sub(SENDER, Ordering::SeqCst);
+    }
+
+    /// Whether a process has anything of this in its word, and is alive by its place and the lower bits of its count.
+    fn has_any(&self, bits: u64, is_alive: impl Fn(u32, u16) -> bool) -> bool {
+        let words = self.holders.iter().enumerate();
+        words.into_iter().any(|(place, word)| {
+            let word = word.load(Ordering::SeqCst);
+            word & bits != 0 && is_alive(place as u32, (word >> STAY_SHIFT) as u16)
+        })
+    }
+
+    /// Whether any process that lives has a sender.
+    pub(crate) fn has_senders(&self, is_alive: impl Fn(u32, u16) -> bool) -> bool {
+        self.has_any(SENDERS, is_alive)
+    }
+
+    /// Takes the region back if no process that lives holds it. By the maker, which holds it no more.
+    pub(crate) fn end(&self, generation: u64, is_alive: impl Fn(u32, u16) -> bool) -> bool {
+        let holds = !SENDERS & ((1 << STAY_SHIFT) - 1);
+        if self.has_any(holds, &is_alive) {
+            return false;
+        }
+        // SYNC tenancy
+        self.generation.swap(0, Ordering::SeqCst);
+        if self.has_any(holds, &is_alive) {
+            // Only one that was given a place by none has come: nothing else was on its way.
+            self.generation.store(generation, Ordering::SeqCst);
+            return false;
+        }
+        true
+    }
+}
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    fn new() -> Tenancy {
+        Tenancy {
+            generation: AtomicU64::new(0),
+            holders: std::array::from_fn(|_| AtomicU64::new(0)),
+        }
+    }
+
+    #[test]
+    fn what_a_dead_process_has_left_in_its_place_is_not_its_successors() {
+        let tenancy = new();
+        tenancy.begin(5);
+        let [dead, next] = [(3, 7), (3, 8)].map(|(place, count)| Tenant { place, count });
+        assert!(tenancy.enter(5, dead));
+        tenancy.add_sender(dead);
+        let lives = |own: Tenant| move |place, stay| (place, stay) == (own.place, own.stay());
+        assert!(tenancy.has_senders(lives(dead)));
+        assert!(!tenancy.has_senders(lives(next)));
+        assert!(tenancy.enter(5, next));
+        assert!(!tenancy.has_senders(lives(next)));
+        assert!(!tenancy.end(5, lives(next)));
+        tenancy.leave(next);
+        assert!(tenancy.end(5, lives(next)));
+        assert!(!tenancy.enter(5, next), "it is over");
+    }
+
+    #[test]
+    fn each_hold_counts() {
+        let tenancy = new();
+        tenancy.begin(1);
+        let own = Tenant {
+            place: 63,
+            count: 0x1_0000,
+        };
+        assert!(tenancy.enter(1, own) && tenancy.enter(1, own));
+        tenancy.leave(own);
+        assert!(!tenancy.end(1, |_, _| true));
+        tenancy.leave(own);
+        assert!(tenancy.end(1, |_, _| true));
+    }
+}
+
+#[cfg(all(test, tamtam_loom))]
+mod loom_tests {
+    use super::*;
+    use tamtam_wait::seam::{Arc, thread};
+
+    /// One enters while the maker takes the region back and gives it to the next channel.
+    #[test]
+    fn loom_a_region_is_not_in_the_hands_of_two_channels() {
+        loom::model(|| {
+            let tenancy = Arc::new(Tenancy::new());
+            tenancy.begin(1);
+            let other = {
+                let tenancy = Arc::clone(&tenancy);
+                thread::spawn(move || tenancy.enter(1, Tenant { place: 1, count: 0 }))
+            };
+            let is_back = tenancy.end(1, |_, _| true);
+            let has_entered = other.join().unwrap();
+            assert!(!(is_back && has_entered));
+        });
+    }
+
+    /// The last one that leaves and the maker: whichever is first, a later look of the maker takes the region back.
+    #[test]
+    fn loom_a_region_that_all_have_left_is_taken_back() {
+        loom::model(|| {
+            let tenancy = Arc::new(Tenancy::new());
+            tenancy.begin(1);
+            let held = Tenant { place: 1, count: 3 };
+            assert!(tenancy.enter(1, held));
+            let other = {
+                let tenancy = Arc::clone(&tenancy);
+                thread::spawn(move || tenancy.leave(held))
+            };
+            let is_back = tenancy.end(1, |_, _| true);
+            other.join().unwrap();
+            assert!(is_back || tenancy.end(1, |_, _| true));
+        });
+    }
+}
