@@ -9,7 +9,7 @@
 // | 9 | sent | what segments hold, in messages to actors |
 // | 8 | condition | threads that wait for a change under a mutex |
 // | 7 | changed, mutex, slot_ready | what of these is waited for together with other things; one value, for one thread at a time |
-// | 6 | carrier, channel, bytes, slot, event, property, properties | what a segment holds |
+// | 6 | carrier, channel, bytes, slot, event, property, properties, sealed_channel | what a segment holds; sealed bytes on their way |
 // | 5 | access, arena, future, sealed, wake | copies and claims in a segment; waiting as a task; memory for many channels; bytes that no process can change; the thread that sleeps for tasks and selects |
 // | 4 | segment | memory that processes share |
 // | 3 | header | what a segment begins with |
@@ -73,6 +73,8 @@ mod ring;
 #[cfg(not(tamtam_loom))]
 mod sealed;
 #[cfg(not(tamtam_loom))]
+mod sealed_channel;
+#[cfg(not(tamtam_loom))]
 mod segment;
 #[cfg(all(feature = "link", not(tamtam_loom)))]
 mod sent;
@@ -131,6 +133,8 @@ pub use properties::{Properties, SetPropertyError};
 pub use property::Property;
 #[cfg(not(tamtam_loom))]
 pub use sealed::SealedBytes;
+#[cfg(not(tamtam_loom))]
+pub use sealed_channel::{SealedReceiver, SealedRecvError, SealedSender, sealed_channel};
 #[cfg(not(tamtam_loom))]
 pub use service::{
     AcceptError, ConnectError, ListenError, Listener, Peer, Service, ServiceNameError,

@@ -14,6 +14,7 @@ use crate::plain::Plain;
 use crate::properties::Properties;
 use crate::property::Property;
 use crate::sealed::SealedBytes;
+use crate::sealed_channel::{SealedReceiver, SealedSender};
 use crate::slot::Slot;
 
 fn serialize<S: Serializer>(
@@ -55,6 +56,32 @@ impl Serialize for SealedBytes {
 impl<'de> Deserialize<'de> for SealedBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserialize_descriptor("SealedBytes", Self::attach, deserializer)
+    }
+}
+
+/// In a message to an actor of another process: that has an end, too, when it reads the message.
+impl Serialize for SealedSender {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize("a SealedSender", self.socket(), serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SealedSender {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize_descriptor("a SealedSender", Self::attach, deserializer)
+    }
+}
+
+/// In a message to an actor of another process: that has the end, too, when it reads the message.
+impl Serialize for SealedReceiver {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize("a SealedReceiver", self.socket(), serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SealedReceiver {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize_descriptor("a SealedReceiver", Self::attach, deserializer)
     }
 }
 

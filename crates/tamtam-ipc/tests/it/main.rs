@@ -15,6 +15,7 @@ mod other;
 mod properties;
 mod property;
 mod sealed;
+mod sealed_channel;
 #[cfg(feature = "link")]
 mod sent;
 mod service;

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use tamtam_actor::{Address, AskError, Loss, Pool, Refusal, Reply, on_dead_letter};
 use tamtam_ipc::{
     BytesReceiver, BytesSender, Condition, EncodedReceiver, EncodedSender, Event, Mutex,
-    Properties, Property, Receiver, SealedBytes, Sender, SharedBytes, Slot, bytes_channel, channel,
-    encoded_channel,
+    Properties, Property, Receiver, SealedBytes, SealedReceiver, SealedSender, Sender, SharedBytes,
+    Slot, bytes_channel, channel, encoded_channel, sealed_channel,
 };
 use tamtam_link::{Link, LinkBuilder, carrier};
 use tamtam_testing::{in_a_process_of_its_own, within};
@@ -33,6 +33,8 @@ struct All {
     condition: Condition,
     bytes: SharedBytes,
     sealed: SealedBytes,
+    sealed_sender: SealedSender,
+    sealed_receiver: SealedReceiver,
     done: Reply<()>,
 }
 
@@ -50,6 +52,8 @@ fn use_all(all: All) {
     all.mutex.lock().unwrap().update(|value| value * 2);
     all.condition.notify_all();
     all.bytes.write_at(0, &all.sealed).unwrap();
+    let picture = all.sealed_receiver.recv().unwrap();
+    all.sealed_sender.send(picture).unwrap();
     all.done.send(());
 }
 
@@ -111,6 +115,10 @@ fn every_end_goes_in_one_message_and_is_the_same_there() {
         let condition = Condition::create().unwrap();
         let bytes = SharedBytes::create(16).unwrap();
         let again = |memory: std::os::fd::BorrowedFd<'_>| memory.try_clone_to_owned().unwrap();
+        let (pictures, sealed_receiver) = sealed_channel().unwrap();
+        let (sealed_sender, pictures_back) = sealed_channel().unwrap();
+        let picture = SealedBytes::copy_of(b"pixels").unwrap();
+        pictures.send(picture).unwrap();
         to_there.send(41).unwrap();
         bytes_to_there.send(b"five!").unwrap();
         encoded_to_there.send("text".to_owned()).unwrap();
@@ -130,6 +138,8 @@ fn every_end_goes_in_one_message_and_is_the_same_there() {
             condition: Condition::attach(again(condition.memory())).unwrap(),
             bytes: SharedBytes::attach(again(bytes.memory())).unwrap(),
             sealed: SealedBytes::copy_of(b"there").unwrap(),
+            sealed_sender,
+            sealed_receiver,
             done,
         };
         assert_eq!(far.ask(all), Ok(()));
@@ -144,6 +154,7 @@ fn every_end_goes_in_one_message_and_is_the_same_there() {
         assert!(event.is_set());
         assert_eq!(&bytes.to_vec()[..5], b"there");
         assert_eq!(mutex.lock().unwrap().get(), 42);
+        assert_eq!(&*pictures_back.recv().unwrap(), b"pixels");
         // Its ends are gone there, and none is here.
         assert!(from_there.recv().is_err());
         until("the receiver is known to be gone", || to_there.is_closed());

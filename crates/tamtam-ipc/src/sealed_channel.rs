@@ -1,0 +1,426 @@
+//! A channel of sealed bytes: what is sent is read in place by who receives it, and can be changed by no process.
+//!
+//! Such a message is a descriptor, and descriptors go between processes by the kernel alone. So this channel is no memory but a Unix socket that keeps the
+//! bounds of messages (`SOCK_SEQPACKET`), with one message for each descriptor.
+
+use std::fmt;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::sockopt::{socket_domain, socket_type};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+};
+use tamtam_channel::{
+    RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+};
+
+use crate::error::AttachError;
+use crate::sealed::SealedBytes;
+
+/// The byte with which a descriptor goes.
+const WITH_SEALED: u8 = b's';
+/// So many descriptors of one message are looked at. A process that keeps to the rules sends one.
+const MOST_DESCRIPTORS: usize = 4;
+/// While as many descriptors of this user are on their way as may be, which no event ends, it is tried again after so long.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Makes a channel of [`SealedBytes`]: each message is a descriptor that goes to another process, which reads the bytes in place. Several senders, in several
+/// processes.
+///
+/// Another process gets an end by its [`socket`](SealedSender::socket), over another socket or by inheritance, or in a message to an actor.
+/// Full, with some hundred messages (as the buffers of sockets are on this machine), it makes senders wait. Empty, it makes the receiver wait. When no
+/// process has a sender, also by death, the receiver ends behind what was sent; when none has the receiver, sends give their messages back.
+///
+/// A message costs a system call on each side, whatever its length, beside what it costs to make [`SealedBytes`]. Below some hundred kilobytes a
+/// [`bytes_channel`](crate::bytes_channel()) and its copies cost less.
+///
+/// # Ordering
+///
+/// Messages come in the order of the sends, over all senders.
+///
+/// # Errors
+///
+/// If this process can have no more descriptors.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tamtam_ipc::{SealedBytes, sealed_channel};
+///
+/// let (sender, receiver) = sealed_channel()?;
+/// sender.send(SealedBytes::copy_of(b"pixels")?)?;
+/// drop(sender);
+/// let picture = receiver.recv()?;
+/// assert_eq!(&picture[..3], b"pix"); // no copy
+/// assert!(receiver.recv().is_err());
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+pub fn sealed_channel() -> io::Result<(SealedSender, SealedReceiver)> {
+    let (sends, receives) = socketpair(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
+    Ok((SealedSender::of(sends), SealedReceiver::of(receives)))
+}
+
+/// The sending end of a [`sealed_channel`]. Clones are the same descriptor.
+///
+/// # Ordering
+///
+/// Messages come in the order of the sends, over all senders.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tamtam_ipc::{SealedBytes, SealedSender, sealed_channel};
+///
+/// let (sender, receiver) = sealed_channel()?;
+/// // The descriptor goes to another process; here it stays in this one.
+/// let other = SealedSender::attach(sender.socket().try_clone_to_owned()?)?;
+/// other.send(SealedBytes::copy_of(b"there")?)?;
+/// assert_eq!(&*receiver.recv()?, b"there");
+/// drop(receiver);
+/// let error = other.send(SealedBytes::copy_of(b"late")?).unwrap_err();
+/// assert_eq!(&*error.0, b"late"); // it comes back
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+#[derive(Clone)]
+pub struct SealedSender {
+    socket: Arc<OwnedFd>,
+}
+
+/// The receiving end of a [`sealed_channel`].
+///
+/// # Ordering
+///
+/// Messages come in the order of the sends, over all senders.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use std::time::Duration;
+/// use tamtam_ipc::{SealedBytes, sealed_channel};
+///
+/// let (sender, receiver) = sealed_channel()?;
+/// assert!(receiver.recv_timeout(Duration::from_millis(1)).is_err());
+/// for number in 0..3 {
+///     sender.send(SealedBytes::copy_of(&[number; 10_000])?)?;
+/// }
+/// drop(sender);
+/// let numbers: Vec<u8> = receiver.iter().flatten().map(|bytes| bytes[9_999]).collect();
+/// assert_eq!(numbers, [0, 1, 2]);
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+pub struct SealedReceiver {
+    socket: Arc<OwnedFd>,
+}
+
+/// Why no sealed bytes were received.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tamtam_channel::TryRecvError;
+/// use tamtam_ipc::{SealedRecvError, sealed_channel};
+///
+/// let (_sender, receiver) = sealed_channel()?;
+/// let error = receiver.try_recv().unwrap_err();
+/// assert!(matches!(error, SealedRecvError::Refused(TryRecvError::Empty)));
+/// # }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SealedRecvError<Refused> {
+    /// As in any channel.
+    #[error(transparent)]
+    Refused(Refused),
+    /// What has come was not sent by a sender of such a channel, or its descriptor had no room here. It is gone; others may follow.
+    #[error("what came is no message of sealed bytes: it has {descriptors} descriptors")]
+    NotAMessage {
+        /// So many came with it.
+        descriptors: usize,
+    },
+    /// What has come could still be changed, or cannot be mapped. It is gone; others may follow.
+    #[error("what came is of no use: {0}")]
+    Attach(AttachError),
+}
+
+/// Why a call ends without what it was to do.
+enum Nothing {
+    /// There is no room, or no message, now or until the deadline.
+    Now,
+    /// The other side is gone, or the socket of no use.
+    Ever,
+}
+
+/// Calls until it is done, and waits in between, if at all.
+fn until<R>(
+    socket: &OwnedFd,
+    flags: PollFlags,
+    deadline: Option<Option<Instant>>,
+    mut call: impl FnMut() -> Result<R, Errno>,
+) -> Result<R, Nothing> {
+    loop {
+        let pause = match call() {
+            Ok(done) => return Ok(done),
+            Err(Errno::INTR) => continue,
+            Err(Errno::AGAIN) => None,
+            Err(Errno::TOOMANYREFS | Errno::NOBUFS | Errno::NOMEM) => Some(PAUSE),
+            Err(_) => return Err(Nothing::Ever),
+        };
+        // One that never waits.
+        let deadline = deadline.ok_or(Nothing::Now)?;
+        let left = match deadline {
+            None => None,
+            Some(deadline) => match deadline.checked_duration_since(Instant::now()) {
+                Some(left) if !left.is_zero() => Some(left),
+                _ => return Err(Nothing::Now),
+            },
+        };
+        if let Some(pause) = pause {
+            std::thread::sleep(left.map_or(pause, |left| left.min(pause)));
+            continue;
+        }
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        match poll(&mut [PollFd::new(socket, flags)], left.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return Err(Nothing::Ever),
+        }
+    }
+}
+
+/// A socket of such a channel, which another process has sent.
+fn checked(socket: OwnedFd) -> Result<OwnedFd, AttachError> {
+    let is_it = socket_domain(&socket) == Ok(AddressFamily::UNIX)
+        && socket_type(&socket) == Ok(SocketType::SEQPACKET);
+    if is_it {
+        Ok(socket)
+    } else {
+        Err(AttachError::NotOurs)
+    }
+}
+
+impl SealedSender {
+    fn of(socket: OwnedFd) -> Self {
+        SealedSender {
+            socket: Arc::new(socket),
+        }
+    }
+
+    /// One more sender, by the socket of one of another process.
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError::NotOurs`] if it is no such socket.
+    pub fn attach(socket: OwnedFd) -> Result<Self, AttachError> {
+        Ok(SealedSender::of(checked(socket)?))
+    }
+
+    /// The socket, for another process.
+    #[must_use]
+    pub fn socket(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    fn send_by(
+        &self,
+        message: &SealedBytes,
+        deadline: Option<Option<Instant>>,
+    ) -> Result<(), Nothing> {
+        let fds = [message.memory()];
+        until(&self.socket, PollFlags::OUT, deadline, || {
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut control = SendAncillaryBuffer::new(&mut space);
+            control.push(SendAncillaryMessage::ScmRights(&fds));
+            let byte = [IoSlice::new(&[WITH_SEALED])];
+            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+            sendmsg(&self.socket, &byte, &mut control, flags).map(drop)
+        })
+    }
+
+    /// Sends a message if there is room; never waits.
+    ///
+    /// # Errors
+    ///
+    /// With the message: [`TrySendError::Full`], or [`TrySendError::Disconnected`] if no process receives.
+    pub fn try_send(&self, message: SealedBytes) -> Result<(), TrySendError<SealedBytes>> {
+        self.send_by(&message, None)
+            .map_err(|nothing| match nothing {
+                Nothing::Now => TrySendError::Full(message),
+                Nothing::Ever => TrySendError::Disconnected(message),
+            })
+    }
+
+    /// Sends a message, after waiting for room if there is none.
+    ///
+    /// # Blocking
+    ///
+    /// While the channel is full, or as many descriptors of this user are on their way as may be.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] with the message if no process receives.
+    pub fn send(&self, message: SealedBytes) -> Result<(), SendError<SealedBytes>> {
+        self.send_by(&message, Some(None))
+            .map_err(|_| SendError(message))
+    }
+
+    /// As [`send`](SealedSender::send), but waits at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// With the message: [`SendTimeoutError::Timeout`] or [`SendTimeoutError::Disconnected`].
+    pub fn send_timeout(
+        &self,
+        message: SealedBytes,
+        timeout: Duration,
+    ) -> Result<(), SendTimeoutError<SealedBytes>> {
+        // A time beyond the clock's end is none.
+        let deadline = Some(Instant::now().checked_add(timeout));
+        self.send_by(&message, deadline)
+            .map_err(|nothing| match nothing {
+                Nothing::Now => SendTimeoutError::Timeout(message),
+                Nothing::Ever => SendTimeoutError::Disconnected(message),
+            })
+    }
+}
+
+impl SealedReceiver {
+    fn of(socket: OwnedFd) -> Self {
+        SealedReceiver {
+            socket: Arc::new(socket),
+        }
+    }
+
+    /// The receiver, by the socket that another process has given up. If both receive, each message comes to one of them.
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError::NotOurs`] if it is no such socket.
+    pub fn attach(socket: OwnedFd) -> Result<Self, AttachError> {
+        Ok(SealedReceiver::of(checked(socket)?))
+    }
+
+    /// The socket, for another process.
+    #[must_use]
+    pub fn socket(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    fn recv_by<Refused>(
+        &self,
+        deadline: Option<Option<Instant>>,
+        refused: impl Fn(Nothing) -> Refused,
+    ) -> Result<SealedBytes, SealedRecvError<Refused>> {
+        let mut fds: Vec<OwnedFd> = Vec::new();
+        let received = until(&self.socket, PollFlags::IN, deadline, || {
+            let mut byte = [0];
+            let mut space =
+                [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+            let mut control = RecvAncillaryBuffer::new(&mut space);
+            let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+            let to = &mut [IoSliceMut::new(&mut byte)];
+            let bytes = recvmsg(&self.socket, to, &mut control, flags)?.bytes;
+            for message in control.drain() {
+                if let RecvAncillaryMessage::ScmRights(rights) = message {
+                    fds.extend(rights);
+                }
+            }
+            Ok(bytes)
+        });
+        let descriptors = fds.len();
+        match received {
+            Err(nothing) => Err(SealedRecvError::Refused(refused(nothing))),
+            // The end. Other messages have a byte.
+            Ok(0) if descriptors == 0 => Err(SealedRecvError::Refused(refused(Nothing::Ever))),
+            Ok(_) => match fds.pop() {
+                Some(memory) if descriptors == 1 => {
+                    SealedBytes::attach(memory).map_err(SealedRecvError::Attach)
+                }
+                // Those that came are closed.
+                _ => Err(SealedRecvError::NotAMessage { descriptors }),
+            },
+        }
+    }
+
+    /// Receives a message if one is there; never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`TryRecvError::Empty`], [`TryRecvError::Disconnected`] if moreover no process has a sender, and what is wrong with what has come.
+    pub fn try_recv(&self) -> Result<SealedBytes, SealedRecvError<TryRecvError>> {
+        self.recv_by(None, |nothing| match nothing {
+            Nothing::Now => TryRecvError::Empty,
+            Nothing::Ever => TryRecvError::Disconnected,
+        })
+    }
+
+    /// Receives a message, after waiting for one.
+    ///
+    /// # Blocking
+    ///
+    /// While the channel is empty.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`] if the channel is empty and no process has a sender, also if the last one dies while this waits, and what is wrong with what has come.
+    pub fn recv(&self) -> Result<SealedBytes, SealedRecvError<RecvError>> {
+        self.recv_by(Some(None), |_| RecvError)
+    }
+
+    /// As [`recv`](SealedReceiver::recv), but waits at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvTimeoutError::Timeout`], [`RecvTimeoutError::Disconnected`], and what is wrong with what has come.
+    pub fn recv_timeout(
+        &self,
+        timeout: Duration,
+    ) -> Result<SealedBytes, SealedRecvError<RecvTimeoutError>> {
+        // A time beyond the clock's end is none.
+        let deadline = Some(Instant::now().checked_add(timeout));
+        self.recv_by(deadline, |nothing| match nothing {
+            Nothing::Now => RecvTimeoutError::Timeout,
+            Nothing::Ever => RecvTimeoutError::Disconnected,
+        })
+    }
+
+    /// An iterator that waits for each message and ends when the channel is empty and no process has a sender. What is no message is an item, too.
+    pub fn iter(
+        &self,
+    ) -> impl Iterator<Item = Result<SealedBytes, SealedRecvError<RecvError>>> + '_ {
+        std::iter::from_fn(|| match self.recv() {
+            Err(SealedRecvError::Refused(RecvError)) => None,
+            received => Some(received),
+        })
+    }
+}
+
+impl fmt::Debug for SealedSender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("SealedSender { .. }")
+    }
+}
+
+impl fmt::Debug for SealedReceiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("SealedReceiver { .. }")
+    }
+}
