@@ -8,8 +8,8 @@ use std::os::unix::fs::FileExt;
 
 use libfuzzer_sys::fuzz_target;
 use tamtam_ipc::{
-    Arena, ArenaPlace, BytesSender, Event, Mutex, Properties, Property, Sender, Slot, attach, bytes_channel, carrier,
-    channel,
+    Arena, ArenaPlace, BytesSender, Event, Mutex, Properties, Property, Sender, Slot, attach,
+    bytes_channel, carrier, channel,
 };
 
 /// What is written where, and which call comes then.
