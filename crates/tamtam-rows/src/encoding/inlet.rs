@@ -106,6 +106,18 @@ impl Inlet {
         Ok(())
     }
 
+    /// One more row of a column of texts. The bytes that it takes beyond the column's width.
+    #[inline]
+    #[allow(dead_code, reason = "some forms need it")]
+    pub(crate) fn push_string(&mut self, text: &str) -> Result<usize, Refusal> {
+        let Values::Text(texts) = &mut self.values else {
+            return Err(Refusal::Kind);
+        };
+        texts.push(text)?;
+        self.was_pushed();
+        Ok(text.len())
+    }
+
     /// One more row, from its text as [`cell_text::write`] writes it. The bytes that it takes beyond the column's
     /// width.
     #[inline]
@@ -197,6 +209,36 @@ impl Inlet {
         }
         self.was_pushed();
         Ok(())
+    }
+
+    /// One more row with the integer that a double is, if it is one of up to 32 bits that the column has; `false` if the row was
+    /// not taken, which may have another way in.
+    #[inline]
+    pub(crate) fn push_exact(&mut self, value: f64) -> bool {
+        #[inline]
+        fn push<T: Copy>(values: &mut Vec<T>, value: f64, narrowed: T) -> bool
+        where
+            f64: From<T>,
+        {
+            let is_same = f64::from(narrowed).to_bits() == value.to_bits();
+            if is_same {
+                values.push(narrowed);
+            }
+            is_same
+        }
+        let was_pushed = match &mut self.values {
+            Values::I8(values) => push(values, value, value as i8),
+            Values::I16(values) => push(values, value, value as i16),
+            Values::I32(values) if self.is_integer => push(values, value, value as i32),
+            Values::U8(values) => push(values, value, value as u8),
+            Values::U16(values) => push(values, value, value as u16),
+            Values::U32(values) => push(values, value, value as u32),
+            _ => return false,
+        };
+        if was_pushed {
+            self.was_pushed();
+        }
+        was_pushed
     }
 
     /// One more row with an integer, which a column of floats or decimals takes, too.

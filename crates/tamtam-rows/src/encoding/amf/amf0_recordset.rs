@@ -5,7 +5,7 @@ use tamtam_amf::recordset::{self, Cell as RecordSetCell, Encoder, ServerInfo};
 use super::cell::{Cell, Style};
 use super::failure;
 use crate::encoding::intake::Intake;
-use crate::{DecodeError, EncodeError, Encoding, Field, Limits, Rows, Schema};
+use crate::{Column, DecodeError, EncodeError, Encoding, Field, Kind, Limits, Nulls, Rows, Schema, Values};
 
 /// AMF0: the RecordSet of Flash Remoting and Amfphp, the columns' names once and each row as an array. Named
 /// `amf0-recordset`.
@@ -45,6 +45,17 @@ impl Encoding for Amf0RecordSet {
         let mut scratch = Vec::new();
         let mut encoder =
             Encoder::new(out, ServerInfo::whole(names, count), count).map_err(failed)?;
+        let plain: Option<Vec<_>> = rows
+            .fields()
+            .map(|(field, column)| PlainColumn::of(field, column))
+            .collect();
+        if let Some(plain) = plain {
+            for row in 0..rows.len() {
+                let cells = plain.iter().map(|column| column.cell(row));
+                encoder.write_row(cells).map_err(failed)?;
+            }
+            return encoder.finish().map_err(failed);
+        }
         for row in 0..rows.len() {
             encoder.begin_row().map_err(failed)?;
             for (field, column) in rows.fields() {
@@ -111,6 +122,53 @@ impl Encoding for Amf0RecordSet {
             });
         }
         intake.finish()
+    }
+}
+
+/// A column of values that are cells as they are, whatever they are: no number is too large, and nothing becomes text.
+struct PlainColumn<'a> {
+    values: &'a Values,
+    nulls: Option<&'a Nulls>,
+}
+
+impl<'a> PlainColumn<'a> {
+    fn of(field: &Field, column: &'a Column) -> Option<Self> {
+        let is_plain = match column.values() {
+            Values::Bool(_)
+            | Values::I8(_)
+            | Values::I16(_)
+            | Values::U8(_)
+            | Values::U16(_)
+            | Values::U32(_)
+            | Values::F64(_)
+            | Values::Text(_) => true,
+            // Its numbers may be days.
+            Values::I32(_) => field.kind() == &Kind::I32,
+            _ => false,
+        };
+        is_plain.then(|| PlainColumn {
+            values: column.values(),
+            nulls: column.nulls(),
+        })
+    }
+
+    #[inline]
+    fn cell(&self, row: usize) -> RecordSetCell<'a> {
+        if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            return RecordSetCell::Null;
+        }
+        match self.values {
+            Values::Bool(values) => RecordSetCell::Boolean(values[row]),
+            Values::I8(values) => RecordSetCell::Number(values[row].into()),
+            Values::I16(values) => RecordSetCell::Number(values[row].into()),
+            Values::I32(values) => RecordSetCell::Number(values[row].into()),
+            Values::U8(values) => RecordSetCell::Number(values[row].into()),
+            Values::U16(values) => RecordSetCell::Number(values[row].into()),
+            Values::U32(values) => RecordSetCell::Number(values[row].into()),
+            Values::F64(values) => RecordSetCell::Number(values[row]),
+            Values::Text(texts) => RecordSetCell::String(texts.get(row)),
+            _ => unreachable!("such a column is not plain"),
+        }
     }
 }
 

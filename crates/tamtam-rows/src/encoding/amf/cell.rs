@@ -97,8 +97,8 @@ impl<'a> Cell<'a> {
         inlet: &mut Inlet,
     ) -> Result<usize, Refusal> {
         match (self, field.kind()) {
+            (Cell::Text(text), Kind::Text) => return inlet.push_string(text),
             (Cell::Null, _) => inlet.push_null(),
-            (Cell::Text(text), Kind::Text) => return inlet.push_text(text),
             (Cell::Text(text), kind) if style == Style::Text || is_text(style, kind) => {
                 return inlet.push_text(text);
             }
@@ -111,6 +111,7 @@ impl<'a> Cell<'a> {
             (Cell::Integer(value), _) if inlet.is_integer() => {
                 inlet.push_integer(value < 0, value.unsigned_abs())
             }
+            (Cell::Number(value), _) if inlet.push_exact(value) => Ok(()),
             (Cell::Number(value), _) if inlet.is_integer() => {
                 let value = whole(value)?;
                 inlet.push_integer(value < 0, value.unsigned_abs())
