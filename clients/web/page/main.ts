@@ -1,4 +1,4 @@
-// The service browser: what there is to call, a method, its call and its answer.
+// The service browser: what there is to call and to subscribe to, a method, its call and its answer.
 
 import { adviceView } from "./advice.js";
 import { call, ways, type Given, type Outcome, type Way } from "./call.js";
@@ -8,12 +8,18 @@ import { argumentsOf } from "./form.js";
 import { Refused, services, setToken, typeName, type Method, type Service } from "./services.js";
 import { shown } from "./show.js";
 import { snippets } from "./snippets.js";
+import { publicationView } from "./subscribing.js";
+
+/** What stands in an address before the name of a topic or property; a method may have the same name. */
+const VALUES = "values/";
 
 const main = byId("main", HTMLElement);
 const list = byId("methods", HTMLElement);
 const filter = byId("filter", HTMLInputElement);
 const token = byId("token", HTMLInputElement);
 let known: readonly Service[] = [];
+/** Ends the subscription of what is shown. */
+let leave = (): void => {};
 
 function reason(error: unknown): string {
     return error instanceof Error ? error.message : String(error);
@@ -35,27 +41,34 @@ async function load(): Promise<void> {
     await routed(false);
 }
 
-/** The methods whose names or words have what is looked for. */
+/** The methods, topics and properties whose names or words have what is looked for. */
 function listed(): void {
     const wanted = filter.value.trim().toLowerCase();
+    const isFound = ({ full, about }: { full: string; about: string }): boolean => `${full} ${about}`.toLowerCase().includes(wanted);
+    const link = (target: string, ...words: (string | HTMLElement)[]): HTMLElement => {
+        return element("li", {}, element("a", { href: `#${target}`, "data-target": target }, ...words));
+    };
     let count = 0;
     const parts = known.flatMap((service) => {
-        const found = service.methods.filter((method) => `${method.full} ${method.about}`.toLowerCase().includes(wanted));
-        count += found.length;
-        if (found.length === 0) return [];
-        const links = found.map((method) => element("li", {}, element("a", { href: `#${method.full}`, "data-method": method.full }, method.name)));
-        return [element("h2", {}, service.name), element("ul", {}, ...links)];
+        const links = [
+            ...service.methods.filter(isFound).map((method) => link(method.full, method.name)),
+            ...service.publications.filter(isFound).map(({ full, name, kind }) => {
+                return link(`${VALUES}${full}`, name, " ", element("small", { class: "kind" }, kind));
+            }),
+        ];
+        count += links.length;
+        return links.length === 0 ? [] : [element("h2", {}, service.name), element("ul", {}, ...links)];
     });
     list.replaceChildren(...parts);
-    if (wanted !== "") say(`${count} methods found`);
-    if (count === 0) list.append(element("p", { class: "note" }, "There is no such method."));
+    if (wanted !== "") say(`${count} found`);
+    if (count === 0) list.append(element("p", { class: "note" }, "There is nothing of that name."));
     marked();
 }
 
 function marked(): void {
     const current = decodeURIComponent(location.hash.slice(1));
     for (const link of document.querySelectorAll("nav a")) {
-        const isCurrent = link.getAttribute("data-method") === current || link.getAttribute("href") === location.hash;
+        const isCurrent = link.getAttribute("data-target") === current || link.getAttribute("href") === location.hash;
         if (isCurrent && current !== "") link.setAttribute("aria-current", "page");
         else link.removeAttribute("aria-current");
     }
@@ -64,16 +77,30 @@ function marked(): void {
 /** Shows what the address names; the focus goes there if the reader has chosen it. */
 async function routed(isChosen: boolean): Promise<void> {
     const wanted = decodeURIComponent(location.hash.slice(1));
-    const methods = known.flatMap((service) => service.methods);
+    leave();
+    leave = () => {};
     if (wanted === "advice") main.replaceChildren(await adviceView());
-    else {
-        const method = methods.find((method) => method.full === wanted) ?? methods[0];
-        if (method === undefined) main.replaceChildren(element("p", {}, "The server has no methods."));
-        else main.replaceChildren(methodView(method));
-    }
+    else main.replaceChildren(viewOf(wanted));
     document.title = `${main.querySelector("h2")?.textContent ?? "Services"} – ${location.host}`;
     marked();
     if (isChosen) main.focus();
+}
+
+/** The method, topic or property that an address names, or the first one. */
+function viewOf(wanted: string): HTMLElement {
+    const methods = known.flatMap((service) => service.methods);
+    const publications = known.flatMap((service) => service.publications);
+    const method = methods.find((method) => method.full === wanted);
+    const publication = publications.find((publication) => `${VALUES}${publication.full}` === wanted);
+    if (method === undefined && (publication !== undefined || methods.length === 0)) {
+        const shown = publication ?? publications[0];
+        if (shown === undefined) return element("p", {}, "The server has nothing to call.");
+        const service = known.find((service) => service.name === shown.service);
+        const view = publicationView(shown, service?.about ?? "");
+        leave = view.end;
+        return view.node;
+    }
+    return methodView(method ?? methods[0]);
 }
 
 function methodView(method: Method): HTMLElement {

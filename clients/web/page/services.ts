@@ -27,10 +27,24 @@ export interface Method {
     readonly gives: Schema | boolean;
 }
 
+/** A topic or property, to which clients subscribe. */
+export interface Publication {
+    readonly service: string;
+    readonly name: string;
+    /** SERVICE.NAME */
+    readonly full: string;
+    readonly about: string;
+    readonly kind: "topic" | "property";
+    /** Whether the newest value of each key can be asked for. */
+    readonly keys: boolean;
+    readonly gives: Schema | boolean;
+}
+
 export interface Service {
     readonly name: string;
     readonly about: string;
     readonly methods: readonly Method[];
+    readonly publications: readonly Publication[];
 }
 
 let token = "";
@@ -66,11 +80,19 @@ export async function ask(path: string): Promise<unknown> {
 }
 
 export async function services(): Promise<Service[]> {
-    const told = (await ask("services")) as (Omit<Service, "methods"> & { methods: Omit<Method, "service" | "full">[] })[];
-    return told.map((service) => ({
-        ...service,
-        methods: service.methods.map((method) => ({ ...method, service: service.name, full: `${service.name}.${method.name}` })),
-    }));
+    const told = (await ask("services")) as Told[];
+    return told.map((service) => {
+        const named = <Item extends { name: string }>(item: Item): Item & { service: string; full: string } => {
+            return { ...item, service: service.name, full: `${service.name}.${item.name}` };
+        };
+        return { ...service, methods: service.methods.map(named), publications: service.publications.map(named) };
+    });
+}
+
+/** A service as the server writes it: its members do not repeat its name. */
+interface Told extends Omit<Service, "methods" | "publications"> {
+    readonly methods: readonly Omit<Method, "service" | "full">[];
+    readonly publications: readonly Omit<Publication, "service" | "full">[];
 }
 
 /** A type in a few words: `random | palette`, `integer`, `list of text`. */

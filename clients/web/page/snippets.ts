@@ -1,7 +1,7 @@
 // A call in other languages, to copy.
 
 import { places, request, type Given, type Way } from "./call.js";
-import { choice, element, say } from "./dom.js";
+import { base, codeView, inPython, quoted, withToken, type Code } from "./code.js";
 import { getToken, type Method } from "./services.js";
 
 type Write = (method: Method, way: Way, given: Given, base: string) => string;
@@ -14,44 +14,11 @@ const languages: readonly (readonly [id: string, name: string, write: Write])[] 
 ];
 
 /** The call that the form holds, as `current` gives it, in each language. */
-export function snippets(method: Method, current: () => { way: Way; given: Given } | undefined): { node: HTMLElement; update(): void } {
-    let language = languages[0];
-    const text = element("code");
-    const update = (): void => {
+export function snippets(method: Method, current: () => { way: Way; given: Given } | undefined): Code {
+    return codeView("The call as code", languages, (write) => {
         const call = current();
-        const base = new URL(".", document.baseURI).href;
-        text.textContent = call === undefined ? "The arguments above are not complete yet." : language[2](method, call.way, call.given, base);
-    };
-    const choose = (id: string): void => {
-        language = languages.find(([known]) => known === id) ?? languages[0];
-        update();
-    };
-    const copy = (): void => {
-        navigator.clipboard.writeText(text.textContent ?? "").then(
-            () => say("copied"),
-            () => say("the browser did not let the page copy; select the text"),
-        );
-    };
-    update();
-    const names = languages.map(([id, name]) => [id, name] as const);
-    const node = element(
-        "section",
-        { class: "snippets", "aria-label": "The call as code" },
-        element("h3", {}, "The call as code"),
-        choice("Language", names, language[0], choose),
-        element("pre", { tabindex: 0, "aria-label": "Code" }, text),
-        element("button", { type: "button", click: copy }, "Copy"),
-    );
-    return { node, update };
-}
-
-/** A word of a shell. */
-function quoted(text: string): string {
-    return `'${text.replace(/'/g, "'\\''")}'`;
-}
-
-function withToken(headers: Readonly<Record<string, string>>): Record<string, string> {
-    return getToken() === "" ? { ...headers } : { ...headers, Authorization: "Bearer TOKEN" };
+        return call === undefined ? "The arguments above are not complete yet." : write(method, call.way, call.given, base());
+    });
 }
 
 function curl(method: Method, way: Way, given: Given, base: string): string {
@@ -66,17 +33,6 @@ function curl(method: Method, way: Way, given: Given, base: string): string {
     }
     if (way.decode === undefined || way.id === "packed") parts.push(`--output answer.${way.id}`);
     return parts.join(" \\\n  ");
-}
-
-/** A value as Python writes it. */
-function inPython(value: unknown): string {
-    if (value === null || value === undefined) return "None";
-    if (typeof value === "boolean") return value ? "True" : "False";
-    if (Array.isArray(value)) return `[${value.map(inPython).join(", ")}]`;
-    if (typeof value === "object") {
-        return `{${Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${inPython(member)}`).join(", ")}}`;
-    }
-    return JSON.stringify(value);
 }
 
 function python(method: Method, way: Way, given: Given, base: string): string {

@@ -1,7 +1,10 @@
 // The gateway's service browser in a real browser: `node build/test/service-page.js URL`, where `tamtam serve --demo --advice 1`
-// serves. It calls by the form through each protocol, compares forms, reads the advice, by keyboard too, and loads nothing else.
+// serves. It calls by the form through each protocol, compares forms, reads the advice, subscribes to values,
+// by keyboard too, and loads nothing else.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chromium, type Page } from "playwright-core";
 import { findChromium } from "../bench/chromium.js";
 
@@ -117,13 +120,125 @@ await test("the call is given as code", wide, async (page) => {
     }
 });
 
+/** A figure of the subscription, as a number. */
+async function figure(page: Page, name: string): Promise<number> {
+    const text = await page.locator(".figures dt", { hasText: name }).locator("+ dd").textContent();
+    return Number(text?.replaceAll(",", ""));
+}
+
+/** Waits until so many values have come. */
+async function received(page: Page, count: number): Promise<void> {
+    const wanted = (count: number): boolean => Number(document.querySelectorAll(".figures dd")[1]?.textContent?.replaceAll(",", "")) >= count;
+    await page.waitForFunction(wanted, count);
+}
+
+for (const [transport, scheme] of [
+    ["WebSocket", wide],
+    ["Events of the server", narrow],
+] as const) {
+    await test(`values of a topic come by ${transport}, until they are wanted no more`, scheme, async (page) => {
+        await page.getByRole("link", { name: "prices topic" }).click();
+        await page.getByRole("heading", { level: 2, name: "Market.prices" }).waitFor();
+        await page.getByRole("radio", { name: transport }).check();
+        await page.getByRole("button", { name: "Subscribe", exact: true }).focus();
+        await page.keyboard.press("Enter");
+        await page.getByRole("status").getByText("Subscribed, ").waitFor();
+        await received(page, 12);
+        const list = page.getByRole("region", { name: "The newest values" });
+        assert.deepEqual(await list.locator("thead th").allTextContents(), ["Number", "Came", "cents", "metal"]);
+        const numbers = (await list.locator("tbody th").allTextContents()).map((text) => Number(text.replaceAll(",", "")));
+        assert.deepEqual(numbers, numbers.map((_, place) => numbers[0] - place), "one after the other, the newest first");
+        const metals = new Set(await list.locator("tbody td:nth-of-type(3)").allTextContents());
+        assert.deepEqual([...metals].sort(), ["copper", "lead", "nickel", "tin", "zinc"]);
+        assert.ok((await figure(page, "Values a second")) > 1, "ten prices come in a second");
+        assert.equal(await figure(page, "Missed"), 0);
+        const newest = numbers[0];
+        await page.waitForFunction((before) => Number(document.querySelector(".values tbody th")?.textContent?.replaceAll(",", "")) > before, newest);
+
+        const button = page.getByRole("button", { name: "Unsubscribe" });
+        assert.ok(await button.evaluate((button) => button === document.activeElement), "the focus stays on the button");
+        assert.ok(await page.getByLabel("Values", { exact: true }).and(page.locator("select")).isDisabled());
+        await page.keyboard.press("Enter");
+        await page.getByRole("status").getByText("Unsubscribed.").waitFor();
+        const count = await figure(page, "Received");
+        // As long as five prices take.
+        await page.waitForTimeout(500);
+        assert.equal(await figure(page, "Received"), count, "nothing comes any more");
+        assert.ok((await list.locator("tbody tr").count()) <= 50);
+    });
+}
+
+await test("the latest of each key comes seldom, with what is missed, and batches come together", wide, async (page) => {
+    await page.goto(`${url}/#values/Market.prices`);
+    await page.locator("#policy").selectOption("latest");
+    assert.ok(await page.locator("#behind").isHidden(), "who wants the latest is never behind");
+    await page.locator("#interval").fill("450");
+    await page.getByRole("button", { name: "Subscribe", exact: true }).click();
+    await received(page, 3);
+    assert.ok((await figure(page, "Missed")) >= 3, "of five prices one comes");
+    await page.getByRole("button", { name: "Unsubscribe" }).click();
+    await page.getByRole("status").getByText("Unsubscribed.").waitFor();
+    await page.locator("#policy").selectOption("batches");
+    await page.getByRole("button", { name: "Subscribe", exact: true }).click();
+    await received(page, 8);
+    const numbers = await page.locator(".values tbody th").allTextContents();
+    assert.ok(new Set(numbers).size < numbers.length, "several came in one message");
+    assert.equal(await figure(page, "Missed"), 0);
+    await page.getByRole("link", { name: "echo", exact: true }).click();
+    await page.getByRole("heading", { level: 2, name: "Echo.echo" }).waitFor();
+});
+
+await test("a property says what it is, and each change", wide, async (page) => {
+    const set = async (value: number): Promise<void> => {
+        const body = JSON.stringify([value]);
+        const status = await page.evaluate(async (body) => (await fetch("rest/Panel/set", { method: "POST", headers: { "Content-Type": "application/json" }, body })).status, body);
+        assert.equal(status, 200);
+    };
+    const newest = (value: number): Promise<void> => page.locator(".values tbody tr:first-child td:last-child").getByText(String(value), { exact: true }).waitFor();
+    await set(7);
+    await page.getByRole("link", { name: "slider property" }).click();
+    assert.equal(await page.locator("#policy option[value=latest_of_each_key]").count(), 0, "it has no keys");
+    await page.getByRole("button", { name: "Subscribe", exact: true }).click();
+    await newest(7);
+    await page.getByRole("button", { name: "Hold the list" }).click();
+    await set(8);
+    await received(page, 2);
+    await newest(7);
+    await page.getByRole("button", { name: "Hold the list" }).click();
+    await newest(8);
+});
+
+await test("the subscription is given as code", wide, async (page) => {
+    await page.goto(`${url}/#values/Market.prices`);
+    await page.locator("#policy").selectOption("latest_of_each_key");
+    const code = page.getByLabel("Code", { exact: true });
+    const text = (await code.textContent()) ?? "";
+    assert.equal(text, `curl -N '${url}/events/Market.prices?policy=latest_of_each_key'`);
+    const curl = spawn("sh", ["-c", `exec ${text} -s`], { stdio: ["ignore", "pipe", "inherit"] });
+    const [first] = (await once(curl.stdout, "data")) as [Buffer];
+    curl.kill();
+    assert.match(first.toString(), /^id: .*\ndata: \{"metal":"/);
+    for (const [language, part] of [
+        ["Python", `with connect("${url.replace("http", "ws")}/socket")`],
+        ["JavaScript", 'call("subscribe", {"name":"Market.prices","policy":"latest_of_each_key"})'],
+    ]) {
+        await page.getByRole("radio", { name: language }).check();
+        assert.ok((await code.textContent())?.includes(part), language);
+    }
+    // The debugger runs a text as code, which the policy of the page forbids all others.
+    const debug = await page.context().newCDPSession(page);
+    const expression = `globalThis.heard = []; { ${(await code.textContent())?.replace("console.log(", "heard.push(")} }`;
+    await debug.send("Runtime.evaluate", { expression });
+    await page.waitForFunction(() => (globalThis as unknown as { heard: { metal: string }[] }).heard[0]?.metal !== undefined);
+});
+
 await test("all of it is reached by keyboard", wide, async (page) => {
     await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement?.className), "skip");
     await page.getByLabel("Find a method").focus();
     await page.keyboard.type("fault");
     assert.equal(await page.locator("#methods a").count(), 1);
-    await page.getByText("1 methods found").waitFor({ state: "attached" });
+    await page.getByText("1 found").waitFor({ state: "attached" });
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 2, name: "Fault.raise" }).waitFor();

@@ -1,4 +1,5 @@
-//! The service browser: a page on which people read what there is to call, call it, and see what each form of the answer costs.
+//! The service browser: a page on which people read what there is to call, call it, see what each form of the answer costs,
+//! and subscribe to topics and properties.
 //!
 //! The page itself tells nothing: it asks `/services` for what it shows, as any client does, with the token that its reader types.
 //! `page.js` is made of the TypeScript in `clients/web/page`, by `npm run service-page`; a test compares the two.
@@ -30,8 +31,8 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// What a browser may load for the page: what is embedded here, and answers of this server. `wasm-unsafe-eval` is for the
-/// decoder of packed rows, which has a part in WebAssembly.
+/// What a browser may load for the page: what is embedded here, and answers of this server; `connect-src 'self'` is its
+/// WebSocket, too. `wasm-unsafe-eval` is for the decoder of packed rows, which has a part in WebAssembly.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; \
     img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
