@@ -168,7 +168,7 @@ for (const [transport, scheme] of [
     });
 }
 
-await test("the latest of each key comes seldom, with what is missed, and batches come together", wide, async (page) => {
+await test("the latest comes seldom, with how many were missed, and batches come together", wide, async (page) => {
     await page.goto(`${url}/#values/Market.prices`);
     await page.locator("#policy").selectOption("latest");
     assert.ok(await page.locator("#behind").isHidden(), "who wants the latest is never behind");
