@@ -63,7 +63,8 @@ def what(value):
         return "D" + bits(float(round(since / datetime.timedelta(milliseconds=1))))
     if isinstance(value, ByteArray):
         return "b" + value.getvalue().hex()
-    if xml.etree.ElementTree.iselement(value):
+    # Not by `iselement`, which takes an object with a member "tag" for one.
+    if isinstance(value, xml.etree.ElementTree.Element):
         return "x" + xml.etree.ElementTree.tostring(value).hex()
     if isinstance(value, ObjectProxy):
         return what(value._amf_object)
