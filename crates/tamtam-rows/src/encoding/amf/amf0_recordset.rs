@@ -5,7 +5,9 @@ use tamtam_amf::recordset::{self, Cell as RecordSetCell, Encoder, ServerInfo};
 use super::cell::{Cell, Style};
 use super::failure;
 use crate::encoding::intake::Intake;
-use crate::{Column, DecodeError, EncodeError, Encoding, Field, Kind, Limits, Nulls, Rows, Schema, Values};
+use crate::{
+    Column, DecodeError, EncodeError, Encoding, Field, Kind, Limits, Nulls, Rows, Schema, Values,
+};
 
 /// AMF0: the RecordSet of Flash Remoting and Amfphp, the columns' names once and each row as an array. Named
 /// `amf0-recordset`.
