@@ -23,6 +23,9 @@ fn size() -> (u64, usize) {
 /// What no table takes, in KiB: less than its texts alone.
 const MOST: i64 = 64 * 1024;
 
+/// What the optimized program takes for one row, in KiB, and a little more.
+const OPTIMIZED: i64 = 16 * 1024;
+
 /// A table whose texts differ in each row, made by the database itself.
 fn fill(path: &Path, rows: u64, length: usize) {
     rusqlite::Connection::open(path)
@@ -91,8 +94,14 @@ fn a_long_table_takes_the_memory_of_a_few_parts() {
         rows as usize * length / 1024 > MOST as usize,
         "the texts fit into the bound: it would not be noticed that they are held"
     );
+    // Without optimization the program alone takes twice as much, and more with each command: what counts then is the table.
+    let program = if cfg!(debug_assertions) {
+        (start - OPTIMIZED).max(0)
+    } else {
+        0
+    };
     assert!(
-        peak < MOST,
+        peak - program < MOST,
         "{rows} rows took {peak} KiB, where one row takes {start} KiB"
     );
 

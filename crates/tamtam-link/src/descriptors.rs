@@ -88,7 +88,7 @@ impl Lot {
 #[cfg(unix)]
 type RawDescriptor = std::os::fd::RawFd;
 #[cfg(not(unix))]
-type RawDescriptor = std::convert::Infallible;
+type RawDescriptor = i32;
 
 #[cfg(unix)]
 fn number(descriptor: &LentDescriptor) -> RawDescriptor {
