@@ -6,7 +6,8 @@
 //! - `contenders` are what the program runs in such a process.
 //! - `top` shows a running program: its pools, and what their actors do.
 //! - `rows` tries each form of a table on the user's own data.
-//! - `serve` serves tables and examples to foreign clients by the gateway, `call` calls them, and `watch` subscribes to them.
+//! - `serve` serves tables and examples to foreign clients by the gateway, `call` calls them, and `watch` subscribes to them;
+//!   `client` is what these two have in common.
 //! - `database` are the databases that rows come out of, and the article's table in one.
 //! - `nearest` guesses what was meant by a name that is not known, and `reason` says why something failed.
 
@@ -14,6 +15,8 @@
 
 #[cfg(feature = "gateway")]
 pub mod call;
+#[cfg(feature = "gateway")]
+pub mod client;
 #[cfg(feature = "lab")]
 pub mod contenders;
 #[cfg(any(feature = "tables", feature = "databases"))]

@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use crate::client::ServerArguments;
+
 const EXAMPLES: &str = "Examples:
   tamtam call http://127.0.0.1:8787                         what there is to call
   tamtam call http://127.0.0.1:8787 Tiles.list palette      the first rows as a table
@@ -14,9 +16,9 @@ const EXAMPLES: &str = "Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CallArguments {
-    /// Where the server is: http://HOST:PORT or unix:PATH
-    #[arg(value_name = "URL")]
-    pub url: String,
+    /// Where it is, and as whom.
+    #[command(flatten)]
+    pub server: ServerArguments,
     /// The method: SERVICE.METHOD. Without one, all methods are shown
     #[arg(value_name = "METHOD")]
     pub method: Option<String>,
@@ -29,14 +31,6 @@ pub struct CallArguments {
     /// Print so many rows of a table
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub rows: usize,
-    /// Send this token as `Authorization: Bearer TOKEN`
-    #[arg(
-        long,
-        value_name = "TOKEN",
-        env = "TAMTAM_TOKEN",
-        hide_env_values = true
-    )]
-    pub token: Option<String>,
 }
 
 /// In which form an answer is asked for.

@@ -5,11 +5,12 @@ pub mod arguments;
 use std::io::{IsTerminal, Write, stdout};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use serde::Deserialize;
 use serde_json::Value as Json;
-use tamtam_gateway::{CallError, Client, Value};
+use tamtam_gateway::Value;
 
+use crate::client;
 use crate::rows::print_table;
 use arguments::CallArguments;
 
@@ -18,32 +19,18 @@ use arguments::CallArguments;
 /// # Errors
 /// If the server cannot be reached, or its answer cannot be read.
 pub fn command(arguments: &CallArguments) -> Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("the client cannot start")?;
-    match runtime.block_on(call(arguments)) {
-        Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(error) => match error.downcast_ref::<CallError>() {
-            Some(CallError::Fault(fault)) => {
-                let mut err = std::io::stderr().lock();
-                writeln!(err, "{fault}")?;
-                if let Some(detail) = fault.get_detail() {
-                    writeln!(err, "{}", detail.to_json())?;
-                }
-                Ok(ExitCode::FAILURE)
-            }
-            _ => Err(error),
-        },
-    }
+    client::run(call(arguments), |fault, err| {
+        writeln!(err, "{fault}")?;
+        if let Some(detail) = fault.get_detail() {
+            writeln!(err, "{}", detail.to_json())?;
+        }
+        Ok(())
+    })
 }
 
 async fn call(arguments: &CallArguments) -> Result<()> {
     let sent = read(&arguments.arguments)?;
-    let mut client = Client::connect(&arguments.url).await?;
-    if let Some(token) = &arguments.token {
-        client = client.bearer(token);
-    }
+    let client = arguments.server.connect().await?;
     let Some(method) = &arguments.method else {
         return show_methods(&client.services().await?);
     };

@@ -5,6 +5,8 @@ use std::time::Duration;
 use clap::Args;
 use tamtam_gateway::{Policy, WhenBehind, Wish};
 
+use crate::client::ServerArguments;
+
 const EXAMPLES: &str = "Examples:
   tamtam watch http://127.0.0.1:8787 Market.prices
   tamtam watch http://127.0.0.1:8787 Market.prices --policy keys --after 0 -n 5
@@ -15,9 +17,9 @@ const EXAMPLES: &str = "Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct WatchArguments {
-    /// Where the server is: http://HOST:PORT or unix:PATH
-    #[arg(value_name = "URL")]
-    pub url: String,
+    /// Where it is, and as whom.
+    #[command(flatten)]
+    pub server: ServerArguments,
     /// The topic or property: SERVICE.NAME
     #[arg(value_name = "NAME")]
     pub name: String,
@@ -39,14 +41,6 @@ pub struct WatchArguments {
     /// End after so many messages
     #[arg(short = 'n', long, value_name = "N")]
     pub messages: Option<u64>,
-    /// Send this token as `Authorization: Bearer TOKEN`
-    #[arg(
-        long,
-        value_name = "TOKEN",
-        env = "TAMTAM_TOKEN",
-        hide_env_values = true
-    )]
-    pub token: Option<String>,
 }
 
 /// Which values are asked for.

@@ -5,9 +5,10 @@ pub mod arguments;
 use std::io::{Write, stderr, stdout};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-use tamtam_gateway::{CallError, Client, Value};
+use anyhow::Result;
+use tamtam_gateway::Value;
 
+use crate::client;
 use arguments::{WatchArguments, Which};
 
 /// Prints the values, one a line in JSON, and on standard error how many were missed.
@@ -15,28 +16,11 @@ use arguments::{WatchArguments, Which};
 /// # Errors
 /// If the server cannot be reached, refuses, or ends.
 pub fn command(arguments: &WatchArguments) -> Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("the client cannot start")?;
-    match runtime.block_on(watch(arguments)) {
-        Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(error) => match error.downcast_ref::<CallError>() {
-            Some(CallError::Fault(fault)) => {
-                writeln!(stderr().lock(), "{fault}")?;
-                Ok(ExitCode::FAILURE)
-            }
-            _ => Err(error),
-        },
-    }
+    client::run(watch(arguments), |fault, err| Ok(writeln!(err, "{fault}")?))
 }
 
 async fn watch(arguments: &WatchArguments) -> Result<()> {
-    let mut client = Client::connect(&arguments.url).await?;
-    if let Some(token) = &arguments.token {
-        client = client.bearer(token);
-    }
-    let socket = client.socket().await?;
+    let socket = arguments.server.connect().await?.socket().await?;
     let mut values = socket.subscribe(&arguments.name, arguments.wish()).await?;
     let mut left = arguments.messages.unwrap_or(u64::MAX);
     while left > 0

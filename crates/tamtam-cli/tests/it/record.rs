@@ -57,16 +57,8 @@ fn amf(server: &Serving, body: &[u8]) -> Message {
 }
 
 fn xml(server: &Serving, argument: &str) -> String {
-    let body = format!(
-        "<methodCall><methodName>Echo.echo</methodName><params><param><value>{argument}</value></param></params></methodCall>"
-    );
-    let (_, body) = server.ask(
-        "POST",
-        "/xmlrpc",
-        "Content-Type: text/xml\r\n",
-        body.as_bytes(),
-    );
-    String::from_utf8(body).unwrap()
+    let params = format!("<param><value>{argument}</value></param>");
+    server.xml_rpc("Echo.echo", &params)
 }
 
 #[test]

@@ -82,6 +82,20 @@ impl Serving {
         serde_json::from_slice(&body).unwrap()
     }
 
+    /// The answer to a call by XML-RPC, with these `param` elements.
+    pub(crate) fn xml_rpc(&self, method: &str, params: &str) -> String {
+        let body = format!(
+            "<methodCall><methodName>{method}</methodName><params>{params}</params></methodCall>"
+        );
+        let (_, body) = self.ask(
+            "POST",
+            "/xmlrpc",
+            "Content-Type: text/xml\r\n",
+            body.as_bytes(),
+        );
+        String::from_utf8(body).unwrap()
+    }
+
     pub(crate) fn call(&self, words: &[&str]) -> Ended {
         let words: Vec<&str> = ["call", &self.url].iter().chain(words).copied().collect();
         self.place.run(&words)
@@ -155,18 +169,7 @@ fn each_protocol_echoes_and_raises() {
         (&json!("raised on purpose"), &json!("Kit.Fault"))
     );
 
-    let call = |method: &str, params: &str| {
-        let body = format!(
-            "<methodCall><methodName>{method}</methodName><params>{params}</params></methodCall>"
-        );
-        let (_, body) = server.ask(
-            "POST",
-            "/xmlrpc",
-            "Content-Type: text/xml\r\n",
-            body.as_bytes(),
-        );
-        String::from_utf8(body).unwrap()
-    };
+    let call = |method, params| server.xml_rpc(method, params);
     assert!(
         call(
             "Echo.echo",
