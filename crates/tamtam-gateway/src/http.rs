@@ -176,6 +176,23 @@ pub(crate) fn busy() -> Box<Response> {
     response
 }
 
+/// Takes in a request whatever it is, its body as it came.
+///
+/// # Errors
+/// The answer, if there is too much to do, or the body is too large, too slow, or damaged.
+pub(crate) async fn receive_whole(
+    shared: &Arc<Shared>,
+    request: axum::extract::Request,
+) -> Result<(request::Parts, Bytes, Ticket), Box<Response>> {
+    let (parts, body) = request.into_parts();
+    let (_, ticket) = admit(shared, &parts, Protocol::Rest);
+    let body = collect(shared, &parts.headers, &ticket, body).await?;
+    if matches!(ticket, Ticket::Refused) {
+        return Err(busy());
+    }
+    Ok((parts, body, ticket))
+}
+
 /// The body of a request as it came.
 ///
 /// # Errors

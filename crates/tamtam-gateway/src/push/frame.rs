@@ -10,10 +10,10 @@ use super::wish::Policy;
 pub(crate) const HEADER_BYTES: usize = 24;
 
 /// A notification with one value, or with those of a batch.
-pub(crate) fn message(subscription: u64, policy: Policy, due: &[Due], carried: u64) -> String {
+pub(crate) fn message(subscription: u64, policy: Policy, due: &[Due]) -> String {
     let bytes: usize = due.iter().map(|due| due.encoded.json.len() + 1).sum();
     let mut text = String::with_capacity(bytes + 140);
-    let (number, missed) = numbers(due, carried);
+    let (number, missed) = numbers(due);
     // Writing to memory does not fail.
     let _ = write!(
         text,
@@ -47,8 +47,8 @@ pub(crate) fn packed_message(subscription: u64, due: &Due, rows: &[u8], carried:
 }
 
 /// An event of a server with one value, or with those of a batch; before it one that says how many were missed.
-pub(crate) fn event(run: &str, policy: Policy, due: &[Due], carried: u64, text: &mut String) {
-    let (number, missed) = numbers(due, carried);
+pub(crate) fn event(run: &str, policy: Policy, due: &[Due], text: &mut String) {
+    let (number, missed) = numbers(due);
     if missed > 0 {
         let _ = write!(text, "event: missed\ndata: {missed}\n\n");
     }
@@ -58,10 +58,9 @@ pub(crate) fn event(run: &str, policy: Policy, due: &[Due], carried: u64, text: 
 }
 
 /// The number of the last value, and how many were missed before the first one.
-fn numbers(due: &[Due], carried: u64) -> (u64, u64) {
+fn numbers(due: &[Due]) -> (u64, u64) {
     let number = due.last().map_or(0, |due| due.number);
-    let missed: u64 = due.iter().map(|due| due.missed).sum();
-    (number, missed + carried)
+    (number, due.iter().map(|due| due.missed).sum())
 }
 
 fn values(policy: Policy, due: &[Due], text: &mut String) {

@@ -113,14 +113,14 @@ impl Subscription {
             Err(nothing) => return Ok(nothing),
         };
         if self.wish.policy == Policy::Batches {
-            write(Message::Text(message(self.id, Policy::Batches, &due, 0)));
+            write(Message::Text(message(self.id, Policy::Batches, &due)));
             return Ok(Taken::Some);
         }
         for due in &due {
             match (self.wish.form, &due.encoded.packed) {
                 (PushForm::Json, _) => {
                     let due = std::slice::from_ref(due);
-                    write(Message::Text(message(self.id, self.wish.policy, due, 0)));
+                    write(Message::Text(message(self.id, self.wish.policy, due)));
                 }
                 (PushForm::Packed, Some(rows)) => {
                     write(Message::Binary(packed_message(
@@ -154,16 +154,10 @@ impl Subscription {
         };
         let policy = self.wish.policy;
         if policy == Policy::Batches {
-            event(self.channel.run(), policy, &due, 0, text);
+            event(self.channel.run(), policy, &due, text);
         } else {
-            for due in &due {
-                event(
-                    self.channel.run(),
-                    policy,
-                    std::slice::from_ref(due),
-                    0,
-                    text,
-                );
+            for due in due.chunks(1) {
+                event(self.channel.run(), policy, due, text);
             }
         }
         Ok(Taken::Some)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::json;
+use crate::protocol::json_rpc::write_fault;
 use crate::{Fault, Limits, Value};
 
 /// The calls of a request.
@@ -96,37 +97,30 @@ pub(super) fn write_answers<'a>(
     answers: impl IntoIterator<Item = Result<&'a Answered, Fault>>,
 ) -> Option<Vec<u8>> {
     let calls = request.calls.iter().zip(answers);
-    let written: Vec<String> = calls
+    let written: Vec<Vec<u8>> = calls
         .filter_map(|(asked, answer)| {
-            let id = asked.id.as_ref()?.to_json();
-            let members = match answer {
-                Ok(Answered(members)) => members.clone(),
-                Err(fault) => of_fault(&fault),
-            };
-            Some(format!("{{{members},\"id\":{id}}}"))
+            let id = asked.id.as_ref()?;
+            Some(match answer {
+                Ok(Answered(members)) => {
+                    format!("{{{members},\"id\":{}}}", id.to_json()).into_bytes()
+                }
+                Err(fault) => {
+                    let mut out = Vec::new();
+                    write_fault(&fault, id, &mut out);
+                    out
+                }
+            })
         })
         .collect();
     if written.is_empty() {
         return None;
     }
-    let text = written.join(",");
+    let body = written.join(&b","[..]);
     Some(if request.is_batch {
-        format!("[{text}]").into_bytes()
+        [b"[", &body[..], b"]"].concat()
     } else {
-        text.into_bytes()
+        body
     })
-}
-
-fn of_fault(fault: &Fault) -> String {
-    let error = Value::Map(vec![
-        ("code".to_owned(), Value::Int(fault.json_rpc_code().into())),
-        ("message".to_owned(), Value::from(fault.description())),
-        (
-            "data".to_owned(),
-            Value::Map(vec![("code".to_owned(), Value::from(fault.code()))]),
-        ),
-    ]);
-    format!("\"jsonrpc\":\"2.0\",\"error\":{}", error.to_json())
 }
 
 #[cfg(test)]

@@ -29,11 +29,10 @@ use hyper_util::rt::TokioExecutor;
 use super::index::{Call, calls};
 use super::journal::{Answer, AppendError, Body, Entry, Journal, RecordingError};
 use super::replay::{TRUSTED, asked};
-use crate::admission::Ticket;
 use crate::gateway::{Front, Gateway, Shared};
-use crate::http::{admit, busy, collect, decompressed, plain};
+use crate::http::{decompressed, plain, receive_whole};
+use crate::protocol;
 use crate::value::to_iso;
-use crate::{Protocol, protocol};
 
 /// Stands before another server, and keeps its calls with their answers in a file.
 ///
@@ -315,12 +314,8 @@ impl Recorder {
         shared: &Arc<Shared>,
         request: Request,
     ) -> Result<Response, Box<Response>> {
-        let (parts, body) = request.into_parts();
-        let (_, ticket) = admit(shared, &parts, Protocol::Rest);
-        let body = collect(shared, &parts.headers, &ticket, body).await?;
-        if matches!(ticket, Ticket::Refused) {
-            return Err(busy());
-        }
+        // It counts among those at work until it is answered.
+        let (parts, body, _ticket) = receive_whole(shared, request).await?;
         let bad = |reason: String| plain(StatusCode::BAD_GATEWAY, reason);
         let forwarded = self.server.forwarded(&parts, body.clone());
         let forwarded = forwarded.ok_or_else(|| bad("the request has no place there".into()))?;

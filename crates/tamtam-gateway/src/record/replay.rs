@@ -14,10 +14,9 @@ use futures_util::future::BoxFuture;
 
 use super::index::{Asked, Index, Reply, calls};
 use super::journal::{self, Body, RecordingError};
-use crate::admission::Ticket;
 use crate::gateway::{Front, Gateway, Shared};
-use crate::http::{admit, answer, busy, collect, decompressed, plain};
-use crate::{Fault, Limits, Protocol, Value};
+use crate::http::{answer, decompressed, plain, receive_whole};
+use crate::{Fault, Limits, Value};
 
 /// The recorded answers of a server that is gone.
 ///
@@ -117,12 +116,8 @@ impl Replay {
         shared: &Arc<Shared>,
         request: Request,
     ) -> Result<Response, Box<Response>> {
-        let (parts, body) = request.into_parts();
-        let (_, ticket) = admit(shared, &parts, Protocol::Rest);
-        let body = collect(shared, &parts.headers, &ticket, body).await?;
-        if matches!(ticket, Ticket::Refused) {
-            return Err(busy());
-        }
+        // It counts among those at work until it is answered.
+        let (parts, body, _ticket) = receive_whole(shared, request).await?;
         let limits = &shared.gateway.limits;
         let body = decompressed(&parts.headers, body, limits.body_bytes)
             .await

@@ -35,7 +35,7 @@ pub(super) fn is_message(value: &Value) -> bool {
     message_in(value).is_some()
 }
 
-fn message_in(value: &Value) -> Option<&Object> {
+pub(super) fn message_in(value: &Value) -> Option<&Object> {
     let value = match value {
         Value::List(values) if values.len() == 1 => &values[0],
         other => other,

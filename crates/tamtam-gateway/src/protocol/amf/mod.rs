@@ -16,7 +16,7 @@ use tamtam_rows::{Encoding, Rows};
 use crate::admission::Ticket;
 use crate::gateway::Shared;
 use crate::json::not_carried;
-use crate::{AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Value};
+use crate::{AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
 
 /// A call of a packet.
 struct Call {
@@ -80,16 +80,7 @@ fn read_packet(
     numbering: Numbering,
     caller: &mut Caller,
 ) -> Result<Read, Fault> {
-    let limits = &shared.gateway.limits;
-    let limits = PacketLimits {
-        values: tamtam_amf::Limits {
-            bytes: limits.body_bytes,
-            depth: limits.depth.min(tamtam_amf::MAX_DEPTH),
-            values: limits.values,
-        },
-        messages: limits.batch,
-        ..PacketLimits::default()
-    };
+    let limits = packet_limits(&shared.gateway.limits);
     let malformed = |error: tamtam_amf::packet::PacketDecodeError| {
         Fault::of(
             FaultKind::Malformed,
@@ -110,16 +101,33 @@ fn read_packet(
     }
     let mut calls = Vec::new();
     while let Some(message) = decoder.next_message().map_err(malformed)? {
-        let response = message.response;
         let value = decoder.value().map_err(malformed)?;
         calls.push(Call {
             target: message.target.to_owned(),
-            response: (!matches!(response, "" | "null")).then(|| response.to_owned()),
+            response: wanted(message.response),
             value: read::of_amf0(value),
         });
     }
     decoder.finish().map_err(malformed)?;
     Ok((version, calls, unknown))
+}
+
+/// What a packet may have within these limits.
+fn packet_limits(limits: &Limits) -> PacketLimits {
+    PacketLimits {
+        values: tamtam_amf::Limits {
+            bytes: limits.body_bytes,
+            depth: limits.depth.min(tamtam_amf::MAX_DEPTH),
+            values: limits.values,
+        },
+        messages: limits.batch,
+        ..PacketLimits::default()
+    }
+}
+
+/// Where an answer goes; nothing if none is wanted.
+fn wanted(response: &str) -> Option<String> {
+    (!matches!(response, "" | "null")).then(|| response.to_owned())
 }
 
 /// Name and password, as `NetConnection.setCredentials` and others write them.

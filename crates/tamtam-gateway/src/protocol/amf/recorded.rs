@@ -1,10 +1,10 @@
 //! Packets of another server, taken apart into calls and answers, and answers put together for other calls.
 
 use tamtam_amf::amf0;
-use tamtam_amf::packet::{Decoder, Encoder, PacketDecodeError, PacketLimits, Version};
+use tamtam_amf::packet::{Decoder, Encoder, PacketDecodeError, Version};
 use uuid::Uuid;
 
-use super::{arguments, flex, read, write, write_fault, write_flex};
+use super::{arguments, flex, packet_limits, read, wanted, write, write_fault, write_flex};
 use crate::json::not_carried;
 use crate::{Fault, FaultKind, Limits, Object, Value};
 
@@ -76,7 +76,7 @@ pub(crate) fn read_request(body: &[u8], limits: &Limits) -> Result<Request, Faul
 }
 
 fn asked(target: &str, response: &str, value: Value) -> Asked {
-    let response = (!matches!(response, "" | "null")).then(|| response.to_owned());
+    let response = wanted(response);
     if !flex::is_message(&value) {
         return Asked {
             name: target.replace('/', "."),
@@ -223,13 +223,12 @@ fn correlated(
 
 /// By which name a message of Flex is answered.
 fn message_id(message: &Value) -> String {
-    let mut message = message.clone();
-    let members = object_in(&mut message).map(|object| std::mem::take(&mut object.members));
-    for (name, value) in members.unwrap_or_default() {
-        match (&*name, value) {
-            ("messageId", Value::Text(id)) => return id,
+    let members = flex::message_in(message).map(|object| &object.members);
+    for (name, value) in members.into_iter().flatten() {
+        match (&**name, value) {
+            ("messageId", Value::Text(id)) => return id.clone(),
             ("messageIdBytes", Value::Bytes(bytes)) => {
-                if let Ok(id) = Uuid::from_slice(&bytes) {
+                if let Ok(id) = Uuid::from_slice(bytes) {
                     return id.hyphenated().to_string().to_uppercase();
                 }
             }
@@ -248,18 +247,6 @@ fn object_in(value: &mut Value) -> Option<&mut Object> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-fn packet_limits(limits: &Limits) -> PacketLimits {
-    PacketLimits {
-        values: tamtam_amf::Limits {
-            bytes: limits.body_bytes,
-            depth: limits.depth.min(tamtam_amf::MAX_DEPTH),
-            values: limits.values,
-        },
-        messages: limits.batch,
-        ..PacketLimits::default()
     }
 }
 
