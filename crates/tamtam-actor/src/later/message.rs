@@ -122,7 +122,7 @@ fn deliver_once<M: Send + 'static>(
     Timer::new(time.set(due, false, owner, |key| {
         Arc::new(OnceDelivery {
             key,
-            stage: Mutex::new(Stage::Set(OnceMessage {
+            waiting: Mutex::new(Some(OnceMessage {
                 address: to,
                 message,
             })),
@@ -152,12 +152,9 @@ fn deliver_every<M: Send + 'static>(
 }
 
 /// Something that is due, and sends its message in the actor's turn.
-trait Delivery: Send + Sync + 'static {
+trait Delivery: Alarm + 'static {
     /// Sends the message, unless that was cancelled.
     fn deliver(self: Arc<Self>);
-
-    /// The actor is gone.
-    fn die(&self);
 }
 
 /// Knocks at the actor, for the message to be sent in its turn.
@@ -188,8 +185,8 @@ fn count_if_refused<M>(door: &dyn Door, sent: Result<(), TellError<M>>) {
 /// A timer that sends one message.
 struct OnceDelivery<M> {
     key: Key,
-    /// The one that takes it from here has it: the turn, or the thread that cancels it.
-    stage: Mutex<Stage<OnceMessage<M>>>,
+    /// The one that takes it from here has it: the clock, the turn, or the thread that cancels it.
+    waiting: Mutex<Option<OnceMessage<M>>>,
 }
 
 struct OnceMessage<M> {
@@ -201,10 +198,7 @@ struct OnceMessage<M> {
 impl<M: Send + 'static> OnceDelivery<M> {
     /// Ends it: what it was to send is the caller's to drop.
     fn end(&self) -> Option<OnceMessage<M>> {
-        match self.stage.lock().end() {
-            Stage::Set(once) => Some(once),
-            Stage::Now | Stage::Over => None,
-        }
+        self.waiting.lock().take()
     }
 }
 
@@ -219,30 +213,21 @@ impl<M: Send + 'static> Delivery for OnceDelivery<M> {
             address.with_door(|door| count_if_refused(door, sent));
         });
     }
-
-    fn die(&self) {
-        Alarm::die(self);
-    }
 }
 
 impl<M: Send + 'static> Alarm for OnceDelivery<M> {
     fn ring(self: Arc<Self>) {
-        let door = {
-            let mut stage = self.stage.lock();
-            let Stage::Set(once) = &*stage else {
-                return;
-            };
-            if once.address.is_plain() {
-                // Nothing of the user's runs where the mailbox takes every message as it is: so there is no need for a turn.
-                let Stage::Set(once) = stage.end() else {
-                    unreachable!("it was set")
-                };
-                drop(stage);
-                return put_into_mailbox(once);
-            }
-            once.address.door()
-        };
-        knock(door, self);
+        let mut waiting = self.waiting.lock();
+        // Nothing of the user's runs where the mailbox takes every message as it is: so there is no need for a turn.
+        if let Some(once) = waiting.take_if(|once| once.address.is_plain()) {
+            drop(waiting);
+            return put_into_mailbox(once);
+        }
+        let door = waiting.as_ref().map(|once| once.address.door());
+        drop(waiting);
+        if let Some(door) = door {
+            knock(door, self);
+        }
     }
 
     fn cancel(&self) -> bool {
@@ -264,10 +249,9 @@ impl<M: Send + 'static> Alarm for OnceDelivery<M> {
     }
 
     fn is_pending(&self) -> bool {
-        match &*self.stage.lock() {
-            Stage::Set(once) => once.address.with_door(|door| !door.is_closed()),
-            Stage::Now | Stage::Over => false,
-        }
+        let waiting = self.waiting.lock();
+        let is_open = |once: &OnceMessage<M>| once.address.with_door(|door| !door.is_closed());
+        waiting.as_ref().is_some_and(is_open)
     }
 
     fn missed(&self) -> u64 {
@@ -336,10 +320,6 @@ impl<M: Send + 'static, F: FnMut() -> M + Send + 'static> Delivery for RepeatedD
             Ok(()) => self.door.time().set_again(self.key, due),
             Err(cancelled) => drop(cancelled),
         }
-    }
-
-    fn die(&self) {
-        Alarm::die(self);
     }
 }
 
