@@ -352,7 +352,7 @@ fn take_as_task(pile: &Arc<Pile>, alone: bool) {
 }
 
 /// Runs the model with the task in the place for one, and in the list.
-fn task_model(program: fn(bool)) {
+fn task_model(program: impl Fn(bool) + Copy + Sync + Send + 'static) {
     model(move || program(true));
     model(move || program(false));
 }
@@ -454,11 +454,10 @@ fn loom_renewing_meets_choosing() {
     });
 }
 
-/// A task that gives up while it is being chosen leaves the wake-up to the thread that waits, too.
-#[test]
-fn loom_cancelling_meets_choosing() {
-    task_model(|alone| {
-        let pile = Pile::new();
+/// A task that gives up while it is being chosen leaves the wake-up to the thread that waits in the same list, too.
+fn cancelling_meets_choosing(list: fn() -> WaitList) {
+    task_model(move |alone| {
+        let pile = Pile::with(list());
         let taker = {
             let pile = Arc::clone(&pile);
             thread::spawn(move || pile.take(Wait::Park, None).is_some())
@@ -481,33 +480,15 @@ fn loom_cancelling_meets_choosing() {
     });
 }
 
-/// As above in a chained list, in which the thread may wait for the task to pass on.
+#[test]
+fn loom_cancelling_meets_choosing() {
+    cancelling_meets_choosing(WaitList::new);
+}
+
+/// The thread may wait for the task to pass on.
 #[test]
 fn loom_cancelling_meets_choosing_in_a_chained_list() {
-    for alone in [false, true] {
-        model(move || {
-            let pile = Pile::with(WaitList::chained());
-            let taker = {
-                let pile = Arc::clone(&pile);
-                thread::spawn(move || pile.take(Wait::Park, None).is_some())
-            };
-            let taking = Taking {
-                pile: Arc::clone(&pile),
-                alone,
-            };
-            let giver = {
-                let pile = Arc::clone(&pile);
-                thread::spawn(move || pile.put())
-            };
-            let mut wait = TaskWait::new();
-            if poll(&mut wait, &taking, Task::new().waker()).is_ready() {
-                pile.put();
-            }
-            wait.cancel(&taking);
-            assert!(taker.join().unwrap());
-            giver.join().unwrap();
-        });
-    }
+    cancelling_meets_choosing(WaitList::chained);
 }
 
 /// Two items for a thread and a task, in either order of coming, one after the other and at once.
