@@ -108,7 +108,6 @@ impl Inlet {
 
     /// One more row of a column of texts. The bytes that it takes beyond the column's width.
     #[inline]
-    #[allow(dead_code, reason = "some forms need it")]
     pub(crate) fn push_string(&mut self, text: &str) -> Result<usize, Refusal> {
         let Values::Text(texts) = &mut self.values else {
             return Err(Refusal::Kind);
@@ -158,10 +157,7 @@ impl Inlet {
             Values::F32(values) => values.push(some(cell_text::real(text))?),
             Values::F64(values) => values.push(some(cell_text::real(text))?),
             Values::Uuid(values) => values.push(some(cell_text::uuid(bytes))?),
-            Values::Text(texts) => {
-                texts.push(text)?;
-                variable = text.len();
-            }
+            Values::Text(_) => return self.push_string(text),
             Values::Bytes(slices) => {
                 if !cell_text::bytes(bytes, &mut self.scratch) {
                     return Err(Refusal::Kind);
