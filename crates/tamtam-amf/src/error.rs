@@ -263,6 +263,16 @@ pub enum EncodeError {
         /// How many are missing.
         left: usize,
     },
+    /// Columns of one table that have different lengths.
+    #[error(
+        "a column has {other} cells beside one that has {rows}: columns of a table are of one length"
+    )]
+    Uneven {
+        /// Cells of the first column.
+        rows: usize,
+        /// Cells of another one.
+        other: usize,
+    },
     /// A header of a packet that has a message already.
     #[error("a header comes too late: headers stand before all messages of a packet")]
     HeaderAfterMessage,

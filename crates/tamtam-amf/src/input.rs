@@ -115,6 +115,25 @@ impl<'a> Input<'a> {
         fits
     }
 
+    /// Whether so many containers that were announced, of so many values each, are within the limits if they take these bytes
+    /// of the [`rest`](Self::rest).
+    pub(crate) fn admits_containers(&self, count: usize, each: usize, bytes: usize) -> bool {
+        let owed = self.owed - count;
+        let values = count.saturating_mul(each.saturating_add(1));
+        // The last of them has the least room: each takes more of it than it gives back.
+        self.bytes.len() <= self.limits.bytes
+            && self.left() - bytes >= owed
+            && owed.saturating_add(values) <= self.limits.values.saturating_sub(self.values)
+            && self.depth < self.limits.depth.min(MAX_DEPTH)
+    }
+
+    /// Goes over containers that were [admitted](Self::admits_containers).
+    pub(crate) fn pass_containers(&mut self, count: usize, each: usize, bytes: usize) {
+        self.position += bytes;
+        self.owed -= count;
+        self.values += count * (each + 1);
+    }
+
     /// Whether what was announced is within the limits. It was when it was announced; values that were not announced may
     /// have come between.
     #[inline]

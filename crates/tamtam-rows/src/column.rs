@@ -75,8 +75,6 @@ macro_rules! each {
     };
 }
 
-pub(crate) use each;
-
 impl Values {
     /// No values yet, for a column of this type.
     pub fn new(kind: &Kind) -> Values {
@@ -129,6 +127,11 @@ impl Values {
             Values::Text(texts) => texts.push("").expect("no text is added"),
             Values::Bytes(slices) => slices.push(&[]).expect("no byte is added"),
         }
+    }
+
+    /// Forgets the values from this one on.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        each!(self, vector => vector.truncate(len), variable => variable.truncate(len));
     }
 
     /// The bytes that the values take in memory.

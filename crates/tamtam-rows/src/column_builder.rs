@@ -1,6 +1,5 @@
 //! Making a column value by value.
 
-use crate::column::each;
 use crate::{Column, Kind, Nulls, ShapeError, Value, Values};
 
 /// Makes a column value by value.
@@ -171,7 +170,7 @@ impl ColumnBuilder {
 
     /// Forgets the rows from this one on.
     pub(crate) fn truncate(&mut self, len: usize) {
-        each!(&mut self.values, vector => vector.truncate(len), variable => variable.truncate(len));
+        self.values.truncate(len);
         if let Some(nulls) = &mut self.nulls {
             nulls.truncate(len);
         }

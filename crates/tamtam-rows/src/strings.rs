@@ -124,6 +124,24 @@ impl Strings {
         Ok(())
     }
 
+    /// More values that lie one behind the other, of these lengths. `None` if one would begin inside a character or all together
+    /// would exceed 4 GiB; the list is then to be [truncated](Self::truncate).
+    #[cfg(feature = "amf")]
+    pub(crate) fn push_joined(
+        &mut self,
+        joined: &str,
+        lengths: impl Iterator<Item = usize>,
+    ) -> Option<()> {
+        let mut end = 0;
+        for length in lengths {
+            self.ends.push(self.text.len() + end, length).ok()?;
+            end += length;
+            joined.is_char_boundary(end).then_some(())?;
+        }
+        self.text.push_str(joined);
+        Some(())
+    }
+
     /// Forgets the values from this one on.
     pub(crate) fn truncate(&mut self, len: usize) {
         let end = self.ends.truncate(len);

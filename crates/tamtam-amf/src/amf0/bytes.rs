@@ -1,12 +1,19 @@
-//! The bytes of values, at the end of a vector: whether a value may stand there was asked before.
+//! The bytes of values, at the end of a vector or in a place: whether a value may stand there was asked before.
 
 use super::encoder::length_of;
 use super::marker::{BOOLEAN, DATE, LONG_STRING, NULL, NUMBER, STRICT_ARRAY, STRING};
 use crate::EncodeError;
 
+/// The bytes of a number with its marker.
+pub(crate) const NUMBER_BYTES: usize = 9;
+/// The bytes of a boolean with its marker.
+pub(crate) const BOOLEAN_BYTES: usize = 2;
+/// The bytes of an array's marker and its length.
+pub(crate) const ARRAY_HEAD_BYTES: usize = 5;
+
 #[inline]
-pub(super) fn array_head(length: u32) -> [u8; 5] {
-    let mut bytes = [STRICT_ARRAY; 5];
+pub(crate) fn array_head(length: u32) -> [u8; ARRAY_HEAD_BYTES] {
+    let mut bytes = [STRICT_ARRAY; ARRAY_HEAD_BYTES];
     bytes[1..].copy_from_slice(&length.to_be_bytes());
     bytes
 }
@@ -18,9 +25,26 @@ pub(crate) fn push_number(out: &mut Vec<u8>, number: f64) {
     out.extend_from_slice(&bytes);
 }
 
+/// Puts a number in its place, which is then behind it.
+#[inline]
+pub(crate) fn put_number(out: &mut [u8], place: &mut usize, number: f64) {
+    let cell = &mut out[*place..][..NUMBER_BYTES];
+    cell[0] = NUMBER;
+    cell[1..].copy_from_slice(&number.to_be_bytes());
+    *place += NUMBER_BYTES;
+}
+
 #[inline]
 pub(crate) fn push_boolean(out: &mut Vec<u8>, boolean: bool) {
     out.extend_from_slice(&[BOOLEAN, u8::from(boolean)]);
+}
+
+/// Puts a boolean in its place, which is then behind it.
+#[inline]
+pub(crate) fn put_boolean(out: &mut [u8], place: &mut usize, boolean: bool) {
+    let cell = &mut out[*place..][..BOOLEAN_BYTES];
+    cell.copy_from_slice(&[BOOLEAN, u8::from(boolean)]);
+    *place += BOOLEAN_BYTES;
 }
 
 #[inline]
@@ -57,6 +81,75 @@ pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) -> Result<(), EncodeErr
     out.extend_from_slice(&[STRING, high, low]);
     out.extend_from_slice(text.as_bytes());
     Ok(())
+}
+
+/// The bytes of a text with its marker and its length.
+#[inline]
+pub(crate) fn string_bytes(text: &str) -> Result<usize, EncodeError> {
+    match text.len() <= usize::from(u16::MAX) {
+        true => Ok(3 + text.len()),
+        false => length_of("bytes of text", text.len()).map(|length| 5 + length as usize),
+    }
+}
+
+/// Puts a text of a length that was [counted](string_bytes) in its place, which is then behind it.
+#[inline]
+pub(crate) fn put_string(out: &mut [u8], place: &mut usize, text: &str) {
+    let text = text.as_bytes();
+    let Ok(length) = u16::try_from(text.len()) else {
+        return put_long_text(out, place, text);
+    };
+    let cell = &mut out[*place..][..3 + text.len()];
+    let [high, low] = length.to_be_bytes();
+    cell[..3].copy_from_slice(&[STRING, high, low]);
+    put_bytes(&mut cell[3..], text);
+    *place += 3 + text.len();
+}
+
+/// The bytes of the text that these begin with, if it is a string.
+#[inline]
+pub(crate) fn string_bytes_at(bytes: &[u8]) -> Option<&[u8]> {
+    match bytes.split_first_chunk() {
+        Some((&[STRING, high, low], rest)) => rest.get(..u16::from_be_bytes([high, low]).into()),
+        _ => None,
+    }
+}
+
+#[cold]
+fn put_long_text(out: &mut [u8], place: &mut usize, text: &[u8]) {
+    let cell = &mut out[*place..][..5 + text.len()];
+    // It was counted: the format has no text of which it has not the length.
+    #[allow(clippy::cast_possible_truncation)]
+    let [a, b, c, d] = (text.len() as u32).to_be_bytes();
+    cell[..5].copy_from_slice(&[LONG_STRING, a, b, c, d]);
+    cell[5..].copy_from_slice(text);
+    *place += cell.len();
+}
+
+/// Copies bytes into a slice of their length. A few are copied as two pieces that overlap: a call takes longer.
+#[inline]
+fn put_bytes(place: &mut [u8], bytes: &[u8]) {
+    macro_rules! by_pieces_of {
+        ($piece:literal) => {
+            if let (Some(first), Some(last)) =
+                (bytes.first_chunk::<$piece>(), bytes.last_chunk::<$piece>())
+            {
+                if let Some(place) = place.first_chunk_mut::<$piece>() {
+                    *place = *first;
+                }
+                if let Some(place) = place.last_chunk_mut::<$piece>() {
+                    *place = *last;
+                }
+                return;
+            }
+        };
+    }
+    match bytes.len() {
+        4..8 => by_pieces_of!(4),
+        8..=16 => by_pieces_of!(8),
+        _ => {}
+    }
+    place.copy_from_slice(bytes);
 }
 
 /// Four to thirteen bytes as the lowest ones of a number; the others are 0.

@@ -400,6 +400,19 @@ impl<'out> Encoder<'out> {
         Ok(())
     }
 
+    /// Takes note of so many arrays within an array, which the caller counts and writes to [`out`](Self::out) with their
+    /// heads and their values.
+    pub(crate) fn begin_arrays(&mut self, count: u32) -> Result<(), EncodeError> {
+        let Frame::Strict { left } = &mut self.frame else {
+            return Err(EncodeError::NothingOpen);
+        };
+        *left = left
+            .checked_sub(count)
+            .ok_or(EncodeError::MoreThanAnnounced)?;
+        self.begun += count as usize;
+        Ok(())
+    }
+
     /// Where the bytes go.
     #[inline]
     pub(crate) fn out(&mut self) -> &mut Vec<u8> {

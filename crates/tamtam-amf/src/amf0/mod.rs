@@ -22,9 +22,13 @@ pub use numbering::Numbering;
 pub use tree::{decode, encode};
 pub use value::{Properties, TypedObject, Value};
 
-pub(crate) use bytes::{push_boolean, push_date, push_null, push_number, push_string};
+pub(crate) use bytes::{
+    ARRAY_HEAD_BYTES, BOOLEAN_BYTES, NUMBER_BYTES, array_head, push_boolean, push_date, push_null,
+    push_number, push_string, put_boolean, put_number, put_string, string_bytes, string_bytes_at,
+};
 #[cfg(feature = "serde")]
 pub(crate) use decoder::Streamed;
 pub(crate) use encoder::{length_of, name_length};
+pub(crate) use marker::{BOOLEAN, NULL, NUMBER, STRING};
 #[cfg(feature = "serde")]
 pub(crate) use shortcuts::Member;

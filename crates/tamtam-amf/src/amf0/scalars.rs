@@ -85,11 +85,34 @@ impl<'a> Decoder<'a> {
         read
     }
 
-    /// Hands out the scalars of the arrays of `width` values that come next in an array, each with the arrays and the
-    /// scalars before it.
+    /// What is left to read, where the arrays that an array announces come next: how many of these.
+    pub(crate) fn arrays_ahead(&self) -> (&'a [u8], u32) {
+        match self.frame {
+            Frame::Strict { left } => (self.input.rest(), left),
+            _ => (&[], 0),
+        }
+    }
+
+    /// Whether so many arrays of `width` values [ahead](Self::arrays_ahead) are within the limits if they take these bytes.
+    pub(crate) fn admits_arrays(&self, count: usize, width: u32, bytes: usize) -> bool {
+        self.input.admits_containers(count, width as usize, bytes)
+    }
+
+    /// Goes over arrays that were [admitted](Self::admits_arrays).
+    pub(crate) fn pass_arrays(&mut self, count: usize, width: u32, bytes: usize) {
+        if let Frame::Strict { left } = &mut self.frame {
+            *left -= count as u32;
+            self.begun += count;
+            self.input.pass_containers(count, width as usize, bytes);
+        }
+    }
+
+    /// Hands out the scalars of the arrays of `width` values that come next in an array, at most so many, each with the
+    /// arrays and the scalars before it.
     #[inline]
     pub(crate) fn flat_rows(
         &mut self,
+        most: u32,
         width: u32,
         mut each: impl FnMut(u32, u32, Scalar<'a>),
     ) -> FlatRows {
@@ -102,7 +125,7 @@ impl<'a> Decoder<'a> {
         };
         // On a copy that nothing else refers to, whose numbers stay in registers.
         let mut input = self.input;
-        while read.rows < left {
+        while read.rows < left.min(most) {
             let mut within = input;
             if !begin(&mut within, width) {
                 break;

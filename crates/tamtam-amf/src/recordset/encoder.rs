@@ -1,6 +1,6 @@
 //! Writes a RecordSet row by row.
 
-use super::{Cell, ServerInfo};
+use super::{Cell, Column, ServerInfo, columns};
 use crate::{EncodeError, amf0};
 
 /// Writes a RecordSet row by row.
@@ -78,6 +78,36 @@ impl<'out> Encoder<'out> {
         }
         self.left = Some(left);
         self.end_row()
+    }
+
+    /// Writes the rows that columns make, as many as each of them has cells. It takes less time than row by row.
+    ///
+    /// # Errors
+    ///
+    /// Another number of columns than the table has, columns of different lengths, more rows than announced, a row that
+    /// was not ended, a text of 4 GiB or more.
+    pub fn write_columns(&mut self, columns: &[Column<'_>]) -> Result<(), EncodeError> {
+        if self.left.is_some() {
+            return Err(EncodeError::NotACell);
+        }
+        let rows = columns.first().map_or(0, Column::len);
+        if let Some(other) = columns.iter().find(|column| column.len() != rows) {
+            return Err(EncodeError::Uneven {
+                rows,
+                other: other.len(),
+            });
+        }
+        match self.columns as usize {
+            expected if columns.len() > expected => return Err(EncodeError::MoreThanAnnounced),
+            expected if columns.len() < expected => {
+                return Err(EncodeError::FewerThanAnnounced {
+                    left: expected - columns.len(),
+                });
+            }
+            _ => {}
+        }
+        self.amf0.begin_arrays(amf0::length_of("rows", rows)?)?;
+        columns::write_rows(columns, amf0::array_head(self.columns), self.amf0.out())
     }
 
     /// Begins a row: [`write_cell`](Self::write_cell) for each column, then [`end_row`](Self::end_row).
@@ -162,7 +192,7 @@ impl<'out> Encoder<'out> {
 
 /// Writes a cell, whose place was checked.
 #[inline(always)]
-fn write(out: &mut Vec<u8>, cell: Cell<'_>) -> Result<(), EncodeError> {
+pub(super) fn write(out: &mut Vec<u8>, cell: Cell<'_>) -> Result<(), EncodeError> {
     if let Cell::Number(number) = cell {
         amf0::push_number(out, number);
         return Ok(());

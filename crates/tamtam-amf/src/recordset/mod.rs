@@ -3,18 +3,22 @@
 //! It is an object of the class `RecordSet` whose only property `serverInfo` says all: the names of the columns once, and
 //! each row as an array of its cells.
 //!
-//! [`Encoder`] takes rows and [`read`] hands out cells, both without a tree; [`RecordSet`] is a tree of one.
+//! [`Encoder`] takes rows or columns and [`read`] hands out cells, both without a tree; [`RecordSet`] is a tree of one.
 //!
 //! After Amfphp 1.9 and *Flash Remoting*, whose clients page through a result by its `id`, `cursor` and
 //! `serviceName`. Neither is specified; a reader takes the properties in any order, and those that it does not
 //! know as well.
 
+mod blocks;
+mod columns;
 mod encoder;
 mod reader;
 mod tree;
 
+pub use blocks::{Block, CellKind, Expected};
+pub use columns::Column;
 pub use encoder::Encoder;
-pub use reader::{Cell, read};
+pub use reader::{Cell, CellSink, read, read_into};
 pub use tree::RecordSet;
 
 /// What a RecordSet says beside its rows.

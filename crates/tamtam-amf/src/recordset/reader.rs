@@ -1,6 +1,7 @@
 //! Reads a RecordSet cell by cell.
 
 use super::ServerInfo;
+use super::blocks::{Block, Blocks, Expected};
 use crate::amf0::{Decoder, Event};
 use crate::input::Input;
 use crate::scalar::Scalar;
@@ -63,6 +64,33 @@ impl<'a> From<Scalar<'a>> for Cell<'a> {
     }
 }
 
+/// Where the cells of a RecordSet go as it is read.
+pub trait CellSink<'a> {
+    /// One cell with its row and its column, both from 0, row by row.
+    fn cell(&mut self, row: usize, column: usize, cell: Cell<'a>);
+
+    /// What the columns are expected to have, if it is known; nothing otherwise. Asked once, before the first row.
+    fn expected(&self) -> Vec<Expected> {
+        Vec::new()
+    }
+
+    /// The next rows, if they begin as expected: takes all cells of all of them out of the block, or none. Rows that are not
+    /// taken come cell by cell.
+    fn block(&mut self, block: &Block<'a>) -> bool {
+        let _ = block;
+        false
+    }
+}
+
+struct Each<F>(F);
+
+impl<'a, F: FnMut(usize, usize, Cell<'a>)> CellSink<'a> for Each<F> {
+    #[inline]
+    fn cell(&mut self, row: usize, column: usize, cell: Cell<'a>) {
+        (self.0)(row, column, cell);
+    }
+}
+
 /// Reads a RecordSet: hands each cell to `cell` with its row and its column, both from 0, row by row, and returns
 /// what else there is. The names of the columns are known afterwards only: they come after the rows.
 ///
@@ -97,11 +125,24 @@ pub fn read<'a>(
     limits: Limits,
     cell: impl FnMut(usize, usize, Cell<'a>),
 ) -> Result<ServerInfo, DecodeError> {
+    read_into(bytes, limits, &mut Each(cell))
+}
+
+/// Reads a RecordSet like [`read`], into a sink, which may take many rows at a time.
+///
+/// # Errors
+///
+/// Those of [`read`].
+pub fn read_into<'a>(
+    bytes: &'a [u8],
+    limits: Limits,
+    sink: &mut impl CellSink<'a>,
+) -> Result<ServerInfo, DecodeError> {
     let mut reader = Reader {
         decoder: Decoder::new(bytes, limits),
         position: 0,
     };
-    let info = reader.record_set(cell)?;
+    let info = reader.record_set(sink)?;
     reader.decoder.finish()?;
     Ok(info)
 }
@@ -157,10 +198,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn record_set(
-        &mut self,
-        mut cell: impl FnMut(usize, usize, Cell<'a>),
-    ) -> Result<ServerInfo, DecodeError> {
+    fn record_set(&mut self, sink: &mut impl CellSink<'a>) -> Result<ServerInfo, DecodeError> {
         match self.next()? {
             Event::BeginTypedObject(class) if class.eq_ignore_ascii_case("RecordSet") => {}
             _ => return self.unexpected("an object of the class RecordSet"),
@@ -168,7 +206,7 @@ impl<'a> Reader<'a> {
         let mut info = None;
         while let Some(name) = self.property()? {
             if name.eq_ignore_ascii_case("serverInfo") && info.is_none() {
-                info = Some(self.server_info(&mut cell)?);
+                info = Some(self.server_info(sink)?);
             } else {
                 self.skip()?;
             }
@@ -179,10 +217,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn server_info(
-        &mut self,
-        cell: &mut impl FnMut(usize, usize, Cell<'a>),
-    ) -> Result<ServerInfo, DecodeError> {
+    fn server_info(&mut self, sink: &mut impl CellSink<'a>) -> Result<ServerInfo, DecodeError> {
         match self.next()? {
             Event::BeginObject | Event::BeginTypedObject(_) | Event::BeginEcmaArray { .. } => {}
             _ => return self.unexpected("an object with the properties of serverInfo"),
@@ -202,7 +237,7 @@ impl<'a> Reader<'a> {
                 "columnNames" if columns.is_none() => columns = Some(self.columns()?),
                 "initialData" if rows.is_none() => {
                     let start = self.decoder.position();
-                    let (width, count) = self.rows(cell)?;
+                    let (width, count) = self.rows(sink)?;
                     rows = Some((width, count, start));
                 }
                 _ => self.skip()?,
@@ -228,36 +263,64 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the rows: the number of cells in each, if there is any, and the number of rows.
-    fn rows(
-        &mut self,
-        cell: &mut impl FnMut(usize, usize, Cell<'a>),
-    ) -> Result<(Option<usize>, u32), DecodeError> {
+    fn rows(&mut self, sink: &mut impl CellSink<'a>) -> Result<(Option<usize>, u32), DecodeError> {
         let Event::BeginStrictArray { length: rows } = self.next()? else {
             return self.unexpected("an array of rows");
         };
         let mut width = None;
         let mut row = 0;
+        let mut blocks = Blocks::new(&sink.expected());
         while row < rows as usize {
+            if let Some((passed, found)) = self.block(&mut blocks, row, width, sink) {
+                width = Some(found);
+                row += passed;
+                continue;
+            }
             let Event::BeginStrictArray { length } = self.next()? else {
                 return self.unexpected("a row, which is an array of cells");
             };
             if *width.get_or_insert(length) != length {
                 return self.unexpected("a row with as many cells as the first one has");
             }
-            self.cells(row, 0, length, cell)?;
+            self.cells(row, 0, length, sink)?;
             row += 1;
             // Rows of numbers and texts alone, as most are, are read as one piece.
-            let flat = self.decoder.flat_rows(length, |before, column, scalar| {
-                cell(row + before as usize, column as usize, scalar.into());
-            });
+            let most = blocks.rows_before_the_next(row);
+            let flat = self
+                .decoder
+                .flat_rows(most, length, |before, column, scalar| {
+                    sink.cell(row + before as usize, column as usize, scalar.into());
+                });
             row += flat.rows as usize;
             if let Some(begun) = flat.cells {
-                self.cells(row, begun, length, cell)?;
+                self.cells(row, begun, length, sink)?;
                 row += 1;
             }
         }
         self.next()?;
         Ok((width.map(|width| width as usize), rows))
+    }
+
+    /// Gives the rows from this one on to the sink as a block; how many these were, and their columns, if it took them.
+    fn block(
+        &mut self,
+        blocks: &mut Blocks<'a>,
+        row: usize,
+        width: Option<u32>,
+        sink: &mut impl CellSink<'a>,
+    ) -> Option<(usize, u32)> {
+        let (block, width) = blocks.at(row, width)?;
+        let (bytes, left) = self.decoder.arrays_ahead();
+        let taken = block.find(bytes, left as usize);
+        let rows = block.rows();
+        let is_taken =
+            rows > 0 && self.decoder.admits_arrays(rows, width, taken) && sink.block(block);
+        if !is_taken {
+            blocks.was_refused(row);
+            return None;
+        }
+        self.decoder.pass_arrays(rows, width, taken);
+        Some((rows, width))
     }
 
     /// The cells of a row from this column on, and its end.
@@ -266,16 +329,16 @@ impl<'a> Reader<'a> {
         row: usize,
         mut column: u32,
         width: u32,
-        cell: &mut impl FnMut(usize, usize, Cell<'a>),
+        sink: &mut impl CellSink<'a>,
     ) -> Result<(), DecodeError> {
         while column < width {
             let first = column;
             column += self.decoder.scalars(width - first, |before, scalar| {
-                cell(row, (first + before) as usize, scalar.into());
+                sink.cell(row, (first + before) as usize, scalar.into());
             });
             if column < width {
                 let read = self.cell()?;
-                cell(row, column as usize, read);
+                sink.cell(row, column as usize, read);
                 column += 1;
             }
         }

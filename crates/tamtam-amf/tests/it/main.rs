@@ -8,6 +8,7 @@ mod hostile;
 mod numbering;
 mod packet;
 mod recordset;
+mod recordset_blocks;
 mod round_trip;
 #[cfg(feature = "serde")]
 mod typed;

@@ -29,6 +29,42 @@ pub(crate) enum Taking {
     Raw,
 }
 
+/// An integer of at most 32 bits.
+pub(crate) trait Narrow: Copy
+where
+    f64: From<Self>,
+{
+    /// The one of the lowest bits.
+    fn of_bits(bits: u64) -> Self;
+}
+
+macro_rules! narrow {
+    ($($integer:ident)*) => {
+        $(impl Narrow for $integer {
+            #[inline]
+            fn of_bits(bits: u64) -> Self {
+                bits as Self
+            }
+        })*
+    };
+}
+
+narrow!(i8 i16 i32 u8 u16 u32);
+
+/// The integer that a double is.
+#[inline]
+pub(crate) fn exact<T: Narrow>(value: f64) -> Option<T>
+where
+    f64: From<T>,
+{
+    // Of an integer of up to 32 bits, a double of this size has the lowest bits in its own lowest bits. Of what is no such
+    // integer these are bits that make another number, which is found below. A conversion that has a result for every double
+    // takes longer.
+    const SIZE: f64 = 1.5 * (1_u64 << 52) as f64;
+    let narrowed = T::of_bits((value + SIZE).to_bits());
+    (f64::from(narrowed).to_bits() == value.to_bits()).then_some(narrowed)
+}
+
 /// A column that grows.
 pub(crate) struct Inlet {
     kind: Kind,
@@ -115,6 +151,57 @@ impl Inlet {
         texts.push(text)?;
         self.was_pushed();
         Ok(text.len())
+    }
+
+    /// More rows of a column of texts, which lie one behind the other; `None` is the length of a null. The bytes that they
+    /// take beyond the column's width. Where one is refused, some may have been taken, to be [forgotten](Self::truncate).
+    #[cfg(feature = "amf")]
+    pub(crate) fn push_joined(
+        &mut self,
+        joined: &str,
+        lengths: &[Option<usize>],
+    ) -> Result<usize, Refusal> {
+        let Values::Text(texts) = &mut self.values else {
+            return Err(Refusal::Kind);
+        };
+        let all = lengths.iter().map(|length| length.unwrap_or(0));
+        texts.push_joined(joined, all).ok_or(Refusal::Kind)?;
+        let null_rows: Vec<_> = lengths
+            .iter()
+            .enumerate()
+            .filter_map(|(row, length)| length.is_none().then_some(row))
+            .collect();
+        if !self.were_pushed(lengths.len(), &null_rows) {
+            return Err(Refusal::Kind);
+        }
+        Ok(joined.len())
+    }
+
+    /// To be called behind so many values that were put into [`values`](Inlet::values) by hand; those in some rows, counted from
+    /// the first of them, stand for nulls. False where there may be none.
+    #[cfg(feature = "amf")]
+    pub(crate) fn were_pushed(&mut self, rows: usize, null_rows: &[usize]) -> bool {
+        if !null_rows.is_empty() && !self.is_nullable {
+            return false;
+        }
+        let before = self.values.len() - rows;
+        if !null_rows.is_empty() {
+            self.nulls.get_or_insert_with(|| Nulls::none(before));
+        }
+        if let Some(nulls) = &mut self.nulls {
+            nulls.push_none(rows);
+            null_rows.iter().for_each(|row| nulls.set(before + row));
+        }
+        true
+    }
+
+    /// Forgets the rows from this one on.
+    #[cfg(feature = "amf")]
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.values.truncate(len);
+        if let Some(nulls) = &mut self.nulls {
+            nulls.truncate(len);
+        }
     }
 
     /// One more row, from its text as [`cell_text::write`] writes it. The bytes that it takes beyond the column's
@@ -207,28 +294,29 @@ impl Inlet {
         Ok(())
     }
 
-    /// One more row with the integer that a double is, if it is one of up to 32 bits that the column has; `false` if the row was
+    /// One more row with a double, or the integer of up to 32 bits that it is, if the column has such; `false` if the row was
     /// not taken, which may have another way in.
     #[inline]
     pub(crate) fn push_exact(&mut self, value: f64) -> bool {
         #[inline]
-        fn push<T: Copy>(values: &mut Vec<T>, value: f64, narrowed: T) -> bool
+        fn push<T: Narrow>(values: &mut Vec<T>, value: f64) -> bool
         where
             f64: From<T>,
         {
-            let is_same = f64::from(narrowed).to_bits() == value.to_bits();
-            if is_same {
-                values.push(narrowed);
-            }
-            is_same
+            let narrowed = exact(value);
+            narrowed.map(|narrowed| values.push(narrowed)).is_some()
         }
         let was_pushed = match &mut self.values {
-            Values::I8(values) => push(values, value, value as i8),
-            Values::I16(values) => push(values, value, value as i16),
-            Values::I32(values) if self.is_integer => push(values, value, value as i32),
-            Values::U8(values) => push(values, value, value as u8),
-            Values::U16(values) => push(values, value, value as u16),
-            Values::U32(values) => push(values, value, value as u32),
+            Values::I8(values) => push(values, value),
+            Values::I16(values) => push(values, value),
+            Values::I32(values) if self.is_integer => push(values, value),
+            Values::U8(values) => push(values, value),
+            Values::U16(values) => push(values, value),
+            Values::U32(values) => push(values, value),
+            Values::F64(values) => {
+                values.push(value);
+                true
+            }
             _ => return false,
         };
         if was_pushed {

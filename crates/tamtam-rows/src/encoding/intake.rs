@@ -111,6 +111,18 @@ impl<'a> Intake<'a> {
         Ok(())
     }
 
+    /// So many more rows are whole, with so many bytes of text, if they are within the limits: nothing is changed otherwise.
+    #[cfg(feature = "amf")]
+    pub(super) fn end_rows(&mut self, rows: usize, variable: usize) -> bool {
+        let (rows, variable) = (self.rows + rows as u64, self.variable + variable as u64);
+        let bytes = (rows - self.before) * self.a_row + variable;
+        let fits = rows <= self.limits.rows && bytes <= self.limits.bytes;
+        if fits {
+            (self.rows, self.variable) = (rows, variable);
+        }
+        fits
+    }
+
     #[cold]
     fn above(&self, what: &'static str, declared: u64, limit: u64) -> DecodeError {
         DecodeError::Limit {

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "amf")]
 mod amf;
+#[cfg(feature = "amf")]
+mod amf_blocks;
 mod any_rows;
 #[cfg(feature = "arrow")]
 mod arrow;

@@ -1,9 +1,14 @@
 //! Rows as a record set of Flash Remoting in AMF0.
 
-use tamtam_amf::recordset::{self, Cell as RecordSetCell, Encoder, ServerInfo};
+use std::ops::Range;
 
-use super::cell::{Cell, Style};
+use tamtam_amf::recordset::{
+    self, Block, Cell as RecordSetCell, CellKind, CellSink, Encoder, Expected, ServerInfo,
+};
+
+use super::cell::{Cell, Style, is_text};
 use super::failure;
+use crate::encoding::inlet::{Inlet, exact};
 use crate::encoding::intake::Intake;
 use crate::{
     Column, DecodeError, EncodeError, Encoding, Field, Kind, Limits, Nulls, Rows, Schema, Values,
@@ -52,10 +57,7 @@ impl Encoding for Amf0RecordSet {
             .map(|(field, column)| PlainColumn::of(field, column))
             .collect();
         if let Some(plain) = plain {
-            for row in 0..rows.len() {
-                let cells = plain.iter().map(|column| column.cell(row));
-                encoder.write_row(cells).map_err(failed)?;
-            }
+            write_plain(&mut encoder, &plain, rows.len()).map_err(failed)?;
             return encoder.finish().map_err(failed);
         }
         for row in 0..rows.len() {
@@ -89,20 +91,15 @@ impl Encoding for Amf0RecordSet {
         schema: Option<&Schema>,
         limits: &Limits,
     ) -> Result<Rows, DecodeError> {
-        let mut intake = Intake::new(FORM, schema, limits)?;
+        let intake = Intake::new(FORM, schema, limits)?;
         let fields = intake.schema().fields();
-        // The reader goes on to the end: the first thing that was wrong counts.
-        let mut refused = None;
-        let info = recordset::read(
-            bytes,
-            failure::limits(bytes, limits),
-            |row, column, cell| {
-                if refused.is_none() {
-                    refused = take(&mut intake, fields, row, column, cell).err();
-                }
-            },
-        );
-        if let Some(error) = refused {
+        let mut sink = TableSink {
+            intake,
+            fields,
+            refused: None,
+        };
+        let info = recordset::read_into(bytes, failure::limits(bytes, limits), &mut sink);
+        if let Some(error) = sink.refused {
             return Err(error);
         }
         let info = info.map_err(|error| failure::decoding(FORM, &error))?;
@@ -123,7 +120,7 @@ impl Encoding for Amf0RecordSet {
                 },
             });
         }
-        intake.finish()
+        sink.intake.finish()
     }
 }
 
@@ -154,9 +151,12 @@ impl<'a> PlainColumn<'a> {
         })
     }
 
-    #[inline]
+    fn is_null(&self, row: usize) -> bool {
+        self.nulls.is_some_and(|nulls| nulls.is_null(row))
+    }
+
     fn cell(&self, row: usize) -> RecordSetCell<'a> {
-        if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
+        if self.is_null(row) {
             return RecordSetCell::Null;
         }
         match self.values {
@@ -172,44 +172,267 @@ impl<'a> PlainColumn<'a> {
             _ => unreachable!("such a column is not plain"),
         }
     }
+
+    /// The cells of some rows, with room for those that have to be collected.
+    fn cells<'c>(&self, rows: Range<usize>, room: &'c mut Room<'a>) -> recordset::Column<'c>
+    where
+        'a: 'c,
+    {
+        use recordset::Column;
+        if self.nulls.is_some() {
+            room.cells.clear();
+            room.cells.extend(rows.map(|row| self.cell(row)));
+            return Column::Any(&room.cells);
+        }
+        match self.values {
+            Values::Bool(values) => Column::Boolean(&values[rows]),
+            Values::I8(values) => Column::I8(&values[rows]),
+            Values::I16(values) => Column::I16(&values[rows]),
+            Values::I32(values) => Column::I32(&values[rows]),
+            Values::U8(values) => Column::U8(&values[rows]),
+            Values::U16(values) => Column::U16(&values[rows]),
+            Values::U32(values) => Column::U32(&values[rows]),
+            Values::F64(values) => Column::Number(&values[rows]),
+            Values::Text(texts) => {
+                room.texts.clear();
+                room.texts.extend(rows.map(|row| texts.get(row)));
+                Column::Text(&room.texts)
+            }
+            _ => unreachable!("such a column is not plain"),
+        }
+    }
 }
 
-fn take(
-    intake: &mut Intake<'_>,
-    fields: &[Field],
-    row: usize,
-    column: usize,
-    cell: RecordSetCell<'_>,
-) -> Result<(), DecodeError> {
-    let Some(field) = fields.get(column) else {
-        return Err(DecodeError::Schema {
-            form: FORM,
-            reason: format!(
-                "row {row} has more values than the {} asked for",
-                fields.len()
-            ),
-        });
-    };
-    // Where a row is shorter than the schema, the next begins too early.
-    if row as u64 != intake.rows() {
-        return Err(DecodeError::Schema {
-            form: FORM,
-            reason: format!("row {} has fewer values than asked for", intake.rows()),
-        });
-    }
-    let cell = match cell {
-        RecordSetCell::Null => Cell::Null,
-        RecordSetCell::Number(number) => Cell::Number(number),
-        RecordSetCell::Boolean(value) => Cell::Bool(value),
-        RecordSetCell::String(text) => Cell::Text(text),
-        RecordSetCell::Date(time) => Cell::Date(time),
-    };
-    match cell.put(Style::Amf0, field, &mut intake.columns[column]) {
-        Ok(variable) => intake.add_variable(variable),
-        Err(refusal) => return Err(intake.refused(column, refusal, &format!("{cell:?}"))),
-    }
-    if column + 1 == fields.len() {
-        intake.end_row()?;
+/// Cells of one column that do not lie one behind the other as they are.
+#[derive(Clone, Default)]
+struct Room<'a> {
+    cells: Vec<RecordSetCell<'a>>,
+    texts: Vec<&'a str>,
+}
+
+/// Writes all rows of plain columns, some at a time.
+fn write_plain(
+    encoder: &mut Encoder<'_>,
+    columns: &[PlainColumn<'_>],
+    rows: usize,
+) -> Result<(), tamtam_amf::EncodeError> {
+    /// What is collected for so many of a column lies in a near cache.
+    const ROWS_AT_ONCE: usize = 512;
+    let mut rooms = vec![Room::default(); columns.len()];
+    for first in (0..rows).step_by(ROWS_AT_ONCE) {
+        let block = first..rows.min(first + ROWS_AT_ONCE);
+        let cells: Vec<_> = columns
+            .iter()
+            .zip(&mut rooms)
+            .map(|(column, room)| column.cells(block.clone(), room))
+            .collect();
+        encoder.write_columns(&cells)?;
     }
     Ok(())
+}
+
+/// What a decoder reads, on its way into a table.
+struct TableSink<'s> {
+    intake: Intake<'s>,
+    fields: &'s [Field],
+    /// The first thing that was wrong, which counts: the reader goes on to the end.
+    refused: Option<DecodeError>,
+}
+
+impl<'a> CellSink<'a> for TableSink<'_> {
+    fn cell(&mut self, row: usize, column: usize, cell: RecordSetCell<'a>) {
+        if self.refused.is_none() {
+            self.refused = self.take(row, column, cell).err();
+        }
+    }
+
+    fn expected(&self) -> Vec<Expected> {
+        let expected = self.fields.iter().map(expected).collect::<Option<_>>();
+        expected.unwrap_or_default()
+    }
+
+    fn block(&mut self, block: &Block<'a>) -> bool {
+        if self.refused.is_some() {
+            return false;
+        }
+        let rows = self.intake.rows() as usize;
+        let mut variable = 0;
+        let columns = self.fields.iter().zip(&mut self.intake.columns);
+        // Rows in which something is wrong come once more, cell by cell, which finds out what.
+        let is_taken = columns.enumerate().all(|(column, (field, inlet))| {
+            match take_column(block, column, field, inlet) {
+                Some(bytes) => {
+                    variable += bytes;
+                    true
+                }
+                None => false,
+            }
+        }) && self.intake.end_rows(block.rows(), variable);
+        if !is_taken {
+            for inlet in &mut self.intake.columns {
+                inlet.truncate(rows);
+            }
+        }
+        is_taken
+    }
+}
+
+/// Takes the texts of a column out of a block, if all are. That they are UTF-8 is seen for all together.
+fn take_texts(block: &Block<'_>, column: usize, inlet: &mut Inlet) -> Option<usize> {
+    let mut joined = Vec::with_capacity(block.rows() * 8);
+    let mut lengths = Vec::with_capacity(block.rows());
+    let are_texts = block.texts(column, |text| {
+        extend(&mut joined, text.unwrap_or_default());
+        lengths.push(text.map(<[u8]>::len));
+        true
+    });
+    are_texts.then_some(())?;
+    let joined = std::str::from_utf8(&joined).ok()?;
+    inlet.push_joined(joined, &lengths).ok()
+}
+
+/// Appends bytes. A few are appended as one piece, of which what is too much is cut off: a call takes longer.
+#[inline]
+fn extend(all: &mut Vec<u8>, bytes: &[u8]) {
+    let length = bytes.len();
+    let piece = match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(first), Some(last)) if length < 8 => {
+            let [first, last] = [first, last].map(|half| u64::from(u32::from_le_bytes(*half)));
+            first | last << (8 * (length - 4))
+        }
+        _ => return all.extend_from_slice(bytes),
+    };
+    let end = all.len() + length;
+    all.extend_from_slice(&u64::to_le_bytes(piece));
+    all.truncate(end);
+}
+
+/// Takes the numbers of a column out of a block, if all are for it.
+fn take_numbers(block: &Block<'_>, column: usize, field: &Field, inlet: &mut Inlet) -> bool {
+    let mut null_rows = Vec::new();
+    macro_rules! of_type {
+        ($values:expr, $exact:path) => {{
+            let before = $values.len();
+            $values.reserve(block.rows());
+            let are_taken = block.numbers(column, |number| {
+                let value = match number {
+                    Some(number) => $exact(number),
+                    None => {
+                        null_rows.push($values.len() - before);
+                        Some(Default::default())
+                    }
+                };
+                value.map(|value| $values.push(value)).is_some()
+            });
+            are_taken && inlet.were_pushed(block.rows(), &null_rows)
+        }};
+    }
+    match &mut inlet.values {
+        Values::I8(values) => of_type!(values, exact::<i8>),
+        Values::I16(values) => of_type!(values, exact::<i16>),
+        Values::I32(values) => of_type!(values, exact::<i32>),
+        Values::U8(values) => of_type!(values, exact::<u8>),
+        Values::U16(values) => of_type!(values, exact::<u16>),
+        Values::U32(values) => of_type!(values, exact::<u32>),
+        Values::F64(values) => of_type!(values, Some),
+        _ => block.numbers(column, |number| match number {
+            Some(number) => Cell::Number(number).put(Style::Amf0, field, inlet).is_ok(),
+            None => inlet.push_null().is_ok(),
+        }),
+    }
+}
+
+/// What the cells of a column are in the form, if all that are not null are of one kind there.
+fn expected(field: &Field) -> Option<Expected> {
+    let kind = match field.kind() {
+        Kind::Bool => CellKind::Boolean,
+        Kind::I8
+        | Kind::I16
+        | Kind::I32
+        | Kind::I64
+        | Kind::U8
+        | Kind::U16
+        | Kind::U32
+        | Kind::U64
+        | Kind::F32
+        | Kind::F64 => CellKind::Number,
+        kind if is_text(Style::Amf0, kind) => CellKind::Text,
+        _ => return None,
+    };
+    Some(Expected {
+        kind,
+        is_nullable: field.is_nullable(),
+    })
+}
+
+/// Takes a column's cells out of a block; the bytes that they take beyond the column's width, or nothing if one of them is
+/// not for this column. Some may have been put there then.
+fn take_column(
+    block: &Block<'_>,
+    column: usize,
+    field: &Field,
+    inlet: &mut Inlet,
+) -> Option<usize> {
+    let mut bytes = 0;
+    let is_taken = match field.kind() {
+        Kind::Text => return take_texts(block, column, inlet),
+        Kind::Bool => block.booleans(column, |value| match value {
+            Some(value) => inlet.push_bool(value).is_ok(),
+            None => inlet.push_null().is_ok(),
+        }),
+        kind if is_text(Style::Amf0, kind) => block.texts(column, |text| match text {
+            Some(text) => {
+                let pushed = std::str::from_utf8(text)
+                    .ok()
+                    .and_then(|text| inlet.push_text(text).ok());
+                bytes += pushed.unwrap_or(0);
+                pushed.is_some()
+            }
+            None => inlet.push_null().is_ok(),
+        }),
+        _ => take_numbers(block, column, field, inlet),
+    };
+    is_taken.then_some(bytes)
+}
+
+impl TableSink<'_> {
+    fn take(
+        &mut self,
+        row: usize,
+        column: usize,
+        cell: RecordSetCell<'_>,
+    ) -> Result<(), DecodeError> {
+        let Some(field) = self.fields.get(column) else {
+            return Err(DecodeError::Schema {
+                form: FORM,
+                reason: format!(
+                    "row {row} has more values than the {} asked for",
+                    self.fields.len()
+                ),
+            });
+        };
+        let intake = &mut self.intake;
+        // Where a row is shorter than the schema, the next begins too early.
+        if row as u64 != intake.rows() {
+            return Err(DecodeError::Schema {
+                form: FORM,
+                reason: format!("row {} has fewer values than asked for", intake.rows()),
+            });
+        }
+        let cell = match cell {
+            RecordSetCell::Null => Cell::Null,
+            RecordSetCell::Number(number) => Cell::Number(number),
+            RecordSetCell::Boolean(value) => Cell::Bool(value),
+            RecordSetCell::String(text) => Cell::Text(text),
+            RecordSetCell::Date(time) => Cell::Date(time),
+        };
+        match cell.put(Style::Amf0, field, &mut intake.columns[column]) {
+            Ok(variable) => intake.add_variable(variable),
+            Err(refusal) => return Err(intake.refused(column, refusal, &format!("{cell:?}"))),
+        }
+        if column + 1 == self.fields.len() {
+            intake.end_row()?;
+        }
+        Ok(())
+    }
 }

@@ -136,7 +136,7 @@ impl<'a> Cell<'a> {
 }
 
 /// Whether values of this type are written as text.
-fn is_text(style: Style, kind: &Kind) -> bool {
+pub(super) fn is_text(style: Style, kind: &Kind) -> bool {
     match kind {
         Kind::Text
         | Kind::Decimal { .. }
