@@ -15,6 +15,7 @@ const CRATES: &[&str] = &[
     "crossfire",
     "flume",
     "ipc-channel",
+    "jsonrpsee",
     "kameo",
     "kanal",
     "may",

@@ -24,6 +24,7 @@ mod flume;
 mod insist;
 #[cfg(unix)]
 mod ipc_channel;
+mod jsonrpsee;
 mod kameo;
 mod kanal;
 mod kanal_drain;
@@ -100,6 +101,7 @@ const PEERS: &[&dyn Contender] = &[
     #[cfg(unix)]
     &tarpc::Tarpc,
     &tonic::Tonic,
+    &jsonrpsee::Jsonrpsee,
     &bitcode::COLUMNS,
     &bitcode::ROWS,
     &pco::Pco,
