@@ -6,7 +6,7 @@
 use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -410,6 +410,35 @@ impl SealedReceiver {
             Err(SealedRecvError::Refused(RecvError)) => None,
             received => Some(received),
         })
+    }
+}
+
+/// The socket can be written when there is room, or no process receives: what an event loop waits for before [`try_send`](SealedSender::try_send).
+impl AsFd for SealedSender {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket()
+    }
+}
+
+/// As [`AsFd`], for event loops that ask for this.
+impl AsRawFd for SealedSender {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+}
+
+/// The socket can be read when a message is there, or no process has a sender: what an event loop waits for before
+/// [`try_recv`](SealedReceiver::try_recv). With tokio that is an `AsyncFd`.
+impl AsFd for SealedReceiver {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket()
+    }
+}
+
+/// As [`AsFd`], for event loops that ask for this.
+impl AsRawFd for SealedReceiver {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
     }
 }
 

@@ -6,7 +6,11 @@ use tamtam_channel::{RecvError, Sealed, SendError, TryRecvError, TrySendError, W
 use tamtam_wait::{Context, Operation, SharedWords, Source, Token};
 
 use super::bytes::{BytesReceiver, BytesSender};
+#[cfg(feature = "serde")]
+use super::encoded::{EncodedReceiver, EncodedSender};
 use super::error::LoanError;
+#[cfg(feature = "serde")]
+use super::error::{EncodedRecvError, EncodedSendError};
 use super::receiver::Receiver;
 use super::sender::Sender;
 use crate::future::Attempts;
@@ -14,53 +18,61 @@ use crate::plain::Plain;
 
 /// An end is a source as what is in it.
 macro_rules! source_is_its_end {
-    ($end:ident $(<$parameter:ident>)?) => {
-        impl $(<$parameter: Plain>)? Source for $end $(<$parameter>)? {
+    ($end:ident $(<$parameter:ident $(: $bound:ident)?>)?, $field:ident) => {
+        impl $(<$parameter $(: $bound)?>)? Source for $end $(<$parameter>)? {
             fn try_begin(&self, token: &mut Token) -> bool {
-                self.end.try_begin(token)
+                self.$field.try_begin(token)
             }
 
             fn register(&self, operation: Operation, context: &Context) -> bool {
-                self.end.register(operation, context)
+                self.$field.register(operation, context)
             }
 
             fn unregister(&self, operation: Operation, context: &Context) {
-                self.end.unregister(operation, context);
+                self.$field.unregister(operation, context);
             }
 
             fn is_ready(&self) -> bool {
-                self.end.is_ready()
+                self.$field.is_ready()
             }
 
             fn watch(&self, operation: Operation, context: &Context) -> bool {
-                self.end.watch(operation, context)
+                self.$field.watch(operation, context)
             }
 
             fn unwatch(&self, operation: Operation, context: &Context) {
-                self.end.unwatch(operation, context);
+                self.$field.unwatch(operation, context);
             }
 
             fn sleep_at<'a>(&'a self, words: &mut SharedWords<'a>) -> Option<bool> {
-                self.end.sleep_at(words)
+                self.$field.sleep_at(words)
             }
 
             fn woken_at(&self) {
-                self.end.woken_at();
+                self.$field.woken_at();
             }
         }
     };
 }
 
-source_is_its_end!(Receiver<T>);
-source_is_its_end!(Sender<T>);
-source_is_its_end!(BytesReceiver);
-source_is_its_end!(BytesSender);
+source_is_its_end!(Receiver<T: Plain>, end);
+source_is_its_end!(Sender<T: Plain>, end);
+source_is_its_end!(BytesReceiver, end);
+source_is_its_end!(BytesSender, end);
+#[cfg(feature = "serde")]
+source_is_its_end!(EncodedReceiver<T>, bytes);
+#[cfg(feature = "serde")]
+source_is_its_end!(EncodedSender<T>, bytes);
 
 // Ready when there is room, or no process receives. Another thread may be quicker, so a `try_send` comes after it.
 impl<T: Plain> Sealed for Sender<T> {}
 impl<T: Plain> Waitable for Sender<T> {}
 impl Sealed for BytesSender {}
 impl Waitable for BytesSender {}
+#[cfg(feature = "serde")]
+impl<T> Sealed for EncodedSender<T> {}
+#[cfg(feature = "serde")]
+impl<T> Waitable for EncodedSender<T> {}
 
 impl<T: Plain> Receiver<T> {
     /// Receives a message as a task, after waiting for one.
@@ -164,6 +176,96 @@ impl BytesSender {
             }
             Err(LoanError::TooLarge { bytes, largest }) => {
                 Some(Err(LoanError::TooLarge { bytes, largest }))
+            }
+        })
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<T: serde::de::DeserializeOwned> EncodedReceiver<T> {
+    /// Receives a message as a task, after waiting for one.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future takes no message.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](EncodedReceiver::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(target_os = "linux")] {
+    /// # futures::executor::block_on(async {
+    /// let (sender, mut receiver) = tamtam_ipc::encoded_channel::<Vec<String>>(1, 100)?;
+    /// sender.send_async(vec!["any".to_owned(), "type".to_owned()]).await?;
+    /// assert_eq!(receiver.recv_async().await?.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// # }).unwrap();
+    /// # }
+    /// ```
+    pub fn recv_async(
+        &mut self,
+    ) -> impl Future<Output = Result<T, EncodedRecvError<RecvError>>> + Unpin + Send {
+        Attempts::new(self, |receiver: &EncodedReceiver<T>| {
+            match receiver.try_recv() {
+                Ok(message) => Some(Ok(message)),
+                Err(EncodedRecvError::Refused(TryRecvError::Empty)) => None,
+                Err(EncodedRecvError::Refused(TryRecvError::Disconnected)) => {
+                    Some(Err(EncodedRecvError::Refused(RecvError)))
+                }
+                Err(EncodedRecvError::NotDecodable { bytes, reason }) => {
+                    Some(Err(EncodedRecvError::NotDecodable { bytes, reason }))
+                }
+            }
+        })
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<T: serde::Serialize + Send> EncodedSender<T> {
+    /// Sends a message as a task, after waiting for room if there is none. It is encoded when this is called.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future before it is ready sends nothing; the message is dropped with it.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](EncodedSender::send).
+    pub fn send_async(
+        &self,
+        message: T,
+    ) -> impl Future<Output = Result<(), EncodedSendError<T, SendError<T>>>> + Unpin + Send + '_
+    {
+        // What cannot be encoded comes back at the first attempt.
+        let encoded = postcard::to_allocvec(&message).map_err(|error| error.to_string());
+        let mut unsent = Some((message, encoded));
+        Attempts::new(self, move |sender: &EncodedSender<T>| {
+            let (message, encoded) = unsent.take()?;
+            let bytes = match encoded {
+                Ok(bytes) => bytes,
+                Err(reason) => {
+                    return Some(Err(EncodedSendError::NotEncodable { message, reason }));
+                }
+            };
+            match sender.bytes.try_send(&bytes) {
+                Ok(()) => Some(Ok(())),
+                Err(LoanError::Refused(TrySendError::Full(()))) => {
+                    unsent = Some((message, Ok(bytes)));
+                    None
+                }
+                Err(LoanError::Refused(TrySendError::Disconnected(()))) => {
+                    Some(Err(EncodedSendError::Refused(SendError(message))))
+                }
+                Err(LoanError::TooLarge { bytes, largest }) => {
+                    Some(Err(EncodedSendError::TooLarge {
+                        message,
+                        bytes,
+                        largest,
+                    }))
+                }
             }
         })
     }

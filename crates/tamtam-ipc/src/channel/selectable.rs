@@ -7,6 +7,10 @@ use tamtam_wait::seam::Mutex;
 use tamtam_wait::{Context, Operation, SharedWords, Source, Token};
 
 use super::bytes::BytesReceiver;
+#[cfg(feature = "serde")]
+use super::encoded::EncodedReceiver;
+#[cfg(feature = "serde")]
+use super::error::EncodedRecvError;
 use super::receiver::Receiver;
 use crate::plain::Plain;
 
@@ -53,6 +57,27 @@ impl BytesReceiver {
     #[must_use]
     pub fn selectable(&mut self) -> Selectable<'_, BytesReceiver> {
         Selectable(Mutex::new(self))
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<T> EncodedReceiver<T> {
+    /// This end, to be waited for together with other things.
+    #[must_use]
+    pub fn selectable(&mut self) -> Selectable<'_, EncodedReceiver<T>> {
+        Selectable(Mutex::new(self))
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<T: serde::de::DeserializeOwned> Selectable<'_, EncodedReceiver<T>> {
+    /// As [`EncodedReceiver::try_recv`]: what to do once this is ready.
+    ///
+    /// # Errors
+    ///
+    /// As [`EncodedReceiver::try_recv`].
+    pub fn try_recv(&self) -> Result<T, EncodedRecvError<TryRecvError>> {
+        self.0.lock().try_recv()
     }
 }
 

@@ -161,3 +161,58 @@ fn what_another_program_sends_there_is_told_and_does_not_end_it() {
         Err(AttachError::NotOurs)
     ));
 }
+
+/// The socket says to an event loop of another library when a message is there, when there is room, and that the other side is gone.
+#[test]
+fn an_event_loop_waits_for_both_ends() {
+    use tokio::io::Interest;
+    use tokio::io::unix::AsyncFd;
+
+    const MESSAGES: u32 = 2_000;
+    let (sender, receiver) = sealed_channel().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_io()
+        .build()
+        .unwrap();
+    let send = async move {
+        // SAFETY: a sender has the same open socket as long as it is there.
+        let sender = unsafe { AsyncFd::register_with_interest(sender, Interest::WRITABLE) };
+        let sender = sender.unwrap();
+        for message in 0..MESSAGES {
+            let mut unsent = Some(number(message));
+            while let Some(message) = unsent.take() {
+                let mut ready = sender.writable().await.unwrap();
+                match sender.get_ref().try_send(message) {
+                    Ok(()) => {}
+                    Err(TrySendError::Full(message)) => {
+                        unsent = Some(message);
+                        ready.clear_ready();
+                    }
+                    Err(TrySendError::Disconnected(_)) => panic!("nobody receives"),
+                }
+            }
+        }
+    };
+    let receive = async move {
+        // SAFETY: a receiver has the same open socket as long as it is there.
+        let receiver = unsafe { AsyncFd::register_with_interest(receiver, Interest::READABLE) };
+        let receiver = receiver.unwrap();
+        let mut next = 0;
+        loop {
+            let mut ready = receiver.readable().await.unwrap();
+            match receiver.get_ref().try_recv() {
+                Ok(message) => {
+                    assert_eq!(message[..4], u32::to_le_bytes(next));
+                    next += 1;
+                }
+                Err(SealedRecvError::Refused(TryRecvError::Empty)) => ready.clear_ready(),
+                Err(SealedRecvError::Refused(TryRecvError::Disconnected)) => return next,
+                Err(other) => panic!("{other}"),
+            }
+        }
+    };
+    let sent = runtime.spawn(send);
+    assert_eq!(runtime.block_on(receive), MESSAGES);
+    runtime.block_on(sent).unwrap();
+}

@@ -223,3 +223,59 @@ fn bytes_come_to_a_task() {
         block_on(send);
     });
 }
+
+#[cfg(feature = "serde")]
+#[test]
+fn encoded_messages_come_to_a_task() {
+    use tamtam_ipc::{EncodedRecvError, EncodedSendError, encoded_channel};
+
+    const MESSAGES: u64 = 1_000;
+    let (sender, mut receiver) = encoded_channel::<Vec<u64>>(2, 20).unwrap();
+    let send = async {
+        for number in 0..MESSAGES {
+            sender.send_async(vec![number; 3]).await.unwrap();
+        }
+        let long = sender.send_async(vec![0; 30]).await.unwrap_err();
+        assert!(matches!(long, EncodedSendError::TooLarge { bytes: 31, .. }));
+        assert_eq!(long.into_inner(), [0; 30]);
+        drop(sender);
+    };
+    let receive = async {
+        for number in 0..MESSAGES {
+            assert_eq!(receiver.recv_async().await.unwrap(), [number; 3]);
+        }
+        let end = receiver.recv_async().await;
+        assert_eq!(end, Err(EncodedRecvError::Refused(RecvError)));
+        receiver
+    };
+    std::thread::scope(|threads| {
+        threads.spawn(|| block_on(send));
+        drop(block_on(receive));
+    });
+}
+
+/// What is sent to nobody, also while it waits for room, comes back; a future that is dropped has sent and taken nothing.
+#[cfg(feature = "serde")]
+#[test]
+fn an_encoded_message_that_is_not_sent_comes_back() {
+    use tamtam_ipc::encoded_channel;
+
+    let (sender, mut receiver) = encoded_channel::<String>(1, 20).unwrap();
+    assert!(poll(&mut receiver.recv_async()).is_pending());
+    block_on(sender.send_async("first".to_owned())).unwrap();
+    {
+        let mut waiting = sender.send_async("dropped".to_owned());
+        assert!(poll(&mut waiting).is_pending());
+    }
+    let mut waiting = sender.send_async("second".to_owned());
+    assert!(poll(&mut waiting).is_pending());
+    assert_eq!(block_on(receiver.recv_async()).unwrap(), "first");
+    block_on(waiting).unwrap();
+    let waiting = sender.send_async("third".to_owned());
+    std::thread::scope(|threads| {
+        let waiting = threads.spawn(|| block_on(waiting));
+        drop(receiver);
+        let error = waiting.join().unwrap().unwrap_err();
+        assert_eq!(error.into_inner(), "third");
+    });
+}

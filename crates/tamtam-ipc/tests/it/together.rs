@@ -406,3 +406,48 @@ fn what_was_waited_for_is_given_up_with_its_end() {
         },
     );
 }
+
+/// Encoded messages of another process and those of threads end one wait.
+#[cfg(feature = "serde")]
+#[test]
+fn encoded_messages_are_among_what_a_select_waits_for() {
+    use tamtam_ipc::{EncodedReceiver, EncodedSender, encoded_channel};
+
+    const PATH: &str = "together::encoded_messages_are_among_what_a_select_waits_for";
+    const ROUNDS: u64 = 1_000;
+    if let Some(memory) = half("sends") {
+        let sender = EncodedSender::<String>::attach(memory).unwrap();
+        for round in 0..ROUNDS {
+            sender.send(round.to_string()).unwrap();
+        }
+        return;
+    }
+    let (sender, mut receiver) = encoded_channel::<String>(2, 20).unwrap();
+    let other = Other::start(PATH, "sends", sender.memory());
+    let (of_threads, thread) = unbounded::<u64>();
+    let threads = std::thread::spawn(move || {
+        for round in 0..ROUNDS {
+            of_threads.send(round).unwrap();
+        }
+        // Until all has come: its end would be ready again and again.
+        of_threads
+    });
+    let timeout = after(LONG);
+    let (mut from_process, mut from_thread) = (0, 0);
+    while from_process < ROUNDS || from_thread < ROUNDS {
+        let end: tamtam_ipc::Selectable<'_, EncodedReceiver<String>> = receiver.selectable();
+        select! {
+            wait(end) => {
+                assert_eq!(end.try_recv().unwrap(), from_process.to_string());
+                from_process += 1;
+            }
+            recv(thread) -> round => {
+                assert_eq!(round, Ok(from_thread));
+                from_thread += 1;
+            }
+            recv(timeout) -> _ => panic!("{from_process} and {from_thread} came"),
+        }
+    }
+    drop((threads.join().unwrap(), sender));
+    other.ends_well();
+}
