@@ -14,6 +14,7 @@ use crate::caller::Authorize;
 use crate::exchange::{self, Sample, Source, Step};
 use crate::lasting::Lasting;
 use crate::metrics::Metrics;
+use crate::push::Encoders;
 use crate::sessions::Sessions;
 use crate::web_policy::WebPolicy;
 use crate::{
@@ -207,6 +208,8 @@ pub(crate) struct Shared {
     pub(crate) subscriptions: Arc<Admission>,
     /// What outlives the requests by which it came.
     pub(crate) lasting: Lasting,
+    /// Behind the gateway, whose topics have actors there: these are told to stop first.
+    pub(crate) encoders: Encoders,
 }
 
 impl Shared {
@@ -218,6 +221,7 @@ impl Shared {
             sessions: Sessions::default(),
             subscriptions: Admission::new(limits.subscriptions, limits.subscriptions_of_client),
             lasting: Lasting::default(),
+            encoders: Encoders::default(),
             gateway,
         })
     }

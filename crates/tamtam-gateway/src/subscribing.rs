@@ -38,11 +38,17 @@ pub(crate) fn subscribe(
         ));
     }
     let most_bytes = shared.gateway.limits.push_bytes / 2;
+    let wants_packed = wish.form == PushForm::Packed;
+    let channel = publication.channel(&shared.encoders, most_bytes, wants_packed);
+    let channel = channel.map_err(|error| {
+        tracing::error!(%error, name, "a topic cannot be pushed: there is no thread for it");
+        Fault::busy("the server has no thread to encode the values; try again later")
+    })?;
     let figures = shared.metrics.push(name);
     Ok(Subscription::new(
         id,
-        publication,
-        most_bytes,
+        channel,
+        publication.greets(),
         wish,
         connection,
         figures,

@@ -79,45 +79,40 @@ impl Channel {
         self.is_packed_wanted.load(Ordering::Relaxed)
     }
 
-    /// Takes a value, and wakes the connections that have room for it; nothing: it is passed over.
+    /// Takes a value; nothing: it is passed over. Connections that have room for it are not told: see [`tell`](Channel::tell).
     pub(crate) fn publish(&self, key: Option<Arc<str>>, encoded: Option<Encoded>) {
-        self.change(|log| {
-            match encoded {
-                Some(encoded) => log.push(key, encoded),
-                None => log.skip(1),
-            }
-            true
-        });
+        let mut state = self.state();
+        match encoded {
+            Some(encoded) => state.log.push(key, encoded),
+            None => state.log.skip(1),
+        }
     }
 
-    /// As [`publish`](Channel::publish), for a value that has its number; nothing if there is a later one.
+    /// As [`publish`](Channel::publish), for a value that has its number, of which connections are told; nothing if there is a
+    /// later one.
     pub(crate) fn publish_as(&self, number: u64, encoded: Option<Encoded>) {
-        self.change(|log| {
+        {
+            let log = &mut self.state().log;
             let Some(between) = number.checked_sub(log.head() + 1) else {
-                return false;
+                return;
             };
             log.skip(between);
             match encoded {
                 Some(encoded) => log.push(None, encoded),
                 None => log.skip(1),
             }
-            true
-        });
+        }
+        self.tell();
     }
 
     /// So many values were lost on their way here.
     pub(crate) fn skip(&self, values: u64) {
-        self.change(|log| {
-            log.skip(values);
-            false
-        });
+        self.state().log.skip(values);
     }
 
-    fn change(&self, change: impl FnOnce(&mut Log) -> bool) {
+    /// Wakes the connections that have room for more.
+    pub(crate) fn tell(&self) {
         let mut state = self.state();
-        if !change(&mut state.log) {
-            return;
-        }
         let waiters = std::mem::take(&mut state.waiters);
         for waiter in &waiters {
             waiter.is_waiting.store(false, Ordering::Relaxed);

@@ -2,26 +2,34 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
-use tamtam_actor::{Overflow, Pool, Topic};
+use tamtam_actor::{Address, Overflow, Subscription, Topic};
 use tamtam_channel::Property;
 use tamtam_rows::packed::{Mode, Packed};
 use tamtam_rows::{Encoding, Rows};
-use tokio::runtime::Handle;
 
 use super::channel::Channel;
+use super::encoders::Encoders;
 use super::log::{Encoded, Most};
 use crate::caller::Authorize;
 use crate::{Answer, Caller, Fault, IntoAnswer, json};
 
-/// So many messages of a topic wait to be encoded. Beyond them the oldest is dropped, and counts as missed by all.
-const MOST_WAITING: usize = 10_000;
+/// So many messages of a topic may wait to be encoded, or as many as are kept, if these are more. Beyond them the oldest is dropped,
+/// and counts as missed by all: where messages come faster than they can be encoded, no one waits for those that are old.
+const FEWEST_WAITING: usize = 1_000;
+
+/// After so many messages of a topic the connections are told at the latest, though more wait to be encoded.
+const MOST_UNTOLD: u32 = 64;
+
+/// And at the latest so long after the first of them.
+const LONGEST_UNTOLD: Duration = Duration::from_micros(500);
 
 /// So many keys of a topic have a newest value that is kept.
 const MOST_KEYS: usize = 10_000;
@@ -87,7 +95,16 @@ impl Kind {
     }
 }
 
-type Start = Box<dyn Fn(&Arc<Channel>, usize) -> Started + Send + Sync>;
+type Start = Box<dyn Fn(&Arc<Channel>, &Encoders, Bounds) -> io::Result<Started> + Send + Sync>;
+
+/// What holds for values on their way to the log.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// Bytes of a value, at most.
+    bytes: usize,
+    /// Values that wait to be encoded, at most.
+    waiting: usize,
+}
 
 /// What brings the values to a channel, until this is dropped.
 struct Started {
@@ -95,6 +112,19 @@ struct Started {
     refresh: Option<Box<dyn Fn() + Send + Sync>>,
     #[allow(dead_code, reason = "it ends when it is dropped")]
     source: Box<dyn Any + Send + Sync>,
+}
+
+/// The actor that encodes the messages of a topic. It ends when this is dropped, whatever waits for it.
+struct Encoder<M: Send + 'static> {
+    #[allow(dead_code, reason = "it ends when it is dropped")]
+    subscription: Subscription,
+    address: Address<M>,
+}
+
+impl<M: Send + 'static> Drop for Encoder<M> {
+    fn drop(&mut self) {
+        self.address.stop();
+    }
 }
 
 /// Ends its task when it is dropped.
@@ -140,13 +170,16 @@ impl Publication {
         let has_keys = key.is_some();
         let key = key.map(Arc::new);
         let retained = topic.clone();
-        let start: Start = Box::new(move |channel, most_bytes| {
+        let start: Start = Box::new(move |channel, encoders, bounds| {
             let channel = Arc::clone(channel);
             let key = key.clone();
             let mut lost_before = 0;
-            let pool = Pool::on_tokio(&Handle::current());
-            let spawner = pool.spawner().limited(MOST_WAITING, Overflow::DropOldest);
+            // How many values the connections have not been told of, and since when.
+            let mut untold: (u32, Option<Instant>) = (0, None);
+            let spawner = encoders.spawner()?;
+            let spawner = spawner.limited(bounds.waiting, Overflow::DropOldest);
             let address = spawner.spawn_fn(move |message: M, here| {
+                let since = *untold.1.get_or_insert_with(Instant::now);
                 let lost = here.address().lost();
                 if lost > lost_before {
                     channel.skip(lost - lost_before);
@@ -155,19 +188,31 @@ impl Publication {
                 let wants_packed = channel.is_packed_wanted();
                 let encoded = guarded(|| {
                     let key: Option<Arc<str>> = key.as_ref().map(|key| key(&message).into());
-                    let encoded = encode(message.into_answer(), wants_packed, most_bytes)?;
+                    let encoded = encode(message.into_answer(), wants_packed, bounds.bytes)?;
                     Ok((key, encoded))
                 });
                 match encoded {
                     Some((key, encoded)) => channel.publish(key, Some(encoded)),
                     None => channel.publish(None, None),
                 }
+                // What comes together is told of together: to wake a connection costs more than to encode a small message.
+                untold.0 += 1;
+                if here.address().level().is_none_or(|level| level.queued == 0)
+                    || untold.0 >= MOST_UNTOLD
+                    || since.elapsed() >= LONGEST_UNTOLD
+                {
+                    channel.tell();
+                    untold = (0, None);
+                }
             });
             let subscription = topic.subscribe(&address);
-            Started {
+            Ok(Started {
                 refresh: None,
-                source: Box::new((subscription, address)),
-            }
+                source: Box::new(Encoder {
+                    subscription,
+                    address,
+                }),
+            })
         });
         let greets = Box::new(move || retained.retained().is_some());
         Publication::new::<M, Way>(name, Kind::Topic, has_keys, greets, start)
@@ -179,14 +224,14 @@ impl Publication {
     where
         T: IntoAnswer<Way> + Clone + Sync,
     {
-        let start: Start = Box::new(move |channel, most_bytes| {
+        let start: Start = Box::new(move |channel, _, bounds| {
             let publish = {
                 let (channel, property) = (Arc::clone(channel), Arc::clone(&property));
                 Arc::new(move || {
                     let (version, value) = property.versioned();
                     let wants_packed = channel.is_packed_wanted();
                     let encoded = guarded(|| {
-                        encode(T::clone(&value).into_answer(), wants_packed, most_bytes)
+                        encode(T::clone(&value).into_answer(), wants_packed, bounds.bytes)
                     });
                     channel.publish_as(version + 1, encoded);
                     version
@@ -202,12 +247,12 @@ impl Publication {
                     property.wait_changed_async(seen).await;
                 }
             });
-            Started {
+            Ok(Started {
                 refresh: Some(Box::new(move || {
                     refresh();
                 })),
                 source: Box::new(Ends(task)),
-            }
+            })
         });
         let greets = Box::new(|| true);
         Publication::new::<T, Way>(name.into(), Kind::Property, false, greets, start)
@@ -249,7 +294,8 @@ impl Publication {
         self
     }
 
-    /// Keeps so many values, for subscribers that are behind or come back.
+    /// Keeps so many values, for subscribers that are behind or come back. As many messages of a topic may wait to be encoded, and
+    /// at least 1,000.
     #[must_use]
     pub fn keep_messages(mut self, messages: usize) -> Publication {
         self.most.messages = messages;
@@ -289,22 +335,37 @@ impl Publication {
 
     /// What is pushed, from the first call of this on; on a runtime of tokio. Values of more than so many bytes are passed
     /// over.
-    pub(crate) fn channel(&self, most_bytes: usize, wants_packed: bool) -> &Arc<Channel> {
-        let (channel, started) = self.started.get_or_init(|| {
-            let channel = Arc::new(Channel::new(self.has_keys, self.most));
-            if wants_packed {
-                channel.want_packed();
+    ///
+    /// # Errors
+    /// If the system starts no thread to encode it.
+    pub(crate) fn channel(
+        &self,
+        encoders: &Encoders,
+        most_bytes: usize,
+        wants_packed: bool,
+    ) -> io::Result<&Arc<Channel>> {
+        let (channel, started) = match self.started.get() {
+            Some(started) => started,
+            None => {
+                let channel = Arc::new(Channel::new(self.has_keys, self.most));
+                if wants_packed {
+                    channel.want_packed();
+                }
+                let bounds = Bounds {
+                    bytes: most_bytes,
+                    waiting: self.most.messages.max(FEWEST_WAITING),
+                };
+                let started = (self.start)(&channel, encoders, bounds)?;
+                self.started.get_or_init(|| (channel, started))
             }
-            let started = (self.start)(&channel, most_bytes);
-            (channel, started)
-        });
+        };
         if wants_packed {
             channel.want_packed();
         }
         if let Some(refresh) = &started.refresh {
             refresh();
         }
-        channel
+        Ok(channel)
     }
 }
 

@@ -1,17 +1,19 @@
 //! A subscription of a client: what it wants, and how far it has come.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
 use super::channel::{Channel, Waiter};
 use super::frame::{event, message, packed_message};
 use super::log::{Behind, Cursor, Due};
-use super::publication::Publication;
 use super::wish::{Policy, PushForm, Wish};
 use crate::admission::Ticket;
 use crate::metrics::PushFigures;
+
+/// How often it is looked whether a client that does not read is too far behind.
+pub(crate) const LAG_PAUSE: Duration = Duration::from_millis(100);
 
 /// A subscription of a client.
 #[derive(Debug)]
@@ -49,18 +51,17 @@ pub(crate) enum Message {
 }
 
 impl Subscription {
-    /// One that begins now; on a runtime of tokio.
+    /// One that begins now, and gets the newest value first if it is to be greeted.
     pub(crate) fn new(
         id: u64,
-        publication: &Publication,
-        most_bytes: usize,
+        channel: &Arc<Channel>,
+        greets: bool,
         wish: Wish,
         connection: &Arc<Notify>,
         figures: PushFigures,
         place: Ticket,
     ) -> Subscription {
-        let channel = publication.channel(most_bytes, wish.form == PushForm::Packed);
-        let cursor = channel.begin(&wish, publication.greets());
+        let cursor = channel.begin(&wish, greets);
         channel.join();
         figures.subscribers.inc();
         Subscription {
@@ -85,6 +86,11 @@ impl Subscription {
     pub(crate) fn rest(&self) -> (u64, u64) {
         let (untold, newest) = self.channel.untold(self.cursor);
         (untold + self.carried, newest)
+    }
+
+    /// Whether it is to be closed when it is farther behind than it may be.
+    pub(crate) fn may_close(&self) -> bool {
+        self.wish.closes().is_some()
     }
 
     /// Whether it is to be closed, since it is farther behind than it may be.

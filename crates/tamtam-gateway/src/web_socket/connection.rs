@@ -17,7 +17,7 @@ use super::calls::{Answered, Client};
 use crate::Caller;
 use crate::gateway::Shared;
 use crate::lasting::{Lasts, Stage};
-use crate::push::{self, Taken, closed_message};
+use crate::push::{self, LAG_PAUSE, Taken, closed_message};
 
 /// Calls of a connection at the same time; no frame is read while there are as many.
 const MOST_CALLS: usize = 8;
@@ -27,9 +27,6 @@ const CHUNK_BYTES: usize = 16 << 10;
 
 /// How long a client has to take the last frame, and to answer it.
 const LONGEST_CLOSE: Duration = Duration::from_secs(1);
-
-/// How often it is looked whether a client that does not read is too far behind.
-const LAG_PAUSE: Duration = Duration::from_millis(100);
 
 /// A WebSocket.
 pub(super) struct Connection {
@@ -125,7 +122,7 @@ impl Connection {
             if is_stopping && is_answered {
                 return Err(End::because(close_code::AWAY, "the server ends"));
             }
-            let may_lag = self.is_flushing && !self.client.subscriptions().is_empty();
+            let may_lag = self.is_flushing && self.may_close();
             let next_stage = if is_stopping {
                 Stage::Cut
             } else {
@@ -283,6 +280,12 @@ impl Connection {
         }
         let mut subscriptions = self.client.subscriptions();
         subscriptions.extend(answered.begun.into_iter().map(|begun| (begun.id, begun)));
+    }
+
+    /// Whether one of its subscriptions asked that it be closed when that is too far behind.
+    fn may_close(&self) -> bool {
+        let subscriptions = self.client.subscriptions();
+        subscriptions.values().any(push::Subscription::may_close)
     }
 
     /// Ends the connection if one of its subscriptions asked for that.

@@ -2,6 +2,9 @@
 
 mod advice;
 mod amf;
+// It reads what Linux tells of a process.
+#[cfg(target_os = "linux")]
+mod apart;
 mod duties;
 mod json_rpc;
 mod page;
@@ -10,7 +13,6 @@ mod record;
 mod rest;
 mod server;
 mod services;
-// It reads what Linux tells of a process.
 #[cfg(target_os = "linux")]
 mod soak;
 mod world;

@@ -2,11 +2,10 @@
 //!
 //! `TAMTAM_SOAK_SECONDS` makes the last test longer, and stricter.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -15,11 +14,12 @@ use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
 use tamtam_amf::amf0::Value as Amf0;
 use tamtam_amf::packet::{Message, Packet, Version};
-use tamtam_gateway::{Limits, Server};
+use tamtam_gateway::Limits;
 use tamtam_rows::{Compression, CompressionKind};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
+use crate::apart::{self, Apart, soak_seconds};
 use crate::world::{kit, request, run, send_over};
 
 const MIB: usize = 1 << 20;
@@ -32,100 +32,18 @@ const HOSTILE: usize = 3;
 /// How long a hostile client is borne.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Where the program of tests is told that it is to serve.
-const SERVES: &str = "TAMTAM_GATEWAY_SERVES";
-
-/// The gateway in a process of its own.
-struct Apart {
-    child: Child,
-    address: SocketAddr,
-}
-
-impl Apart {
-    fn start() -> Apart {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["soak::serves", "--exact", "--ignored", "--nocapture"])
-            .env(SERVES, "1")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let said = BufReader::new(child.stdout.as_mut().unwrap()).lines();
-        let address = said
-            .map_while(Result::ok)
-            .find_map(|line| line.split_once("it serves at ")?.1.parse().ok());
-        Apart {
-            address: address.expect("it says where it is"),
-            child,
-        }
-    }
-
-    /// Bytes of memory: now, and at most since [`forget`](Self::forget).
-    fn memory(&self) -> (usize, usize) {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
-        let status = status.expect("it is there");
-        let bytes = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            let kilobytes = line.and_then(|line| line.split_whitespace().next());
-            kilobytes.unwrap().parse::<usize>().unwrap() << 10
-        };
-        (bytes("VmRSS:"), bytes("VmHWM:"))
-    }
-
-    /// The most from now on.
-    fn forget(&self) {
-        std::fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5").unwrap();
-    }
-
-    /// Ends it as it should end: without a panic.
-    fn end(mut self) {
-        drop(self.child.stdin.take());
-        assert!(self.child.wait().unwrap().success());
-    }
-}
-
-impl Drop for Apart {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 /// No test: what the others call, in a process of its own.
 #[test]
 #[ignore = "the other tests of this module start it"]
 fn serves() {
-    if std::env::var_os(SERVES).is_none() {
-        return;
-    }
-    let panics = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&panics);
-    let usual = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        counted.fetch_add(1, Ordering::Relaxed);
-        usual(panic);
-    }));
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async {
-        let limits = Limits {
+    apart::serve(|| {
+        kit().limits(Limits {
             // All come from one address here.
             requests_of_client: 4 * CLIENTS,
             patience: PATIENCE,
             ..Limits::default()
-        };
-        let gateway = kit().limits(limits);
-        let server = Server::bind(gateway, "127.0.0.1:0".parse().unwrap());
-        let server = server.await.unwrap();
-        println!("\nit serves at {}", server.address().unwrap());
-        let told = tokio::task::spawn_blocking(|| {
-            let _ = std::io::stdin().read(&mut [0]);
-        });
-        let stop = async {
-            let _ = told.await;
-        };
-        server.serve(stop).await.unwrap();
+        })
     });
-    assert_eq!(panics.load(Ordering::Relaxed), 0, "it panicked");
 }
 
 /// Compressed bytes of so many zeros.
@@ -150,7 +68,7 @@ fn bomb(kind: CompressionKind, mebibytes: usize) -> Vec<u8> {
 #[test]
 fn a_bomb_costs_no_more_than_the_limit() {
     run(|| async {
-        let server = Apart::start();
+        let server = Apart::start("soak::serves");
         let kinds = [
             CompressionKind::Gzip,
             CompressionKind::Zstd,
@@ -386,11 +304,10 @@ fn p99(times: &[Duration]) -> Duration {
 
 #[test]
 fn hostile_clients_cost_honest_ones_nothing() {
-    let soak = std::env::var("TAMTAM_SOAK_SECONDS").ok();
-    let soak: Option<u64> = soak.and_then(|seconds| seconds.parse().ok());
+    let soak = soak_seconds();
     let time = Duration::from_secs(soak.unwrap_or(3));
     let test = move || async move {
-        let server = Apart::start();
+        let server = Apart::start("soak::serves");
         let (calm, _) = phase(server.address, time / 3, true).await;
         // Twice the same: what the first one takes, the second one finds.
         server.forget();

@@ -4,9 +4,11 @@ mod behind;
 mod client;
 mod duties;
 mod events;
+#[cfg(target_os = "linux")]
 mod soak;
 mod values;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use futures_util::{SinkExt, StreamExt};
@@ -98,11 +100,18 @@ impl Socket {
         server: &Running,
         headers: &[(&'static str, &str)],
     ) -> Result<Socket, Error> {
-        let mut request = format!("ws://{}/socket", server.address).into_client_request()?;
+        Socket::at(server.address, headers).await
+    }
+
+    pub(super) async fn at(
+        address: SocketAddr,
+        headers: &[(&'static str, &str)],
+    ) -> Result<Socket, Error> {
+        let mut request = format!("ws://{address}/socket").into_client_request()?;
         for (name, value) in headers {
             request.headers_mut().insert(*name, value.parse().unwrap());
         }
-        let stream = TcpStream::connect(server.address).await.unwrap();
+        let stream = TcpStream::connect(address).await.unwrap();
         let (stream, _) = client_async(request, stream).await?;
         Ok(Socket {
             stream,
