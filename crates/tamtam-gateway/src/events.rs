@@ -1,12 +1,12 @@
 //! Events of a server: the values of a topic or property as a stream that a page reads with `EventSource`.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderName, StatusCode};
+use axum::http::{HeaderName, StatusCode, Version};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
@@ -14,10 +14,10 @@ use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::Notify;
 
 use crate::gateway::Shared;
-use crate::http::{Held, caller_of, plain, set};
+use crate::http::{Cut, Held, caller_of, plain, set};
 use crate::lasting::{Lasts, Stage};
 use crate::protocol::rest::arguments_of_query;
-use crate::push::{PushForm, Subscription, Taken, Wish};
+use crate::push::{LAG_PAUSE, PushForm, Subscription, Taken, Wish};
 use crate::subscribing::subscribe;
 use crate::{Fault, Protocol};
 
@@ -46,13 +46,23 @@ pub(crate) async fn stream(
     if let Some(held) = parts.extensions.get::<Held>() {
         held.be_lenient(limits.stalled);
     }
+    let may_close = subscription.may_close();
+    let state = Arc::new(Mutex::new(Flow {
+        subscription: Going::On(Box::new(subscription)),
+        is_handed_over: false,
+    }));
+    if may_close {
+        let cut = parts.extensions.get::<Held>().map(Held::cut);
+        // The requests of HTTP/2 share their connection.
+        let is_alone = parts.version < Version::HTTP_2;
+        tokio::spawn(close_if_behind(Arc::downgrade(&state), cut, is_alone));
+    }
     let events = Events {
-        subscription,
+        state,
         connection,
         lasts: shared.lasting.begin(),
         held: shared.metrics.held.clone(),
         pause: limits.patience / 2,
-        is_over: false,
     };
     let body = Body::from_stream(stream::unfold(events, |mut events| async {
         let next = events.next().await?;
@@ -97,39 +107,110 @@ fn refused(fault: &Fault) -> Response {
 
 /// Events on their way to one client.
 struct Events {
-    subscription: Subscription,
+    state: Arc<Mutex<Flow>>,
     connection: Arc<Notify>,
     lasts: Lasts,
     held: Gauge,
     /// After so long without an event there is a comment, so that who is between here and there knows that it lasts.
     pause: Duration,
-    is_over: bool,
+}
+
+/// What the events share with the task that closes them.
+#[derive(Debug)]
+struct Flow {
+    subscription: Going,
+    /// Events were handed over, and no more were asked for since then: the client has not read them.
+    is_handed_over: bool,
+}
+
+/// Whether a subscription goes on.
+#[derive(Debug)]
+enum Going {
+    On(Box<Subscription>),
+    /// It was too far behind; the client is to be told, if it reads again, how many values it has missed.
+    Closed {
+        missed: u64,
+    },
+    Over,
+}
+
+impl Flow {
+    fn of(shared: &Mutex<Flow>) -> MutexGuard<'_, Flow> {
+        shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the subscription, if it is so far behind that it is to be closed: whether it was.
+    fn close_if_behind(&mut self) -> bool {
+        match &self.subscription {
+            Going::On(subscription) if self.is_handed_over && subscription.is_behind() => {
+                subscription.closed();
+                let (missed, _) = subscription.rest();
+                self.subscription = Going::Closed { missed };
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// What is due, as the text of events.
+    fn take(&mut self, now: Instant, text: &mut String) -> Option<Taken> {
+        self.is_handed_over = false;
+        let missed = match &mut self.subscription {
+            Going::Over => return None,
+            Going::Closed { missed } => *missed,
+            Going::On(subscription) => match subscription.events(now, CHUNK_BYTES, text) {
+                Ok(taken) => {
+                    self.is_handed_over = matches!(taken, Taken::Some);
+                    return Some(taken);
+                }
+                Err(_) => {
+                    subscription.closed();
+                    subscription.rest().0
+                }
+            },
+        };
+        self.subscription = Going::Over;
+        *text = format!("event: closed\ndata: {missed}\n\n");
+        Some(Taken::Some)
+    }
+}
+
+/// Ends the subscription of a client that does not read, if it asked for that, and its connection with it. One of HTTP/2 has
+/// other requests: it goes on as long as its client reads these, and the events end there when it reads them.
+async fn close_if_behind(state: Weak<Mutex<Flow>>, cut: Option<Cut>, is_alone: bool) {
+    loop {
+        tokio::time::sleep(LAG_PAUSE).await;
+        let Some(state) = state.upgrade() else {
+            return;
+        };
+        if Flow::of(&state).close_if_behind() {
+            break;
+        }
+    }
+    if let Some(cut) = cut
+        && (is_alone || cut.is_stalled())
+    {
+        cut.cut();
+    }
 }
 
 impl Events {
     /// The next events; nothing at the end.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            if self.is_over || self.lasts.stage() > Stage::Serving {
+            if self.lasts.stage() > Stage::Serving {
                 return None;
             }
             let mut text = String::new();
             let now = Instant::now();
             let mut deadline = now + self.pause;
             let mut is_comment_due = true;
-            match self.subscription.events(now, CHUNK_BYTES, &mut text) {
-                Ok(Taken::Some) => return Some(self.counted(text)),
-                Ok(Taken::Nothing) => {}
-                Ok(Taken::NotBefore(time)) => {
+            match Flow::of(&self.state).take(now, &mut text)? {
+                Taken::Some => return Some(self.counted(text)),
+                Taken::Nothing => {}
+                Taken::NotBefore(time) => {
                     is_comment_due = time > deadline;
                     deadline = deadline.min(time);
-                }
-                Err(_) => {
-                    self.subscription.closed();
-                    self.is_over = true;
-                    let missed = self.subscription.rest().0;
-                    let said = format!("event: closed\ndata: {missed}\n\n");
-                    return Some(self.counted(said));
                 }
             }
             tokio::select! {

@@ -18,7 +18,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tamtam_rows::{Compression, CompressionError, CompressionKind, decompress};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 use crate::admission::Ticket;
 use crate::exchange::{self, Sent, Source, Step, on_thread};
@@ -43,19 +43,52 @@ pub(crate) struct Held {
     /// It counts among the connections that are open.
     _place: Arc<OwnedSemaphorePermit>,
     leniency: Leniency,
+    cut: Cut,
 }
 
 impl Held {
     pub(crate) fn new(place: OwnedSemaphorePermit, leniency: Leniency) -> Held {
         Held {
             _place: Arc::new(place),
+            cut: Cut {
+                asked: Arc::default(),
+                leniency: leniency.clone(),
+            },
             leniency,
         }
+    }
+
+    /// What ends the connection.
+    pub(crate) fn cut(&self) -> Cut {
+        self.cut.clone()
     }
 
     /// The client may read nothing for so long.
     pub(crate) fn be_lenient(&self, time: Duration) {
         self.leniency.wait(time);
+    }
+}
+
+/// Ends a connection, whatever is on its way; it does not count as one.
+#[derive(Clone, Debug)]
+pub(crate) struct Cut {
+    asked: Arc<Notify>,
+    leniency: Leniency,
+}
+
+impl Cut {
+    pub(crate) fn cut(&self) {
+        self.asked.notify_one();
+    }
+
+    /// Ready when the connection is to end.
+    pub(crate) async fn asked(&self) {
+        self.asked.notified().await;
+    }
+
+    /// Whether its client does not read what was written.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.leniency.is_stalled()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -22,18 +22,32 @@ pub(crate) struct Patient<S> {
 
 /// Lets a connection wait longer for its other side than others do: one over which values are pushed holds little, and is to
 /// be there when its client reads again.
+///
+/// It also tells whether the other side is waited for.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Leniency(Arc<AtomicU64>);
+pub(crate) struct Leniency(Arc<Waits>);
+
+#[derive(Debug, Default)]
+struct Waits {
+    /// Milliseconds in place of what is usual; 0 is that.
+    longest: AtomicU64,
+    is_stalled: AtomicBool,
+}
 
 impl Leniency {
     /// From the next wait on it is so long, in place of what is usual.
     pub(crate) fn wait(&self, time: Duration) {
         let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        self.0.store(milliseconds, Ordering::Relaxed);
+        self.0.longest.store(milliseconds, Ordering::Relaxed);
+    }
+
+    /// Whether something is written that the other side does not read.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.0.is_stalled.load(Ordering::Relaxed)
     }
 
     fn or(&self, usual: Duration) -> Duration {
-        match self.0.load(Ordering::Relaxed) {
+        match self.0.longest.load(Ordering::Relaxed) {
             0 => usual,
             milliseconds => Duration::from_millis(milliseconds),
         }
@@ -65,11 +79,18 @@ impl<S> Patient<S> {
         context: &mut Context<'_>,
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.stalled.take_if(|(stalled, _)| *stalled == step);
+            let stalled = self.stalled.take_if(|(stalled, _)| *stalled == step);
+            if stalled.is_some() {
+                self.leniency.0.is_stalled.store(false, Ordering::Relaxed);
+            }
             return written;
         }
         let patience = self.leniency.or(self.patience);
-        let begin = || (step, Box::pin(sleep(patience)));
+        let is_stalled = &self.leniency.0.is_stalled;
+        let begin = || {
+            is_stalled.store(true, Ordering::Relaxed);
+            (step, Box::pin(sleep(patience)))
+        };
         let (_, stalled) = self.stalled.get_or_insert_with(begin);
         ready!(stalled.as_mut().poll(context));
         // A further poll gets the error again.

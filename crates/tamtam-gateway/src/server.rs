@@ -288,6 +288,7 @@ impl Connections {
     fn begin(&self, stream: Box<dyn Stream>, peer: Option<IpAddr>, place: OwnedSemaphorePermit) {
         let leniency = Leniency::default();
         let held = Held::new(place, leniency.clone());
+        let cut = held.cut();
         let meter = Arc::new(LinkMeter::default());
         let stream = Metered::new(stream, Arc::clone(&meter));
         let routes = self.routes.clone().layer(axum::Extension(Peer(peer)));
@@ -317,6 +318,7 @@ impl Connections {
             tokio::select! {
                 () = conversation => {}
                 _ = is_cut.wait_for(|is_cut| *is_cut) => {}
+                () = cut.asked() => {}
             }
             drop(held);
         });

@@ -1,10 +1,12 @@
 //! Events of a server, as a page reads them.
 
+use std::time::Duration;
+
 use http_body_util::{BodyExt, Full};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value as Json, json};
 use tamtam_gateway::Limits;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::{Market, Price, Socket, figure, price};
@@ -155,5 +157,86 @@ fn events_hold_no_more_than_their_bound_for_one_that_does_not_read() {
         while figure(&server, "tamtam_gateway_push_held_bytes").await > 0 {
             tokio::task::yield_now().await;
         }
+    });
+}
+
+const CLOSES: &str = "/events/Market.prices?when_behind=close&most_messages=10";
+const CLOSED: &str = r#"tamtam_gateway_subscriptions_closed_total{name="Market.prices"}"#;
+const SUBSCRIBERS: &str = r#"tamtam_gateway_subscribers{name="Market.prices"}"#;
+
+/// Publishes until a subscription is closed for being behind, and until nothing of it is left.
+async fn publish_until_closed(server: &Running, market: &Market) {
+    let note = "x".repeat(64 << 10);
+    let mut cents = 0;
+    while figure(server, CLOSED).await == 0 {
+        for _ in 0..20 {
+            cents += 1;
+            let value = Price {
+                note: note.clone(),
+                ..price("tin", cents)
+            };
+            market.prices.publish(value).unwrap();
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+    while figure(server, SUBSCRIBERS).await > 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[test]
+fn events_that_are_to_be_closed_end_though_the_client_does_not_read() {
+    run(|| async {
+        let (market, gateway) = Market::new();
+        let server = Running::of(gateway).await;
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let asked = format!("GET {CLOSES} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+        stream.write_all(asked.as_bytes()).await.unwrap();
+        // The head comes before the first event: from then on it is subscribed.
+        let mut came = vec![0; 12];
+        stream.read_exact(&mut came).await.unwrap();
+        assert_eq!(came, b"HTTP/1.1 200");
+        publish_until_closed(&server, &market).await;
+        while figure(&server, "tamtam_gateway_push_held_bytes").await > 0 {
+            tokio::task::yield_now().await;
+        }
+        // The connection has ended, behind what the systems on both sides had taken.
+        let _ = stream.read_to_end(&mut came).await;
+    });
+}
+
+#[test]
+fn events_over_http2_end_and_the_other_requests_of_their_connection_go_on() {
+    run(|| async {
+        let (market, gateway) = Market::new();
+        let server = Running::of(gateway).await;
+        let stream = TcpStream::connect(server.address).await.unwrap();
+        let handshake = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
+            .initial_stream_window_size(64 << 10)
+            // What one stream does not read leaves room for the others.
+            .initial_connection_window_size(1 << 20)
+            .handshake(TokioIo::new(stream));
+        let (mut sender, connection) = handshake.await.unwrap();
+        tokio::spawn(connection);
+        let asked = |path: &str| {
+            let url = format!("http://localhost{path}");
+            let request = hyper::Request::get(url);
+            request.body(Full::<bytes::Bytes>::default()).unwrap()
+        };
+        let response = sender.send_request(asked(CLOSES)).await.unwrap();
+        assert_eq!(response.status(), 200);
+        publish_until_closed(&server, &market).await;
+        let other = sender.send_request(asked("/services")).await.unwrap();
+        assert_eq!(other.status(), 200);
+        let mut events = Events {
+            body: response.into_body(),
+            text: String::new(),
+        };
+        let mut last = Event::default();
+        while let Some(event) = events.next().await {
+            last = event;
+        }
+        assert_eq!(last.kind, "closed");
+        assert!(last.data.parse::<u64>().unwrap() > 0, "{}", last.data);
     });
 }
