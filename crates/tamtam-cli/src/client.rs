@@ -10,7 +10,7 @@ use tamtam_gateway::{CallError, Client, Fault};
 /// Which server, and as whom.
 #[derive(Args, Debug)]
 pub struct ServerArguments {
-    /// Where the server is: http://HOST:PORT or unix:PATH
+    /// Where the server is: http://HOST:PORT, https://HOST:PORT or unix:PATH
     #[arg(value_name = "URL")]
     pub url: String,
     /// Send this token as `Authorization: Bearer TOKEN`

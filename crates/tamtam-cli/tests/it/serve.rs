@@ -412,3 +412,32 @@ fn values_are_watched_and_set_by_a_method() {
     assert!(far.stderr.contains("from 0 to 100"), "{}", far.stderr);
     assert_eq!(server.end(), Some(0));
 }
+
+#[test]
+fn what_is_served_over_tls_is_called_and_watched_if_its_certificate_is_trusted() {
+    let place = Place::empty();
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let (certificate, key) = (place.path("certificate.pem"), place.path("key.pem"));
+    std::fs::write(&certificate, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let files = [certificate.to_str().unwrap(), key.to_str().unwrap()];
+    let server = Serving::with(&["--certificate", files[0], "--key", files[1]]);
+    let port = server.url.rsplit_once(':').unwrap().1;
+    let url = format!("https://localhost:{port}");
+    let trusting = |words: &[&str]| {
+        let mut command = place.command(words);
+        Ended::of(command.env("SSL_CERT_FILE", &certificate))
+    };
+    let called = trusting(&["call", &url, "Panel.set", "value=61"]);
+    assert_eq!(called.code, Some(0), "{}", called.stderr);
+    let slider = trusting(&["watch", &url, "Panel.slider", "-n", "1"]);
+    assert_eq!(&*slider.stdout, "61\n", "{}", slider.stderr);
+    let strange = place.run(&["watch", &url, "Panel.slider", "-n", "1"]);
+    assert_ne!(strange.code, Some(0));
+    assert!(
+        strange.stderr.contains("is not trusted") && strange.stderr.contains("certificate"),
+        "{}",
+        strange.stderr
+    );
+    assert_eq!(server.end(), Some(0));
+}

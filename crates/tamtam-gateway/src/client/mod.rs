@@ -1,6 +1,8 @@
 //! A client in Rust: calls by URL, whose tables come packed, and subscriptions over a WebSocket.
 
 mod socket;
+#[cfg(feature = "tls")]
+mod tls;
 mod values;
 
 use std::fmt;
@@ -56,10 +58,15 @@ pub struct Client {
     most_bytes: usize,
     patience: Duration,
     idle: Mutex<Vec<SendRequest<Full<Bytes>>>>,
+    #[cfg(feature = "tls")]
+    tls: Option<tls::Tls>,
 }
 
 enum At {
-    Tcp(String),
+    Tcp {
+        host: String,
+        port: u16,
+    },
     #[cfg(unix)]
     Unix(std::path::PathBuf),
 }
@@ -81,7 +88,7 @@ enum At {
 #[non_exhaustive]
 pub enum ConnectError {
     /// It is no URL of a gateway.
-    #[error("{url:?} is no URL of a gateway: write http://HOST:PORT or unix:PATH")]
+    #[error("{url:?} is no URL of a gateway: write {}", HOW_TO_WRITE_IT)]
     Url {
         /// What was given.
         url: String,
@@ -94,7 +101,26 @@ pub enum ConnectError {
         /// What the system said.
         source: io::Error,
     },
+    /// Whatever answers there does not show by TLS that it is that server.
+    #[error(
+        "{at} is not trusted: {source}; is that its name, and does the system know who has signed for it?"
+    )]
+    Tls {
+        /// Where it was looked for.
+        at: String,
+        /// What failed.
+        source: io::Error,
+    },
+    /// The certificates are not there by which the system trusts.
+    #[error("the certificates that this system trusts cannot be read: {0}")]
+    Certificates(io::Error),
 }
+
+#[cfg(feature = "tls")]
+const HOW_TO_WRITE_IT: &str = "http://HOST:PORT, https://HOST:PORT or unix:PATH";
+#[cfg(not(feature = "tls"))]
+const HOW_TO_WRITE_IT: &str =
+    "http://HOST:PORT or unix:PATH; https needs the feature `tls` of tamtam-gateway";
 
 /// A call that has no answer.
 ///
@@ -162,29 +188,58 @@ impl Client {
     /// How long an answer may take, unless another time is asked for.
     pub const USUAL_PATIENCE: Duration = Duration::from_secs(60);
 
-    /// A client of the gateway at this URL, which has a connection: `http://HOST:PORT`, or `unix:PATH`.
+    /// A client of the gateway at this URL, which has a connection: `http://HOST:PORT`, or `unix:PATH`. With the feature `tls`
+    /// also `https://HOST:PORT`, of which the client trusts what the system does.
     ///
     /// # Errors
-    /// If it is no such URL, or nothing answers there.
+    /// If it is no such URL, nothing answers there, or what does is not trusted.
     pub async fn connect(url: &str) -> Result<Client, ConnectError> {
-        let unknown = || ConnectError::Url {
-            url: url.chars().take(200).collect(),
-        };
+        #[cfg(not(feature = "tls"))]
+        let (client, _) = Client::at(url)?;
+        #[cfg(feature = "tls")]
+        let client = Client::trusting(Client::at(url)?, tls::of_the_system)?;
+        client.connected().await
+    }
+
+    /// As [`connect`](Client::connect), to a server by `https` that is trusted as this configuration has it.
+    ///
+    /// # Errors
+    /// As [`connect`](Client::connect).
+    #[cfg(feature = "tls")]
+    pub async fn connect_tls(
+        url: &str,
+        config: tokio_rustls::rustls::ClientConfig,
+    ) -> Result<Client, ConnectError> {
+        let client = Client::trusting(Client::at(url)?, || Ok(config))?;
+        client.connected().await
+    }
+
+    /// One that has no connection yet, and whether it is to have TLS.
+    fn at(url: &str) -> Result<(Client, bool), ConnectError> {
+        let unknown = || Client::unknown(url);
         #[cfg(unix)]
         let unix = url.strip_prefix("unix:").map(|path| At::Unix(path.into()));
         #[cfg(not(unix))]
         let unix = None;
+        let mut is_secure = false;
         let (at, host, base) = match unix {
             Some(at) => (at, "localhost".to_owned(), String::new()),
             None => {
                 let uri: Uri = url.parse().map_err(|_| unknown())?;
-                let authority = uri.authority().filter(|_| uri.scheme_str() == Some("http"));
-                let authority = authority.ok_or_else(unknown)?;
+                is_secure = match uri.scheme_str() {
+                    Some("http") => false,
+                    Some("https") if cfg!(feature = "tls") => true,
+                    _ => return Err(unknown()),
+                };
+                let authority = uri.authority().ok_or_else(unknown)?;
                 if uri.query().is_some() {
                     return Err(unknown());
                 }
-                let port = authority.port_u16().unwrap_or(80);
-                let at = At::Tcp(format!("{}:{port}", authority.host()));
+                let usual = if is_secure { 443 } else { 80 };
+                let at = At::Tcp {
+                    host: authority.host().to_owned(),
+                    port: authority.port_u16().unwrap_or(usual),
+                };
                 let base = uri.path().trim_end_matches('/').to_owned();
                 (at, authority.as_str().to_owned(), base)
             }
@@ -197,10 +252,38 @@ impl Client {
             most_bytes: Client::USUAL_MOST_BYTES,
             patience: Client::USUAL_PATIENCE,
             idle: Mutex::default(),
+            #[cfg(feature = "tls")]
+            tls: None,
         };
-        let connection = client.open().await?;
-        client.keep(connection);
+        Ok((client, is_secure))
+    }
+
+    fn unknown(url: &str) -> ConnectError {
+        ConnectError::Url {
+            url: url.chars().take(200).collect(),
+        }
+    }
+
+    /// With what it trusts, if it is to have TLS.
+    #[cfg(feature = "tls")]
+    fn trusting(
+        (mut client, is_secure): (Client, bool),
+        config: impl FnOnce() -> io::Result<tokio_rustls::rustls::ClientConfig>,
+    ) -> Result<Client, ConnectError> {
+        if let At::Tcp { host, .. } = &client.at
+            && is_secure
+        {
+            let config = config().map_err(ConnectError::Certificates)?;
+            let tls = tls::Tls::new(config, host).ok_or_else(|| Client::unknown(host))?;
+            client.tls = Some(tls);
+        }
         Ok(client)
+    }
+
+    async fn connected(self) -> Result<Client, ConnectError> {
+        let connection = self.open().await?;
+        self.keep(connection);
+        Ok(self)
     }
 
     /// Sends this token with each call.
@@ -415,9 +498,18 @@ impl Client {
     async fn dial(&self) -> Result<Box<dyn Wire>, ConnectError> {
         let failed = |source| self.failed(source);
         match &self.at {
-            At::Tcp(address) => {
-                let stream = TcpStream::connect(address).await.map_err(failed)?;
+            At::Tcp { host, port } => {
+                let stream = TcpStream::connect(format!("{host}:{port}"));
+                let stream = stream.await.map_err(failed)?;
                 stream.set_nodelay(true).map_err(failed)?;
+                #[cfg(feature = "tls")]
+                if let Some(tls) = &self.tls {
+                    let stream = tls.connect(stream).await;
+                    return Ok(Box::new(stream.map_err(|source| ConnectError::Tls {
+                        at: self.at.to_string(),
+                        source,
+                    })?));
+                }
                 Ok(Box::new(stream))
             }
             #[cfg(unix)]
@@ -493,7 +585,7 @@ fn fault_in(status: StatusCode, body: &[u8]) -> CallError {
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            At::Tcp(address) => f.write_str(address),
+            At::Tcp { host, port } => write!(f, "{host}:{port}"),
             #[cfg(unix)]
             At::Unix(path) => write!(f, "{}", path.display()),
         }

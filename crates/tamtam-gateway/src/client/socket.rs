@@ -167,6 +167,7 @@ impl Client {
             }
             other => CallError::Connection(other.to_string()),
         };
+        // Over TLS as well: what is below was seen to.
         let url = format!("ws://{}{}/socket", self.host, self.base);
         let mut request = url.into_client_request().map_err(refused)?;
         let headers = request.headers_mut();

@@ -230,14 +230,16 @@ fn a_connection_too_many_is_told_so() {
 }
 
 #[cfg(feature = "tls")]
-#[test]
-fn https_is_spoken_and_plain_http_is_not() {
+mod tls {
+    use std::sync::Arc;
+
     use rustls::crypto::ring::default_provider;
-    use rustls::pki_types::{PrivateKeyDer, ServerName};
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
     use rustls::{ClientConfig, RootCertStore, ServerConfig};
     use tamtam_gateway::rustls;
 
-    run(|| async {
+    /// What a server of the name `localhost` shows, and the certificate by which it is trusted.
+    pub(super) fn localhost() -> (ServerConfig, CertificateDer<'static>) {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
         let certificate = made.cert.der().clone();
@@ -247,6 +249,30 @@ fn https_is_spoken_and_plain_http_is_not() {
             .with_no_client_auth()
             .with_single_cert(vec![certificate.clone()], key)
             .unwrap();
+        (config, certificate)
+    }
+
+    /// A client that trusts this certificate.
+    pub(super) fn trusting(certificate: CertificateDer<'static>) -> ClientConfig {
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate).unwrap();
+        ClientConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth()
+    }
+
+    pub(super) fn name() -> ServerName<'static> {
+        ServerName::try_from("localhost").unwrap()
+    }
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn https_is_spoken_and_plain_http_is_not() {
+    run(|| async {
+        let (config, certificate) = tls::localhost();
         let server = Server::bind(kit(), "127.0.0.1:0".parse().unwrap())
             .await
             .unwrap()
@@ -255,17 +281,10 @@ fn https_is_spoken_and_plain_http_is_not() {
         assert_eq!(server.url(), format!("https://{address}"));
         tokio::spawn(server.serve(std::future::pending()));
 
-        let mut roots = RootCertStore::empty();
-        roots.add(certificate).unwrap();
-        let client = ClientConfig::builder_with_provider(Arc::new(default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
+        let client = tls::trusting(certificate);
         let connector = tokio_rustls::TlsConnector::from(Arc::new(client));
         let stream = TcpStream::connect(address).await.unwrap();
-        let name = ServerName::try_from("localhost").unwrap();
-        let stream = connector.connect(name, stream).await.unwrap();
+        let stream = connector.connect(tls::name(), stream).await.unwrap();
         let request = request("GET", "/rest/Sums/add?left=1&right=2")
             .body(Full::default())
             .unwrap();
@@ -288,5 +307,58 @@ fn https_is_spoken_and_plain_http_is_not() {
             "{}",
             String::from_utf8_lossy(&said)
         );
+    });
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn our_client_calls_and_subscribes_over_tls_where_it_trusts_the_server() {
+    use tamtam_channel::Property;
+    use tamtam_gateway::{Client, ConnectError, Service, Value, Wish};
+
+    run(|| async {
+        let (config, certificate) = tls::localhost();
+        let slider = Arc::new(Property::new(5));
+        let service = Service::new("Panel").property("slider", Arc::clone(&slider));
+        let gateway = kit().service(service);
+        let server = Server::bind(gateway, "127.0.0.1:0".parse().unwrap());
+        let server = server.await.unwrap().tls(config);
+        let port = server.address().unwrap().port();
+        tokio::spawn(server.serve(std::future::pending()));
+
+        let url = format!("https://localhost:{port}");
+        let config = tls::trusting(certificate);
+        let client = Client::connect_tls(&url, config.clone()).await.unwrap();
+        let sum = client.call("Sums.add", &(40, 2)).await.unwrap();
+        assert_eq!(sum.get("sum"), Some(&Value::Int(42)));
+        let socket = client.socket().await.unwrap();
+        let sum = socket.call("Sums.add", &(1, 2)).await.unwrap();
+        assert_eq!(sum.get("sum"), Some(&Value::Int(3)));
+        let subscribed = socket.subscribe("Panel.slider", Wish::new()).await;
+        let mut values = subscribed.unwrap();
+        for value in 5..9 {
+            let pushed = values.next().await.unwrap().unwrap();
+            assert_eq!(pushed.into_value(), Value::Int(value));
+            slider.set(value + 1);
+        }
+
+        // By a name that is not in the certificate, and of a signer whom the system does not know.
+        let by_address = format!("https://127.0.0.1:{port}");
+        for refused in [
+            Client::connect_tls(&by_address, config).await,
+            Client::connect(&url).await,
+        ] {
+            let error = refused.unwrap_err();
+            // A machine need not have certificates that it trusts.
+            let is_known = matches!(
+                error,
+                ConnectError::Tls { .. } | ConnectError::Certificates(_)
+            );
+            assert!(is_known, "{error}");
+            assert!(error.to_string().contains("certificate"), "{error}");
+        }
+        let plain = Client::connect(&format!("http://localhost:{port}")).await;
+        let answer = plain.unwrap().call("Sums.add", &(1, 2)).await;
+        assert!(answer.is_err(), "{answer:?}");
     });
 }
