@@ -1,6 +1,8 @@
 //! The gateway as its clients see it: over sockets, in each protocol.
 
 mod advice;
+#[cfg(target_os = "linux")]
+mod advice_cost;
 mod amf;
 // It reads what Linux tells of a process.
 #[cfg(target_os = "linux")]
