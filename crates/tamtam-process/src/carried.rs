@@ -145,7 +145,9 @@ impl Outgoing {
     ) -> io::Result<()> {
         self.send_ahead(attached);
         match self {
-            Outgoing::Socket(socket) => rights::write_all_with(socket, bytes, attached),
+            Outgoing::Socket(socket) => {
+                rights::write_all_with(socket, bytes, attached, usize::MAX, || {})
+            }
             Outgoing::Memory(writer, halt, _) => {
                 let mut rest = bytes;
                 while !rest.is_empty() {

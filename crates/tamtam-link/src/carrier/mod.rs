@@ -1,27 +1,34 @@
 //! Carriers: two threads each, one that reads for a link and one that writes.
 //!
 //! A link ends with its carrier, and a carrier with its link. The last [`Link`] that is dropped leaves both as they are; to end
-//! them there is [`Link::close`].
+//! them there is [`Link::close`]. What is outgoing then still goes; but another side that takes less than 64 KiB of it in 2 seconds is not
+//! waited for: threads and socket are given back, whatever it does.
 
+#[cfg(unix)]
+mod pipes;
 #[cfg(target_os = "linux")]
 #[doc(hidden)]
 pub mod rights;
 mod stepped;
 #[cfg(feature = "tls")]
 mod tls;
+mod writing;
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
+#[cfg(unix)]
+pub use self::pipes::pipes;
 #[doc(hidden)]
 pub use self::stepped::Way;
 pub use self::stepped::{SteppedLink, stepped};
 #[cfg(feature = "tls")]
 pub use self::tls::{Authorities, Identity, PeerCertificate, Tls, TlsConnection};
+use self::writing::{PIECE, Writing};
 use crate::descriptors::Attached;
 use crate::inbound::Inbound;
 use crate::link::{Link, LinkBuilder};
@@ -48,8 +55,8 @@ pub fn unix(builder: LinkBuilder, socket: UnixStream) -> io::Result<Link> {
             let flags = rustix::net::RecvFlags::empty();
             rights::receive_with(&socket, bytes, descriptors, flags)
         },
-        move |bytes: &[u8], attached: &mut Vec<Attached>| {
-            rights::write_all_with(&write, bytes, attached)
+        move |bytes: &[u8], attached: &mut Vec<Attached>, writing: &Writing| {
+            rights::write_all_with(&write, bytes, attached, PIECE, || writing.note_piece())
         },
         close,
     );
@@ -78,8 +85,9 @@ pub fn tcp(builder: LinkBuilder, socket: TcpStream) -> io::Result<Link> {
     })
 }
 
-/// A link over two streams, such as a child's input and output. `close` is called when the link has ended and all is written;
-/// it ends a read that waits, where it can.
+/// A link over two streams. `close` is called, once, when the link has ended and all is written, or the other side does not take the rest
+/// within 2 seconds. It ends a read and a write that wait, if it can: one that goes on waiting keeps its thread and its stream. For pipes there
+/// is [`pipes`], which keeps neither.
 ///
 /// # Errors
 ///
@@ -94,8 +102,11 @@ pub fn streams(
         builder,
         move |bytes: &mut [u8], _: &mut Vec<TakenDescriptor>| read.read(bytes),
         // There are no descriptors, since the link does not carry any.
-        move |bytes: &[u8], _: &mut Vec<Attached>| {
-            write.write_all(bytes)?;
+        move |bytes: &[u8], _: &mut Vec<Attached>, writing: &Writing| {
+            for piece in bytes.chunks(PIECE) {
+                write.write_all(piece)?;
+                writing.note_piece();
+            }
             write.flush()
         },
         close,
@@ -106,18 +117,18 @@ pub fn streams(
 fn carry(
     builder: LinkBuilder,
     read: impl FnMut(&mut [u8], &mut Vec<TakenDescriptor>) -> io::Result<usize> + Send + 'static,
-    write: impl FnMut(&[u8], &mut Vec<Attached>) -> io::Result<()> + Send + 'static,
+    write: impl FnMut(&[u8], &mut Vec<Attached>, &Writing) -> io::Result<()> + Send + 'static,
     close: impl FnOnce() + Send + 'static,
 ) -> io::Result<Link> {
-    let bell = Arc::new(Bell::default());
-    let ringer = Arc::clone(&bell);
+    let writing = Writing::new(close);
+    let ringer = Arc::clone(&writing);
     let (link, inbound) = builder.build(move || ringer.ring());
-    let writer = link.clone();
+    let (writer, own) = (link.clone(), Arc::clone(&writing));
     thread::Builder::new()
         .name("tamtam-link-write".to_owned())
         .spawn(move || {
-            write_all(&writer, write, &bell);
-            close();
+            write_all(&writer, write, &own);
+            own.end();
         })?;
     let reader = link.clone();
     let spawned = thread::Builder::new()
@@ -126,8 +137,10 @@ fn carry(
     if let Err(error) = spawned {
         // The writer's thread ends by it.
         link.lose("there is no thread to read");
+        writing.begin(&link);
         return Err(error);
     }
+    writing.begin(&link);
     Ok(link)
 }
 
@@ -155,8 +168,8 @@ fn read_all(
 
 fn write_all(
     link: &Link,
-    mut write: impl FnMut(&[u8], &mut Vec<Attached>) -> io::Result<()>,
-    bell: &Bell,
+    mut write: impl FnMut(&[u8], &mut Vec<Attached>, &Writing) -> io::Result<()>,
+    writing: &Writing,
 ) {
     let (mut bytes, mut attached) = (Vec::new(), Vec::new());
     loop {
@@ -165,35 +178,15 @@ fn write_all(
             if link.ended().is_some() {
                 return;
             }
-            bell.wait();
+            writing.wait();
             continue;
         }
-        if let Err(error) = write(&bytes, &mut attached) {
+        if let Err(error) = write(&bytes, &mut attached, writing) {
             link.lose(&format!("the stream cannot be written: {error}"));
             return;
         }
         bytes.clear();
         // What a burst has taken is given back.
         bytes.shrink_to(1 << 20);
-    }
-}
-
-/// Wakes the thread that writes.
-#[derive(Debug, Default)]
-struct Bell {
-    has_rung: Mutex<bool>,
-    rung: Condvar,
-}
-
-impl Bell {
-    fn ring(&self) {
-        *self.has_rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.rung.notify_one();
-    }
-
-    fn wait(&self) {
-        let has_rung = self.has_rung.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.rung.wait_while(has_rung, |has_rung| !*has_rung);
-        *waited.unwrap_or_else(PoisonError::into_inner) = false;
     }
 }

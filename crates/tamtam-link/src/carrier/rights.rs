@@ -69,19 +69,28 @@ pub fn receive_with(
     }
 }
 
-/// Writes all of these bytes, each frame that has descriptors with those.
+/// Writes all of these bytes, each frame that has descriptors with those; says when as many as `piece` are written, or fewer.
 ///
 /// # Errors
 ///
 /// Those of writing.
 pub fn write_all_with(
-    mut socket: &UnixStream,
+    socket: &UnixStream,
     bytes: &[u8],
     attached: &mut Vec<Attached>,
+    piece: usize,
+    mut note_piece: impl FnMut(),
 ) -> io::Result<()> {
+    let mut write_all = |bytes: &[u8]| {
+        bytes.chunks(piece).try_for_each(|bytes| {
+            (&*socket).write_all(bytes)?;
+            note_piece();
+            Ok(())
+        })
+    };
     let mut written = 0;
     for attached in attached.drain(..) {
-        socket.write_all(&bytes[written..attached.frame.start])?;
+        write_all(&bytes[written..attached.frame.start])?;
         written = attached.frame.start;
         let frame = &bytes[attached.frame.clone()];
         match send_with(socket, frame, &attached, SendFlags::empty()) {
@@ -91,5 +100,5 @@ pub fn write_all_with(
             Err(_) => {}
         }
     }
-    socket.write_all(&bytes[written..])
+    write_all(&bytes[written..])
 }

@@ -15,7 +15,9 @@ pub(crate) const ALL: &[(&str, Pair)] = &[
     #[cfg(unix)]
     ("Unix socket", unix),
     ("TCP", tcp),
+    #[cfg(unix)]
     ("pipes", pipes),
+    ("streams", streams),
     #[cfg(feature = "tls")]
     ("TLS", crate::tls::pair),
 ];
@@ -83,7 +85,17 @@ fn tcp(one: LinkBuilder, other: LinkBuilder) -> (Link, Link) {
     )
 }
 
+#[cfg(unix)]
 fn pipes(one: LinkBuilder, other: LinkBuilder) -> (Link, Link) {
+    let (to_other, from_one) = std::io::pipe().unwrap();
+    let (to_one, from_other) = std::io::pipe().unwrap();
+    (
+        carrier::pipes(one, to_one, from_one).unwrap(),
+        carrier::pipes(other, to_other, from_other).unwrap(),
+    )
+}
+
+fn streams(one: LinkBuilder, other: LinkBuilder) -> (Link, Link) {
     let (to_other, from_one) = std::io::pipe().unwrap();
     let (to_one, from_other) = std::io::pipe().unwrap();
     (

@@ -121,19 +121,22 @@ impl Read for Decrypting {
     }
 }
 
-/// The half of a connection to which a link writes.
-pub(super) struct Encrypting(pub(super) Arc<Line>);
+/// The half of a connection to which a link writes. With it, the connection ends.
+pub(super) struct Encrypting {
+    pub(super) line: Arc<Line>,
+    pub(super) _ending: Ending,
+}
 
 impl Write for Encrypting {
     fn write(&mut self, plaintext: &[u8]) -> io::Result<usize> {
-        let mut connection = self.0.lock();
+        let mut connection = self.line.lock();
         let taken = connection.writer().write(plaintext).map_err(in_words)?;
-        self.0.send(connection)?;
+        self.line.send(connection)?;
         Ok(taken)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.send(self.0.lock())
+        self.line.send(self.line.lock())
     }
 }
 

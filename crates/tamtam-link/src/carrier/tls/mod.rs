@@ -7,7 +7,7 @@ mod identity;
 
 use std::fmt;
 use std::io;
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -244,8 +244,14 @@ impl TlsConnection {
             line: Arc::clone(&self.line),
             ciphertext: self.ciphertext,
         };
-        let ending = self.ending;
-        streams(builder, read, Encrypting(self.line), move || drop(ending))
+        let cut = Arc::clone(&self.line);
+        let write = Encrypting {
+            line: self.line,
+            _ending: self.ending,
+        };
+        streams(builder, read, write, move || {
+            let _ = cut.socket.shutdown(Shutdown::Both);
+        })
     }
 }
 

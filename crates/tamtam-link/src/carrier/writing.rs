@@ -1,0 +1,148 @@
+//! The thread that writes for a link, as those know it who wake it and who end it.
+//!
+//! A link that has ended still sends what is outgoing. Another side that takes nothing of that keeps the thread in a write which never
+//! comes back, so a second thread watches each end: it closes what carries the link once the other side has taken nothing for [`PATIENCE`].
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::link::Link;
+
+/// A link that has ended waits so long for another side that takes nothing.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// So many bytes are written at once: that much is to be taken within [`PATIENCE`].
+pub(super) const PIECE: usize = 64 << 10;
+
+/// Ends a read and a write that wait, where it can.
+type Close = Box<dyn FnOnce() + Send>;
+
+/// The state of the thread that writes.
+pub(super) struct Writing {
+    state: Mutex<State>,
+    rung: Condvar,
+    /// Something was written, or the thread is over; for the one that watches.
+    moved: Condvar,
+}
+
+struct State {
+    has_rung: bool,
+    is_over: bool,
+    is_watched: bool,
+    /// Pieces so far: one a nanosecond makes 2^64 in 500 years.
+    pieces: u64,
+    close: Option<Close>,
+    /// As long as the thread is there.
+    link: Option<Link>,
+}
+
+impl Writing {
+    pub(super) fn new(close: impl FnOnce() + Send + 'static) -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::new(State {
+                has_rung: false,
+                is_over: false,
+                is_watched: false,
+                pieces: 0,
+                close: Some(Box::new(close)),
+                link: None,
+            }),
+            rung: Condvar::new(),
+            moved: Condvar::new(),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its thread and that which reads have begun.
+    pub(super) fn begin(self: &Arc<Self>, link: &Link) {
+        let mut state = self.lock();
+        if !state.is_over {
+            state.link = Some(link.clone());
+        }
+        drop(state);
+        // The link may have ended meanwhile.
+        self.ring();
+    }
+
+    /// There is something to write, or the link has ended.
+    pub(super) fn ring(self: &Arc<Self>) {
+        let mut state = self.lock();
+        state.has_rung = true;
+        self.rung.notify_one();
+        let link = state.link.as_ref();
+        let link = link.filter(|link| !state.is_watched && link.is_over());
+        let Some(link) = link.cloned() else {
+            return;
+        };
+        drop(state);
+        if link.ended().is_none() {
+            return;
+        }
+        let mut state = self.lock();
+        if state.is_over || std::mem::replace(&mut state.is_watched, true) {
+            return;
+        }
+        drop(state);
+        let watching = Arc::clone(self);
+        let watcher = thread::Builder::new()
+            .name("tamtam-link-end".to_owned())
+            .spawn(move || watching.watch());
+        if watcher.is_err() {
+            // Without a thread to wait, the rest is not waited for.
+            self.close();
+        }
+    }
+
+    /// Waits until there is something to write, or the link has ended.
+    pub(super) fn wait(&self) {
+        let waited = self.rung.wait_while(self.lock(), |state| !state.has_rung);
+        waited.unwrap_or_else(PoisonError::into_inner).has_rung = false;
+    }
+
+    /// A piece was written.
+    pub(super) fn note_piece(&self) {
+        let mut state = self.lock();
+        state.pieces += 1;
+        if state.is_watched {
+            self.moved.notify_one();
+        }
+    }
+
+    /// Nothing more is written.
+    pub(super) fn end(&self) {
+        let link = {
+            let mut state = self.lock();
+            state.is_over = true;
+            self.moved.notify_one();
+            state.link.take()
+        };
+        self.close();
+        drop(link);
+    }
+
+    fn close(&self) {
+        let close = self.lock().close.take();
+        if let Some(close) = close {
+            close();
+        }
+    }
+
+    /// Sees to it that a link which has ended is not kept by another side that takes nothing.
+    fn watch(&self) {
+        let mut state = self.lock();
+        while !state.is_over {
+            let pieces = state.pieces;
+            let is_stuck = |state: &mut State| !state.is_over && state.pieces == pieces;
+            let waited = self.moved.wait_timeout_while(state, PATIENCE, is_stuck);
+            let (after, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = after;
+            if timeout.timed_out() {
+                drop(state);
+                return self.close();
+            }
+        }
+    }
+}

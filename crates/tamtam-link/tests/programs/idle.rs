@@ -1,0 +1,53 @@
+//! A link on which nothing goes: what it costs both programs.
+
+use std::fs::File;
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use tamtam_actor::Address;
+use tamtam_link::{Link, carrier};
+
+use crate::kills::begin;
+use crate::resources::used;
+use crate::victim::{Load, Role};
+
+pub(crate) const TESTS: &[(&str, fn())] = &[(
+    "idle::neither_side_of_an_idle_link_uses_a_processor",
+    neither_side_of_an_idle_link_uses_a_processor,
+)];
+
+/// So long they are looked at.
+const TIME: Duration = Duration::from_secs(3);
+/// What each of them may use in a second: the promise.
+const MOST_A_SECOND: Duration = Duration::from_millis(1);
+
+fn neither_side_of_an_idle_link_uses_a_processor() {
+    let role = Role {
+        name: format!("tamtam-link-{}-idle", std::process::id()),
+        listens: true,
+        room: None,
+        makes_load: false,
+    };
+    let log = File::from(memfd_create("handled", MemfdFlags::empty()).unwrap());
+    let (mut child, socket) = begin(&role, &log);
+    let link = carrier::unix(Link::builder(), socket).unwrap();
+    let far: Address<Load> = link.root();
+    for number in 0..1_000 {
+        far.tell(Load::Tell(number)).unwrap();
+        assert_eq!(far.ask(|reply| Load::Ask(number, reply)), Ok(number));
+    }
+    // The promise begins 100 ms after the last message.
+    thread::sleep(Duration::from_millis(100));
+    let other = child.id().to_string();
+    let before = [used("self"), used(&other)];
+    thread::sleep(TIME);
+    let after = [used("self"), used(&other)];
+    let [here, there] = [after[0] - before[0], after[1] - before[1]];
+    println!("in {TIME:?} this side has used {here:?}, the other one {there:?}");
+    let most = MOST_A_SECOND * TIME.as_secs() as u32;
+    assert!(here < most && there < most, "{here:?} and {there:?}");
+    assert_eq!(far.ask(|reply| Load::Ask(7, reply)), Ok(7));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

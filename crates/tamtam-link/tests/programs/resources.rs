@@ -1,0 +1,95 @@
+//! What a process has of the system, and waiting until it has given that back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Threads and descriptors of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Resources {
+    pub(crate) threads: usize,
+    pub(crate) descriptors: usize,
+}
+
+impl Resources {
+    pub(crate) fn now() -> Self {
+        Self {
+            threads: fs::read_dir("/proc/self/task").unwrap().count(),
+            descriptors: fs::read_dir("/proc/self/fd").unwrap().count(),
+        }
+    }
+
+    /// Waits until there are so many, and no more.
+    pub(crate) fn wait_for(self, when: &str) {
+        let start = Instant::now();
+        while Self::now() != self {
+            assert!(
+                start.elapsed() < Duration::from_secs(30),
+                "{when}: {:?} instead of {self:?}; threads {:?}, descriptors {:?}",
+                Self::now(),
+                threads(),
+                opened("self"),
+            );
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// The threads' names.
+fn threads() -> Vec<String> {
+    let threads = fs::read_dir("/proc/self/task").unwrap().flatten();
+    let names = threads.map(|thread| fs::read_to_string(thread.path().join("comm")));
+    names
+        .map(|name| name.unwrap_or_default().trim().to_owned())
+        .collect()
+}
+
+/// What the descriptors of a process lead to.
+fn opened(process: &str) -> Vec<PathBuf> {
+    let descriptors = fs::read_dir(format!("/proc/{process}/fd")).unwrap();
+    let links = descriptors.flatten().map(|it| fs::read_link(it.path()));
+    links.flatten().collect()
+}
+
+/// The files for temporary use that a process has open or mapped.
+pub(crate) fn temporary_files(process: &str) -> Vec<PathBuf> {
+    // This program itself may stand in such a folder.
+    let program = std::env::current_exe().unwrap();
+    let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
+    let mapped = maps.lines().filter_map(|line| line.split_once('/'));
+    let mut files = opened(process);
+    files.extend(mapped.map(|(_, path)| PathBuf::from(format!("/{path}"))));
+    files.retain(|path| {
+        let is_temporary = ["/tmp", "/var/tmp", "/dev/shm"].map(Path::new);
+        *path != program && is_temporary.iter().any(|folder| path.starts_with(folder))
+    });
+    files
+}
+
+/// The memory of this process that is in use, in bytes.
+pub(crate) fn resident() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib: u64 = line
+        .unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap();
+    kib << 10
+}
+
+/// The processor time of a process's threads so far, by the scheduler's own clock; without the one that looks, which that costs something.
+pub(crate) fn used(process: &str) -> Duration {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let own = fs::read_link("/proc/thread-self").unwrap();
+    let others = tasks
+        .flatten()
+        .filter(|task| Some(&*task.file_name()) != own.file_name());
+    let nanoseconds = others.map(|task| {
+        let figures = fs::read_to_string(task.path().join("schedstat")).unwrap();
+        let running = figures.split_whitespace().next().unwrap();
+        running.parse::<u64>().unwrap()
+    });
+    Duration::from_nanos(nanoseconds.sum())
+}
