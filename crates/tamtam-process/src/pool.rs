@@ -16,6 +16,13 @@ struct Member {
     link: Link,
 }
 
+impl Member {
+    /// Whether it takes messages. Its link ends before that is told to those who have its address.
+    fn is_alive(&self) -> bool {
+        !self.hold.cell().is_stopped() && !self.link.is_over()
+    }
+}
+
 /// Gives each message to the process that has the fewest in hand.
 struct Shared {
     members: Mutex<Vec<Member>>,
@@ -23,6 +30,8 @@ struct Shared {
     alive: AtomicUsize,
     cell: OnceLock<Weak<FarCell>>,
     watching: Mutex<Vec<Watching>>,
+    /// Once no address is left, until the last has ended: what is told of that. It holds this, and so is taken out then.
+    parting: Mutex<Option<(Arc<FarCell>, Vec<Watching>)>>,
 }
 
 /// The address of all of them.
@@ -41,6 +50,7 @@ pub(crate) fn shared_among<A: Remote>(
         alive: AtomicUsize::new(workers.len()),
         cell: OnceLock::new(),
         watching: Mutex::default(),
+        parting: Mutex::default(),
     });
     let far: Box<dyn FarActor> = Box::new(Among(Arc::clone(&shared)));
     let message_type = core::any::type_name::<A::Message>();
@@ -58,6 +68,7 @@ pub(crate) fn shared_among<A: Remote>(
                 // The last of them: its reason is that of all.
                 cell.end(ended.reason.clone());
             }
+            shared.part_if_ended();
         }));
         lock(&shared.watching).push(watching);
     }
@@ -71,11 +82,24 @@ impl Shared {
     fn choose(&self) -> Option<Arc<FarHold>> {
         let members = lock(&self.members);
         // Of those that are equal the first: what one can do alone stays in its processor's caches.
-        let alive = members
-            .iter()
-            .filter(|member| !member.hold.cell().is_stopped());
+        let alive = members.iter().filter(|member| member.is_alive());
         let least = alive.min_by_key(|member| member.link.unconfirmed());
         least.map(|member| Arc::clone(&member.hold))
+    }
+
+    /// Whether one is at work that this stands for.
+    fn is_alive(&self, hold: &Arc<FarHold>) -> bool {
+        let members = lock(&self.members);
+        let member = members.iter().find(|it| Arc::ptr_eq(&it.hold, hold));
+        member.is_some_and(Member::is_alive)
+    }
+
+    /// Lets go what was kept for the end, if that has come.
+    fn part_if_ended(&self) {
+        if self.alive.load(Ordering::Acquire) == 0 {
+            let parted = lock(&self.parting).take();
+            drop(parted);
+        }
     }
 
     fn each(&self, what: impl Fn(&FarCell)) {
@@ -91,11 +115,15 @@ impl Shared {
 
 impl FarActor for Among {
     fn tell(&self, _: &Arc<FarCell>, encode: Encode<'_>) -> Result<(), (Refusal, LinkFailure)> {
-        let Some(hold) = self.0.choose() else {
-            let text = "all of its processes have ended";
-            return Err((Refusal::Unreachable, LinkFailure::new(text)));
-        };
-        hold.cell().far().tell(hold.cell(), encode)
+        while let Some(hold) = self.0.choose() {
+            let told = hold.cell().far().tell(hold.cell(), &mut *encode);
+            // If it has ended since it was chosen, the message is for another one.
+            if told.is_ok() || self.0.is_alive(&hold) {
+                return told;
+            }
+        }
+        let text = "all of its processes have ended";
+        Err((Refusal::Unreachable, LinkFailure::new(text)))
     }
 
     fn place(&self) -> (usize, u64) {
@@ -114,10 +142,14 @@ impl FarActor for Among {
     fn watch(&self, _: Arc<FarCell>) {}
 
     fn release(&self) {
-        // With the addresses the processes end, when they have handled what they have.
+        // With the addresses the processes end, when they have handled what they have. Those who wait for that are told then.
         let members = std::mem::take(&mut *lock(&self.0.members));
         let watching = std::mem::take(&mut *lock(&self.0.watching));
-        drop((members, watching));
+        if let Some(cell) = self.0.cell.get().and_then(Weak::upgrade) {
+            *lock(&self.0.parting) = Some((cell, watching));
+        }
+        drop(members);
+        self.0.part_if_ended();
     }
 
     fn probe(&self, probe: Probe) {

@@ -443,6 +443,11 @@ impl fmt::Debug for ProcessHandle {
 
 /// What an actor in several processes is to be like: see [`Process::pool`].
 ///
+/// Each of the processes has the limits, and is begun again by the rule for itself. One that ends for good leaves its work to the others; when
+/// the last has ended, so has the actor, for its reason. Of the messages that a process was sent, the one at which it dies is lost, and what it
+/// had not begun goes to the process that takes its place. A dead letter names the process: that of the pool `resizer` which was begun first is
+/// `resizer-0`.
+///
 /// # Examples
 ///
 /// ```

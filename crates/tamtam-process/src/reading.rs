@@ -25,6 +25,8 @@ const LOOK: Duration = Duration::from_millis(1);
 
 /// So often the thread looks at what is beside shared memory; and after so many of those looks.
 const LOOK_BESIDE: Duration = Duration::from_millis(100);
+/// And so often where nothing comes: each look takes a thread some time, and only a process that has spoiled the memory is found by it.
+const SELDOM: Duration = Duration::from_secs(1);
 const TICKS_BESIDE: u32 = 100;
 
 #[derive(Default)]
@@ -92,12 +94,13 @@ impl Reading {
         let Some(beside) = reader.incoming.beside() else {
             return reader.read(None);
         };
+        let mut pause = LOOK_BESIDE;
         loop {
-            let look = Instant::now() + LOOK_BESIDE;
-            match reader.read_by(Some(look)) {
+            match reader.read_by(Some(Instant::now() + pause)) {
                 Some(goes_on) => return goes_on,
                 None => beside.look(),
             }
+            pause = SELDOM.min(2 * pause);
         }
     }
 

@@ -14,6 +14,7 @@ pub(crate) fn register(workers: &mut Workers) {
         .add::<Chain>()
         .add::<Holder>()
         .add::<crate::memory::Worker>()
+        .add::<crate::output::Speaker>()
         .add::<crate::steps::Walker>();
 }
 

@@ -314,7 +314,11 @@ fn random_kills_lose_nothing_in_silence() {
     let kills: u64 = std::env::var("TAMTAM_TEST_KILLS")
         .ok()
         .and_then(|kills| kills.parse().ok())
-        .unwrap_or(20);
+        .unwrap_or(if std::env::var_os("TAMTAM_SOAK_SECONDS").is_some() {
+            1_000
+        } else {
+            20
+        });
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let restart = Restart::on_panic()
         .no_limit()
@@ -333,7 +337,7 @@ fn random_kills_lose_nothing_in_silence() {
         Arc::new(Mutex::new(0_u64)),
     );
     let mut told = 0_u64;
-    for kill in 0..kills {
+    for _ in 0..kills {
         let restarts = handle.restarts();
         for _ in 0..random.below(400) {
             if random.below(2) == 0 {
@@ -360,7 +364,6 @@ fn random_kills_lose_nothing_in_silence() {
         until("another one has taken its place", || {
             handle.restarts() > restarts
         });
-        let _ = kill;
     }
     // All that was not begun is handled in the end.
     counter.ask(Count::Read).unwrap();

@@ -5,11 +5,17 @@ mod actors;
 #[cfg(target_os = "linux")]
 mod deaths;
 #[cfg(target_os = "linux")]
+mod idle;
+#[cfg(target_os = "linux")]
 mod lives;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(target_os = "linux")]
+mod output;
+#[cfg(target_os = "linux")]
 mod panics;
+#[cfg(target_os = "linux")]
+mod pool;
 #[cfg(target_os = "linux")]
 mod steps;
 #[cfg(target_os = "linux")]
@@ -22,6 +28,8 @@ fn main() {
     lives::look_for_what_is_left();
     steps::walk_if_asked();
     memory::die_if_asked();
+    idle::look_if_asked();
+    output::speak_if_asked();
     // What the standard library's tests take on nightly, or are told to, and these do not know.
     let arguments = std::env::args()
         .filter(|argument| !argument.starts_with("-Z") && argument != "--report-time");
@@ -29,8 +37,11 @@ fn main() {
     let tests = [
         lives::tests(),
         deaths::tests(),
+        idle::tests(),
         memory::tests(),
+        output::tests(),
         panics::tests(),
+        pool::tests(),
         steps::tests(),
         supervision::tests(),
     ]

@@ -255,7 +255,7 @@ pub(crate) fn die_if_asked() {
 }
 
 /// Waits for a future on this thread.
-fn futures_block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn futures_block_on<T>(future: impl Future<Output = T>) -> T {
     use std::task::{Context, Poll, Wake, Waker};
     struct Unpark(std::thread::Thread);
     impl Wake for Unpark {

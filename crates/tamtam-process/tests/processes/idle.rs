@@ -1,0 +1,66 @@
+//! A process that has nothing to do, and its parent: what they use of a processor.
+
+use std::time::Duration;
+
+use tamtam_process::{Process, is_primordial};
+
+use crate::actors::{Count, Counter, this_program};
+
+crate::tests! { "idle":
+    neither_an_idle_process_nor_its_parent_uses_a_processor
+}
+
+const LOOKS: &str = "TAMTAM_TEST_IDLE";
+
+/// So long they are looked at.
+const TIME: Duration = Duration::from_secs(3);
+/// What each of them may use in a second: the promise.
+const MOST_A_SECOND: Duration = Duration::from_millis(1);
+
+fn neither_an_idle_process_nor_its_parent_uses_a_processor() {
+    // Alone, since others have work to do.
+    let output = this_program().env(LOOKS, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    println!("{said}");
+    assert!(said.contains("both are idle"), "{output:?}");
+}
+
+/// The processor time of a process's threads so far, by the scheduler's own clock; without the one that looks, which that costs something.
+fn used(process: &str) -> Duration {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let own = std::fs::read_link("/proc/thread-self").unwrap();
+    let others = tasks
+        .flatten()
+        .filter(|task| Some(&*task.file_name()) != own.file_name());
+    let nanoseconds = others.map(|task| {
+        let figures = std::fs::read_to_string(task.path().join("schedstat")).unwrap();
+        let running = figures.split_whitespace().next().unwrap();
+        running.parse::<u64>().unwrap()
+    });
+    Duration::from_nanos(nanoseconds.sum())
+}
+
+/// What the program does that looks at itself and at its worker, if this is that.
+pub(crate) fn look_if_asked() {
+    if std::env::var_os(LOOKS).is_none() || !is_primordial() {
+        return;
+    }
+    let counter = Process::spawn::<Counter>(0).unwrap();
+    let worker = counter.ask(Count::Pid).unwrap().to_string();
+    for number in 0..1_000 {
+        counter.tell(Count::Add(1)).unwrap();
+        assert_eq!(counter.ask(Count::Read), Ok(number + 1));
+    }
+    // The promise begins 100 ms after the last message.
+    std::thread::sleep(Duration::from_millis(100));
+    let before = [used(&worker), used("self")];
+    std::thread::sleep(TIME);
+    let after = [used(&worker), used("self")];
+    let [worker, parent] = [after[0] - before[0], after[1] - before[1]];
+    println!("in {TIME:?} the worker has used {worker:?}, its parent {parent:?}");
+    let most = MOST_A_SECOND * TIME.as_secs() as u32;
+    assert!(worker < most && parent < most);
+    assert_eq!(counter.ask(Count::Read), Ok(1_000));
+    println!("both are idle");
+    std::process::exit(0);
+}

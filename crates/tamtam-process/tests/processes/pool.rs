@@ -1,0 +1,287 @@
+//! One address for several processes: who gets what, what a death costs, and how all of them end.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tamtam_actor::{
+    Address, AskError, DeadLetter, DeadLetterWatch, EndReason, Loss, Pool, ProcessEnd, Reply,
+    Restart, on_dead_letter,
+};
+use tamtam_process::{Limits, Process};
+
+use crate::actors::{Count, Counter, Death};
+use crate::until;
+
+crate::tests! { "pool":
+    those_that_are_busy_get_nothing_while_another_one_is_free
+    a_message_that_kills_one_of_a_pool_is_the_only_one_that_is_lost
+    each_of_a_pool_has_the_limits_also_the_one_that_was_begun_again
+    each_of_a_pool_is_begun_again
+    those_that_are_left_do_the_work_until_none_is
+    a_pool_that_is_stopped_leaves_no_process
+    a_pool_ends_with_its_last_address_when_all_is_handled
+    a_pool_finishes_what_each_has
+}
+
+/// The processes of a pool of so many: each is asked while the others are, too.
+fn pids(pool: &Address<Count>, processes: usize) -> BTreeSet<u32> {
+    let mut pids = BTreeSet::new();
+    until("all have answered", || {
+        let questions: Vec<_> = (0..4 * processes)
+            .map(|_| pool.ask_async(Count::Pid))
+            .collect();
+        let answers = questions.into_iter().map(crate::memory::futures_block_on);
+        pids.extend(answers.filter_map(Result::ok));
+        pids.len() >= processes
+    });
+    assert_eq!(pids.len(), processes);
+    pids
+}
+
+fn kill(pid: u32) {
+    let pid = Pid::from_raw(pid.cast_signed()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+}
+
+fn until_gone(pids: &BTreeSet<u32>) {
+    for pid in pids {
+        until("it is gone", || {
+            !std::path::Path::new(&format!("/proc/{pid}")).exists()
+        });
+    }
+}
+
+/// The letters to the processes of a pool of this name, from now on.
+fn letters_of(pool: &'static str) -> (DeadLetterWatch, Arc<Mutex<Vec<DeadLetter>>>) {
+    let letters = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&letters);
+    let watch = on_dead_letter(move |letter| {
+        let name = letter.name.as_deref().unwrap_or_default();
+        if name.rsplit_once('-').is_some_and(|(name, _)| name == pool) {
+            seen.lock().unwrap().push(letter.clone());
+        }
+    });
+    (watch, letters)
+}
+
+/// Lets one process of a pool hang; it is there when this comes back.
+fn hang_one(pool: &Address<Count>, actors: &Pool) {
+    let (begun, has_begun) = mpsc::channel();
+    let begun = actors.spawn_fn(move |_: u64, _| begun.send(()).unwrap());
+    pool.tell(Count::Hang(begun)).unwrap();
+    has_begun.recv().unwrap();
+}
+
+fn those_that_are_busy_get_nothing_while_another_one_is_free() {
+    let pool = Process::pool(3).name("busy").spawn::<Counter>(0).unwrap();
+    let all = pids(&pool, 3);
+    let actors = Pool::with_threads(1);
+    hang_one(&pool, &actors);
+    hang_one(&pool, &actors);
+    let free = pool.ask(Count::Pid).unwrap();
+    for _ in 0..200 {
+        assert_eq!(pool.ask(Count::Pid), Ok(free));
+    }
+    // None does two things at once, and none has begun anew.
+    assert!(all.contains(&free));
+    for pid in all {
+        kill(pid);
+    }
+}
+
+fn a_message_that_kills_one_of_a_pool_is_the_only_one_that_is_lost() {
+    let pool = Process::pool(3).name("poisoned-pool").spawn::<Counter>(0);
+    let pool = pool.unwrap();
+    let before = pids(&pool, 3);
+    let (_watch, letters) = letters_of("poisoned-pool");
+    let (sender, answers) = mpsc::channel();
+    for number in 0..300 {
+        if number == 100 {
+            pool.tell(Count::Die(Death::Abort)).unwrap();
+        }
+        let sender = sender.clone();
+        let reply = Reply::to(move |answer| sender.send(answer).unwrap());
+        pool.tell(Count::IsPrimordial(reply)).unwrap();
+    }
+    for answer in answers.iter().take(300) {
+        assert_eq!(answer, Ok(false));
+    }
+    let after = pids(&pool, 3);
+    assert_eq!(before.intersection(&after).count(), 2);
+    let died = Err(AskError::ProcessEnded(ProcessEnd::Exited(9)));
+    assert_eq!(
+        pool.ask(|reply| Count::DieAsking(Death::Exit(9), reply)),
+        died
+    );
+    let letters = letters.lock().unwrap();
+    let [letter, asked] = &letters[..] else {
+        panic!("{letters:?}");
+    };
+    assert_eq!(letter.why, Loss::ProcessEnded(ProcessEnd::Killed(6)));
+    // `Die` is the ninth variant, `Abort` the first.
+    assert_eq!(letter.bytes.as_deref(), Some(&[8, 0][..]));
+    assert!(letter.message_type.ends_with("::Count"));
+    // The question is a letter as well, beside its answer: the tenth variant, how, and the number of its reply.
+    assert_eq!(asked.why, Loss::ProcessEnded(ProcessEnd::Exited(9)));
+    assert_eq!(asked.bytes.as_deref().unwrap()[..3], [9, 1, 18]);
+}
+
+/// Whether a process has a filter of system calls, and how much memory it may have.
+fn limits_of(pid: u32) -> (bool, u64) {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let is_filtered = status.lines().any(|line| {
+        line.strip_prefix("Seccomp:")
+            .is_some_and(|mode| mode.trim() == "2")
+    });
+    let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+    let memory = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max address space"));
+    let soft = memory.unwrap().split_whitespace().next().unwrap();
+    (is_filtered, soft.parse().unwrap_or(u64::MAX))
+}
+
+fn each_of_a_pool_has_the_limits_also_the_one_that_was_begun_again() {
+    let unlimited = Process::pool(2).name("unlimited").spawn::<Counter>(0);
+    for pid in pids(&unlimited.unwrap(), 2) {
+        assert_eq!(limits_of(pid), (false, u64::MAX));
+    }
+    let limits = Limits::new().untrusted().memory(3 << 30);
+    let pool = Process::pool(3).name("within-limits").limits(limits);
+    let pool = pool.spawn::<Counter>(0).unwrap();
+    let first = pids(&pool, 3);
+    for pid in &first {
+        assert_eq!(limits_of(*pid), (true, 3 << 30));
+    }
+    for pid in &first {
+        kill(*pid);
+    }
+    until_gone(&first);
+    for pid in pids(&pool, 3) {
+        assert_eq!(limits_of(pid), (true, 3 << 30));
+    }
+    let reach = |reply| Count::Reach("/etc/passwd".to_owned(), reply);
+    for _ in 0..6 {
+        assert_eq!(pool.ask(reach), Ok((false, false)));
+    }
+}
+
+fn each_of_a_pool_is_begun_again() {
+    let pool = Process::pool(2)
+        .name("again")
+        .spawn::<Counter>(100)
+        .unwrap();
+    let mut all = BTreeSet::new();
+    for _ in 0..3 {
+        let now = pids(&pool, 2);
+        assert!(all.is_disjoint(&now));
+        now.iter().copied().for_each(kill);
+        until_gone(&now);
+        all.extend(now);
+        assert_eq!(pool.ask(Count::Read), Ok(100));
+    }
+    assert!(!pool.is_stopped());
+}
+
+fn those_that_are_left_do_the_work_until_none_is() {
+    let pool = Process::pool(3).name("fewer").restart(Restart::never());
+    let pool = pool.spawn::<Counter>(0).unwrap();
+    let end = pool.end();
+    let (_watch, letters) = letters_of("fewer");
+    let mut left: Vec<u32> = pids(&pool, 3).into_iter().collect();
+    let last = left.pop().unwrap();
+    let telling = thread::spawn({
+        let pool = pool.clone();
+        move || {
+            let mut told = 0_u64;
+            // None is refused while one of them lives.
+            while pool.tell(Count::Add(1)).is_ok() {
+                told += 1;
+                // So that they have work, and not more and more of it.
+                if told.is_multiple_of(100) && pool.ask(Count::Read).is_err() && pool.is_stopped() {
+                    break;
+                }
+            }
+            told
+        }
+    });
+    for pid in left {
+        kill(pid);
+        until_gone(&BTreeSet::from([pid]));
+        // Those that are left answer.
+        until("another one answers", || pool.ask(Count::Read).is_ok());
+        assert!(!telling.is_finished() && !pool.is_stopped());
+    }
+    assert_eq!(pids(&pool, 1), BTreeSet::from([last]));
+    kill(last);
+    let killed = ProcessEnd::Killed(9);
+    assert_eq!(end.wait().reason, EndReason::ProcessEnded(killed));
+    assert!(telling.join().unwrap() > 0);
+    until("it takes no more", || pool.is_stopped());
+    assert!(pool.tell(Count::Add(1)).unwrap_err().is_stopped());
+    // What each had in hand is named, and what it had not begun was not handled.
+    let letters = letters.lock().unwrap();
+    let begun = letters
+        .iter()
+        .filter(|it| it.why == Loss::ProcessEnded(killed));
+    assert!(begun.count() <= 3);
+    assert!(letters.iter().all(|letter| {
+        let is_known = [Loss::ProcessEnded(killed), Loss::Unreachable].contains(&letter.why);
+        is_known && letter.bytes.is_some()
+    }));
+}
+
+fn a_pool_that_is_stopped_leaves_no_process() {
+    let pool = Process::pool(3)
+        .name("stopped")
+        .spawn::<Counter>(0)
+        .unwrap();
+    let all = pids(&pool, 3);
+    pool.stop();
+    assert_eq!(pool.end().wait().reason, EndReason::Stopped);
+    until_gone(&all);
+    until("it takes no more", || pool.is_stopped());
+    assert!(pool.tell(Count::Add(1)).unwrap_err().is_stopped());
+}
+
+fn a_pool_ends_with_its_last_address_when_all_is_handled() {
+    let pool = Process::pool(3)
+        .name("dropped")
+        .spawn::<Counter>(0)
+        .unwrap();
+    let all = pids(&pool, 3);
+    let (end, (sender, answers)) = (pool.end(), mpsc::channel());
+    for _ in 0..3_000 {
+        let sender = sender.clone();
+        let reply = Reply::to(move |answer: Result<bool, AskError>| sender.send(answer).unwrap());
+        pool.tell(Count::IsPrimordial(reply)).unwrap();
+    }
+    drop((pool, sender));
+    let answers: Vec<_> = answers.iter().collect();
+    assert_eq!(answers.len(), 3_000);
+    assert!(answers.into_iter().all(|answer| answer == Ok(false)));
+    assert_eq!(end.wait().reason, EndReason::NoAddresses);
+    until_gone(&all);
+}
+
+fn a_pool_finishes_what_each_has() {
+    let pool = Process::pool(2)
+        .name("finished")
+        .spawn::<Counter>(0)
+        .unwrap();
+    let all = pids(&pool, 2);
+    let (sender, answers) = mpsc::channel();
+    for _ in 0..1_000 {
+        let sender = sender.clone();
+        let reply = Reply::to(move |answer: Result<bool, AskError>| sender.send(answer).unwrap());
+        pool.tell(Count::IsPrimordial(reply)).unwrap();
+    }
+    pool.finish();
+    for answer in answers.iter().take(1_000) {
+        assert_eq!(answer, Ok(false));
+    }
+    assert_eq!(pool.end().wait().reason, EndReason::Stopped);
+    until_gone(&all);
+}
