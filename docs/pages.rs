@@ -55,6 +55,7 @@ pages! {
     lab = "lab.md",
     platforms = "platforms.md",
     link = "link.md",
+    links = "links.md",
     link_tls = "link-tls.md",
     distances = "distances.md",
     process = "process.md",
