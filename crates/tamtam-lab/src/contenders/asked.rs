@@ -71,9 +71,18 @@ impl Actor for AskingActor {
 }
 
 /// Asks from the calling thread, which blocks.
-pub(super) fn from_thread(server: &Address<Request>, mut asker: Asker) -> Asker {
+pub(super) fn from_thread(server: &Address<Request>, asker: Asker) -> Asker {
+    ask_by(server, Request::Ask, asker)
+}
+
+/// Asks by these messages, from the calling thread, which blocks.
+pub(super) fn ask_by<M: 'static>(
+    server: &Address<M>,
+    question: fn(u64, Reply<u64>) -> M,
+    mut asker: Asker,
+) -> Asker {
     while let Some(number) = asker.next() {
-        let answer = server.ask(|reply| Request::Ask(number, reply));
+        let answer = server.ask(|reply| question(number, reply));
         asker.accept(answer.expect("the actor answers"));
     }
     asker
@@ -119,12 +128,26 @@ pub(super) fn let_ask(asking: &Address<Asking>, asker: Asker) -> Asker {
 
 /// Tells and asks from the calling thread.
 pub(super) fn tell(server: &Address<Request>, teller: &mut Teller) {
-    while let Some(Tells { numbers, question }) = teller.next() {
+    tell_by(server, Request::Tell, Request::Ask, teller);
+}
+
+/// Tells and asks by these messages, from the calling thread.
+pub(super) fn tell_by<M: 'static>(
+    server: &Address<M>,
+    message: fn(u64) -> M,
+    question: fn(u64, Reply<u64>) -> M,
+    teller: &mut Teller,
+) {
+    while let Some(Tells {
+        numbers,
+        question: asked,
+    }) = teller.next()
+    {
         for number in numbers {
-            let sent = server.tell(Request::Tell(number));
+            let sent = server.tell(message(number));
             assert!(sent.is_ok(), "the actor is gone");
         }
-        let answer = server.ask(|reply| Request::Ask(question, reply));
+        let answer = server.ask(|reply| question(asked, reply));
         teller.accept(answer.expect("the actor answers"));
     }
 }

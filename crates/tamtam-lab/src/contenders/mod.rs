@@ -15,6 +15,7 @@ mod frame;
 mod gate;
 mod home;
 mod latch;
+mod link_in_memory;
 mod mutex_published;
 mod nodes;
 mod offer;
@@ -98,6 +99,7 @@ const OF_MESSAGES: &[&dyn Contender] = &[
     &worker::ActorsOnWorkers,
     &frame::ActorsInFrame,
     &on_tokio::ActorsOnTokio,
+    &link_in_memory::LinkInMemory,
 ];
 
 /// Ours are released together, under one version.

@@ -2,12 +2,14 @@
 
 use std::os::unix::net::UnixStream;
 
+use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use tamtam_actor::{Address, Pool, Reply};
 use tamtam_link::{Link, carrier};
 
+use crate::ask::{self, Ask, Asker, Counter, Origin, Teller};
 use crate::calls::{self, Call, CallServer, Client, answer};
-use crate::contenders::VERSION;
+use crate::contenders::{VERSION, asked};
 use crate::{Card, Contender, Failure, Measure, Placement, PrivateFolder, ServerProcess, Serving};
 
 /// One actor in another process, and one link to it for all clients.
@@ -27,13 +29,19 @@ impl Contender for ActorBehindLink {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        calls::measures(*self)
+        let mut measures = calls::measures(*self);
+        measures.extend(ask::by_carrier(*self));
+        measures
     }
 
     fn serve(&self) -> Result<Serving, Failure> {
         let pool = Pool::with_threads(Placement::Free.threads());
-        let address =
-            pool.spawn_fn(|(request, reply): LinkQuestion, _| reply.send(answer(&request).into()));
+        let mut counter = Counter::default();
+        let address = pool.spawn_fn(move |message: LinkMessage, _| match message {
+            LinkMessage::Call(request, reply) => reply.send(answer(&request).into()),
+            LinkMessage::Tell(number) => counter.tell(number),
+            LinkMessage::Ask(number, reply) => reply.send(counter.ask(number)),
+        });
         let (folder, path) = PrivateFolder::listening(move |socket| {
             // A link that is lost is the other side's to tell.
             let _ = carrier::unix(Link::builder().root(&address), socket);
@@ -53,12 +61,30 @@ impl Call for ActorBehindLink {
     }
 }
 
-/// What it is asked.
-type LinkQuestion = (ByteBuf, Reply<ByteBuf>);
+/// What it gets.
+#[derive(Serialize, Deserialize)]
+pub(super) enum LinkMessage {
+    Call(ByteBuf, Reply<ByteBuf>),
+    Tell(u64),
+    Ask(u64, Reply<u64>),
+}
 
-impl Client for Address<LinkQuestion> {
+impl Ask for ActorBehindLink {
+    fn ask(&self, _: Origin, threads: usize, asker: Asker) -> Asker {
+        let server = self.open(threads).expect("a server behind a link");
+        asked::ask_by(&server.link.root(), LinkMessage::Ask, asker)
+    }
+
+    fn tell(&self, threads: usize, teller: &mut Teller) {
+        let server = self.open(threads).expect("a server behind a link");
+        let actor = server.link.root();
+        asked::tell_by(&actor, LinkMessage::Tell, LinkMessage::Ask, teller);
+    }
+}
+
+impl Client for Address<LinkMessage> {
     fn call(&mut self, request: Vec<u8>) -> Result<Vec<u8>, Failure> {
-        let answer = self.ask(|reply| (request.into(), reply));
+        let answer = self.ask(|reply| LinkMessage::Call(request.into(), reply));
         let answer = answer
             .map_err(|error| Failure::Unverified(format!("the actor does not answer: {error}")))?;
         Ok(answer.into_vec())
@@ -73,9 +99,9 @@ pub(super) struct Linked {
 }
 
 impl CallServer for Linked {
-    type Client = Address<LinkQuestion>;
+    type Client = Address<LinkMessage>;
 
-    fn connect(&mut self) -> Result<Address<LinkQuestion>, Failure> {
+    fn connect(&mut self) -> Result<Address<LinkMessage>, Failure> {
         Ok(self.link.root())
     }
 

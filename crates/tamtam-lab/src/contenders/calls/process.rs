@@ -5,8 +5,9 @@ use serde_bytes::ByteBuf;
 use tamtam_actor::{Actor, Address, Context, Reply};
 use tamtam_process::{Process, Remote};
 
+use crate::ask::{self, Ask, Asker, Counter, Origin, Teller};
 use crate::calls::{self, Call, CallServer, Client, answer};
-use crate::contenders::VERSION;
+use crate::contenders::{VERSION, asked};
 use crate::{Card, Contender, Failure, Measure, ServerProcess, Serving};
 
 /// As many processes as the placement has processors, behind one address.
@@ -26,7 +27,9 @@ impl Contender for ActorInProcess {
     }
 
     fn measures(&self) -> Vec<Measure> {
-        calls::measures(*self)
+        let mut measures = calls::measures(*self);
+        measures.extend(ask::by_carrier(*self));
+        measures
     }
 
     fn serve(&self) -> Result<Serving, Failure> {
@@ -44,10 +47,7 @@ impl Call for ActorInProcess {
     type Server = Answerers;
 
     fn open(&self, threads: usize) -> Result<Answerers, Failure> {
-        let workers = (0..threads.max(1)).map(|_| {
-            let worker = Process::from(ServerProcess::command(NAME)?).spawn::<Answerer>(());
-            worker.map_err(|error| Failure::Unverified(error.to_string()))
-        });
+        let workers = (0..threads.max(1)).map(|_| worker());
         Ok(Answerers {
             workers: workers.collect::<Result<_, _>>()?,
             clients: 0,
@@ -55,14 +55,34 @@ impl Call for ActorInProcess {
     }
 }
 
+fn worker() -> Result<Address<Asked>, Failure> {
+    let worker = Process::from(ServerProcess::command(NAME)?).spawn::<Answerer>(());
+    worker.map_err(|error| Failure::Unverified(error.to_string()))
+}
+
+/// One process, whatever the placement has: there is one actor to ask.
+impl Ask for ActorInProcess {
+    fn ask(&self, _: Origin, _: usize, asker: Asker) -> Asker {
+        let worker = worker().expect("a process of its own");
+        asked::ask_by(&worker, Asked::Ask, asker)
+    }
+
+    fn tell(&self, _: usize, teller: &mut Teller) {
+        let worker = worker().expect("a process of its own");
+        asked::tell_by(&worker, Asked::Tell, Asked::Ask, teller);
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 pub(super) enum Asked {
     Call(ByteBuf, Reply<ByteBuf>),
     Usage(Reply<Option<[u64; 3]>>),
+    Tell(u64),
+    Ask(u64, Reply<u64>),
 }
 
 /// The actor in the process.
-struct Answerer;
+struct Answerer(Counter);
 
 impl Remote for Answerer {
     type Config = ();
@@ -72,7 +92,7 @@ impl Remote for Answerer {
         (): (),
         _: &mut Context<Self>,
     ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(Answerer)
+        Ok(Answerer(Counter::default()))
     }
 }
 
@@ -83,6 +103,8 @@ impl Actor for Answerer {
         match message {
             Asked::Call(request, reply) => reply.send(answer(&request).into()),
             Asked::Usage(reply) => reply.send(calls::used()),
+            Asked::Tell(number) => self.0.tell(number),
+            Asked::Ask(number, reply) => reply.send(self.0.ask(number)),
         }
     }
 }

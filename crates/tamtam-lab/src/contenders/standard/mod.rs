@@ -7,6 +7,8 @@ mod mutex_condvar;
 mod mutex_swap;
 mod park;
 mod shared_atomic;
+#[cfg(unix)]
+mod socket_bytes;
 
 use crate::Contender;
 
@@ -21,6 +23,8 @@ pub(crate) const ALL: &[&dyn Contender] = &[
     &locks::RWLOCK,
     &locks::MUTEX,
     &shared_atomic::SharedAtomic,
+    #[cfg(unix)]
+    &socket_bytes::SocketBytes,
 ];
 
 /// The compiler's version, which is the standard library's, too.

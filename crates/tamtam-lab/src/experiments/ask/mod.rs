@@ -12,7 +12,8 @@
 //!
 //! `2000000/PLACEMENT/tells` tells an actor 2,000,000 numbers from a plain thread, then asks it once; `ns_per_op` is the
 //! time from the first of them to the answer, for each message, and `total_us` for all: the median over as many rounds as
-//! the limit allows, two at least, behind a first one, which is `first_us`.
+//! the limit allows, two at least, behind a first one, which is `first_us`. Over what carries messages to another process, or as if it did,
+//! they are 100,000: `100000/PLACEMENT/tells`.
 //!
 //! A contender's pool has a thread for each core of the placement, and everything runs on those cores. The actor sees
 //! whether each number is the one that is due, and says so in its answers; the asker checks every one.
@@ -37,6 +38,9 @@ const EXPERIMENT: &str = "ask";
 pub(crate) const ASKS: u64 = 200_000;
 /// How many messages are told before a question.
 pub(crate) const TELLS: u64 = 2_000_000;
+
+/// As many where each goes through what carries messages between processes.
+pub(crate) const TELLS_BY_CARRIER: u64 = 100_000;
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +95,26 @@ pub fn measures<A: Ask>(contender: A, origins: &[Origin]) -> Vec<Measure> {
 /// The same on one core, for who has one thread only.
 pub fn on_one_core<A: Ask>(contender: A, origins: &[Origin]) -> Vec<Measure> {
     at(contender, Placement::OneCore, origins)
+}
+
+/// The same for an actor that is reached through what carries messages between processes: `200000/2cores/thread`, and
+/// `100000/2cores/tells`.
+pub fn by_carrier<A: Ask>(contender: A) -> Vec<Measure> {
+    [Placement::TwoCores, Placement::OneCore]
+        .into_iter()
+        .flat_map(|placement| {
+            let asks = Variant::new(ASKS, placement).with_extra(Origin::Thread.as_str());
+            let tells = Variant::new(TELLS_BY_CARRIER, placement).with_extra("tells");
+            [
+                Measure::new(EXPERIMENT, asks, move |conditions| {
+                    run_asks(contender, Origin::Thread, conditions)
+                }),
+                Measure::new(EXPERIMENT, tells, move |conditions| {
+                    run_tells(contender, conditions)
+                }),
+            ]
+        })
+        .collect()
 }
 
 fn at<A: Ask>(contender: A, placement: Placement, origins: &[Origin]) -> Vec<Measure> {
