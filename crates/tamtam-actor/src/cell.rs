@@ -50,15 +50,19 @@ mod mute;
 pub(crate) mod owed;
 mod sending;
 mod state;
+mod tie;
 
 pub(crate) use at_work::{AnyActor, AtWork, Kind, Muted};
 pub(crate) use door::Door;
 pub(crate) use dropped::{dropping_for, why_dropped};
 #[cfg(feature = "serde")]
-pub use far::{Encode, FarActor, FarCell};
+pub use far::{Encode, FarActor, FarCell, KeptActor};
 pub(crate) use lifeline::{Lifeline, WatchKey, Watched, Watcher};
 
 pub(crate) use state::State;
+#[cfg(feature = "serde")]
+pub use tie::LinkTie;
+pub(crate) use tie::{find, tie, untie};
 
 /// What is called once, when something of an actor is done.
 #[doc(hidden)]

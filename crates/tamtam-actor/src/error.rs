@@ -10,6 +10,10 @@ use crate::mailbox::Loss;
 use crate::task::Stuck;
 use crate::waits::Cycle;
 
+mod link_failure;
+
+pub use link_failure::{Fate, LinkFailure};
+
 /// A message that was not accepted, and why.
 ///
 /// It converts by `?` into `Box<dyn Error + Send + Sync>` whatever the message is: no one gets at the message
@@ -47,48 +51,6 @@ enum Detail {
     /// What a link says.
     #[cfg_attr(not(feature = "serde"), allow(dead_code))]
     Link(LinkFailure),
-}
-
-/// What a link to an actor in another process says of a message or an answer that it could not carry.
-///
-/// # Examples
-///
-/// ```
-/// use tamtam_actor::AskError;
-///
-/// fn explain(error: &AskError) {
-///     if let AskError::Unreachable(failure) = error {
-///         eprintln!("the other process: {failure}");
-///     }
-/// }
-/// ```
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct LinkFailure(Arc<Box<str>>);
-
-impl LinkFailure {
-    #[doc(hidden)]
-    #[must_use]
-    pub fn new(text: impl Into<Box<str>>) -> Self {
-        LinkFailure(Arc::new(text.into()))
-    }
-
-    /// What has happened, and to what.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for LinkFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
-    }
-}
-
-impl fmt::Debug for LinkFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.text().fmt(f)
-    }
 }
 
 /// Why a message was not accepted.
@@ -299,7 +261,7 @@ impl AskError {
     pub(crate) fn refused<M>(error: &TellError<M>) -> Self {
         let failure = || {
             let failure = error.failure().cloned();
-            failure.unwrap_or_else(|| LinkFailure::new(error.to_string()))
+            failure.unwrap_or_else(|| LinkFailure::new(Fate::NotBegun, error.to_string()))
         };
         match error.why {
             Refusal::Full | Refusal::Cycle => AskError::Full(error.to),
@@ -307,6 +269,46 @@ impl AskError {
             Refusal::Unreachable => AskError::Unreachable(failure()),
             Refusal::NotEncodable => AskError::NotEncodable(failure()),
             Refusal::TooLarge => AskError::TooLarge(failure()),
+        }
+    }
+
+    /// How far the question had got. For an actor of this process that is only known where it was refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamtam_actor::{Address, AskError, Fate, Reply};
+    ///
+    /// /// Asks another one if the first has surely not begun it.
+    /// fn ask_either(first: &Address<Reply<u32>>, second: &Address<Reply<u32>>) -> Result<u32, AskError> {
+    ///     match first.ask(|reply| reply) {
+    ///         Err(error) if error.fate() == Fate::NotBegun => second.ask(|reply| reply),
+    ///         answer => answer,
+    ///     }
+    /// }
+    ///
+    /// let pool = tamtam_actor::Pool::new();
+    /// let first = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(1));
+    /// let second = pool.spawn_fn(|reply: Reply<u32>, _| reply.send(2));
+    /// first.stop();
+    /// first.end().wait();
+    /// assert_eq!(ask_either(&first, &second), Ok(2));
+    /// ```
+    #[must_use]
+    pub fn fate(&self) -> Fate {
+        match self {
+            AskError::Full(_) | AskError::Stopped(_) | AskError::OwnThread => Fate::NotBegun,
+            AskError::Unreachable(failure)
+            | AskError::NotEncodable(failure)
+            | AskError::NotDecodable(failure)
+            | AskError::TooLarge(failure) => failure.fate(),
+            AskError::ProcessEnded(_) => Fate::Begun,
+            AskError::Unanswered
+            | AskError::Panicked(_)
+            | AskError::Hung(_)
+            | AskError::TimedOut
+            | AskError::Cycle(_)
+            | AskError::NoThread(_) => Fate::Unknown,
         }
     }
 
@@ -408,8 +410,8 @@ pub enum AskError {
     /// another thread waits, had no thread left for its turn: see [`NoThread`]. The question may still be handled; its answer
     /// goes nowhere.
     NoThread(NoThread),
-    /// The actor lives in another process, and the link to that has ended. Whether the question was handled is not known, unless
-    /// it was never sent: what is said tells.
+    /// The actor lives in another process, and that or the link to it has ended. Whether the question was begun, if that is known, is said by
+    /// [`fate`](AskError::fate).
     Unreachable(LinkFailure),
     /// The actor lives in another process, and the question, or its answer, cannot be written as bytes.
     NotEncodable(LinkFailure),
@@ -418,7 +420,8 @@ pub enum AskError {
     NotDecodable(LinkFailure),
     /// The actor lives in another process, and the question, or its answer, takes more bytes than the link carries at once.
     TooLarge(LinkFailure),
-    /// The process of the actor ended so while the actor had the question: it was begun, and is not begun again.
+    /// The process of the actor ended so while the actor had the question: it was begun, and is not begun again. One that was not begun, or
+    /// perhaps not, is [`Unreachable`](AskError::Unreachable), with [the same end](LinkFailure::process_end).
     ProcessEnded(ProcessEnd),
 }
 

@@ -14,7 +14,9 @@ use crate::tables::Import;
 impl Core {
     /// Counts an actor as sent once more; the number under which the other side knows it.
     pub(crate) fn export_actor(&self, actor: Arc<dyn Exported>) -> u64 {
-        self.lock().exports.add(actor)
+        let mut state = self.lock();
+        let linked = state.links.number_of(actor.id());
+        state.exports.add(actor, linked)
     }
 
     /// The actor that the other side may reach from the beginning.
@@ -45,6 +47,15 @@ impl Core {
         drop(unused);
     }
 
+    /// Tells the end of an actor of this side once more: it may have ended already.
+    pub(crate) fn watch_again(&self, number: u64) {
+        let before = self.lock().exports.begin_watch(number);
+        if let Some((actor, watching)) = before {
+            drop(watching);
+            self.watch_export(number, &actor);
+        }
+    }
+
     /// An actor of this side has ended.
     fn has_ended(&self, number: u64, end: FarEnd) {
         let mut state = self.lock();
@@ -54,8 +65,8 @@ impl Core {
         }
         let orphan = state.exports.take_orphan(number);
         // One of which only a process knew that is gone is known to none.
-        let is_known = orphan.is_some() || state.exports.get(number).is_some();
-        if state.end.is_none() && is_known {
+        let is_news = orphan.is_some() || state.exports.tell_once(number) == Some(true);
+        if state.end.is_none() && is_news {
             let had_outgoing = state.has_outgoing();
             Frame::Ended(number, end).write(&mut state.outgoing);
             self.written(state, had_outgoing);
@@ -111,13 +122,7 @@ impl Core {
         name: FarName,
         received: Arc<AtomicU64>,
     ) -> Arc<FarHold> {
-        let peer: Box<dyn FarActor> = Box::new(FarPeer {
-            core: Weak::clone(&self.this),
-            number,
-            generation: self.generation(),
-            received: Arc::clone(&received),
-        });
-        let cell = FarCell::new(name.name, name.message_type, self.time.clone(), peer);
+        let cell = self.new_cell(number, name, Arc::clone(&received));
         let hold = FarHold::first(cell);
         let import = Import {
             hold: Arc::downgrade(&hold),
@@ -125,6 +130,22 @@ impl Core {
         };
         state.imports.insert(number, import);
         hold
+    }
+
+    /// What stands here for an actor there, whose address was received so often.
+    pub(crate) fn new_cell(
+        &self,
+        number: u64,
+        name: FarName,
+        received: Arc<AtomicU64>,
+    ) -> Arc<FarCell> {
+        let peer: Box<dyn FarActor> = Box::new(FarPeer {
+            core: Weak::clone(&self.this),
+            number,
+            generation: self.generation(),
+            received,
+        });
+        FarCell::new(name.name, name.message_type, self.time.clone(), peer)
     }
 
     /// The actor of this side that the other one knows by this number.

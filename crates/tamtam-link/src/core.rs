@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
+use smallvec::SmallVec;
 use tamtam_actor::link::{Call, Encode, FarCell, FarEnd, FarFailure, FarHold};
-use tamtam_actor::{EndReason, LinkFailure, Refusal, Time};
+use tamtam_actor::{EndReason, Fate, LinkFailure, Refusal, Time};
 
 use crate::descriptors::{Attached, Lent, Lot, Ways};
 use crate::ending::lost;
 use crate::error::LinkEnd;
 use crate::frame::{Body, Frame, LENGTH, ROOT, Replies, most_of_body};
 use crate::in_hand;
+use crate::links::Links;
 use crate::root_log::{RootLog, attach};
 use crate::tables::{Exports, Import, Pending, Unconfirmed};
 
@@ -72,9 +74,11 @@ pub(crate) struct State {
     pub(crate) exports: Exports,
     pub(crate) imports: HashMap<u64, Import>,
     /// Actors there whose end is of interest here.
-    pub(crate) watched: HashMap<u64, Arc<FarCell>>,
+    pub(crate) watched: HashMap<u64, Cells>,
     pub(crate) pending: HashMap<u64, Pending>,
     pub(crate) unconfirmed: HashMap<u64, Unconfirmed>,
+    /// Actors there that are linked with others here.
+    pub(crate) links: Links,
     /// Questions to the root before the other side has said whether it confirms them.
     pub(crate) early_questions: u64,
     /// What goes to the root, if that is kept until it is done with.
@@ -86,6 +90,9 @@ pub(crate) struct State {
     /// What a timer has left to be done.
     pub(crate) later: Vec<Box<dyn FnOnce() + Send>>,
 }
+
+/// What stands here for one actor there: more than one only if its address was given up and received again.
+pub(crate) type Cells = SmallVec<[Arc<FarCell>; 1]>;
 
 /// The other side's root.
 struct Root {
@@ -206,6 +213,11 @@ impl Core {
         })
     }
 
+    /// Whether what the other side's root is sent is kept here.
+    pub(crate) fn keeps_root(&self) -> bool {
+        self.lock().log.is_some()
+    }
+
     /// What stands here for the other side's root, if there was a use for it.
     pub(crate) fn root_if_known(&self) -> Option<&Arc<FarCell>> {
         self.root.get().map(|root| &root.cell)
@@ -219,7 +231,7 @@ impl Core {
     /// An address of the other side's root. One whose messages are kept ends with its last address, as actors here do.
     pub(crate) fn root_hold(&self) -> Arc<FarHold> {
         let root = self.known_root();
-        let keeps = self.lock().log.is_some();
+        let keeps = self.keeps_root();
         let mut hold = root.hold.lock().unwrap_or_else(PoisonError::into_inner);
         let first = if keeps { hold.take() } else { hold.clone() };
         drop(hold);
@@ -233,7 +245,7 @@ impl Core {
     }
 
     /// Whether the actors of that generation are there. The root outlives its process.
-    fn is_there(&self, actor: u64, generation: u64) -> bool {
+    pub(crate) fn is_there(&self, actor: u64, generation: u64) -> bool {
         actor == ROOT || generation == self.generation()
     }
 
@@ -323,8 +335,12 @@ impl Core {
         encode: Encode<'_>,
         payload: &mut Vec<u8>,
     ) -> Result<(), (Refusal, LinkFailure)> {
-        let noted = in_hand::write(self, encode, payload)
-            .map_err(|error| (Refusal::NotEncodable, LinkFailure::new(error)))?;
+        let noted = in_hand::write(self, encode, payload).map_err(|error| {
+            (
+                Refusal::NotEncodable,
+                LinkFailure::new(Fate::NotBegun, error),
+            )
+        })?;
         let replies: Replies = noted.replies.iter().map(|(number, _)| *number).collect();
         let lot = noted.lot.map(Arc::new);
         let length = most_of_body(replies.len(), noted.exports.len(), payload.len());
@@ -338,8 +354,12 @@ impl Core {
         for (number, reply) in noted.replies {
             // Before the answer can come.
             reply.sent();
-            let asked = asked.id();
-            state.pending.insert(number, Pending { reply, asked });
+            let pending = Pending {
+                reply,
+                asked: asked.id(),
+                is_of_root: matches!(kind, BodyKind::Tell(ROOT, _)),
+            };
+            state.pending.insert(number, pending);
         }
         let lent = lot.map(|lot| state.lend(lot));
         let body = Body {
@@ -391,7 +411,7 @@ impl Core {
     ) -> Option<(Refusal, LinkFailure)> {
         if let Some(end) = &state.end {
             let text = format!("the link has ended before: {end}");
-            return Some((Refusal::Unreachable, LinkFailure::new(text)));
+            return Some((Refusal::Unreachable, LinkFailure::new(Fate::NotBegun, text)));
         }
         let is_there = match kind {
             BodyKind::Tell(actor, generation) => self.is_there(actor, generation),
@@ -399,13 +419,13 @@ impl Core {
         };
         if !is_there {
             let text = "the process has ended before";
-            return Some((Refusal::Unreachable, LinkFailure::new(text)));
+            return Some((Refusal::Unreachable, LinkFailure::new(Fate::NotBegun, text)));
         }
         let there = state.longest_there.unwrap_or(u64::MAX);
         let most = there.min(self.longest_frame as u64);
         (length as u64 > most).then(|| {
             let text = format!("it takes {length} bytes, and the link carries {most} at once");
-            (Refusal::TooLarge, LinkFailure::new(text))
+            (Refusal::TooLarge, LinkFailure::new(Fate::NotBegun, text))
         })
     }
 
@@ -422,9 +442,9 @@ impl Core {
         sent.map_err(|(why, failure)| {
             let text = format!("the answer was not sent: {failure}");
             match why {
-                Refusal::NotEncodable => FarFailure::NotEncodable(text),
-                Refusal::TooLarge => FarFailure::TooLarge(text),
-                _ => FarFailure::Other(text),
+                Refusal::NotEncodable => FarFailure::NotEncodable(Fate::Begun, text),
+                Refusal::TooLarge => FarFailure::TooLarge(Fate::Begun, text),
+                _ => FarFailure::Other(Fate::Begun, text),
             }
         })
     }
@@ -515,25 +535,6 @@ impl Core {
         );
     }
 
-    /// The end of an actor there is of interest here.
-    pub(crate) fn watch_there(&self, number: u64, generation: u64, cell: Arc<FarCell>) {
-        let mut state = self.lock();
-        if let Some(end) = &state.end {
-            let reason = lost(end);
-            drop(state);
-            return cell.end(reason);
-        }
-        if !self.is_there(number, generation) {
-            drop(state);
-            let text = "its process has ended".into();
-            return cell.end(EndReason::LinkLost(text));
-        }
-        let had_outgoing = state.has_outgoing();
-        state.watched.insert(number, cell);
-        Frame::Watch(number).write(&mut state.outgoing);
-        self.written(state, had_outgoing);
-    }
-
     /// The last address of an actor there is gone here; it had been received so often.
     pub(crate) fn release_there(
         &self,
@@ -588,7 +589,7 @@ impl Core {
             .and_then(|import| import.hold.upgrade());
         drop(state);
         let known = hold.as_ref().map(|hold| hold.cell());
-        for cell in watched.iter().chain(known) {
+        for cell in watched.iter().flatten().chain(known) {
             cell.end(end.clone().heard());
         }
     }

@@ -1,17 +1,17 @@
 //! How an end of a link ends, or goes on with another process: who is told what.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tamtam_actor::link::{FarCell, FarHold};
-use tamtam_actor::{AskError, EndReason, LinkFailure, Loss};
+use tamtam_actor::{AskError, EndReason, Fate, LinkFailure, Loss};
 
 use crate::core::{Core, State};
 use crate::error::LinkEnd;
-use crate::frame::{Frame, ROOT};
+use crate::frame::{Body, Frame, ROOT};
 use crate::root_log::RootLog;
 use crate::tables::{Pending, Unconfirmed};
 
@@ -69,34 +69,35 @@ impl Core {
         state.end = Some(why.clone());
         self.is_over.store(true, Ordering::SeqCst);
         let lent = take(&mut state.lent);
+        let links = take(&mut state.links);
         let exports = state.exports.take();
         let later = take(&mut state.later);
-        let left = state.take_left(is_cut);
+        let mut left = state.take_left(is_cut);
         let kept = state.log.as_mut().map(RootLog::take).unwrap_or_default();
         let actors = state.take_actors(|_| true);
         drop(state);
         (self.wake)();
         let root = self.root_if_known();
         if let Some(root) = root {
-            for message in kept.iter() {
-                root.note_bytes_lost(Loss::Unreachable, message.payload.into());
+            for (place, message) in kept.iter().enumerate() {
+                let loss = if place < kept.written() {
+                    Loss::FateUnknown
+                } else {
+                    Loss::Unreachable
+                };
+                root.note_bytes_lost(loss, message.payload.into());
             }
         }
-        left.tell(|is_unasked| {
-            let fate = if is_unasked {
-                "the question was not sent"
-            } else {
-                "whether the question was handled is not known"
-            };
-            unanswered(reason, || format!("{why}; {fate}"))
-        });
+        left.not_begun(kept.iter().skip(kept.written()));
+        left.tell(|fate| unanswered(reason, fate, &why));
         actors.end(reason);
-        drop((exports, later, lent, unsent));
+        drop((exports, later, lent, unsent, links));
     }
 
     /// The process at the other side has died, and another one takes its place: what its root was sent and has not begun goes there;
     /// all else is over. `hello` is said to it.
     pub(crate) fn begin_again(&self, death: Death, hello: &Frame<'_>) -> Result<(), LinkEnd> {
+        let root = Arc::clone(self.root());
         let mut state = self.lock();
         if let Some(end) = &state.end {
             return Err(end.clone());
@@ -121,7 +122,7 @@ impl Core {
         let kept_lent = log.lent().cloned();
         let kept_lent = kept_lent.map(|lent| (lent.number, lent.lot)).collect();
         let lent = std::mem::replace(&mut state_now.lent, kept_lent);
-        let left = state_now.take_left(false);
+        let mut left = state_now.take_left(true);
         state_now.pending = kept_pending;
         state_now.longest_there = None;
         state_now.root_end = None;
@@ -134,8 +135,14 @@ impl Core {
         if state_now.log.as_ref().is_some_and(RootLog::is_to_stop) {
             Frame::Stop(ROOT).write(&mut state_now.outgoing);
         }
+        let linked = state_now.link_again(&root);
+        let exported = state_now.exports.numbers();
         drop(state);
-        let root = Arc::clone(self.root());
+        // The next process has not heard of the ends of those that have ended.
+        for number in exported {
+            self.watch_again(number);
+        }
+        drop(linked);
         root.confirmed(over.done + u64::from(over.begun.is_some()));
         if let Some(poison) = over.begun {
             let why = match &death.why {
@@ -145,7 +152,8 @@ impl Core {
             };
             root.note_bytes_lost(why, poison.into());
         }
-        left.tell(|_| unanswered(&death.why, || death.why.to_string()));
+        left.begun_by_root();
+        left.tell(|fate| unanswered(&death.why, fate, &death.why));
         actors.end(&death.why);
         drop((gone, unsent, lent));
         (self.wake)();
@@ -159,11 +167,20 @@ impl Drop for Core {
     }
 }
 
-/// Why a question gets no answer whose actor has ended for this reason.
-fn unanswered(reason: &EndReason, text: impl FnOnce() -> String) -> AskError {
+/// Why a question gets no answer that had got so far, and whose actor has ended for this reason, in these words.
+fn unanswered(reason: &EndReason, fate: Fate, words: &dyn std::fmt::Display) -> AskError {
+    let said = match fate {
+        Fate::NotBegun => "the question was not sent",
+        Fate::Begun => "the question was begun",
+        Fate::Unknown => "whether the question was handled is not known",
+    };
+    let text = format!("{words}; {said}");
     match reason {
-        EndReason::ProcessEnded(end) => AskError::ProcessEnded(*end),
-        _ => AskError::Unreachable(LinkFailure::new(text())),
+        EndReason::ProcessEnded(end) if fate == Fate::Begun => AskError::ProcessEnded(*end),
+        EndReason::ProcessEnded(end) => {
+            AskError::Unreachable(LinkFailure::of_process(fate, text, *end))
+        }
+        _ => AskError::Unreachable(LinkFailure::new(fate, text)),
     }
 }
 
@@ -186,20 +203,37 @@ impl EndedActors {
 /// Questions and messages of which it is not known what has become of them.
 struct Left {
     pending: HashMap<u64, Pending>,
-    /// Questions that were not sent.
-    unasked: HashSet<u64>,
+    /// Questions of which it is known how far they had got.
+    fates: HashMap<u64, Fate>,
     unconfirmed: HashMap<u64, Unconfirmed>,
     /// So many of the messages to an actor were not sent.
     unsent: HashMap<u64, u64>,
 }
 
 impl Left {
+    /// These messages were not sent.
+    fn not_begun<'a>(&mut self, messages: impl Iterator<Item = Body<'a>>) {
+        for message in messages {
+            let replies = message.replies.iter();
+            self.fates
+                .extend(replies.map(|reply| (*reply, Fate::NotBegun)));
+        }
+    }
+
+    /// Those that the root was asked were begun: others go to the next process.
+    fn begun_by_root(&mut self) {
+        let of_root = self.pending.iter().filter(|(_, it)| it.is_of_root);
+        self.fates
+            .extend(of_root.map(|(number, _)| (*number, Fate::Begun)));
+    }
+
     /// Tells those who wait for answers why there are none, and of messages that they may be lost.
-    fn tell(self, why: impl Fn(bool) -> AskError) {
+    fn tell(self, why: impl Fn(Fate) -> AskError) {
         for (number, pending) in self.pending {
-            let is_unasked = self.unasked.contains(&number);
+            let fate = self.fates.get(&number).copied();
+            let fate = fate.unwrap_or(Fate::Unknown);
             // What is done with an answer is the user's.
-            let fail = || pending.reply.fail(why(is_unasked));
+            let fail = || pending.reply.fail(why(fate));
             drop(catch_unwind(AssertUnwindSafe(fail)));
         }
         for (number, Unconfirmed { cell, count }) in self.unconfirmed {
@@ -214,17 +248,18 @@ impl Left {
 }
 
 impl State {
-    /// What is not answered and not confirmed. If the link was cut, what is outgoing was not sent.
+    /// What is not answered and not confirmed. If the link was cut, what is outgoing was not sent, and will not be.
     fn take_left(&mut self, is_cut: bool) -> Left {
         let mut left = Left {
             pending: take(&mut self.pending),
-            unasked: HashSet::new(),
+            fates: HashMap::new(),
             unconfirmed: take(&mut self.unconfirmed),
             unsent: HashMap::new(),
         };
         let (unasked, unsent) = (take(&mut self.unasked), take(&mut self.unsent));
         if is_cut {
-            left.unasked.extend(unasked);
+            let unasked = unasked.into_iter();
+            left.fates.extend(unasked.map(|it| (it, Fate::NotBegun)));
             for actor in unsent {
                 *left.unsent.entry(actor).or_default() += 1;
             }
@@ -239,7 +274,7 @@ impl State {
         let held = held.collect();
         let watched = self.watched.extract_if(|number, _| which(*number));
         EndedActors {
-            watched: watched.map(|(_, cell)| cell).collect(),
+            watched: watched.flat_map(|(_, cells)| cells).collect(),
             held,
         }
     }

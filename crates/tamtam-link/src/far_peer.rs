@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use tamtam_actor::link::{Call, Encode, FarActor, FarCell, Probe};
-use tamtam_actor::{LinkFailure, Refusal};
+use tamtam_actor::link::{Call, Encode, FarActor, FarCell, LinkTie, Probe};
+use tamtam_actor::{Ended, Fate, LinkFailure, Refusal};
 
 use crate::core::{BodyKind, Core, Supervised};
 use crate::ending::lost;
@@ -24,7 +24,7 @@ pub(crate) struct FarPeer {
 
 pub(crate) fn gone() -> (Refusal, LinkFailure) {
     let text = "what carried the link has dropped it";
-    (Refusal::Unreachable, LinkFailure::new(text))
+    (Refusal::Unreachable, LinkFailure::new(Fate::NotBegun, text))
 }
 
 impl FarActor for FarPeer {
@@ -49,10 +49,40 @@ impl FarActor for FarPeer {
         }
     }
 
-    fn watch(&self, cell: Arc<FarCell>) {
+    fn watchers_changed(&self, cell: &Arc<FarCell>) {
         match self.core.upgrade() {
-            Some(core) => core.watch_there(self.number, self.generation, cell),
+            Some(core) => core.watchers_changed(self.number, self.generation, cell),
             None => cell.end(lost(&LinkEnd::Lost("what carried it is gone".into()))),
+        }
+    }
+
+    fn linked(&self, tie: LinkTie) {
+        if let Some(core) = self.core.upgrade() {
+            core.linked_here(self.number, self.generation, tie);
+        }
+    }
+
+    fn unlinked(&self, key: u64) {
+        if let Some(core) = self.core.upgrade() {
+            core.unlinked_here(key);
+        }
+    }
+
+    fn link_over(&self, key: u64) {
+        if let Some(core) = self.core.upgrade() {
+            core.link_over(key);
+        }
+    }
+
+    fn partner_ended(&self, key: u64, ended: &Ended) {
+        if let Some(core) = self.core.upgrade() {
+            core.partner_ended(self.number, key, ended);
+        }
+    }
+
+    fn end_with(&self, ended: &Ended) {
+        if let Some(core) = self.core.upgrade() {
+            core.end_there(self.number, self.generation, ended);
         }
     }
 

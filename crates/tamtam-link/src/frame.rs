@@ -3,16 +3,19 @@
 use std::borrow::Cow;
 
 use smallvec::SmallVec;
-use tamtam_actor::ProcessEnd;
 use tamtam_actor::link::{FarEnd, FarFailure, Probe};
 
 use crate::bytes::{Input, Result, put_number, put_numbers, put_text};
 use crate::error::LinkEnd;
 
+mod reason;
+
+use reason::{put_end, put_failure, read_end, read_failure};
+
 /// With what a link begins.
 pub(crate) const MAGIC: [u8; 4] = *b"TTLK";
 /// The protocol.
-pub(crate) const VERSION: u64 = 1;
+pub(crate) const VERSION: u64 = 2;
 /// The number of the actor that each side may offer from the beginning.
 pub(crate) const ROOT: u64 = 0;
 /// The bytes of a frame's length, which come first.
@@ -75,7 +78,35 @@ pub(crate) enum Frame<'a> {
     Descriptors(u64, u64),
     /// What has the descriptors of this number was read, or will not be.
     Received(u64),
+    /// The actor's end is of interest no more where no address is left.
+    Unwatch(u64),
+    Link(LinkMade<'a>),
+    /// A link of actors was taken back: its maker, and the number that it has there.
+    Unlink(Maker, u64),
 }
+
+/// Which side has made a link of two actors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Maker {
+    Writer,
+    Reader,
+}
+
+/// An actor of the writer is linked with one of the reader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LinkMade<'a> {
+    /// Of the link; the writer has no other one of this number.
+    pub(crate) number: u64,
+    /// The reader's.
+    pub(crate) actor: u64,
+    /// The writer's.
+    pub(crate) linker: u64,
+    /// Of the linker, or empty.
+    pub(crate) name: &'a str,
+}
+
+/// The name of an actor that is linked takes no more bytes.
+pub(crate) const LONGEST_NAME: usize = 1 << 10;
 
 const HELLO: u8 = 1;
 const TELL: u8 = 2;
@@ -91,6 +122,9 @@ const CONFIRM: u8 = 11;
 const PROBE: u8 = 12;
 const DESCRIPTORS: u8 = 13;
 const RECEIVED: u8 = 14;
+const UNWATCH: u8 = 15;
+const LINK: u8 = 16;
+const UNLINK: u8 = 17;
 
 impl Frame<'_> {
     /// Appends the frame with its length.
@@ -153,6 +187,17 @@ impl Frame<'_> {
             }
             Frame::Received(number) => {
                 bytes.push(RECEIVED);
+                put_number(*number, bytes);
+            }
+            Frame::Unwatch(actor) => put_actor(UNWATCH, *actor, bytes),
+            Frame::Link(made) => {
+                put_actor(LINK, made.number, bytes);
+                put_number(made.actor, bytes);
+                put_number(made.linker, bytes);
+                put_text(made.name, bytes);
+            }
+            Frame::Unlink(maker, number) => {
+                bytes.extend_from_slice(&[UNLINK, u8::from(*maker == Maker::Reader)]);
                 put_number(*number, bytes);
             }
         }
@@ -229,6 +274,20 @@ impl Frame<'_> {
                 Frame::Descriptors(number, input.number("how many those are")?)
             }
             RECEIVED => Frame::Received(input.number("the number of what had descriptors")?),
+            UNWATCH => Frame::Unwatch(input.number("an actor")?),
+            LINK => Frame::Link(read_link(&mut input)?),
+            UNLINK => {
+                let maker = match input.byte("which side has made a link")? {
+                    0 => Maker::Writer,
+                    1 => Maker::Reader,
+                    other => {
+                        return Err(LinkEnd::protocol(format!(
+                            "{other} does not say which side has made a link"
+                        )));
+                    }
+                };
+                Frame::Unlink(maker, input.number("a link")?)
+            }
             other => return Err(LinkEnd::protocol(format!("no frame is of kind {other}"))),
         };
         input.end("a frame")?;
@@ -245,6 +304,31 @@ fn offers(input: &mut Input<'_>) -> Result<Vec<Offer>> {
         })
     };
     (0..count).map(offer).collect()
+}
+
+fn read_link<'a>(input: &mut Input<'a>) -> Result<LinkMade<'a>> {
+    let made = LinkMade {
+        number: input.number("a link")?,
+        actor: input.number("an actor")?,
+        linker: input.number("the actor that is linked with it")?,
+        name: input.text("the name of that one")?,
+    };
+    if made.name.len() > LONGEST_NAME {
+        return Err(LinkEnd::protocol(format!(
+            "the name of an actor that is linked takes {} bytes, and may take {LONGEST_NAME}",
+            made.name.len()
+        )));
+    }
+    Ok(made)
+}
+
+/// What of a name goes with a link.
+pub(crate) fn cut_name(name: &str) -> &str {
+    let mut end = name.len().min(LONGEST_NAME);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    &name[..end]
 }
 
 fn read_probe(input: &mut Input<'_>) -> Result<Probe> {
@@ -294,127 +378,10 @@ fn put_body(kind: u8, number: u64, body: &Body<'_>, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(body.payload);
 }
 
-fn put_failure(failure: &FarFailure, bytes: &mut Vec<u8>) {
-    match failure {
-        FarFailure::Unanswered => bytes.push(0),
-        FarFailure::Stopped => bytes.push(1),
-        FarFailure::Full => bytes.push(2),
-        FarFailure::Hung => bytes.push(3),
-        FarFailure::Panicked(name, message) => {
-            bytes.push(4);
-            put_text(name.as_deref().unwrap_or_default(), bytes);
-            put_text(message, bytes);
-        }
-        FarFailure::NotDecodable(text) => put_said(5, text, bytes),
-        FarFailure::NotEncodable(text) => put_said(6, text, bytes),
-        FarFailure::TooLarge(text) => put_said(7, text, bytes),
-        FarFailure::Other(text) => put_said(8, text, bytes),
-        FarFailure::ProcessEnded(end) => put_process_end(9, *end, bytes),
-        // A kind that this version does not have.
-        other => put_said(8, &format!("{other:?}"), bytes),
-    }
-}
-
-/// Two kinds: by itself, and by a signal.
-fn put_process_end(kind: u8, end: ProcessEnd, bytes: &mut Vec<u8>) {
-    let (kind, number) = match end {
-        ProcessEnd::Exited(code) => (kind, code),
-        ProcessEnd::Killed(signal) => (kind + 1, signal),
-    };
-    bytes.push(kind);
-    bytes.extend_from_slice(&number.to_le_bytes());
-}
-
-fn read_process_end(is_killed: bool, input: &mut Input<'_>) -> Result<ProcessEnd> {
-    let what = "how a process has ended";
-    let Some(number) = input.take(4, what)?.first_chunk() else {
-        unreachable!("four bytes were taken");
-    };
-    let number = i32::from_le_bytes(*number);
-    Ok(if is_killed {
-        ProcessEnd::Killed(number)
-    } else {
-        ProcessEnd::Exited(number)
-    })
-}
-
-fn put_said(kind: u8, text: &str, bytes: &mut Vec<u8>) {
-    bytes.push(kind);
-    put_text(text, bytes);
-}
-
-fn read_failure(input: &mut Input<'_>) -> Result<FarFailure> {
-    Ok(match input.byte("why there is no answer")? {
-        0 => FarFailure::Unanswered,
-        1 => FarFailure::Stopped,
-        2 => FarFailure::Full,
-        3 => FarFailure::Hung,
-        4 => {
-            let name = input.text("the name of an actor")?;
-            let message = input.text("what a panic said")?;
-            FarFailure::Panicked(
-                (!name.is_empty()).then(|| name.to_owned()),
-                message.to_owned(),
-            )
-        }
-        5 => FarFailure::NotDecodable(input.text("what was said")?.to_owned()),
-        6 => FarFailure::NotEncodable(input.text("what was said")?.to_owned()),
-        7 => FarFailure::TooLarge(input.text("what was said")?.to_owned()),
-        8 => FarFailure::Other(input.text("what was said")?.to_owned()),
-        kind @ (9 | 10) => FarFailure::ProcessEnded(read_process_end(kind == 10, input)?),
-        other => {
-            return Err(LinkEnd::protocol(format!(
-                "{other} does not say why there is no answer"
-            )));
-        }
-    })
-}
-
-fn put_end(end: &FarEnd, bytes: &mut Vec<u8>) {
-    match end {
-        FarEnd::Stopped => bytes.push(0),
-        FarEnd::NoAddresses => bytes.push(1),
-        FarEnd::HomeEnded => bytes.push(2),
-        FarEnd::Panicked(text) => put_said(3, text, bytes),
-        FarEnd::GaveUp(restarts, text) => {
-            bytes.push(4);
-            put_number((*restarts).into(), bytes);
-            put_text(text, bytes);
-        }
-        FarEnd::Linked(text) => put_said(5, text, bytes),
-        FarEnd::LinkLost(text) => put_said(6, text, bytes),
-        FarEnd::ProcessEnded(end) => put_process_end(7, *end, bytes),
-        // A kind that this version does not have.
-        other => put_said(3, &format!("{other:?}"), bytes),
-    }
-}
-
-fn read_end(input: &mut Input<'_>) -> Result<FarEnd> {
-    Ok(match input.byte("why an actor has ended")? {
-        0 => FarEnd::Stopped,
-        1 => FarEnd::NoAddresses,
-        2 => FarEnd::HomeEnded,
-        3 => FarEnd::Panicked(input.text("what a panic said")?.to_owned()),
-        4 => {
-            let restarts = input.number("a number of restarts")?;
-            let restarts = u32::try_from(restarts)
-                .map_err(|_| LinkEnd::protocol(format!("{restarts} restarts are too many")))?;
-            FarEnd::GaveUp(restarts, input.text("what a panic said")?.to_owned())
-        }
-        5 => FarEnd::Linked(input.text("which actor it was linked with")?.to_owned()),
-        6 => FarEnd::LinkLost(input.text("how a link was lost")?.to_owned()),
-        kind @ (7 | 8) => FarEnd::ProcessEnded(read_process_end(kind == 8, input)?),
-        other => {
-            return Err(LinkEnd::protocol(format!(
-                "{other} does not say why an actor has ended"
-            )));
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tamtam_actor::{Fate, ProcessEnd};
 
     fn all() -> Vec<Frame<'static>> {
         let text = || "said".to_owned();
@@ -455,6 +422,15 @@ mod tests {
             Frame::Goodbye("enough"),
             Frame::Descriptors(300, 2),
             Frame::Received(300),
+            Frame::Unwatch(3),
+            Frame::Link(LinkMade {
+                number: 300,
+                actor: 3,
+                linker: 7,
+                name: "linker",
+            }),
+            Frame::Unlink(Maker::Writer, 300),
+            Frame::Unlink(Maker::Reader, 300),
         ];
         let failures = [
             FarFailure::Unanswered,
@@ -463,10 +439,10 @@ mod tests {
             FarFailure::Hung,
             FarFailure::Panicked(None, text()),
             FarFailure::Panicked(Some(text()), text()),
-            FarFailure::NotDecodable(text()),
-            FarFailure::NotEncodable(text()),
-            FarFailure::TooLarge(text()),
-            FarFailure::Other(text()),
+            FarFailure::NotDecodable(Fate::NotBegun, text()),
+            FarFailure::NotEncodable(Fate::Begun, text()),
+            FarFailure::TooLarge(Fate::Begun, text()),
+            FarFailure::Other(Fate::Unknown, text()),
             FarFailure::ProcessEnded(ProcessEnd::Exited(-1)),
             FarFailure::ProcessEnded(ProcessEnd::Killed(9)),
         ];
@@ -477,7 +453,10 @@ mod tests {
             FarEnd::HomeEnded,
             FarEnd::Panicked(text()),
             FarEnd::GaveUp(3, text()),
-            FarEnd::Linked(text()),
+            FarEnd::Linked(
+                vec![Some(text()), None],
+                Box::new(FarEnd::GaveUp(3, text())),
+            ),
             FarEnd::LinkLost(text()),
             FarEnd::ProcessEnded(ProcessEnd::Exited(3)),
             FarEnd::ProcessEnded(ProcessEnd::Killed(11)),
@@ -576,8 +555,8 @@ mod tests {
             "the other side does not keep to the protocol: it does not begin with the letters TTLK"
         );
         assert_eq!(
-            said(b"\x01TTLK\x02"),
-            "the other side does not keep to the protocol: it speaks version 2, and this side version 1: build both \
+            said(b"\x01TTLK\x01"),
+            "the other side does not keep to the protocol: it speaks version 1, and this side version 2: build both \
              programs with the same Tamtam"
         );
     }

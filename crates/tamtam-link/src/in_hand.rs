@@ -6,11 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use tamtam_actor::AskError;
 use tamtam_actor::link::{
     Encode, Exported, FarCell, FarFailure, FarPlace, FarReply, Imported, LentDescriptor,
     PendingReply, Tables, TakenDescriptor, within,
 };
+use tamtam_actor::{AskError, Fate};
 
 use crate::core::Core;
 use crate::descriptors::{Arrived, Lot};
@@ -92,8 +92,11 @@ pub(crate) fn read(core: &Core, unread: Unread, read: impl FnOnce() -> Result<()
     }
     let failure = match result {
         Ok(Ok(())) => FarFailure::Unanswered,
-        Ok(Err(text)) => FarFailure::NotDecodable(text),
-        Err(_) => FarFailure::NotDecodable("what reads it has panicked".to_owned()),
+        Ok(Err(text)) => FarFailure::NotDecodable(Fate::NotBegun, text),
+        Err(_) => {
+            let text = "what reads it has panicked".to_owned();
+            FarFailure::NotDecodable(Fate::NotBegun, text)
+        }
     };
     for reply in unread.replies {
         core.fail(reply, failure.clone());

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
-use tamtam_actor::link::{Exported, FarEnd, TakenDescriptor};
+use tamtam_actor::link::{Exported, TakenDescriptor};
 
 use crate::core::Core;
 use crate::descriptors::{Arrived, Fetch, MOST_IN_MESSAGE};
@@ -12,6 +12,7 @@ use crate::error::LinkEnd;
 use crate::frame::{Body, Frame, LENGTH, ROOT, Replies, most_of_body, plain_message};
 use crate::frames::{Frames, KeptFrame};
 use crate::in_hand::{self, Unread};
+use crate::tables::Told;
 
 /// The frames that say that the root is to finish, or that addresses of it are given up, take no more bytes.
 const LONGEST_WORD: usize = LENGTH + 1 + 2 * 10;
@@ -342,9 +343,23 @@ impl Inbound {
             }
             Frame::Confirm(actor, count) => core.confirmed(actor, count)?,
             Frame::Watch(actor) => {
-                if !core.lock().exports.watch(actor) {
-                    let text = "its last address was given up before its end was asked for";
-                    core.write(&Frame::Ended(actor, FarEnd::LinkLost(text.to_owned())));
+                let told = core.lock().exports.watch(actor);
+                match told {
+                    Some(Told::Later) => {}
+                    Some(Told::Before) => core.watch_again(actor),
+                    None => core.say_unknown(actor),
+                }
+            }
+            Frame::Unwatch(actor) => {
+                let unwatched = core.lock().exports.unwatch(actor);
+                drop(unwatched);
+            }
+            Frame::Link(made) => core.linked_there(&made)?,
+            Frame::Unlink(maker, number) => {
+                let linked = core.lock().links.remove_named(maker, number);
+                // Otherwise it was over here before, by an end or as well.
+                if let Some(linked) = linked {
+                    linked.tie.untie();
                 }
             }
             Frame::Ended(actor, end) => core.ended_there(actor, end),

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use tamtam_actor::link::{self, Exported};
 use tamtam_actor::{Address, EndReason, Time};
 
-use crate::core::{Core, FarName, Parts, WhileWaiting};
+use crate::core::{Cells, Core, FarName, Parts, WhileWaiting};
 use crate::descriptors::Attached;
 use crate::error::LinkEnd;
 use crate::frame::{Frame, Hello, ROOT};
@@ -164,6 +164,27 @@ impl Link {
         (state.imports.len(), state.exports.len())
     }
 
+    /// How much this end keeps in its tables, of each kind: for tests that nothing is left behind.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn kept(&self) -> Kept {
+        let state = self.core.lock();
+        let (links, linkers) = state.links.len();
+        Kept {
+            imports: state.imports.len(),
+            exports: state.exports.len(),
+            orphans: state.exports.orphans(),
+            watched: state.watched.values().map(Cells::len).sum(),
+            links,
+            linkers,
+            pending: state.pending.len(),
+            unconfirmed: state.unconfirmed.len(),
+            lent: state.lent.len(),
+            later: state.later.len(),
+            outgoing: state.outgoing.len(),
+        }
+    }
+
     /// How many messages to actors of the other side are not known to be done with there: those on their way, in a mailbox, or
     /// being handled. Questions count by their answers, see [`pending`](Link::pending), unless the actor's mailbox is made for
     /// [waiting](tamtam_actor::Overflow::Wait).
@@ -246,6 +267,34 @@ impl Link {
     pub fn pending(&self) -> usize {
         self.core.lock().pending.len()
     }
+}
+
+/// How much an end of a link keeps: see [`Link::kept`].
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Actors there that have an address here.
+    pub imports: usize,
+    /// Actors here that have an address there.
+    pub exports: usize,
+    /// Actors here that are watched from there, and have no address there.
+    pub orphans: usize,
+    /// Actors there that are watched from here.
+    pub watched: usize,
+    /// Links of actors here with those there.
+    pub links: usize,
+    /// Actors here that have such a link.
+    pub linkers: usize,
+    /// Questions that wait for their answers.
+    pub pending: usize,
+    /// Actors there to which messages are on their way.
+    pub unconfirmed: usize,
+    /// Messages whose descriptors have not been read.
+    pub lent: usize,
+    /// What timers have left to be done.
+    pub later: usize,
+    /// Bytes that wait to go.
+    pub outgoing: usize,
 }
 
 impl fmt::Debug for Link {
@@ -371,7 +420,7 @@ impl LinkBuilder {
             core.offer_root(root);
             if self.holds_root {
                 // What runs it has to know of its end also when no address is left.
-                core.lock().exports.watch(ROOT);
+                core.lock().exports.watch_here(ROOT);
             }
         }
         let inbound = Inbound::new(Arc::clone(&core), self.holds_root);

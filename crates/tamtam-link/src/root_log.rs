@@ -1,6 +1,8 @@
 //! Messages to the other side's root that are kept until they are done with there: so that they go to another process if that one
 //! dies, all but the one at which it has died.
 
+use tamtam_actor::link::FarEnd;
+
 use crate::descriptors::{Attached, Lent};
 use crate::frame::{Body, Frame, ROOT};
 use crate::frames::{Frames, KeptFrame, Place};
@@ -35,6 +37,8 @@ pub(crate) struct RootLog {
     confirmed: u64,
     /// The root is to stop, whichever process has it.
     is_to_stop: bool,
+    /// An actor has ended with which the root is linked: its name, and why.
+    ends_with: Option<(Box<str>, FarEnd)>,
     /// The root is to finish.
     finish: Word,
     /// So many addresses of it are given up.
@@ -78,6 +82,16 @@ impl RootLog {
 
     pub(crate) fn is_to_stop(&self) -> bool {
         self.is_to_stop
+    }
+
+    /// The root is to end as one that is linked with an actor of this name, which has ended so. The first of them counts.
+    pub(crate) fn end_with(&mut self, name: &str, end: &FarEnd) {
+        self.ends_with
+            .get_or_insert_with(|| (name.into(), end.clone()));
+    }
+
+    pub(crate) fn ends_with(&self) -> Option<&(Box<str>, FarEnd)> {
+        self.ends_with.as_ref()
     }
 
     pub(crate) fn finish(&mut self) {
@@ -145,6 +159,11 @@ impl RootLog {
         let mut lent = Vec::new();
         self.bytes_written -= self.kept.discard(count as usize, &mut lent);
         Ok(lent)
+    }
+
+    /// How many of those that are kept were written to the process as it is now.
+    pub(crate) fn written(&self) -> usize {
+        self.written
     }
 
     /// The process has died, and another one comes: of what was written nothing is.

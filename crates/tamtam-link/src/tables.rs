@@ -19,8 +19,28 @@ pub(crate) struct Export {
     pub(crate) watching: Option<Watching>,
     /// Its end is of interest there also when no address is left.
     pub(crate) is_watched: bool,
+    /// So it is here, whatever the other side says.
+    pub(crate) is_watched_here: bool,
+    /// Its end was told there.
+    pub(crate) is_told: bool,
     /// Each message to it is confirmed, not only those without a reply.
     pub(crate) has_window: bool,
+}
+
+/// An actor whose end is of interest, and of which no address is left there.
+struct Orphan {
+    watching: Watching,
+    /// So it is here, whatever the other side says.
+    is_watched_here: bool,
+}
+
+/// Whether the other side hears of an actor's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// When it ends.
+    Later,
+    /// It was told before, perhaps of an address that it did not have any more.
+    Before,
 }
 
 /// The actors of this side of which the other one has addresses.
@@ -29,9 +49,11 @@ pub(crate) struct Exports {
     by_number: HashMap<u64, Export>,
     /// The numbers of what is exported.
     numbers: HashMap<(usize, TypeId), u64>,
+    /// The same by the actors; of one that is exported in several ways, one of its numbers.
+    by_actor: HashMap<ActorId, u64>,
     last: u64,
-    /// Actors whose end is of interest there, where no address of them is left.
-    orphans: HashMap<u64, Watching>,
+    /// Actors whose end is of interest, there or here, and of which no address is left there.
+    orphans: HashMap<u64, Orphan>,
 }
 
 impl Exports {
@@ -47,29 +69,68 @@ impl Exports {
         self.by_number.get_mut(&number)
     }
 
-    /// Counts an actor as sent once more; the number under which the other side knows it.
-    pub(crate) fn add(&mut self, actor: Arc<dyn Exported>) -> u64 {
+    /// How many actors are watched from there of which no address is left.
+    pub(crate) fn orphans(&self) -> usize {
+        self.orphans.len()
+    }
+
+    /// The numbers of all.
+    pub(crate) fn numbers(&self) -> Vec<u64> {
+        self.by_number.keys().copied().collect()
+    }
+
+    /// A number that no actor has had.
+    pub(crate) fn next(&mut self) -> u64 {
+        // 2^64 actors are exported in 500 years at a thousand million a second.
+        self.last += 1;
+        self.last
+    }
+
+    /// The number under which the other side knows the actor, if that has an address of it.
+    pub(crate) fn number_of(&self, actor: ActorId) -> Option<u64> {
+        self.by_actor.get(&actor).copied()
+    }
+
+    /// Whether the other side will be told of the end of the actor of this number.
+    pub(crate) fn knows(&self, number: u64) -> bool {
+        self.by_number.contains_key(&number) || self.orphans.contains_key(&number)
+    }
+
+    /// The other side is told of the end of an actor of which it has an address: `false` if that was done. `None` of another one.
+    pub(crate) fn tell_once(&mut self, number: u64) -> Option<bool> {
+        let export = self.by_number.get_mut(&number)?;
+        Some(!std::mem::replace(&mut export.is_told, true))
+    }
+
+    /// Counts an actor as sent once more; the number under which the other side knows it. If it is linked with one of the other side, that
+    /// knows it by the number given.
+    pub(crate) fn add(&mut self, actor: Arc<dyn Exported>, linked: Option<u64>) -> u64 {
         if let Some(number) = self.numbers.get(&actor.key())
             && let Some(export) = self.by_number.get_mut(number)
         {
             export.sent += 1;
             return *number;
         }
-        // 2^64 actors are exported in 500 years at a thousand million a second.
-        self.last += 1;
-        self.add_as(self.last, actor);
-        self.last
+        let number = match linked {
+            Some(number) if !self.knows(number) => number,
+            _ => self.next(),
+        };
+        self.add_as(number, actor);
+        number
     }
 
     /// Adds an actor under this number, as sent once.
     pub(crate) fn add_as(&mut self, number: u64, actor: Arc<dyn Exported>) {
         self.numbers.insert(actor.key(), number);
+        self.by_actor.insert(actor.id(), number);
         let export = Export {
             has_window: actor.window() != 0,
             actor,
             sent: 1,
             watching: None,
             is_watched: false,
+            is_watched_here: false,
+            is_told: false,
         };
         self.by_number.insert(number, export);
     }
@@ -92,30 +153,75 @@ impl Exports {
         }
         let export = self.by_number.remove(&number);
         Ok(export.map(|mut export| {
-            self.numbers.remove(&export.actor.key());
-            if export.is_watched
+            self.forget(number, &export);
+            if (export.is_watched || export.is_watched_here)
+                && !export.is_told
                 && let Some(watching) = export.watching.take()
             {
-                self.orphans.insert(number, watching);
+                let is_watched_here = export.is_watched_here;
+                let orphan = Orphan {
+                    watching,
+                    is_watched_here,
+                };
+                self.orphans.insert(number, orphan);
             }
             export
         }))
     }
 
-    /// The end of an actor is of interest: `false` if it is not known here, and no end of it will be told.
-    pub(crate) fn watch(&mut self, number: u64) -> bool {
+    fn forget(&mut self, number: u64, export: &Export) {
+        self.numbers.remove(&export.actor.key());
+        let actor = export.actor.id();
+        if self.by_actor.get(&actor) == Some(&number) {
+            self.by_actor.remove(&actor);
+        }
+    }
+
+    /// The end of an actor is of interest there: whether it will be told, or was. `None` if it is not known here.
+    pub(crate) fn watch(&mut self, number: u64) -> Option<Told> {
         match self.by_number.get_mut(&number) {
             Some(export) => {
                 export.is_watched = true;
-                true
+                Some(if export.is_told {
+                    Told::Before
+                } else {
+                    Told::Later
+                })
             }
-            None => self.orphans.contains_key(&number),
+            None => self.orphans.contains_key(&number).then_some(Told::Later),
+        }
+    }
+
+    /// The end of an actor is to be told once more; how it was watched.
+    pub(crate) fn begin_watch(&mut self, number: u64) -> Option<(Arc<dyn Exported>, Watching)> {
+        let export = self.by_number.get_mut(&number)?;
+        export.is_told = false;
+        Some((Arc::clone(&export.actor), export.watching.take()?))
+    }
+
+    /// The end of an actor is of interest here, also when no address is left there.
+    pub(crate) fn watch_here(&mut self, number: u64) {
+        if let Some(export) = self.by_number.get_mut(&number) {
+            export.is_watched_here = true;
+        }
+    }
+
+    /// The end of an actor is of interest there no more if no address is left; what is left over by that.
+    pub(crate) fn unwatch(&mut self, number: u64) -> Option<Watching> {
+        match self.by_number.get_mut(&number) {
+            Some(export) => {
+                export.is_watched = false;
+                None
+            }
+            None if self.orphans.get(&number)?.is_watched_here => None,
+            None => self.take_orphan(number),
         }
     }
 
     /// An actor has ended, of which no address is left there.
     pub(crate) fn take_orphan(&mut self, number: u64) -> Option<Watching> {
-        self.orphans.remove(&number)
+        let orphan = self.orphans.remove(&number);
+        orphan.map(|orphan| orphan.watching)
     }
 
     /// From now on only these are exported, each as often as it stands here. What is left over.
@@ -135,7 +241,7 @@ impl Exports {
                     self.by_number.insert(number, export);
                 }
                 None => {
-                    self.numbers.remove(&export.actor.key());
+                    self.forget(number, &export);
                     gone.push(export);
                 }
             }
@@ -177,4 +283,6 @@ pub(crate) struct Unconfirmed {
 pub(crate) struct Pending {
     pub(crate) reply: Arc<dyn PendingReply>,
     pub(crate) asked: ActorId,
+    /// It lies in a message to the root.
+    pub(crate) is_of_root: bool,
 }

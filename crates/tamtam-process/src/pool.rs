@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use tamtam_actor::link::{Encode, FarActor, FarCell, FarHold, Probe, Watching};
-use tamtam_actor::{Address, LinkFailure, Refusal, Time};
+use tamtam_actor::{Address, Ended, Fate, LinkFailure, Refusal, Time};
 use tamtam_link::Link;
 
 use crate::lock::lock;
@@ -123,7 +123,7 @@ impl FarActor for Among {
             }
         }
         let text = "all of its processes have ended";
-        Err((Refusal::Unreachable, LinkFailure::new(text)))
+        Err((Refusal::Unreachable, LinkFailure::new(Fate::NotBegun, text)))
     }
 
     fn place(&self) -> (usize, u64) {
@@ -139,7 +139,11 @@ impl FarActor for Among {
     }
 
     // Their ends are watched from the beginning.
-    fn watch(&self, _: Arc<FarCell>) {}
+    fn watchers_changed(&self, _: &Arc<FarCell>) {}
+
+    fn end_with(&self, ended: &Ended) {
+        self.0.each(|cell| cell.far().end_with(ended));
+    }
 
     fn release(&self) {
         // With the addresses the processes end, when they have handled what they have. Those who wait for that are told then.

@@ -6,6 +6,7 @@ use core::ptr::NonNull;
 use std::sync::Arc;
 
 use super::{Lifeline, System, WatchKey, Watcher};
+use crate::ended::{EndReason, Ended};
 use crate::id::ActorId;
 
 /// An actor, whatever its type is.
@@ -27,8 +28,30 @@ pub(crate) trait AnyActor: Send + Sync {
     fn life(&self) -> &Lifeline;
     /// Calls `watcher` at its end; at once if it has ended.
     fn watch(self: Arc<Self>, key: WatchKey, watcher: Watcher);
+    /// Forgets one who watches it: `true` unless he has been told, or forgotten before.
+    fn forget_watcher(self: Arc<Self>, key: WatchKey) -> bool {
+        self.life().forget_watcher(key)
+    }
     /// Sends something that comes before messages.
     fn send(self: Arc<Self>, system: System);
+    /// An actor has ended with which it is linked: that is over, and it ends, too, if that one has ended abnormally.
+    fn partner_ended(self: Arc<Self>, key: WatchKey, ended: &Ended) {
+        self.life().forget_watched(key);
+        self.life().forget_watcher(key);
+        if ended.reason.is_abnormal() {
+            self.send(System::End(EndReason::Linked(Arc::new(ended.clone()))));
+        }
+    }
+    /// Under which number which link knows it, if it is in another process.
+    fn far_place(&self) -> Option<(usize, u64)> {
+        None
+    }
+    /// It was linked with another one, which its process is to hear if that is not this one.
+    fn link_made(self: Arc<Self>, _: WatchKey, _: &Arc<dyn AnyActor>) {}
+    /// A link of it was taken back here, which its process is to hear if that is not this one.
+    fn unlinked(&self, _: WatchKey) {}
+    /// It has ended, and a link of it with that.
+    fn link_over(&self, _: WatchKey) {}
 }
 
 /// What a cell can be made into by those who do not know its type.

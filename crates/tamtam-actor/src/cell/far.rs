@@ -1,15 +1,15 @@
 //! The near side of an actor in another process: its number here, who watches it, and what a link does for it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 use tamtam_wait::Source;
 
 use super::far_room::FarRoom;
-use super::{AnyActor, Call, Continuation, Door, Lifeline, System, WatchKey, Watcher};
+use super::{AnyActor, Call, Continuation, Door, Lifeline, LinkTie, System, WatchKey, Watcher};
 use crate::ended::{EndReason, Ended};
-use crate::error::{LinkFailure, Refusal};
+use crate::error::{Fate, LinkFailure, Refusal};
 use crate::id::ActorId;
 use crate::mailbox::{DeadLetter, Loss, Reserved, WhenNoRoom, tell_of};
 use crate::observe::told;
@@ -38,8 +38,37 @@ pub trait FarActor: Send + Sync {
     /// Lets the actor stop when it has handled what it was sent before this.
     fn finish(&self);
 
-    /// Says, once, that the end of the actor is of interest also when its last address is gone here.
-    fn watch(&self, cell: Arc<FarCell>);
+    /// Whether the cell is [watched](FarCell::is_watched) may have changed: as long as it is, the end of the actor is of interest also
+    /// when its last address is gone here.
+    fn watchers_changed(&self, cell: &Arc<FarCell>);
+
+    /// The actor was linked with one of this process.
+    fn linked(&self, tie: LinkTie) {
+        drop(tie);
+    }
+
+    /// A link of the actor, of this [key](LinkTie::key), was taken back here.
+    fn unlinked(&self, key: u64) {
+        let _ = key;
+    }
+
+    /// The actor has ended, and its link of this key with that.
+    fn link_over(&self, key: u64) {
+        let _ = key;
+    }
+
+    /// The actor of this process has ended that has the link of this key.
+    fn partner_ended(&self, key: u64, ended: &Ended) {
+        let _ = key;
+        self.end_with(ended);
+    }
+
+    /// Ends the actor as one that is linked with an actor that has ended so.
+    fn end_with(&self, ended: &Ended) {
+        if ended.reason.is_abnormal() {
+            self.stop();
+        }
+    }
 
     /// The last address is gone here.
     fn release(&self);
@@ -87,9 +116,10 @@ pub trait FarActor: Send + Sync {
 pub struct FarCell {
     id: ActorId,
     life: Lifeline,
+    /// The name that was heard of later.
+    heard_name: OnceLock<Arc<str>>,
     message_type: &'static str,
     has_ended: AtomicBool,
-    is_watched: AtomicBool,
     lost: AtomicU64,
     room: FarRoom,
     time: Time,
@@ -111,9 +141,9 @@ impl FarCell {
         let cell = Arc::new(FarCell {
             id: ActorId::next(),
             life,
+            heard_name: OnceLock::new(),
             message_type,
             has_ended: AtomicBool::new(false),
-            is_watched: AtomicBool::new(false),
             lost: AtomicU64::new(0),
             room: FarRoom::new(),
             time,
@@ -145,15 +175,42 @@ impl FarCell {
         concerned.tell(&ended);
     }
 
+    /// What the actor is called, as its own process says, unless that is known.
+    pub fn call(&self, name: &str) {
+        if self.known_name().is_none() {
+            let _ = self.heard_name.set(name.into());
+        }
+    }
+
+    /// Whether the end of the actor is of interest here, and has not come.
+    pub fn is_watched(&self) -> bool {
+        self.life.is_watched()
+    }
+
+    /// The links of the actor with others, which are kept as long as this is.
+    pub fn ties(self: &Arc<Self>) -> Vec<(LinkTie, KeptActor)> {
+        let far: Arc<dyn AnyActor> = Arc::clone(self) as _;
+        let near = self.life.links().into_iter();
+        let near = near.filter_map(|(key, place)| Some((key, place.upgrade()?)));
+        near.map(|(key, near)| (LinkTie::new(key, &near, &far), KeptActor(near)))
+            .collect()
+    }
+
+    fn known_name(&self) -> Option<Arc<str>> {
+        self.life.name().or_else(|| self.heard_name.get().cloned())
+    }
+
     /// Whether the actor is known to have ended.
     pub fn is_stopped(&self) -> bool {
         self.has_ended.load(Ordering::Acquire)
     }
 
-    /// What has become of the link, if that has ended and not the actor.
+    /// What has become of the link, if that has ended and not the actor: of a message that is not sent for that.
     pub(crate) fn link_lost(&self) -> Option<LinkFailure> {
         match self.life.noted()? {
-            reason @ EndReason::LinkLost(_) => Some(LinkFailure::new(reason.to_string())),
+            reason @ EndReason::LinkLost(_) => {
+                Some(LinkFailure::new(Fate::NotBegun, reason.to_string()))
+            }
             _ => None,
         }
     }
@@ -218,7 +275,7 @@ impl FarCell {
         told::lost(self.id, message_type);
         tell_of(|| DeadLetter {
             actor: self.id,
-            name: self.life.name(),
+            name: self.known_name(),
             message_type,
             why,
             bytes,
@@ -228,9 +285,19 @@ impl FarCell {
     fn ended(&self, reason: EndReason) -> Ended {
         Ended {
             id: self.id,
-            name: self.life.name(),
+            name: self.known_name(),
             reason,
         }
+    }
+}
+
+/// An actor, which is there as long as this is kept.
+#[doc(hidden)]
+pub struct KeptActor(#[expect(dead_code, reason = "it is kept")] Arc<dyn AnyActor>);
+
+impl core::fmt::Debug for KeptActor {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("KeptActor").finish_non_exhaustive()
     }
 }
 
@@ -256,7 +323,7 @@ impl AnyActor for FarCell {
     }
 
     fn name(&self) -> Option<Arc<str>> {
-        self.life.name()
+        self.known_name()
     }
 
     fn replace(&self) -> bool {
@@ -278,24 +345,52 @@ impl AnyActor for FarCell {
 
     fn watch(self: Arc<Self>, key: WatchKey, watcher: Watcher) {
         match self.life.add_watcher(key, watcher) {
-            Ok(()) => {
-                if !self.is_watched.swap(true, Ordering::AcqRel) {
-                    self.far.watch(Arc::clone(&self));
-                }
-            }
+            Ok(()) => self.far.watchers_changed(&self),
             Err((reason, watcher)) => watcher(&self.ended(reason)),
         }
+    }
+
+    fn forget_watcher(self: Arc<Self>, key: WatchKey) -> bool {
+        let was_there = self.life.forget_watcher(key);
+        if was_there {
+            self.far.watchers_changed(&self);
+        }
+        was_there
+    }
+
+    fn partner_ended(self: Arc<Self>, key: WatchKey, ended: &Ended) {
+        self.far.partner_ended(key.get(), ended);
+        self.life.forget_watched(key);
+        self.forget_watcher(key);
+    }
+
+    fn far_place(&self) -> Option<(usize, u64)> {
+        Some(self.far.place())
+    }
+
+    fn link_made(self: Arc<Self>, key: WatchKey, with: &Arc<dyn AnyActor>) {
+        let far: Arc<dyn AnyActor> = Arc::clone(&self) as _;
+        self.far.linked(LinkTie::new(key, with, &far));
+    }
+
+    fn unlinked(&self, key: WatchKey) {
+        self.far.unlinked(key.get());
+    }
+
+    fn link_over(&self, key: WatchKey) {
+        self.far.link_over(key.get());
     }
 
     fn send(self: Arc<Self>, system: System) {
         match system {
             System::Continue(with) => self.knock(with),
-            System::Stop | System::End(_) => self.far.stop(),
+            System::Stop => self.far.stop(),
             System::Finish => self.far.finish(),
             System::Suspend(done) => self.far.suspend(done),
             System::Resume(done) => self.far.resume(done),
-            // These are for turns; there are none here.
-            System::Look | System::Settle(_) | System::Orphaned => {}
+            // The process of one that is linked hears of the other one's end by itself: see `partner_ended`. The rest is for turns, and
+            // there are none here.
+            System::End(_) | System::Look | System::Settle(_) | System::Orphaned => {}
         }
     }
 }

@@ -20,6 +20,11 @@ use crate::ended::{EndReason, Ended};
 pub(crate) struct WatchKey(u64);
 
 impl WatchKey {
+    #[cfg(feature = "serde")]
+    pub(crate) fn get(self) -> u64 {
+        self.0
+    }
+
     pub(crate) fn next() -> Self {
         // Not of the seam: it orders nothing.
         static NEXT: core::sync::atomic::AtomicU64 = core::sync::atomic::AtomicU64::new(0);
@@ -81,7 +86,7 @@ impl Concerned {
 fn unwatch(watched: BTreeMap<WatchKey, Watched>) {
     for (key, watched) in watched {
         if let Some(place) = watched.place.upgrade() {
-            contain(|| place.life().forget_watcher(key));
+            contain(|| place.forget_watcher(key));
         }
     }
 }
@@ -204,10 +209,14 @@ impl Lifeline {
             .is_ok_and(|life| !core::mem::replace(&mut life.inner.lock().is_known, true))
     }
 
-    /// Remembers whom this actor watches. Called in its turns only.
+    /// Remembers whom this actor watches, unless it has ended.
     pub(crate) fn add_watched(&self, key: WatchKey, watched: Watched) {
         if let Ok(life) = self.life() {
-            life.inner.lock().watched.insert(key, watched);
+            let mut inner = life.inner.lock();
+            // One that has ended would keep it.
+            if !inner.has_ended {
+                inner.watched.insert(key, watched);
+            }
         }
     }
 
@@ -230,6 +239,24 @@ impl Lifeline {
                 // Not under the lock: what it has is a user's.
                 forgotten.is_some()
             }
+            _ => false,
+        }
+    }
+
+    /// Whether this actor is watched, and has not ended.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_watched(&self) -> bool {
+        match self.look() {
+            Some(Ok(life)) => !life.inner.lock().watchers.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Whether this one watches, and has not been told.
+    #[cfg(feature = "serde")]
+    pub(crate) fn has_watcher(&self, key: WatchKey) -> bool {
+        match self.look() {
+            Some(Ok(life)) => life.inner.lock().watchers.contains_key(&key),
             _ => false,
         }
     }

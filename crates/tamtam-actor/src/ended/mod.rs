@@ -33,7 +33,8 @@ pub use process_end::ProcessEnd;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ended {
-    /// The actor's number: see [`Address::id`](crate::Address::id).
+    /// The actor's number: see [`Address::id`](crate::Address::id). One of another process of which no address is here has a number that no
+    /// address has.
     pub id: ActorId,
     /// Its name, if it was given one.
     pub name: Option<Arc<str>>,

@@ -149,7 +149,7 @@ impl Future for End {
 impl Drop for End {
     fn drop(&mut self) {
         if let Some(watched) = self.watched.upgrade() {
-            watched.life().forget_watcher(self.key);
+            watched.forget_watcher(self.key);
         }
     }
 }

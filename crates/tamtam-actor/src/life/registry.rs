@@ -194,7 +194,7 @@ impl Names {
             return false;
         };
         if let (None, Some(place)) = (of, entry.place.upgrade()) {
-            place.life().forget_watcher(entry.key);
+            place.forget_watcher(entry.key);
         }
         true
     }

@@ -113,7 +113,7 @@ impl Watch {
     /// Ends the watch: `true` unless the watcher has gone on with the news already. From then on it does not.
     pub fn cancel(self) -> bool {
         if let Some(watched) = self.watched.upgrade() {
-            watched.life().forget_watcher(self.key);
+            watched.forget_watcher(self.key);
         }
         self.watcher
             .upgrade()

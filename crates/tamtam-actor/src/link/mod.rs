@@ -23,15 +23,15 @@ pub use self::descriptors::{
     take_descriptor,
 };
 pub use crate::address::FarHold;
-pub use crate::cell::{Call, Encode, FarActor, FarCell};
+pub use crate::cell::{Call, Encode, FarActor, FarCell, KeptActor, LinkTie};
 pub use crate::reply::PendingReply;
 pub use crate::waits::Probe;
 pub use crate::wire::{decode, encode};
 
 use crate::address::Address;
-use crate::cell::WatchKey;
+use crate::cell::{AnyActor, WatchKey, tie};
 use crate::ended::{EndReason, Ended, Panicked, ProcessEnd};
-use crate::error::{AskError, LinkFailure};
+use crate::error::{AskError, Fate, LinkFailure};
 use crate::id::ActorId;
 use crate::mailbox::{DeadLetter, Loss, tell_of};
 use crate::reply::{Answered, Reply};
@@ -144,6 +144,9 @@ pub trait Exported: Any + Send + Sync {
 
     /// Lets it handle what it has, and stop then.
     fn finish(&self);
+
+    /// Links the actor with one at the other end of a link, at whose side that is done already.
+    fn link(&self, with: &Arc<FarCell>) -> LinkTie;
 
     /// Calls this when the actor has ended.
     fn watch(&self, then: Box<dyn FnOnce(&Ended) + Send>) -> Watching;
@@ -357,6 +360,15 @@ impl<M: DeserializeOwned + Send + 'static> Exported for Export<M> {
         self.0.finish();
     }
 
+    fn link(&self, with: &Arc<FarCell>) -> LinkTie {
+        let far: Arc<dyn AnyActor> = Arc::clone(with) as _;
+        let near = self.0.place();
+        let key = tie(&near, &far);
+        // If that is in a third process.
+        Arc::clone(&near).link_made(key, &far);
+        LinkTie::new(key, &near, &far)
+    }
+
     fn watch(&self, then: Box<dyn FnOnce(&Ended) + Send>) -> Watching {
         let key = WatchKey::next();
         let place = self.0.place();
@@ -364,7 +376,7 @@ impl<M: DeserializeOwned + Send + 'static> Exported for Export<M> {
         place.watch(key, then);
         Watching(Box::new(move || {
             if let Some(place) = watched.upgrade() {
-                place.life().forget_watcher(key);
+                place.forget_watcher(key);
             }
         }))
     }
@@ -385,21 +397,27 @@ pub enum FarFailure {
     /// Its handler did not come back.
     Hung,
     /// The question was no message to the program there, as this says.
-    NotDecodable(String),
+    NotDecodable(Fate, String),
     /// The answer could not be written, as this says.
-    NotEncodable(String),
+    NotEncodable(Fate, String),
     /// The answer was too large, as this says.
-    TooLarge(String),
+    TooLarge(Fate, String),
     /// The process of the actor ended so, with the question in its hands.
     ProcessEnded(ProcessEnd),
     /// Something else, as this says.
-    Other(String),
+    Other(Fate, String),
 }
 
 impl FarFailure {
-    /// What is told of this.
+    /// What is told of this to one whose question was passed on.
     #[must_use]
     pub fn of(why: &AskError) -> Self {
+        // Whoever has passed it on may have begun it.
+        let fate = match why.fate() {
+            Fate::NotBegun | Fate::Unknown => Fate::Unknown,
+            Fate::Begun => Fate::Begun,
+        };
+        let text = |failure: &LinkFailure| failure.text().to_owned();
         match why {
             AskError::Unanswered => FarFailure::Unanswered,
             AskError::Panicked(panicked) => FarFailure::Panicked(
@@ -409,11 +427,11 @@ impl FarFailure {
             AskError::Stopped(_) => FarFailure::Stopped,
             AskError::Full(_) => FarFailure::Full,
             AskError::Hung(_) => FarFailure::Hung,
-            AskError::NotDecodable(failure) => FarFailure::NotDecodable(failure.text().to_owned()),
-            AskError::NotEncodable(failure) => FarFailure::NotEncodable(failure.text().to_owned()),
-            AskError::TooLarge(failure) => FarFailure::TooLarge(failure.text().to_owned()),
+            AskError::NotDecodable(failure) => FarFailure::NotDecodable(fate, text(failure)),
+            AskError::NotEncodable(failure) => FarFailure::NotEncodable(fate, text(failure)),
+            AskError::TooLarge(failure) => FarFailure::TooLarge(fate, text(failure)),
             AskError::ProcessEnded(end) => FarFailure::ProcessEnded(*end),
-            other => FarFailure::Other(other.to_string()),
+            other => FarFailure::Other(fate, other.to_string()),
         }
     }
 
@@ -428,11 +446,15 @@ impl FarFailure {
             FarFailure::Stopped => AskError::Stopped(asked),
             FarFailure::Full => AskError::Full(asked),
             FarFailure::Hung => AskError::Hung(asked),
-            FarFailure::NotDecodable(text) => AskError::NotDecodable(LinkFailure::new(text)),
-            FarFailure::NotEncodable(text) => AskError::NotEncodable(LinkFailure::new(text)),
-            FarFailure::TooLarge(text) => AskError::TooLarge(LinkFailure::new(text)),
+            FarFailure::NotDecodable(fate, text) => {
+                AskError::NotDecodable(LinkFailure::new(fate, text))
+            }
+            FarFailure::NotEncodable(fate, text) => {
+                AskError::NotEncodable(LinkFailure::new(fate, text))
+            }
+            FarFailure::TooLarge(fate, text) => AskError::TooLarge(LinkFailure::new(fate, text)),
             FarFailure::ProcessEnded(end) => AskError::ProcessEnded(end),
-            FarFailure::Other(text) => AskError::Unreachable(LinkFailure::new(text)),
+            FarFailure::Other(fate, text) => AskError::Unreachable(LinkFailure::new(fate, text)),
         }
     }
 }
@@ -451,8 +473,9 @@ pub enum FarEnd {
     HomeEnded,
     /// It panicked too often: after so many restarts, with this message.
     GaveUp(u32, String),
-    /// It was linked with another one, of which this is said.
-    Linked(String),
+    /// It was linked with another one, which was linked with another one, and so on: their names, if they have any, the nearest first;
+    /// and why the last of them has ended.
+    Linked(Vec<Option<String>>, Box<FarEnd>),
     /// The link to it was lost, as this says.
     LinkLost(String),
     /// Its process has ended so.
@@ -460,6 +483,9 @@ pub enum FarEnd {
 }
 
 impl FarEnd {
+    /// So many actors of a chain of links are named at most: the nearest ones.
+    pub const MOST_LINKED: usize = 64;
+
     /// What is told of this.
     #[must_use]
     pub fn of(reason: &EndReason) -> Self {
@@ -471,7 +497,19 @@ impl FarEnd {
             EndReason::GaveUp { restarts, message } => {
                 FarEnd::GaveUp(*restarts, message.to_string())
             }
-            EndReason::Linked(other) => FarEnd::Linked(other.to_string()),
+            EndReason::Linked(other) => {
+                let mut other = other;
+                let mut names = Vec::new();
+                loop {
+                    if names.len() < FarEnd::MOST_LINKED {
+                        names.push(other.name.as_deref().map(str::to_owned));
+                    }
+                    match &other.reason {
+                        EndReason::Linked(next) => other = next,
+                        reason => break FarEnd::Linked(names, Box::new(FarEnd::of(reason))),
+                    }
+                }
+            }
             EndReason::LinkLost(text) => FarEnd::LinkLost(text.to_string()),
             EndReason::ProcessEnded(end) => FarEnd::ProcessEnded(*end),
         }
@@ -489,8 +527,15 @@ impl FarEnd {
                 restarts,
                 message: message.into(),
             },
-            FarEnd::Linked(other) => {
-                EndReason::Panicked(format!("it was linked with {other}").into())
+            FarEnd::Linked(names, end) => {
+                names.into_iter().rev().fold(end.heard(), |reason, name| {
+                    EndReason::Linked(Arc::new(Ended {
+                        // No address here has that number.
+                        id: ActorId::next(),
+                        name: name.map(Arc::from),
+                        reason,
+                    }))
+                })
             }
             FarEnd::LinkLost(text) => EndReason::LinkLost(text.into()),
             FarEnd::ProcessEnded(end) => EndReason::ProcessEnded(end),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::de::DeserializeOwned;
 
 use super::{Answered, Reply, ReplyWay};
-use crate::error::{AskError, LinkFailure};
+use crate::error::{AskError, Fate, LinkFailure};
 
 /// An answer that is awaited from another process.
 #[doc(hidden)]
@@ -80,11 +80,12 @@ impl<R: DeserializeOwned + Send + 'static> PendingReply for Lent<R> {
 
     fn answer(&self, bytes: &[u8]) {
         let answer = crate::wire::decode(bytes).map_err(|error| {
-            AskError::NotDecodable(LinkFailure::new(format!(
+            let text = format!(
                 "the answer of {} bytes is no {}: {error}",
                 bytes.len(),
                 core::any::type_name::<R>()
-            )))
+            );
+            AskError::NotDecodable(LinkFailure::new(Fate::Begun, text))
         });
         self.finish(answer);
     }

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use tamtam_actor::{AskError, EndReason, Pool, Refusal, Reply};
+use tamtam_actor::{AskError, EndReason, Fate, Pool, Refusal, Reply};
 use tamtam_link::{Link, LinkEnd};
 
 use crate::carriers::on_each;
@@ -231,12 +231,11 @@ fn everyone_who_waits_hears_of_the_links_end() {
         assert_eq!(far.ask(Count::Read), Ok(0));
         there.close();
         match waiting.join().unwrap() {
-            Err(AskError::Unreachable(failure)) => assert!(
-                failure
-                    .text()
-                    .contains("whether the question was handled is not known"),
-                "{failure}"
-            ),
+            Err(AskError::Unreachable(failure)) => {
+                assert_eq!(failure.fate(), Fate::Unknown);
+                let words = "whether the question was handled is not known";
+                assert!(failure.text().contains(words), "{failure}");
+            }
             other => panic!("{other:?}"),
         }
         assert!(matches!(end.wait().reason, EndReason::LinkLost(_)));

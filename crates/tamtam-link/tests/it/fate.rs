@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tamtam_actor::{
-    Address, AskError, Budget, DeadLetter, DeadLetterWatch, EndReason, Frame, Loss, Overflow, Pool,
-    ProcessEnd, Refusal, Reply, on_dead_letter,
+    Address, AskError, Budget, DeadLetter, DeadLetterWatch, EndReason, Fate, Frame, Loss, Overflow,
+    Pool, ProcessEnd, Refusal, Reply, on_dead_letter,
 };
 use tamtam_link::{Death, Inbound, Link, TakenOut};
 
@@ -238,8 +238,11 @@ fn what_was_never_sent_is_known_not_to_be_handled() {
     assert_eq!(whys, [Loss::FateUnknown, Loss::Unreachable]);
     match answers.recv().unwrap() {
         Err(AskError::Unreachable(failure)) => assert_eq!(
-            failure.text(),
-            "the other side is gone: the cable; the question was not sent"
+            (failure.text(), failure.fate()),
+            (
+                "the other side is gone: the cable; the question was not sent",
+                Fate::NotBegun
+            )
         ),
         other => panic!("{other:?}"),
     }
@@ -403,10 +406,12 @@ fn what_a_dead_process_has_not_begun_goes_to_the_next_in_order() {
         why: why.clone(),
     };
     parent.end_for_good(death, &why);
-    assert_eq!(
-        answers.try_iter().collect::<Vec<_>>(),
-        [Err(AskError::ProcessEnded(ProcessEnd::Killed(9)))]
-    );
+    let answers: Vec<_> = answers.try_iter().collect();
+    let [Err(AskError::Unreachable(failure))] = &answers[..] else {
+        panic!("{answers:?}");
+    };
+    assert_eq!(failure.fate(), Fate::NotBegun);
+    assert_eq!(failure.process_end(), Some(ProcessEnd::Killed(9)));
     assert_eq!(far.end().wait().reason, why);
     assert_eq!(far.lost(), 3);
     assert_eq!((parent.addresses(), parent.pending()), ((0, 0), 0));

@@ -150,7 +150,20 @@ fn what_no_link_sends_ends_it_with_words() {
         (b"\x08\x09", "it names actor 9, of which it has no address"),
         (b"\x63", "no frame is of kind 99"),
         (b"", "the frame ends before its kind"),
-        (b"\x01TTLK\x01\x00\x00\x00", "it has said hello twice"),
+        (b"\x01TTLK\x02\x00\x00\x00", "it has said hello twice"),
+        (
+            b"\x01TTLK\x01\x00\x00\x00",
+            "it speaks version 1, and this side version 2: build both programs with the same Tamtam",
+        ),
+        (b"\x11\x02\x00", "2 does not say which side has made a link"),
+        (
+            b"\x07\x00\x05\x01\x00\x05",
+            "5 does not say why an actor has ended",
+        ),
+        (
+            b"\x04\x01\x05\x03\x00",
+            "3 does not say how far a question had got",
+        ),
     ] {
         let end = after_hello(&frame(body));
         assert_eq!(end, LinkEnd::Protocol(words.into()));

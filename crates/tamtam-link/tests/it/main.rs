@@ -6,7 +6,12 @@ mod conformance;
 mod cut;
 mod fate;
 mod hostile;
+mod left;
+mod links;
+mod links_in_order;
 mod messages;
+mod next_process;
+mod partners;
 mod release;
 mod stepped;
 #[cfg(feature = "tls")]

@@ -13,6 +13,7 @@ pub(crate) fn register(workers: &mut Workers) {
         .add::<Unfit>()
         .add::<Chain>()
         .add::<Holder>()
+        .add::<crate::links::Partner>()
         .add::<crate::memory::Worker>()
         .add::<crate::output::Speaker>()
         .add::<crate::steps::Walker>();

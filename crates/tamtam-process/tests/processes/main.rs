@@ -7,6 +7,8 @@ mod deaths;
 #[cfg(target_os = "linux")]
 mod idle;
 #[cfg(target_os = "linux")]
+mod links;
+#[cfg(target_os = "linux")]
 mod lives;
 #[cfg(target_os = "linux")]
 mod memory;
@@ -38,6 +40,7 @@ fn main() {
         lives::tests(),
         deaths::tests(),
         idle::tests(),
+        links::tests(),
         memory::tests(),
         output::tests(),
         panics::tests(),

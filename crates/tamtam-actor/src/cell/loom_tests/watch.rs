@@ -64,3 +64,29 @@ fn loom_forgetting_a_watch_against_the_end() {
         );
     });
 }
+
+/// Two actors are linked while one of them ends: the other one keeps nothing of that, and has not ended itself.
+#[cfg(feature = "serde")]
+#[test]
+fn loom_a_link_against_the_end_of_either() {
+    model(3, || {
+        let stage = Stage::new();
+        let one = stage.spawner().spawn_fn(handle);
+        let other = stage.spawner().spawn_fn(handle);
+        let stopping = {
+            let (stage, one) = (Arc::clone(&stage), one.clone());
+            thread::spawn(move || {
+                one.stop();
+                stage.run();
+            })
+        };
+        crate::cell::tie(&one.place(), &other.place());
+        stage.run();
+        stopping.join().unwrap();
+        stage.run();
+        let place = other.place();
+        assert!(!place.life().is_watched());
+        assert!(place.life().links().is_empty());
+        assert!(!place.life().has_ended());
+    });
+}

@@ -1,0 +1,116 @@
+//! Watches and links that are taken back, again and again: nothing is left behind at either side.
+
+use std::sync::mpsc;
+
+use tamtam_actor::{Address, AskError, Budget, Frame, Reply};
+use tamtam_link::{Inbound, Kept, Link};
+
+use crate::partners::{Bond, Partner};
+
+/// Two ends in one thread, with an actor at either.
+struct Stage {
+    frame: Frame,
+    own: Address<Bond>,
+    far: Address<Bond>,
+    here: (Link, Inbound),
+    there: (Link, Inbound),
+}
+
+impl Stage {
+    fn new() -> Self {
+        let frame = Frame::new();
+        let own = frame.spawner().spawn(Partner::default());
+        let target = frame.spawner().spawn(Partner::default());
+        let giver = frame.spawner().spawn(Partner {
+            known: Some(target),
+            ..Partner::default()
+        });
+        let here = Link::builder().build(|| {});
+        let there = Link::builder().root(&giver).build(|| {});
+        let mut stage = Stage {
+            far: here.0.root(),
+            frame,
+            own,
+            here,
+            there,
+        };
+        stage.carry_all();
+        stage
+    }
+
+    fn carry_all(&mut self) {
+        loop {
+            self.frame.pump(Budget::unlimited());
+            let mut bytes = Vec::new();
+            self.here.0.take_outgoing(&mut bytes);
+            self.there.1.receive(&bytes).unwrap();
+            let sent = bytes.len();
+            bytes.clear();
+            self.there.0.take_outgoing(&mut bytes);
+            self.here.1.receive(&bytes).unwrap();
+            if sent + bytes.len() == 0 {
+                return;
+            }
+        }
+    }
+
+    fn ask<R: Send + 'static>(
+        &mut self,
+        whom: &Address<Bond>,
+        question: impl FnOnce(Reply<R>) -> Bond,
+    ) -> R {
+        let (sender, answers) = mpsc::channel();
+        let reply = move |answer: Result<R, AskError>| sender.send(answer).unwrap();
+        whom.tell(question(Reply::to(reply))).unwrap();
+        self.carry_all();
+        answers.try_recv().unwrap().unwrap()
+    }
+
+    fn kept(&self) -> [Kept; 2] {
+        [self.here.0.kept(), self.there.0.kept()]
+    }
+}
+
+#[test]
+fn watches_that_are_taken_back_leave_nothing_behind() {
+    let mut stage = Stage::new();
+    let (own, far) = (stage.own.clone(), stage.far.clone());
+    let before = stage.kept();
+    for round in 0..10_000 {
+        let address: Address<Bond> = stage.ask(&far, Bond::Known);
+        let in_vain = |reply| Bond::WatchInVain(address.clone(), reply);
+        assert!(stage.ask(&own, in_vain));
+        let end = address.end();
+        stage.carry_all();
+        assert_eq!(stage.kept()[0].watched, 1);
+        // The address is given up before the watch, or behind it.
+        if round % 2 == 0 {
+            drop(address);
+            stage.carry_all();
+            assert_eq!(stage.kept()[1].orphans, 1);
+            drop(end);
+        } else {
+            drop(end);
+            stage.carry_all();
+            drop(address);
+        }
+        stage.carry_all();
+        assert_eq!(stage.kept(), before);
+    }
+}
+
+#[test]
+fn links_that_are_taken_back_leave_nothing_behind() {
+    let mut stage = Stage::new();
+    let (own, far) = (stage.own.clone(), stage.far.clone());
+    let before = stage.kept();
+    for _ in 0..10_000 {
+        let address: Address<Bond> = stage.ask(&far, Bond::Known);
+        stage.ask(&own, |reply| Bond::Link(address.clone(), reply));
+        assert_eq!(stage.kept().map(|kept| kept.links), [1, 1]);
+        assert!(stage.ask(&own, |reply| Bond::Unlink(address.clone(), reply)));
+        drop(address);
+        stage.carry_all();
+        assert_eq!(stage.kept(), before);
+    }
+}
