@@ -1,5 +1,6 @@
 //! What programs see of a link, over each carrier.
 
+mod answers;
 mod carriers;
 mod circles;
 mod conformance;

@@ -1,0 +1,194 @@
+//! Answers that cannot go back, and what actors and timers do with far actors.
+
+use std::sync::mpsc::{self, Sender};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tamtam_actor::{Actor, Address, AskError, Context, Every, Fate, Pool, Reply};
+use tamtam_link::Link;
+
+use crate::carriers::on_each;
+use crate::messages::{Count, counter};
+
+/// What postcard reads and does not write: a sequence whose length is not known.
+#[derive(Debug, PartialEq, Deserialize)]
+struct Endless;
+
+impl Serialize for Endless {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serde::ser::SerializeSeq::end(serializer.serialize_seq(None)?)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+enum Give {
+    Bytes(usize, Reply<Vec<u8>>),
+    Endless(Reply<Endless>),
+    /// An address in an answer that does not go.
+    Address(usize, Reply<(Address<u64>, Vec<u8>)>),
+}
+
+/// An actor that gives what it is asked for, and the address that it gives.
+fn giver(pool: &Pool) -> (Address<Give>, Address<u64>) {
+    let number = pool.spawn_fn(|_: u64, _| {});
+    let own = number.clone();
+    let giver = pool.spawn_fn(move |message: Give, _| match message {
+        Give::Bytes(count, reply) => reply.send(vec![7; count]),
+        Give::Endless(reply) => reply.send(Endless),
+        Give::Address(count, reply) => reply.send((own.clone(), vec![7; count])),
+    });
+    (giver, number)
+}
+
+#[test]
+fn an_answer_that_is_too_large_is_told_to_who_asked_and_ends_nothing() {
+    on_each(|pair| {
+        let pool = Pool::with_threads(1);
+        let (giver, number) = giver(&pool);
+        // What this side takes is less than what the other one does.
+        let (here, there) = pair(
+            Link::builder().longest_frame(10_000),
+            Link::builder().longest_frame(100_000).root(&giver),
+        );
+        let far = here.root::<Give>();
+        for _ in 0..2 {
+            match far.ask(|reply| Give::Bytes(20_000, reply)) {
+                Err(error @ AskError::TooLarge(_)) => {
+                    assert_eq!(error.fate(), Fate::Begun);
+                    let said = error.to_string();
+                    assert!(said.contains("the link carries 10000 at once"), "{said}");
+                }
+                other => panic!("{other:?}"),
+            }
+            let answer = far.ask(|reply| Give::Address(20_000, reply));
+            assert!(matches!(answer, Err(AskError::TooLarge(_))), "{answer:?}");
+            // What was in it is not lent any more.
+            assert_eq!(there.addresses().1, 1);
+            let answer = far.ask(|reply| Give::Bytes(9_000, reply));
+            assert_eq!(answer.map(|bytes| bytes.len()), Ok(9_000));
+        }
+        let (address, _) = far.ask(|reply| Give::Address(9, reply)).unwrap();
+        assert!(address.tell(1).is_ok());
+        assert_eq!(
+            (here.ended(), there.ended(), here.pending()),
+            (None, None, 0)
+        );
+        drop(number);
+        here.close();
+    });
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_told_to_who_asked_and_ends_nothing() {
+    on_each(|pair| {
+        let pool = Pool::with_threads(1);
+        let (giver, _number) = giver(&pool);
+        let (here, there) = pair(Link::builder(), Link::builder().root(&giver));
+        let far = here.root::<Give>();
+        for _ in 0..2 {
+            match far.ask(Give::Endless) {
+                Err(error @ AskError::NotEncodable(_)) => assert_eq!(error.fate(), Fate::Begun),
+                other => panic!("{other:?}"),
+            }
+            let answer = far.ask(|reply| Give::Bytes(3, reply));
+            assert_eq!(answer, Ok(vec![7; 3]));
+        }
+        assert_eq!(
+            (here.ended(), there.ended(), here.pending()),
+            (None, None, 0)
+        );
+        here.close();
+    });
+}
+
+/// Asks a far actor in its handler, and goes on with messages meanwhile.
+struct Asker {
+    far: Address<Count>,
+    log: Sender<Result<u64, AskError>>,
+}
+
+enum Asked {
+    Read,
+    Keep,
+    Note(u64),
+}
+
+impl Actor for Asker {
+    type Message = Asked;
+
+    fn handle(&mut self, message: Asked, cx: &mut Context<Self>) {
+        let note = |asker: &mut Asker, answer, _: &mut Context<Asker>| {
+            asker.log.send(answer).unwrap();
+        };
+        match message {
+            Asked::Read => cx.ask(&self.far, Count::Read, note),
+            Asked::Keep => cx.ask(&self.far, Count::Keep, note),
+            Asked::Note(number) => self.log.send(Ok(number)).unwrap(),
+        }
+    }
+}
+
+#[test]
+fn an_actor_asks_a_far_one_and_goes_on() {
+    on_each(|pair| {
+        let pool = Pool::with_threads(1);
+        let (here, there) = pair(Link::builder(), Link::builder().root(&counter(&pool)));
+        let far = here.root::<Count>();
+        far.tell(Count::Add(5)).unwrap();
+        let (log, noted) = mpsc::channel();
+        let asker = pool.spawn(Asker {
+            far: far.clone(),
+            log,
+        });
+        asker.tell(Asked::Read).unwrap();
+        assert_eq!(noted.recv(), Ok(Ok(5)));
+        // No answer comes to this one, and the next message has its turn.
+        asker.tell(Asked::Keep).unwrap();
+        asker.tell(Asked::Note(6)).unwrap();
+        assert_eq!(noted.recv(), Ok(Ok(6)));
+        assert_eq!(here.pending(), 1);
+        // It has come there when what was sent behind it has been answered.
+        assert_eq!(far.ask(Count::Read), Ok(5));
+        there.close();
+        match noted.recv().unwrap() {
+            Err(error @ AskError::Unreachable(_)) => assert_eq!(error.fate(), Fate::Unknown),
+            other => panic!("{other:?}"),
+        }
+        // And of one that is asked behind the end.
+        asker.tell(Asked::Read).unwrap();
+        match noted.recv().unwrap() {
+            Err(error @ AskError::Unreachable(_)) => assert_eq!(error.fate(), Fate::NotBegun),
+            other => panic!("{other:?}"),
+        }
+    });
+}
+
+#[test]
+fn a_timer_tells_a_far_actor_again_and_again() {
+    on_each(|pair| {
+        let pool = Pool::with_threads(1);
+        let (sender, received) = mpsc::channel();
+        let list = pool.spawn_fn(move |number: u64, _| sender.send(number).unwrap());
+        let (here, _there) = pair(Link::builder(), Link::builder().root(&list));
+        let far = here.root::<u64>();
+        for every in [Every::rate, Every::delay] {
+            let mut number = 0;
+            let timer = far.tell_every(every(Duration::from_millis(1)), move || {
+                number += 1;
+                number
+            });
+            let numbers: Vec<_> = received.iter().take(5).collect();
+            assert_eq!(numbers, [1, 2, 3, 4, 5]);
+            assert!(timer.cancel());
+            // What was on its way arrives; behind it comes nothing of the timer.
+            far.tell(0).unwrap();
+            let rest: Vec<_> = received.iter().take_while(|number| *number != 0).collect();
+            assert!((6..).take(rest.len()).eq(rest.iter().copied()), "{rest:?}");
+        }
+        let timer = far.tell_every(Every::rate(Duration::from_millis(1)), || 9);
+        assert_eq!(received.recv(), Ok(9));
+        here.close();
+        // It ends with its actor.
+        crate::conformance::until("the timer has ended", || !timer.is_pending());
+    });
+}
