@@ -11,6 +11,8 @@ use crate::far_peer::FarPeer;
 use crate::frame::{Frame, Offer, ROOT};
 use crate::tables::Import;
 
+mod linking;
+
 impl Core {
     /// Counts an actor as sent once more; the number under which the other side knows it.
     pub(crate) fn export_actor(&self, actor: Arc<dyn Exported>) -> u64 {

@@ -8,7 +8,7 @@
 // | 8 | carrier | threads that read and write for a link |
 // | 7 | link | an end of a link, as its users have it |
 // | 6 | inbound | the half of it that a carrier gives what has come |
-// | 5 | actors, confirming, core, ending, far_peer, in_hand, linking (one circle) | which actors the sides know; which messages are done with; what an end does; how it ends, or goes on with another process; the way to an actor there; the message that a thread writes or reads; actors of both sides that end together |
+// | 5 | actors, confirming, core, ending, far_peer, in_hand (one circle) | which actors the sides know, and which of them end together; which messages are done with; what an end does; how it ends, or goes on with another process; the way to an actor there; the message that a thread writes or reads |
 // | 4 | root_log | what is kept for a process that may die |
 // | 3 | frames, links, tables | frames that are kept as they go; which actors of the two sides are linked; which actors and replies these know of each other |
 // | 2 | descriptors, frame | what goes beside the frames; what is said, byte by byte |
@@ -29,7 +29,6 @@ mod frames;
 mod in_hand;
 mod inbound;
 mod link;
-mod linking;
 mod links;
 mod root_log;
 mod tables;
