@@ -136,12 +136,7 @@ impl Core {
             Frame::Stop(ROOT).write(&mut state_now.outgoing);
         }
         let linked = state_now.link_again(&root);
-        let exported = state_now.exports.numbers();
         drop(state);
-        // The next process has not heard of the ends of those that have ended.
-        for number in exported {
-            self.watch_again(number);
-        }
         drop(linked);
         root.confirmed(over.done + u64::from(over.begun.is_some()));
         if let Some(poison) = over.begun {

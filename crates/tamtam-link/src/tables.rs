@@ -74,11 +74,6 @@ impl Exports {
         self.orphans.len()
     }
 
-    /// The numbers of all.
-    pub(crate) fn numbers(&self) -> Vec<u64> {
-        self.by_number.keys().copied().collect()
-    }
-
     /// A number that no actor has had.
     pub(crate) fn next(&mut self) -> u64 {
         // 2^64 actors are exported in 500 years at a thousand million a second.

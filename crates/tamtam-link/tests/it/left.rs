@@ -1,8 +1,9 @@
 //! Watches and links that are taken back, again and again: nothing is left behind at either side.
 
 use std::sync::mpsc;
+use std::time::Duration;
 
-use tamtam_actor::{Address, AskError, Budget, Frame, Reply};
+use tamtam_actor::{Address, AskError, Budget, End, EndReason, Frame, Reply};
 use tamtam_link::{Inbound, Kept, Link};
 
 use crate::partners::{Bond, Partner};
@@ -113,4 +114,29 @@ fn links_that_are_taken_back_leave_nothing_behind() {
         stage.carry_all();
         assert_eq!(stage.kept(), before);
     }
+}
+
+#[test]
+fn an_end_is_told_to_each_who_waits_for_it_also_if_the_address_came_again() {
+    let mut stage = Stage::new();
+    let (sender, ends) = mpsc::channel::<End>();
+    // The second address is on its way when the first is given up: it is of the same actor, and of another one here.
+    for _ in 0..2 {
+        let sender = sender.clone();
+        let reply = Reply::to(move |address: Result<Address<Bond>, AskError>| {
+            sender.send(address.unwrap().end()).unwrap();
+        });
+        stage.far.tell(Bond::Known(reply)).unwrap();
+    }
+    stage.carry_all();
+    assert_eq!(stage.kept().map(|kept| kept.watched), [2, 0]);
+    let target: Address<Bond> = stage.ask(&stage.far.clone(), Bond::Known);
+    target.tell(Bond::Fail("on purpose".to_owned())).unwrap();
+    stage.carry_all();
+    for _ in 0..2 {
+        let ended = ends.recv().unwrap().wait_timeout(Duration::ZERO);
+        let reason = ended.expect("it was told").reason;
+        assert_eq!(reason, EndReason::Panicked("on purpose".into()));
+    }
+    assert_eq!(stage.kept()[0].watched, 0);
 }

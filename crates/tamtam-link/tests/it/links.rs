@@ -305,23 +305,3 @@ fn a_link_goes_through_a_process_in_between() {
         }
     });
 }
-
-#[test]
-fn an_end_is_told_to_each_who_waits_for_it_also_if_the_address_came_again() {
-    on_each(|pair| {
-        let pool = Pool::with_threads(1);
-        let target = named(&pool, "target");
-        let giver = pool.spawn(Partner {
-            known: Some(target.clone()),
-            ..Partner::default()
-        });
-        let links = pair(Link::builder(), Link::builder().root(&giver));
-        let far = links.0.root::<Bond>();
-        let first = far.ask(Bond::Known).unwrap().end();
-        let second = far.ask(Bond::Known).unwrap().end();
-        fail(&target);
-        assert_eq!(first.wait().reason, panicked());
-        assert_eq!(second.wait().reason, panicked());
-        links.0.close();
-    });
-}
