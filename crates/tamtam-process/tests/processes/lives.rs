@@ -260,8 +260,7 @@ fn what_is_not_registered_is_not_spawned() {
             assert_eq!(
                 known,
                 [
-                    "chain", "counter", "holder", "lender", "partner", "speaker", "unfit",
-                    "walker"
+                    "chain", "counter", "holder", "lender", "partner", "speaker", "unfit", "walker"
                 ]
             );
         }
