@@ -7,14 +7,13 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cpus, totalmem, release, arch } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Chromium } from "./chromium.js";
 import type * as InPage from "./page.js";
 import type { Figure } from "./page.js";
+import { package_folder } from "./package-folder.js";
 import { expected, payloadsIn, type Payload } from "./payloads.js";
-
-const package_folder = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+import { Series } from "./series.js";
 
 const { values: options } = parseArgs({
     options: {
@@ -30,30 +29,6 @@ const { values: options } = parseArgs({
 
 /** The ways in which a form is read, where there is more than one. */
 const ways: { readonly [form: string]: readonly string[] } = { packed: ["packed", "packed/row-objects", "packed/reuse"] };
-class Series {
-    readonly #micros: number[] = [];
-
-    add(micros: number): void {
-        this.#micros.push(micros);
-    }
-
-    line(fields: object): string {
-        const sorted = this.#micros.sort((a, b) => a - b);
-        const middle = sorted.length >> 1;
-        const median = sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-        return JSON.stringify({
-            ...fields,
-            metric: "decode_us",
-            unit: "µs",
-            median,
-            min: sorted[0],
-            max: sorted[sorted.length - 1],
-            runs: sorted.length,
-            verified: true,
-            machine,
-        });
-    }
-}
 
 const gibibytes = Math.round(totalmem() / 2 ** 30);
 const machine = options.machine ?? `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, ${gibibytes} GiB, Linux ${release()} ${arch()}`;
@@ -101,7 +76,15 @@ async function main(): Promise<void> {
             }
             const variant = `${count}/${table}/chromium-${how}`;
             const ours = form.startsWith("packed");
-            const fields = { experiment: "rows", variant, contender, version: ours ? version : `Chromium ${chromium.version}`, ours };
+            const fields = {
+                experiment: "rows",
+                variant,
+                contender,
+                version: ours ? version : `Chromium ${chromium.version}`,
+                ours,
+                metric: "decode_us",
+                unit: "µs",
+            };
             const key = `${variant} ${contender}`;
             let entry = series.get(key);
             if (entry === undefined) series.set(key, (entry = { fields, series: new Series() }));
@@ -119,7 +102,7 @@ async function main(): Promise<void> {
                 }
             }
         }
-        for (const { fields, series: figures } of series.values()) console.log(figures.line(fields));
+        for (const { fields, series: figures } of series.values()) console.log(figures.line(fields, machine));
     } finally {
         await chromium.close();
     }

@@ -204,7 +204,7 @@ pub(crate) fn all() -> Vec<Step> {
             .limit(900)
             .concerns(|part| part.is_web()),
         step("browser", steps::web::browser)
-            .about("a real browser reads what the program has written, and makes the same tiles of it in every way; the gateway's page calls methods, compares forms and subscribes")
+            .about("a real browser reads what the program has written, and makes the same tiles of it in every way; the gateway's page calls methods, compares forms and subscribes; the last mile of a table is measured, and links that are off are refused")
             .needs(&["web", "browser"])
             .limit(1800)
             .concerns(|part| part.is_web() || part.is("tamtam-gateway")),

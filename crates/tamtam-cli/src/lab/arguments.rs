@@ -93,6 +93,27 @@ pub struct RunArguments {
     /// Decode the tables of `rows` in a headless Chromium, too (`./scripts/setup web browser` installs what it needs)
     #[arg(long)]
     pub browser: bool,
+    /// With --browser: not decoding alone, but all from the request to the tiles, through the gateway, over throttled links
+    /// and with slower processors
+    #[arg(long, requires = "browser")]
+    pub end_to_end: bool,
+    /// The links of --end-to-end, in Mbit/s [default: 1,8,100,1000; with --quick 8]
+    #[arg(
+        long,
+        value_name = "MBIT,...",
+        value_delimiter = ',',
+        requires = "end_to_end"
+    )]
+    pub links: Vec<u32>,
+    /// The processors of --end-to-end: how many times slower than this one [default: 1,4,20; with --quick 1]
+    #[arg(
+        long,
+        value_name = "TIMES,...",
+        value_delimiter = ',',
+        requires = "end_to_end",
+        value_parser = clap::value_parser!(u32).range(1..=100)
+    )]
+    pub slowdowns: Vec<u32>,
     /// Write the figures to FILE, one JSON object a line
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

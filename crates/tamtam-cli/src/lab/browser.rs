@@ -93,6 +93,14 @@ impl Page {
             task.experiment == "rows" && is_read(&task.contender) && table(&task.variant).is_some()
         };
         ensure!(plan.tasks.iter().any(reads), "{NOTHING_TO_READ}");
+        Page::installed(starts, plan.runs)
+    }
+
+    /// Looks for the package, npm and a Chromium, which is to read each form in so many runs.
+    ///
+    /// # Errors
+    /// If something is missing, with what it is and how to get it.
+    pub(super) fn installed(starts: &[PathBuf], runs: usize) -> Result<Page> {
         let package = starts
             .iter()
             .flat_map(|start| start.ancestors())
@@ -127,10 +135,14 @@ impl Page {
                 USUAL.join(", ")
             ),
         }
-        Ok(Page {
-            package,
-            runs: plan.runs,
-        })
+        Ok(Page { package, runs })
+    }
+
+    /// The folder of the package.
+    #[cfg(feature = "gateway")]
+    #[must_use]
+    pub(super) fn package(&self) -> &Path {
+        &self.package
     }
 
     /// Measures how soon a page has the tables of `standings`, for the article's tables of at most 10,000 rows. `None`
@@ -171,7 +183,7 @@ const NOTHING_TO_READ: &str = "--browser: no table of the article with at most 1
     page reads; name one: rows/1000/random";
 
 /// The table and the number of rows of this variant, if a page reads them.
-fn table(variant: &str) -> Option<(&'static Table, u64)> {
+pub(super) fn table(variant: &str) -> Option<(&'static Table, u64)> {
     let variant: Variant = variant.parse().ok()?;
     let table = tables::find(variant.table?)?;
     let is_read = table.of_the_article && variant.count <= MOST_ROWS && variant.extra.is_none();
@@ -388,7 +400,7 @@ fn row(contender: String, line: &Line, figures: Vec<Figure>) -> Row {
 }
 
 /// The places of the links, that of the figure by which contenders are compared first.
-const PRIMARY_FIRST: [usize; 4] = [1, 0, 2, 3];
+pub(super) const PRIMARY_FIRST: [usize; 4] = [1, 0, 2, 3];
 
 /// What takes no time.
 const NOTHING: Summary = Summary {

@@ -10,6 +10,7 @@ pub mod arguments;
 mod browser;
 mod catalog;
 mod child;
+mod end_to_end;
 mod experiment;
 mod fastest;
 mod heat;

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use super::arguments::{Action, Against, LabArguments, PeersArguments, RunArguments};
 use super::browser::Page;
 use super::catalog::Catalog;
+use super::end_to_end::EndToEnd;
 use super::interrupt::Interrupt;
 use super::kept::Kept;
 use super::peers::Peers;
@@ -76,9 +77,12 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
     let catalog = gather(&arguments.peers, default, &interrupt)?;
     let plan = Plan::make(&catalog, arguments, machine::usable_cores())?;
     // What is missing is to be heard of before a long measurement, too.
-    let page = arguments
-        .browser
+    let page = (arguments.browser && !arguments.end_to_end)
         .then(|| Page::find(&starts()?, &plan))
+        .transpose()?;
+    let end_to_end = arguments
+        .end_to_end
+        .then(|| EndToEnd::find(&starts()?, &plan, arguments))
         .transpose()?;
     for notice in &plan.notices {
         tell(notice);
@@ -100,6 +104,14 @@ fn measure(arguments: &RunArguments) -> Result<ExitCode> {
         }
         None => Ok(None),
     };
+    let from_end_to_end = match end_to_end.filter(|_| !session.interrupted) {
+        Some(end_to_end) => {
+            tell(&end_to_end.about());
+            end_to_end.measure(&interrupt)
+        }
+        None => Ok(None),
+    };
+    let in_browser = in_browser.and_then(|found| Ok(found.or(from_end_to_end?)));
     // What was measured here is written and shown, whatever became of the browser.
     let in_browser = in_browser.map(|found| standings.extend(found.into_iter().flatten()));
 

@@ -11,6 +11,7 @@ use tamtam_rows::Rows;
 use tempfile::TempDir;
 
 use crate::database::{Board, Url};
+use crate::number;
 
 /// How many rows a set has, as in the article.
 const ROWS: usize = 1_000;
@@ -21,6 +22,8 @@ const MOST_KEPT: usize = 8;
 /// The table out of a database of SQLite, in a folder of its own that goes with it.
 struct Tiles {
     path: PathBuf,
+    /// Of each set.
+    rows: usize,
     boards: Mutex<Vec<Board>>,
     _folder: TempDir,
 }
@@ -54,10 +57,6 @@ struct EchoArgs {
 /// # Errors
 /// If the table cannot be made.
 pub(super) fn services(gateway: Gateway) -> Result<Gateway> {
-    let tiles = Tiles::make()?;
-    let list = Method::blocking("list", move |args: ListArgs| tiles.list(args.set))
-        .about("The tiles of a set: 1,000 rows of slot_number, x, y, color and rotation.")
-        .safe();
     let echo = Method::new("echo", |args: EchoArgs| async { Ok(args.value) })
         .about("The same value, class and form of array.")
         .safe();
@@ -66,12 +65,7 @@ pub(super) fn services(gateway: Gateway) -> Result<Gateway> {
     })
     .about("A fault with the code Kit.Fault.")
     .safe();
-    Ok(gateway
-        .service(
-            Service::new("Tiles")
-                .about("A table out of SQLite.")
-                .with(list),
-        )
+    Ok(tiles(gateway, ROWS)?
         .service(
             Service::new("Echo")
                 .about("What comes goes back.")
@@ -84,16 +78,37 @@ pub(super) fn services(gateway: Gateway) -> Result<Gateway> {
         ))
 }
 
+/// Adds the service of the table alone, whose sets have so many rows.
+///
+/// # Errors
+/// If the table cannot be made.
+pub(crate) fn tiles(gateway: Gateway, rows: usize) -> Result<Gateway> {
+    let tiles = Tiles::make(rows)?;
+    let about = format!(
+        "The tiles of a set: {} rows of slot_number, x, y, color and rotation.",
+        number::whole(rows as u64)
+    );
+    let list = Method::blocking("list", move |args: ListArgs| tiles.list(args.set))
+        .about(about)
+        .safe();
+    Ok(gateway.service(
+        Service::new("Tiles")
+            .about("A table out of SQLite.")
+            .with(list),
+    ))
+}
+
 impl Tiles {
-    fn make() -> Result<Tiles> {
+    fn make(rows: usize) -> Result<Tiles> {
         let folder = tempfile::tempdir().context("no folder for the table can be made")?;
         let path = folder.path().join("tiles.sqlite");
         let mut board = Board::open(Some(&Url::Sqlite(path.clone())))?;
         for set in [TileSet::Random, TileSet::Palette, TileSet::Rotation] {
-            board.fill(set.name(), ROWS)?;
+            board.fill(set.name(), rows)?;
         }
         Ok(Tiles {
             path,
+            rows,
             boards: Mutex::new(vec![board]),
             _folder: folder,
         })
@@ -112,7 +127,7 @@ impl Tiles {
             Some(board) => board,
             None => Board::open(Some(&Url::Sqlite(self.path.clone())))?,
         };
-        let rows = board.rows(set.name(), ROWS)?;
+        let rows = board.rows(set.name(), self.rows)?;
         let mut boards = self.boards();
         if boards.len() < MOST_KEPT {
             boards.push(board);

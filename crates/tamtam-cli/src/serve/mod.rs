@@ -2,7 +2,7 @@
 //! servers.
 
 pub mod arguments;
-mod demo;
+pub(crate) mod demo;
 mod live;
 mod recorded;
 mod tables;

@@ -102,6 +102,69 @@ pub(crate) fn browser(stage: &Stage) -> Result<()> {
         "{verified} figures of 54 are there: {}",
         figures.display()
     );
+    println!("--- from end to end, shortly");
+    run(&mut npm(&["run", "end-to-end-test"])).context("the checks of links")?;
+    end_to_end(stage)
+}
+
+/// One small table in two forms, through the real gateway, over one link.
+fn end_to_end(stage: &Stage) -> Result<()> {
+    let figures = stage.log("end-to-end.jsonl");
+    let _ = fs::remove_file(&figures);
+    let mut lab = stage.command(stage.target.join("debug/tamtam"));
+    lab.args(["lab", "run", "rows/100/random", "--against", "none"])
+        .args(["--only", "packed,json-objects", "--runs", "1"])
+        .args(["--browser", "--end-to-end", "--links", "8"])
+        .args(["--slowdowns", "1", "--json"])
+        .arg(&figures);
+    run(&mut lab).context("the measurement from end to end")?;
+    let written = fs::read_to_string(&figures)?;
+    let figure = |variant: &str, contender: &str, metric: &str| -> Result<f64> {
+        let keys = [
+            format!(r#""variant":"100/random/end-to-end-{variant}""#),
+            format!(r#""contender":"{contender}""#),
+            format!(r#""metric":"{metric}""#),
+        ];
+        let line = written
+            .lines()
+            .find(|line| keys.iter().all(|key| line.contains(key)))
+            .with_context(|| format!("there is no {metric} of {contender}, {variant}"))?;
+        let (_, rest) = line
+            .split_once(r#""median":"#)
+            .context("it has no median")?;
+        let (median, _) = rest.split_once(',').context("it ends early")?;
+        Ok(median.parse()?)
+    };
+    let link = figure("checks", "link-8mbit", "measured_to_computed")?;
+    ensure!(
+        (0.9..=1.25).contains(&link),
+        "a link that is {link} times as slow as it should be was not refused"
+    );
+    for call in ["first-cpu1", "warm-cpu1"] {
+        for form in ["packed", "json-objects"] {
+            let total = figure(call, form, "total_us_8mbit")?;
+            let sent = figure(call, form, "bytes_per_row")? * 100.0;
+            ensure!(
+                total > sent,
+                "{form}: {sent} bytes were there after {total} µs, over a link of one byte a microsecond"
+            );
+            let parts = ["wait_us", "transfer_us", "decode_us", "tiles_us"]
+                .map(|part| figure(call, form, part));
+            let mut sum = 0.0;
+            for part in parts {
+                sum += part?;
+            }
+            // Each is a median of its own.
+            ensure!(
+                sum > total / 2.0 && sum < total * 2.0,
+                "{form}: the parts take {sum} µs, all of it {total}"
+            );
+            ensure!(
+                figure(call, form, "server_cpu_us")? > 0.0,
+                "{form} costs no CPU"
+            );
+        }
+    }
     Ok(())
 }
 

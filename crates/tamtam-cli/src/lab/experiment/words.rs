@@ -1,6 +1,7 @@
 //! The words for the names of variants.
 
 use super::row;
+use crate::lab::end_to_end;
 use tamtam_lab::tables;
 
 /// The words for a variant: `1000/2cores/string` is "pinned to two cores, a one-character string in the message".
@@ -15,7 +16,10 @@ pub(in crate::lab) fn describe(variant: &str) -> String {
             Some("chromium-cold") => {
                 format!("{}; the first call in a page of Chromium", table.about)
             }
-            Some(extra) => format!("{}; {extra}", table.about),
+            Some(extra) => {
+                let said = end_to_end::describe(extra);
+                format!("{}; {}", table.about, said.as_deref().unwrap_or(extra))
+            }
             None => table.about.to_owned(),
         };
     }

@@ -8,6 +8,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::capital;
 use super::comparison::{self, Judgement, Series};
+use super::end_to_end;
 use super::findings::Findings;
 use super::heat;
 use super::totals;
@@ -354,6 +355,13 @@ impl<'a> Page<'a> {
                 @if let Some(table) = totals::newest(&machine.recordings) {
                     h3 {
                         "When a table is ready"
+                        @if self.machines.len() > 1 { ", " (self.machine_name(place)) }
+                    }
+                    (table)
+                }
+                @if let Some(table) = end_to_end::newest(&machine.recordings) {
+                    h3 {
+                        "From end to end"
                         @if self.machines.len() > 1 { ", " (self.machine_name(place)) }
                     }
                     (table)

@@ -1,6 +1,7 @@
 //! What must be known beside a table: notes on its figures, and the versions of what was measured.
 
 use crate::lab::browser;
+use crate::lab::end_to_end;
 use crate::lab::experiment::{Experiment, limit};
 use crate::lab::standings::Standings;
 
@@ -23,9 +24,8 @@ pub(in crate::lab) fn notes<'a>(standings: impl IntoIterator<Item = &'a Standing
                 .into_iter()
                 .for_each(|note| add(note.to_owned()));
         }
-        if let Some(note) = browser::note(standings) {
-            add(note);
-        }
+        browser::note(standings).into_iter().for_each(&mut add);
+        end_to_end::note(standings).into_iter().for_each(&mut add);
         for row in standings.ranked() {
             if let Some(shows) = limit(&row.contender) {
                 add(format!("{} {shows}.", row.contender));
@@ -47,6 +47,9 @@ pub(in crate::lab) fn versions(standings: &[Standings]) -> String {
         } else if standings.experiment == "rows" && row.version == env!("CARGO_PKG_VERSION") {
             // Forms of others that come with our program.
             format!("forms in tamtam-rows {}", row.version)
+        } else if row.version.starts_with("Chromium ") {
+            // Whatever was read there.
+            row.version.clone()
         } else {
             // The two kinds of one crate's channel have one version.
             let name = row.contender.trim_end_matches("-unbounded");

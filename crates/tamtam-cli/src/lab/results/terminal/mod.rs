@@ -1,5 +1,6 @@
 //! What a session prints when it has ended: its tables, verdicts and what must be known beside them.
 
+mod end_to_end;
 mod heat;
 mod table;
 mod totals;
@@ -86,7 +87,12 @@ fn report(
         text.push_str(&wrapped(&format!("Versions: {}.", versions(standings)), ""));
         let in_all = totals::render(&crate::lab::totals::lines(standings), colour);
         let map = heat::render(&crate::lab::heat::lines(standings), colour);
-        for behind in [in_all, map].iter().filter(|behind| !behind.is_empty()) {
+        let measured = crate::lab::end_to_end::ahead::lines(standings);
+        let measured = end_to_end::render(&measured, colour);
+        for behind in [in_all, measured, map]
+            .iter()
+            .filter(|behind| !behind.is_empty())
+        {
             text.push('\n');
             text.push_str(behind);
         }

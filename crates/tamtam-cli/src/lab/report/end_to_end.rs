@@ -1,0 +1,95 @@
+//! What was measured from end to end on the page: a line for each call and processor, a column for each link.
+
+use maud::{Markup, html};
+
+use super::drawn;
+use crate::lab::end_to_end::ahead::{self, Cell, Line};
+use crate::lab::results::recording::Recording;
+use crate::lab::totals;
+use tamtam_lab::rows::LINKS;
+
+/// The table of the newest of `recordings`, oldest first, that has such figures; nothing if none has.
+#[must_use]
+pub(super) fn newest(recordings: &[&Recording]) -> Option<Markup> {
+    recordings.iter().rev().find_map(|recording| {
+        let lines = ahead::lines(&recording.standings);
+        (!lines.is_empty()).then(|| table(&recording.label, &lines))
+    })
+}
+
+fn table(label: &str, lines: &[Line]) -> Markup {
+    html! {
+        p {
+            "From a page's request to its last tile, through the gateway over throttled links: the form that is first. Below each time, \
+             how many times as long the next form takes."
+        }
+        div.scroll role="region" aria-label=(format!("From end to end, {label}")) tabindex="0" {
+            table.totals {
+                caption { span.here {
+                    "Session " (label) ": medians of the runs. › marks where ours is the fastest. "
+                    span.verified { "✓ every tile verified" }
+                } }
+                thead { tr {
+                    th scope="col" { "call, processor" }
+                    @for link in LINKS { th scope="col" { (totals::speed(link)) } }
+                } }
+                tbody {
+                    @for (place, line) in lines.iter().enumerate() {
+                        @if place == 0 || lines[place - 1].table != line.table {
+                            tr.group { th scope="rowgroup" colspan=(LINKS.len() + 1) { (line.table) } }
+                        }
+                        tr {
+                            th scope="row" { (line.call) ", CPU " (line.processor) }
+                            @for link in LINKS {
+                                (figure(line.cells.iter().find(|cell| cell.link.name == link.name)))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        @for sentence in ahead::sentences(lines) { p.verdict { (sentence) } }
+    }
+}
+
+fn figure(cell: Option<&Cell>) -> Markup {
+    let Some(cell) = cell else {
+        return html! { td { "–" } };
+    };
+    let is_ours = cell.first.contender.starts_with("packed");
+    let time = drawn::figure(cell.link.metric, "µs", cell.first.microseconds);
+    html! {
+        td.lost[!is_ours] {
+            data value=(cell.first.microseconds) { @if is_ours { "› " } (time) }
+            br;
+            small { (cell.first.contender) ", " (totals::times(cell.lead())) " " (cell.next.contender) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table;
+    use crate::lab::end_to_end::ahead::lines;
+    use crate::lab::standings::samples::standings;
+
+    #[test]
+    fn each_call_has_a_line_and_links_that_were_not_measured_are_left_open() {
+        let ours: &[(&str, f64)] = &[("total_us_8mbit", 7_000.0), ("total_us_1000mbit", 1_000.0)];
+        let other: &[(&str, f64)] = &[("total_us_8mbit", 14_000.0), ("total_us_1000mbit", 500.0)];
+        let samples = [
+            ("+packed", Ok(&[ours][..]), None),
+            ("csv<&>", Ok(&[other][..]), None),
+        ];
+        let session = ["first-cpu1", "warm-cpu20"].map(|end| {
+            let variant = format!("1000/random/end-to-end-{end}");
+            standings("rows", &variant, &samples)
+        });
+        let page = table("today", &lines(&session)).into_string();
+        assert_eq!(page.matches("› 7.00 ms").count(), 2, "{page}");
+        assert_eq!(page.matches("2.00× csv&lt;&amp;&gt;").count(), 2, "{page}");
+        assert_eq!(page.matches("<td class=\"lost\">").count(), 2, "{page}");
+        assert_eq!(page.matches("<td>–</td>").count(), 4, "{page}");
+        assert!(page.contains("warm, CPU 1/20"), "{page}");
+    }
+}
