@@ -412,7 +412,7 @@ impl FarFailure {
     /// What is told of this to one whose question was passed on.
     #[must_use]
     pub fn of(why: &AskError) -> Self {
-        // Whoever has passed it on may have begun it.
+        // The actor that has passed it on may have begun it.
         let fate = match why.fate() {
             Fate::NotBegun | Fate::Unknown => Fate::Unknown,
             Fate::Begun => Fate::Begun,

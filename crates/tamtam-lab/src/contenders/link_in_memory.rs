@@ -39,9 +39,9 @@ enum Message {
 }
 
 /// An end, its half that takes in, and what rings when it has something to send.
-type End = (Link, Inbound, Receiver<()>);
+type LinkEnd = (Link, Inbound, Receiver<()>);
 
-fn end(builder: LinkBuilder) -> End {
+fn end(builder: LinkBuilder) -> LinkEnd {
     let (ring, rung) = bounded(1);
     let (link, inbound) = builder.build(move || {
         // One that has rung and was not heard is enough.

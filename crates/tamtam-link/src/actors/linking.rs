@@ -1,6 +1,6 @@
 //! Watches, and links between actors of the two sides: how they are made and taken back, and what the other side hears of an actor's end.
 //!
-//! An actor that is linked with one of the other side has a number there, as one that is exported; its address is not, so that nobody there
+//! An actor that is linked with one of the other side has a number there, as one that is exported; its address is not, so that no actor there
 //! can send to it. The side that has made the link says so, and how its actor ends; so does the other one of its actor.
 
 use std::sync::Arc;
