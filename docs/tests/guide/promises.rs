@@ -69,6 +69,12 @@ fn has_test(source: &str, name: &str) -> bool {
             .skip(1)
             .filter_map(|list| list.split_once('}'))
             .any(|(list, _)| list.split_whitespace().any(|entry| entry == name))
+        // In the list of a program with a `main` of its own, by the name of the function.
+        || source
+            .split("const TESTS: &[(&str, fn())] = &[")
+            .skip(1)
+            .filter_map(|list| list.split_once("];"))
+            .any(|(list, _)| list.split([',', '(', ')']).any(|entry| entry.trim() == name))
         // Inside the macro that runs its functions for every kind of channel with one owner an end.
         || source
             .split("for_each_kind! {")

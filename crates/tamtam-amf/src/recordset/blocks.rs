@@ -4,6 +4,15 @@ use crate::amf0::{ARRAY_HEAD_BYTES, BOOLEAN_BYTES, NUMBER_BYTES, array_head, str
 use crate::amf0::{BOOLEAN, NULL, NUMBER, STRING};
 
 /// What the cells of a column are expected to be.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::recordset::{CellKind, Expected};
+///
+/// let names = Expected { kind: CellKind::Text, is_nullable: true };
+/// assert_ne!(names, Expected { kind: CellKind::Text, is_nullable: false });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// All that are not null.
@@ -13,6 +22,15 @@ pub struct Expected {
 }
 
 /// The kinds of cells that columns of a [`Block`] have.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::recordset::CellKind;
+///
+/// // Integers are numbers, too: the format has no others.
+/// assert_ne!(CellKind::Number, CellKind::Text);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CellKind {
@@ -107,6 +125,50 @@ struct ColumnPlace {
 }
 
 /// Rows that were found to begin as expected; their cells are yet to be read.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::recordset::{Block, Cell, CellKind, CellSink, Encoder, Expected, ServerInfo, read_into};
+///
+/// /// Adds up the numbers of a table of one column.
+/// struct Sum(f64);
+///
+/// impl<'a> CellSink<'a> for Sum {
+///     fn cell(&mut self, _row: usize, _column: usize, cell: Cell<'a>) {
+///         if let Cell::Number(number) = cell {
+///             self.0 += number;
+///         }
+///     }
+///
+///     fn expected(&self) -> Vec<Expected> {
+///         vec![Expected { kind: CellKind::Number, is_nullable: false }]
+///     }
+///
+///     fn block(&mut self, block: &Block<'a>) -> bool {
+///         let mut sum = 0.0;
+///         let are_numbers = block.numbers(0, |number| {
+///             sum += number.unwrap_or(0.0);
+///             true
+///         });
+///         // All of a block, or nothing.
+///         self.0 += if are_numbers { sum } else { 0.0 };
+///         are_numbers
+///     }
+/// }
+///
+/// let mut bytes = Vec::new();
+/// let mut encoder = Encoder::new(&mut bytes, ServerInfo::whole(["id"], 300), 300)?;
+/// for id in 0..300 {
+///     encoder.write_row([Cell::Number(f64::from(id))])?;
+/// }
+/// encoder.finish()?;
+///
+/// let mut sum = Sum(0.0);
+/// read_into(&bytes, Default::default(), &mut sum)?;
+/// assert_eq!(sum.0, 44_850.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Block<'a> {
     bytes: &'a [u8],

@@ -65,6 +65,50 @@ impl<'a> From<Scalar<'a>> for Cell<'a> {
 }
 
 /// Where the cells of a RecordSet go as it is read.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_amf::recordset::{Block, Cell, CellKind, CellSink, Encoder, Expected, ServerInfo, read_into};
+///
+/// /// Adds up the numbers of a table of one column.
+/// struct Sum(f64);
+///
+/// impl<'a> CellSink<'a> for Sum {
+///     fn cell(&mut self, _row: usize, _column: usize, cell: Cell<'a>) {
+///         if let Cell::Number(number) = cell {
+///             self.0 += number;
+///         }
+///     }
+///
+///     fn expected(&self) -> Vec<Expected> {
+///         vec![Expected { kind: CellKind::Number, is_nullable: false }]
+///     }
+///
+///     fn block(&mut self, block: &Block<'a>) -> bool {
+///         let mut sum = 0.0;
+///         let are_numbers = block.numbers(0, |number| {
+///             sum += number.unwrap_or(0.0);
+///             true
+///         });
+///         // All of a block, or nothing.
+///         self.0 += if are_numbers { sum } else { 0.0 };
+///         are_numbers
+///     }
+/// }
+///
+/// let mut bytes = Vec::new();
+/// let mut encoder = Encoder::new(&mut bytes, ServerInfo::whole(["id"], 300), 300)?;
+/// for id in 0..300 {
+///     encoder.write_row([Cell::Number(f64::from(id))])?;
+/// }
+/// encoder.finish()?;
+///
+/// let mut sum = Sum(0.0);
+/// read_into(&bytes, Default::default(), &mut sum)?;
+/// assert_eq!(sum.0, 44_850.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait CellSink<'a> {
     /// One cell with its row and its column, both from 0, row by row.
     fn cell(&mut self, row: usize, column: usize, cell: Cell<'a>);
