@@ -9,7 +9,7 @@ use crate::context::Context;
 
 impl<A: Actor> Context<A> {
     /// Links this actor with another one: if either ends abnormally, by a panic, because it gave up, or by another
-    /// link, the other one ends, too, with [`EndReason::Linked`], after the message that it is at.
+    /// link, the other one ends, too, with [`EndReason::Linked`](crate::EndReason::Linked), after the message that it is at.
     ///
     /// A panic after which an actor is begun again is no end, and a link outlasts it. An end by a link is not
     /// followed by a restart. If the other one has ended abnormally already, this one ends. Linking twice, or from
