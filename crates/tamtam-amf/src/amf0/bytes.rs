@@ -106,6 +106,26 @@ pub(crate) fn put_string(out: &mut [u8], place: &mut usize, text: &str) {
     *place += 3 + text.len();
 }
 
+/// The number that bytes begin with, if they do.
+#[inline]
+pub(crate) fn number_at(bytes: &[u8]) -> Option<f64> {
+    match bytes.first_chunk() {
+        Some(&[NUMBER, a, b, c, d, e, f, g, h]) => {
+            Some(f64::from_be_bytes([a, b, c, d, e, f, g, h]))
+        }
+        _ => None,
+    }
+}
+
+/// The boolean that bytes begin with, if they do.
+#[inline]
+pub(crate) fn boolean_at(bytes: &[u8]) -> Option<bool> {
+    match bytes.first_chunk() {
+        Some(&[BOOLEAN, boolean]) => Some(boolean != 0),
+        _ => None,
+    }
+}
+
 /// The bytes of the text that these begin with, if it is a string.
 #[inline]
 pub(crate) fn string_bytes_at(bytes: &[u8]) -> Option<&[u8]> {
@@ -150,6 +170,18 @@ fn put_bytes(place: &mut [u8], bytes: &[u8]) {
         _ => {}
     }
     place.copy_from_slice(bytes);
+}
+
+/// Appends bytes. A few are appended as one piece of a fixed length, of which what is too much is cut off: a call that copies them
+/// takes longer.
+#[inline]
+pub(crate) fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    let Some(letters) = short(bytes) else {
+        return out.extend_from_slice(bytes);
+    };
+    let end = out.len() + bytes.len();
+    out.extend_from_slice(&letters.to_le_bytes());
+    out.truncate(end);
 }
 
 /// Four to thirteen bytes as the lowest ones of a number; the others are 0.

@@ -23,8 +23,9 @@ pub use tree::{decode, encode};
 pub use value::{Properties, TypedObject, Value};
 
 pub(crate) use bytes::{
-    ARRAY_HEAD_BYTES, BOOLEAN_BYTES, NUMBER_BYTES, array_head, push_boolean, push_date, push_null,
-    push_number, push_string, put_boolean, put_number, put_string, string_bytes, string_bytes_at,
+    ARRAY_HEAD_BYTES, BOOLEAN_BYTES, NUMBER_BYTES, array_head, boolean_at, number_at, push_boolean,
+    push_bytes, push_date, push_null, push_number, push_string, put_boolean, put_number,
+    put_string, string_bytes, string_bytes_at,
 };
 #[cfg(feature = "serde")]
 pub(crate) use decoder::Streamed;

@@ -281,30 +281,10 @@ impl<'a> CellSink<'a> for TableSink<'_> {
 fn take_texts(block: &Block<'_>, column: usize, inlet: &mut Inlet) -> Option<usize> {
     let mut joined = Vec::with_capacity(block.rows() * 8);
     let mut lengths = Vec::with_capacity(block.rows());
-    let are_texts = block.texts(column, |text| {
-        extend(&mut joined, text.unwrap_or_default());
-        lengths.push(text.map(<[u8]>::len));
-        true
-    });
+    let are_texts = block.join_texts(column, &mut joined, &mut lengths);
     are_texts.then_some(())?;
     let joined = std::str::from_utf8(&joined).ok()?;
     inlet.push_joined(joined, &lengths).ok()
-}
-
-/// Appends bytes. A few are appended as one piece, of which what is too much is cut off: a call takes longer.
-#[inline]
-fn extend(all: &mut Vec<u8>, bytes: &[u8]) {
-    let length = bytes.len();
-    let piece = match (bytes.first_chunk(), bytes.last_chunk()) {
-        (Some(first), Some(last)) if length < 8 => {
-            let [first, last] = [first, last].map(|half| u64::from(u32::from_le_bytes(*half)));
-            first | last << (8 * (length - 4))
-        }
-        _ => return all.extend_from_slice(bytes),
-    };
-    let end = all.len() + length;
-    all.extend_from_slice(&u64::to_le_bytes(piece));
-    all.truncate(end);
 }
 
 /// Takes the numbers of a column out of a block, if all are for it.
