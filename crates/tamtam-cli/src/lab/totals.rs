@@ -5,7 +5,7 @@ use super::browser;
 use super::fastest::fastest;
 use super::metric;
 use super::origin;
-use super::standings::Standings;
+use super::standings::{Row, Standings};
 use tamtam_lab::rows::{LINKS, Link};
 
 /// Ours as a user gets it: in the mode and behind the compressor that are planned for the table and the link.
@@ -66,6 +66,16 @@ impl Client {
 pub(super) struct Ready {
     pub contender: String,
     pub microseconds: f64,
+}
+
+impl Ready {
+    /// The contender of a row, and so many microseconds.
+    pub(super) fn of((row, microseconds): (&Row, f64)) -> Ready {
+        Ready {
+            contender: row.contender.clone(),
+            microseconds,
+        }
+    }
 }
 
 /// One client behind one link.
@@ -169,12 +179,7 @@ fn line(here: &Standings, client: Client, read: &Standings) -> Option<Line> {
 }
 
 fn cell(read: &Standings, link: Link) -> Option<Cell> {
-    let best = |wanted: &dyn Fn(&super::standings::Row) -> bool| {
-        fastest(read, link.metric, wanted).map(|(row, microseconds)| Ready {
-            contender: row.contender.clone(),
-            microseconds,
-        })
-    };
+    let best = |wanted: &dyn Fn(&Row) -> bool| fastest(read, link.metric, wanted).map(Ready::of);
     let ours = best(&|row| row.contender == CHOSEN)?;
     let other = best(&|row| !row.ours)?;
     let better = best(&|row| MODES.contains(&row.contender.as_str()))

@@ -2,7 +2,8 @@
 //! processor, and how much longer the next form takes.
 
 use super::MARK;
-use crate::lab::standings::Standings;
+use crate::lab::fastest::fastest;
+use crate::lab::standings::{Row, Standings};
 use crate::lab::totals::{Ready, speed, times};
 use tamtam_lab::rows::{LINKS, Link};
 
@@ -20,6 +21,12 @@ impl Cell {
     #[must_use]
     pub(in crate::lab) fn lead(&self) -> f64 {
         self.next.microseconds / self.first.microseconds
+    }
+
+    /// Whether the form that is first is ours.
+    #[must_use]
+    pub(in crate::lab) fn is_ours(&self) -> bool {
+        self.first.contender.starts_with("packed")
     }
 }
 
@@ -66,19 +73,10 @@ fn line(standings: &Standings) -> Option<Line> {
 }
 
 fn cell(standings: &Standings, link: Link) -> Option<Cell> {
-    let mut ready: Vec<Ready> = standings
-        .ranked()
-        .filter_map(|row| {
-            Some(Ready {
-                contender: row.contender.clone(),
-                microseconds: row.summary(link.metric)?.median,
-            })
-        })
-        .collect();
-    ready.sort_by(|one, other| one.microseconds.total_cmp(&other.microseconds));
-    let first = ready.first()?.clone();
-    let is_other = |one: &&Ready| form(&one.contender) != form(&first.contender);
-    let next = ready.iter().find(is_other)?.clone();
+    let ready =
+        |wanted: &dyn Fn(&Row) -> bool| fastest(standings, link.metric, wanted).map(Ready::of);
+    let first = ready(&|_| true)?;
+    let next = ready(&|row| form(&row.contender) != form(&first.contender))?;
     Some(Cell { link, first, next })
 }
 

@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::drawn;
-use crate::lab::end_to_end::ahead::{self, Cell, Line};
+use super::by_link::{self, Heading};
+use crate::lab::end_to_end::ahead::{self, Line};
 use crate::lab::results::recording::Recording;
 use crate::lab::totals;
-use tamtam_lab::rows::LINKS;
+use tamtam_lab::rows::{LINKS, Link};
 
 /// The table of the newest of `recordings`, oldest first, that has such figures; nothing if none has.
 #[must_use]
@@ -18,53 +18,32 @@ pub(super) fn newest(recordings: &[&Recording]) -> Option<Markup> {
 }
 
 fn table(label: &str, lines: &[Line]) -> Markup {
-    html! {
-        p {
-            "From a page's request to its last tile, through the gateway over throttled links: the form that is first. Below each time, \
-             how many times as long the next form takes."
-        }
-        div.scroll role="region" aria-label=(format!("From end to end, {label}")) tabindex="0" {
-            table.totals {
-                caption { span.here {
-                    "Session " (label) ": medians of the runs. › marks where ours is the fastest. "
-                    span.verified { "✓ every tile verified" }
-                } }
-                thead { tr {
-                    th scope="col" { "call, processor" }
-                    @for link in LINKS { th scope="col" { (totals::speed(link)) } }
-                } }
-                tbody {
-                    @for (place, line) in lines.iter().enumerate() {
-                        @if place == 0 || lines[place - 1].table != line.table {
-                            tr.group { th scope="rowgroup" colspan=(LINKS.len() + 1) { (line.table) } }
-                        }
-                        tr {
-                            th scope="row" { (line.call) ", CPU " (line.processor) }
-                            @for link in LINKS {
-                                (figure(line.cells.iter().find(|cell| cell.link.name == link.name)))
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        @for sentence in ahead::sentences(lines) { p.verdict { (sentence) } }
-    }
+    let heading = Heading {
+        about: "From a page's request to its last tile, through the gateway over throttled links: the form that is first. Below each \
+                time, how many times as long the next form takes.",
+        name: "From end to end",
+        label,
+        verified: "every tile",
+        lines: "call, processor",
+    };
+    let drawn: Vec<_> = lines
+        .iter()
+        .map(|line| by_link::Line {
+            table: &line.table,
+            name: format!("{}, CPU {}", line.call, line.processor),
+            cells: LINKS.map(|link| figure(line, link)).into(),
+        })
+        .collect();
+    by_link::table(&heading, &drawn, ahead::sentences(lines))
 }
 
-fn figure(cell: Option<&Cell>) -> Markup {
-    let Some(cell) = cell else {
+fn figure(line: &Line, link: Link) -> Markup {
+    let Some(cell) = line.cells.iter().find(|cell| cell.link.name == link.name) else {
         return html! { td { "–" } };
     };
-    let is_ours = cell.first.contender.starts_with("packed");
-    let time = drawn::figure(cell.link.metric, "µs", cell.first.microseconds);
-    html! {
-        td.lost[!is_ours] {
-            data value=(cell.first.microseconds) { @if is_ours { "› " } (time) }
-            br;
-            small { (cell.first.contender) ", " (totals::times(cell.lead())) " " (cell.next.contender) }
-        }
-    }
+    let (first, next) = (&cell.first, &cell.next.contender);
+    let said = format!("{}, {} {next}", first.contender, totals::times(cell.lead()));
+    by_link::cell(link, first.microseconds, cell.is_ours(), &said)
 }
 
 #[cfg(test)]

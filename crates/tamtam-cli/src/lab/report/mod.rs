@@ -1,9 +1,10 @@
 //! `tamtam lab report`: results as a page with charts, and those of several days compared.
 //!
 //! `comparison` sets each figure beside those of other sessions, `findings` says what
-//! changed, and `page` puts it together from the totals of `rows` (`totals`, `end_to_end`) and the variants (`variant`), their charts
+//! changed, and `page` puts it together from the totals of `rows` (`totals`, `end_to_end`, drawn by `by_link`) and the variants (`variant`), their charts
 //! (`chart` of one session, `tracks` of several, both on logarithmic axes: `scale`) and what is drawn in them (`drawn`).
 
+mod by_link;
 mod chart;
 mod comparison;
 mod drawn;

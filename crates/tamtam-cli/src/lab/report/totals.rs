@@ -1,11 +1,10 @@
 //! The totals of `rows` on the page: a line for each client of each table, a column for each link.
 
-use maud::{Markup, html};
+use maud::Markup;
 
-use super::drawn;
+use super::by_link::{self, Heading};
 use crate::lab::results::recording::Recording;
 use crate::lab::totals::{self, Cell, Line};
-use tamtam_lab::rows::LINKS;
 
 /// The table of the newest of `recordings`, oldest first, that has totals; nothing if none has.
 #[must_use]
@@ -17,47 +16,28 @@ pub(super) fn newest(recordings: &[&Recording]) -> Option<Markup> {
 }
 
 fn table(label: &str, lines: &[Line]) -> Markup {
-    html! {
-        p {
-            "Until a table is ready to use: encoded, sent and decoded, in the mode that our packed encoding chooses for each \
-             link by itself. Below each time, how many times as long the best other way takes."
-        }
-        div.scroll role="region" aria-label=(format!("Totals, {label}")) tabindex="0" {
-            table.totals {
-                caption { span.here {
-                    "Session " (label) ": medians of the runs. › marks where ours is the fastest. "
-                    span.verified { "✓ every delivery verified" }
-                } }
-                thead { tr {
-                    th scope="col" { "table, client" }
-                    @for link in LINKS { th scope="col" { (totals::speed(link)) } }
-                } }
-                tbody {
-                    @for (place, line) in lines.iter().enumerate() {
-                        @if place == 0 || lines[place - 1].table != line.table {
-                            tr.group { th scope="rowgroup" colspan=(LINKS.len() + 1) { (line.table) } }
-                        }
-                        tr {
-                            th scope="row" { (line.client.name()) }
-                            @for cell in &line.cells { (figure(cell)) }
-                        }
-                    }
-                }
-            }
-        }
-        @for sentence in totals::sentences(lines) { p.verdict { (sentence) } }
-    }
+    let heading = Heading {
+        about: "Until a table is ready to use: encoded, sent and decoded, in the mode that our packed encoding chooses for each \
+                link by itself. Below each time, how many times as long the best other way takes.",
+        name: "Totals",
+        label,
+        verified: "every delivery",
+        lines: "table, client",
+    };
+    let drawn: Vec<_> = lines
+        .iter()
+        .map(|line| by_link::Line {
+            table: &line.table,
+            name: line.client.name().to_owned(),
+            cells: line.cells.iter().map(figure).collect(),
+        })
+        .collect();
+    by_link::table(&heading, &drawn, totals::sentences(lines))
 }
 
 fn figure(cell: &Cell) -> Markup {
-    let time = drawn::figure(cell.link.metric, "µs", cell.ours.microseconds);
-    html! {
-        td.lost[!cell.is_won()] {
-            data value=(cell.ours.microseconds) { @if cell.is_won() { "› " } (time) }
-            br;
-            small { (totals::times(cell.lead())) " " (cell.other.contender) }
-        }
-    }
+    let said = format!("{} {}", totals::times(cell.lead()), cell.other.contender);
+    by_link::cell(cell.link, cell.ours.microseconds, cell.is_won(), &said)
 }
 
 #[cfg(test)]

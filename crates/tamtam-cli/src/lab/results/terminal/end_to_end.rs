@@ -49,7 +49,7 @@ pub(super) fn render(lines: &[Line], colour: bool) -> String {
             for (column, cell) in columns.iter_mut().zip(cells) {
                 column.cells.push(cell);
             }
-            kinds.push(if cell.first.contender.starts_with("packed") {
+            kinds.push(if cell.is_ours() {
                 Kind::Ours
             } else {
                 Kind::Failed
