@@ -470,35 +470,27 @@ impl Core {
 
     /// The other side has said hello.
     pub(crate) fn greeted(&self, longest: u64, root: Option<u64>) {
-        let (is_kept, early) = {
+        let cell = Arc::clone(self.root());
+        {
             let mut state = self.lock();
             state.longest_there = Some(longest);
-            (
-                state.log.is_some(),
-                std::mem::take(&mut state.early_questions),
-            )
-        };
-        let cell = Arc::clone(self.root());
+            let early = std::mem::take(&mut state.early_questions);
+            // Of one whose messages are kept here the room is here.
+            if let Some(window @ 1..) = root
+                && state.log.is_none()
+            {
+                state.count_questions(ROOT, &cell, early);
+                let taken = state.unconfirmed.get(&ROOT).map_or(0, |sent| sent.count);
+                // Under the lock: a question is counted as one of the early ones, or by the window.
+                cell.open_window(window, taken, true);
+            }
+        }
         if let Some(supervised) = &self.supervised {
             supervised.greeted();
         }
-        match root {
-            None => {
-                let text = "the other side offers no actor".into();
-                cell.end(EndReason::LinkLost(text));
-            }
-            // Whose messages are kept here has its room here.
-            Some(0) => {}
-            Some(_) if is_kept => {}
-            Some(window) => {
-                let taken = {
-                    let mut state = self.lock();
-                    state.count_questions(ROOT, &cell, early);
-                    let unconfirmed = state.unconfirmed.get(&ROOT);
-                    unconfirmed.map_or(0, |sent| sent.count)
-                };
-                cell.open_window(window, taken, true);
-            }
+        if root.is_none() {
+            let text = "the other side offers no actor".into();
+            cell.end(EndReason::LinkLost(text));
         }
     }
 

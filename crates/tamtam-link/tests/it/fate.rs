@@ -485,3 +485,41 @@ fn addresses_in_messages_that_go_to_another_process_stay_good() {
     // It has been released, as often as it was sent to the second.
     assert_eq!(parent.addresses(), (1, 0));
 }
+
+/// Until the other side has said hello it is not known whether its root has a limit, and confirms questions, too. Those that go while
+/// the hello comes are confirmed as well, and so have to be counted, on one side of it or on the other.
+#[test]
+fn questions_beside_the_hello_are_counted() {
+    let pool = Pool::with_threads(1);
+    for _ in 0..300 {
+        let limited = pool.spawner().limited(1_000, Overflow::Wait);
+        let counter = limited.spawn(Counter::default());
+        let (there, mut to_there) = Link::builder().root(&counter).build(|| {});
+        let (here, mut to_here) = Link::builder().build(|| {});
+        let far = here.root::<Count>();
+        let mut hello = Vec::new();
+        there.take_outgoing(&mut hello);
+        let (begin, begun) = mpsc::channel();
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                for number in 0..200 {
+                    far.tell(Count::Read(Reply::to(|_| {}))).unwrap();
+                    if number == 5 {
+                        begin.send(()).unwrap();
+                    }
+                }
+            });
+            begun.recv().unwrap();
+            to_here.receive(&hello).unwrap();
+        });
+        let mut bytes = Vec::new();
+        while (here.pending(), here.unconfirmed()) != (0, 0) {
+            here.take_outgoing(&mut bytes);
+            to_there.receive(&bytes).unwrap();
+            bytes.clear();
+            there.take_outgoing(&mut bytes);
+            to_here.receive(&bytes).unwrap();
+            bytes.clear();
+        }
+    }
+}
