@@ -107,7 +107,7 @@ export function loop(turns: number): number {
     let sum = 0;
     for (let turn = 0; turn < turns; turn++) sum = (Math.imul(sum, 31) + turn) | 0;
     const took = performance.now() - begun;
-    // What nobody looks at, an engine leaves out.
+    // An engine leaves out work whose result is not used.
     if (sum === 1) throw new Error("the loop came to nothing");
     return took;
 }
