@@ -1,5 +1,5 @@
-//! What the tests of several crates share: a test that has to end in its time, one that runs in a process of its own, and a forked
-//! child.
+//! What the tests of several crates share: a test that has to end in its time, one that runs in a process of its own, a forked
+//! child, programs whose `main` is their own, and what a process has used of processors.
 
 use std::io::Read;
 use std::panic::resume_unwind;
@@ -51,6 +51,50 @@ pub fn in_a_process_of_its_own(
         said.contains("test result: ok. 1 passed"),
         "{path} is no test of this program:\n{said}"
     );
+}
+
+/// Runs tests by name, as the standard library's programs of tests do, and ends the process: for a program whose `main` is its own.
+/// So many at a time, unless that is left to the arguments.
+#[cfg(feature = "programs")]
+pub fn run_tests(
+    at_a_time: Option<usize>,
+    tests: impl IntoIterator<Item = (&'static str, fn())>,
+) -> ! {
+    // What the standard library's tests take on nightly, or are told to, and these do not know.
+    let arguments = std::env::args()
+        .filter(|argument| !argument.starts_with("-Z") && argument != "--report-time");
+    let mut arguments = libtest_mimic::Arguments::from_iter(arguments);
+    if at_a_time.is_some() {
+        arguments.test_threads = at_a_time;
+    }
+    let trial = |(name, test): (&str, fn())| {
+        libtest_mimic::Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    libtest_mimic::run(&arguments, tests.into_iter().map(trial).collect()).exit()
+}
+
+/// The processor time that a process's threads have used so far, by the scheduler's own clock; without the calling thread, which
+/// that costs something. The process is `self` or a number.
+///
+/// # Panics
+///
+/// If there is no such process.
+#[cfg(target_os = "linux")]
+pub fn processor_time(process: &str) -> Duration {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).expect("a process");
+    let own = std::fs::read_link("/proc/thread-self").expect("this thread");
+    let others = tasks
+        .flatten()
+        .filter(|task| Some(&*task.file_name()) != own.file_name());
+    // A thread that has ended since has used nothing more.
+    let nanoseconds = others.filter_map(|task| {
+        let figures = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+        figures.split_whitespace().next()?.parse::<u64>().ok()
+    });
+    Duration::from_nanos(nanoseconds.sum())
 }
 
 /// Runs `test` on a thread of its own and fails, instead of hanging, when it does not end within `limit`.

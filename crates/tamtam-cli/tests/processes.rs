@@ -84,14 +84,11 @@ mod linux {
         if std::env::var_os(SERVE).is_some() {
             return serve();
         }
-        let arguments = std::env::args()
-            .filter(|argument| !argument.starts_with("-Z") && argument != "--report-time");
-        let arguments = libtest_mimic::Arguments::from_iter(arguments);
-        let test = libtest_mimic::Trial::test("a_program_and_its_processes_are_a_tree", || {
-            a_program_and_its_processes_are_a_tree();
-            Ok(())
-        });
-        libtest_mimic::run(&arguments, vec![test]).exit();
+        let tests: [(&str, fn()); 1] = [(
+            "a_program_and_its_processes_are_a_tree",
+            a_program_and_its_processes_are_a_tree,
+        )];
+        tamtam_testing::run_tests(None, tests)
     }
 
     /// A program that is looked at: works until its input ends.

@@ -57,13 +57,7 @@ impl Apart {
 
     /// How long processors have worked for it.
     pub(crate) fn processor_time(&self) -> Duration {
-        let tasks =
-            std::fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("it is there");
-        let nanoseconds = tasks.flatten().filter_map(|task| {
-            let told = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
-            told.split_whitespace().next()?.parse::<u64>().ok()
-        });
-        Duration::from_nanos(nanoseconds.sum())
+        tamtam_testing::processor_time(&self.child.id().to_string())
     }
 
     /// Ends it as it should end: without a panic.

@@ -21,18 +21,7 @@ fn main() {
         Some(other) => panic!("there is no build called {other}"),
         None => {}
     }
-    // What the standard library's tests take on nightly, or are told to, and these do not know.
-    let arguments = std::env::args()
-        .filter(|argument| !argument.starts_with("-Z") && argument != "--report-time");
-    let arguments = libtest_mimic::Arguments::from_iter(arguments);
-    let tests = older::TESTS.iter().chain(newer::TESTS);
-    let trial = |&(name, test): &(&'static str, fn())| {
-        libtest_mimic::Trial::test(name, move || {
-            test();
-            Ok(())
-        })
-    };
-    libtest_mimic::run(&arguments, tests.map(trial).collect()).exit();
+    tamtam_testing::run_tests(None, [older::TESTS, newer::TESTS].concat())
 }
 
 #[cfg(not(unix))]

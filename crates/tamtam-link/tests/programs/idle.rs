@@ -7,9 +7,9 @@ use std::time::Duration;
 use rustix::fs::{MemfdFlags, memfd_create};
 use tamtam_actor::Address;
 use tamtam_link::{Link, carrier};
+use tamtam_testing::processor_time;
 
 use crate::kills::begin;
-use crate::resources::used;
 use crate::victim::{Load, Role};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[(
@@ -40,9 +40,9 @@ fn neither_side_of_an_idle_link_uses_a_processor() {
     // The promise begins 100 ms after the last message.
     thread::sleep(Duration::from_millis(100));
     let other = child.id().to_string();
-    let before = [used("self"), used(&other)];
+    let before = [processor_time("self"), processor_time(&other)];
     thread::sleep(TIME);
-    let after = [used("self"), used(&other)];
+    let after = [processor_time("self"), processor_time(&other)];
     let [here, there] = [after[0] - before[0], after[1] - before[1]];
     println!("in {TIME:?} this side has used {here:?}, the other one {there:?}");
     let most = MOST_A_SECOND * TIME.as_secs() as u32;

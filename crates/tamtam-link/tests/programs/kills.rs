@@ -41,7 +41,7 @@ fn a_program_that_is_killed_on_a_link_loses_nothing_in_silence() {
     for kill in 0..kills {
         sums.add(&round(kill, &mut random, &pool));
         // The first ones have started what stays: the pool's thread, the system's clock.
-        let (resources, _) = *before.get_or_insert_with(|| (Resources::now(), resident()));
+        let (resources, _) = *before.get_or_insert_with(|| (Resources::at_rest(), resident()));
         resources.wait_for("threads and descriptors are as before");
         if kill == kills.min(20) - 1 {
             before = Some((resources, resident()));
@@ -284,7 +284,11 @@ fn round(kill: u64, random: &mut Random, pool: &Pool) -> Sums {
 
     let end = far.end().wait();
     assert!(matches!(end.reason, EndReason::LinkLost(_)), "{end:?}");
-    assert!(matches!(link.ended(), Some(LinkEnd::Lost(_))));
+    let ended = link.ended();
+    assert!(
+        matches!(ended, Some(LinkEnd::Lost(_))),
+        "{ended:?}, {end:?}"
+    );
     let (asked, told) = (asking.join().unwrap(), telling.join().unwrap());
     assert!(!child.wait().unwrap().success());
     assert_eq!((link.pending(), link.unconfirmed()), (0, 0));

@@ -18,20 +18,8 @@ mod victim;
 #[cfg(target_os = "linux")]
 fn main() {
     victim::be_it_if_asked();
-    // What the standard library's tests take on nightly, or are told to, and these do not know.
-    let arguments = std::env::args()
-        .filter(|argument| !argument.starts_with("-Z") && argument != "--report-time");
-    let mut arguments = libtest_mimic::Arguments::from_iter(arguments);
     // Each counts what this process has.
-    arguments.test_threads = Some(1);
-    let tests = [unread::TESTS, kills::TESTS, idle::TESTS].concat();
-    let trial = |(name, test): (&str, fn())| {
-        libtest_mimic::Trial::test(name, move || {
-            test();
-            Ok(())
-        })
-    };
-    libtest_mimic::run(&arguments, tests.into_iter().map(trial).collect()).exit();
+    tamtam_testing::run_tests(Some(1), [unread::TESTS, kills::TESTS, idle::TESTS].concat())
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -12,11 +12,21 @@ pub(crate) struct Resources {
 }
 
 impl Resources {
-    pub(crate) fn now() -> Self {
+    fn now() -> Self {
         Self {
             threads: fs::read_dir("/proc/self/task").unwrap().count(),
             descriptors: fs::read_dir("/proc/self/fd").unwrap().count(),
         }
+    }
+
+    /// Those that there are when the threads of all links have ended, as they do soon after these.
+    pub(crate) fn at_rest() -> Self {
+        let start = Instant::now();
+        while threads().iter().any(|name| name.starts_with("tamtam-link")) {
+            assert!(start.elapsed() < Duration::from_secs(30), "{:?}", threads());
+            std::thread::yield_now();
+        }
+        Self::now()
     }
 
     /// Waits until there are so many, and no more.
@@ -44,10 +54,17 @@ fn threads() -> Vec<String> {
         .collect()
 }
 
-/// What the descriptors of a process lead to.
+/// What the descriptors of a process lead to, but for the standard streams: these are what its starter has given it.
 fn opened(process: &str) -> Vec<PathBuf> {
     let descriptors = fs::read_dir(format!("/proc/{process}/fd")).unwrap();
-    let links = descriptors.flatten().map(|it| fs::read_link(it.path()));
+    let is_own = |it: &fs::DirEntry| {
+        let name = it.file_name();
+        !["0", "1", "2"].iter().any(|standard| name == **standard)
+    };
+    let links = descriptors
+        .flatten()
+        .filter(is_own)
+        .map(|it| fs::read_link(it.path()));
     links.flatten().collect()
 }
 
@@ -77,19 +94,4 @@ pub(crate) fn resident() -> u64 {
         .parse()
         .unwrap();
     kib << 10
-}
-
-/// The processor time of a process's threads so far, by the scheduler's own clock; without the one that looks, which that costs something.
-pub(crate) fn used(process: &str) -> Duration {
-    let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap();
-    let own = fs::read_link("/proc/thread-self").unwrap();
-    let others = tasks
-        .flatten()
-        .filter(|task| Some(&*task.file_name()) != own.file_name());
-    let nanoseconds = others.map(|task| {
-        let figures = fs::read_to_string(task.path().join("schedstat")).unwrap();
-        let running = figures.split_whitespace().next().unwrap();
-        running.parse::<u64>().unwrap()
-    });
-    Duration::from_nanos(nanoseconds.sum())
 }

@@ -74,7 +74,7 @@ fn message() -> String {
 const MORE: usize = 512;
 
 fn another_side_that_never_reads_keeps_nothing_of_a_closed_link() {
-    let before = Resources::now();
+    let before = Resources::at_rest();
     let ends: Vec<_> = CARRIERS.iter().map(|meet| meet(Link::builder())).collect();
     for (link, _, _) in &ends {
         let far: Address<String> = link.root();
@@ -96,7 +96,7 @@ fn another_side_that_never_reads_keeps_nothing_of_a_closed_link() {
 }
 
 fn another_side_that_never_reads_keeps_nothing_of_a_link_that_ended_for_it() {
-    let before = Resources::now();
+    let before = Resources::at_rest();
     let builder = || Link::builder().most_unread(1 << 20);
     let ends: Vec<_> = CARRIERS.iter().map(|meet| meet(builder())).collect();
     for (link, _, _) in &ends {
@@ -116,7 +116,7 @@ fn another_side_that_never_reads_keeps_nothing_of_a_link_that_ended_for_it() {
 }
 
 fn a_side_that_reads_only_after_the_close_gets_all_that_was_told() {
-    let before = Resources::now();
+    let before = Resources::at_rest();
     let pool = Pool::with_threads(1);
     let (note, noted) = mpsc::channel();
     let list = pool.spawn_fn(move |text: String, _| note.send(text.len()).unwrap());

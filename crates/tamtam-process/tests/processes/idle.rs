@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tamtam_process::{Process, is_primordial};
+use tamtam_testing::processor_time;
 
 use crate::actors::{Count, Counter, this_program};
 
@@ -25,21 +26,6 @@ fn neither_an_idle_process_nor_its_parent_uses_a_processor() {
     assert!(said.contains("both are idle"), "{output:?}");
 }
 
-/// The processor time of a process's threads so far, by the scheduler's own clock; without the one that looks, which that costs something.
-fn used(process: &str) -> Duration {
-    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
-    let own = std::fs::read_link("/proc/thread-self").unwrap();
-    let others = tasks
-        .flatten()
-        .filter(|task| Some(&*task.file_name()) != own.file_name());
-    let nanoseconds = others.map(|task| {
-        let figures = std::fs::read_to_string(task.path().join("schedstat")).unwrap();
-        let running = figures.split_whitespace().next().unwrap();
-        running.parse::<u64>().unwrap()
-    });
-    Duration::from_nanos(nanoseconds.sum())
-}
-
 /// What the program does that looks at itself and at its worker, if this is that.
 pub(crate) fn look_if_asked() {
     if std::env::var_os(LOOKS).is_none() || !is_primordial() {
@@ -53,9 +39,9 @@ pub(crate) fn look_if_asked() {
     }
     // The promise begins 100 ms after the last message.
     std::thread::sleep(Duration::from_millis(100));
-    let before = [used(&worker), used("self")];
+    let before = [processor_time(&worker), processor_time("self")];
     std::thread::sleep(TIME);
-    let after = [used(&worker), used("self")];
+    let after = [processor_time(&worker), processor_time("self")];
     let [worker, parent] = [after[0] - before[0], after[1] - before[1]];
     println!("in {TIME:?} the worker has used {worker:?}, its parent {parent:?}");
     let most = MOST_A_SECOND * TIME.as_secs() as u32;

@@ -32,10 +32,6 @@ fn main() {
     memory::die_if_asked();
     idle::look_if_asked();
     output::speak_if_asked();
-    // What the standard library's tests take on nightly, or are told to, and these do not know.
-    let arguments = std::env::args()
-        .filter(|argument| !argument.starts_with("-Z") && argument != "--report-time");
-    let arguments = libtest_mimic::Arguments::from_iter(arguments);
     let tests = [
         lives::tests(),
         deaths::tests(),
@@ -49,13 +45,7 @@ fn main() {
         supervision::tests(),
     ]
     .concat();
-    let trial = |(name, test): (&str, fn())| {
-        libtest_mimic::Trial::test(name, move || {
-            test();
-            Ok(())
-        })
-    };
-    libtest_mimic::run(&arguments, tests.into_iter().map(trial).collect()).exit();
+    tamtam_testing::run_tests(None, tests)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -11,19 +11,8 @@ mod told;
 fn main() {
     tamtam_process::start(actors::register);
     subscriber::begin();
-    let arguments = std::env::args()
-        .filter(|argument| !argument.starts_with("-Z") && argument != "--report-time");
-    let mut arguments = libtest_mimic::Arguments::from_iter(arguments);
     // They change what the one subscriber wants.
-    arguments.test_threads = Some(1);
-    let trial = |(name, test): (&str, fn())| {
-        libtest_mimic::Trial::test(name, move || {
-            test();
-            Ok(())
-        })
-    };
-    let tests = told::TESTS.iter().copied().map(trial).collect();
-    libtest_mimic::run(&arguments, tests).exit();
+    tamtam_testing::run_tests(Some(1), told::TESTS.iter().copied())
 }
 
 #[cfg(not(target_os = "linux"))]
