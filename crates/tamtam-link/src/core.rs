@@ -34,6 +34,8 @@ pub(crate) struct Core {
     pub(crate) time: Time,
     state: Mutex<State>,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
+    /// Called instead when what there is to send is waited for: a question, or an answer.
+    send_at_once: Option<SendAtOnce>,
     /// Called on each thread that is about to wait for an actor of the other side.
     pub(crate) before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     /// Waits for an answer on a thread that asks.
@@ -116,11 +118,15 @@ pub(crate) struct Parts {
     pub(crate) keeps_root: bool,
     pub(crate) carries_descriptors: bool,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
+    pub(crate) send_at_once: Option<SendAtOnce>,
     pub(crate) before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     pub(crate) while_waiting: Option<WhileWaiting>,
     pub(crate) supervised: Option<Arc<dyn Supervised>>,
     pub(crate) root_name: FarName,
 }
+
+/// Sends what is outgoing on the thread that has added to it, or sees to it that another one does.
+pub(crate) type SendAtOnce = Box<dyn Fn(&Core) + Send + Sync>;
 
 /// What a thread does while it waits for an answer: see [`FarActor::while_waiting`].
 pub(crate) type WhileWaiting =
@@ -166,6 +172,7 @@ impl Core {
             time: parts.time,
             state: Mutex::new(state),
             wake: parts.wake,
+            send_at_once: parts.send_at_once,
             before_wait: parts.before_wait,
             while_waiting: parts.while_waiting,
             supervised: parts.supervised,
@@ -273,16 +280,40 @@ impl Core {
 
     /// Sees to it that what was written goes, and ends the link if too much waits.
     pub(crate) fn written(&self, state: MutexGuard<'_, State>, had_outgoing: bool) {
+        self.written_by(state, had_outgoing, |core| (core.wake)());
+    }
+
+    /// As `written`, where what goes first goes by this.
+    fn written_by(
+        &self,
+        state: MutexGuard<'_, State>,
+        had_outgoing: bool,
+        send: impl FnOnce(&Self),
+    ) {
         let waiting = state.outgoing.len();
         let has_outgoing = state.has_outgoing();
         drop(state);
         if !had_outgoing {
             if has_outgoing {
-                (self.wake)();
+                send(self);
             }
         } else if waiting > self.most_unread {
             self.end(LinkEnd::Unread(waiting));
         }
+    }
+
+    /// Takes what is to go, unless timers have left something to be done before.
+    pub(crate) fn take_outgoing_now(
+        &self,
+        bytes: &mut Vec<u8>,
+        attached: &mut Vec<Attached>,
+    ) -> bool {
+        let mut state = self.lock();
+        let is_free = state.later.is_empty();
+        if is_free {
+            state.take_outgoing(bytes, attached);
+        }
+        is_free
     }
 
     /// Appends what is to go.
@@ -295,19 +326,7 @@ impl Core {
         if !state.later.is_empty() {
             return std::mem::take(&mut state.later);
         }
-        let before = bytes.len();
-        attached.extend(state.attached.drain(..).map(|it| it.behind(before)));
-        if bytes.is_empty() {
-            std::mem::swap(&mut state.outgoing, bytes);
-        } else {
-            bytes.append(&mut state.outgoing);
-        }
-        state.has_said_hello = true;
-        state.unsent.clear();
-        state.unasked.clear();
-        if let Some(log) = &mut state.log {
-            log.write(bytes, attached);
-        }
+        state.take_outgoing(bytes, attached);
         Vec::new()
     }
 
@@ -387,7 +406,11 @@ impl Core {
                 frame.write(&mut state_now.outgoing);
             }
         }
-        self.written(state, had_outgoing);
+        let is_waited_for = matches!(kind, BodyKind::Answer(..)) || !replies.is_empty();
+        self.written_by(state, had_outgoing, |core| match &core.send_at_once {
+            Some(send_at_once) if is_waited_for => send_at_once(core),
+            _ => (core.wake)(),
+        });
         Ok(())
     }
 
@@ -603,6 +626,22 @@ impl Core {
 }
 
 impl State {
+    fn take_outgoing(&mut self, bytes: &mut Vec<u8>, attached: &mut Vec<Attached>) {
+        let before = bytes.len();
+        attached.extend(self.attached.drain(..).map(|it| it.behind(before)));
+        if bytes.is_empty() {
+            std::mem::swap(&mut self.outgoing, bytes);
+        } else {
+            bytes.append(&mut self.outgoing);
+        }
+        self.has_said_hello = true;
+        self.unsent.clear();
+        self.unasked.clear();
+        if let Some(log) = &mut self.log {
+            log.write(bytes, attached);
+        }
+    }
+
     /// Counts descriptors as lent.
     fn lend(&mut self, lot: Arc<Lot>) -> Lent {
         self.last_lent += 1;

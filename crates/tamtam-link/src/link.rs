@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use tamtam_actor::link::{self, Exported};
 use tamtam_actor::{Address, EndReason, Time};
 
-use crate::core::{Cells, Core, FarName, Parts, WhileWaiting};
+use crate::core::{Cells, Core, FarName, Parts, SendAtOnce, WhileWaiting};
 use crate::descriptors::Attached;
 use crate::error::LinkEnd;
 use crate::frame::{Frame, Hello, ROOT};
@@ -74,6 +74,7 @@ pub struct LinkBuilder {
     keeps_root: bool,
     holds_root: bool,
     carries_descriptors: bool,
+    send_at_once: Option<SendAtOnce>,
     before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     while_waiting: Option<WhileWaiting>,
     supervised: Option<Arc<dyn Supervised>>,
@@ -92,6 +93,7 @@ impl Link {
             keeps_root: false,
             holds_root: false,
             carries_descriptors: false,
+            send_at_once: None,
             before_wait: None,
             while_waiting: None,
             supervised: None,
@@ -352,6 +354,12 @@ impl LinkBuilder {
         self
     }
 
+    /// Calls this instead of what wakes the carrier, on the thread that has sent a question or an answer.
+    pub(crate) fn send_at_once(mut self, call: impl Fn(&Core) + Send + Sync + 'static) -> Self {
+        self.send_at_once = Some(Box::new(call));
+        self
+    }
+
     /// Calls this on each thread that is about to wait for an actor of the other side.
     #[doc(hidden)]
     pub fn before_wait(mut self, call: impl Fn() + Send + Sync + 'static) -> Self {
@@ -410,6 +418,7 @@ impl LinkBuilder {
             keeps_root: self.keeps_root,
             carries_descriptors: self.carries_descriptors,
             wake: Box::new(wake),
+            send_at_once: self.send_at_once,
             before_wait: self.before_wait,
             while_waiting: self.while_waiting,
             supervised: self.supervised,

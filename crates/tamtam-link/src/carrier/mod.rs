@@ -1,9 +1,13 @@
 //! Carriers: two threads each, one that reads for a link and one that writes.
 //!
+//! A question, or an answer, that finds nothing before it is written at once by the thread that sends it, if the carrier takes it without
+//! waiting: the thread that writes need not wake up for it. Messages that are not waited for are left to that thread, which writes many at once.
+//!
 //! A link ends with its carrier, and a carrier with its link. The last [`Link`] that is dropped leaves both as they are; to end
 //! them there is [`Link::close`]. What is outgoing then still goes; but another side that takes less than 64 KiB of it in 2 seconds is not
 //! waited for: threads and socket are given back, whatever it does.
 
+mod outlet;
 #[cfg(unix)]
 mod pipes;
 #[cfg(target_os = "linux")]
@@ -21,6 +25,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread;
 
+use self::outlet::{Outgoing, Outlet, Stream};
 #[cfg(unix)]
 pub use self::pipes::pipes;
 #[doc(hidden)]
@@ -28,8 +33,7 @@ pub use self::stepped::Way;
 pub use self::stepped::{SteppedLink, stepped};
 #[cfg(feature = "tls")]
 pub use self::tls::{Authorities, Identity, PeerCertificate, Tls, TlsConnection};
-use self::writing::{PIECE, Writing};
-use crate::descriptors::Attached;
+use self::writing::Writing;
 use crate::inbound::Inbound;
 use crate::link::{Link, LinkBuilder};
 use tamtam_actor::link::TakenDescriptor;
@@ -55,13 +59,11 @@ pub fn unix(builder: LinkBuilder, socket: UnixStream) -> io::Result<Link> {
             let flags = rustix::net::RecvFlags::empty();
             rights::receive_with(&socket, bytes, descriptors, flags)
         },
-        move |bytes: &[u8], attached: &mut Vec<Attached>, writing: &Writing| {
-            rights::write_all_with(&write, bytes, attached, PIECE, || writing.note_piece())
-        },
+        rights::Rights(write),
         close,
     );
     #[cfg(not(target_os = "linux"))]
-    streams(builder, socket, write, close)
+    carry_bytes(builder, socket, outlet::Socket(write), close)
 }
 
 /// A link over TCP, within this machine: what is sent is not encrypted, and no side proves which program it is.
@@ -80,7 +82,11 @@ pub fn tcp(builder: LinkBuilder, socket: TcpStream) -> io::Result<Link> {
     // A question waits for its answer, not for more to send with it.
     socket.set_nodelay(true)?;
     let (write, shut) = (socket.try_clone()?, socket.try_clone()?);
-    streams(builder, socket, write, move || {
+    #[cfg(unix)]
+    let write = outlet::Socket(write);
+    #[cfg(not(unix))]
+    let write = Stream(write);
+    carry_bytes(builder, socket, write, move || {
         let _ = shut.shutdown(std::net::Shutdown::Both);
     })
 }
@@ -94,40 +100,46 @@ pub fn tcp(builder: LinkBuilder, socket: TcpStream) -> io::Result<Link> {
 /// If the system has no thread.
 pub fn streams(
     builder: LinkBuilder,
-    mut read: impl Read + Send + 'static,
-    mut write: impl Write + Send + 'static,
+    read: impl Read + Send + 'static,
+    write: impl Write + Send + 'static,
     close: impl FnOnce() + Send + 'static,
 ) -> io::Result<Link> {
-    carry(
-        builder,
-        move |bytes: &mut [u8], _: &mut Vec<TakenDescriptor>| read.read(bytes),
-        // There are no descriptors, since the link does not carry any.
-        move |bytes: &[u8], _: &mut Vec<Attached>, writing: &Writing| {
-            for piece in bytes.chunks(PIECE) {
-                write.write_all(piece)?;
-                writing.note_piece();
-            }
-            write.flush()
-        },
-        close,
-    )
+    carry_bytes(builder, read, Stream(write), close)
+}
+
+/// A link over what reads bytes and what writes them, without descriptors.
+fn carry_bytes(
+    builder: LinkBuilder,
+    mut read: impl Read + Send + 'static,
+    write: impl Outlet,
+    close: impl FnOnce() + Send + 'static,
+) -> io::Result<Link> {
+    let read = move |bytes: &mut [u8], _: &mut Vec<TakenDescriptor>| read.read(bytes);
+    carry(builder, read, write, close)
 }
 
 /// A link over what reads, with the descriptors that have come, and what writes all it is given, with the descriptors that go.
 fn carry(
     builder: LinkBuilder,
     read: impl FnMut(&mut [u8], &mut Vec<TakenDescriptor>) -> io::Result<usize> + Send + 'static,
-    write: impl FnMut(&[u8], &mut Vec<Attached>, &Writing) -> io::Result<()> + Send + 'static,
+    write: impl Outlet,
     close: impl FnOnce() + Send + 'static,
 ) -> io::Result<Link> {
     let writing = Writing::new(close);
+    let outgoing = Arc::new(Outgoing::new(write));
+    let (at_once, ringer) = (Arc::clone(&outgoing), Arc::clone(&writing));
+    let builder = builder.send_at_once(move |core| {
+        if !at_once.write_now(core, &ringer) {
+            ringer.ring();
+        }
+    });
     let ringer = Arc::clone(&writing);
     let (link, inbound) = builder.build(move || ringer.ring());
     let (writer, own) = (link.clone(), Arc::clone(&writing));
     thread::Builder::new()
         .name("tamtam-link-write".to_owned())
         .spawn(move || {
-            write_all(&writer, write, &own);
+            outgoing.write_all(&writer, &own);
             own.end();
         })?;
     let reader = link.clone();
@@ -163,30 +175,5 @@ fn read_all(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return link.lose(&format!("the stream cannot be read: {error}")),
         }
-    }
-}
-
-fn write_all(
-    link: &Link,
-    mut write: impl FnMut(&[u8], &mut Vec<Attached>, &Writing) -> io::Result<()>,
-    writing: &Writing,
-) {
-    let (mut bytes, mut attached) = (Vec::new(), Vec::new());
-    loop {
-        link.take_outgoing_with(&mut bytes, &mut attached);
-        if bytes.is_empty() {
-            if link.ended().is_some() {
-                return;
-            }
-            writing.wait();
-            continue;
-        }
-        if let Err(error) = write(&bytes, &mut attached, writing) {
-            link.lose(&format!("the stream cannot be written: {error}"));
-            return;
-        }
-        bytes.clear();
-        // What a burst has taken is given back.
-        bytes.shrink_to(1 << 20);
     }
 }

@@ -4,10 +4,13 @@ use std::io::{self, PipeReader, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::streams;
+use super::carry_bytes;
+use super::outlet::{Outlet, write_pieces};
+use super::writing::Writing;
+use crate::descriptors::Attached;
 use crate::link::{Link, LinkBuilder};
 
 /// A pipe that holds something less than this takes so many bytes at once without waiting (POSIX).
@@ -58,7 +61,7 @@ pub fn pipes(
         pipe: write.into().into(),
         ended,
     };
-    streams(builder, read, write, move || drop(open))
+    carry_bytes(builder, read, write, move || drop(open))
 }
 
 /// A pipe, and that which ends waiting for it.
@@ -114,5 +117,26 @@ impl Write for Ending {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl Outlet for Ending {
+    fn write_all(
+        &mut self,
+        bytes: &[u8],
+        _: &mut Vec<Attached>,
+        writing: &Writing,
+    ) -> io::Result<()> {
+        write_pieces(self, bytes, writing)
+    }
+
+    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bytes = &bytes[..bytes.len().min(ROOM)];
+        let mut pipe = [PollFd::new(&self.pipe, PollFlags::OUT)];
+        poll(&mut pipe, Some(&Timespec::default()))?;
+        if pipe[0].revents() != PollFlags::OUT {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        self.pipe.write(bytes)
     }
 }

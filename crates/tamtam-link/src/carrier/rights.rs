@@ -14,7 +14,27 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
+use super::outlet::{Outlet, send_now};
+use super::writing::{PIECE, Writing};
 use crate::descriptors::{Attached, MOST_IN_MESSAGE};
+
+/// The way out of a Unix socket, with descriptors.
+pub(super) struct Rights(pub(super) UnixStream);
+
+impl Outlet for Rights {
+    fn write_all(
+        &mut self,
+        bytes: &[u8],
+        attached: &mut Vec<Attached>,
+        writing: &Writing,
+    ) -> io::Result<()> {
+        write_all_with(&self.0, bytes, attached, PIECE, || writing.note_piece())
+    }
+
+    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        send_now(&self.0, bytes)
+    }
+}
 
 /// Sends bytes with descriptors, of which the first byte at least is taken; how many were.
 ///

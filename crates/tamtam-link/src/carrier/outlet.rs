@@ -1,0 +1,180 @@
+//! What the bytes of a link go out by, and what has been taken for it and is not written yet.
+
+use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+use super::writing::{PIECE, Writing};
+use crate::core::Core;
+use crate::descriptors::Attached;
+use crate::link::Link;
+
+/// What the bytes of a link go out by.
+pub(super) trait Outlet: Send + 'static {
+    /// Writes all of these bytes, with the descriptors that go with them, however long the other side takes; notes each piece.
+    fn write_all(
+        &mut self,
+        bytes: &[u8],
+        attached: &mut Vec<Attached>,
+        writing: &Writing,
+    ) -> io::Result<()>;
+
+    /// Writes as many of these bytes as go without waiting; how many, or an error if there are none.
+    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize>;
+}
+
+/// What can be written to, and may wait.
+pub(super) struct Stream<W>(pub(super) W);
+
+impl<W: Write + Send + 'static> Outlet for Stream<W> {
+    // There are no descriptors, since the link does not carry any.
+    fn write_all(
+        &mut self,
+        bytes: &[u8],
+        _: &mut Vec<Attached>,
+        writing: &Writing,
+    ) -> io::Result<()> {
+        write_pieces(&mut self.0, bytes, writing)
+    }
+
+    fn write_now(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+}
+
+/// Writes all of these bytes, piece by piece.
+pub(super) fn write_pieces(
+    write: &mut impl Write,
+    bytes: &[u8],
+    writing: &Writing,
+) -> io::Result<()> {
+    for piece in bytes.chunks(PIECE) {
+        write.write_all(piece)?;
+        writing.note_piece();
+    }
+    write.flush()
+}
+
+/// A socket that carries bytes only.
+#[cfg(unix)]
+pub(super) struct Socket<S>(pub(super) S);
+
+#[cfg(unix)]
+impl<S: Write + std::os::fd::AsFd + Send + 'static> Outlet for Socket<S> {
+    fn write_all(
+        &mut self,
+        bytes: &[u8],
+        _: &mut Vec<Attached>,
+        writing: &Writing,
+    ) -> io::Result<()> {
+        write_pieces(&mut self.0, bytes, writing)
+    }
+
+    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        send_now(&self.0, bytes)
+    }
+}
+
+/// Sends what a socket takes without waiting.
+#[cfg(unix)]
+pub(super) fn send_now(socket: &impl std::os::fd::AsFd, bytes: &[u8]) -> io::Result<usize> {
+    use rustix::net::{SendFlags, send};
+    Ok(send(
+        socket,
+        bytes,
+        SendFlags::DONTWAIT | SendFlags::NOSIGNAL,
+    )?)
+}
+
+/// Where a link's bytes go out, for the thread that writes, and for senders that write themselves.
+pub(super) struct Outgoing<O>(Mutex<Unwritten<O>>);
+
+struct Unwritten<O> {
+    /// Dropped when all is written: what ends with it ends before the carrier is closed, however long the link is kept.
+    outlet: Option<O>,
+    /// Taken from the link, and to be written before all else.
+    bytes: Vec<u8>,
+    attached: Vec<Attached>,
+}
+
+impl<O: Outlet> Outgoing<O> {
+    pub(super) fn new(outlet: O) -> Self {
+        Outgoing(Mutex::new(Unwritten {
+            outlet: Some(outlet),
+            bytes: Vec::new(),
+            attached: Vec::new(),
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Unwritten<O>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes what is outgoing, unless that would wait. `false` if something is left to the thread that writes, or it is at work.
+    pub(super) fn write_now(&self, core: &Core, writing: &Writing) -> bool {
+        let mut unwritten = match self.0.try_lock() {
+            Ok(unwritten) => unwritten,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        let Unwritten {
+            outlet: Some(outlet),
+            bytes,
+            attached,
+        } = &mut *unwritten
+        else {
+            return false;
+        };
+        if !bytes.is_empty() || !core.take_outgoing_now(bytes, attached) || !attached.is_empty() {
+            return false;
+        }
+        // What is wrong with it is found, and said, by the thread that writes.
+        let written = outlet.write_now(bytes).unwrap_or(0);
+        if written > 0 {
+            writing.note_piece();
+        }
+        bytes.drain(..written);
+        bytes.is_empty()
+    }
+
+    /// Writes what is outgoing until the link has ended, and that, too.
+    pub(super) fn write_all(&self, link: &Link, writing: &Writing) {
+        loop {
+            // Looked at before what is outgoing is: what an end says is outgoing then.
+            let has_ended = link.ended().is_some();
+            match self.write_some(link, writing) {
+                Ok(true) => {}
+                Ok(false) if has_ended => break,
+                Ok(false) => writing.wait(),
+                Err(error) => {
+                    link.lose(&format!("the stream cannot be written: {error}"));
+                    break;
+                }
+            }
+        }
+        self.lock().outlet = None;
+    }
+
+    /// Writes what there is; `false` if there is nothing.
+    fn write_some(&self, link: &Link, writing: &Writing) -> io::Result<bool> {
+        let mut unwritten = self.lock();
+        let Unwritten {
+            outlet: Some(outlet),
+            bytes,
+            attached,
+        } = &mut *unwritten
+        else {
+            return Ok(false);
+        };
+        if bytes.is_empty() {
+            link.take_outgoing_with(bytes, attached);
+        }
+        if bytes.is_empty() {
+            return Ok(false);
+        }
+        outlet.write_all(bytes, attached, writing)?;
+        bytes.clear();
+        // What a burst has taken is given back.
+        bytes.shrink_to(1 << 20);
+        Ok(true)
+    }
+}
