@@ -43,6 +43,8 @@ pub struct Inbound {
     generation: u64,
     /// Actors that were given messages, and how many that are to be confirmed, since the last receipt.
     given: Vec<Given>,
+    /// The actor that was given the last message of the bytes at hand, unless addresses were given up since: the next one is mostly for it, too.
+    last: Option<Last>,
     /// Messages to the root that it has not been given, if they are held.
     held: Option<Frames<Box<Arrived>>>,
     /// The first of them are [taken out](Inbound::take_out): all that is for the root comes behind those.
@@ -55,6 +57,12 @@ struct Given {
     number: u64,
     actor: Arc<dyn Exported>,
     count: u64,
+}
+
+struct Last {
+    number: u64,
+    actor: Arc<dyn Exported>,
+    has_window: bool,
 }
 
 /// Messages for the root, taken out of what has come, so that they can be given while another thread takes what comes.
@@ -154,6 +162,7 @@ impl Inbound {
             fetch: None,
             arrived: None,
             given: Vec::new(),
+            last: None,
             held: holds_root.then(Frames::default),
             is_taken_out: false,
         }
@@ -181,6 +190,7 @@ impl Inbound {
         descriptors: Vec<TakenDescriptor>,
     ) -> Result<(), LinkEnd> {
         let received = self.receive_all(&mut bytes, descriptors);
+        self.last = None;
         self.ask_for_receipts();
         if let Err(end) = &received {
             self.core.end(end.clone());
@@ -267,14 +277,22 @@ impl Inbound {
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), LinkEnd> {
         if self.is_greeted
-            && self.root.is_some()
             && self.arrived.is_none()
             && self.loose.is_empty()
-            && let Some(held) = &mut self.held
-            && plain_message(bytes).is_some()
+            && let Some(payload) = plain_message(bytes)
         {
-            held.push_bytes(bytes);
-            return Ok(());
+            match (&mut self.held, &self.root) {
+                (None, _) => {
+                    return self.give_to(ROOT, true, |core, actor| {
+                        in_hand::read(core, Unread::default(), || actor.receive(payload));
+                    });
+                }
+                (Some(held), Some(_)) => {
+                    held.push_bytes(bytes);
+                    return Ok(());
+                }
+                (Some(_), None) => {}
+            }
         }
         let taken = self.take_frame(bytes);
         // Those that have come with a frame that has none.
@@ -398,6 +416,8 @@ impl Inbound {
     }
 
     fn release(&mut self, actor: u64, times: u64) -> Result<(), LinkEnd> {
+        // What has come before was for those who had the address.
+        self.last = None;
         let released = self.core.lock().exports.release(actor, times);
         let gone = released.map_err(|sent| {
             LinkEnd::protocol(format!(
@@ -416,7 +436,7 @@ impl Inbound {
     }
 
     /// Gives an actor a message, or holds it.
-    fn give(&mut self, number: u64, body: Body<'_>) -> Result<(), LinkEnd> {
+    fn give(&mut self, number: u64, mut body: Body<'_>) -> Result<(), LinkEnd> {
         if number == ROOT && self.held.is_some() {
             if self.root.is_none() {
                 return Err(not_exported(number));
@@ -429,23 +449,47 @@ impl Inbound {
             }
             return Ok(());
         }
-        let (actor, has_window) = {
-            let state = self.core.lock();
-            let export = state.exports.get(number);
-            let export = export.ok_or_else(|| not_exported(number))?;
-            (Arc::clone(&export.actor), export.has_window)
+        let has_no_replies = body.replies.is_empty();
+        let arrived = self.arrived.take();
+        self.give_to(number, has_no_replies, |core, actor| {
+            let payload = body.payload;
+            let unread = unread(&mut body, arrived);
+            in_hand::read(core, unread, || actor.receive(payload));
+        })
+    }
+
+    /// Gives an actor a message.
+    fn give_to(
+        &mut self,
+        number: u64,
+        has_no_replies: bool,
+        give: impl FnOnce(&Core, &dyn Exported),
+    ) -> Result<(), LinkEnd> {
+        let last = match self.last.take() {
+            Some(last) if last.number == number && !self.core.is_over() => last,
+            _ => {
+                let state = self.core.lock();
+                let export = state.exports.get(number);
+                let export = export.ok_or_else(|| not_exported(number))?;
+                Last {
+                    number,
+                    actor: Arc::clone(&export.actor),
+                    has_window: export.has_window,
+                }
+            }
         };
-        if has_window || body.replies.is_empty() {
+        if last.has_window || has_no_replies {
             match self.given.iter_mut().find(|given| given.number == number) {
                 Some(given) => given.count += 1,
                 None => self.given.push(Given {
                     number,
-                    actor: Arc::clone(&actor),
+                    actor: Arc::clone(&last.actor),
                     count: 1,
                 }),
             }
         }
-        self.read(body, |payload| actor.receive(payload));
+        give(&self.core, &*last.actor);
+        self.last = Some(last);
         Ok(())
     }
 
