@@ -34,7 +34,7 @@ pub(crate) struct Core {
     pub(crate) time: Time,
     state: Mutex<State>,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
-    /// Called instead when what there is to send is waited for: a question, or an answer.
+    /// Called before when what there is to send is waited for: a question, or an answer.
     send_at_once: Option<SendAtOnce>,
     /// Called on each thread that is about to wait for an actor of the other side.
     pub(crate) before_wait: Option<Box<dyn Fn() + Send + Sync>>,
@@ -125,8 +125,9 @@ pub(crate) struct Parts {
     pub(crate) root_name: FarName,
 }
 
-/// Sends what is outgoing on the thread that has added to it, or sees to it that another one does.
-pub(crate) type SendAtOnce = Box<dyn Fn(&Core) + Send + Sync>;
+/// Sends what is outgoing on the thread that has added to it, unless that would wait; whether it is on its way. If not, the carrier is woken up, but
+/// by the one who added to nothing, where this one did not.
+pub(crate) type SendAtOnce = Box<dyn Fn(&Core, bool) -> bool + Send + Sync>;
 
 /// What a thread does while it waits for an answer: see [`FarActor::while_waiting`].
 pub(crate) type WhileWaiting =
@@ -280,24 +281,31 @@ impl Core {
 
     /// Sees to it that what was written goes, and ends the link if too much waits.
     pub(crate) fn written(&self, state: MutexGuard<'_, State>, had_outgoing: bool) {
-        self.written_by(state, had_outgoing, |core| (core.wake)());
-    }
-
-    /// As `written`, where what goes first goes by this.
-    fn written_by(
-        &self,
-        state: MutexGuard<'_, State>,
-        had_outgoing: bool,
-        send: impl FnOnce(&Self),
-    ) {
         let waiting = state.outgoing.len();
         let has_outgoing = state.has_outgoing();
         drop(state);
         if !had_outgoing {
             if has_outgoing {
-                send(self);
+                (self.wake)();
             }
         } else if waiting > self.most_unread {
+            self.end(LinkEnd::Unread(waiting));
+        }
+    }
+
+    /// As `written`, of what is waited for: this thread sends it, with all that is before it, if that does not wait.
+    fn written_now(&self, state: MutexGuard<'_, State>, had_outgoing: bool) {
+        let Some(send_at_once) = &self.send_at_once else {
+            return self.written(state, had_outgoing);
+        };
+        let waiting = state.outgoing.len();
+        let has_outgoing = state.has_outgoing();
+        drop(state);
+        if has_outgoing
+            && !send_at_once(self, had_outgoing)
+            && had_outgoing
+            && waiting > self.most_unread
+        {
             self.end(LinkEnd::Unread(waiting));
         }
     }
@@ -407,10 +415,11 @@ impl Core {
             }
         }
         let is_waited_for = matches!(kind, BodyKind::Answer(..)) || !replies.is_empty();
-        self.written_by(state, had_outgoing, |core| match &core.send_at_once {
-            Some(send_at_once) if is_waited_for => send_at_once(core),
-            _ => (core.wake)(),
-        });
+        if is_waited_for {
+            self.written_now(state, had_outgoing);
+        } else {
+            self.written(state, had_outgoing);
+        }
         Ok(())
     }
 

@@ -354,8 +354,11 @@ impl LinkBuilder {
         self
     }
 
-    /// Calls this instead of what wakes the carrier, on the thread that has sent a question or an answer.
-    pub(crate) fn send_at_once(mut self, call: impl Fn(&Core) + Send + Sync + 'static) -> Self {
+    /// Calls this instead of what wakes the carrier, on the thread that has sent a question or an answer: see [`SendAtOnce`].
+    pub(crate) fn send_at_once(
+        mut self,
+        call: impl Fn(&Core, bool) -> bool + Send + Sync + 'static,
+    ) -> Self {
         self.send_at_once = Some(Box::new(call));
         self
     }

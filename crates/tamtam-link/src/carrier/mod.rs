@@ -25,7 +25,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread;
 
-use self::outlet::{Outgoing, Outlet, Stream};
+use self::outlet::{Attempt, Outgoing, Outlet, Stream};
 #[cfg(unix)]
 pub use self::pipes::pipes;
 #[doc(hidden)]
@@ -128,10 +128,15 @@ fn carry(
     let writing = Writing::new(close);
     let outgoing = Arc::new(Outgoing::new(write));
     let (at_once, ringer) = (Arc::clone(&outgoing), Arc::clone(&writing));
-    let builder = builder.send_at_once(move |core| {
-        if !at_once.write_now(core, &ringer) {
-            ringer.ring();
+    let builder = builder.send_at_once(move |core, had_outgoing| {
+        let attempt = at_once.write_now(core, &ringer);
+        match attempt {
+            Attempt::Written => {}
+            // Who added the first of it sees to it.
+            Attempt::Busy if had_outgoing => {}
+            Attempt::Busy | Attempt::Left => ringer.ring(),
         }
+        attempt == Attempt::Written
     });
     let ringer = Arc::clone(&writing);
     let (link, inbound) = builder.build(move || ringer.ring());

@@ -2,11 +2,16 @@
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::writing::{PIECE, Writing};
 use crate::core::Core;
 use crate::descriptors::Attached;
 use crate::link::Link;
+
+/// Messages of which the next one comes this soon are a stream, which is written in larger pieces.
+const STREAM: Duration = Duration::from_micros(50);
 
 /// What the bytes of a link go out by.
 pub(super) trait Outlet: Send + 'static {
@@ -85,6 +90,17 @@ pub(super) fn send_now(socket: &impl std::os::fd::AsFd, bytes: &[u8]) -> io::Res
     )?)
 }
 
+/// What became of an attempt to write without waiting.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Attempt {
+    /// All that was outgoing is written.
+    Written,
+    /// The thread that writes, or another sender, is at work.
+    Busy,
+    /// Something is left to the thread that writes.
+    Left,
+}
+
 /// Where a link's bytes go out, for the thread that writes, and for senders that write themselves.
 pub(super) struct Outgoing<O>(Mutex<Unwritten<O>>);
 
@@ -109,12 +125,12 @@ impl<O: Outlet> Outgoing<O> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what is outgoing, unless that would wait. `false` if something is left to the thread that writes, or it is at work.
-    pub(super) fn write_now(&self, core: &Core, writing: &Writing) -> bool {
+    /// Writes what is outgoing, unless that would wait.
+    pub(super) fn write_now(&self, core: &Core, writing: &Writing) -> Attempt {
         let mut unwritten = match self.0.try_lock() {
             Ok(unwritten) => unwritten,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return false,
+            Err(TryLockError::WouldBlock) => return Attempt::Busy,
         };
         let Unwritten {
             outlet: Some(outlet),
@@ -122,10 +138,14 @@ impl<O: Outlet> Outgoing<O> {
             attached,
         } = &mut *unwritten
         else {
-            return false;
+            return Attempt::Left;
         };
         if !bytes.is_empty() || !core.take_outgoing_now(bytes, attached) || !attached.is_empty() {
-            return false;
+            return Attempt::Left;
+        }
+        if bytes.is_empty() {
+            // Another sender has taken it along.
+            return Attempt::Written;
         }
         // What is wrong with it is found, and said, by the thread that writes.
         let written = outlet.write_now(bytes).unwrap_or(0);
@@ -133,7 +153,11 @@ impl<O: Outlet> Outgoing<O> {
             writing.note_piece();
         }
         bytes.drain(..written);
-        bytes.is_empty()
+        if bytes.is_empty() {
+            Attempt::Written
+        } else {
+            Attempt::Left
+        }
     }
 
     /// Writes what is outgoing until the link has ended, and that, too.
@@ -144,7 +168,14 @@ impl<O: Outlet> Outgoing<O> {
             match self.write_some(link, writing) {
                 Ok(true) => {}
                 Ok(false) if has_ended => break,
-                Ok(false) => writing.wait(),
+                Ok(false) => {
+                    let idle = Instant::now();
+                    writing.wait();
+                    if idle.elapsed() < STREAM {
+                        // More is coming: the sender, if it shares the core, fills a larger piece first.
+                        thread::yield_now();
+                    }
+                }
                 Err(error) => {
                     link.lose(&format!("the stream cannot be written: {error}"));
                     break;

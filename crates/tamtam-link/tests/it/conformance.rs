@@ -294,3 +294,30 @@ fn a_side_that_offers_nothing_says_so() {
         there.close();
     });
 }
+
+/// More than a socket or a pipe takes at once, so that what a sender began another thread has to go on with.
+#[test]
+fn questions_and_messages_of_many_threads_arrive_whole_also_if_they_are_large() {
+    on_each(|pair| {
+        let pool = Pool::with_threads(2);
+        let (here, _there) = pair(Link::builder(), Link::builder().root(&counter(&pool)));
+        let far = &here.root::<Count>();
+        std::thread::scope(|scope| {
+            for thread in 0..6_u64 {
+                scope.spawn(move || {
+                    for round in 0..4 {
+                        let most = if thread % 2 == 0 { 300_000 } else { 3_000 };
+                        let bytes = vec![thread as u8; most + round as usize];
+                        let length = bytes.len() as u64;
+                        far.tell(Count::Add(1)).unwrap();
+                        let answer = far.ask(|reply| Count::Bytes(bytes, reply));
+                        assert_eq!(answer, Ok(length));
+                        far.tell(Count::Add(1)).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(far.ask(Count::Read), Ok(2 * 6 * 4));
+        here.close();
+    });
+}
