@@ -9,14 +9,15 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use futures_util::{SinkExt, StreamExt};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tamtam_actor::Topic;
-use tamtam_gateway::{Gateway, Limits, Publication, Service};
+use tamtam_gateway::{Fault, Gateway, Limits, Method, Publication, Service};
+use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_tungstenite::tungstenite::Message;
 
@@ -63,7 +64,14 @@ fn serves() {
         let topic = Topic::new();
         let key = |tick: &Tick| tick.key.to_string();
         let ticks = Publication::keyed_topic("ticks", topic.clone(), key);
-        std::thread::spawn(move || publish(&topic));
+        let publishes = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&publishes);
+        let publisher = std::thread::spawn(move || publish(&topic, &told));
+        let publish = Method::blocking("publish", move |(is_to,): (bool,)| {
+            publishes.store(is_to, Ordering::SeqCst);
+            publisher.thread().unpark();
+            Ok::<_, Fault>(())
+        });
         let limits = Limits {
             connections: 4_096,
             requests: 4_096,
@@ -72,13 +80,16 @@ fn serves() {
             push_bytes: BOUND,
             ..Limits::default()
         };
-        let service = Service::new("Market").with_publication(ticks);
+        let service = Service::new("Market").with_publication(ticks).with(publish);
         Gateway::new().limits(limits).service(service)
     });
 }
 
-/// Publishes 10,000 values a second, as long as the process lasts.
-fn publish(topic: &Topic<Tick>) {
+/// Publishes 10,000 values a second, from when it is told to until it is told not to.
+fn publish(topic: &Topic<Tick>, publishes: &AtomicBool) {
+    while !publishes.load(Ordering::SeqCst) {
+        std::thread::park();
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -89,6 +100,9 @@ fn publish(topic: &Topic<Tick>) {
         for number in 0_u64.. {
             if number % VALUES_A_TICK == 0 {
                 clock.tick().await;
+                if !publishes.load(Ordering::SeqCst) {
+                    return;
+                }
             }
             let tick = Tick {
                 key: number % KEYS,
@@ -109,9 +123,13 @@ fn allow_descriptors() {
     setrlimit(Resource::Nofile, limit).unwrap();
 }
 
-const WARMS_UP: u8 = 0;
-const MEASURES: u8 = 1;
-const ENDS: u8 = 2;
+/// What readers do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    WarmsUp,
+    Measures,
+    Ends,
+}
 
 /// What one reader, or all of them, have seen.
 #[derive(Default)]
@@ -128,68 +146,77 @@ impl Seen {
     }
 }
 
-/// The number behind this name in the text of a message.
+/// The number behind this name in the text of a message. Readers share the processors with the gateway, so that is quick.
 fn number_of(text: &str, name: &str) -> Option<u64> {
-    let (_, rest) = text.split_once(name)?;
+    let place = memchr::memmem::find(text.as_bytes(), name.as_bytes())?;
+    let rest = &text[place + name.len()..];
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     rest[..digits].parse().ok()
 }
 
-/// Reads until the end; each value that was published has come, or is known to be missed.
-async fn read(mut socket: Socket, first: u64, stage: Arc<AtomicU8>) -> Seen {
+/// Reads until it is told to end; each value that was published has come, or is known to be missed.
+async fn read(mut socket: Socket, first: u64, mut stage: watch::Receiver<Stage>) -> Seen {
     let mut seen = Seen::default();
     let (mut received, mut missed) = (0, 0);
-    let mut is_ending = false;
-    while let Some(frame) = socket.stream.next().await {
-        let frame = frame.expect("a frame");
-        let Message::Text(text) = frame else {
+    let mut now = Stage::WarmsUp;
+    loop {
+        let frame = tokio::select! {
+            biased;
+            Ok(()) = stage.changed() => {
+                now = *stage.borrow_and_update();
+                if now == Stage::Ends {
+                    let end = r#"{"jsonrpc":"2.0","id":99,"method":"unsubscribe","params":[1]}"#;
+                    socket.stream.send(Message::text(end)).await.unwrap();
+                }
+                continue;
+            }
+            frame = socket.stream.next() => frame,
+        };
+        let Message::Text(text) = frame.expect("a frame").expect("a frame") else {
             continue;
         };
-        let number = number_of(&text, r#""number":"#).expect("each message has a number");
         missed += number_of(&text, r#""missed":"#).expect("each message says what was missed");
-        let Some(published) = number_of(&text, r#""nanos":"#) else {
+        if !text.starts_with(r#"{"jsonrpc":"2.0","method":"value""#) {
             // The answer to the end.
+            let number = number_of(&text, r#""number":"#).expect("it says how far it had got");
             assert_eq!(first + received + missed, number);
-            break;
-        };
+            return seen;
+        }
         received += 1;
-        match stage.load(Ordering::Relaxed) {
-            MEASURES => {
-                if seen.received % KEPT_ONE_IN as u64 == 0 {
-                    let latency = nanos_now().saturating_sub(published) / 1_000;
-                    seen.latencies.push(latency as u32);
-                }
-                seen.received += 1;
+        if now == Stage::Measures {
+            if seen.received % KEPT_ONE_IN as u64 == 0 {
+                let published = number_of(&text, r#""nanos":"#).expect("a value");
+                let latency = nanos_now().saturating_sub(published) / 1_000;
+                seen.latencies.push(latency as u32);
             }
-            ENDS if !is_ending => {
-                is_ending = true;
-                let end = r#"{"jsonrpc":"2.0","id":99,"method":"unsubscribe","params":[1]}"#;
-                socket.stream.send(Message::text(end)).await.unwrap();
-            }
-            _ => {}
+            seen.received += 1;
         }
     }
-    seen
 }
 
 /// What the readers saw for so long, and how much memory the gateway has taken for all.
 async fn session(crowd: Crowd, time: Duration) -> (Seen, usize) {
     let server = Apart::start("push::soak::serves");
     let (before, _) = server.memory();
-    let stage = Arc::new(AtomicU8::new(WARMS_UP));
+    let (stage, _) = watch::channel(Stage::WarmsUp);
+    let mut control = Socket::at(server.address, &[]).await.expect("a WebSocket");
     let (mut reading, mut silent) = (Vec::new(), Vec::new());
     for place in 0..crowd.readers + crowd.silent {
         let (socket, first) = subscribed(server.address).await;
         if place < crowd.readers {
-            reading.push(tokio::spawn(read(socket, first, Arc::clone(&stage))));
+            reading.push(tokio::spawn(read(socket, first, stage.subscribe())));
         } else {
             silent.push(socket);
         }
     }
+    let publish = control.call("Market.publish", json!([true])).await;
+    publish.expect("values");
     sleep(time / 4).await;
-    stage.store(MEASURES, Ordering::Relaxed);
+    stage.send_replace(Stage::Measures);
     sleep(time).await;
-    stage.store(ENDS, Ordering::Relaxed);
+    stage.send_replace(Stage::Ends);
+    let end = control.call("Market.publish", json!([false])).await;
+    end.expect("no more values");
     let mut all = Seen::default();
     for reader in reading {
         let seen = reader.await.expect("all values are accounted for");
