@@ -16,7 +16,8 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a request's body, also when it is decompressed. 4 MiB.
+    /// Bytes of a request's body, also when it is decompressed; and apart from that of what references in it repeat, which AMF
+    /// has. 4 MiB.
     pub body_bytes: usize,
     /// How deep values may lie in each other. 64.
     pub depth: usize,

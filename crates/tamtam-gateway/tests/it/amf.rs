@@ -554,6 +554,76 @@ fn what_is_no_packet_or_too_much_is_refused() {
     });
 }
 
+/// Objects of one class, whose name and member's name stand in the packet once.
+fn of_one_class(name: &str, objects: usize) -> Packet {
+    let traits = Arc::new(Traits::sealed(name, [name]));
+    let object = || {
+        Amf3::from(Object {
+            traits: Arc::clone(&traits),
+            sealed: vec![Amf3::Null],
+            dynamic: Vec::new(),
+        })
+    };
+    let objects: Vec<_> = (0..objects).map(|_| object()).collect();
+    packet(
+        Version::Amf3,
+        vec![("Echo.echo", vec![in_amf3(objects)].into())],
+    )
+}
+
+#[test]
+fn the_names_of_a_class_are_copied_within_the_limit_of_a_body() {
+    run(|| async {
+        let limits = Limits {
+            body_bytes: 64 << 10,
+            ..Limits::default()
+        };
+        let server = Running::of(kit().limits(limits)).await;
+        // 8 KiB and some bytes for each object, which would take 80 MiB.
+        let bomb = of_one_class(&"n".repeat(4 << 10), 10_000).encode().unwrap();
+        assert!(bomb.len() < 64 << 10);
+        let answered = server.post("/amf", AMF, bomb).await;
+        assert_eq!(answered.status, 400, "{:?}", answered.body.len());
+        assert!(
+            answered.text().contains("65536 bytes"),
+            "{}",
+            answered.text()
+        );
+        let many = of_one_class("n", 10_000);
+        let answer = send(&server, &many).await;
+        assert_eq!(vec![answer.messages[0].value.clone()], {
+            let Amf0::StrictArray(values) = &many.messages[0].value else {
+                panic!("a list of arguments");
+            };
+            values.clone()
+        });
+    });
+}
+
+#[test]
+fn nothing_is_called_where_an_answer_has_no_place() {
+    run(|| async {
+        let called = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let told = Arc::clone(&called);
+        let method = Method::new("call", move |(): ()| {
+            told.store(true, std::sync::atomic::Ordering::Relaxed);
+            async { Ok(()) }
+        });
+        let gateway = Gateway::new().service(Service::new("Kit").with(method));
+        let server = Running::of(gateway).await;
+        let mut calls = packet(
+            Version::Amf0,
+            vec![("Kit.call", Amf0::Null), ("Kit.call", Amf0::Null)],
+        );
+        // `/onResult` has no room behind it, which is found when the answer is written.
+        calls.messages[1].response = "r".repeat(65_530);
+        let answered = server.post("/amf", AMF, calls.encode().unwrap()).await;
+        assert_eq!(answered.status, 400);
+        assert!(answered.text().contains("65,535"), "{}", answered.text());
+        assert!(!called.load(std::sync::atomic::Ordering::Relaxed));
+    });
+}
+
 /// The arguments (0): a list (1) of a date, which Flash Player counts (2), an object (3), and references to 2 and 3: as Flash
 /// Player counts the date and the object, as others the object and nothing.
 fn with_references() -> Vec<u8> {

@@ -17,6 +17,7 @@ use crate::admission::Ticket;
 use crate::gateway::Shared;
 use crate::json::not_carried;
 use crate::{AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
+use read::NameBudget;
 
 /// A call of a packet.
 struct Call {
@@ -90,11 +91,13 @@ fn read_packet(
     let decoder = Decoder::new(body, limits).map_err(malformed)?;
     let mut decoder = decoder.with_numbering(numbering);
     let version = decoder.version();
+    let mut names = NameBudget::new(limits.values.bytes);
     let mut unknown = None;
     while let Some(header) = decoder.next_header().map_err(malformed)? {
         let value = decoder.value().map_err(malformed)?;
         if header.name == "Credentials" {
-            caller.credentials = credentials(&read::of_amf0(value)).or(caller.credentials.take());
+            caller.credentials =
+                credentials(&read::of_amf0(value, &mut names)?).or(caller.credentials.take());
         } else if header.must_understand {
             unknown.get_or_insert_with(|| header.name.chars().take(60).collect());
         }
@@ -104,8 +107,8 @@ fn read_packet(
         let value = decoder.value().map_err(malformed)?;
         calls.push(Call {
             target: message.target.to_owned(),
-            response: wanted(message.response),
-            value: read::of_amf0(value),
+            response: wanted(message.response)?,
+            value: read::of_amf0(value, &mut names)?,
         });
     }
     decoder.finish().map_err(malformed)?;
@@ -126,9 +129,20 @@ fn packet_limits(limits: &Limits) -> PacketLimits {
 }
 
 /// Where an answer goes; nothing if none is wanted.
-fn wanted(response: &str) -> Option<String> {
-    (!matches!(response, "" | "null")).then(|| response.to_owned())
+///
+/// # Errors
+/// If no answer can go there. That is said before anything is called.
+fn wanted(response: &str) -> Result<Option<String>, Fault> {
+    if response.len() + LONGEST_OUTCOME.len() > usize::from(u16::MAX) {
+        let reason =
+            "the name of the place for an answer is too long: an answer's has 65,535 bytes at most";
+        return Err(Fault::of(FaultKind::Malformed, reason));
+    }
+    Ok((!matches!(response, "" | "null")).then(|| response.to_owned()))
 }
+
+/// What an answer's target ends with, behind the name of the place.
+const LONGEST_OUTCOME: &str = "/onResult";
 
 /// Name and password, as `NetConnection.setCredentials` and others write them.
 fn credentials(value: &Value) -> Option<(String, String)> {

@@ -4,6 +4,7 @@ use tamtam_amf::amf0;
 use tamtam_amf::packet::{Decoder, Encoder, PacketDecodeError, Version};
 use uuid::Uuid;
 
+use super::read::NameBudget;
 use super::{arguments, flex, packet_limits, read, wanted, write, write_fault, write_flex};
 use crate::json::not_carried;
 use crate::{Fault, FaultKind, Limits, Object, Value};
@@ -23,6 +24,9 @@ const OF_ONE_CALL: [&str; 9] = [
 
 /// How deep an answer may be nested, and how many values it may have: what a server sends that was asked for it.
 const MOST_VALUES_OF_ANSWER: usize = 20_000_000;
+
+/// Bytes of the names that classes in such an answer repeat.
+const MOST_NAME_BYTES_OF_ANSWER: usize = 256 << 20;
 
 /// The calls of a packet.
 #[derive(Debug)]
@@ -65,18 +69,18 @@ pub(crate) fn read_request(body: &[u8], limits: &Limits) -> Result<Request, Faul
     while decoder.next_header().map_err(malformed)?.is_some() {
         decoder.value().map_err(malformed)?;
     }
+    let mut names = NameBudget::new(limits.body_bytes);
     let mut calls = Vec::new();
     while let Some(message) = decoder.next_message().map_err(malformed)? {
-        let (target, response) = (message.target, message.response);
-        let value = read::of_amf0(decoder.value().map_err(malformed)?);
+        let (target, response) = (message.target, wanted(message.response)?);
+        let value = read::of_amf0(decoder.value().map_err(malformed)?, &mut names)?;
         calls.push(asked(target, response, value));
     }
     decoder.finish().map_err(malformed)?;
     Ok(Request { version, calls })
 }
 
-fn asked(target: &str, response: &str, value: Value) -> Asked {
-    let response = wanted(response);
+fn asked(target: &str, response: Option<String>, value: Value) -> Asked {
     if !flex::is_message(&value) {
         return Asked {
             name: target.replace('/', "."),
@@ -203,7 +207,8 @@ fn correlated(
         amf0::Value::Avmplus(_) => Version::Amf3,
         _ => version,
     };
-    let mut answer = read::of_amf0(decoded);
+    let mut names = NameBudget::new(MOST_NAME_BYTES_OF_ANSWER);
+    let mut answer = read::of_amf0(decoded, &mut names)?;
     let Some(object) = object_in(&mut answer) else {
         return Ok(None);
     };
