@@ -2,6 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "gateway")]
+pub mod gateway;
+
 use std::sync::LazyLock;
 
 use tamtam_rows::{Column, Encoding, Field, Kind, Limits, Rows, Schema, Unit, Values, Zone};

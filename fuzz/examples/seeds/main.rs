@@ -1,6 +1,8 @@
-//! Writes the seeds of the forms of rows into `corpus`, small tables in each form, and those of packets of remoting.
+//! Writes the seeds of the forms of rows into `corpus`, small tables in each form, those of packets of remoting, and requests to the gateway.
 //!
 //!     cargo run --manifest-path fuzz/Cargo.toml --example seeds
+
+mod gateway;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -71,6 +73,7 @@ fn packets() -> [(&'static str, Vec<u8>); 3] {
 }
 
 fn main() {
+    gateway::write();
     for (name, packet) in packets() {
         seed("amf_packet_decode", name, &packet);
     }

@@ -166,12 +166,18 @@ pub(crate) fn all() -> Vec<Step> {
             .concerns(|part| part.has_models() || part.is("tamtam-rows"))
             .folders(&["asan"]),
         step("fuzz", steps::core::fuzz)
-            .about("no fuzz target makes a decoder, a link or shared memory fail, from its seeds on")
+            .about("no fuzz target makes a decoder, a link, shared memory or the gateway fail, from its seeds on")
             .load(Half)
             .needs(&["rust", "nightly", "fuzz"])
             .limit(3600)
             .concerns(|part| {
-                let fuzzed = ["tamtam-amf", "tamtam-ipc", "tamtam-link", "tamtam-rows"];
+                let fuzzed = [
+                    "tamtam-amf",
+                    "tamtam-gateway",
+                    "tamtam-ipc",
+                    "tamtam-link",
+                    "tamtam-rows",
+                ];
                 fuzzed.iter().any(|name| part.is(name))
             })
             .folders(&["fuzz"]),

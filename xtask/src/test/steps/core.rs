@@ -213,11 +213,16 @@ pub(crate) fn fuzz(stage: &Stage) -> Result<()> {
     }
     let soak = Stage::soak().is_some();
     let listed = output_of(&mut stage.cargo("+nightly fuzz list"))?;
-    // Arrow and Parquet take minutes to compile with a sanitizer: only the long run has their targets.
-    let is_heavy = |target: &str| target.starts_with("arrow_") || target.starts_with("parquet_");
+    // Arrow and Parquet take minutes to compile with a sanitizer: only the long run has their targets. So does the gateway, which
+    // has both: its targets run where it is asked for, too.
+    let is_due = |target: &str| match target.split_once('_') {
+        Some(("arrow" | "parquet", _)) => soak,
+        Some(("gateway", _)) => soak || !stage.is_whole(),
+        _ => true,
+    };
     let targets: Vec<_> = listed
         .lines()
-        .filter(|target| soak || !is_heavy(target))
+        .filter(|target| is_due(target))
         .filter(|target| {
             stage.is_whole()
                 || stage
@@ -232,11 +237,14 @@ pub(crate) fn fuzz(stage: &Stage) -> Result<()> {
         ensure!(files.next().is_some(), "fuzz/corpus/{target} has no seeds");
     }
     let seconds = seconds_of_each(targets.len());
+    let has_gateway = targets.iter().any(|target| target.starts_with("gateway_"));
     let folder = stage.target.join("fuzz");
     let fuzz = |command: &str| {
         let mut cargo = stage.cargo(&format!("+nightly fuzz {command}"));
         if soak {
-            cargo.args(["--features", "arrow"]);
+            cargo.args(["--features", "arrow,gateway"]);
+        } else if has_gateway {
+            cargo.args(["--features", "gateway"]);
         }
         cargo.arg("--target-dir").arg(&folder);
         // For a short look they are compiled sooner than that makes them slower. Without lines what fails still names its
@@ -265,6 +273,10 @@ pub(crate) fn fuzz(stage: &Stage) -> Result<()> {
             "-rss_limit_mb=2048",
             "-print_final_stats=1",
         ]);
+        let words = format!("fuzz/dictionaries/{target}");
+        if stage.root().join(&words).exists() {
+            cargo.arg(format!("-dict={words}"));
+        }
         jobs.push(Job::new(format!("{target} for {seconds} s"), cargo));
     }
     stage
@@ -277,6 +289,7 @@ fn belongs_to(target: &str, package: &str) -> bool {
     let of = match target {
         "link_receive" => "tamtam-link",
         "shared_memory" => "tamtam-ipc",
+        target if target.starts_with("gateway_") => "tamtam-gateway",
         target if target.starts_with("amf") => "tamtam-amf",
         _ => "tamtam-rows",
     };
