@@ -11,10 +11,7 @@ use tamtam_lab::rows::{LINKS, Link};
 /// The table of the newest of `recordings`, oldest first, that has such figures; nothing if none has.
 #[must_use]
 pub(super) fn newest(recordings: &[&Recording]) -> Option<Markup> {
-    recordings.iter().rev().find_map(|recording| {
-        let lines = ahead::lines(&recording.standings);
-        (!lines.is_empty()).then(|| table(&recording.label, &lines))
-    })
+    super::newest(recordings, ahead::lines, table)
 }
 
 fn table(label: &str, lines: &[Line]) -> Markup {

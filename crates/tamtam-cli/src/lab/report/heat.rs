@@ -13,9 +13,8 @@ pub(super) fn newest<'a>(
     recordings: &[&Recording],
     link: impl Fn(&str) -> Option<&'a str>,
 ) -> Option<Markup> {
-    recordings.iter().rev().find_map(|recording| {
-        let lines = heat::lines(&recording.standings);
-        (!lines.is_empty()).then(|| map(&recording.label, &lines, &link))
+    super::newest(recordings, heat::lines, |label, lines| {
+        map(label, lines, &link)
     })
 }
 

@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
+use maud::Markup;
 
 use self::page::Page;
 
@@ -33,6 +34,7 @@ use super::progress::tell;
 use super::results::Writer;
 use super::results::recording::Recording;
 use super::results::terminal::wrapped;
+use super::standings::Standings;
 use super::{kept, number, session};
 use crate::reason::reason;
 
@@ -169,6 +171,19 @@ fn ensure_output_is_no_input(out: &Path, files: &[(Option<String>, PathBuf)]) ->
         );
     }
     Ok(())
+}
+
+/// What is drawn of the newest of `recordings`, oldest first, whose figures make some lines; nothing if those of none do.
+#[must_use]
+fn newest<L>(
+    recordings: &[&Recording],
+    lines: impl Fn(&[Standings]) -> Vec<L>,
+    draw: impl Fn(&str, &[L]) -> Markup,
+) -> Option<Markup> {
+    recordings.iter().rev().find_map(|recording| {
+        let lines = lines(&recording.standings);
+        (!lines.is_empty()).then(|| draw(&recording.label, &lines))
+    })
 }
 
 /// Puts them in the order of their dates if all have one; otherwise they stay as they are.

@@ -9,10 +9,7 @@ use crate::lab::totals::{self, Cell, Line};
 /// The table of the newest of `recordings`, oldest first, that has totals; nothing if none has.
 #[must_use]
 pub(super) fn newest(recordings: &[&Recording]) -> Option<Markup> {
-    recordings.iter().rev().find_map(|recording| {
-        let lines = totals::lines(&recording.standings);
-        (!lines.is_empty()).then(|| table(&recording.label, &lines))
-    })
+    super::newest(recordings, totals::lines, table)
 }
 
 fn table(label: &str, lines: &[Line]) -> Markup {
