@@ -22,7 +22,7 @@ use tamtam_gateway::Limits;
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
-pub use services::{Market, Price};
+pub use services::{Market, Price, table};
 pub use xml::{Answer as XmlAnswer, Sent as XmlSent, answer as xml_answer, call as xml_call};
 
 #[global_allocator]

@@ -1,5 +1,7 @@
 //! Calls and answers of XML-RPC, read by another library than the gateway's, and strictly.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use roxmltree::{Document, Node};
 
 /// A value of XML-RPC, as far as two that mean the same have to be equal.
@@ -12,8 +14,7 @@ pub enum Sent {
     Text(String),
     /// However it is written.
     Date,
-    /// Without white space.
-    Base64(String),
+    Bytes(Vec<u8>),
     List(Vec<Sent>),
     Struct(Vec<(String, Sent)>),
 }
@@ -138,7 +139,10 @@ fn value_of(value: Node<'_, '_>) -> Option<Sent> {
             Sent::Double(number)
         }
         "dateTime.iso8601" => Sent::Date,
-        "base64" => Sent::Base64(text()?.split_ascii_whitespace().collect()),
+        "base64" => {
+            let content: String = text()?.split_ascii_whitespace().collect();
+            Sent::Bytes(STANDARD.decode(content).ok()?)
+        }
         "array" => {
             let [data] = *parts_of(typed, "array")? else {
                 return None;

@@ -189,6 +189,7 @@ mod tests {
                 && !has("rows", "miri")
         );
         assert!(has("amf", "fuzz") && !has("amf", "asan"));
+        assert!(has("gateway", "fuzz") && !has("lab", "fuzz"));
         assert!(has("xtask", "scripts") && has("xtask", "tests") && !has("xtask", "guide"));
         assert!(has("tamtam", "newcomer") && has("tamtam", "examples"));
         assert_eq!(
