@@ -129,6 +129,7 @@ mod tests {
                 package("tamtam", false, &[], true),
                 package("tamtam-amf", false, &["it"], true),
                 package("tamtam-channel", true, &["it", "stress"], true),
+                package("tamtam-gateway", false, &["it"], true),
                 package("tamtam-guide", false, &["guide"], false),
                 package("tamtam-rows", false, &["it"], true),
                 package("tamtam-wait", true, &[], true),
@@ -189,7 +190,7 @@ mod tests {
                 && !has("rows", "miri")
         );
         assert!(has("amf", "fuzz") && !has("amf", "asan"));
-        assert!(has("gateway", "fuzz") && !has("lab", "fuzz"));
+        assert!(has("gateway", "fuzz") && has("gateway", "clients"));
         assert!(has("xtask", "scripts") && has("xtask", "tests") && !has("xtask", "guide"));
         assert!(has("tamtam", "newcomer") && has("tamtam", "examples"));
         assert_eq!(
@@ -228,7 +229,7 @@ mod tests {
     fn what_is_not_known_is_said() {
         let error = |chosen, only| planned(chosen, only).unwrap_err().to_string();
         assert!(error(&[], &["tset"]).contains("there is no step 'tset'"));
-        assert!(error(&["chanel"], &[]).contains("there are tamtam, amf, channel, docs"));
+        assert!(error(&["chanel"], &[]).contains("there are tamtam, amf, channel, gateway, docs"));
         assert!(error(&["amf"], &["miri"]).contains("about amf"));
     }
 
