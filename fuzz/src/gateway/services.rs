@@ -108,7 +108,7 @@ impl Market {
         let (topic, property) = (self.prices.clone(), Arc::clone(&self.slider));
         let publish = Method::new("publish", move |price: Price| {
             let published = topic.publish(price);
-            async move { published.map_err(|_| Fault::new("Market.Full", "nobody takes it")) }
+            async move { published.map_err(|_| Fault::new("Market.Full", "it is not taken")) }
         });
         let set = Method::new("set", move |(value,): (u32,)| {
             property.set(value);
