@@ -49,9 +49,11 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// How many links there are, and how many actors of this side have them.
+    /// How many links there are, and how many actors of this side have them: of the tables that know of either, what the longest has.
     pub(crate) fn len(&self) -> (usize, usize) {
-        (self.by_key.len(), self.linkers.len())
+        let links = self.by_key.len().max(self.there.len());
+        let linkers = self.linkers.len().max(self.numbers.len());
+        (links, linkers)
     }
 
     /// Whether the other side may make another one, of this number.

@@ -224,6 +224,16 @@ impl RootLog {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_first_of_those_with_which_the_root_ends_counts_for_each_process() {
+        let mut log = RootLog::default();
+        let first = FarEnd::Panicked("one".to_owned());
+        log.end_with("one", &first);
+        log.end_with("other", &FarEnd::Panicked("other".to_owned()));
+        log.begin_again();
+        assert_eq!(log.ends_with(), Some(&("one".into(), first)));
+    }
+
     fn push(log: &mut RootLog, bytes: usize) {
         let body = Body {
             replies: vec![].into(),

@@ -171,3 +171,52 @@ impl FarActor for Among {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tamtam_actor::{Actor, Context};
+    use tamtam_link::Link;
+
+    use super::*;
+
+    struct Nothing;
+
+    impl Remote for Nothing {
+        type Config = ();
+        const NAME: &'static str = "nothing";
+
+        fn create(
+            (): (),
+            _: &mut Context<Self>,
+        ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+            Ok(Nothing)
+        }
+    }
+
+    impl Actor for Nothing {
+        type Message = ();
+
+        fn handle(&mut self, (): (), _: &mut Context<Self>) {}
+    }
+
+    #[test]
+    fn a_pool_that_has_ended_keeps_nothing() {
+        for has_end_before_release in [false, true] {
+            let links: Vec<Link> = (0..3).map(|_| Link::builder().build(|| {}).0).collect();
+            let workers = links.iter().map(|link| (link.root(), link.clone()));
+            let pool = shared_among::<Nothing>(workers.collect(), None);
+            let hold = tamtam_actor::link::hold_of(&pool).unwrap();
+            let cell = Arc::downgrade(hold.cell());
+            drop(hold);
+            let end = || links.iter().for_each(|link| link.lose("it was cut"));
+            if has_end_before_release {
+                end();
+            }
+            drop(pool);
+            // One that has not ended is there for those who wait for its end.
+            assert_eq!(cell.upgrade().is_some(), !has_end_before_release);
+            end();
+            assert!(cell.upgrade().is_none());
+        }
+    }
+}

@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
-use tamtam_actor::{AskError, Loss, Pool, Refusal, Reply, on_dead_letter};
+use tamtam_actor::{Address, AskError, Loss, Pool, Refusal, Reply, on_dead_letter};
 use tamtam_link::{Inbound, Link, LinkEnd};
 
 use crate::messages::{Count, counter};
+use crate::partners::{Bond, Partner};
 
 /// The same messages as a newer program has them.
 #[derive(Serialize, Deserialize)]
@@ -173,6 +174,118 @@ fn what_no_link_sends_ends_it_with_words() {
         end.to_string().contains("a frame of 4294967295 bytes"),
         "{end}"
     );
+}
+
+/// A number, seven bits a byte.
+fn number(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number > 0x7f {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
+/// A frame that says that an actor of the other side is linked with the root here; with the linker's name.
+fn linked(link: u64, linker: u8, name: &str) -> Vec<u8> {
+    let words = [
+        &[0, linker][..],
+        &number(name.len() as u64),
+        name.as_bytes(),
+    ];
+    frame(&[&[16][..], &number(link), &words.concat()].concat())
+}
+
+/// A frame that takes a link back that has this number at its maker: the one who writes, or the one who reads.
+fn unlinked(by_reader: bool, link: u64) -> Vec<u8> {
+    frame(&[&[17, u8::from(by_reader)][..], &number(link)].concat())
+}
+
+#[test]
+fn a_link_of_actors_that_no_side_makes_ends_the_link() {
+    let twice = [linked(3, 1, "one"), linked(3, 2, "other")].concat();
+    assert_eq!(
+        after_hello(&twice),
+        LinkEnd::Protocol("it has made a link 3 before".into())
+    );
+    let long = "x".repeat(1_025);
+    let words = "the name of an actor that is linked takes 1025 bytes, and may take 1024";
+    assert_eq!(
+        after_hello(&linked(3, 1, &long)),
+        LinkEnd::Protocol(words.into())
+    );
+}
+
+#[test]
+fn a_link_with_an_actor_that_is_not_there_is_told_to_be_over() {
+    let (there, mut to_there) = Link::builder().build(|| {});
+    let (here, _) = Link::builder().build(|| {});
+    let mut hello = Vec::new();
+    here.take_outgoing(&mut hello);
+    to_there.receive(&hello).unwrap();
+    there.take_outgoing(&mut Vec::new());
+    // Nothing is offered there.
+    to_there.receive(&linked(3, 1, "one")).unwrap();
+    let mut said = Vec::new();
+    there.take_outgoing(&mut said);
+    // Actor 0 has ended, since the link to it is lost, for this reason.
+    assert_eq!(said[4..7], [7, 0, 6]);
+    let words = String::from_utf8_lossy(&said[8..]).into_owned();
+    assert_eq!(
+        words,
+        "its last address was given up before its end was asked for"
+    );
+    assert_eq!((there.kept().links, there.ended()), (0, None));
+}
+
+/// Links an actor with the other side's; the number of the link, which goes there.
+fn key_of_a_link(own: &Address<Bond>, link: &Link) -> u64 {
+    let far = link.root::<Bond>();
+    own.ask(|reply| Bond::Link(far.clone(), reply)).unwrap();
+    let mut bytes = Vec::new();
+    link.take_outgoing(&mut bytes);
+    let mut rest = &bytes[..];
+    let mut key = None;
+    while let Some((length, more)) = rest.split_first_chunk::<4>() {
+        let (body, behind) = more.split_at(u32::from_le_bytes(*length) as usize);
+        if body[0] == 16 {
+            let digits = body[1..].iter().scan(true, |goes_on, byte| {
+                std::mem::replace(goes_on, byte & 0x80 != 0).then_some(u64::from(byte & 0x7f))
+            });
+            key = Some(
+                digits
+                    .enumerate()
+                    .fold(0, |key, (place, bits)| key | bits << (7 * place)),
+            );
+        }
+        rest = behind;
+    }
+    assert!(own.ask(|reply| Bond::Unlink(far, reply)).unwrap());
+    key.expect("it says so")
+}
+
+#[test]
+fn a_link_of_actors_is_taken_back_by_the_number_of_its_maker_alone() {
+    let pool = Pool::with_threads(1);
+    let root = pool.spawn(Partner::default());
+    let (there, mut to_there) = Link::builder().root(&root).build(|| {});
+    let (here, _) = Link::builder().root(&root).build(|| {});
+    let mut hello = Vec::new();
+    here.take_outgoing(&mut hello);
+    to_there.receive(&hello).unwrap();
+    let other = pool.spawn(Partner::default());
+    let before = key_of_a_link(&other, &there);
+    to_there.receive(&linked(3, 1, "one")).unwrap();
+    let behind = key_of_a_link(&other, &there);
+    assert_eq!(there.kept().links, 1);
+    // As if the reader had made it, by all numbers that it may have there.
+    for key in before..=behind {
+        to_there.receive(&unlinked(true, key)).unwrap();
+    }
+    assert_eq!(there.kept().links, 1);
+    to_there.receive(&unlinked(false, 3)).unwrap();
+    assert_eq!(there.kept().links, 0);
 }
 
 #[test]

@@ -67,6 +67,20 @@ impl Stage {
         answers.try_recv().unwrap().unwrap()
     }
 
+    /// All that is to go from here arrives there: how many frames of that kind were among it.
+    fn frames_that_go(&mut self, kind: u8) -> usize {
+        let mut bytes = Vec::new();
+        self.here.0.take_outgoing(&mut bytes);
+        self.there.1.receive(&bytes).unwrap();
+        let mut rest = &bytes[..];
+        let mut count = 0;
+        while let Some((length, more)) = rest.split_first_chunk::<4>() {
+            count += usize::from(more[0] == kind);
+            rest = &more[u32::from_le_bytes(*length) as usize..];
+        }
+        count
+    }
+
     fn kept(&self) -> [Kept; 2] {
         [self.here.0.kept(), self.there.0.kept()]
     }
@@ -139,4 +153,31 @@ fn an_end_is_told_to_each_who_waits_for_it_also_if_the_address_came_again() {
         assert_eq!(reason, EndReason::Panicked("on purpose".into()));
     }
     assert_eq!(stage.kept()[0].watched, 0);
+}
+
+#[test]
+fn an_end_goes_to_the_other_side_once_however_many_actors_there_are_linked_with_the_one() {
+    for has_address in [false, true] {
+        let mut stage = Stage::new();
+        let (own, far) = (stage.own.clone(), stage.far.clone());
+        let target: Address<Bond> = stage.ask(&far, Bond::Known);
+        for linked in [&far, &target] {
+            stage.ask(&own, |reply| Bond::Link(linked.clone(), reply));
+        }
+        assert_eq!(stage.kept().map(|kept| kept.links), [2, 2]);
+        assert_eq!(stage.kept().map(|kept| kept.linkers), [1, 2]);
+        if has_address {
+            stage.ask(&far, |reply| Bond::Keep(own.clone(), reply));
+        }
+        let ends = [far.end(), target.end()];
+        own.tell(Bond::Fail("on purpose".to_owned())).unwrap();
+        stage.frame.pump(Budget::unlimited());
+        // `Ended` is the seventh kind.
+        assert_eq!(stage.frames_that_go(7), 1);
+        stage.carry_all();
+        for mut end in ends {
+            let ended = end.wait_timeout(Duration::ZERO).expect("it was linked");
+            assert!(matches!(ended.reason, EndReason::Linked(_)), "{ended:?}");
+        }
+    }
 }

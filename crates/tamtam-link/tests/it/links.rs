@@ -305,3 +305,36 @@ fn a_link_goes_through_a_process_in_between() {
         }
     });
 }
+
+#[test]
+fn the_names_of_a_chain_come_in_its_order() {
+    on_each(|pair| {
+        let stage = Stage::new(pair);
+        let (next, last) = (named(&stage.pool, "next"), named(&stage.pool, "last"));
+        link(&stage.own, &stage.far);
+        link(&stage.there, &next);
+        link(&next, &last);
+        fail(&last);
+        let (names, reason) = chain(&stage.own.end().wait().reason);
+        assert_eq!(reason, panicked());
+        // The first of them has no name on this side.
+        assert_eq!(names, ["", "next", "last"]);
+        stage.close();
+    });
+}
+
+#[test]
+fn a_long_name_goes_along_as_far_as_it_may() {
+    on_each(|pair| {
+        let stage = Stage::new(pair);
+        // Cut between two of its letters, of two bytes each.
+        let own = named(&stage.pool, &format!("x{}", "\u{e9}".repeat(2_000)));
+        link(&own, &stage.far);
+        fail(&own);
+        let (names, reason) = chain(&stage.there.end().wait().reason);
+        assert_eq!(reason, panicked());
+        assert_eq!(names, [format!("x{}", "\u{e9}".repeat(511))]);
+        assert_eq!(stage.links.1.ended(), None);
+        stage.close();
+    });
+}

@@ -161,26 +161,31 @@ fn a_linker_that_ends_as_the_process_dies_is_heard_of_by_the_next() {
 
 #[test]
 fn an_actor_that_the_root_has_linked_is_linked_with_the_root_of_the_next_process() {
-    let mut home = Frame::new();
-    let own = home.spawner().name("own").spawn(Partner::default());
-    let (parent, mut to_parent) = Link::builder().keep_root().build(|| {});
-    let far = parent.root::<Bond>();
-    far.tell(Bond::Link(own.clone(), Reply::to(|_| {})))
-        .unwrap();
-    let mut first = Worker::new();
-    first.take(&parent, 1);
-    first.tell(&mut to_parent);
-    assert_eq!(parent.kept().links, 1);
-    let mut to_parent = parent.begin_again(death(1, 1)).unwrap();
-    let mut second = Worker::new();
-    second.take(&parent, 0);
-    assert_eq!(second.link.kept().links, 1);
-    own.tell(Bond::Fail("on purpose".to_owned())).unwrap();
-    home.pump(Budget::unlimited());
-    second.take(&parent, 0);
-    second.tell(&mut to_parent);
-    let end = parent.root_end().expect("it has ended");
-    assert_eq!(chain(&end).0, ["own"]);
+    // Also when no address of the root is left, which then ends behind what it was sent.
+    for is_kept in [true, false] {
+        let mut home = Frame::new();
+        let own = home.spawner().name("own").spawn(Partner::default());
+        let (parent, mut to_parent) = Link::builder().keep_root().build(|| {});
+        let far = parent.root::<Bond>();
+        far.tell(Bond::Link(own.clone(), Reply::to(|_| {})))
+            .unwrap();
+        let kept = is_kept.then_some(far);
+        let mut first = Worker::new();
+        first.take(&parent, 1);
+        first.tell(&mut to_parent);
+        assert_eq!(parent.kept().links, 1);
+        let mut to_parent = parent.begin_again(death(1, 1)).unwrap();
+        let mut second = Worker::new();
+        second.take(&parent, 0);
+        assert_eq!(second.link.kept().links, 1);
+        own.tell(Bond::Fail("on purpose".to_owned())).unwrap();
+        home.pump(Budget::unlimited());
+        second.take(&parent, 0);
+        second.tell(&mut to_parent);
+        let end = parent.root_end().expect("it has ended");
+        assert_eq!(chain(&end).0, ["own"]);
+        drop(kept);
+    }
 }
 
 #[test]

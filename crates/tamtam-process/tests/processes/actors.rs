@@ -3,7 +3,9 @@
 use std::error::Error;
 use std::io::Write;
 
-use serde::{Deserialize, Serialize};
+use std::sync::Mutex;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tamtam_actor::{Actor, Address, Context, Reply};
 use tamtam_process::{Remote, Workers};
 
@@ -60,6 +62,35 @@ pub(crate) enum Count {
     Kept(Reply<u64>),
     /// Writes this into the word that says whether the process lives.
     Life(u32, Reply<()>),
+    /// Adds one.
+    Note(Written),
+}
+
+/// Does something when it is written, the first time.
+#[derive(Default)]
+pub(crate) struct Written(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+impl Written {
+    pub(crate) fn then(call: impl FnOnce() + Send + 'static) -> Self {
+        Written(Mutex::new(Some(Box::new(call))))
+    }
+}
+
+impl Serialize for Written {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let call = self.0.lock().unwrap().take();
+        if let Some(call) = call {
+            call();
+        }
+        serializer.serialize_unit()
+    }
+}
+
+impl<'de> Deserialize<'de> for Written {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <()>::deserialize(deserializer)?;
+        Ok(Written::default())
+    }
 }
 
 pub(crate) struct Counter {
@@ -87,6 +118,7 @@ impl Actor for Counter {
     fn handle(&mut self, message: Count, cx: &mut Context<Self>) {
         match message {
             Count::Add(number) => self.number += number,
+            Count::Note(_) => self.number += 1,
             Count::Read(reply) => reply.send(self.number),
             Count::Keep(reply) => self.kept.push(reply),
             Count::Pid(reply) => reply.send(std::process::id()),

@@ -7,6 +7,8 @@ mod deaths;
 #[cfg(target_os = "linux")]
 mod idle;
 #[cfg(target_os = "linux")]
+mod interrupted;
+#[cfg(target_os = "linux")]
 mod links;
 #[cfg(target_os = "linux")]
 mod lives;
@@ -36,6 +38,7 @@ fn main() {
         lives::tests(),
         deaths::tests(),
         idle::tests(),
+        interrupted::tests(),
         links::tests(),
         memory::tests(),
         output::tests(),

@@ -6,12 +6,12 @@ use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tamtam_actor::{
-    Address, AskError, DeadLetter, DeadLetterWatch, EndReason, Loss, Pool, ProcessEnd, Reply,
-    Restart, on_dead_letter,
+    Actor, Address, AskError, Context, DeadLetter, DeadLetterWatch, EndReason, Fate, Loss, Pool,
+    ProcessEnd, Reply, Restart, on_dead_letter,
 };
 use tamtam_process::{Limits, Process};
 
-use crate::actors::{Count, Counter, Death};
+use crate::actors::{Count, Counter, Death, Written};
 use crate::until;
 
 crate::tests! { "pool":
@@ -23,6 +23,10 @@ crate::tests! { "pool":
     a_pool_that_is_stopped_leaves_no_process
     a_pool_ends_with_its_last_address_when_all_is_handled
     a_pool_finishes_what_each_has
+    a_linker_that_ends_takes_each_of_a_pool_along
+    a_pool_takes_its_linker_along_with_the_last_of_its_processes
+    who_hears_of_a_death_finds_those_that_are_left
+    a_message_at_whose_writing_a_process_dies_goes_to_another_one
 }
 
 /// The processes of a pool of so many: each is asked while the others are, too.
@@ -40,9 +44,13 @@ fn pids(pool: &Address<Count>, processes: usize) -> BTreeSet<u32> {
     pids
 }
 
-fn kill(pid: u32) {
+fn signal(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(pid.cast_signed()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
+    kill_process(pid, signal).unwrap();
+}
+
+fn kill(pid: u32) {
+    signal(pid, Signal::KILL);
 }
 
 fn until_gone(pids: &BTreeSet<u32>) {
@@ -284,4 +292,128 @@ fn a_pool_finishes_what_each_has() {
     }
     assert_eq!(pool.end().wait().reason, EndReason::Stopped);
     until_gone(&all);
+}
+
+/// Is linked with a pool from its beginning.
+struct Linker(Address<Count>);
+
+enum Word {
+    Here(Reply<()>),
+    Fail,
+    Stop,
+}
+
+impl Actor for Linker {
+    type Message = Word;
+
+    fn started(&mut self, cx: &mut Context<Self>) {
+        cx.link(&self.0);
+    }
+
+    fn handle(&mut self, word: Word, cx: &mut Context<Self>) {
+        match word {
+            Word::Here(reply) => reply.send(()),
+            Word::Fail => panic!("on purpose"),
+            Word::Stop => cx.stop(),
+        }
+    }
+}
+
+/// A linker of this name that has made its link.
+fn linker(name: &str, pool: &Address<Count>, actors: &Pool) -> Address<Word> {
+    let linker = actors.spawner().name(name).spawn(Linker(pool.clone()));
+    linker.ask(Word::Here).unwrap();
+    linker
+}
+
+fn a_linker_that_ends_takes_each_of_a_pool_along() {
+    let actors = Pool::with_threads(1);
+    let pool = Process::pool(3).name("linked").restart(Restart::on_panic());
+    let pool = pool.spawn::<Counter>(0).unwrap();
+    let all = pids(&pool, 3);
+    let (orderly, own) = (
+        linker("orderly", &pool, &actors),
+        linker("own", &pool, &actors),
+    );
+    orderly.tell(Word::Stop).unwrap();
+    assert_eq!(orderly.end().wait().reason, EndReason::Stopped);
+    // An end in order is that of the link alone.
+    assert_eq!(pids(&pool, 3), all);
+    let end = pool.end();
+    // One of them does not hear of it; the process that takes its place does.
+    let deaf = *all.first().unwrap();
+    signal(deaf, Signal::STOP);
+    own.tell(Word::Fail).unwrap();
+    own.end().wait();
+    kill(deaf);
+    let EndReason::Linked(linked) = end.wait().reason else {
+        panic!("it was linked");
+    };
+    assert_eq!(linked.name.as_deref(), Some("own"));
+    assert_eq!(linked.reason, EndReason::Panicked("on purpose".into()));
+    until_gone(&all);
+    until("it takes no more", || pool.is_stopped());
+}
+
+fn a_pool_takes_its_linker_along_with_the_last_of_its_processes() {
+    let actors = Pool::with_threads(1);
+    let pool = Process::pool(2).name("linking").restart(Restart::never());
+    let pool = pool.spawn::<Counter>(0).unwrap();
+    let all: Vec<u32> = pids(&pool, 2).into_iter().collect();
+    let own = linker("own", &pool, &actors);
+    kill(all[0]);
+    until_gone(&BTreeSet::from([all[0]]));
+    assert_eq!(pids(&pool, 1), BTreeSet::from([all[1]]));
+    own.ask(Word::Here).unwrap();
+    kill(all[1]);
+    let EndReason::Linked(linked) = own.end().wait().reason else {
+        panic!("it was linked");
+    };
+    assert_eq!(linked.name.as_deref(), Some("linking"));
+    let killed = EndReason::ProcessEnded(ProcessEnd::Killed(9));
+    assert_eq!(linked.reason, killed);
+}
+
+/// The process that gets what is sent while all are idle.
+fn first_pid(pool: &Address<Count>) -> u32 {
+    pool.ask(Count::Pid).unwrap()
+}
+
+fn who_hears_of_a_death_finds_those_that_are_left() {
+    let pool = Process::pool(2).name("heard").restart(Restart::never());
+    let pool = pool.spawn::<Counter>(0).unwrap();
+    let actors = Pool::with_threads(1);
+    let mut left = pids(&pool, 2);
+    let first = first_pid(&pool);
+    assert!(left.remove(&first));
+    hang_one(&pool, &actors);
+    hang_one(&pool, &actors);
+    // Behind the one at which the first hangs, so that it is told of when all that it had is over.
+    let (sender, heard) = mpsc::channel();
+    let again = pool.clone();
+    let reply = Reply::to(move |answer: Result<bool, AskError>| {
+        let told = again.tell(Count::Add(1)).map_err(|refused| refused.why());
+        sender.send((answer.unwrap_err().fate(), told)).unwrap();
+    });
+    pool.tell(Count::IsPrimordial(reply)).unwrap();
+    kill(first);
+    assert_eq!(heard.recv().unwrap(), (Fate::NotBegun, Ok(())));
+    left.into_iter().for_each(kill);
+    pool.end().wait();
+}
+
+fn a_message_at_whose_writing_a_process_dies_goes_to_another_one() {
+    let pool = Process::pool(2).name("written").restart(Restart::never());
+    let pool = pool.spawn::<Counter>(0).unwrap();
+    let first = first_pid(&pool);
+    let dying = pool.clone();
+    let written = Written::then(move || {
+        kill(first);
+        // It is the one that would be asked as long as it is not known to be dead.
+        until("the other one is asked", || {
+            dying.ask(Count::Pid).is_ok_and(|pid| pid != first)
+        });
+    });
+    pool.tell(Count::Note(written)).unwrap();
+    assert_eq!(pool.ask(Count::Read), Ok(1));
 }

@@ -24,7 +24,7 @@ crate::tests! { "steps":
 
 /// What a process does to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-enum Act {
+pub(crate) enum Act {
     Nothing,
     Kill,
     Stop,
@@ -115,6 +115,18 @@ pub(crate) enum Walk {
     HaveChild(Reply<(u32, u32)>),
     /// Is to die when it writes to that, or reads from it; or only writes and reads.
     DieAt(When),
+    /// Asks that for an answer of so many bytes, and does something while it encodes the question; whether the answer has come.
+    Pass(Passed, Reply<bool>),
+    Here(Reply<()>),
+}
+
+/// A question that a walker passes on to its child.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Passed {
+    pub(crate) number: u64,
+    pub(crate) load: usize,
+    pub(crate) encoding: Act,
+    pub(crate) begun: Act,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -198,11 +210,30 @@ impl Actor for Walker {
                 self.child = Some(child);
             }
             Walk::DieAt(when) => self.write_and_read(when),
+            Walk::Pass(passed, reply) => self.pass(passed, reply),
+            Walk::Here(reply) => reply.send(()),
         }
     }
 }
 
 impl Walker {
+    fn pass(&self, passed: Passed, reply: Reply<bool>) {
+        let heard = Reply::to(move |answer: Result<Arrival, AskError>| match answer {
+            Ok(_) => reply.send(true),
+            Err(AskError::ProcessEnded(ProcessEnd::Killed(9))) => reply.send(false),
+            Err(other) => panic!("{other:?}"),
+        });
+        let way = Way {
+            step: Step::Begin,
+            act: passed.begun,
+            read: Fuse(When::Written, passed.encoding),
+            load: vec![7; passed.load],
+            ..Way::plain(Some(heard))
+        };
+        let child = self.child.as_ref().unwrap();
+        child.tell(Walk::Go(passed.number, way)).unwrap();
+    }
+
     fn write_and_read(&self, when: When) {
         let child = self.child.as_ref().unwrap();
         if when == When::Written {
@@ -278,13 +309,13 @@ fn send_signal(handle: &ProcessHandle, signal: Signal) {
     kill_process(pid, signal).unwrap();
 }
 
-fn is_in_state(pid: u32, state: &str) -> bool {
+pub(crate) fn is_in_state(pid: u32, state: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     stat.is_ok_and(|stat| stat.contains(state))
 }
 
 /// How often each step is gone through. There are eleven deaths in a round.
-fn rounds() -> u64 {
+pub(crate) fn rounds() -> u64 {
     let is_long = std::env::var_os("TAMTAM_SOAK_SECONDS").is_some();
     if is_long { 200 } else { 6 }
 }
