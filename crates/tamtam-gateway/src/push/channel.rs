@@ -206,3 +206,47 @@ impl Channel {
         (state.log.untold(cursor), state.log.head())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subscriber_waits_once_and_no_more_when_it_has_gone_or_was_told() {
+        let most = Most {
+            messages: 10,
+            bytes: 1_000,
+            keys: 10,
+        };
+        let channel = Channel::new(false, most);
+        let waiting = || channel.state().waiters.len();
+        let wish = Wish::new();
+        let subscriber = || (Waiter::new(Arc::default()), channel.begin(&wish, false));
+        let take = |(waiter, cursor): &mut (Arc<Waiter>, Cursor)| {
+            let mut due = Vec::new();
+            let taken = channel.take_or_wait(cursor, &wish, 1_000, waiter, &mut due);
+            assert!(taken.is_ok());
+            due.len()
+        };
+        let (mut one, mut other) = (subscriber(), subscriber());
+        for subscriber in [&mut one, &mut other] {
+            channel.join();
+            for _ in 0..3 {
+                assert_eq!(take(subscriber), 0);
+            }
+        }
+        assert_eq!(waiting(), 2);
+        channel.leave(&one.0);
+        assert_eq!(waiting(), 1);
+        let encoded = Encoded {
+            json: "1".into(),
+            packed: None,
+        };
+        channel.publish(None, Some(encoded));
+        // It is told of with those that come with it.
+        assert_eq!(waiting(), 1);
+        channel.tell();
+        assert_eq!((waiting(), take(&mut other)), (0, 1));
+        assert_eq!((take(&mut other), waiting()), (0, 1));
+    }
+}

@@ -114,6 +114,33 @@ struct Started {
     source: Box<dyn Any + Send + Sync>,
 }
 
+/// Values of which connections have not been told. What comes together is told of together: to wake a connection costs more than to
+/// encode a small message.
+#[derive(Debug, Default)]
+struct Untold {
+    count: u32,
+    /// When the first of them was begun.
+    since: Option<Instant>,
+}
+
+impl Untold {
+    /// One is begun.
+    fn begin(&mut self, now: impl FnOnce() -> Instant) {
+        self.since.get_or_insert_with(now);
+    }
+
+    /// One is encoded: whether the connections are told now.
+    fn add(&mut self, more_wait: bool, now: impl FnOnce() -> Instant) -> bool {
+        self.count += 1;
+        let is_long = |since| now().saturating_duration_since(since) >= LONGEST_UNTOLD;
+        let is_due = !more_wait || self.count >= MOST_UNTOLD || self.since.is_some_and(is_long);
+        if is_due {
+            *self = Untold::default();
+        }
+        is_due
+    }
+}
+
 /// The actor that encodes the messages of a topic. It ends when this is dropped, whatever waits for it.
 struct Encoder<M: Send + 'static> {
     #[allow(dead_code, reason = "it ends when it is dropped")]
@@ -174,12 +201,11 @@ impl Publication {
             let channel = Arc::clone(channel);
             let key = key.clone();
             let mut lost_before = 0;
-            // How many values the connections have not been told of, and since when.
-            let mut untold: (u32, Option<Instant>) = (0, None);
+            let mut untold = Untold::default();
             let spawner = encoders.spawner()?;
             let spawner = spawner.limited(bounds.waiting, Overflow::DropOldest);
             let address = spawner.spawn_fn(move |message: M, here| {
-                let since = *untold.1.get_or_insert_with(Instant::now);
+                untold.begin(Instant::now);
                 let lost = here.address().lost();
                 if lost > lost_before {
                     channel.skip(lost - lost_before);
@@ -195,14 +221,9 @@ impl Publication {
                     Some((key, encoded)) => channel.publish(key, Some(encoded)),
                     None => channel.publish(None, None),
                 }
-                // What comes together is told of together: to wake a connection costs more than to encode a small message.
-                untold.0 += 1;
-                if here.address().level().is_none_or(|level| level.queued == 0)
-                    || untold.0 >= MOST_UNTOLD
-                    || since.elapsed() >= LONGEST_UNTOLD
-                {
+                let more_wait = here.address().level().is_some_and(|level| level.queued > 0);
+                if untold.add(more_wait, Instant::now) {
                     channel.tell();
-                    untold = (0, None);
                 }
             });
             let subscription = topic.subscribe(&address);
@@ -425,4 +446,37 @@ fn encode(answer: Answer, wants_packed: bool, most_bytes: usize) -> Result<Encod
         )));
     }
     Ok(encoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_together_is_told_of_together_and_soon() {
+        let begun = Instant::now();
+        let at = |micros| move || begun + Duration::from_micros(micros);
+        let mut untold = Untold::default();
+        let mut add = |more_wait, from, to| {
+            untold.begin(at(from));
+            untold.add(more_wait, at(to))
+        };
+        // When it was begun and when it is encoded, whether more wait, whether it is told of.
+        for (from, to, more_wait, is_told) in [
+            (0, 10, false, true),
+            (20, 30, true, false),
+            (30, 519, true, false),
+            // Since the first of them, and at the moment.
+            (519, 520, true, true),
+            (600, 1_099, true, false),
+            (1_099, 1_099, false, true),
+            // One alone that takes long.
+            (2_000, 2_500, true, true),
+        ] {
+            assert_eq!(add(more_wait, from, to), is_told, "{from} to {to}");
+        }
+        for number in 1..=3 * 64 {
+            assert_eq!(add(true, 3_000, 3_000), number % 64 == 0, "{number}");
+        }
+    }
 }

@@ -164,20 +164,42 @@ const CLOSES: &str = "/events/Market.prices?when_behind=close&most_messages=10";
 const CLOSED: &str = r#"tamtam_gateway_subscriptions_closed_total{name="Market.prices"}"#;
 const SUBSCRIBERS: &str = r#"tamtam_gateway_subscribers{name="Market.prices"}"#;
 
-/// Publishes until a subscription is closed for being behind, and until nothing of it is left.
+const SENT: &str = r#"tamtam_gateway_values_sent_total{name="Market.prices"}"#;
+
+/// Whether a client that does not read takes so many values, or the systems on both sides do for it.
+async fn takes(server: &Running, values: u64) -> bool {
+    for _ in 0..100 {
+        if figure(server, SENT).await == values {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    false
+}
+
+/// Publishes one value after the other as long as they go to a client that does not read, and then more of them, until its subscription
+/// is closed for being behind, and until nothing of that is left.
 async fn publish_until_closed(server: &Running, market: &Market) {
     let note = "x".repeat(64 << 10);
+    let publish = |cents| {
+        let value = Price {
+            note: note.clone(),
+            ..price("tin", cents)
+        };
+        market.prices.publish(value).unwrap();
+    };
     let mut cents = 0;
+    while cents == 0 || takes(server, cents).await {
+        cents += 1;
+        publish(cents);
+    }
+    assert_eq!(figure(server, CLOSED).await, 0);
+    // It is asked for no more; so what closes it is not that.
+    for more in 1..=20 {
+        publish(cents + more);
+    }
     while figure(server, CLOSED).await == 0 {
-        for _ in 0..20 {
-            cents += 1;
-            let value = Price {
-                note: note.clone(),
-                ..price("tin", cents)
-            };
-            market.prices.publish(value).unwrap();
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        tokio::task::yield_now().await;
     }
     while figure(server, SUBSCRIBERS).await > 0 {
         tokio::task::yield_now().await;

@@ -1,5 +1,7 @@
 //! What subscribers get, by each policy and in each form.
 
+use std::sync::{Arc, Mutex};
+
 use futures_util::SinkExt;
 use serde_json::{Value as Json, json};
 use tamtam_actor::Topic;
@@ -268,6 +270,91 @@ fn a_value_that_cannot_be_written_is_passed_over_and_counted() {
         assert_eq!(
             (&value["number"], &value["missed"], &value["value"]),
             (&json!(4), &json!(3), &json!(7))
+        );
+    });
+}
+
+#[test]
+fn few_values_wait_to_be_encoded_once_on_threads_of_their_own() {
+    /// Told of each value that is encoded: its number, and on which thread.
+    type Begun = std::sync::mpsc::Sender<(u64, String)>;
+
+    #[derive(Clone)]
+    struct Noted {
+        number: u64,
+        begun: Begun,
+        /// The first waits for this.
+        gate: Arc<Mutex<()>>,
+    }
+
+    impl serde::Serialize for Noted {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let thread = std::thread::current();
+            let name = thread.name().unwrap_or_default().to_owned();
+            self.begun.send((self.number, name)).unwrap();
+            if self.number == 0 {
+                drop(self.gate.lock().unwrap());
+            }
+            serializer.serialize_u64(self.number)
+        }
+    }
+
+    impl schemars::JsonSchema for Noted {
+        fn schema_name() -> std::borrow::Cow<'static, str> {
+            "Noted".into()
+        }
+
+        fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+            u64::json_schema(generator)
+        }
+    }
+
+    const VALUES: u64 = 5_000;
+    run(|| async {
+        let topic = Topic::new();
+        let service = Service::new("Slow").topic("values", topic.clone());
+        let server = Running::of(Gateway::new().service(service)).await;
+        let mut sockets = Vec::new();
+        for _ in 0..3 {
+            let mut socket = Socket::open(&server).await;
+            socket.subscribe("Slow.values", json!({})).await;
+            sockets.push(socket);
+        }
+        let (begun, encoded) = std::sync::mpsc::channel();
+        let gate = Arc::new(Mutex::new(()));
+        let publish = |number| {
+            let noted = Noted {
+                number,
+                begun: begun.clone(),
+                gate: Arc::clone(&gate),
+            };
+            topic.publish(noted).unwrap();
+        };
+        let closed = gate.lock().unwrap();
+        publish(0);
+        let mut all = vec![encoded.recv().unwrap()];
+        (1..=VALUES).for_each(publish);
+        drop(closed);
+        for socket in &mut sockets {
+            let (mut received, mut missed, mut last) = (0, 0, 0);
+            while last <= VALUES {
+                let value = socket.value().await;
+                received += 1;
+                missed += value["missed"].as_u64().unwrap();
+                last = value["number"].as_u64().unwrap();
+                assert_eq!(value["value"], last - 1);
+            }
+            assert_eq!(received + missed, VALUES + 1);
+            assert!(missed >= VALUES - 1_000, "{missed}");
+        }
+        // The one that was at hand, and as many as may wait: the newest.
+        all.extend(encoded.try_iter());
+        let numbers: Vec<u64> = all.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers[0], 0);
+        assert!(numbers[1..].iter().copied().eq(VALUES - 999..=VALUES));
+        assert!(
+            all.iter().all(|(_, thread)| thread.starts_with("push")),
+            "{all:?}"
         );
     });
 }
