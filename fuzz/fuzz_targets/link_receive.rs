@@ -10,7 +10,7 @@ use std::time::Duration;
 use libfuzzer_sys::fuzz_target;
 use serde::{Deserialize, Serialize};
 use tamtam_actor::{Actor, Address, Budget, Context, EndReason, Frame, ProcessEnd, Reply};
-use tamtam_link::{Death, Inbound, Kept, Link, LinkEnd};
+use tamtam_link::{Death, Encoding, Inbound, Kept, Link, LinkEnd};
 
 #[derive(Serialize, Deserialize)]
 enum Message {
@@ -64,6 +64,9 @@ impl Actor for Subject {
         }
     }
 }
+
+/// Where a hello says how messages are written.
+const ENCODING_AT: usize = 13;
 
 /// What an end that has received so many bytes may have in its tables: a constant, and an entry for a byte.
 fn within_bounds(link: &Link, received: usize) {
@@ -160,11 +163,16 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let other = subject(None);
     let actor = subject(Some(other.clone()));
-    let keeps_root = first & 3 == 3;
+    // As JSON it is a page, which is not trusted and has no process that another one takes the place of.
+    let is_page = first & 0x80 != 0;
+    let keeps_root = first & 3 == 3 && !is_page;
     let mut builder = Link::builder()
         .longest_frame(1 << 16)
         .most_unread(1 << 20)
         .root(&actor);
+    if is_page {
+        builder = builder.encoding(Encoding::Json).untrusted();
+    }
     if keeps_root {
         builder = builder.keep_root();
     }
@@ -176,12 +184,17 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = other.tell(Message::Link(far.clone()));
     frame.pump(Budget::messages(1_000));
     let hello: &[u8] = match first & 3 {
-        1 | 3 => b"\x11\0\0\0\x01TTLK\x02\x80\x80\x04\x00\x01\x04Type\x05",
-        2 => b"\x0b\0\0\0\x01TTLK\x02\x80\x80\x04\x00\x00",
+        1 | 3 => b"\x12\0\0\0\x01TTLK\x03\x80\x80\x04\x00\x00\x01\x04Type\x05",
+        2 => b"\x0c\0\0\0\x01TTLK\x03\x80\x80\x04\x00\x00\x00",
         _ => b"",
     };
+    let mut hello = hello.to_vec();
+    if let Some(encoding) = hello.get_mut(ENCODING_AT) {
+        *encoding = u8::from(is_page);
+    }
+    let hello = hello.as_slice();
     inbound.receive(hello).expect("a right hello is taken");
-    let portion = usize::from(first >> 2) + 1;
+    let portion = usize::from((first & 0x7f) >> 2) + 1;
     let mut total = hello.len();
     if keeps_root {
         // What comes behind half of the bytes is another process's.
@@ -210,6 +223,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut outgoing = Vec::new();
     link.take_outgoing(&mut outgoing);
     assert_eq!(link.kept(), Kept::default());
+    assert_eq!(link.unhandled(), 0);
     assert!(end.wait_timeout(Duration::ZERO).is_some());
     // The question has its fate, so nobody waits.
     let mut asked = std::pin::pin!(asked);

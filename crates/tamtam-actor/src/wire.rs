@@ -6,11 +6,78 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 thread_local! {
-    /// What was said of a failure last: the format has no room for texts, and would say less.
+    /// What was said of a failure last: postcard has no room for texts, and would say less.
     static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Writes a value behind the bytes given.
+/// How messages and answers are written on a link. Both of its ends have to say the same.
+///
+/// # Examples
+///
+/// ```
+/// use tamtam_actor::link::Encoding;
+///
+/// assert_eq!(Encoding::default().name(), "postcard");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Encoding {
+    /// By [postcard](https://postcard.jamesmunns.com/wire-format.html): small and quick, for programs that have the same types.
+    #[default]
+    Postcard,
+    /// As JSON, for programs that have no types of Rust, such as pages in a browser. A value is what serde makes of it: the variant
+    /// `Add(3)` of an enum is `{"Add":3}`. An address is `{"$address":[0,5]}`, and a reply `{"$reply":7}`.
+    #[cfg(feature = "json")]
+    Json,
+}
+
+impl Encoding {
+    /// What it is called, for people: `postcard`, `JSON`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Encoding::Postcard => "postcard",
+            #[cfg(feature = "json")]
+            Encoding::Json => "JSON",
+        }
+    }
+
+    /// Writes a value behind the bytes given.
+    ///
+    /// # Errors
+    ///
+    /// What the value's own `Serialize` says.
+    #[doc(hidden)]
+    pub fn encode<T: Serialize + ?Sized>(
+        self,
+        value: &T,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        match self {
+            Encoding::Postcard => encode(value, bytes),
+            #[cfg(feature = "json")]
+            Encoding::Json => {
+                serde_json::to_writer(bytes, value).map_err(|error| error.to_string())
+            }
+        }
+    }
+
+    /// Reads a value out of bytes that are its own.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are no such value, or more than that.
+    #[doc(hidden)]
+    pub fn decode<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T, String> {
+        match self {
+            Encoding::Postcard => decode(bytes),
+            #[cfg(feature = "json")]
+            Encoding::Json => serde_json::from_slice(bytes).map_err(|error| error.to_string()),
+        }
+    }
+}
+
+/// Writes a value behind the bytes given, by postcard.
 ///
 /// # Errors
 ///
@@ -27,7 +94,7 @@ pub fn encode<T: Serialize + ?Sized>(value: &T, bytes: &mut Vec<u8>) -> Result<(
     }
 }
 
-/// Reads a value out of bytes that are its own.
+/// Reads a value out of bytes that are its own, written by postcard.
 ///
 /// # Errors
 ///

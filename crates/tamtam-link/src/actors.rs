@@ -39,7 +39,7 @@ impl Core {
         let link = Weak::clone(&self.this);
         let watching = actor.watch(Box::new(move |ended: &Ended| {
             if let Some(core) = link.upgrade() {
-                core.has_ended(number, FarEnd::of(&ended.reason));
+                core.has_ended(number, core.end_to_tell(&ended.reason));
             }
         }));
         let unused = match self.lock().exports.get_mut(number) {

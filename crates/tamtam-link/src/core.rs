@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
 use smallvec::SmallVec;
-use tamtam_actor::link::{Call, Encode, FarCell, FarEnd, FarFailure, FarHold};
+use tamtam_actor::link::{Call, Encode, Encoding, FarCell, FarEnd, FarFailure, FarHold};
 use tamtam_actor::{EndReason, Fate, LinkFailure, Refusal, Time};
 
 use crate::descriptors::{Attached, Lent, Lot, Ways};
@@ -18,6 +18,7 @@ use crate::in_hand;
 use crate::links::Links;
 use crate::root_log::{RootLog, attach};
 use crate::tables::{Exports, Import, Pending, Unconfirmed};
+use crate::untrusted::{Untrusted, told_end, told_failure};
 
 thread_local! {
     /// Where this thread writes messages.
@@ -30,7 +31,11 @@ const MOST_SCRATCH: usize = 64 << 10;
 pub(crate) struct Core {
     pub(crate) this: Weak<Core>,
     pub(crate) longest_frame: usize,
+    /// How messages and answers are written, here and there.
+    pub(crate) encoding: Encoding,
     most_unread: usize,
+    /// The other side, if it is not trusted.
+    pub(crate) untrusted: Option<Untrusted>,
     pub(crate) time: Time,
     state: Mutex<State>,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
@@ -113,7 +118,9 @@ pub(crate) enum BodyKind {
 /// What an end of a link is made with.
 pub(crate) struct Parts {
     pub(crate) longest_frame: usize,
+    pub(crate) encoding: Encoding,
     pub(crate) most_unread: usize,
+    pub(crate) untrusted: Option<Untrusted>,
     pub(crate) time: Time,
     pub(crate) keeps_root: bool,
     pub(crate) carries_descriptors: bool,
@@ -169,7 +176,9 @@ impl Core {
         Arc::new_cyclic(|this| Core {
             this: Weak::clone(this),
             longest_frame: parts.longest_frame,
+            encoding: parts.encoding,
             most_unread: parts.most_unread,
+            untrusted: parts.untrusted,
             time: parts.time,
             state: Mutex::new(state),
             wake: parts.wake,
@@ -488,12 +497,29 @@ impl Core {
 
     /// Says of a question from there that there will be no answer.
     pub(crate) fn fail(&self, reply: u64, failure: FarFailure) {
-        self.write(&Frame::Failed(reply, failure));
+        self.write(&Frame::Failed(reply, self.failure_to_tell(failure)));
     }
 
     /// As `fail`, to the process of that generation.
     pub(crate) fn fail_of(&self, reply: u64, generation: u64, failure: FarFailure) {
+        let failure = self.failure_to_tell(failure);
         self.write_of(generation, &Frame::Failed(reply, failure));
+    }
+
+    fn failure_to_tell(&self, failure: FarFailure) -> FarFailure {
+        match self.untrusted {
+            Some(_) => told_failure(failure),
+            None => failure,
+        }
+    }
+
+    /// What the other side is told of why an actor here has ended.
+    pub(crate) fn end_to_tell(&self, reason: &EndReason) -> FarEnd {
+        let end = FarEnd::of(reason);
+        match self.untrusted {
+            Some(_) => told_end(end),
+            None => end,
+        }
     }
 
     pub(crate) fn release_unused(&self, actor: u64, times: u64) {

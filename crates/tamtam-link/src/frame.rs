@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use smallvec::SmallVec;
-use tamtam_actor::link::{FarEnd, FarFailure, Probe};
+use tamtam_actor::link::{Encoding, FarEnd, FarFailure, Probe};
 
 use crate::bytes::{Input, Result, put_number, put_numbers, put_text};
 use crate::error::LinkEnd;
@@ -15,7 +15,7 @@ use reason::{put_end, put_failure, read_end, read_failure};
 /// With what a link begins.
 pub(crate) const MAGIC: [u8; 4] = *b"TTLK";
 /// The protocol.
-pub(crate) const VERSION: u64 = 2;
+pub(crate) const VERSION: u64 = 3;
 /// The number of the actor that each side may offer from the beginning.
 pub(crate) const ROOT: u64 = 0;
 /// The bytes of a frame's length, which come first.
@@ -48,6 +48,8 @@ pub(crate) struct Hello<'a> {
     pub(crate) program: &'a str,
     /// The longest frame that it takes, without the length.
     pub(crate) most: u64,
+    /// How it writes messages and answers, and reads them: an [`encoding_number`].
+    pub(crate) encoding: u8,
     /// The type of the messages of the actor 0, and its window, if it offers one.
     pub(crate) root: Option<(&'a str, u64)>,
 }
@@ -137,6 +139,7 @@ impl Frame<'_> {
                 bytes.extend_from_slice(&MAGIC);
                 put_number(VERSION, bytes);
                 put_number(hello.most, bytes);
+                bytes.push(hello.encoding);
                 put_text(hello.program, bytes);
                 bytes.push(u8::from(hello.root.is_some()));
                 if let Some((root, window)) = hello.root {
@@ -228,6 +231,7 @@ impl Frame<'_> {
                     )));
                 }
                 let most = input.number("the longest frame")?;
+                let encoding = input.byte("how messages are written")?;
                 let program = input.text("the name of the program")?;
                 let root = match input.byte("whether there is a root")? {
                     0 => None,
@@ -244,6 +248,7 @@ impl Frame<'_> {
                 Frame::Hello(Hello {
                     program,
                     most,
+                    encoding,
                     root,
                 })
             }
@@ -292,6 +297,24 @@ impl Frame<'_> {
         };
         input.end("a frame")?;
         Ok(frame)
+    }
+}
+
+/// By which number a hello says how messages are written.
+pub(crate) fn encoding_number(encoding: Encoding) -> u8 {
+    match encoding {
+        #[cfg(feature = "json")]
+        Encoding::Json => 1,
+        _ => 0,
+    }
+}
+
+/// The same in words: `as JSON`. Of a number that this version does not have there is no name.
+pub(crate) fn encoding_words(number: u8) -> Cow<'static, str> {
+    match number {
+        0 => "by postcard".into(),
+        1 => "as JSON".into(),
+        other => format!("in a way of number {other}, which it does not know").into(),
     }
 }
 
@@ -387,7 +410,7 @@ mod tests {
         let text = || "said".to_owned();
         let body = Body {
             replies: vec![7, 300].into(),
-            exports: [(1, 0), (1, 0), (u64::MAX, 200)]
+            exports: [(1, 0), (1, 0), (u64::MAX >> 11, 200)]
                 .map(|(actor, window)| Offer { actor, window })
                 .to_vec()
                 .into(),
@@ -397,11 +420,13 @@ mod tests {
             Frame::Hello(Hello {
                 program: "resizer",
                 most: 1 << 24,
+                encoding: 0,
                 root: None,
             }),
             Frame::Hello(Hello {
                 program: "",
                 most: 0,
+                encoding: 1,
                 root: Some(("u32", 1_000)),
             }),
             Frame::Tell(0, body.clone()),
@@ -556,7 +581,7 @@ mod tests {
         );
         assert_eq!(
             said(b"\x01TTLK\x01"),
-            "the other side does not keep to the protocol: it speaks version 1, and this side version 2: build both \
+            "the other side does not keep to the protocol: it speaks version 1, and this side version 3: build both \
              programs with the same Tamtam"
         );
     }

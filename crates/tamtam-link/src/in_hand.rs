@@ -2,6 +2,7 @@
 //! closed if they are not taken.
 
 use std::cell::RefCell;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -54,6 +55,41 @@ struct Read<'a> {
     unread: RefCell<Unread>,
 }
 
+/// Replies of the message that a thread reads: what is wrong with that is known only behind them.
+#[derive(Default)]
+struct TakenReplies {
+    /// Which link it has come over.
+    link: usize,
+    taken: Replies,
+    /// Those that were dropped since.
+    dropped: Replies,
+}
+
+thread_local! {
+    /// Of the message that this thread reads, if there are replies in it.
+    static TAKEN: RefCell<TakenReplies> = RefCell::default();
+}
+
+impl TakenReplies {
+    /// Does something with those of this thread, unless the thread ends.
+    fn with<R>(does: impl FnOnce(&mut TakenReplies) -> R) -> Option<R> {
+        TAKEN.try_with(|taken| does(&mut taken.borrow_mut())).ok()
+    }
+
+    /// Counts a reply as dropped; `false` if it was not taken out of the message at hand.
+    fn note_dropped(&mut self, link: usize, number: u64) -> bool {
+        let place = self.taken.iter().position(|taken| *taken == number);
+        match place {
+            Some(place) if self.link == link => {
+                self.taken.swap_remove(place);
+                self.dropped.push(number);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Writes a message; what is in it is the caller's to count, or to take back.
 ///
 /// # Errors
@@ -68,7 +104,7 @@ pub(crate) fn write(
         core,
         noted: RefCell::default(),
     };
-    within(&written, || encode(payload))?;
+    within(&written, || encode(core.encoding, payload))?;
     Ok(written.noted.take())
 }
 
@@ -78,9 +114,22 @@ pub(crate) fn read(core: &Core, unread: Unread, read: impl FnOnce() -> Result<()
         core,
         unread: RefCell::new(unread),
     };
+    let has_replies = !in_hand.unread.borrow().replies.is_empty();
+    let before = has_replies.then(|| {
+        let link = std::ptr::from_ref(core).addr();
+        let now = TakenReplies {
+            link,
+            ..TakenReplies::default()
+        };
+        TakenReplies::with(|taken| mem::replace(taken, now))
+    });
     // What reads it, what maps it and what drops it is the user's.
     let result = within(&in_hand, || catch_unwind(AssertUnwindSafe(read)));
-    let unread = in_hand.unread.into_inner();
+    let mut unread = in_hand.unread.into_inner();
+    if let Some(Some(before)) = before {
+        let read = TakenReplies::with(|taken| mem::replace(taken, before));
+        unread.replies.extend(read.unwrap_or_default().dropped);
+    }
     if let Some(arrived) = unread.arrived {
         let (number, generation) = (arrived.number, arrived.generation);
         // Before the other side hears that nothing of it is lent any more.
@@ -189,6 +238,7 @@ impl Tables for Read<'_> {
         };
         let core = self.core.this().ok_or("the link is gone")?;
         unread.replies.swap_remove(place);
+        TakenReplies::with(|taken| taken.taken.push(number));
         Ok(Box::new(WayBack {
             generation: core.generation(),
             core,
@@ -272,6 +322,13 @@ impl FarReply for WayBack {
     }
 
     fn fail(self: Box<Self>, why: AskError) {
+        if matches!(why, AskError::Unanswered) {
+            let link = Arc::as_ptr(&self.core).addr();
+            // It is told when it is known why the message was dropped.
+            if TakenReplies::with(|taken| taken.note_dropped(link, self.number)) == Some(true) {
+                return;
+            }
+        }
         self.core
             .fail_of(self.number, self.generation, FarFailure::of(&why));
     }

@@ -9,10 +9,14 @@ use tamtam_actor::link::{Exported, TakenDescriptor};
 use crate::core::Core;
 use crate::descriptors::{Arrived, Fetch, MOST_IN_MESSAGE};
 use crate::error::LinkEnd;
-use crate::frame::{Body, Frame, LENGTH, ROOT, Replies, most_of_body, plain_message};
+use crate::frame::{
+    Body, Frame, LENGTH, ROOT, Replies, encoding_number, encoding_words, most_of_body,
+    plain_message,
+};
 use crate::frames::{Frames, KeptFrame};
 use crate::in_hand::{self, Unread};
 use crate::tables::Told;
+use crate::untrusted::may_say;
 
 /// The frames that say that the root is to finish, or that addresses of it are given up, take no more bytes.
 const LONGEST_WORD: usize = LENGTH + 1 + 2 * 10;
@@ -56,7 +60,10 @@ pub struct Inbound {
 struct Given {
     number: u64,
     actor: Arc<dyn Exported>,
+    /// So many are to be confirmed.
     count: u64,
+    /// So many bytes count as not done with until then.
+    unhandled: usize,
 }
 
 struct Last {
@@ -122,10 +129,10 @@ fn give(
             arrived,
             ..Unread::default()
         };
-        in_hand::read(core, unread, || receive(root, payload));
+        in_hand::read(core, unread, || receive(core, root, payload));
     } else if let Some(mut body) = message.message() {
         let unread = unread(&mut body, arrived);
-        in_hand::read(core, unread, || receive(root, body.payload));
+        in_hand::read(core, unread, || receive(core, root, body.payload));
     }
 }
 
@@ -138,9 +145,9 @@ fn unread(body: &mut Body<'_>, arrived: Option<Box<Arrived>>) -> Unread {
     }
 }
 
-fn receive(root: Option<&dyn Exported>, payload: &[u8]) -> Result<(), String> {
+fn receive(core: &Core, root: Option<&dyn Exported>, payload: &[u8]) -> Result<(), String> {
     match root {
-        Some(root) => root.receive(payload),
+        Some(root) => root.receive(core.encoding, payload),
         None => Err("the actor is not offered any more".to_owned()),
     }
 }
@@ -283,9 +290,7 @@ impl Inbound {
         {
             match (&mut self.held, &self.root) {
                 (None, _) => {
-                    return self.give_to(ROOT, true, |core, actor| {
-                        in_hand::read(core, Unread::default(), || actor.receive(payload));
-                    });
+                    return self.give_to(ROOT, Unread::default(), payload);
                 }
                 (Some(held), Some(_)) => {
                     held.push_bytes(bytes);
@@ -307,6 +312,7 @@ impl Inbound {
                 return Err(LinkEnd::protocol("it has said hello twice".to_owned()));
             }
             self.is_greeted = true;
+            self.agree(hello.encoding)?;
             let root = hello.root.map(|(_, window)| window);
             self.core.greeted(hello.most, root);
             return Ok(());
@@ -317,6 +323,19 @@ impl Inbound {
             ));
         }
         self.dispatch(frame)
+    }
+
+    /// That the other side writes messages as this one does.
+    fn agree(&self, there: u8) -> Result<(), LinkEnd> {
+        let here = self.core.encoding;
+        if there == encoding_number(here) {
+            return Ok(());
+        }
+        Err(LinkEnd::protocol(format!(
+            "it writes messages {}, and this side {}: choose the same `Encoding` at both ends of the link",
+            encoding_words(there),
+            encoding_words(encoding_number(here)),
+        )))
     }
 
     fn dispatch(&mut self, frame: Frame<'_>) -> Result<(), LinkEnd> {
@@ -330,6 +349,9 @@ impl Inbound {
             return Err(LinkEnd::protocol(text.to_owned()));
         }
         let core = Arc::clone(&self.core);
+        if core.untrusted.is_some() && !may_say(&frame)? {
+            return Ok(());
+        }
         match frame {
             Frame::Hello(_) | Frame::Tell(..) => unreachable!("it is taken before"),
             Frame::Descriptors(number, count) => self.announced(number, count)?,
@@ -338,7 +360,7 @@ impl Inbound {
                 let pending = core.lock().pending.remove(&reply);
                 let pending = pending.ok_or_else(|| not_asked(reply))?;
                 self.read(body, |payload| {
-                    pending.reply.answer(payload);
+                    pending.reply.answer(core.encoding, payload);
                     Ok(())
                 });
             }
@@ -449,22 +471,12 @@ impl Inbound {
             }
             return Ok(());
         }
-        let has_no_replies = body.replies.is_empty();
-        let arrived = self.arrived.take();
-        self.give_to(number, has_no_replies, |core, actor| {
-            let payload = body.payload;
-            let unread = unread(&mut body, arrived);
-            in_hand::read(core, unread, || actor.receive(payload));
-        })
+        let unread = unread(&mut body, self.arrived.take());
+        self.give_to(number, unread, body.payload)
     }
 
-    /// Gives an actor a message.
-    fn give_to(
-        &mut self,
-        number: u64,
-        has_no_replies: bool,
-        give: impl FnOnce(&Core, &dyn Exported),
-    ) -> Result<(), LinkEnd> {
+    /// Gives an actor a message, with what has come with it.
+    fn give_to(&mut self, number: u64, unread: Unread, payload: &[u8]) -> Result<(), LinkEnd> {
         let last = match self.last.take() {
             Some(last) if last.number == number && !self.core.is_over() => last,
             _ => {
@@ -478,17 +490,25 @@ impl Inbound {
                 }
             }
         };
-        if last.has_window || has_no_replies {
+        let count = u64::from(last.has_window || unread.replies.is_empty());
+        let untrusted = self.core.untrusted.as_ref();
+        let unhandled = untrusted.map_or(0, |untrusted| untrusted.given(payload.len()));
+        if count + unhandled as u64 > 0 {
             match self.given.iter_mut().find(|given| given.number == number) {
-                Some(given) => given.count += 1,
+                Some(given) => {
+                    given.count += count;
+                    given.unhandled += unhandled;
+                }
                 None => self.given.push(Given {
                     number,
                     actor: Arc::clone(&last.actor),
-                    count: 1,
+                    count,
+                    unhandled,
                 }),
             }
         }
-        give(&self.core, &*last.actor);
+        let encoding = self.core.encoding;
+        in_hand::read(&self.core, unread, || last.actor.receive(encoding, payload));
         self.last = Some(last);
         Ok(())
     }
@@ -504,9 +524,18 @@ impl Inbound {
         for given in self.given.drain(..) {
             let link = Arc::downgrade(&self.core);
             let (number, count, generation) = (given.number, given.count, self.generation);
+            let unhandled = given.unhandled;
             given.actor.receipt(Box::new(move || {
-                if let Some(core) = Weak::upgrade(&link) {
+                let Some(core) = Weak::upgrade(&link) else {
+                    return;
+                };
+                if count > 0 {
                     core.confirm(number, generation, count);
+                }
+                if let Some(untrusted) = &core.untrusted {
+                    untrusted.handled(unhandled);
+                    // What carries the link may wait for that.
+                    (core.wake)();
                 }
             }));
         }

@@ -10,7 +10,7 @@
 // | 6 | inbound | the half of it that a carrier gives what has come |
 // | 5 | actors, confirming, core, ending, far_peer, in_hand (one circle) | which actors the sides know, and which of them end together; which messages are done with; what an end does; how it ends, or goes on with another process; the way to an actor there; the message that a thread writes or reads |
 // | 4 | root_log | what is kept for a process that may die |
-// | 3 | frames, links, tables | frames that are kept as they go; which actors of the two sides are linked; which actors and replies these know of each other |
+// | 3 | frames, links, tables, untrusted | frames that are kept as they go; which actors of the two sides are linked; which actors and replies these know of each other; what a side may do that is not trusted |
 // | 2 | descriptors, frame | what goes beside the frames; what is said, byte by byte |
 // | 1 | bytes | numbers and texts in a frame |
 // | 0 | error | how a link ends |
@@ -32,6 +32,7 @@ mod link;
 mod links;
 mod root_log;
 mod tables;
+mod untrusted;
 
 #[doc(hidden)]
 pub use descriptors::Attached;
@@ -42,3 +43,4 @@ pub use inbound::TakenOut;
 #[doc(hidden)]
 pub use link::{Death, Kept, Supervised};
 pub use link::{Link, LinkBuilder};
+pub use tamtam_actor::link::Encoding;

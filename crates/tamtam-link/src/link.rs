@@ -7,14 +7,15 @@ use std::time::Instant;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tamtam_actor::link::{self, Exported};
+use tamtam_actor::link::{self, Encoding, Exported};
 use tamtam_actor::{Address, EndReason, Time};
 
 use crate::core::{Cells, Core, FarName, Parts, SendAtOnce, WhileWaiting};
 use crate::descriptors::Attached;
 use crate::error::LinkEnd;
-use crate::frame::{Frame, Hello, ROOT};
+use crate::frame::{Frame, Hello, ROOT, encoding_number};
 use crate::inbound::Inbound;
+use crate::untrusted::Untrusted;
 
 pub use crate::core::Supervised;
 pub use crate::ending::Death;
@@ -68,6 +69,8 @@ pub struct Link {
 pub struct LinkBuilder {
     program: String,
     longest_frame: usize,
+    encoding: Encoding,
+    is_trusted: bool,
     most_unread: usize,
     time: Time,
     root: Option<Arc<dyn Exported>>,
@@ -87,6 +90,8 @@ impl Link {
         LinkBuilder {
             program: String::new(),
             longest_frame: 16 << 20,
+            encoding: Encoding::default(),
+            is_trusted: true,
             most_unread: 64 << 20,
             time: Time::system(),
             root: None,
@@ -209,6 +214,7 @@ impl Link {
         let hello = Frame::Hello(Hello {
             program: "",
             most: self.core.longest_frame as u64,
+            encoding: encoding_number(self.core.encoding),
             root: None,
         });
         self.core.begin_again(death, &hello)?;
@@ -262,6 +268,17 @@ impl Link {
     #[doc(hidden)]
     pub fn confirm_root(&self, count: u64) {
         self.core.confirm_ahead(ROOT, count);
+    }
+
+    /// How many bytes of messages have come of another side that is not [trusted](LinkBuilder::untrusted), and wait in mailboxes or are being
+    /// handled; 64 count for each message beside its own. Always 0 of one that is trusted.
+    ///
+    /// What carries the link stops reading where that is too much, and is woken when it has become less. A mailbox out of which messages do not
+    /// come in the order in which they came does not count.
+    #[must_use]
+    pub fn unhandled(&self) -> usize {
+        let untrusted = self.core.untrusted.as_ref();
+        untrusted.map_or(0, Untrusted::unhandled)
     }
 
     /// How many answers are awaited from the other side.
@@ -318,6 +335,24 @@ impl LinkBuilder {
     /// refused with [`TooLarge`](tamtam_actor::Refusal::TooLarge); one that comes nevertheless ends the link.
     pub fn longest_frame(mut self, bytes: usize) -> Self {
         self.longest_frame = bytes.clamp(1 << 10, u32::MAX as usize);
+        self
+    }
+
+    /// How messages and answers are written: by postcard unless it is said. A link whose other side has chosen otherwise ends, with words at
+    /// both sides.
+    ///
+    /// With the feature `json` there is `Encoding::Json`, by which a program of another language needs no types of Rust.
+    pub fn encoding(mut self, encoding: Encoding) -> Self {
+        self.encoding = encoding;
+        self
+    }
+
+    /// The other side is a program that is not trusted, such as a page in a browser. It may tell, ask and watch the actors whose addresses it
+    /// has. It may not stop them, nor link its own with them: that ends the link. It hears that a handler panicked, and not what that said.
+    ///
+    /// [`Link::unhandled`] says how much of what it has sent waits here.
+    pub fn untrusted(mut self) -> Self {
+        self.is_trusted = false;
         self
     }
 
@@ -403,19 +438,30 @@ impl LinkBuilder {
     }
 
     /// An end of a link. `wake` is called, on any thread and under no lock, when there is something to send and there was
-    /// nothing before, and when the link has ended.
+    /// nothing before, and when the link has ended; also when [`Link::unhandled`] has become less.
     pub fn build(self, wake: impl Fn() + Send + Sync + 'static) -> (Link, Inbound) {
         let root = self.root.as_ref();
         let window = |root: &Arc<dyn Exported>| {
             if self.holds_root { 0 } else { root.window() }
         };
+        // What a type is called inside is for those who are.
+        let type_of = |root: &Arc<dyn Exported>| {
+            if self.is_trusted {
+                root.message_type()
+            } else {
+                ""
+            }
+        };
         let hello = Frame::Hello(Hello {
             program: &self.program,
             most: self.longest_frame as u64,
-            root: root.map(|root| (root.message_type(), window(root))),
+            encoding: encoding_number(self.encoding),
+            root: root.map(|root| (type_of(root), window(root))),
         });
         let parts = Parts {
             longest_frame: self.longest_frame,
+            encoding: self.encoding,
+            untrusted: (!self.is_trusted).then(Untrusted::default),
             most_unread: self.most_unread,
             time: self.time,
             keeps_root: self.keeps_root,

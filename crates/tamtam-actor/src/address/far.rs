@@ -17,6 +17,7 @@ use crate::mailbox::{Level, Loss, Receipt, Reserved, WhenNoRoom};
 use crate::reply::{Answer, AskedBy, ThreadAnswer};
 use crate::task::ThreadWait;
 use crate::waits::{FIRST_PROBE, LONGEST_PAUSE, Waiting};
+use crate::wire::Encoding;
 
 /// An address of the actor, among others: when the last one is gone, the other process is told.
 #[derive(Debug)]
@@ -160,7 +161,7 @@ impl<M: Serialize + 'static> Recipient<M> for Far<M> {
 
     fn fill(&self, message: M, _: Option<AskedBy>) -> Result<(), TellError<M>> {
         let kept = KeptPlace(self);
-        let mut encode = |bytes: &mut Vec<u8>| crate::wire::encode(&message, bytes);
+        let mut encode = |encoding: Encoding, bytes: &mut Vec<u8>| encoding.encode(&message, bytes);
         match self.hold.0.far().tell(&self.hold.0, &mut encode) {
             Ok(()) => {
                 core::mem::forget(kept);

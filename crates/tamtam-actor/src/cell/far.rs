@@ -15,9 +15,10 @@ use crate::mailbox::{DeadLetter, Loss, Reserved, WhenNoRoom, tell_of};
 use crate::observe::told;
 use crate::time::Time;
 use crate::waits::{FarWaits, Probe, enlist, strike};
+use crate::wire::Encoding;
 
-/// Writes a message behind the bytes given.
-pub type Encode<'a> = &'a mut dyn FnMut(&mut Vec<u8>) -> Result<(), String>;
+/// Writes a message behind the bytes given, as that says.
+pub type Encode<'a> = &'a mut dyn FnMut(Encoding, &mut Vec<u8>) -> Result<(), String>;
 
 /// What a link does for an actor at its other end.
 #[doc(hidden)]

@@ -26,7 +26,7 @@ pub use crate::address::FarHold;
 pub use crate::cell::{Call, Encode, FarActor, FarCell, KeptActor, LinkTie};
 pub use crate::reply::PendingReply;
 pub use crate::waits::Probe;
-pub use crate::wire::{decode, encode};
+pub use crate::wire::{Encoding, decode, encode};
 
 use crate::address::Address;
 use crate::cell::{AnyActor, WatchKey, tie};
@@ -120,13 +120,13 @@ pub trait Exported: Any + Send + Sync {
     /// The name of the actor.
     fn name(&self) -> Option<Arc<str>>;
 
-    /// Gives the actor a message.
+    /// Gives the actor a message that was written in this way.
     ///
     /// # Errors
     ///
     /// If the bytes are no such message: then a dead letter was told with them. A message that the actor refuses is a dead
     /// letter, too; who waits for an answer to it is told.
-    fn receive(&self, bytes: &[u8]) -> Result<(), String>;
+    fn receive(&self, encoding: Encoding, bytes: &[u8]) -> Result<(), String>;
 
     /// How many messages from afar may be on their way to the actor, or in its mailbox: zero unless that is made for waiting.
     fn window(&self) -> u64;
@@ -164,6 +164,47 @@ impl fmt::Debug for Watching {
 impl Drop for Watching {
     fn drop(&mut self) {
         (self.0)();
+    }
+}
+
+/// A reply where values are text: it can be told from a number by one who does not know the type of the message.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Reply", deny_unknown_fields)]
+struct ShownReply {
+    #[serde(rename = "$reply")]
+    number: u64,
+}
+
+/// An address where values are text: 0 and the writer's number for the actor, or 1 and the reader's.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Address", deny_unknown_fields)]
+struct ShownAddress {
+    #[serde(rename = "$address")]
+    place: (u8, u64),
+}
+
+impl From<FarPlace> for ShownAddress {
+    fn from(place: FarPlace) -> Self {
+        ShownAddress {
+            place: match place {
+                FarPlace::Here(number) => (0, number),
+                FarPlace::There(number) => (1, number),
+            },
+        }
+    }
+}
+
+impl TryFrom<ShownAddress> for FarPlace {
+    type Error = String;
+
+    fn try_from(shown: ShownAddress) -> Result<Self, String> {
+        match shown.place {
+            (0, number) => Ok(FarPlace::Here(number)),
+            (1, number) => Ok(FarPlace::There(number)),
+            (side, _) => Err(format!(
+                "an address begins with 0 for the side that writes it or 1 for the one that reads it, and this one with {side}"
+            )),
+        }
     }
 }
 
@@ -212,13 +253,20 @@ impl<R: DeserializeOwned + Send + 'static> Serialize for Reply<R> {
             tables.lend_reply(lent)
         });
         let number = number.map_err(|error| S::Error::custom(say(error)))?;
+        if serializer.is_human_readable() {
+            return ShownReply { number }.serialize(serializer);
+        }
         serializer.serialize_u64(number)
     }
 }
 
 impl<'de, R: Serialize + Send + 'static> Deserialize<'de> for Reply<R> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = u64::deserialize(deserializer)?;
+        let number = if deserializer.is_human_readable() {
+            ShownReply::deserialize(deserializer)?.number
+        } else {
+            u64::deserialize(deserializer)?
+        };
         let far = with_current("a Reply", |tables| tables.take_reply(number));
         let far = far.map_err(|error| D::Error::custom(say(error)))?;
         Ok(Reply::to_continuation(Box::new(AnswerFar(far))))
@@ -231,7 +279,9 @@ struct AnswerFar(Box<dyn FarReply>);
 impl<R: Serialize + Send> Answered<R> for AnswerFar {
     fn answered(self: Box<Self>, answer: Result<R, AskError>) {
         match answer {
-            Ok(answer) => self.0.answer(&mut |bytes| encode(&answer, bytes)),
+            Ok(answer) => self
+                .0
+                .answer(&mut |encoding, bytes| encoding.encode(&answer, bytes)),
             Err(why) => self.0.fail(why),
         }
     }
@@ -251,13 +301,21 @@ impl<M: DeserializeOwned + Send + 'static> Serialize for Address<M> {
             }
         });
         let place = place.map_err(|error| S::Error::custom(say(error)))?;
+        if serializer.is_human_readable() {
+            return ShownAddress::from(place).serialize(serializer);
+        }
         place.serialize(serializer)
     }
 }
 
 impl<'de, M: Serialize + Send + 'static> Deserialize<'de> for Address<M> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let place = FarPlace::deserialize(deserializer)?;
+        let place = if deserializer.is_human_readable() {
+            let shown = ShownAddress::deserialize(deserializer)?;
+            FarPlace::try_from(shown).map_err(D::Error::custom)?
+        } else {
+            FarPlace::deserialize(deserializer)?
+        };
         let address = with_current("an Address", |tables| {
             let message_type = core::any::type_name::<M>();
             match tables.import(place, message_type)? {
@@ -321,7 +379,7 @@ impl<M: DeserializeOwned + Send + 'static> Exported for Export<M> {
         self.0.place().name()
     }
 
-    fn receive(&self, bytes: &[u8]) -> Result<(), String> {
+    fn receive(&self, encoding: Encoding, bytes: &[u8]) -> Result<(), String> {
         let dead = |why, bytes: Option<&[u8]>| {
             tell_of(|| DeadLetter {
                 actor: self.0.id(),
@@ -331,7 +389,9 @@ impl<M: DeserializeOwned + Send + 'static> Exported for Export<M> {
                 bytes: bytes.map(Arc::from),
             });
         };
-        let message = decode(bytes).inspect_err(|_| dead(Loss::NotDecodable, Some(bytes)))?;
+        let message = encoding
+            .decode(bytes)
+            .inspect_err(|_| dead(Loss::NotDecodable, Some(bytes)))?;
         if let Err(error) = self.0.tell_from_afar(message) {
             let why = error.loss();
             crate::reply::refuse(error);

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Answered, Reply, ReplyWay};
 use crate::error::{AskError, Fate, LinkFailure};
+use crate::wire::Encoding;
 
 /// An answer that is awaited from another process.
 #[doc(hidden)]
@@ -13,8 +14,8 @@ pub trait PendingReply: Send + Sync {
     /// The message was sent: from now on the answer comes from there, and not from the message that is left here.
     fn sent(&self);
 
-    /// The answer, as bytes.
-    fn answer(&self, bytes: &[u8]);
+    /// The answer, as bytes that were written in this way.
+    fn answer(&self, encoding: Encoding, bytes: &[u8]);
 
     /// There is no answer.
     fn fail(&self, why: AskError);
@@ -78,8 +79,8 @@ impl<R: DeserializeOwned + Send + 'static> PendingReply for Lent<R> {
         self.lock().is_sent = true;
     }
 
-    fn answer(&self, bytes: &[u8]) {
-        let answer = crate::wire::decode(bytes).map_err(|error| {
+    fn answer(&self, encoding: Encoding, bytes: &[u8]) {
+        let answer = encoding.decode(bytes).map_err(|error| {
             let text = format!(
                 "the answer of {} bytes is no {}: {error}",
                 bytes.len(),

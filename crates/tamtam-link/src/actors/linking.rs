@@ -132,7 +132,7 @@ impl Core {
 
     /// An actor of this side has ended that was linked with one there.
     pub(crate) fn partner_ended(&self, number: u64, key: u64, ended: &Ended) {
-        let end = FarEnd::of(&ended.reason);
+        let end = self.end_to_tell(&ended.reason);
         self.say(
             |_| true,
             |state| {
@@ -166,7 +166,7 @@ impl Core {
         if !ended.reason.is_abnormal() {
             return;
         }
-        let end = FarEnd::of(&ended.reason);
+        let end = self.end_to_tell(&ended.reason);
         let name = ended.name.as_deref().map(cut_name).unwrap_or_default();
         self.say(
             |core| core.is_there(number, generation),

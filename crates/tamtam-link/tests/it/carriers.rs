@@ -20,7 +20,20 @@ pub(crate) const ALL: &[(&str, Pair)] = &[
     ("streams", streams),
     #[cfg(feature = "tls")]
     ("TLS", crate::tls::pair),
+    #[cfg(feature = "json")]
+    ("memory, as JSON, in pieces of seven bytes", |one, other| {
+        memory(as_json(one), as_json(other), 7)
+    }),
+    #[cfg(all(feature = "json", unix))]
+    ("Unix socket, as JSON", |one, other| {
+        unix(as_json(one), as_json(other))
+    }),
 ];
+
+#[cfg(feature = "json")]
+fn as_json(builder: LinkBuilder) -> LinkBuilder {
+    builder.encoding(tamtam_link::Encoding::Json)
+}
 
 /// Does something over each of them.
 pub(crate) fn on_each(test: impl Fn(Pair)) {

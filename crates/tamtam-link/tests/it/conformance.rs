@@ -184,8 +184,8 @@ fn a_message_that_is_too_large_comes_back_and_can_still_be_answered() {
     on_each(|pair| {
         let pool = Pool::with_threads(1);
         let (here, _there) = pair(
-            Link::builder().longest_frame(10_000),
-            Link::builder().longest_frame(10_000).root(&counter(&pool)),
+            Link::builder().longest_frame(25_000),
+            Link::builder().longest_frame(25_000).root(&counter(&pool)),
         );
         let far = here.root::<Count>();
         assert_eq!(
@@ -194,12 +194,12 @@ fn a_message_that_is_too_large_comes_back_and_can_still_be_answered() {
         );
         let (sender, receiver) = mpsc::channel();
         let reply = Reply::to(move |answer| sender.send(answer).unwrap());
-        let refused = far.tell(Count::Bytes(vec![1; 20_000], reply)).unwrap_err();
+        let refused = far.tell(Count::Bytes(vec![1; 30_000], reply)).unwrap_err();
         assert_eq!(refused.why(), Refusal::TooLarge);
         assert!(
             refused
                 .to_string()
-                .contains("the link carries 10000 at once")
+                .contains("the link carries 25000 at once")
         );
         let Count::Bytes(_, reply) = refused.into_inner() else {
             unreachable!("it comes back as it was");
@@ -207,7 +207,7 @@ fn a_message_that_is_too_large_comes_back_and_can_still_be_answered() {
         assert!(reply.is_awaited());
         far.tell(Count::Bytes(vec![1; 1], reply)).unwrap();
         assert_eq!(receiver.recv(), Ok(Ok(1)));
-        let asked = far.ask(|reply| Count::Bytes(vec![1; 20_000], reply));
+        let asked = far.ask(|reply| Count::Bytes(vec![1; 30_000], reply));
         assert!(matches!(asked, Err(AskError::TooLarge(_))), "{asked:?}");
         assert_eq!(here.pending(), 0);
         here.close();

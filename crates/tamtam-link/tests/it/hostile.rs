@@ -151,10 +151,10 @@ fn what_no_link_sends_ends_it_with_words() {
         (b"\x08\x09", "it names actor 9, of which it has no address"),
         (b"\x63", "no frame is of kind 99"),
         (b"", "the frame ends before its kind"),
-        (b"\x01TTLK\x02\x00\x00\x00", "it has said hello twice"),
+        (b"\x01TTLK\x03\x00\x00\x00\x00", "it has said hello twice"),
         (
-            b"\x01TTLK\x01\x00\x00\x00",
-            "it speaks version 1, and this side version 2: build both programs with the same Tamtam",
+            b"\x01TTLK\x01\x00\x00\x00\x00",
+            "it speaks version 1, and this side version 3: build both programs with the same Tamtam",
         ),
         (b"\x11\x02\x00", "2 does not say which side has made a link"),
         (

@@ -7,6 +7,8 @@ mod conformance;
 mod cut;
 mod fate;
 mod hostile;
+#[cfg(feature = "json")]
+mod json;
 mod left;
 mod links;
 mod links_in_order;
@@ -17,3 +19,4 @@ mod release;
 mod stepped;
 #[cfg(feature = "tls")]
 mod tls;
+mod untrusted;
