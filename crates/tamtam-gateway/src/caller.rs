@@ -57,10 +57,12 @@ pub enum Protocol {
     WebSocket,
     /// Events of a server, at `/events/NAME`.
     Events,
+    /// A link of actors over a WebSocket, at `/link/NAME`.
+    Link,
 }
 
 impl Protocol {
-    /// Its name: `json-rpc`, `xml-rpc`, `rest`, `amf`, `web-socket`, `events`.
+    /// Its name: `json-rpc`, `xml-rpc`, `rest`, `amf`, `web-socket`, `events`, `link`.
     pub const fn name(self) -> &'static str {
         match self {
             Protocol::JsonRpc => "json-rpc",
@@ -69,6 +71,7 @@ impl Protocol {
             Protocol::Amf => "amf",
             Protocol::WebSocket => "web-socket",
             Protocol::Events => "events",
+            Protocol::Link => "link",
         }
     }
 }
@@ -95,7 +98,8 @@ impl Caller {
         self.peer
     }
 
-    /// The token of the header `Authorization: Bearer TOKEN`, or of the method `authenticate` on a WebSocket.
+    /// The token of the header `Authorization: Bearer TOKEN`, or of the method `authenticate` on a WebSocket; of a
+    /// link also of the subprotocol `tamtam-bearer.TOKEN`, the token in Base64 for URLs.
     pub fn bearer(&self) -> Option<&str> {
         self.bearer.as_deref()
     }

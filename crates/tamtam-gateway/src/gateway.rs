@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,11 +15,12 @@ use crate::exchange::{self, Sample, Source, Step};
 use crate::lasting::Lasting;
 use crate::metrics::Metrics;
 use crate::push::Encoders;
+use crate::service::check_name;
 use crate::sessions::Sessions;
 use crate::web_policy::WebPolicy;
 use crate::{
-    AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, Method, Publication, Service,
-    Value,
+    AmfRows, Answer, Arguments, Caller, Fault, FaultKind, Limits, LinkRoot, Method, Publication,
+    Service, Value,
 };
 
 /// The services of a program, to be called by whatever protocol a client speaks.
@@ -45,6 +46,7 @@ use crate::{
 #[derive(Default)]
 pub struct Gateway {
     pub(crate) services: BTreeMap<String, Service>,
+    pub(crate) links: BTreeMap<String, LinkRoot>,
     pub(crate) limits: Limits,
     pub(crate) web: WebPolicy,
     pub(crate) compression: Threshold,
@@ -93,6 +95,20 @@ impl Gateway {
         let before = self.services.insert(service.name.clone(), service);
         if let Some(before) = before {
             panic!("there are two services {:?}", before.name);
+        }
+        self
+    }
+
+    /// With an actor that pages reach over a link, at `/link/NAME`.
+    ///
+    /// # Panics
+    /// If there is one of that name, or the name is not made of letters, digits, `_`, `-` and `.`.
+    #[must_use]
+    pub fn link(mut self, root: LinkRoot) -> Gateway {
+        check_name(&root.name, "link", ".-");
+        let before = self.links.insert(root.name.clone(), root);
+        if let Some(before) = before {
+            panic!("there are two links {:?}", before.name);
         }
         self
     }
@@ -206,6 +222,8 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     /// Who may subscribe.
     pub(crate) subscriptions: Arc<Admission>,
+    /// Who may have a link.
+    pub(crate) links: Arc<Admission>,
     /// What outlives the requests by which it came.
     pub(crate) lasting: Lasting,
     /// Behind the gateway, whose topics have actors there: these are told to stop first.
@@ -220,6 +238,7 @@ impl Shared {
             metrics: Metrics::new(),
             sessions: Sessions::default(),
             subscriptions: Admission::new(limits.subscriptions, limits.subscriptions_of_client),
+            links: Admission::new(limits.links, limits.links_of_client),
             lasting: Lasting::default(),
             encoders: Encoders::default(),
             gateway,
@@ -340,6 +359,23 @@ impl Shared {
             Some(check) => check(caller),
             None => Ok(()),
         }
+    }
+
+    /// Asks this check, or else the gateway's own, before something of this name that lasts.
+    pub(crate) fn may(
+        &self,
+        check: Option<&Authorize>,
+        caller: &Caller,
+        name: &str,
+    ) -> Result<(), Fault> {
+        let Some(check) = check.or(self.gateway.authorize.as_ref()) else {
+            return Ok(());
+        };
+        // The check is the user's.
+        catch_unwind(AssertUnwindSafe(|| check(caller))).unwrap_or_else(|_| {
+            tracing::error!(name, "the check of who may panicked");
+            Err(Fault::of(FaultKind::Internal, "it could not be opened"))
+        })
     }
 
     fn no_method(&self, service: &str, method: &str) -> Fault {

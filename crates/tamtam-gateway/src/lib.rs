@@ -8,12 +8,12 @@
 // | 14 | server | sockets, and the end of all that is on them |
 // | 13 | routes | which path is which protocol, and what stands before all of them |
 // | 12 | measured, page | what stands around them where requests are measured; the service browser |
-// | 11 | advice, events, record, rest_answer, web_socket | what would be cheaper; values as events of a server; calls of another server, kept and given again; the answer to a call by URL: form, tag, range; calls and values over a WebSocket |
+// | 11 | advice, events, record, rest_answer, web_socket | what would be cheaper; values as events of a server; calls of another server, kept and given again; the answer to a call by URL: form, tag, range; calls, values and links over WebSockets |
 // | 10 | subscribing | how a subscription begins |
 // | 9 | client, http, weigh | the client; who asks, bodies within limits, answers on their way; how large an answer is in each form |
 // | 8 | describe, protocol | what there is to call; JSON-RPC, XML-RPC, REST, AMF: a body in, a body out |
 // | 7 | gateway | all services; a call within the limits |
-// | 6 | service, table | methods, topics and properties under one name; a table as a list |
+// | 6 | link_root, service, table | actors that pages reach; methods, topics and properties under one name; a table as a list |
 // | 5 | push | topics and properties: what is kept of each, and where each subscriber is |
 // | 4 | json, method | JSON without a step between; what a method takes and gives |
 // | 3 | answer, metrics | what comes back, what is counted |
@@ -38,6 +38,7 @@ mod json;
 mod lasting;
 mod limits;
 mod link_meter;
+mod link_root;
 mod measured;
 mod method;
 mod metrics;
@@ -67,6 +68,7 @@ pub use client::{CallError, Client, ConnectError, Pushed, RawAnswer, Rest, Socke
 pub use fault::{Fault, FaultKind};
 pub use gateway::Gateway;
 pub use limits::Limits;
+pub use link_root::LinkRoot;
 pub use method::Method;
 pub use push::{Policy, Publication, PushForm, WhenBehind, Wish};
 pub use record::{RecordLoss, Recorder, RecordingError, Replay};

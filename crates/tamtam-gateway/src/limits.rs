@@ -40,8 +40,13 @@ pub struct Limits {
     pub subscriptions: usize,
     /// Those of one client. 256.
     pub subscriptions_of_client: usize,
-    /// Bytes held for one connection with subscriptions, in each direction: what it has not read, or what it has sent and is
-    /// not whole. A pushed value has at most half of them, and an answer over a WebSocket a quarter. 1 MiB.
+    /// Links of pages at the same time. 1,024.
+    pub links: usize,
+    /// Those of one client. 64.
+    pub links_of_client: usize,
+    /// Bytes held for one connection with subscriptions, or for one link, in each direction: what it has not read, or what it has sent and is
+    /// not whole, or waits for an actor. A pushed value has at most half of them, and an answer over a WebSocket or a message of a link a
+    /// quarter. 1 MiB.
     pub push_bytes: usize,
     /// How long a client with subscriptions may read nothing, before its connection is closed. 10 minutes.
     pub stalled: Duration,
@@ -63,6 +68,8 @@ impl Limits {
         connections: 1_024,
         subscriptions: 4_096,
         subscriptions_of_client: 256,
+        links: 1_024,
+        links_of_client: 64,
         push_bytes: 1 << 20,
         stalled: Duration::from_secs(600),
         stop: Duration::from_secs(30),

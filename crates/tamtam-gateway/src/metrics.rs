@@ -24,6 +24,7 @@ pub(crate) struct Metrics {
     sent: Family<PushLabels, Counter>,
     missed: Family<PushLabels, Counter>,
     closed: Family<PushLabels, Counter>,
+    links: Family<PushLabels, Gauge>,
     /// Bytes that connections with subscriptions hold for clients that have not taken them.
     pub(crate) held: Gauge,
     kept: Gauge,
@@ -107,10 +108,12 @@ impl Metrics {
             "Subscriptions that were closed since they were too far behind",
             closed.clone(),
         );
+        let links = Family::default();
+        registry.register("links", "Links of pages to an actor", links.clone());
         let held = Gauge::default();
         registry.register_with_unit(
             "push_held",
-            "On their way to clients with subscriptions",
+            "On their way to clients with subscriptions or links",
             Unit::Bytes,
             held.clone(),
         );
@@ -131,6 +134,7 @@ impl Metrics {
             sent,
             missed,
             closed,
+            links,
             held,
             kept,
         }
@@ -147,6 +151,12 @@ impl Metrics {
             missed: self.missed.get_or_create(&labels).clone(),
             closed: self.closed.get_or_create(&labels).clone(),
         }
+    }
+
+    /// How many links there are to the actor of this name.
+    pub(crate) fn links(&self, name: &str) -> Gauge {
+        let name = name.to_owned();
+        self.links.get_or_create(&PushLabels { name }).clone()
     }
 
     pub(crate) fn answered(

@@ -34,7 +34,7 @@ const XML: &str = "text/xml; charset=utf-8";
 
 impl Gateway {
     /// The routes of the gateway, for a server of axum: `/jsonrpc`, `/xmlrpc`, `/amf`, `/rest/SERVICE/METHOD`, `/socket`,
-    /// `/events/NAME`, `/services`, `/metrics` and `/crossdomain.xml`; with [`page`](Gateway::page) `/`, with
+    /// `/link/NAME`, `/events/NAME`, `/services`, `/metrics` and `/crossdomain.xml`; with [`page`](Gateway::page) `/`, with
     /// [`advice`](Gateway::advice) `/advice`.
     ///
     /// Limits of requests of one client need the client's address: serve them
@@ -81,6 +81,7 @@ pub(crate) fn routes(shared: Arc<Shared>) -> Router {
         .route("/rest/{service}/{method}", get(by_get).post(by_post))
         .route("/amf", post(by_amf))
         .route("/socket", get(web_socket::open))
+        .route("/link/{name}", get(web_socket::open_link))
         .route("/events/{name}", get(events::stream))
         .route("/services", get(services))
         .route("/metrics", get(metrics))
@@ -218,7 +219,7 @@ async fn by_post(
 
 async fn nothing_here() -> Response {
     let text = "there is nothing here; /services names what there is: POST to /jsonrpc, /xmlrpc or /amf, GET or POST \
-                /rest/SERVICE/METHOD, a WebSocket at /socket, GET /events/NAME";
+                /rest/SERVICE/METHOD, a WebSocket at /socket, GET /events/NAME, a link at /link/NAME";
     *plain(StatusCode::NOT_FOUND, text)
 }
 

@@ -207,7 +207,8 @@ impl Service {
     }
 }
 
-fn check_name(name: &str, what: &str, marks: &str) {
+/// Panics if this is no name of that.
+pub(crate) fn check_name(name: &str, what: &str, marks: &str) {
     let is_fine =
         |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || marks.contains(letter);
     assert!(

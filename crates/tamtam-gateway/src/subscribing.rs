@@ -1,6 +1,5 @@
 //! How a subscription begins: of what there is, by whom it may be, within the limits.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use tokio::sync::Notify;
@@ -29,7 +28,7 @@ pub(crate) fn subscribe(
             format!("there is no topic or property {short:?}: write it as SERVICE.NAME"),
         ));
     };
-    may(shared, caller, publication)?;
+    shared.may(publication.authorize.as_ref(), caller, name)?;
     suits(publication, &wish)?;
     let place = shared.subscriptions.admit(caller.peer());
     if matches!(place, Ticket::Refused) {
@@ -54,18 +53,6 @@ pub(crate) fn subscribe(
         figures,
         place,
     ))
-}
-
-/// Whether the caller may subscribe.
-fn may(shared: &Shared, caller: &Caller, publication: &Publication) -> Result<(), Fault> {
-    let Some(check) = &publication.authorize else {
-        return shared.check(caller);
-    };
-    // The check is the user's.
-    catch_unwind(AssertUnwindSafe(|| check(caller))).unwrap_or_else(|_| {
-        tracing::error!(name = publication.name, "the check of a topic panicked");
-        Err(Fault::of(FaultKind::Internal, "the subscription failed"))
-    })
 }
 
 /// Whether it has what is asked for.

@@ -1,27 +1,83 @@
-//! WebSockets: calls by JSON-RPC in frames of text, subscriptions, and the values of these.
+//! WebSockets: calls by JSON-RPC in frames of text, subscriptions, and the values of these; and links of actors.
 
 mod calls;
 mod connection;
+mod link;
+mod paced;
 
 use std::sync::Arc;
 
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::{FromRequestParts, Request, State};
-use axum::http::StatusCode;
+use axum::extract::ws::{WebSocket, WebSocketUpgrade};
+use axum::extract::{FromRequestParts, Path, Request, State};
+use axum::http::header::SEC_WEBSOCKET_PROTOCOL;
+use axum::http::{HeaderMap, StatusCode, request};
 use axum::response::Response;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::Protocol;
 use crate::gateway::Shared;
 use crate::http::{Held, caller_of, plain};
+use crate::lasting::Lasts;
 use connection::Connection;
 
 /// Bytes that a connection has for reading, to begin with.
 const READ_BYTES: usize = 4 << 10;
 
-/// Takes a request to become a WebSocket.
+/// What a page that opens a link says that it speaks, and the server with it.
+const LINK_PROTOCOL: &str = "tamtam-link.3";
+
+/// What a page's token stands behind, which can send no header: in Base64 for URLs, without padding.
+const BEARER_PREFIX: &str = "tamtam-bearer.";
+
+/// Takes a request to become a WebSocket for calls and subscriptions.
 pub(crate) async fn open(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    let (mut parts, _) = request.into_parts();
+    let (parts, _) = request.into_parts();
     let caller = caller_of(&shared, &parts, Protocol::WebSocket);
+    let held = parts.extensions.get::<Held>().cloned();
+    let serving = Arc::clone(&shared);
+    upgrade(&shared, parts, None, move |socket, lasts| async move {
+        if let Some(held) = &held {
+            held.be_lenient(serving.gateway.limits.stalled);
+        }
+        Connection::new(serving, caller, socket, lasts).run().await;
+    })
+    .await
+}
+
+/// Takes a request to become a WebSocket that carries a link.
+pub(crate) async fn open_link(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Response {
+    let (parts, _) = request.into_parts();
+    let mut caller = caller_of(&shared, &parts, Protocol::Link);
+    if caller.bearer.is_none() {
+        caller.bearer = bearer_of(&parts.headers);
+    }
+    if !protocols(&parts.headers).any(|one| one == LINK_PROTOCOL) {
+        let text = format!("a link is a WebSocket with the subprotocol {LINK_PROTOCOL}");
+        return *plain(StatusCode::UPGRADE_REQUIRED, text);
+    }
+    let serving = Arc::clone(&shared);
+    let protocol = Some(LINK_PROTOCOL);
+    upgrade(&shared, parts, protocol, move |socket, lasts| {
+        link::serve_link(serving, caller, name, socket, lasts)
+    })
+    .await
+}
+
+/// Takes a request to become a WebSocket, for as long as that is served.
+async fn upgrade<F>(
+    shared: &Shared,
+    mut parts: request::Parts,
+    protocol: Option<&'static str>,
+    serve: impl FnOnce(WebSocket, Lasts) -> F + Send + 'static,
+) -> Response
+where
+    F: Future<Output = ()> + Send,
+{
     let held = parts.extensions.get::<Held>().cloned();
     let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
         Ok(upgrade) => upgrade,
@@ -33,9 +89,6 @@ pub(crate) async fn open(State(shared): State<Arc<Shared>>, request: Request) ->
     let limits = &shared.gateway.limits;
     let most = limits.push_bytes.min(limits.body_bytes);
     let lasts = shared.lasting.begin();
-    if let Some(held) = &held {
-        held.be_lenient(limits.stalled);
-    }
     upgrade
         .read_buffer_size(READ_BYTES)
         // Nothing is written but by a flush, and no frame is added before that is done.
@@ -43,9 +96,24 @@ pub(crate) async fn open(State(shared): State<Arc<Shared>>, request: Request) ->
         .max_write_buffer_size(limits.push_bytes.saturating_mul(2))
         .max_message_size(most)
         .max_frame_size(most)
+        .protocols(protocol)
         .on_failed_upgrade(|error| tracing::debug!(%error, "a WebSocket could not be opened"))
         .on_upgrade(move |socket| async move {
-            Connection::new(shared, caller, socket, lasts).run().await;
+            serve(socket, lasts).await;
             drop(held);
         })
+}
+
+/// The subprotocols that a client offers.
+fn protocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let offered = headers.get_all(SEC_WEBSOCKET_PROTOCOL).into_iter();
+    let offered = offered.filter_map(|value| value.to_str().ok());
+    offered.flat_map(|value| value.split(',').map(str::trim))
+}
+
+/// The token that a page has put among the subprotocols.
+fn bearer_of(headers: &HeaderMap) -> Option<String> {
+    let encoded = protocols(headers).find_map(|one| one.strip_prefix(BEARER_PREFIX))?;
+    let bytes = URL_SAFE_NO_PAD.decode(encoded).ok()?;
+    String::from_utf8(bytes).ok()
 }

@@ -9,6 +9,7 @@ mod amf;
 mod apart;
 mod duties;
 mod json_rpc;
+mod link;
 mod page;
 mod push;
 mod record;

@@ -184,7 +184,7 @@ impl Socket {
 }
 
 /// A figure of the server's.
-pub(super) async fn figure(server: &Running, name: &str) -> u64 {
+pub(crate) async fn figure(server: &Running, name: &str) -> u64 {
     let metrics = server.get("/metrics", &[]).await;
     let found = metrics.text().lines().find_map(|line| {
         let (known, value) = line.rsplit_once(' ')?;
