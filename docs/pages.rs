@@ -43,6 +43,7 @@ pages! {
     rows_packed = "rows/packed.md",
     rows_browser = "rows/browser.md",
     gateway = "gateway.md",
+    gateway_pages = "gateway/pages.md",
     asynchronous = "async.md",
     practice_program = "practice/program.md",
     practice_web_server = "practice/web-server.md",
