@@ -62,8 +62,16 @@ test("what a clean copy packs can be installed elsewhere and imported", () => {
     );
     assert.equal(execFileSync(process.execPath, ["page.js"], { cwd: user, encoding: "utf8" }).trim(), '{"length":16,"n":3}');
 
+    writeFileSync(
+        join(user, "link.js"),
+        `import { connect, LinkError } from "@tamtam/web/link";
+         connect("no URL").catch((error) => console.log(error instanceof LinkError, error.code));`,
+    );
+    assert.equal(execFileSync(process.execPath, ["--experimental-websocket", "link.js"], { cwd: user, encoding: "utf8" }).trim(), "true connect");
+
     // Beside the module its types, and nothing that only work on it needs.
     const inside = join(user, "node_modules/@tamtam/web");
     assert.deepEqual(readdirSync(inside).sort(), ["README.md", "dist", "package.json"]);
     assert.match(readFileSync(join(inside, "dist/rows.d.ts"), "utf8"), /decode/);
+    assert.match(readFileSync(join(inside, "dist/link.d.ts"), "utf8"), /connect/);
 });

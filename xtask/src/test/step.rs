@@ -205,12 +205,12 @@ pub(crate) fn all() -> Vec<Step> {
             .limit(5400)
             .folders(&["drop-in"]),
         step("web", steps::web::web)
-            .about("the TypeScript package type-checks, its WebAssembly is what its source gives, its tests pass on Node")
+            .about("the TypeScript package type-checks, its WebAssembly is what its source gives, its tests pass on Node, those of links against a real gateway")
             .needs(&["web"])
-            .limit(900)
-            .concerns(|part| part.is_web()),
+            .limit(1800)
+            .concerns(|part| part.is_web() || part.is("tamtam-gateway") || part.is("tamtam-link")),
         step("browser", steps::web::browser)
-            .about("a real browser reads what the program has written, and makes the same tiles of it in every way; the gateway's page calls methods, compares forms and subscribes; the last mile of a table is measured, and links that are off are refused")
+            .about("a real browser reads what the program has written, and makes the same tiles of it in every way; the gateway's page calls methods, compares forms and subscribes; a page calls an actor over a link, and the actor the page; the last mile of a table is measured, and links that are off are refused")
             .needs(&["web", "browser"])
             .limit(1800)
             .concerns(|part| part.is_web() || part.is("tamtam-gateway")),

@@ -30,8 +30,9 @@ pub(crate) fn web(stage: &Stage) -> Result<()> {
         return skip(NO_NODE);
     };
     run(&mut npm(&["run", "check"])).context("the TypeScript package does not type-check")?;
+    let server = link_server(stage)?;
     let log = stage.log("web-output");
-    let tested = run_into(&mut npm(&["test"]), &log);
+    let tested = run_into(npm(&["test"]).env("TAMTAM_LINK_SERVER", server), &log);
     let said = fs::read_to_string(&log)?;
     print!("{said}");
     let (passed, failed) = (last_count(&said, "pass"), last_count(&said, "fail"));
@@ -39,6 +40,16 @@ pub(crate) fn web(stage: &Stage) -> Result<()> {
     tested?;
     ensure!(passed > 0, "no test ran");
     run(&mut npm(&["run", "build"])).context("the TypeScript package does not build")
+}
+
+/// The program whose actors the tests of links reach. It is built as the step `tests` builds what it tests: one more choice of features would
+/// compile every library once more.
+fn link_server(stage: &Stage) -> Result<std::path::PathBuf> {
+    let mut cargo = stage.cargo(
+        "build --quiet --workspace --exclude tamtam-guide --all-features --example link_server",
+    );
+    run(&mut cargo).context("the program whose actors pages reach")?;
+    Ok(stage.target.join("debug/examples/link_server"))
 }
 
 /// The number that Node's runner gives for a word at the end: `# pass 75`.
@@ -78,6 +89,9 @@ pub(crate) fn browser(stage: &Stage) -> Result<()> {
     let (server, url) = super::clients::serving(stage, "service-page-server", &["--advice", "1"])?;
     run(npm(&["run", "service-page-test", "--"]).arg(&url)).context("the service browser")?;
     drop(server);
+    println!("--- links of pages");
+    let program = link_server(stage)?;
+    run(npm(&["run", "link-page-test"]).env("TAMTAM_LINK_SERVER", program)).context("a link")?;
     println!("--- measured, shortly");
     let figures = stage.log("browser.jsonl");
     let mut measure = npm(&["run", "measure", "--", "--payloads"]);

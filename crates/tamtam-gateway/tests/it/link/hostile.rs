@@ -143,7 +143,7 @@ fn what_cannot_be_read_is_an_error_at_who_asks_and_ends_nothing() {
         let tell = b"\x02\0\x01\x09\0{\"Total\":{\"$reply\":9}}";
         socket.send(Message::binary(frame(tell))).await.unwrap();
         let answer = socket.next().await.unwrap().unwrap().into_data();
-        assert_eq!(answer[..], frame(b"\x03\x09\0\00"));
+        assert_eq!(answer[..], frame(b"\x03\x09\0\x000"));
     });
 }
 

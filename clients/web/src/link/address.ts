@@ -1,0 +1,147 @@
+import { LinkError } from "./error.js";
+import type { End } from "./frame.js";
+
+/** How a question is asked. */
+export interface AskOptions {
+    /** Milliseconds that the answer may take; any time unless it is said. */
+    readonly timeout?: number;
+    /** Gives the question up. */
+    readonly signal?: AbortSignal;
+}
+
+/**
+ * The way to an actor: of the server, or of this page. It may stand in a message, and is an address there, too.
+ *
+ * Messages to one actor arrive in the order in which they were told.
+ */
+export abstract class Address<Message> {
+    /**
+     * Sends a message and returns at once. Throws a `LinkError`: `full` if the actor takes no more for now (see `room`), `stopped`, `ended`,
+     * `too-large`, `not-encodable`, or `used` if the address was released. Then nothing was sent.
+     */
+    abstract tell(message: Message): void;
+
+    /**
+     * Resolves when the actor takes another message: at once, unless its window is used up. Rejects with a `LinkError` if it has ended.
+     */
+    abstract room(): Promise<void>;
+
+    /** Why the actor has ended, when it has. It never rejects: a link that ends is an end, too. */
+    abstract get ended(): Promise<End>;
+
+    /** Gives the address up: an actor of the server whose last one that is ends. What is still told by it throws `used`. */
+    abstract release(): void;
+
+    /**
+     * Asks: `question` makes the message of the way back for the answer.
+     *
+     *     const total = await counter.ask<number>((reply) => ({ Total: reply }));
+     *
+     * It waits for room if the actor takes no more for now. Rejects with a `LinkError`, whose `fate` says how far the question had got.
+     */
+    async ask<Answer>(question: (reply: Reply<Answer>) => Message, options: AskOptions = {}): Promise<Answer> {
+        const { timeout, signal } = options;
+        let fate: LinkError["fate"] = "not begun";
+        let isOver = signal?.aborted === true;
+        let giveUp = (_: LinkError): void => {};
+        const answered = new Promise<Answer>((resolve, reject) => {
+            giveUp = (error) => {
+                isOver = true;
+                reject(error);
+            };
+            const target: Target = {
+                answer: (value) => {
+                    isOver = true;
+                    resolve(value as Answer);
+                },
+                fail: giveUp,
+                isAwaited: () => !isOver,
+            };
+            // At once if there is room: what is told behind it is to come behind it.
+            const message = question(new Reply<Answer>(target));
+            const send = (): void => {
+                if (isOver) return;
+                try {
+                    this.tell(message);
+                    fate = "unknown";
+                } catch (error) {
+                    if (error instanceof LinkError && error.code === "full") this.room().then(send, giveUp);
+                    else {
+                        isOver = true;
+                        reject(error);
+                    }
+                }
+            };
+            send();
+        });
+        const timer =
+            timeout === undefined
+                ? undefined
+                : setTimeout(() => giveUp(new LinkError("timed-out", `there was no answer within ${timeout} ms`, fate)), timeout);
+        const cancelled = (): void => giveUp(new LinkError("cancelled", "the page has given the question up", fate));
+        if (signal?.aborted === true) cancelled();
+        signal?.addEventListener("abort", cancelled, { once: true });
+        try {
+            return await answered;
+        } finally {
+            clearTimeout(timer);
+            signal?.removeEventListener("abort", cancelled);
+        }
+    }
+}
+
+/** Where an answer goes. */
+export interface Target {
+    answer(value: unknown): void;
+    fail(error: LinkError): void;
+    /** Whether there is a use for an answer. */
+    isAwaited(): boolean;
+}
+
+/** What happens to a reply that is forgotten: the one who asks is not to wait for ever. */
+const forgotten = new FinalizationRegistry<Target>((target) => target.fail(dropped()));
+
+function dropped(): LinkError {
+    return new LinkError("unanswered", "the reply was dropped unanswered", "begun");
+}
+
+/** The way back of an answer, which is sent once. It may be kept, and stand in a message to the one who is to answer. */
+export class Reply<Answer> {
+    #target: Target | undefined;
+
+    /** @internal */
+    constructor(target: Target) {
+        this.#target = target;
+        forgotten.register(this, target, this);
+    }
+
+    /** Sends the answer. Throws a `LinkError`: `used` if that was done before, or what is wrong with it; then the one who asks is told. */
+    send(answer: Answer): void {
+        this.take().answer(answer);
+    }
+
+    /** Gives it up: the one who asks is told that there is no answer. A second time it does nothing. */
+    drop(): void {
+        if (this.#target !== undefined) this.take().fail(dropped());
+    }
+
+    /** Whether the answer is still waited for, as far as is known here. */
+    get isAwaited(): boolean {
+        return this.#target?.isAwaited() === true;
+    }
+
+    /** @internal Takes the way, which is then used. */
+    take(): Target {
+        const target = this.#target;
+        if (target === undefined) throw new LinkError("used", "the reply has been used: it is answered once");
+        this.#target = undefined;
+        forgotten.unregister(this);
+        return target;
+    }
+
+    /** @internal The way, which stays as it is. */
+    peek(): Target {
+        if (this.#target === undefined) throw new LinkError("used", "the reply has been used: it is answered once");
+        return this.#target;
+    }
+}

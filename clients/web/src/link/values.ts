@@ -1,0 +1,70 @@
+// Messages as JSON, with the addresses and replies that are in them.
+
+import { Address, Reply } from "./address.js";
+import { LinkError } from "./error.js";
+
+/** An address as it goes: 0 and the number of the actor at the side that writes it, or 1 and that at the side that reads it. */
+export type Place = readonly [side: 0 | 1, number: number];
+
+/** What of a message is written beside its text. */
+export interface Written {
+    /** The number under which the other side knows the actor. */
+    address(address: Address<unknown>): Place;
+    /** The number under which the answer comes back. */
+    reply(reply: Reply<unknown>): number;
+}
+
+/** What of a message has come beside its text; `undefined` of what has not. */
+export interface Taken {
+    address(place: Place): Address<unknown> | undefined;
+    reply(number: number): Reply<unknown> | undefined;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** The text of a message. Throws a `LinkError` with the code `not-encodable`. */
+export function writeValue(value: unknown, written: Written): Uint8Array {
+    let text: string | undefined;
+    try {
+        text = JSON.stringify(value, (_, part: unknown) => {
+            if (part instanceof Address) return { $address: written.address(part) };
+            if (part instanceof Reply) return { $reply: written.reply(part) };
+            // As serde writes bytes in JSON.
+            if (ArrayBuffer.isView(part)) return Array.from(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
+            return part;
+        });
+    } catch (error) {
+        if (error instanceof LinkError) throw error;
+        throw new LinkError("not-encodable", `it cannot be written as JSON: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    if (text === undefined) throw new LinkError("not-encodable", "it cannot be written as JSON: it is undefined, or a function");
+    return encoder.encode(text);
+}
+
+/** The message of a text. Throws a `LinkError` with the code `not-decodable`. */
+export function readValue(payload: Uint8Array, taken: Taken): unknown {
+    try {
+        const text = decoder.decode(payload);
+        // Most have neither.
+        if (!text.includes('{"$')) return JSON.parse(text) as unknown;
+        return JSON.parse(text, (_, part: unknown) => revived(part, taken)) as unknown;
+    } catch (error) {
+        throw new LinkError("not-decodable", `it is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+    }
+}
+
+function revived(part: unknown, taken: Taken): unknown {
+    if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
+    const entries = Object.entries(part);
+    const [entry] = entries;
+    if (entry === undefined || entries.length !== 1) return part;
+    const [name, value] = entry as [string, unknown];
+    if (name === "$reply" && typeof value === "number") return taken.reply(value) ?? part;
+    if (name === "$address" && isPlace(value)) return taken.address(value) ?? part;
+    return part;
+}
+
+function isPlace(value: unknown): value is Place {
+    return Array.isArray(value) && value.length === 2 && (value[0] === 0 || value[0] === 1) && typeof value[1] === "number";
+}
