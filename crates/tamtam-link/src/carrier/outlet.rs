@@ -177,6 +177,8 @@ impl<O: Outlet> Outgoing<O> {
                     }
                 }
                 Err(error) => {
+                    // What the other side has said before it went, its goodbye above all, is read first.
+                    writing.wait_for_end(link);
                     link.lose(&format!("the stream cannot be written: {error}"));
                     break;
                 }

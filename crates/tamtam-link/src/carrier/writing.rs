@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::link::Link;
 
@@ -100,6 +100,23 @@ impl Writing {
     pub(super) fn wait(&self) {
         let waited = self.rung.wait_while(self.lock(), |state| !state.has_rung);
         waited.unwrap_or_else(PoisonError::into_inner).has_rung = false;
+    }
+
+    /// Waits until the link has ended, but not long.
+    pub(super) fn wait_for_end(&self, link: &Link) {
+        let patience = Instant::now() + PATIENCE;
+        while link.ended().is_none() {
+            let left = patience.saturating_duration_since(Instant::now());
+            let has_not_rung = |state: &mut State| !state.has_rung;
+            let waited = self
+                .rung
+                .wait_timeout_while(self.lock(), left, has_not_rung);
+            let (mut state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            state.has_rung = false;
+            if timeout.timed_out() {
+                return;
+            }
+        }
     }
 
     /// A piece was written.

@@ -321,3 +321,31 @@ fn questions_and_messages_of_many_threads_arrive_whole_also_if_they_are_large() 
         here.close();
     });
 }
+
+/// Its first write fails, while what the other side has said lies there.
+#[cfg(unix)]
+#[test]
+fn what_the_other_side_said_before_it_went_is_read_by_one_that_cannot_write() {
+    use std::io::Write;
+
+    for _ in 0..100 {
+        let pool = Pool::with_threads(1);
+        let (sender, receiver) = mpsc::channel();
+        let list = pool.spawn_fn(move |number: u64, _| sender.send(number).unwrap());
+        let (mut gone, socket) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (link, _inbound) = Link::builder().build(|| {});
+        let far = link.root::<u64>();
+        for number in 0..1_000 {
+            far.tell(number).unwrap();
+        }
+        link.close();
+        let mut said = Vec::new();
+        link.take_outgoing(&mut said);
+        gone.write_all(&said).unwrap();
+        drop(gone);
+        let here = tamtam_link::carrier::unix(Link::builder().root(&list), socket).unwrap();
+        until("the link has ended", || here.ended().is_some());
+        assert_eq!(here.ended(), Some(LinkEnd::Goodbye("it was closed".into())));
+        assert!((0..1_000).eq(receiver.iter().take(1_000)));
+    }
+}
