@@ -339,7 +339,12 @@ fn random_kills_lose_nothing_in_silence() {
     let mut told = 0_u64;
     for _ in 0..kills {
         let restarts = handle.restarts();
-        for _ in 0..random.below(400) {
+        // The one that is to be killed is at work: it has nothing left of those before it.
+        counter.ask(Count::Read).unwrap();
+        let heard = || *answered.lock().unwrap() + *failed.lock().unwrap();
+        let heard_before = heard();
+        let asked_before = *asked.lock().unwrap();
+        for _ in 0..1 + random.below(400) {
             if random.below(2) == 0 {
                 counter.tell(Count::Log(path.clone(), told)).unwrap();
                 told += 1;
@@ -357,6 +362,10 @@ fn random_kills_lose_nothing_in_silence() {
                     .unwrap();
             }
         }
+        // Somewhere in the middle of these.
+        let asked_now = *asked.lock().unwrap() - asked_before;
+        let until_heard = heard_before + random.below(asked_now + 1);
+        until("so many are answered", || heard() >= until_heard);
         for _ in 0..random.below(2_000) {
             std::hint::spin_loop();
         }
@@ -381,6 +390,8 @@ fn random_kills_lose_nothing_in_silence() {
             Some(number)
         })
         .collect();
+    // What is to be seen was there to be seen.
+    assert!(!letters.is_empty(), "none has died at a message");
     // One message at most was at hand at each death, and it is named.
     assert!(letters.len() as u64 <= kills, "{} letters", letters.len());
     let bytes = std::fs::read(log.path()).unwrap();

@@ -14,7 +14,7 @@ crate::tests! { "interrupted":
 }
 
 /// What memory and socket between two processes take is less.
-const MORE_THAN_FITS: usize = 4 << 20;
+const MORE_THAN_FITS: usize = 1 << 20;
 
 /// A walker with a child, of which both are known by their numbers, and the file in which the child notes what it begins.
 struct Family {
