@@ -300,7 +300,8 @@ describe("against a gateway", { skip: program === undefined && "name the program
         }
         const asked = Array.from({ length: 100 }, () => total(link.root));
         assert.deepEqual(new Set(await Promise.all(asked)), new Set([503]));
-        assert.equal(link.unconfirmed, 0);
+        // The last one is confirmed behind its answer.
+        while (link.unconfirmed > 0) await new Promise((resolve) => setImmediate(resolve));
     });
 
     test("an actor of the page holds the server back", async () => {
