@@ -38,7 +38,7 @@ fn mail_waits_for_the_pump_and_is_handled_on_its_thread() {
         thread::spawn(move || other.tell(2).unwrap())
             .join()
             .unwrap();
-        assert_eq!(*seen.borrow(), []);
+        assert!(seen.borrow().is_empty());
         assert!(frame.has_mail());
         let pumped = frame.pump(Budget::unlimited());
         assert_eq!((pumped.handled, pumped.left), (2, false));

@@ -84,7 +84,7 @@ fn a_timer_is_never_early_and_comes_in_the_order_of_time() {
         });
         assert_eq!((time.timers(), time.until_next()), (4, Some(SECOND)));
         assert_eq!(time.advance(SECOND - Duration::from_nanos(1)), 0);
-        assert_eq!(noted(&doer), []);
+        assert!(noted(&doer).is_empty());
         assert_eq!(time.advance(Duration::from_nanos(1)), 1);
         assert_eq!(noted(&doer), [1]);
         assert_eq!(time.advance(10 * SECOND), 3);
@@ -136,7 +136,7 @@ fn a_cancelled_timer_never_happens() {
         assert!(!timer.cancel());
         assert!(!timer.is_pending());
         time.advance(2 * SECOND);
-        assert_eq!(noted(&doer), []);
+        assert!(noted(&doer).is_empty());
     });
 }
 
@@ -191,7 +191,7 @@ fn cancelled_by_its_actor_it_does_not_happen_even_if_it_has_been_due() {
         // Both are on their way.
         assert_eq!(time.advance(SECOND), 2);
         gate.open();
-        assert_eq!(noted(&doer), []);
+        assert!(noted(&doer).is_empty());
         assert!(!kept.iter().any(Timer::cancel));
         assert_eq!(time.timers(), 0);
     });

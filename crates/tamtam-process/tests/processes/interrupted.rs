@@ -113,7 +113,7 @@ fn stopped_as_it_encodes(then: Then) {
         ..PASSED
     });
     until_stopped(family.pids.0);
-    assert_eq!(family.begun(), []);
+    assert_eq!(family.begun(), Vec::<u64>::new());
     if then == Then::GoesOn {
         signal(family.pids.0, Signal::CONT);
         assert_eq!(heard.recv(), Ok(Ok(true)));
@@ -122,7 +122,7 @@ fn stopped_as_it_encodes(then: Then) {
         family.handle.kill();
         let killed = AskError::ProcessEnded(ProcessEnd::Killed(9));
         assert_eq!(heard.recv(), Ok(Err(killed)));
-        assert_eq!(family.begun(), []);
+        assert_eq!(family.begun(), Vec::<u64>::new());
     }
     family.die();
 }
@@ -147,7 +147,7 @@ fn stopped_as_it_writes(then: Then) {
         family.handle.kill();
         assert!(heard.recv().unwrap().is_err());
         // The child had a part of it.
-        assert_eq!(family.begun(), []);
+        assert_eq!(family.begun(), Vec::<u64>::new());
     }
     family.die();
 }
