@@ -83,11 +83,11 @@ impl<S: Write + std::os::fd::AsFd + Send + 'static> Outlet for Socket<S> {
 #[cfg(unix)]
 pub(super) fn send_now(socket: &impl std::os::fd::AsFd, bytes: &[u8]) -> io::Result<usize> {
     use rustix::net::{SendFlags, send};
-    Ok(send(
-        socket,
-        bytes,
-        SendFlags::DONTWAIT | SendFlags::NOSIGNAL,
-    )?)
+    let flags = SendFlags::DONTWAIT;
+    // On Apple's systems it is the socket that says so; the standard library has set that.
+    #[cfg(not(target_vendor = "apple"))]
+    let flags = flags | SendFlags::NOSIGNAL;
+    Ok(send(socket, bytes, flags)?)
 }
 
 /// What became of an attempt to write without waiting.
