@@ -14,6 +14,8 @@ pub(crate) struct Input<'a> {
     values: usize,
     /// Bytes that references repeated.
     repeated: usize,
+    /// Bytes of names that were copied into maps. A class writes its names once, and each of its objects has them.
+    names: usize,
     /// Values that open containers announced and that are not read yet. Each takes a byte at least, so announced
     /// lengths are refused that the rest of the input cannot pay, and what is reserved for them stays in proportion
     /// to the input, however deeply they are nested.
@@ -30,6 +32,7 @@ impl<'a> Input<'a> {
             limits,
             values: 0,
             repeated: 0,
+            names: 0,
             owed: 0,
             depth: 0,
         }
@@ -303,6 +306,18 @@ impl<'a> Input<'a> {
         }
         self.repeated += bytes;
         Ok(())
+    }
+
+    /// How many bytes of names were copied into maps, and how many may be.
+    #[cfg(feature = "serde")]
+    pub(crate) fn names(&self) -> (usize, usize) {
+        (self.names, self.limits.bytes)
+    }
+
+    /// Takes note that so many bytes of names were copied into maps.
+    #[cfg(feature = "serde")]
+    pub(crate) fn note_names(&mut self, bytes: usize) {
+        self.names = bytes;
     }
 
     /// Takes note that a reference at `start` repeats a value that weighs so much, at a depth of `depth` containers.

@@ -22,7 +22,8 @@ pub const MAX_DEPTH: usize = 512;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of input, and apart from that the bytes of text and content that references repeat. Default: 16 MiB.
+    /// Bytes of input, and apart from that the bytes of text and content that references repeat; apart from both, the names that
+    /// maps of Rust are given: a class writes those of its members once, and each object has them. Default: 16 MiB.
     pub bytes: usize,
     /// Containers within each other; at most [`MAX_DEPTH`]. Default: 128.
     pub depth: usize,

@@ -28,13 +28,17 @@ pub(super) struct Deserializer<'m, 'd, 'de> {
     /// An item that was looked at.
     next: Option<Item<'de>>,
     met_reference: bool,
+    /// Bytes of names that maps were given, and how many they may be.
+    names: (usize, usize),
     /// The struct that was asked for last, and its class: mostly those of the next object, too.
     last: Option<(&'static str, Option<&'m str>)>,
 }
 
 impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
-    pub(super) fn new(mapping: &'m Mapping, items: Items<'d, 'de>) -> Self {
+    /// Of these items, where maps were given so many bytes of names before, and may be given so many in all.
+    pub(super) fn new(mapping: &'m Mapping, items: Items<'d, 'de>, names: (usize, usize)) -> Self {
         Self {
+            names,
             mapping,
             items,
             next: None,
@@ -52,6 +56,26 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
     /// Whether a value was met that was there before.
     pub(super) fn met_reference(&self) -> bool {
         self.met_reference
+    }
+
+    /// Bytes of names that maps were given.
+    pub(super) fn names(&self) -> usize {
+        self.names.0
+    }
+
+    /// Counts a name that a map is given, which keeps a copy of it.
+    fn count_name(&mut self, name: &Text<'_>) -> Result<()> {
+        let (given, limit) = self.names;
+        let bytes = name.as_str().len();
+        if bytes > limit.saturating_sub(given) {
+            return Err(DecodeError {
+                position: self.items.position(),
+                cause: Cause::Repeated { limit },
+            }
+            .into());
+        }
+        self.names.0 = given + bytes;
+        Ok(())
     }
 
     #[inline]
@@ -471,7 +495,14 @@ struct Entries<'f, 'm, 'd, 'de> {
 
 impl<'de> Entries<'_, '_, '_, 'de> {
     #[inline]
-    fn key<K: DeserializeSeed<'de>>(&self, name: Text<'de>, seed: K) -> Result<Option<K::Value>> {
+    fn key<K: DeserializeSeed<'de>>(
+        &mut self,
+        name: Text<'de>,
+        seed: K,
+    ) -> Result<Option<K::Value>> {
+        if self.fields.is_empty() {
+            self.from.count_name(&name)?;
+        }
         if self.refuses && !self.fields.contains(&name.as_str()) {
             return Err(DeserializeError::unknown_field(name.as_str(), self.fields));
         }

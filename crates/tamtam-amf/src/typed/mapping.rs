@@ -172,13 +172,19 @@ impl Mapping {
     ) -> Result<T, DeserializeError> {
         decoder.forget();
         let before = decoder.clone();
-        let mut deserializer = Deserializer::new(self, Items::of_amf0(decoder));
+        let names = decoder.input.names();
+        let mut deserializer = Deserializer::new(self, Items::of_amf0(decoder), names);
         let mut value = deserializer.value();
+        let mut given = deserializer.names();
         if deserializer.met_reference() && self.sharing == Sharing::Copy {
             *decoder = before.clone();
             let tree = decoder.copied()?;
-            value = self.flat(flatten::amf0(tree), decoder.position());
+            let items = Items::of_tree(flatten::amf0(tree), decoder.position());
+            let mut deserializer = Deserializer::new(self, items, names);
+            value = deserializer.value();
+            given = deserializer.names();
         }
+        decoder.input.note_names(given);
         if value.is_err() {
             *decoder = before;
         }
@@ -197,13 +203,19 @@ impl Mapping {
     ) -> Result<T, DeserializeError> {
         decoder.forget();
         let before = decoder.clone();
-        let mut deserializer = Deserializer::new(self, Items::of_amf3(decoder));
+        let names = decoder.input.names();
+        let mut deserializer = Deserializer::new(self, Items::of_amf3(decoder), names);
         let mut value = deserializer.value();
+        let mut given = deserializer.names();
         if deserializer.met_reference() && self.sharing == Sharing::Copy {
             *decoder = before.clone();
             let tree = decoder.copied()?;
-            value = self.flat(flatten::amf3(tree), decoder.position());
+            let items = Items::of_tree(flatten::amf3(tree), decoder.position());
+            let mut deserializer = Deserializer::new(self, items, names);
+            value = deserializer.value();
+            given = deserializer.names();
         }
+        decoder.input.note_names(given);
         if value.is_err() {
             *decoder = before;
         }
@@ -253,14 +265,6 @@ impl Mapping {
             Some(value) => value,
             None => Err(serde::de::Error::custom("there is no value")),
         }
-    }
-
-    fn flat<'de, T: Deserialize<'de>>(
-        &self,
-        items: Vec<super::items::Item<'de>>,
-        position: usize,
-    ) -> Result<T, DeserializeError> {
-        Deserializer::new(self, Items::of_tree(items, position)).value()
     }
 
     /// The bytes of a value in AMF0.

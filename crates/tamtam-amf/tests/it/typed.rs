@@ -543,3 +543,79 @@ fn nesting_is_bounded() {
     let thread = std::thread::Builder::new().stack_size(2 << 20);
     thread.spawn(check).unwrap().join().unwrap();
 }
+
+/// Objects of one class with a member whose name has so many bytes.
+fn objects_of_a_class(objects: usize, name: usize) -> Vec<u8> {
+    let number = |number: usize| {
+        let number = u32::try_from(number).unwrap();
+        assert!(number < 1 << 21);
+        let seven = |shift: u32| (number >> shift & 0x7F) as u8;
+        [seven(14) | 0x80, seven(7) | 0x80, seven(0)]
+    };
+    let mut bytes = vec![0x09];
+    bytes.extend(number(objects << 1 | 1));
+    bytes.push(0x01);
+    // A class without a name and with one member, which is null; the others refer to it.
+    bytes.extend([0x0A, 0x13, 0x01]);
+    bytes.extend(number(name << 1 | 1));
+    bytes.extend(vec![b'n'; name]);
+    bytes.push(0x01);
+    for _ in 1..objects {
+        bytes.extend([0x0A, 0x01, 0x01]);
+    }
+    bytes
+}
+
+#[test]
+fn the_names_of_a_class_are_copied_into_maps_within_the_limit_of_bytes() {
+    type Maps = Vec<HashMap<String, ()>>;
+    let limits = Limits {
+        bytes: 100_000,
+        ..Limits::default()
+    };
+    let refused = |read: Result<Maps, DeserializeError>| match read {
+        Err(DeserializeError::Decode(error)) => error.cause == Cause::Repeated { limit: 100_000 },
+        _ => false,
+    };
+    let just = objects_of_a_class(100, 1_000);
+    let too_many = objects_of_a_class(101, 1_000);
+    let read: Maps = tamtam_amf::typed::from_amf3(&just, limits).unwrap();
+    assert_eq!(read.len(), 100);
+    assert!(refused(tamtam_amf::typed::from_amf3(&too_many, limits)));
+    // Within AMF0, and where a tree is made first since one is there twice.
+    let within = |bytes: &[u8]| [&[0x11], bytes].concat();
+    assert!(tamtam_amf::typed::from_amf0::<Maps>(&within(&just), limits).is_ok());
+    assert!(refused(tamtam_amf::typed::from_amf0(
+        &within(&too_many),
+        limits
+    )));
+    let shared = |objects| {
+        let mut bytes = objects_of_a_class(objects, 1_000);
+        // In place of the last one, the second.
+        bytes.truncate(bytes.len() - 3);
+        bytes.extend([0x0A, 0x04]);
+        bytes
+    };
+    let read: Maps = tamtam_amf::typed::from_amf3(&shared(100), limits).unwrap();
+    assert_eq!(read.len(), 100);
+    assert!(refused(tamtam_amf::typed::from_amf3(&shared(101), limits)));
+    // Those of all values that a decoder reads count together.
+    let twice = [just.clone(), just].concat();
+    let mut decoder = amf3::Decoder::new(&twice, limits);
+    let mapping = Mapping::new();
+    assert!(mapping.read_amf3::<Maps>(&mut decoder).is_ok());
+    assert!(refused(mapping.read_amf3(&mut decoder)));
+    // A struct knows the names of its members.
+    #[derive(Deserialize)]
+    struct Nothing {}
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(default)]
+        other: u8,
+    }
+    let read: Vec<Named> = tamtam_amf::typed::from_amf3(&too_many, limits).unwrap();
+    assert!(read.iter().all(|named| named.other == 0));
+    let read: Vec<Nothing> =
+        tamtam_amf::typed::from_amf3(&objects_of_a_class(9, 9), limits).unwrap();
+    assert_eq!(read.len(), 9);
+}
