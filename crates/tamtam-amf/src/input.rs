@@ -15,6 +15,7 @@ pub(crate) struct Input<'a> {
     /// Bytes that references repeated.
     repeated: usize,
     /// Bytes of names that were copied into maps. A class writes its names once, and each of its objects has them.
+    #[cfg(feature = "serde")]
     names: usize,
     /// Values that open containers announced and that are not read yet. Each takes a byte at least, so announced
     /// lengths are refused that the rest of the input cannot pay, and what is reserved for them stays in proportion
@@ -32,6 +33,7 @@ impl<'a> Input<'a> {
             limits,
             values: 0,
             repeated: 0,
+            #[cfg(feature = "serde")]
             names: 0,
             owed: 0,
             depth: 0,

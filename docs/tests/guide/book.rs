@@ -210,8 +210,9 @@ fn code_is_labelled_and_tested() {
                 let CodeBlockKind::Fenced(label) = kind else {
                     panic!("{path}: code is fenced, not indented");
                 };
-                // JavaScript is run by clients/web/test/guide.test.ts, of this one page.
-                let is_run_elsewhere = &*label == "js" && path == "rows/browser.md";
+                // JavaScript is run by tests of clients/web/test, of these pages.
+                const RUN_ELSEWHERE: [&str; 2] = ["gateway/pages.md", "rows/browser.md"];
+                let is_run_elsewhere = &*label == "js" && RUN_ELSEWHERE.contains(&&*path);
                 // Other languages are shown to compare.
                 let is_compared = &*label == "erlang" && path == "moving/erlang.md";
                 const LABELS: [&str; 6] = [

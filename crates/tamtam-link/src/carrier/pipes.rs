@@ -18,7 +18,7 @@ const ROOM: usize = rustix::pipe::PIPE_BUF;
 
 /// A link over two pipes, such as a child's output and input, or this program's own input and output.
 ///
-/// Unlike [`streams`], a link that was closed gives both of them back, whatever the other side does: a pipe that it neither reads nor writes keeps
+/// Unlike [`streams`](super::streams), a link that was closed gives both of them back, whatever the other side does: a pipe that it neither reads nor writes keeps
 /// no thread. Where the other side takes nothing, that is after 2 seconds.
 ///
 /// # Errors
