@@ -14,15 +14,35 @@ pub(crate) struct Input<'a> {
     values: usize,
     /// Bytes that references repeated.
     repeated: usize,
-    /// Bytes of names that were copied into maps. A class writes its names once, and each of its objects has them.
     #[cfg(feature = "serde")]
-    names: usize,
+    names: Names,
     /// Values that open containers announced and that are not read yet. Each takes a byte at least, so announced
     /// lengths are refused that the rest of the input cannot pay, and what is reserved for them stays in proportion
     /// to the input, however deeply they are nested.
     owed: usize,
     /// Containers that are open.
     depth: usize,
+}
+
+/// The names that were copied into maps. A class writes those of its members once, and each of its objects has them.
+#[cfg(feature = "serde")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names {
+    bytes: usize,
+    limit: usize,
+}
+
+#[cfg(feature = "serde")]
+impl Names {
+    /// Counts one of so many bytes.
+    pub(crate) fn add(&mut self, bytes: usize) -> Result<(), Cause> {
+        let limit = self.limit;
+        if bytes > limit.saturating_sub(self.bytes) {
+            return Err(Cause::Repeated { limit });
+        }
+        self.bytes += bytes;
+        Ok(())
+    }
 }
 
 impl<'a> Input<'a> {
@@ -34,7 +54,10 @@ impl<'a> Input<'a> {
             values: 0,
             repeated: 0,
             #[cfg(feature = "serde")]
-            names: 0,
+            names: Names {
+                bytes: 0,
+                limit: limits.bytes,
+            },
             owed: 0,
             depth: 0,
         }
@@ -310,16 +333,14 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    /// How many bytes of names were copied into maps, and how many may be.
     #[cfg(feature = "serde")]
-    pub(crate) fn names(&self) -> (usize, usize) {
-        (self.names, self.limits.bytes)
+    pub(crate) fn names(&self) -> Names {
+        self.names
     }
 
-    /// Takes note that so many bytes of names were copied into maps.
     #[cfg(feature = "serde")]
-    pub(crate) fn note_names(&mut self, bytes: usize) {
-        self.names = bytes;
+    pub(crate) fn set_names(&mut self, names: Names) {
+        self.names = names;
     }
 
     /// Takes note that a reference at `start` repeats a value that weighs so much, at a depth of `depth` containers.

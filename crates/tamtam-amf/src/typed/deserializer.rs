@@ -13,6 +13,7 @@ use super::mapping::Mapping;
 use super::member_name::MemberName;
 use super::visit::{visit_number, visit_scalar, visit_vector};
 use crate::amf0::Member;
+use crate::input::Names;
 use crate::scalar::Scalar;
 use crate::{Cause, DecodeError};
 
@@ -28,21 +29,21 @@ pub(super) struct Deserializer<'m, 'd, 'de> {
     /// An item that was looked at.
     next: Option<Item<'de>>,
     met_reference: bool,
-    /// Bytes of names that maps were given, and how many they may be.
-    names: (usize, usize),
+    /// Names that maps were given.
+    names: Names,
     /// The struct that was asked for last, and its class: mostly those of the next object, too.
     last: Option<(&'static str, Option<&'m str>)>,
 }
 
 impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
-    /// Of these items, where maps were given so many bytes of names before, and may be given so many in all.
-    pub(super) fn new(mapping: &'m Mapping, items: Items<'d, 'de>, names: (usize, usize)) -> Self {
+    /// Of these items, where maps were given such names before.
+    pub(super) fn new(mapping: &'m Mapping, items: Items<'d, 'de>, names: Names) -> Self {
         Self {
-            names,
             mapping,
             items,
             next: None,
             met_reference: false,
+            names,
             last: None,
         }
     }
@@ -58,24 +59,9 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
         self.met_reference
     }
 
-    /// Bytes of names that maps were given.
-    pub(super) fn names(&self) -> usize {
-        self.names.0
-    }
-
-    /// Counts a name that a map is given, which keeps a copy of it.
-    fn count_name(&mut self, name: &Text<'_>) -> Result<()> {
-        let (given, limit) = self.names;
-        let bytes = name.as_str().len();
-        if bytes > limit.saturating_sub(given) {
-            return Err(DecodeError {
-                position: self.items.position(),
-                cause: Cause::Repeated { limit },
-            }
-            .into());
-        }
-        self.names.0 = given + bytes;
-        Ok(())
+    /// Names that maps were given.
+    pub(super) fn names(&self) -> Names {
+        self.names
     }
 
     #[inline]
@@ -500,8 +486,13 @@ impl<'de> Entries<'_, '_, '_, 'de> {
         name: Text<'de>,
         seed: K,
     ) -> Result<Option<K::Value>> {
+        // A map keeps a copy of each; a struct knows its own.
         if self.fields.is_empty() {
-            self.from.count_name(&name)?;
+            let counted = self.from.names.add(name.as_str().len());
+            counted.map_err(|cause| DecodeError {
+                position: self.from.items.position(),
+                cause,
+            })?;
         }
         if self.refuses && !self.fields.contains(&name.as_str()) {
             return Err(DeserializeError::unknown_field(name.as_str(), self.fields));

@@ -10,7 +10,15 @@ use super::error::{DeserializeError, SerializeError};
 use super::flatten;
 use super::items::Items;
 use super::serializer::{Serializer, write};
+use crate::input::Names;
 use crate::{Limits, Sharing, amf0, amf3, packet};
+
+/// What was made of items.
+struct Read<T> {
+    value: Result<T, DeserializeError>,
+    met_reference: bool,
+    names: Names,
+}
 
 /// Which Rust type is which class, and what becomes of members that a type does not have.
 ///
@@ -173,22 +181,18 @@ impl Mapping {
         decoder.forget();
         let before = decoder.clone();
         let names = decoder.input.names();
-        let mut deserializer = Deserializer::new(self, Items::of_amf0(decoder), names);
-        let mut value = deserializer.value();
-        let mut given = deserializer.names();
-        if deserializer.met_reference() && self.sharing == Sharing::Copy {
+        let mut read = self.read(Items::of_amf0(decoder), names);
+        if read.met_reference && self.sharing == Sharing::Copy {
             *decoder = before.clone();
             let tree = decoder.copied()?;
             let items = Items::of_tree(flatten::amf0(tree), decoder.position());
-            let mut deserializer = Deserializer::new(self, items, names);
-            value = deserializer.value();
-            given = deserializer.names();
+            read = self.read(items, names);
         }
-        decoder.input.note_names(given);
-        if value.is_err() {
+        decoder.input.set_names(read.names);
+        if read.value.is_err() {
             *decoder = before;
         }
-        value
+        read.value
     }
 
     /// The next value of a decoder of AMF3.
@@ -204,22 +208,18 @@ impl Mapping {
         decoder.forget();
         let before = decoder.clone();
         let names = decoder.input.names();
-        let mut deserializer = Deserializer::new(self, Items::of_amf3(decoder), names);
-        let mut value = deserializer.value();
-        let mut given = deserializer.names();
-        if deserializer.met_reference() && self.sharing == Sharing::Copy {
+        let mut read = self.read(Items::of_amf3(decoder), names);
+        if read.met_reference && self.sharing == Sharing::Copy {
             *decoder = before.clone();
             let tree = decoder.copied()?;
             let items = Items::of_tree(flatten::amf3(tree), decoder.position());
-            let mut deserializer = Deserializer::new(self, items, names);
-            value = deserializer.value();
-            given = deserializer.names();
+            read = self.read(items, names);
         }
-        decoder.input.note_names(given);
-        if value.is_err() {
+        decoder.input.set_names(read.names);
+        if read.value.is_err() {
             *decoder = before;
         }
-        value
+        read.value
     }
 
     /// The value of the header or message that a decoder of packets has read last.
@@ -264,6 +264,17 @@ impl Mapping {
         match value {
             Some(value) => value,
             None => Err(serde::de::Error::custom("there is no value")),
+        }
+    }
+
+    /// The value of these items; maps were given such names before.
+    fn read<'de, T: Deserialize<'de>>(&self, items: Items<'_, 'de>, names: Names) -> Read<T> {
+        let mut deserializer = Deserializer::new(self, items, names);
+        let value = deserializer.value();
+        Read {
+            value,
+            met_reference: deserializer.met_reference(),
+            names: deserializer.names(),
         }
     }
 
