@@ -66,6 +66,7 @@ struct Given {
     unhandled: usize,
 }
 
+/// An actor that was given a message.
 struct Last {
     number: u64,
     actor: Arc<dyn Exported>,

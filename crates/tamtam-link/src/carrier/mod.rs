@@ -1,7 +1,7 @@
 //! Carriers: two threads each, one that reads for a link and one that writes.
 //!
-//! A question, or an answer, that finds nothing before it is written at once by the thread that sends it, if the carrier takes it without
-//! waiting: the thread that writes need not wake up for it. Messages that are not waited for are left to that thread, which writes many at once.
+//! A question, or an answer, is written at once by the thread that sends it, with what is before it, if the carrier takes that without
+//! waiting and no other thread writes: the one that writes for the link need not wake up for it. Messages that are not waited for are left to that thread, which writes many at once.
 //!
 //! A link ends with its carrier, and a carrier with its link. The last [`Link`] that is dropped leaves both as they are; to end
 //! them there is [`Link::close`]. What is outgoing then still goes; but another side that takes less than 64 KiB of it in 2 seconds is not

@@ -15,48 +15,39 @@ const STREAM: Duration = Duration::from_micros(50);
 
 /// What the bytes of a link go out by.
 pub(super) trait Outlet: Send + 'static {
-    /// Writes all of these bytes, with the descriptors that go with them, however long the other side takes; notes each piece.
-    fn write_all(
-        &mut self,
-        bytes: &[u8],
-        attached: &mut Vec<Attached>,
-        writing: &Writing,
-    ) -> io::Result<()>;
+    /// What they are written to, however long the other side takes.
+    fn writer(&mut self) -> &mut dyn Write;
 
     /// Writes as many of these bytes as go without waiting; how many, or an error if there are none.
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize>;
-}
 
-/// What can be written to, and may wait.
-pub(super) struct Stream<W>(pub(super) W);
-
-impl<W: Write + Send + 'static> Outlet for Stream<W> {
-    // There are no descriptors, since the link does not carry any.
+    /// Writes all of these bytes, and notes each piece. There are no descriptors, unless the link carries them: then they go, too.
     fn write_all(
         &mut self,
         bytes: &[u8],
         _: &mut Vec<Attached>,
         writing: &Writing,
     ) -> io::Result<()> {
-        write_pieces(&mut self.0, bytes, writing)
+        let writer = self.writer();
+        for piece in bytes.chunks(PIECE) {
+            writer.write_all(piece)?;
+            writing.note_piece();
+        }
+        writer.flush()
+    }
+}
+
+/// What can be written to, and may wait.
+pub(super) struct Stream<W>(pub(super) W);
+
+impl<W: Write + Send + 'static> Outlet for Stream<W> {
+    fn writer(&mut self) -> &mut dyn Write {
+        &mut self.0
     }
 
     fn write_now(&mut self, _: &[u8]) -> io::Result<usize> {
         Err(io::ErrorKind::WouldBlock.into())
     }
-}
-
-/// Writes all of these bytes, piece by piece.
-pub(super) fn write_pieces(
-    write: &mut impl Write,
-    bytes: &[u8],
-    writing: &Writing,
-) -> io::Result<()> {
-    for piece in bytes.chunks(PIECE) {
-        write.write_all(piece)?;
-        writing.note_piece();
-    }
-    write.flush()
 }
 
 /// A socket that carries bytes only.
@@ -65,13 +56,8 @@ pub(super) struct Socket<S>(pub(super) S);
 
 #[cfg(unix)]
 impl<S: Write + std::os::fd::AsFd + Send + 'static> Outlet for Socket<S> {
-    fn write_all(
-        &mut self,
-        bytes: &[u8],
-        _: &mut Vec<Attached>,
-        writing: &Writing,
-    ) -> io::Result<()> {
-        write_pieces(&mut self.0, bytes, writing)
+    fn writer(&mut self) -> &mut dyn Write {
+        &mut self.0
     }
 
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -8,9 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::carry_bytes;
-use super::outlet::{Outlet, write_pieces};
-use super::writing::Writing;
-use crate::descriptors::Attached;
+use super::outlet::Outlet;
 use crate::link::{Link, LinkBuilder};
 
 /// A pipe that holds something less than this takes so many bytes at once without waiting (POSIX).
@@ -121,13 +119,8 @@ impl Write for Ending {
 }
 
 impl Outlet for Ending {
-    fn write_all(
-        &mut self,
-        bytes: &[u8],
-        _: &mut Vec<Attached>,
-        writing: &Writing,
-    ) -> io::Result<()> {
-        write_pieces(self, bytes, writing)
+    fn writer(&mut self) -> &mut dyn Write {
+        self
     }
 
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -22,6 +22,14 @@ use crate::descriptors::{Attached, MOST_IN_MESSAGE};
 pub(super) struct Rights(pub(super) UnixStream);
 
 impl Outlet for Rights {
+    fn writer(&mut self) -> &mut dyn Write {
+        &mut self.0
+    }
+
+    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        send_now(&self.0, bytes)
+    }
+
     fn write_all(
         &mut self,
         bytes: &[u8],
@@ -29,10 +37,6 @@ impl Outlet for Rights {
         writing: &Writing,
     ) -> io::Result<()> {
         write_all_with(&self.0, bytes, attached, PIECE, || writing.note_piece())
-    }
-
-    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        send_now(&self.0, bytes)
     }
 }
 
