@@ -15,7 +15,7 @@ pub(crate) struct Input<'a> {
     /// Bytes that references repeated.
     repeated: usize,
     #[cfg(feature = "serde")]
-    names: Names,
+    names: CopiedNames,
     /// Values that open containers announced and that are not read yet. Each takes a byte at least, so announced
     /// lengths are refused that the rest of the input cannot pay, and what is reserved for them stays in proportion
     /// to the input, however deeply they are nested.
@@ -27,13 +27,13 @@ pub(crate) struct Input<'a> {
 /// The names that were copied into maps. A class writes those of its members once, and each of its objects has them.
 #[cfg(feature = "serde")]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Names {
+pub(crate) struct CopiedNames {
     bytes: usize,
     limit: usize,
 }
 
 #[cfg(feature = "serde")]
-impl Names {
+impl CopiedNames {
     /// Counts one of so many bytes.
     pub(crate) fn add(&mut self, bytes: usize) -> Result<(), Cause> {
         let limit = self.limit;
@@ -54,7 +54,7 @@ impl<'a> Input<'a> {
             values: 0,
             repeated: 0,
             #[cfg(feature = "serde")]
-            names: Names {
+            names: CopiedNames {
                 bytes: 0,
                 limit: limits.bytes,
             },
@@ -334,12 +334,12 @@ impl<'a> Input<'a> {
     }
 
     #[cfg(feature = "serde")]
-    pub(crate) fn names(&self) -> Names {
+    pub(crate) fn names(&self) -> CopiedNames {
         self.names
     }
 
     #[cfg(feature = "serde")]
-    pub(crate) fn set_names(&mut self, names: Names) {
+    pub(crate) fn set_names(&mut self, names: CopiedNames) {
         self.names = names;
     }
 

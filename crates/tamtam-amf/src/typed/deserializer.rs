@@ -13,7 +13,7 @@ use super::mapping::Mapping;
 use super::member_name::MemberName;
 use super::visit::{visit_number, visit_scalar, visit_vector};
 use crate::amf0::Member;
-use crate::input::Names;
+use crate::input::CopiedNames;
 use crate::scalar::Scalar;
 use crate::{Cause, DecodeError};
 
@@ -29,15 +29,15 @@ pub(super) struct Deserializer<'m, 'd, 'de> {
     /// An item that was looked at.
     next: Option<Item<'de>>,
     met_reference: bool,
-    /// Names that maps were given.
-    names: Names,
+    /// The names that maps were given.
+    names: CopiedNames,
     /// The struct that was asked for last, and its class: mostly those of the next object, too.
     last: Option<(&'static str, Option<&'m str>)>,
 }
 
 impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
     /// Of these items, where maps were given such names before.
-    pub(super) fn new(mapping: &'m Mapping, items: Items<'d, 'de>, names: Names) -> Self {
+    pub(super) fn new(mapping: &'m Mapping, items: Items<'d, 'de>, names: CopiedNames) -> Self {
         Self {
             mapping,
             items,
@@ -59,8 +59,8 @@ impl<'m, 'd, 'de> Deserializer<'m, 'd, 'de> {
         self.met_reference
     }
 
-    /// Names that maps were given.
-    pub(super) fn names(&self) -> Names {
+    /// The names that maps were given.
+    pub(super) fn names(&self) -> CopiedNames {
         self.names
     }
 

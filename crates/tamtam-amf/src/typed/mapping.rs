@@ -10,14 +10,14 @@ use super::error::{DeserializeError, SerializeError};
 use super::flatten;
 use super::items::Items;
 use super::serializer::{Serializer, write};
-use crate::input::Names;
+use crate::input::CopiedNames;
 use crate::{Limits, Sharing, amf0, amf3, packet};
 
 /// What was made of items.
-struct Read<T> {
+struct MadeValue<T> {
     value: Result<T, DeserializeError>,
     met_reference: bool,
-    names: Names,
+    names: CopiedNames,
 }
 
 /// Which Rust type is which class, and what becomes of members that a type does not have.
@@ -268,10 +268,14 @@ impl Mapping {
     }
 
     /// The value of these items; maps were given such names before.
-    fn read<'de, T: Deserialize<'de>>(&self, items: Items<'_, 'de>, names: Names) -> Read<T> {
+    fn read<'de, T: Deserialize<'de>>(
+        &self,
+        items: Items<'_, 'de>,
+        names: CopiedNames,
+    ) -> MadeValue<T> {
         let mut deserializer = Deserializer::new(self, items, names);
         let value = deserializer.value();
-        Read {
+        MadeValue {
             value,
             met_reference: deserializer.met_reference(),
             names: deserializer.names(),
