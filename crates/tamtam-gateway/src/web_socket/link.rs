@@ -48,13 +48,10 @@ pub(super) async fn serve_link(
     mut lasts: Lasts,
 ) {
     let place = shared.links.admit(caller.peer());
-    let builder = Link::builder().encoding(Encoding::Json).untrusted();
-    let (builder, refused) = match offer(&shared, &caller, &name, &place, builder) {
-        Ok(builder) => (builder, None),
-        Err(fault) => {
-            let builder = Link::builder().encoding(Encoding::Json).untrusted();
-            (builder, Some(fault))
-        }
+    let builder = || Link::builder().encoding(Encoding::Json).untrusted();
+    let (builder, refused) = match offer(&shared, &caller, &name, &place, builder()) {
+        Ok(offered) => (offered, None),
+        Err(fault) => (builder(), Some(fault)),
     };
     let rung = Arc::new(Notify::new());
     let ring = Arc::clone(&rung);
