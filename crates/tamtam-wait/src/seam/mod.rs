@@ -9,12 +9,16 @@
 #[cfg(not(tamtam_loom))]
 mod production;
 #[cfg(not(tamtam_loom))]
-pub use production::{Arc, Mutex, MutexGuard, UnsafeCell, atomic, spin_loop, thread, yield_now};
+pub use production::{
+    Arc, Condvar, Mutex, MutexGuard, UnsafeCell, atomic, spin_loop, thread, yield_now,
+};
 
 #[cfg(tamtam_loom)]
 mod model;
 #[cfg(tamtam_loom)]
-pub use model::{Arc, Mutex, MutexGuard, Task, UnsafeCell, atomic, spin_loop, thread, yield_now};
+pub use model::{
+    Arc, Condvar, Mutex, MutexGuard, Task, UnsafeCell, atomic, spin_loop, thread, yield_now,
+};
 
 /// A full fence that only the models need.
 ///

@@ -8,6 +8,7 @@ pub use loom::thread;
 
 use core::task::{Poll, Waker};
 use std::task::Wake;
+use std::time::Duration;
 
 /// loom's mutex with the interface of the production one.
 #[derive(Debug)]
@@ -30,6 +31,54 @@ impl<T> Mutex<T> {
     /// Takes the lock if it is free.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         self.0.try_lock().ok()
+    }
+}
+
+/// loom's condition variable with the interface of the production one.
+#[derive(Debug, Default)]
+#[doc(hidden)]
+pub struct Condvar(loom::sync::Condvar);
+
+impl Condvar {
+    /// One that no thread waits for.
+    pub fn new() -> Self {
+        Self(loom::sync::Condvar::new())
+    }
+
+    /// Gives the lock up as long as `condition` holds, from one notification to the next.
+    pub fn wait_while<'a, T>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> MutexGuard<'a, T> {
+        while condition(&mut guard) {
+            guard = self
+                .0
+                .wait(guard)
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+        guard
+    }
+
+    /// As `wait_while`: a model has no clock, and these waits are so long that their end means that nothing else comes. A model in
+    /// which nothing else comes fails.
+    pub fn wait_timeout_while<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        _longest: Duration,
+        condition: impl FnMut(&mut T) -> bool,
+    ) -> (MutexGuard<'a, T>, bool) {
+        (self.wait_while(guard, condition), false)
+    }
+
+    /// Wakes one of the threads that wait.
+    pub fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    /// Wakes all threads that wait.
+    pub fn notify_all(&self) {
+        self.0.notify_all();
     }
 }
 

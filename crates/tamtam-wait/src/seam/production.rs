@@ -1,6 +1,7 @@
 //! The seam's production side: `std`, at no cost.
 
-use std::sync::TryLockError;
+use std::sync::{PoisonError, TryLockError};
+use std::time::Duration;
 
 pub use std::sync::Arc;
 pub use std::sync::MutexGuard;
@@ -94,9 +95,7 @@ impl<T> Mutex<T> {
             }
         }
         #[cfg(not(target_family = "wasm"))]
-        self.0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the lock if it is free.
@@ -107,6 +106,73 @@ impl<T> Mutex<T> {
             Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         }
+    }
+}
+
+/// `std::sync::Condvar` for such a [`Mutex`].
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tamtam_wait::seam::{Condvar, Mutex};
+///
+/// let (is_open, opened) = (Mutex::new(false), Condvar::new());
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         *is_open.lock() = true;
+///         opened.notify_one();
+///     });
+///     assert!(*opened.wait_while(is_open.lock(), |is_open| !*is_open));
+/// });
+/// let never = |_: &mut bool| true;
+/// let (_guard, is_late) = opened.wait_timeout_while(is_open.lock(), Duration::from_millis(1), never);
+/// assert!(is_late);
+/// ```
+#[derive(Debug, Default)]
+pub struct Condvar(std::sync::Condvar);
+
+impl Condvar {
+    /// One that no thread waits for.
+    #[inline]
+    pub const fn new() -> Self {
+        Self(std::sync::Condvar::new())
+    }
+
+    /// Gives the lock up as long as `condition` holds, from one notification to the next.
+    #[inline]
+    pub fn wait_while<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        condition: impl FnMut(&mut T) -> bool,
+    ) -> MutexGuard<'a, T> {
+        let waited = self.0.wait_while(guard, condition);
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As `wait_while`, for this long at most; whether `condition` held to the end.
+    #[inline]
+    pub fn wait_timeout_while<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        longest: Duration,
+        condition: impl FnMut(&mut T) -> bool,
+    ) -> (MutexGuard<'a, T>, bool) {
+        let waited = self.0.wait_timeout_while(guard, longest, condition);
+        let (guard, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        (guard, timeout.timed_out())
+    }
+
+    /// Wakes one of the threads that wait.
+    #[inline]
+    pub fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    /// Wakes all threads that wait.
+    #[inline]
+    pub fn notify_all(&self) {
+        self.0.notify_all();
     }
 }
 
