@@ -4,6 +4,8 @@
     all(target_family = "wasm", not(target_feature = "atomics")),
     allow(dead_code, unused_imports)
 )]
+// What only the models of this crate use is not used where another one has its own.
+#![cfg_attr(all(tamtam_loom, not(test)), allow(dead_code))]
 
 // The floors of this crate, top to bottom: a module uses those on lower floors only. A test holds it.
 //
@@ -45,8 +47,9 @@ pub mod link;
 mod listener;
 mod mailbox;
 mod memory;
-#[cfg(all(test, tamtam_loom))]
-mod models;
+#[cfg(tamtam_loom)]
+#[doc(hidden)]
+pub mod models;
 pub mod observe;
 mod pipe;
 mod pool;

@@ -1,4 +1,4 @@
-//! What models of actors share: how they are run, and a home whose tasks are run by whoever asks it to.
+//! What models of actors share, those of other crates among them: how they are run, and a home whose tasks are run by the thread that asks it to.
 
 use core::sync::atomic::Ordering::Relaxed;
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ use crate::task::{Home, Left, Task, ThreadTurn};
 use crate::time::Time;
 
 /// Runs a model with so many preemptions at most.
-pub(crate) fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
+pub fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.check(program);
@@ -21,11 +21,12 @@ pub(crate) fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'stat
 ///
 /// Each thread of a model, once it has done what it came for, runs what is there: so what was scheduled has run when all
 /// threads are through, if it was scheduled at all.
-pub(crate) struct Stage {
+pub struct Stage {
     due: Mutex<Due>,
-    pub(crate) time: Time,
+    /// By which its actors live.
+    pub time: Time,
     /// Messages come back. Not loom's: it is set before threads are.
-    pub(crate) refuses: core::sync::atomic::AtomicBool,
+    pub refuses: core::sync::atomic::AtomicBool,
 }
 
 struct Due {
@@ -33,8 +34,15 @@ struct Due {
     closed: bool,
 }
 
+impl core::fmt::Debug for Stage {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Stage").finish_non_exhaustive()
+    }
+}
+
 impl Stage {
-    pub(crate) fn new() -> Arc<Self> {
+    /// One without tasks, at the beginning of its time.
+    pub fn new() -> Arc<Self> {
         Arc::new(Stage {
             due: Mutex::new(Due {
                 tasks: VecDeque::new(),
@@ -45,11 +53,13 @@ impl Stage {
         })
     }
 
-    pub(crate) fn spawner(self: &Arc<Self>) -> Spawner {
+    /// Actors whose turns it has.
+    pub fn spawner(self: &Arc<Self>) -> Spawner {
         Spawner::on(Arc::clone(self) as Arc<dyn Home>)
     }
 
-    pub(crate) fn run(&self) {
+    /// Runs what is due, on this thread.
+    pub fn run(&self) {
         loop {
             let task = self.due.lock().tasks.pop_front();
             match task {
@@ -59,7 +69,8 @@ impl Stage {
         }
     }
 
-    pub(crate) fn close(&self) {
+    /// Runs nothing more.
+    pub fn close(&self) {
         let left = {
             let mut due = self.due.lock();
             due.closed = true;
@@ -90,7 +101,7 @@ impl Home for Stage {
 
     fn schedule_again(&self, task: Task) {
         self.schedule(task);
-        // Perhaps for the sake of somebody who is in the middle of sending.
+        // Perhaps for the sake of a thread that is in the middle of sending.
         seam::yield_now();
     }
 

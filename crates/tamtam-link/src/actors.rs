@@ -1,6 +1,6 @@
 //! Which actors each side knows of the other: those that are exported from here, and those that were received.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use tamtam_actor::Ended;
@@ -9,7 +9,7 @@ use tamtam_actor::link::{Exported, FarActor, FarCell, FarEnd, FarHold};
 use crate::core::{Core, FarName, State};
 use crate::far_peer::FarPeer;
 use crate::frame::{Frame, Offer, ROOT};
-use crate::tables::Import;
+use crate::tables::{Import, Received};
 
 mod linking;
 
@@ -102,7 +102,7 @@ impl Core {
         if times == 0 || state.end.is_some() {
             return None;
         }
-        let received = Arc::new(AtomicU64::new(times));
+        let received = Arc::new(Received::new(times));
         let name = FarName {
             name: None,
             message_type,
@@ -122,7 +122,7 @@ impl Core {
         state: &mut State,
         number: u64,
         name: FarName,
-        received: Arc<AtomicU64>,
+        received: Arc<Received>,
     ) -> Arc<FarHold> {
         let cell = self.new_cell(number, name, Arc::clone(&received));
         let hold = FarHold::first(cell);
@@ -139,7 +139,7 @@ impl Core {
         &self,
         number: u64,
         name: FarName,
-        received: Arc<AtomicU64>,
+        received: Arc<Received>,
     ) -> Arc<FarCell> {
         let peer: Box<dyn FarActor> = Box::new(FarPeer {
             core: Weak::clone(&self.this),

@@ -2,13 +2,14 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 use smallvec::SmallVec;
 use tamtam_actor::link::{Call, Encode, Encoding, FarCell, FarEnd, FarFailure, FarHold};
 use tamtam_actor::{EndReason, Fate, LinkFailure, Refusal, Time};
+use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, Ordering};
+use tamtam_wait::seam::{Mutex, MutexGuard};
 
 use crate::descriptors::{Attached, Lent, Lot, Ways};
 use crate::ending::lost;
@@ -17,7 +18,7 @@ use crate::frame::{Body, Frame, LENGTH, ROOT, Replies, most_of_body};
 use crate::in_hand;
 use crate::links::Links;
 use crate::root_log::{RootLog, attach};
-use crate::tables::{Exports, Import, Pending, Unconfirmed};
+use crate::tables::{Exports, Import, Pending, Received, Unconfirmed};
 use crate::untrusted::{Untrusted, told_end, told_failure};
 
 thread_local! {
@@ -198,7 +199,7 @@ impl Core {
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         // No user code runs under the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     pub(crate) fn this(&self) -> Option<Arc<Self>> {
@@ -215,7 +216,7 @@ impl Core {
 
     fn known_root(&self) -> &Root {
         self.root.get_or_init(|| {
-            let received = Arc::new(AtomicU64::new(1));
+            let received = Arc::new(Received::new(1));
             let mut state = self.lock();
             let hold = self.new_hold(&mut state, ROOT, self.root_name.clone(), received);
             let end = state.end.clone();
@@ -249,7 +250,7 @@ impl Core {
     pub(crate) fn root_hold(&self) -> Arc<FarHold> {
         let root = self.known_root();
         let keeps = self.keeps_root();
-        let mut hold = root.hold.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hold = root.hold.lock();
         let first = if keeps { hold.take() } else { hold.clone() };
         drop(hold);
         let again = || {
@@ -590,7 +591,7 @@ impl Core {
         &self,
         number: u64,
         generation: u64,
-        received: &Arc<AtomicU64>,
+        received: &Arc<Received>,
         times: u64,
     ) {
         if self.supervised(number).is_some_and(Supervised::stop) {

@@ -1,6 +1,6 @@
 //! The way to an actor at the other side, as addresses here use it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
@@ -11,6 +11,7 @@ use crate::core::{BodyKind, Core, Supervised};
 use crate::ending::lost;
 use crate::error::LinkEnd;
 use crate::frame::Frame;
+use crate::tables::Received;
 
 /// The way to an actor at the other side.
 pub(crate) struct FarPeer {
@@ -19,7 +20,7 @@ pub(crate) struct FarPeer {
     /// That of the process that has it.
     pub(crate) generation: u64,
     /// How often its address was received.
-    pub(crate) received: Arc<AtomicU64>,
+    pub(crate) received: Arc<Received>,
 }
 
 pub(crate) fn gone() -> (Refusal, LinkFailure) {

@@ -65,8 +65,14 @@ struct TakenReplies {
     dropped: Replies,
 }
 
+#[cfg(not(tamtam_loom))]
 thread_local! {
     /// Of the message that this thread reads, if there are replies in it.
+    static TAKEN: RefCell<TakenReplies> = RefCell::default();
+}
+
+#[cfg(tamtam_loom)]
+loom::thread_local! {
     static TAKEN: RefCell<TakenReplies> = RefCell::default();
 }
 

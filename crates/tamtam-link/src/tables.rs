@@ -253,10 +253,14 @@ impl Exports {
     }
 }
 
+/// How often an actor's address was received. Not of the seam: who adds has a hold, and who reads has dropped the last one, so that the count
+/// of these orders the two.
+pub(crate) type Received = AtomicU64;
+
 /// An actor of the other side.
 pub(crate) struct Import {
     pub(crate) hold: Weak<FarHold>,
-    pub(crate) received: Arc<AtomicU64>,
+    pub(crate) received: Arc<Received>,
 }
 
 impl Import {

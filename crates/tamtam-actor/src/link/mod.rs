@@ -211,8 +211,14 @@ impl TryFrom<ShownAddress> for FarPlace {
 /// The message that a thread writes or reads, as its [`Tables`]: in the frame of a function that is running.
 type InHand = Option<NonNull<dyn Tables>>;
 
+#[cfg(not(tamtam_loom))]
 thread_local! {
     static IN_HAND: Cell<InHand> = const { Cell::new(None) };
+}
+
+#[cfg(tamtam_loom)]
+loom::thread_local! {
+    static IN_HAND: Cell<InHand> = Cell::new(None);
 }
 
 /// Runs `work`, in which this thread writes or reads the message that has these tables.
@@ -221,14 +227,14 @@ pub fn within<R>(tables: &dyn Tables, work: impl FnOnce() -> R) -> R {
     struct PutBack(InHand);
     impl Drop for PutBack {
         fn drop(&mut self) {
-            IN_HAND.set(self.0);
+            IN_HAND.with(|in_hand| in_hand.set(self.0));
         }
     }
     let tables: NonNull<dyn Tables + '_> = NonNull::from(tables);
     // SAFETY: only the lifetime changes. The pointer is read by `with_current` alone, on this thread, before this function returns or
     // unwinds: then `PutBack` has replaced it.
     let tables: NonNull<dyn Tables> = unsafe { core::mem::transmute(tables) };
-    let _put_back = PutBack(IN_HAND.replace(Some(tables)));
+    let _put_back = PutBack(IN_HAND.with(|in_hand| in_hand.replace(Some(tables))));
     work()
 }
 
@@ -237,7 +243,7 @@ fn with_current<R>(
     of: &str,
     ask: impl FnOnce(&dyn Tables) -> Result<R, String>,
 ) -> Result<R, String> {
-    let Some(tables) = IN_HAND.get() else {
+    let Some(tables) = IN_HAND.with(Cell::get) else {
         return Err(format!(
             "{of} goes through a link to another process, and nowhere else"
         ));

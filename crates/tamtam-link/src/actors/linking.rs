@@ -4,7 +4,6 @@
 //! can send to it. The side that has made the link says so, and how its actor ends; so does the other one of its actor.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use tamtam_actor::link::{FarCell, FarEnd, KeptActor, LinkTie};
 use tamtam_actor::{EndReason, Ended};
@@ -13,6 +12,7 @@ use crate::core::{Core, FarName, State};
 use crate::ending::lost;
 use crate::error::LinkEnd;
 use crate::frame::{Frame, LinkMade, ROOT, cut_name};
+use crate::tables::Received;
 
 impl Core {
     /// Whether the end of an actor there is of interest here may have changed.
@@ -102,7 +102,7 @@ impl Core {
                     name: None,
                     message_type: "a message to an actor that is linked",
                 };
-                self.new_cell(number, of, Arc::new(AtomicU64::new(0)))
+                self.new_cell(number, of, Arc::new(Received::new(0)))
             }
         };
         if !name.is_empty() {

@@ -23,7 +23,8 @@ use std::net::TcpStream;
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::thread;
+
+use tamtam_wait::seam::thread;
 
 use self::outlet::{Attempt, Outgoing, Outlet, Stream};
 #[cfg(unix)]

@@ -1,9 +1,9 @@
 //! What the bytes of a link go out by, and what has been taken for it and is not written yet.
 
 use std::io::{self, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::thread;
 use std::time::{Duration, Instant};
+
+use tamtam_wait::seam::{self, Mutex};
 
 use super::writing::{PIECE, Writing};
 use crate::core::Core;
@@ -107,16 +107,10 @@ impl<O: Outlet> Outgoing<O> {
         }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Unwritten<O>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Writes what is outgoing, unless that would wait.
     pub(super) fn write_now(&self, core: &Core, writing: &Writing) -> Attempt {
-        let mut unwritten = match self.0.try_lock() {
-            Ok(unwritten) => unwritten,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Attempt::Busy,
+        let Some(mut unwritten) = self.0.try_lock() else {
+            return Attempt::Busy;
         };
         let Unwritten {
             outlet: Some(outlet),
@@ -157,9 +151,10 @@ impl<O: Outlet> Outgoing<O> {
                 Ok(false) => {
                     let idle = Instant::now();
                     writing.wait();
-                    if idle.elapsed() < STREAM {
+                    // A model has no clock.
+                    if !cfg!(tamtam_loom) && idle.elapsed() < STREAM {
                         // More is coming: the sender, if it shares the core, fills a larger piece first.
-                        thread::yield_now();
+                        seam::yield_now();
                     }
                 }
                 Err(error) => {
@@ -170,12 +165,12 @@ impl<O: Outlet> Outgoing<O> {
                 }
             }
         }
-        self.lock().outlet = None;
+        self.0.lock().outlet = None;
     }
 
     /// Writes what there is; `false` if there is nothing.
     fn write_some(&self, link: &Link, writing: &Writing) -> io::Result<bool> {
-        let mut unwritten = self.lock();
+        let mut unwritten = self.0.lock();
         let Unwritten {
             outlet: Some(outlet),
             bytes,

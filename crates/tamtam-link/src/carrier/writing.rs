@@ -3,9 +3,10 @@
 //! A link that has ended still sends what is outgoing. Another side that takes nothing of that keeps the thread in a write which never
 //! comes back, so a second thread watches each end: it closes what carries the link once the other side has taken nothing for [`PATIENCE`].
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use tamtam_wait::seam::{Condvar, Mutex, thread};
 
 use crate::link::Link;
 
@@ -52,13 +53,9 @@ impl Writing {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Its thread and that which reads have begun.
     pub(super) fn begin(self: &Arc<Self>, link: &Link) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if !state.is_over {
             state.link = Some(link.clone());
         }
@@ -69,7 +66,7 @@ impl Writing {
 
     /// There is something to write, or the link has ended.
     pub(super) fn ring(self: &Arc<Self>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.has_rung = true;
         self.rung.notify_one();
         let link = state.link.as_ref();
@@ -81,7 +78,7 @@ impl Writing {
         if link.ended().is_none() {
             return;
         }
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.is_over || std::mem::replace(&mut state.is_watched, true) {
             return;
         }
@@ -98,8 +95,9 @@ impl Writing {
 
     /// Waits until there is something to write, or the link has ended.
     pub(super) fn wait(&self) {
-        let waited = self.rung.wait_while(self.lock(), |state| !state.has_rung);
-        waited.unwrap_or_else(PoisonError::into_inner).has_rung = false;
+        let has_not_rung = |state: &mut State| !state.has_rung;
+        let mut state = self.rung.wait_while(self.state.lock(), has_not_rung);
+        state.has_rung = false;
     }
 
     /// Waits until the link has ended, but not long.
@@ -108,12 +106,10 @@ impl Writing {
         while link.ended().is_none() {
             let left = patience.saturating_duration_since(Instant::now());
             let has_not_rung = |state: &mut State| !state.has_rung;
-            let waited = self
-                .rung
-                .wait_timeout_while(self.lock(), left, has_not_rung);
-            let (mut state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            let state = self.state.lock();
+            let (mut state, is_late) = self.rung.wait_timeout_while(state, left, has_not_rung);
             state.has_rung = false;
-            if timeout.timed_out() {
+            if is_late {
                 return;
             }
         }
@@ -121,7 +117,7 @@ impl Writing {
 
     /// A piece was written.
     pub(super) fn note_piece(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.pieces += 1;
         if state.is_watched {
             self.moved.notify_one();
@@ -131,7 +127,7 @@ impl Writing {
     /// Nothing more is written.
     pub(super) fn end(&self) {
         let link = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             state.is_over = true;
             self.moved.notify_one();
             state.link.take()
@@ -141,7 +137,7 @@ impl Writing {
     }
 
     fn close(&self) {
-        let close = self.lock().close.take();
+        let close = self.state.lock().close.take();
         if let Some(close) = close {
             close();
         }
@@ -149,14 +145,13 @@ impl Writing {
 
     /// Sees to it that a link which has ended is not kept by another side that takes nothing.
     fn watch(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         while !state.is_over {
             let pieces = state.pieces;
             let is_stuck = |state: &mut State| !state.is_over && state.pieces == pieces;
-            let waited = self.moved.wait_timeout_while(state, PATIENCE, is_stuck);
-            let (after, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            let (after, is_late) = self.moved.wait_timeout_while(state, PATIENCE, is_stuck);
             state = after;
-            if timeout.timed_out() {
+            if is_late {
                 drop(state);
                 return self.close();
             }
