@@ -61,10 +61,17 @@ impl Stage {
         packages.filter(|package| self.is_whole() || self.scope.contains(&package.name))
     }
 
-    /// Those of them whose protocols have models: the core.
-    pub(crate) fn core(&self) -> Vec<&Package> {
+    /// Those of them whose protocols have models.
+    pub(crate) fn with_models(&self) -> Vec<&Package> {
         self.packages()
             .filter(|package| package.has_models())
+            .collect()
+    }
+
+    /// Those of them that are of the core.
+    pub(crate) fn core(&self) -> Vec<&Package> {
+        self.packages()
+            .filter(|package| package.is_core())
             .collect()
     }
 

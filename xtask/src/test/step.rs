@@ -59,6 +59,10 @@ impl Part<'_> {
         matches!(self, Part::Crate(package) if package.has_models())
     }
 
+    fn is_core(&self) -> bool {
+        matches!(self, Part::Crate(package) if package.is_core())
+    }
+
     fn is_published(&self) -> bool {
         matches!(self, Part::Crate(package) if package.is_published)
     }
@@ -149,7 +153,7 @@ pub(crate) fn all() -> Vec<Step> {
             .limit(2700)
             .folders(&["package"]),
         step("loom", steps::core::loom)
-            .about("the models of the wake-up protocols hold in every interleaving tried")
+            .about("the models of the wake-up protocols, and of links, hold in every interleaving tried")
             .load(Half)
             .limit(3600)
             .concerns(|part| part.has_models())
@@ -163,7 +167,7 @@ pub(crate) fn all() -> Vec<Step> {
             .load(Half)
             .needs(&["rust", "nightly"])
             .limit(3600)
-            .concerns(|part| part.has_models() || part.is("tamtam-rows"))
+            .concerns(|part| part.is_core() || part.is("tamtam-rows"))
             .folders(&["asan"]),
         step("fuzz", steps::core::fuzz)
             .about("no fuzz target makes a decoder, a link, shared memory or the gateway fail, from its seeds on")
@@ -186,7 +190,7 @@ pub(crate) fn all() -> Vec<Step> {
             .load(Half)
             .needs(&["rust", "miri"])
             .limit(3600)
-            .concerns(|part| part.has_models())
+            .concerns(|part| part.is_core())
             .folders(&["miri"]),
         step("targets", steps::elsewhere::targets)
             .about("the libraries compile for other platforms")

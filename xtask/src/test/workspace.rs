@@ -1,5 +1,6 @@
 //! The crates of the workspace, as cargo knows them.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,6 +26,8 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<String>,
     /// The names of its integration tests.
     pub(crate) tests: Vec<String>,
+    /// It says that it has no unsafe code.
+    pub(crate) forbids_unsafe: bool,
     pub(crate) is_library: bool,
     pub(crate) is_program: bool,
     pub(crate) is_published: bool,
@@ -43,7 +46,13 @@ impl Workspace {
             "cargo metadata: {}",
             String::from_utf8_lossy(&output.stderr)
         );
-        Self::parse(root, &output.stdout)
+        let mut workspace = Self::parse(root, &output.stdout)?;
+        for package in &mut workspace.packages {
+            let library = fs::read_to_string(root.join(&package.folder).join("src/lib.rs"));
+            package.forbids_unsafe =
+                library.is_ok_and(|text| text.contains("#![forbid(unsafe_code)]"));
+        }
+        Ok(workspace)
     }
 
     fn parse(root: &Path, metadata: &[u8]) -> Result<Self> {
@@ -99,9 +108,14 @@ impl Package {
         Some(parsed)
     }
 
-    /// Whether its protocols have models, which loom runs: it has unsafe code that threads share.
+    /// Whether its protocols have models, which loom runs.
     pub(crate) fn has_models(&self) -> bool {
         self.depends_on("loom")
+    }
+
+    /// Whether it is of the core: it has such protocols in unsafe code, which threads share.
+    pub(crate) fn is_core(&self) -> bool {
+        self.has_models() && !self.forbids_unsafe
     }
 
     pub(crate) fn depends_on(&self, name: &str) -> bool {
@@ -156,6 +170,9 @@ mod tests {
             .filter(|package| package.has_models())
             .collect();
         assert!(models.len() >= 3, "{models:?}");
+        let [actor, link] =
+            ["tamtam-actor", "tamtam-link"].map(|name| workspace.package(name).unwrap());
+        assert!(actor.is_core() && link.has_models() && !link.is_core());
         assert!(
             workspace
                 .package("tamtam-actor")

@@ -51,7 +51,7 @@ pub(crate) fn loom(stage: &Stage) -> Result<()> {
     let depth = if Stage::soak().is_some() { "3" } else { "2" };
     let mut cargo = stage.cargo("test --release --lib");
     if stage
-        .core()
+        .with_models()
         .iter()
         .any(|package| package.name == "tamtam-actor")
     {
@@ -59,7 +59,7 @@ pub(crate) fn loom(stage: &Stage) -> Result<()> {
         cargo.arg("--features=tamtam-actor/serde");
     }
     cargo
-        .args(packages_as_arguments(stage.core()))
+        .args(packages_as_arguments(stage.with_models()))
         .arg("--target-dir")
         .arg(stage.target.join("loom"))
         // A switch of our own: loom's would change other crates, too. Counters begin near their wrap, so that the models see
