@@ -12,6 +12,8 @@ use crate::frame::{Frame, Offer, ROOT};
 use crate::tables::{Import, Received};
 
 mod linking;
+#[cfg(all(test, tamtam_loom))]
+mod loom_tests;
 
 impl Core {
     /// Counts an actor as sent once more; the number under which the other side knows it.

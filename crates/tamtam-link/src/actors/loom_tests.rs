@@ -1,0 +1,180 @@
+//! Models of what both ends of a link know of each other's actors: addresses that are given up while they are sent again. Real
+//! ends, over which threads carry what these have to say.
+
+use std::sync::{Arc, Mutex as Unlocked};
+
+use tamtam_actor::Address;
+use tamtam_actor::models::{Stage, model};
+use tamtam_wait::seam::{Mutex, thread};
+
+use crate::inbound::Inbound;
+use crate::link::{Link, LinkBuilder};
+
+/// One side: its end of the link, and where its actors have their turns.
+struct Side {
+    stage: Arc<Stage>,
+    link: Link,
+    inbound: Mutex<Inbound>,
+}
+
+impl Side {
+    fn new(build: impl FnOnce(&Stage, LinkBuilder) -> LinkBuilder, stage: Arc<Stage>) -> Arc<Self> {
+        let builder = Link::builder().time(stage.time.clone());
+        let (link, inbound) = build(&stage, builder).build(|| {});
+        let inbound = Mutex::new(inbound);
+        Arc::new(Side {
+            stage,
+            link,
+            inbound,
+        })
+    }
+
+    /// What it has to say arrives at the other side, whose actors then have their turns; `false` if it is nothing.
+    fn says(&self, to: &Side) -> bool {
+        let mut inbound = to.inbound.lock();
+        let mut bytes = Vec::new();
+        self.link.take_outgoing(&mut bytes);
+        let received = inbound.receive(&bytes);
+        drop(inbound);
+        received.unwrap();
+        to.stage.run();
+        !bytes.is_empty()
+    }
+}
+
+/// Until nothing is on its way.
+fn settle(one: &Side, other: &Side) {
+    while one.says(other) | other.says(one) {}
+}
+
+/// Who owns an actor, and another side that keeps the addresses that it is sent.
+struct Lending {
+    owner: Arc<Side>,
+    other: Arc<Side>,
+    keeper: Address<Address<u64>>,
+    target: Address<u64>,
+    handled: Arc<Unlocked<u64>>,
+    /// Not loom's lock: what is kept is seen by all threads.
+    kept: Arc<Unlocked<Vec<Address<u64>>>>,
+}
+
+impl Lending {
+    /// The address has been sent once.
+    fn new() -> Self {
+        let (handled, kept) = (Arc::default(), Arc::default());
+        let (owners, others) = (Stage::new(), Stage::new());
+        let target = {
+            let handled: Arc<Unlocked<u64>> = Arc::clone(&handled);
+            let count = move |more: u64, _: &mut _| *handled.lock().unwrap() += more;
+            owners.spawner().spawn_fn(count)
+        };
+        let keeps = {
+            let kept: Arc<Unlocked<Vec<Address<u64>>>> = Arc::clone(&kept);
+            let keep = move |address, _: &mut _| kept.lock().unwrap().push(address);
+            others.spawner().spawn_fn(keep)
+        };
+        let owner = Side::new(|_, builder| builder, owners);
+        let other = Side::new(|_, builder| builder.root(&keeps), others);
+        let lending = Lending {
+            keeper: owner.link.root(),
+            owner,
+            other,
+            target,
+            handled,
+            kept,
+        };
+        lending.send();
+        settle(&lending.owner, &lending.other);
+        lending
+    }
+
+    /// The owner sends its actor's address.
+    fn send(&self) {
+        self.keeper.tell(self.target.clone()).unwrap();
+    }
+
+    /// The other side gives up all addresses that it has.
+    fn give_up(&self) {
+        let kept = std::mem::take(&mut *self.kept.lock().unwrap());
+        drop(kept);
+    }
+
+    /// What the other side has reaches the actor, and once it has nothing, the owner keeps nothing for it.
+    fn ends_well(&self) {
+        settle(&self.owner, &self.other);
+        assert_eq!(
+            (self.owner.link.ended(), self.other.link.ended()),
+            (None, None)
+        );
+        let kept = self.kept.lock().unwrap().last().cloned();
+        let has_one = usize::from(kept.is_some());
+        assert_eq!(self.owner.link.addresses().1, has_one);
+        // And its own root.
+        assert_eq!(self.other.link.addresses(), (1 + has_one, 1));
+        if let Some(address) = kept {
+            address.tell(5).unwrap();
+            settle(&self.owner, &self.other);
+            assert_eq!(*self.handled.lock().unwrap(), 5);
+        }
+        self.give_up();
+        settle(&self.owner, &self.other);
+        assert_eq!(self.owner.link.addresses().1, 0);
+        assert_eq!(self.other.link.addresses(), (1, 1));
+        assert_eq!(
+            (self.owner.link.ended(), self.other.link.ended()),
+            (None, None)
+        );
+        assert_eq!(self.owner.link.unconfirmed(), 0);
+    }
+}
+
+/// An address comes once more while the last one of that actor is given up.
+#[test]
+fn loom_an_address_that_comes_again_against_its_release() {
+    model(3, || {
+        let lending = Arc::new(Lending::new());
+        lending.send();
+        let user = {
+            let lending = Arc::clone(&lending);
+            thread::spawn(move || lending.give_up())
+        };
+        lending.owner.says(&lending.other);
+        user.join().unwrap();
+        lending.ends_well();
+    });
+}
+
+/// An address is sent once more while the owner reads that those before it were given up.
+#[test]
+fn loom_a_release_against_sending_again() {
+    model(3, || {
+        let lending = Arc::new(Lending::new());
+        lending.give_up();
+        let reader = {
+            let lending = Arc::clone(&lending);
+            thread::spawn(move || lending.other.says(&lending.owner))
+        };
+        lending.send();
+        reader.join().unwrap();
+        lending.ends_well();
+    });
+}
+
+/// All of it at once: an address goes once more, and comes; the other side gives up what it has, and says so.
+#[test]
+fn loom_a_release_on_its_way_against_an_address_on_its_way() {
+    model(2, || {
+        let lending = Arc::new(Lending::new());
+        let user = {
+            let lending = Arc::clone(&lending);
+            thread::spawn(move || {
+                lending.give_up();
+                lending.other.says(&lending.owner);
+            })
+        };
+        lending.send();
+        lending.owner.says(&lending.other);
+        user.join().unwrap();
+        lending.ends_well();
+    });
+}
