@@ -7,6 +7,8 @@
 //! them there is [`Link::close`]. What is outgoing then still goes; but another side that takes less than 64 KiB of it in 2 seconds is not
 //! waited for: threads and socket are given back, whatever it does.
 
+#[cfg(all(test, tamtam_loom))]
+mod loom_tests;
 mod outlet;
 #[cfg(unix)]
 mod pipes;
