@@ -10,19 +10,27 @@ use crate::id::ActorId;
 /// Links two actors, in this process alone: what stands for one in another process is to say it there.
 pub(crate) fn tie(one: &Arc<dyn AnyActor>, other: &Arc<dyn AnyActor>) -> WatchKey {
     let key = WatchKey::next();
+    tie_by(key, one, other);
+    key
+}
+
+/// As `tie`, by this key; `false` if either has ended before. The second one may be taking the link back on another thread: it finds it
+/// last, when all else of it is there.
+fn tie_by(key: WatchKey, one: &Arc<dyn AnyActor>, other: &Arc<dyn AnyActor>) -> bool {
     // Either may have ended, or end meanwhile; and each tells, or is told of, in any case.
-    for (from, to) in [(one, other), (other, one)] {
-        from.life().add_watched(key, linked(to));
-    }
     for (from, to) in [(one, other), (other, one)] {
         let watcher = tell(key, Arc::downgrade(from), Arc::downgrade(to));
         Arc::clone(from).watch(key, watcher);
     }
-    if one.life().has_ended() || other.life().has_ended() {
+    for (from, to) in [(one, other), (other, one)] {
+        from.life().add_watched(key, linked(to));
+    }
+    let has_ended = one.life().has_ended() || other.life().has_ended();
+    if has_ended {
         // The other one was told of that, perhaps before it had all of this.
         untie(key, [one, other]);
     }
-    key
+    !has_ended
 }
 
 /// Takes a link of two actors back, in this process alone.
@@ -69,9 +77,10 @@ fn tell(key: WatchKey, from: Weak<dyn AnyActor>, to: Weak<dyn AnyActor>) -> Watc
     })
 }
 
-/// Two actors that are linked, one of which may be in another process: for the link between the two.
+/// Two actors that are linked, or are about to be, one of which may be in another process: for the link between the two.
 #[cfg(feature = "serde")]
 #[doc(hidden)]
+#[derive(Clone)]
 pub struct LinkTie {
     pub(crate) key: WatchKey,
     pub(crate) actor: ActorId,
@@ -115,6 +124,17 @@ impl LinkTie {
             let place = place.upgrade();
             place.is_some_and(|place| place.life().has_watcher(self.key))
         })
+    }
+
+    /// Links the two; `false` if either has ended before. From then on either may end, or take that back.
+    pub fn tie(&self) -> bool {
+        let (Some(near), Some(far)) = (self.near.upgrade(), self.far.upgrade()) else {
+            return false;
+        };
+        let is_tied = tie_by(self.key, &far, &near);
+        // If that is in a third process.
+        near.link_made(self.key, &far);
+        is_tied
     }
 
     /// The link was taken back at the other side.

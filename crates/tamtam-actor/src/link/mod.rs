@@ -29,7 +29,7 @@ pub use crate::waits::Probe;
 pub use crate::wire::{Encoding, decode, encode};
 
 use crate::address::Address;
-use crate::cell::{AnyActor, WatchKey, tie};
+use crate::cell::{AnyActor, WatchKey};
 use crate::ended::{EndReason, Ended, Panicked, ProcessEnd};
 use crate::error::{AskError, Fate, LinkFailure};
 use crate::id::ActorId;
@@ -145,8 +145,8 @@ pub trait Exported: Any + Send + Sync {
     /// Lets it handle what it has, and stop then.
     fn finish(&self);
 
-    /// Links the actor with one at the other end of a link, at whose side that is done already.
-    fn link(&self, with: &Arc<FarCell>) -> LinkTie;
+    /// What is to [link](LinkTie::tie) the actor with one at the other end of a link, at whose side that is done already.
+    fn tie_with(&self, far: &Arc<FarCell>) -> LinkTie;
 
     /// Calls this when the actor has ended.
     fn watch(&self, then: Box<dyn FnOnce(&Ended) + Send>) -> Watching;
@@ -426,13 +426,9 @@ impl<M: DeserializeOwned + Send + 'static> Exported for Export<M> {
         self.0.finish();
     }
 
-    fn link(&self, with: &Arc<FarCell>) -> LinkTie {
-        let far: Arc<dyn AnyActor> = Arc::clone(with) as _;
-        let near = self.0.place();
-        let key = tie(&near, &far);
-        // If that is in a third process.
-        Arc::clone(&near).link_made(key, &far);
-        LinkTie::new(key, &near, &far)
+    fn tie_with(&self, far: &Arc<FarCell>) -> LinkTie {
+        let far: Arc<dyn AnyActor> = Arc::clone(far) as _;
+        LinkTie::new(WatchKey::next(), &self.0.place(), &far)
     }
 
     fn watch(&self, then: Box<dyn FnOnce(&Ended) + Send>) -> Watching {

@@ -73,13 +73,18 @@ impl Core {
             return Ok(());
         };
         let cell = self.cell_of(made.linker, made.name);
-        let tie = exported.link(&cell);
+        let tie = exported.tie_with(&cell);
         let mut state = self.lock();
-        // One of them may have ended meanwhile, and then that was told.
-        if state.end.is_none() && tie.is_in_place() {
-            state.links.add(tie, made.actor, Some(made.number));
+        if state.end.is_none() {
+            // Before the two are linked: then the actor may take that back on another thread, and the other side is to hear of it.
+            state.links.add(tie.clone(), made.actor, Some(made.number));
         }
         drop(state);
+        if !tie.tie() {
+            // One of them had ended, and that is told.
+            let over = self.lock().links.remove(tie.key());
+            drop(over);
+        }
         Ok(())
     }
 

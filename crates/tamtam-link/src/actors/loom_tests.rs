@@ -1,10 +1,11 @@
-//! Models of what both ends of a link know of each other's actors: addresses that are given up while they are sent again. Real
-//! ends, over which threads carry what these have to say.
+//! Models of what both ends of a link know of each other's actors: addresses that are given up while they are sent again, and links of
+//! actors that both sides make at once. Real ends, over which threads carry what these have to say.
 
 use std::sync::{Arc, Mutex as Unlocked};
 
-use tamtam_actor::Address;
+use serde::{Deserialize, Serialize};
 use tamtam_actor::models::{Stage, model};
+use tamtam_actor::{Actor, Address, Context};
 use tamtam_wait::seam::{Mutex, thread};
 
 use crate::inbound::Inbound;
@@ -176,5 +177,155 @@ fn loom_a_release_on_its_way_against_an_address_on_its_way() {
         lending.owner.says(&lending.other);
         user.join().unwrap();
         lending.ends_well();
+    });
+}
+
+/// What an actor that links is told.
+#[derive(Serialize, Deserialize)]
+enum Bond {
+    Link(Address<Bond>),
+    Unlink(Address<Bond>),
+}
+
+struct Partner;
+
+impl Actor for Partner {
+    type Message = Bond;
+
+    fn handle(&mut self, message: Bond, cx: &mut Context<Self>) {
+        match message {
+            Bond::Link(with) => cx.link(&with),
+            Bond::Unlink(from) => drop(cx.unlink(&from)),
+        }
+    }
+}
+
+/// A side with an actor, and the address that it has of the other side's one.
+struct Linking {
+    side: Arc<Side>,
+    actor: Address<Bond>,
+    far: Address<Bond>,
+}
+
+impl Linking {
+    fn new() -> Arc<Self> {
+        let stage = Stage::new();
+        let actor = stage.spawner().spawn(Partner);
+        let side = Side::new(|_, builder| builder.root(&actor), stage);
+        let far = side.link.root();
+        Arc::new(Linking { side, actor, far })
+    }
+
+    fn link(&self) {
+        self.actor.tell(Bond::Link(self.far.clone())).unwrap();
+        self.side.stage.run();
+    }
+
+    fn unlink(&self) {
+        self.actor.tell(Bond::Unlink(self.far.clone())).unwrap();
+        self.side.stage.run();
+    }
+
+    fn links(&self) -> usize {
+        self.side.link.kept().links
+    }
+}
+
+/// Two actors, each of which knows the other one.
+fn two() -> (Arc<Linking>, Arc<Linking>) {
+    let (one, other) = (Linking::new(), Linking::new());
+    settle(&one.side, &other.side);
+    (one, other)
+}
+
+/// Both sides know of the same links; if there are any, the actors end with what carries these, and else they live.
+fn are_alike(one: &Linking, other: &Linking) {
+    settle(&one.side, &other.side);
+    let links = one.links();
+    assert_eq!(links, other.links());
+    one.side.link.close();
+    one.side.stage.run();
+    let mut bytes = Vec::new();
+    one.side.link.take_outgoing(&mut bytes);
+    other.side.inbound.lock().receive(&bytes).unwrap_err();
+    other.side.stage.run();
+    for it in [one, other] {
+        assert_eq!(it.actor.is_stopped(), links > 0);
+        let kept = it.side.link.kept();
+        let left = (kept.links, kept.linkers, kept.watched, kept.orphans);
+        assert_eq!(left, (0, 0, 0, 0));
+    }
+}
+
+/// Both make a link at once; when each knows of both, one of them takes the link back, and there is none.
+#[test]
+fn loom_two_links_made_at_once_are_taken_back_as_one() {
+    model(2, || {
+        let (one, other) = two();
+        let beside = {
+            let (one, other) = (Arc::clone(&one), Arc::clone(&other));
+            thread::spawn(move || {
+                other.link();
+                other.side.says(&one.side);
+            })
+        };
+        one.link();
+        one.side.says(&other.side);
+        beside.join().unwrap();
+        settle(&one.side, &other.side);
+        let links = one.links();
+        assert!(
+            links == other.links() && (1..=2).contains(&links),
+            "{links}"
+        );
+        one.unlink();
+        settle(&one.side, &other.side);
+        assert_eq!((one.links(), other.links()), (0, 0));
+        are_alike(&one, &other);
+    });
+}
+
+/// Both make a link at once, and one of them takes it back at once: what is left is the same at both.
+#[test]
+fn loom_a_link_taken_back_against_one_that_is_made() {
+    model(3, || {
+        let (one, other) = two();
+        let beside = {
+            let (one, other) = (Arc::clone(&one), Arc::clone(&other));
+            thread::spawn(move || {
+                other.link();
+                other.side.says(&one.side);
+            })
+        };
+        one.link();
+        one.side.says(&other.side);
+        one.unlink();
+        beside.join().unwrap();
+        are_alike(&one, &other);
+    });
+}
+
+/// Both know of two links, and both take them back at once.
+#[test]
+fn loom_two_links_are_taken_back_by_both_at_once() {
+    model(2, || {
+        let (one, other) = two();
+        one.link();
+        other.link();
+        settle(&one.side, &other.side);
+        assert_eq!((one.links(), other.links()), (2, 2));
+        let beside = {
+            let (one, other) = (Arc::clone(&one), Arc::clone(&other));
+            thread::spawn(move || {
+                other.unlink();
+                other.side.says(&one.side);
+            })
+        };
+        one.unlink();
+        one.side.says(&other.side);
+        beside.join().unwrap();
+        settle(&one.side, &other.side);
+        assert_eq!((one.links(), other.links()), (0, 0));
+        are_alike(&one, &other);
     });
 }

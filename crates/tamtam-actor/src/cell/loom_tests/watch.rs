@@ -90,3 +90,29 @@ fn loom_a_link_against_the_end_of_either() {
         assert!(!place.life().has_ended());
     });
 }
+
+/// One actor links another one, which takes that back as soon as it finds it: then nothing is left of it at either, and else all.
+#[test]
+fn loom_a_link_against_the_other_one_that_takes_it_back() {
+    model(3, || {
+        let stage = Stage::new();
+        let one = stage.spawner().spawn_fn(handle);
+        let other = stage.spawner().spawn_fn(handle);
+        let taking_back = {
+            let (one, other) = (one.place(), other.place());
+            thread::spawn(move || {
+                let found = crate::cell::find(&*other, &*one);
+                if let Some((key, _)) = &found {
+                    crate::cell::untie(*key, [&other, &one]);
+                }
+                found.is_some()
+            })
+        };
+        let key = crate::cell::tie(&one.place(), &other.place());
+        let is_linked = !taking_back.join().unwrap();
+        for place in [one.place(), other.place()] {
+            assert_eq!(place.life().links().len(), usize::from(is_linked));
+            assert_eq!(place.life().forget_watcher(key), is_linked);
+        }
+    });
+}
