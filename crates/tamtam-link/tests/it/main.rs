@@ -11,6 +11,7 @@ mod hostile;
 mod json;
 mod left;
 mod links;
+mod links_at_once;
 mod links_in_order;
 mod messages;
 mod next_process;
