@@ -3,11 +3,11 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use tamtam_actor::{AskError, EndReason, Fate, Pool, Refusal, Reply};
+use tamtam_actor::{AskError, EndReason, Fate, Pool, Refusal, Reply, Restart};
 use tamtam_link::{Link, LinkEnd};
 
 use crate::carriers::on_each;
-use crate::messages::{Count, counter};
+use crate::messages::{Count, Counter, counter};
 
 /// Until it holds, which it does at once or soon.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
@@ -138,6 +138,40 @@ fn who_gets_no_answer_hears_why() {
         assert_eq!(refused.why(), Refusal::Stopped);
         assert!(matches!(refused.into_inner(), Count::Add(1)));
         there.close();
+    });
+}
+
+#[test]
+fn a_far_actor_that_panics_is_begun_again_by_its_rule() {
+    on_each(|pair| {
+        let pool = Pool::with_threads(1);
+        let once = Restart::on_panic().limit(1, Duration::from_secs(3600));
+        let spawner = pool.spawner().restart(once);
+        let actor = spawner.spawn_with(|_| Counter::default());
+        let (here, _there) = pair(Link::builder(), Link::builder().root(&actor));
+        let far = here.root::<Count>();
+        let end = far.end();
+        let (sender, answers) = mpsc::channel();
+        let reply = Reply::to(move |answer| sender.send(answer).unwrap());
+        far.tell(Count::Keep(reply)).unwrap();
+        far.tell(Count::Add(1)).unwrap();
+        far.tell(Count::Fail("the first time".to_owned())).unwrap();
+        far.tell(Count::Add(2)).unwrap();
+        // The next one has nothing of the first, and what waited.
+        assert_eq!(far.ask(Count::Read), Ok(2));
+        match answers.recv().unwrap() {
+            Err(AskError::Panicked(panicked)) => assert_eq!(panicked.message(), "the first time"),
+            other => panic!("{other:?}"),
+        }
+        assert!(!far.is_stopped());
+        far.tell(Count::Fail("the second time".to_owned())).unwrap();
+        let message = "the second time".into();
+        let reason = EndReason::GaveUp {
+            restarts: 1,
+            message,
+        };
+        assert_eq!(end.wait().reason, reason);
+        here.close();
     });
 }
 

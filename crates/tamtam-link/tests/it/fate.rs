@@ -61,6 +61,29 @@ fn fill(here: &Link, far: &Address<u64>) -> u64 {
 }
 
 #[test]
+fn what_is_told_is_in_the_links_queue_before_the_other_side_has_said_a_word() {
+    let pool = Pool::with_threads(1);
+    let actor = counter(&pool);
+    let (here, mut to_here) = Link::builder().build(|| {});
+    let far = here.root::<Count>();
+    for number in 1..=3 {
+        far.tell(Count::Add(number)).unwrap();
+    }
+    assert_eq!(here.unconfirmed(), 3);
+    let (there, mut to_there) = Link::builder().root(&actor).build(|| {});
+    let mut bytes = Vec::new();
+    here.take_outgoing(&mut bytes);
+    to_there.receive(&bytes).unwrap();
+    assert_eq!(actor.ask(Count::Read), Ok(6));
+    until("all are confirmed", || {
+        bytes.clear();
+        there.take_outgoing(&mut bytes);
+        to_here.receive(&bytes).unwrap();
+        here.unconfirmed() == 0
+    });
+}
+
+#[test]
 fn messages_are_confirmed_when_they_are_done_with() {
     on_each(|pair| {
         let gate = gate(usize::MAX, Overflow::Fail);

@@ -1,6 +1,8 @@
 //! Actors of two sides that end together, and watches that leave nothing behind.
 
-use tamtam_actor::{Address, EndReason, Pool};
+use std::sync::mpsc;
+
+use tamtam_actor::{Address, EndReason, Pool, Reply};
 use tamtam_link::{Kept, Link};
 
 use crate::carriers::{Pair, on_each};
@@ -70,6 +72,33 @@ fn lives(actor: &Address<Bond>) {
 
 fn panicked() -> EndReason {
     EndReason::Panicked("on purpose".into())
+}
+
+#[test]
+fn an_actor_that_watches_a_far_one_hears_how_it_ends_and_lives() {
+    on_each(|pair| {
+        for (end, expected) in [
+            (Some(Bond::Fail("on purpose".to_owned())), "Panicked"),
+            (Some(Bond::Stop), "Stopped"),
+            (None, "LinkLost"),
+        ] {
+            let stage = Stage::new(pair);
+            let (sender, heard) = mpsc::channel();
+            let reply = Reply::to(move |answer| sender.send(answer).unwrap());
+            let watch = Bond::Watch(stage.far.clone(), reply);
+            stage.own.tell(watch).unwrap();
+            lives(&stage.own);
+            match end {
+                Some(end) => stage.there.tell(end).unwrap(),
+                None => stage.close(),
+            }
+            let reason = heard.recv().unwrap().unwrap();
+            assert!(reason.starts_with(expected), "{reason}");
+            until("nothing is left of the watch", || stage.is_forgotten());
+            lives(&stage.own);
+            stage.close();
+        }
+    });
 }
 
 #[test]

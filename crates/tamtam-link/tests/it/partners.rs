@@ -9,6 +9,8 @@ pub(crate) enum Bond {
     Unlink(Address<Bond>, Reply<bool>),
     /// Links, and panics in the same turn.
     LinkAndFail(Address<Bond>),
+    /// Watches, and says how that one has ended.
+    Watch(Address<Bond>, Reply<String>),
     /// Watches, takes that back, and says whether it could.
     WatchInVain(Address<Bond>, Reply<bool>),
     Fail(String),
@@ -43,6 +45,11 @@ impl Actor for Partner {
             Bond::LinkAndFail(to) => {
                 cx.link(&to);
                 panic!("right behind the link");
+            }
+            Bond::Watch(whom, reply) => {
+                cx.watch(&whom, |_, ended, _| {
+                    reply.send(format!("{:?}", ended.reason))
+                });
             }
             Bond::WatchInVain(whom, reply) => {
                 let watch = cx.watch(&whom, |_, _, _| unreachable!("it was taken back"));

@@ -64,6 +64,37 @@ pub(crate) enum Count {
     Life(u32, Reply<()>),
     /// Adds one.
     Note(Written),
+    /// Gives an address back as it came.
+    Echo(Address<u64>, Reply<Address<u64>>),
+    Try(Picky, Reply<u64>),
+}
+
+/// Is written, and is read, or is not.
+pub(crate) struct Picky {
+    pub(crate) is_written: bool,
+    pub(crate) is_read: bool,
+}
+
+impl Serialize for Picky {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.is_written {
+            serializer.serialize_bool(self.is_read)
+        } else {
+            Err(serde::ser::Error::custom("it is not to be written"))
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Picky {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let is_read = bool::deserialize(deserializer)?;
+        let picky = Picky {
+            is_written: true,
+            is_read,
+        };
+        let refused = || serde::de::Error::custom("it is not to be read");
+        is_read.then_some(picky).ok_or_else(refused)
+    }
 }
 
 /// Does something when it is written, the first time.
@@ -120,6 +151,8 @@ impl Actor for Counter {
             Count::Add(number) => self.number += number,
             Count::Note(_) => self.number += 1,
             Count::Read(reply) => reply.send(self.number),
+            Count::Echo(address, reply) => reply.send(address),
+            Count::Try(_, reply) => reply.send(self.number),
             Count::Keep(reply) => self.kept.push(reply),
             Count::Pid(reply) => reply.send(std::process::id()),
             Count::IsPrimordial(reply) => reply.send(tamtam_process::is_primordial()),

@@ -3,10 +3,13 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use tamtam_actor::{AskError, EndReason, Overflow, Pool, Reply};
+use tamtam_actor::{
+    Actor, Address, AskError, Context, EndReason, Overflow, Pool, ProcessEnd, Refusal, Reply,
+    Restart,
+};
 use tamtam_process::{Limits, Process, SpawnError};
 
-use crate::actors::{Chain, Count, Counter, Hold, Holder, Unfit, this_program};
+use crate::actors::{Chain, Count, Counter, Death, Hold, Holder, Picky, Unfit, this_program};
 use crate::until;
 
 crate::tests! { "lives":
@@ -15,9 +18,14 @@ crate::tests! { "lives":
     its_standard_input_is_empty
     order_holds_in_both_directions
     large_messages_go_both_ways_at_once
+    what_cannot_be_sent_comes_back
+    what_cannot_be_read_there_is_told_to_who_asked_and_ends_nothing
+    an_address_goes_there_and_comes_home_as_itself
+    one_without_memory_to_share_is_reached_by_its_socket
     a_handler_may_wait_for_an_actor_of_the_parent
     a_circle_of_waits_through_a_process_ends
     it_ends_with_its_last_address_when_all_is_handled
+    an_actor_that_watches_it_hears_how_it_ends_and_lives
     it_stops_and_finishes
     one_that_was_begun_again_is_stopped_by_its_address
     an_actor_that_cannot_be_made_says_why
@@ -92,6 +100,99 @@ fn large_messages_go_both_ways_at_once() {
     }
 }
 
+fn what_cannot_be_sent_comes_back() {
+    let counter = counter();
+    let (sender, answers) = mpsc::channel();
+    let reply = Reply::to(move |answer| sender.send(answer).unwrap());
+    let picky = Picky {
+        is_written: false,
+        is_read: true,
+    };
+    let refused = counter.tell(Count::Try(picky, reply)).unwrap_err();
+    assert_eq!(refused.why(), Refusal::NotEncodable);
+    let Count::Try(picky, reply) = refused.into_inner() else {
+        unreachable!("it comes back as it was");
+    };
+    let written = Picky {
+        is_written: true,
+        ..picky
+    };
+    counter.tell(Count::Try(written, reply)).unwrap();
+    assert_eq!(answers.recv().unwrap(), Ok(0));
+    // More than a link carries at once.
+    let large = |reply| Count::Bytes(vec![0; 17 << 20], reply);
+    let refused = counter.tell(large(Reply::to(|_| {}))).unwrap_err();
+    assert_eq!(refused.why(), Refusal::TooLarge);
+    assert!(matches!(counter.ask(large), Err(AskError::TooLarge(_))));
+    assert_eq!(counter.ask(Count::Read), Ok(0));
+    // And what its process is too late for.
+    counter.stop();
+    counter.end().wait();
+    let refused = counter.tell(Count::Add(1)).unwrap_err();
+    assert_eq!(refused.why(), Refusal::Stopped);
+    assert!(matches!(refused.into_inner(), Count::Add(1)));
+}
+
+fn what_cannot_be_read_there_is_told_to_who_asked_and_ends_nothing() {
+    let counter = counter();
+    counter.tell(Count::Add(1)).unwrap();
+    let unreadable = |reply| {
+        let picky = Picky {
+            is_written: true,
+            is_read: false,
+        };
+        Count::Try(picky, reply)
+    };
+    let process = counter.ask(Count::Pid);
+    match counter.ask(unreadable) {
+        Err(AskError::NotDecodable(failure)) => assert!(!failure.text().is_empty()),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(counter.ask(Count::Read), Ok(1));
+    assert_eq!(counter.ask(Count::Pid), process);
+}
+
+fn an_address_goes_there_and_comes_home_as_itself() {
+    let counter = counter();
+    let pool = Pool::with_threads(1);
+    let (note, noted) = mpsc::channel();
+    let own = pool.spawn_fn(move |number: u64, _| note.send(number).unwrap());
+    counter.tell(Count::TellMany(1, own.clone())).unwrap();
+    assert_eq!(noted.recv(), Ok(0));
+    let back = counter
+        .ask(|reply| Count::Echo(own.clone(), reply))
+        .unwrap();
+    assert_eq!(back.id(), own.id());
+    back.tell(8).unwrap();
+    assert_eq!(noted.recv(), Ok(8));
+    drop((back, own));
+    // Nothing keeps the actor there any more.
+    assert!(noted.recv().is_err());
+}
+
+/// Whether a process has the memory by which it and its parent send each other messages.
+fn shares_memory(process: u32) -> bool {
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
+    maps.contains("/memfd:tamtam (")
+}
+
+fn one_without_memory_to_share_is_reached_by_its_socket() {
+    // In a process that makes no file as large as the memory, not even one in memory, and that lives on when it tries to.
+    let mut limited = std::process::Command::new("sh");
+    let program = this_program().get_program().to_owned();
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$0\""]);
+    limited.arg(program);
+    let limited = Process::from(limited).spawn::<Chain>(1).unwrap();
+    let processes = limited.ask(|reply| reply).unwrap();
+    let [its_child, itself] = processes[..] else {
+        panic!("{processes:?}");
+    };
+    assert!(shares_memory(itself) && !shares_memory(its_child));
+    for _ in 0..100 {
+        assert_eq!(limited.ask(|reply| reply).as_ref(), Ok(&processes));
+    }
+}
+
 fn a_handler_may_wait_for_an_actor_of_the_parent() {
     let counter = counter();
     let pool = Pool::with_threads(1);
@@ -147,6 +248,39 @@ fn it_ends_with_its_last_address_when_all_is_handled() {
     drop(counter);
     assert_eq!(answers.recv(), Ok(Ok(2_000)));
     assert_eq!(end.wait().reason, EndReason::NoAddresses);
+}
+
+/// Answers when the other one has ended.
+struct Mourner(Address<Count>);
+
+impl Actor for Mourner {
+    type Message = Reply<EndReason>;
+
+    fn handle(&mut self, reply: Reply<EndReason>, cx: &mut Context<Self>) {
+        cx.watch(&self.0, |_, ended, _| reply.send(ended.reason));
+    }
+}
+
+fn an_actor_that_watches_it_hears_how_it_ends_and_lives() {
+    let pool = Pool::with_threads(1);
+    for (message, expected) in [
+        (Count::Stop, EndReason::Stopped),
+        (
+            Count::Die(Death::Exit(3)),
+            EndReason::ProcessEnded(ProcessEnd::Exited(3)),
+        ),
+    ] {
+        let spawner = Process::spawner().restart(Restart::never());
+        let counter = spawner.spawn::<Counter>(0).unwrap();
+        let mourner = pool.spawn(Mourner(counter.clone()));
+        let (sender, heard) = mpsc::channel();
+        let reply = Reply::to(move |answer| sender.send(answer).unwrap());
+        mourner.tell(reply).unwrap();
+        counter.tell(message).unwrap();
+        assert_eq!(heard.recv().unwrap(), Ok(expected.clone()));
+        // It is told of what has ended before, too.
+        assert_eq!(mourner.ask(|reply| reply), Ok(expected));
+    }
 }
 
 fn it_stops_and_finishes() {
