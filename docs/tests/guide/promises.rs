@@ -3,7 +3,7 @@
 use crate::{file, page, without_comments};
 
 /// The pages that promise something, and how many promises they have at least.
-const PAGES: [(&str, usize); 2] = [("promises.md", 25), ("distances.md", 8)];
+const PAGES: [(&str, usize); 2] = [("promises.md", 25), ("distances.md", 14)];
 
 /// From this heading on nothing is promised.
 const REST: &str = "## What is not promised";
@@ -40,6 +40,20 @@ fn promises(text: &str) -> Vec<Promise> {
         }
     }
     promises
+}
+
+/// The first cells of the rows of a page's table, without what heads it.
+fn rows(text: &str) -> Vec<String> {
+    let rows = text.lines().filter(|line| line.starts_with('|')).skip(2);
+    let cells = rows.filter_map(|row| row.split('|').nth(1));
+    cells.map(|cell| cell.trim().to_owned()).collect()
+}
+
+/// What the promises of a page are called.
+fn titles(text: &str) -> Vec<String> {
+    let titles = text.lines().filter_map(|line| line.strip_prefix("- **"));
+    let titles = titles.filter_map(|rest| rest.split_once(".**"));
+    titles.map(|(title, _)| title.to_lowercase()).collect()
 }
 
 /// Whether a source has a test of this name: a function marked as one, or one that is run for every flavour
@@ -107,6 +121,16 @@ fn each_promise_has_a_proof() {
             );
         }
     }
+}
+
+#[test]
+fn each_row_of_the_distances_has_its_tests() {
+    let page = page("distances.md");
+    let (rows, titles) = (rows(&page), titles(&page));
+    assert!(rows.len() >= 14, "{rows:?}");
+    let rows: Vec<_> = rows.iter().map(|row| row.to_lowercase()).collect();
+    // In the order of the table, and behind them what is not in it.
+    assert_eq!(titles[..rows.len()], rows);
 }
 
 #[test]
