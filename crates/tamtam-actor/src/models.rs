@@ -21,30 +21,30 @@ pub fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
 ///
 /// Each thread of a model, once it has done what it came for, runs what is there: so what was scheduled has run when all
 /// threads are through, if it was scheduled at all.
-pub struct Stage {
-    due: Mutex<Due>,
+pub struct ModelHome {
+    due: Mutex<DueTasks>,
     /// By which its actors live.
     pub time: Time,
     /// Messages come back. Not loom's: it is set before threads are.
     pub refuses: core::sync::atomic::AtomicBool,
 }
 
-struct Due {
+struct DueTasks {
     tasks: VecDeque<Task>,
     closed: bool,
 }
 
-impl core::fmt::Debug for Stage {
+impl core::fmt::Debug for ModelHome {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Stage").finish_non_exhaustive()
+        f.debug_struct("ModelHome").finish_non_exhaustive()
     }
 }
 
-impl Stage {
+impl ModelHome {
     /// One without tasks, at the beginning of its time.
     pub fn new() -> Arc<Self> {
-        Arc::new(Stage {
-            due: Mutex::new(Due {
+        Arc::new(ModelHome {
+            due: Mutex::new(DueTasks {
                 tasks: VecDeque::new(),
                 closed: false,
             }),
@@ -80,7 +80,7 @@ impl Stage {
     }
 }
 
-impl Home for Stage {
+impl Home for ModelHome {
     fn schedule(&self, task: Task) {
         let mut due = self.due.lock();
         if due.closed {

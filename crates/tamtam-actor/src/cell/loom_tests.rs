@@ -14,7 +14,7 @@ use crate::context::{Context, Here};
 use crate::ended::EndReason;
 use crate::error::AskError;
 use crate::mailbox::Overflow;
-use crate::models::{Stage, model};
+use crate::models::{ModelHome, model};
 use crate::reply::Reply;
 use crate::restart::{Born, Policy, Restart};
 
@@ -70,7 +70,7 @@ fn check(address: &Address<Told>, fate: &Fate, sent: u32, refused: u32) {
 #[test]
 fn loom_two_senders_are_handled_in_order() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = stage.spawner().spawn_fn(handle);
         let other = {
             let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());
@@ -93,7 +93,7 @@ fn loom_two_senders_are_handled_in_order() {
 
 fn stop_against_senders(preemptions: usize, senders: u32) {
     model(preemptions, move || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = stage.spawner().spawn_fn(handle);
         let others: Vec<_> = (0..senders)
             .map(|number| {
@@ -127,7 +127,7 @@ fn loom_stop_against_two_who_tell() {
 #[test]
 fn loom_the_last_address_goes_after_what_was_sent() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = stage.spawner().spawn_fn(handle);
         let weak = address.downgrade();
         let other = {
@@ -153,7 +153,7 @@ fn loom_the_last_address_goes_after_what_was_sent() {
 #[test]
 fn loom_an_address_that_an_orphan_makes_is_good_for_a_message() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let place: Arc<Mutex<Option<Address<Told>>>> = Arc::new(Mutex::new(None));
         let address = {
             let place = Arc::clone(&place);
@@ -189,7 +189,7 @@ fn loom_an_address_that_an_orphan_makes_is_good_for_a_message() {
 #[test]
 fn loom_the_end_of_the_home_against_tell() {
     model(3, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = stage.spawner().spawn_fn(handle);
         let other = {
             let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());
@@ -210,7 +210,7 @@ fn loom_the_end_of_the_home_against_tell() {
 #[test]
 fn loom_finish_against_tell() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = stage.spawner().spawn_fn(handle);
         let other = {
             let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());
@@ -235,7 +235,7 @@ fn loom_finish_against_tell() {
 #[test]
 fn loom_a_home_that_refuses_against_a_message_from_within() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = stage.spawner().spawn_fn(handle);
         stage.refuses.store(true, Relaxed);
         let other = {

@@ -8,7 +8,7 @@ use tamtam_wait::seam::{Mutex, thread};
 
 use crate::actor::Actor;
 use crate::context::{Context, Here};
-use crate::models::{Stage, model};
+use crate::models::{ModelHome, model};
 use crate::time::{Every, Timer};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -57,7 +57,7 @@ impl Actor for Sleeper {
 /// One thread moves the time, the other one cancels; both run what is due.
 fn cancel_against_fire(repeats: bool) {
     model(2, move || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let place = Arc::new(Mutex::new(None));
         let address = stage.spawner().spawn(Sleeper {
             fate: Arc::clone(&fate),
@@ -106,7 +106,7 @@ fn loom_cancel_against_fire_of_what_repeats() {
 /// One thread moves the time, the other one stops the actor.
 fn fire_against_stop(repeats: bool) {
     model(2, move || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let place = Arc::new(Mutex::new(None));
         let address = stage.spawner().spawn(Sleeper {
             fate: Arc::clone(&fate),
@@ -151,7 +151,7 @@ fn loom_fire_of_what_repeats_against_stop() {
 #[test]
 fn loom_a_message_that_is_due_against_stop() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = stage
             .spawner()
             .spawn_fn(|message: Kept, _: &mut Here<Kept>| {
@@ -180,7 +180,7 @@ fn loom_a_message_that_is_due_against_stop() {
 #[test]
 fn loom_an_actor_without_addresses_ends_with_its_timer() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let place = Arc::new(Mutex::new(None));
         let address = stage.spawner().spawn(Sleeper {
             fate: Arc::clone(&fate),

@@ -11,7 +11,7 @@ use crate::actor::Actor;
 use crate::address::Address;
 use crate::context::Context;
 use crate::error::AskError;
-use crate::models::{Stage, model};
+use crate::models::{ModelHome, model};
 use crate::reply::Reply;
 
 /// What became of messages. Not loom's counts: they add nothing to what threads know of each other.
@@ -76,7 +76,7 @@ impl Actor for Noting {
     }
 }
 
-fn spawn(stage: &Arc<Stage>, fate: &Arc<Fate>) -> Address<Message> {
+fn spawn(stage: &Arc<ModelHome>, fate: &Arc<Fate>) -> Address<Message> {
     let fate = Arc::clone(fate);
     stage
         .spawner()
@@ -101,7 +101,7 @@ fn check(address: &Address<Message>, fate: &Fate, sent: u32, replaced: u64) {
 }
 
 /// The actor still answers, and ends when it is to.
-fn end(stage: &Arc<Stage>, fate: &Arc<Fate>, address: Address<Message>) {
+fn end(stage: &Arc<ModelHome>, fate: &Arc<Fate>, address: Address<Message>) {
     let mut answer = pin!(address.ask_async(Message::Ask));
     stage.run();
     let polled = answer
@@ -122,7 +122,7 @@ fn end(stage: &Arc<Stage>, fate: &Arc<Fate>, address: Address<Message>) {
 #[test]
 fn loom_done_against_replaced() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = spawn(&stage, &fate);
         for number in 1..=2 {
             address
@@ -151,7 +151,7 @@ fn loom_done_against_replaced() {
 #[test]
 fn loom_come_back_against_the_next_instance() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = spawn(&stage, &fate);
         let note = |number| Message::Note(Told(number, Arc::clone(&fate)));
         address.tell(note(1)).unwrap();
@@ -182,7 +182,7 @@ fn loom_come_back_against_the_next_instance() {
 #[test]
 fn loom_replaced_against_tell() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = spawn(&stage, &fate);
         stage.run();
         let other = {
@@ -208,7 +208,7 @@ fn loom_replaced_against_tell() {
 #[test]
 fn loom_an_answer_against_replaced() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = spawn(&stage, &fate);
         let mut answer = Box::pin(address.ask_async(Message::Ask));
         let other = {
@@ -247,7 +247,7 @@ fn loom_an_answer_against_replaced() {
 #[test]
 fn loom_stop_against_replaced() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = spawn(&stage, &fate);
         address
             .tell(Message::Note(Told(1, Arc::clone(&fate))))

@@ -8,14 +8,14 @@ use tamtam_wait::seam::thread;
 
 use super::{Subscription, Topic};
 use crate::address::Address;
-use crate::models::{Stage, model};
+use crate::models::{ModelHome, model};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// What an actor was sent. Not loom's lock: it adds nothing to what threads know of each other.
 type Seen<M> = Arc<Kept<Vec<M>>>;
 
-fn collector<M: Send + 'static>(stage: &Arc<Stage>) -> (Address<M>, Seen<M>) {
+fn collector<M: Send + 'static>(stage: &Arc<ModelHome>) -> (Address<M>, Seen<M>) {
     let seen = Seen::default();
     let kept = Arc::clone(&seen);
     let address = stage
@@ -26,7 +26,7 @@ fn collector<M: Send + 'static>(stage: &Arc<Stage>) -> (Address<M>, Seen<M>) {
 
 /// Publishes 0 and 1 while another thread lets an interval end, and then, perhaps, publishes 2; in the end whatever is
 /// gathered is delivered.
-fn publish_against_the_end_of_an_interval(stage: &Arc<Stage>, topic: &Topic<u32>, both: bool) {
+fn publish_against_the_end_of_an_interval(stage: &Arc<ModelHome>, topic: &Topic<u32>, both: bool) {
     let ender = {
         let (stage, topic) = (Arc::clone(stage), topic.clone());
         thread::spawn(move || {
@@ -48,7 +48,7 @@ fn publish_against_the_end_of_an_interval(stage: &Arc<Stage>, topic: &Topic<u32>
 
 fn batches(both: bool) {
     model(2, move || {
-        let (stage, topic) = (Stage::new(), Topic::new());
+        let (stage, topic) = (ModelHome::new(), Topic::new());
         let (address, seen) = collector::<Vec<u32>>(&stage);
         let subscription = topic.feed().batched(SECOND).subscribe(&address);
         publish_against_the_end_of_an_interval(&stage, &topic, both);
@@ -77,7 +77,7 @@ fn loom_two_publish_against_the_end_of_an_interval() {
 #[test]
 fn loom_the_end_of_an_interval_against_what_puts_keys_in_order() {
     model(2, || {
-        let (stage, topic) = (Stage::new(), Topic::new());
+        let (stage, topic) = (ModelHome::new(), Topic::new());
         let (address, seen) = collector::<HashMap<u32, u32>>(&stage);
         let subscription = topic.feed().latest_by(SECOND, |_| 0).subscribe(&address);
         publish_against_the_end_of_an_interval(&stage, &topic, false);
@@ -100,7 +100,7 @@ fn publish_against_unsubscribe(
     subscribe: impl Fn(&Topic<Arc<()>>, &Address<Vec<Arc<()>>>) -> Subscription + Sync + Send + 'static,
 ) {
     model(2, move || {
-        let (stage, topic) = (Stage::new(), Topic::new());
+        let (stage, topic) = (ModelHome::new(), Topic::new());
         let (address, seen) = collector::<Vec<Arc<()>>>(&stage);
         let subscription = subscribe(&topic, &address);
         let message = Arc::new(());
@@ -155,7 +155,7 @@ fn loom_delivery_of_a_batch_against_unsubscribe() {
 #[test]
 fn loom_one_who_comes_late_against_publish() {
     model(2, || {
-        let (stage, topic) = (Stage::new(), Topic::retaining());
+        let (stage, topic) = (ModelHome::new(), Topic::retaining());
         let (address, seen) = collector::<u32>(&stage);
         topic.publish(0).unwrap();
         let publisher = {

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex as Unlocked};
 
 use serde::{Deserialize, Serialize};
-use tamtam_actor::models::{Stage, model};
+use tamtam_actor::models::{ModelHome, model};
 use tamtam_actor::{Actor, Address, Context};
 use tamtam_wait::seam::{Mutex, thread};
 
@@ -13,13 +13,16 @@ use crate::link::{Link, LinkBuilder};
 
 /// One side: its end of the link, and where its actors have their turns.
 struct Side {
-    stage: Arc<Stage>,
+    stage: Arc<ModelHome>,
     link: Link,
     inbound: Mutex<Inbound>,
 }
 
 impl Side {
-    fn new(build: impl FnOnce(&Stage, LinkBuilder) -> LinkBuilder, stage: Arc<Stage>) -> Arc<Self> {
+    fn new(
+        build: impl FnOnce(&ModelHome, LinkBuilder) -> LinkBuilder,
+        stage: Arc<ModelHome>,
+    ) -> Arc<Self> {
         let builder = Link::builder().time(stage.time.clone());
         let (link, inbound) = build(&stage, builder).build(|| {});
         let inbound = Mutex::new(inbound);
@@ -63,7 +66,7 @@ impl Lending {
     /// The address has been sent once.
     fn new() -> Self {
         let (handled, kept) = (Arc::default(), Arc::default());
-        let (owners, others) = (Stage::new(), Stage::new());
+        let (owners, others) = (ModelHome::new(), ModelHome::new());
         let target = {
             let handled: Arc<Unlocked<u64>> = Arc::clone(&handled);
             let count = move |more: u64, _: &mut _| *handled.lock().unwrap() += more;
@@ -209,7 +212,7 @@ struct Linking {
 
 impl Linking {
     fn new() -> Arc<Self> {
-        let stage = Stage::new();
+        let stage = ModelHome::new();
         let actor = stage.spawner().spawn(Partner);
         let side = Side::new(|_, builder| builder.root(&actor), stage);
         let far = side.link.root();

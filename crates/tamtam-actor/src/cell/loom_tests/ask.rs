@@ -26,7 +26,7 @@ impl Actor for Asker {
 #[test]
 fn loom_an_answer_against_becoming_idle() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let place = Arc::new(Mutex::new(None));
         let other = {
             let place = Arc::clone(&place);
@@ -61,7 +61,7 @@ fn loom_an_answer_against_becoming_idle() {
 #[test]
 fn loom_a_question_against_stop() {
     model(2, || {
-        let stage = Stage::new();
+        let stage = ModelHome::new();
         let address = stage
             .spawner()
             .spawn_fn(|reply: Reply<u32>, _: &mut Here<_>| reply.send(7));

@@ -21,7 +21,7 @@ impl Actor for Beginning {
 #[test]
 fn loom_a_birth_against_a_message() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let other = {
             let stage = Arc::clone(&stage);
             thread::spawn(move || stage.run())
@@ -42,7 +42,7 @@ fn loom_a_birth_against_a_message() {
 #[test]
 fn loom_a_birth_against_the_end_of_its_home() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let other = {
             let stage = Arc::clone(&stage);
             thread::spawn(move || {

@@ -63,7 +63,7 @@ impl Actor for Holding {
 #[test]
 fn loom_hold_against_the_outcome_and_a_message() {
     model(2, || {
-        let stage = Stage::new();
+        let stage = ModelHome::new();
         let fate = Arc::new(Fate::default());
         let gate = Arc::new(Gate::new());
         let address = stage
@@ -92,7 +92,7 @@ fn loom_hold_against_the_outcome_and_a_message() {
 #[test]
 fn loom_hold_against_stop() {
     model(2, || {
-        let stage = Stage::new();
+        let stage = ModelHome::new();
         let fate = Arc::new(Fate::default());
         let gate = Arc::new(Gate::new());
         let address = stage
@@ -138,7 +138,7 @@ impl Actor for Flooding {
 #[test]
 fn loom_mute_against_room() {
     model(2, || {
-        let stage = Stage::new();
+        let stage = ModelHome::new();
         let fate = Arc::new(Fate::default());
         let muted = Arc::new(Unlocked::new(Vec::new()));
         let address = stage.spawner().spawn(Flooding(Arc::clone(&muted)));

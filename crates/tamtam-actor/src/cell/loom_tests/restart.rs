@@ -20,7 +20,7 @@ impl Actor for Fragile {
     }
 }
 
-fn fragile(stage: &Arc<Stage>, fate: &Arc<Fate>) -> Address<Told> {
+fn fragile(stage: &Arc<ModelHome>, fate: &Arc<Fate>) -> Address<Told> {
     let fate = Arc::clone(fate);
     let restart = Restart::on_panic()
         .no_limit()
@@ -37,7 +37,7 @@ fn fragile(stage: &Arc<Stage>, fate: &Arc<Fate>) -> Address<Told> {
 #[test]
 fn loom_restart_against_tell() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = fragile(&stage, &fate);
         address.tell(Told(0, Arc::clone(&fate))).unwrap();
         let other = {
@@ -63,7 +63,7 @@ fn loom_restart_against_tell() {
 #[test]
 fn loom_restart_against_stop() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = fragile(&stage, &fate);
         address.tell(Told(0, Arc::clone(&fate))).unwrap();
         address.tell(Told(1, Arc::clone(&fate))).unwrap();
@@ -90,7 +90,7 @@ fn loom_restart_against_stop() {
 #[test]
 fn loom_resume_against_a_pause_and_a_message() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = {
             let fate = Arc::clone(&fate);
             // Nobody decides but this model.

@@ -6,7 +6,7 @@ use std::pin::pin;
 use super::*;
 
 /// Runs what is due until the others are through.
-fn run_until(stage: &Stage, done: &AtomicBool) {
+fn run_until(stage: &ModelHome, done: &AtomicBool) {
     while !done.load(Ordering::Acquire) {
         stage.run();
         seam::yield_now();
@@ -17,7 +17,7 @@ fn run_until(stage: &Stage, done: &AtomicBool) {
 #[test]
 fn loom_a_sender_that_waits_gets_room() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = stage.spawner().limited(1, Overflow::Wait).spawn_fn(handle);
         let done = seam::Arc::new(AtomicBool::new(false));
         address.tell(Told(1, Arc::clone(&fate))).unwrap();
@@ -39,7 +39,7 @@ fn loom_a_sender_that_waits_gets_room() {
 #[test]
 fn loom_a_sender_that_waits_against_stop() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = stage.spawner().limited(1, Overflow::Wait).spawn_fn(handle);
         let done = seam::Arc::new(AtomicBool::new(false));
         address.tell(Told(1, Arc::clone(&fate))).unwrap();
@@ -63,7 +63,7 @@ fn loom_a_sender_that_waits_against_stop() {
 #[test]
 fn loom_a_task_that_gives_up_passes_the_room_on() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = stage.spawner().limited(1, Overflow::Wait).spawn_fn(handle);
         let done = seam::Arc::new(AtomicBool::new(false));
         address.tell(Told(1, Arc::clone(&fate))).unwrap();
@@ -93,7 +93,7 @@ fn loom_a_task_that_gives_up_passes_the_room_on() {
 #[test]
 fn loom_a_muted_actor_goes_on() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let receiver = stage.spawner().limited(1, Overflow::Wait).spawn_fn(handle);
         let sender = {
             let (fate, receiver) = (Arc::clone(&fate), receiver.clone());
@@ -122,7 +122,7 @@ fn loom_a_muted_actor_goes_on() {
 #[test]
 fn loom_a_muted_actor_against_stop() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let receiver = stage.spawner().limited(1, Overflow::Wait).spawn_fn(handle);
         let refused = Arc::new(Count::new(0));
         let sender = {
@@ -151,7 +151,7 @@ fn loom_a_muted_actor_against_stop() {
 
 fn limited(overflow: Overflow) {
     model(2, move || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = stage.spawner().limited(1, overflow).spawn_fn(handle);
         let other = {
             let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());
@@ -185,7 +185,7 @@ fn loom_a_limited_mailbox_that_drops_the_oldest() {
 #[test]
 fn loom_a_limited_mailbox_against_stop() {
     model(2, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = stage.spawner().limited(1, Overflow::Fail).spawn_fn(handle);
         let other = {
             let (stage, fate, address) = (Arc::clone(&stage), Arc::clone(&fate), address.clone());

@@ -6,7 +6,7 @@ use super::*;
 #[test]
 fn loom_watch_against_end() {
     model(3, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = stage.spawner().spawn_fn(handle);
         let other = {
             let (stage, address) = (Arc::clone(&stage), address.clone());
@@ -36,7 +36,7 @@ fn loom_watch_against_end() {
 #[test]
 fn loom_forgetting_a_watch_against_the_end() {
     model(3, || {
-        let (stage, fate) = (Stage::new(), Arc::new(Fate::default()));
+        let (stage, fate) = (ModelHome::new(), Arc::new(Fate::default()));
         let address = stage.spawner().spawn_fn(handle);
         let key = WatchKey::next();
         let told = Arc::clone(&fate);
@@ -70,7 +70,7 @@ fn loom_forgetting_a_watch_against_the_end() {
 #[test]
 fn loom_a_link_against_the_end_of_either() {
     model(3, || {
-        let stage = Stage::new();
+        let stage = ModelHome::new();
         let one = stage.spawner().spawn_fn(handle);
         let other = stage.spawner().spawn_fn(handle);
         let stopping = {
@@ -95,7 +95,7 @@ fn loom_a_link_against_the_end_of_either() {
 #[test]
 fn loom_a_link_against_the_other_one_that_takes_it_back() {
     model(3, || {
-        let stage = Stage::new();
+        let stage = ModelHome::new();
         let one = stage.spawner().spawn_fn(handle);
         let other = stage.spawner().spawn_fn(handle);
         let taking_back = {
