@@ -204,7 +204,8 @@ impl Core {
 impl State {
     /// Says that an actor there is linked with one of this side, of this name, if it is.
     fn say_link(&mut self, actor: u64, tie: LinkTie, name: Option<&str>) {
-        if !tie.is_in_place() {
+        // One with a root was said to the next process, if that was begun since the two were linked.
+        if !tie.is_in_place() || self.links.by_key(tie.key()).is_some() {
             return;
         }
         let own = self.number_of_linker(&tie);

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex as Unlocked};
 
 use serde::{Deserialize, Serialize};
 use tamtam_actor::models::{ModelHome, model};
-use tamtam_actor::{Actor, Address, Context};
+use tamtam_actor::{Actor, Address, Context, EndReason};
 use tamtam_wait::seam::{Mutex, thread};
 
 use crate::inbound::Inbound;
-use crate::link::{Link, LinkBuilder};
+use crate::link::{Death, Link, LinkBuilder};
 
 /// One side: its end of the link, and where its actors have their turns.
 struct Side {
@@ -330,5 +330,40 @@ fn loom_two_links_are_taken_back_by_both_at_once() {
         settle(&one.side, &other.side);
         assert_eq!((one.links(), other.links()), (0, 0));
         are_alike(&one, &other);
+    });
+}
+
+/// An actor links the root of a process that dies meanwhile: the next one hears of that once.
+#[test]
+fn loom_a_link_with_the_root_against_the_next_process() {
+    model(2, || {
+        let home = ModelHome::new();
+        let actor = home.spawner().spawn(Partner);
+        let side = Side::new(|_, builder| builder.keep_root(), home);
+        let root = side.link.root::<Bond>();
+        let monitor = {
+            let side = Arc::clone(&side);
+            thread::spawn(move || {
+                let death = Death {
+                    done: 0,
+                    begun: 0,
+                    why: EndReason::HomeEnded,
+                };
+                *side.inbound.lock() = side.link.begin_again(death).unwrap();
+            })
+        };
+        actor.tell(Bond::Link(root.clone())).unwrap();
+        side.stage.run();
+        monitor.join().unwrap();
+        let next = Linking::new();
+        settle(&side, &next.side);
+        assert_eq!((side.link.kept().links, next.links()), (1, 1));
+        actor.tell(Bond::Unlink(root.clone())).unwrap();
+        side.stage.run();
+        settle(&side, &next.side);
+        for link in [&side.link, &next.side.link] {
+            let kept = link.kept();
+            assert_eq!((kept.links, kept.linkers), (0, 0));
+        }
     });
 }
