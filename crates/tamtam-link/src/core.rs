@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
 use smallvec::SmallVec;
-use tamtam_actor::link::{Call, Encode, Encoding, FarCell, FarEnd, FarFailure, FarHold};
+use tamtam_actor::link::{
+    AwaitedAnswer, Call, Encode, Encoding, FarCell, FarEnd, FarFailure, FarHold,
+};
 use tamtam_actor::{EndReason, Fate, LinkFailure, Refusal, Time};
 
 use crate::descriptors::{Attached, Lent, Lot, Ways};
@@ -137,8 +139,7 @@ pub(crate) struct Parts {
 pub(crate) type SendAtOnce = Box<dyn Fn(&Core, bool) -> bool + Send + Sync>;
 
 /// What a thread does while it waits for an answer: see [`FarActor::while_waiting`].
-pub(crate) type WhileWaiting =
-    Box<dyn Fn(&dyn Fn() -> bool, Option<Instant>, &mut dyn FnMut()) + Send + Sync>;
+pub(crate) type WhileWaiting = Box<dyn Fn(&mut dyn AwaitedAnswer, Option<Instant>) + Send + Sync>;
 
 /// What has the process of the other side's root, and does what the root's supervisor wants.
 #[doc(hidden)]
