@@ -175,7 +175,8 @@ impl Link {
     #[doc(hidden)]
     #[must_use]
     pub fn kept(&self) -> Kept {
-        let state = self.core.lock();
+        let mut state = self.core.lock();
+        state.count_unsent();
         let (links, linkers) = state.links.len();
         Kept {
             imports: state.imports.len(),
