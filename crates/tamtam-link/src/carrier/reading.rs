@@ -5,12 +5,13 @@
 //! before, so that an answer which comes soon wakes no thread at all.
 //!
 //! The thread that reads waits by an `epoll`, from which the leader takes the socket away until it has its answer; then what has come
-//! meanwhile wakes that thread. So nothing waits longer for it than it would without a leader. Of several threads that ask, one reads; the others
-//! are woken when their answers are there.
+//! meanwhile wakes that thread. So nothing waits longer for it than it would without a leader. Of two threads that ask one reads, and the other one
+//! is woken when its answer is there. Where more of them ask, answers come all the time: the thread that reads stays awake by that, and leaders who
+//! come and go would cost more than it does.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Wake, Waker};
 use std::time::Instant;
@@ -28,7 +29,12 @@ use crate::link::Link;
 /// Reads what is there without waiting for more.
 type ReadNow = Box<dyn FnMut(&mut [u8], &mut Vec<TakenDescriptor>) -> io::Result<usize> + Send>;
 
+/// So many threads wait at most when one of them begins to read.
+const MOST_ASKING: u32 = 2;
+
 pub(super) struct Reading {
+    /// Threads that wait for answers.
+    asking: AtomicU32,
     /// There as long as the link is read.
     side: Mutex<Option<Side>>,
     /// The thread that has it is the one of those that ask which reads. There until the link is over.
@@ -235,6 +241,7 @@ impl Reading {
     ) -> io::Result<(Arc<Self>, ReadingThread)> {
         let watch = Arc::new(Watch::new(socket)?);
         let reading = Arc::new(Reading {
+            asking: AtomicU32::new(0),
             side: Mutex::new(None),
             leader: Mutex::new(Some(Leader::new(Arc::clone(&watch))?)),
         });
@@ -267,9 +274,10 @@ impl Reading {
         goes_on
     }
 
-    /// A thread waits for an answer, and reads meanwhile unless another one does.
+    /// A thread waits for an answer, and reads meanwhile unless others do.
     pub(super) fn while_waiting(&self, answer: &mut dyn AwaitedAnswer, deadline: Option<Instant>) {
-        if answer.is_lent() {
+        let others = self.asking.fetch_add(1, Ordering::Relaxed);
+        if others < MOST_ASKING && answer.is_lent() {
             let leader = match self.leader.try_lock() {
                 Ok(leader) => Some(leader),
                 Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
@@ -280,6 +288,7 @@ impl Reading {
             }
         }
         answer.wait();
+        self.asking.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
