@@ -56,7 +56,7 @@ pub(crate) use at_work::{AnyActor, AtWork, Kind, Muted};
 pub(crate) use door::Door;
 pub(crate) use dropped::{dropping_for, why_dropped};
 #[cfg(feature = "serde")]
-pub use far::{Encode, FarActor, FarCell, KeptActor};
+pub use far::{AwaitedAnswer, Encode, FarActor, FarCell, KeptActor};
 pub(crate) use lifeline::{Lifeline, WatchKey, Watched, Watcher};
 
 pub(crate) use state::State;

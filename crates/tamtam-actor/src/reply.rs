@@ -1,10 +1,14 @@
 //! The way back to the asker: it is used once, and its loss is an answer, too.
 
 use core::fmt;
+#[cfg(feature = "serde")]
+use core::task::Waker;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use tamtam_channel::Slot;
+#[cfg(feature = "serde")]
+use tamtam_wait::TaskWait;
 
 use crate::cell::{dropping_for, owed, why_dropped};
 use crate::error::{AskError, TellError};
@@ -204,6 +208,23 @@ impl<R> ThreadAnswer<R> {
     #[cfg(feature = "serde")]
     pub(crate) fn is_there(&self) -> bool {
         self.0.is_full()
+    }
+
+    /// Whether a link has the reply, so that the answer comes over that.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_lent(&self) -> bool {
+        self.0.is_lent()
+    }
+
+    /// As `is_there`; if it is not, the waker is woken once it is. To be cancelled before it is taken.
+    #[cfg(feature = "serde")]
+    pub(crate) fn poll(&self, wait: &mut TaskWait, waker: &Waker) -> bool {
+        self.0.poll(wait, waker)
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn cancel(&self, wait: &mut TaskWait) {
+        self.0.cancel(wait);
     }
 
     pub(crate) fn wait_until(self, deadline: Option<Instant>) -> Result<R, AskError> {

@@ -111,6 +111,7 @@ impl Core {
         };
         let hold = self.new_hold(&mut state, number, name, received);
         // Its last address may have gone while messages were on their way.
+        state.count_unsent();
         let sent = state.unconfirmed.get_mut(&number).map_or(0, |sent| {
             sent.cell = Arc::clone(hold.cell());
             sent.count

@@ -1,5 +1,6 @@
 //! Which messages the other side is done with: what it says of them, and what is said of those here.
 
+use std::mem::take;
 use std::sync::Arc;
 
 use tamtam_actor::link::FarCell;
@@ -8,7 +9,7 @@ use crate::core::{Core, State};
 use crate::error::LinkEnd;
 use crate::frame::{Frame, ROOT};
 use crate::root_log::RootLog;
-use crate::tables::Unconfirmed;
+use crate::tables::{Unconfirmed, Unsent};
 
 /// So many bytes are moved to make room before them.
 const MOST_MOVED: usize = 4 << 10;
@@ -53,6 +54,7 @@ impl Core {
             }
             return Ok(());
         }
+        state.count_unsent();
         let unconfirmed = state.unconfirmed.get_mut(&actor);
         let sent = unconfirmed.as_ref().map_or(0, |sent| sent.count);
         let cell = match unconfirmed {
@@ -73,7 +75,8 @@ impl Core {
 
     /// How many messages are not confirmed by the other side.
     pub(crate) fn unconfirmed(&self) -> u64 {
-        let state = self.lock();
+        let mut state = self.lock();
+        state.count_unsent();
         let kept = state.log.as_ref().map_or(0, RootLog::len);
         let sent = state.unconfirmed.values().map(|sent| sent.count);
         sent.sum::<u64>() + kept as u64
@@ -84,11 +87,30 @@ impl State {
     /// Counts a message to an actor there as one that is to be confirmed, if it is.
     pub(crate) fn count_sent(&mut self, actor: u64, cell: &Arc<FarCell>, has_no_replies: bool) {
         if has_no_replies || cell.has_window() {
-            self.unsent.push(actor);
-            self.count_questions(actor, cell, 1);
+            match self.unsent.last_mut() {
+                Some(last) if last.actor == actor && Arc::ptr_eq(&last.cell, cell) => {
+                    last.count += 1;
+                    last.uncounted += 1;
+                }
+                _ => self.unsent.push(Unsent {
+                    actor,
+                    cell: Arc::clone(cell),
+                    count: 1,
+                    uncounted: 1,
+                }),
+            }
         } else if actor == ROOT && self.longest_there.is_none() {
             self.early_questions += 1;
         }
+    }
+
+    /// Counts what is not sent as unconfirmed: before a look at that.
+    pub(crate) fn count_unsent(&mut self) {
+        let mut unsent = take(&mut self.unsent);
+        for run in &mut unsent {
+            self.count_questions(run.actor, &run.cell, take(&mut run.uncounted));
+        }
+        self.unsent = unsent;
     }
 
     pub(crate) fn count_questions(&mut self, actor: u64, cell: &Arc<FarCell>, count: u64) {

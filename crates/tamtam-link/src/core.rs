@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 use smallvec::SmallVec;
-use tamtam_actor::link::{Call, Encode, Encoding, FarCell, FarEnd, FarFailure, FarHold};
+use tamtam_actor::link::{
+    AwaitedAnswer, Call, Encode, Encoding, FarCell, FarEnd, FarFailure, FarHold,
+};
 use tamtam_actor::{EndReason, Fate, LinkFailure, Refusal, Time};
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, Ordering};
 use tamtam_wait::seam::{Mutex, MutexGuard};
@@ -15,10 +17,10 @@ use crate::descriptors::{Attached, Lent, Lot, Ways};
 use crate::ending::lost;
 use crate::error::LinkEnd;
 use crate::frame::{Body, Frame, LENGTH, ROOT, Replies, most_of_body};
-use crate::in_hand;
+use crate::in_hand::{self, Noted};
 use crate::links::Links;
 use crate::root_log::{RootLog, attach};
-use crate::tables::{Exports, Import, Pending, Received, Unconfirmed};
+use crate::tables::{Exports, Import, Pending, Received, Unconfirmed, Unsent};
 use crate::untrusted::{Untrusted, told_end, told_failure};
 
 thread_local! {
@@ -73,7 +75,7 @@ pub(crate) struct State {
     /// The hello, before which nothing goes, is on its way.
     pub(crate) has_said_hello: bool,
     /// Messages in what is outgoing: their actors. They are surely not handled.
-    pub(crate) unsent: Vec<u64>,
+    pub(crate) unsent: Vec<Unsent>,
     /// Questions in what is outgoing: their replies.
     pub(crate) unasked: Vec<u64>,
     pub(crate) end: Option<LinkEnd>,
@@ -138,8 +140,7 @@ pub(crate) struct Parts {
 pub(crate) type SendAtOnce = Box<dyn Fn(&Core, bool) -> bool + Send + Sync>;
 
 /// What a thread does while it waits for an answer: see [`FarActor::while_waiting`].
-pub(crate) type WhileWaiting =
-    Box<dyn Fn(&dyn Fn() -> bool, Option<Instant>, &mut dyn FnMut()) + Send + Sync>;
+pub(crate) type WhileWaiting = Box<dyn Fn(&mut dyn AwaitedAnswer, Option<Instant>) + Send + Sync>;
 
 /// What has the process of the other side's root, and does what the root's supervisor wants.
 #[doc(hidden)]
@@ -378,17 +379,30 @@ impl Core {
                 LinkFailure::new(Fate::NotBegun, error),
             )
         })?;
-        let replies: Replies = noted.replies.iter().map(|(number, _)| *number).collect();
-        let lot = noted.lot.map(Arc::new);
-        let length = most_of_body(replies.len(), noted.exports.len(), payload.len());
+        let Some(noted) = noted else {
+            let length = most_of_body(0, 0, payload.len());
+            let state = self.lock();
+            if let Some(refused) = self.refuses(&state, kind, length) {
+                return Err(refused);
+            }
+            self.put(state, kind, asked, Body::plain(payload), None);
+            return Ok(());
+        };
+        let Noted {
+            replies,
+            exports,
+            lot,
+        } = *noted;
+        let numbers: Replies = replies.iter().map(|(number, _)| *number).collect();
+        let lot = lot.map(Arc::new);
+        let length = most_of_body(numbers.len(), exports.len(), payload.len());
         let mut state = self.lock();
         if let Some(refused) = self.refuses(&state, kind, length) {
             drop(state);
-            self.take_back(&noted.exports);
+            self.take_back(&exports);
             return Err(refused);
         }
-        let had_outgoing = state.has_outgoing();
-        for (number, reply) in noted.replies {
+        for (number, reply) in replies {
             // Before the answer can come.
             reply.sent();
             let pending = Pending {
@@ -400,37 +414,51 @@ impl Core {
         }
         let lent = lot.map(|lot| state.lend(lot));
         let body = Body {
-            replies: (&replies[..]).into(),
-            exports: noted.exports.into(),
+            replies: (&numbers[..]).into(),
+            exports: exports.into(),
             payload,
         };
+        self.put(state, kind, asked, body, lent);
+        Ok(())
+    }
+
+    /// Puts a message or an answer behind what is outgoing, and sees to it that it goes.
+    fn put(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        kind: BodyKind,
+        asked: &Arc<FarCell>,
+        body: Body<'_>,
+        lent: Option<Lent>,
+    ) {
+        let had_outgoing = state.has_outgoing();
+        let is_waited_for = matches!(kind, BodyKind::Answer(..)) || !body.replies.is_empty();
         let state_now = &mut *state;
         match (kind, &mut state_now.log) {
             (BodyKind::Tell(ROOT, _), Some(log)) => {
-                log.push(&Frame::Tell(ROOT, body), LENGTH + length, lent);
+                let most = most_of_body(body.replies.len(), body.exports.len(), body.payload.len());
+                log.push(&Frame::Tell(ROOT, body), LENGTH + most, lent);
             }
             (kind, _) => {
+                if let Some(lent) = &lent {
+                    attach(lent, &mut state_now.outgoing, &mut state_now.attached);
+                }
                 let frame = match kind {
                     BodyKind::Tell(actor, _) => {
-                        state_now.count_sent(actor, asked, replies.is_empty());
-                        state_now.unasked.extend_from_slice(&replies);
+                        state_now.count_sent(actor, asked, body.replies.is_empty());
+                        state_now.unasked.extend_from_slice(&body.replies);
                         Frame::Tell(actor, body)
                     }
                     BodyKind::Answer(reply, _) => Frame::Answer(reply, body),
                 };
-                if let Some(lent) = &lent {
-                    attach(lent, &mut state_now.outgoing, &mut state_now.attached);
-                }
                 frame.write(&mut state_now.outgoing);
             }
         }
-        let is_waited_for = matches!(kind, BodyKind::Answer(..)) || !replies.is_empty();
         if is_waited_for {
             self.written_now(state, had_outgoing);
         } else {
             self.written(state, had_outgoing);
         }
-        Ok(())
     }
 
     /// The other side has read what has these descriptors, or will not.
@@ -539,6 +567,7 @@ impl Core {
                 && state.log.is_none()
             {
                 state.count_questions(ROOT, &cell, early);
+                state.count_unsent();
                 let taken = state.unconfirmed.get(&ROOT).map_or(0, |sent| sent.count);
                 // Under the lock: a question is counted as one of the early ones, or by the window.
                 cell.open_window(window, taken, true);
@@ -671,6 +700,7 @@ impl State {
             bytes.append(&mut self.outgoing);
         }
         self.has_said_hello = true;
+        self.count_unsent();
         self.unsent.clear();
         self.unasked.clear();
         if let Some(log) = &mut self.log {

@@ -13,7 +13,7 @@ use crate::core::{Core, State};
 use crate::error::LinkEnd;
 use crate::frame::{Body, Frame, ROOT};
 use crate::root_log::RootLog;
-use crate::tables::{Pending, Unconfirmed};
+use crate::tables::{Pending, Unconfirmed, Unsent};
 
 /// How the process at the other side has died, and how far it had got.
 ///
@@ -245,6 +245,7 @@ impl Left {
 impl State {
     /// What is not answered and not confirmed. If the link was cut, what is outgoing was not sent, and will not be.
     fn take_left(&mut self, is_cut: bool) -> Left {
+        self.count_unsent();
         let mut left = Left {
             pending: take(&mut self.pending),
             fates: HashMap::new(),
@@ -255,8 +256,8 @@ impl State {
         if is_cut {
             let unasked = unasked.into_iter();
             left.fates.extend(unasked.map(|it| (it, Fate::NotBegun)));
-            for actor in unsent {
-                *left.unsent.entry(actor).or_default() += 1;
+            for Unsent { actor, count, .. } in unsent {
+                *left.unsent.entry(actor).or_default() += count;
             }
         }
         left

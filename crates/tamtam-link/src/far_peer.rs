@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use tamtam_actor::link::{Call, Encode, FarActor, FarCell, LinkTie, Probe};
+use tamtam_actor::link::{AwaitedAnswer, Call, Encode, FarActor, FarCell, LinkTie, Probe};
 use tamtam_actor::{Ended, Fate, LinkFailure, Refusal};
 
 use crate::core::{BodyKind, Core, Supervised};
@@ -108,16 +108,11 @@ impl FarActor for FarPeer {
         }
     }
 
-    fn while_waiting(
-        &self,
-        is_there: &dyn Fn() -> bool,
-        deadline: Option<Instant>,
-        wait: &mut dyn FnMut(),
-    ) {
+    fn while_waiting(&self, answer: &mut dyn AwaitedAnswer, deadline: Option<Instant>) {
         let core = self.core.upgrade();
         match core.as_ref().and_then(|core| core.while_waiting.as_ref()) {
-            Some(while_waiting) => while_waiting(is_there, deadline, wait),
-            None => wait(),
+            Some(while_waiting) => while_waiting(answer, deadline),
+            None => answer.wait(),
         }
     }
 

@@ -41,6 +41,17 @@ pub(crate) struct Body<'a> {
     pub(crate) payload: &'a [u8],
 }
 
+impl<'a> Body<'a> {
+    /// Bytes, and nothing beside them.
+    pub(crate) fn plain(payload: &'a [u8]) -> Self {
+        Body {
+            replies: Cow::Borrowed(&[]),
+            exports: Cow::Borrowed(&[]),
+            payload,
+        }
+    }
+}
+
 /// What one side says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hello<'a> {

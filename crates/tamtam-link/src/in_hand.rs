@@ -17,7 +17,7 @@ use crate::core::Core;
 use crate::descriptors::{Arrived, Lot};
 use crate::frame::{Frame, Offer, Replies};
 
-/// What is in a message that is written.
+/// What is in a message that is written, beside its bytes. In most of them there is nothing.
 #[derive(Default)]
 pub(crate) struct Noted {
     pub(crate) replies: SmallVec<[(u64, Arc<dyn PendingReply>); 1]>,
@@ -29,14 +29,16 @@ pub(crate) struct Noted {
 /// A message that is written.
 struct Written<'a> {
     core: &'a Core,
-    noted: RefCell<Noted>,
+    /// Once there is something.
+    noted: RefCell<Option<Box<Noted>>>,
 }
 
 impl Drop for Written<'_> {
     fn drop(&mut self) {
         // What writes the message has failed, or panicked.
-        let exports = std::mem::take(&mut self.noted.get_mut().exports);
-        self.core.take_back(&exports);
+        if let Some(noted) = self.noted.get_mut() {
+            self.core.take_back(&noted.exports);
+        }
     }
 }
 
@@ -105,7 +107,7 @@ pub(crate) fn write(
     core: &Core,
     encode: Encode<'_>,
     payload: &mut Vec<u8>,
-) -> Result<Noted, String> {
+) -> Result<Option<Box<Noted>>, String> {
     let written = Written {
         core,
         noted: RefCell::default(),
@@ -162,21 +164,24 @@ pub(crate) fn read(core: &Core, unread: Unread, read: impl FnOnce() -> Result<()
 }
 
 impl Written<'_> {
+    fn note<R>(&self, note: impl FnOnce(&mut Noted) -> R) -> R {
+        note(self.noted.borrow_mut().get_or_insert_default())
+    }
+
     /// Adds a descriptor to those of the message.
     fn lend(&self, add: impl FnOnce(&mut Lot) -> Result<u64, String>) -> Result<u64, String> {
         if !self.core.carries_descriptors {
             let text = "it goes over a link on a Unix socket of this machine, or to a Process, and this link carries bytes only";
             return Err(text.to_owned());
         }
-        let mut noted = self.noted.borrow_mut();
-        add(noted.lot.get_or_insert_with(|| Lot::new(&self.core.ways)))
+        self.note(|noted| add(noted.lot.get_or_insert_with(|| Lot::new(&self.core.ways))))
     }
 }
 
 impl Tables for Written<'_> {
     fn lend_reply(&self, reply: Arc<dyn PendingReply>) -> Result<u64, String> {
         let number = self.core.next_reply();
-        self.noted.borrow_mut().replies.push((number, reply));
+        self.note(|noted| noted.replies.push((number, reply)));
         Ok(number)
     }
 
@@ -190,10 +195,7 @@ impl Tables for Written<'_> {
         }
         let window = exported.window();
         let actor = self.core.export_actor(Arc::clone(&exported));
-        self.noted
-            .borrow_mut()
-            .exports
-            .push(Offer { actor, window });
+        self.note(|noted| noted.exports.push(Offer { actor, window }));
         self.core.watch_export(actor, &exported);
         Ok(FarPlace::Here(actor))
     }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tamtam_actor::link::{self, Encoding, Exported};
+use tamtam_actor::link::{self, AwaitedAnswer, Encoding, Exported};
 use tamtam_actor::{Address, EndReason, Time};
 
 use crate::core::{Cells, Core, FarName, Parts, SendAtOnce, WhileWaiting};
@@ -175,7 +175,8 @@ impl Link {
     #[doc(hidden)]
     #[must_use]
     pub fn kept(&self) -> Kept {
-        let state = self.core.lock();
+        let mut state = self.core.lock();
+        state.count_unsent();
         let (links, linkers) = state.links.len();
         Kept {
             imports: state.imports.len(),
@@ -405,12 +406,12 @@ impl LinkBuilder {
         self
     }
 
-    /// Has each thread that waits for an answer of the other side wait by this, which calls what it is given last, once. Until what it is
-    /// given first says that the answer is there, it may do something else.
+    /// Has each thread that waits for an answer of the other side wait by this, which waits for what it is given, and may do something else
+    /// until that is there.
     #[doc(hidden)]
     pub fn while_waiting(
         mut self,
-        call: impl Fn(&dyn Fn() -> bool, Option<Instant>, &mut dyn FnMut()) + Send + Sync + 'static,
+        call: impl Fn(&mut dyn AwaitedAnswer, Option<Instant>) + Send + Sync + 'static,
     ) -> Self {
         self.while_waiting = Some(Box::new(call));
         self

@@ -278,6 +278,15 @@ pub(crate) struct Unconfirmed {
     pub(crate) count: u64,
 }
 
+/// Messages to an actor of the other side, one behind the other in what is outgoing.
+pub(crate) struct Unsent {
+    pub(crate) actor: u64,
+    pub(crate) cell: Arc<FarCell>,
+    pub(crate) count: u64,
+    /// So many of them do not count as unconfirmed yet: a look into that table for each message would take longer than the message does.
+    pub(crate) uncounted: u64,
+}
+
 /// A question that the other side has.
 pub(crate) struct Pending {
     pub(crate) reply: Arc<dyn PendingReply>,

@@ -220,8 +220,8 @@ pub(crate) fn start(plan: Plan) -> Result<Started, SpawnError> {
         .carry_descriptors()
         .call_root(plan.name, plan.message_type)
         .before_wait(courier::note_wait)
-        .while_waiting(move |is_there, deadline, wait| {
-            asking.while_waiting(is_there, deadline, wait);
+        .while_waiting(move |answer, deadline| {
+            asking.while_waiting(answer, deadline);
         })
         .build(move || waking.wake());
     courier.serve(link.clone());

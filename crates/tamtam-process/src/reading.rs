@@ -9,6 +9,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tamtam_actor::link::AwaitedAnswer;
 use tamtam_link::Inbound;
 
 use crate::carried::Incoming;
@@ -156,24 +157,19 @@ impl Reading {
         }
     }
 
-    /// A thread waits for an answer, by `wait`; it may read meanwhile, until `is_there` or the deadline.
-    pub(crate) fn while_waiting(
-        &self,
-        is_there: &dyn Fn() -> bool,
-        deadline: Option<Instant>,
-        wait: &mut dyn FnMut(),
-    ) {
+    /// A thread waits for an answer; it may read meanwhile, until that is there or the deadline.
+    pub(crate) fn while_waiting(&self, answer: &mut dyn AwaitedAnswer, deadline: Option<Instant>) {
         let mut state = self.lock();
         state.asked += 1;
         state.waiting += 1;
-        let lent = if state.is_lent && state.waiting == 1 {
+        let lent = if state.is_lent && state.waiting == 1 && answer.is_lent() {
             state.reader.take()
         } else {
             None
         };
         drop(state);
         if let Some(mut reader) = lent {
-            let goes_on = read_until(&mut reader, is_there, deadline);
+            let goes_on = read_until(&mut reader, answer, deadline);
             let mut state = self.lock();
             state.reader = Some(reader);
             state.is_over |= !goes_on;
@@ -184,14 +180,14 @@ impl Reading {
                 self.changed.notify_all();
             }
         }
-        wait();
+        answer.wait();
         self.lock().waiting -= 1;
     }
 }
 
 /// `false` if the process says no more.
-fn read_until(reader: &mut Reader, is_there: &dyn Fn() -> bool, deadline: Option<Instant>) -> bool {
-    while !is_there() {
+fn read_until(reader: &mut Reader, answer: &dyn AwaitedAnswer, deadline: Option<Instant>) -> bool {
+    while !answer.is_there() {
         if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             return true;
         }

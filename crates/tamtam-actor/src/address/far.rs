@@ -1,16 +1,16 @@
 //! The way to an actor in another process.
 
-use core::cell::RefCell;
 use core::marker::PhantomData;
+use core::task::Waker;
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
-use tamtam_wait::Source;
+use tamtam_wait::{Source, TaskWait};
 
 use super::recipient::{KeptPlace, Recipient};
 use super::{Address, Way};
-use crate::cell::{AnyActor, Door, FarCell};
+use crate::cell::{AnyActor, AwaitedAnswer, Door, FarCell};
 use crate::error::{AskError, LinkFailure, TellError};
 use crate::id::ActorId;
 use crate::mailbox::{Level, Loss, Receipt, Reserved, WhenNoRoom};
@@ -42,20 +42,61 @@ impl Drop for FarHold {
     }
 }
 
+/// An answer, and the wait of a thread for it.
+struct Awaited<R> {
+    /// Until it is taken.
+    answer: Option<ThreadAnswer<R>>,
+    wait: TaskWait,
+    deadline: Option<Instant>,
+    answered: Option<Result<R, AskError>>,
+}
+
+impl<R> AwaitedAnswer for Awaited<R> {
+    fn is_lent(&self) -> bool {
+        self.answer.as_ref().is_some_and(ThreadAnswer::is_lent)
+    }
+
+    fn is_there(&self) -> bool {
+        self.answer.as_ref().is_none_or(ThreadAnswer::is_there)
+    }
+
+    fn poll(&mut self, waker: &Waker) -> bool {
+        let answer = self.answer.as_ref();
+        answer.is_none_or(|answer| answer.poll(&mut self.wait, waker))
+    }
+
+    fn wait(&mut self) {
+        if let Some(answer) = self.answer.take() {
+            answer.cancel(&mut self.wait);
+            self.answered = Some(answer.wait_until(self.deadline));
+        }
+    }
+}
+
+impl<R> Drop for Awaited<R> {
+    fn drop(&mut self) {
+        // What is done meanwhile has panicked.
+        if let Some(answer) = &self.answer {
+            answer.cancel(&mut self.wait);
+        }
+    }
+}
+
 /// Waits for an answer of the actor; the link may have something for this thread to do meanwhile.
 pub(super) fn wait_for<R>(
     hold: &FarHold,
     answer: ThreadAnswer<R>,
     deadline: Option<Instant>,
 ) -> Result<R, AskError> {
-    let answer = RefCell::new(Some(answer));
-    let mut answered = None;
-    let is_there = || answer.borrow().as_ref().is_none_or(ThreadAnswer::is_there);
-    hold.0.far().while_waiting(&is_there, deadline, &mut || {
-        let answer = answer.borrow_mut().take();
-        answered = answer.map(|answer| answer.wait_until(deadline));
-    });
-    match answered {
+    let mut awaited = Awaited {
+        answer: Some(answer),
+        wait: TaskWait::new(),
+        deadline,
+        answered: None,
+    };
+    hold.0.far().while_waiting(&mut awaited, deadline);
+    awaited.wait();
+    match awaited.answered.take() {
         Some(answered) => answered,
         None => unreachable!("a wait is waited for"),
     }

@@ -1,5 +1,6 @@
 //! The near side of an actor in another process: its number here, who watches it, and what a link does for it.
 
+use core::task::Waker;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
@@ -19,6 +20,22 @@ use crate::wire::Encoding;
 
 /// Writes a message behind the bytes given, as that says.
 pub type Encode<'a> = &'a mut dyn FnMut(Encoding, &mut Vec<u8>) -> Result<(), String>;
+
+/// An answer for which a thread waits, which may do something else meanwhile: see [`FarActor::while_waiting`].
+#[doc(hidden)]
+pub trait AwaitedAnswer {
+    /// Whether it comes over the link. Else the reply is not in the message: it was kept back here, to be answered here.
+    fn is_lent(&self) -> bool;
+
+    /// Whether it is there.
+    fn is_there(&self) -> bool;
+
+    /// As [`is_there`](AwaitedAnswer::is_there); if it is not, the waker is woken once it is.
+    fn poll(&mut self, waker: &Waker) -> bool;
+
+    /// Waits for it and does nothing else.
+    fn wait(&mut self);
+}
 
 /// What a link does for an actor at its other end.
 #[doc(hidden)]
@@ -82,15 +99,10 @@ pub trait FarActor: Send + Sync {
     /// This thread is about to wait for the actor.
     fn before_wait(&self) {}
 
-    /// This thread waits for an answer of the actor, by `wait`. Until `is_there` it may do something else.
-    fn while_waiting(
-        &self,
-        is_there: &dyn Fn() -> bool,
-        deadline: Option<Instant>,
-        wait: &mut dyn FnMut(),
-    ) {
-        let _ = (is_there, deadline);
-        wait();
+    /// This thread waits for an answer of the actor, until the deadline. It may do something else before it is there.
+    fn while_waiting(&self, answer: &mut dyn AwaitedAnswer, deadline: Option<Instant>) {
+        let _ = deadline;
+        answer.wait();
     }
 
     /// Lets the actor pause, for its supervisor: its messages wait. Then `done` is called; if it is dropped that counts as well.

@@ -23,7 +23,7 @@ pub use self::descriptors::{
     take_descriptor,
 };
 pub use crate::address::FarHold;
-pub use crate::cell::{Call, Encode, FarActor, FarCell, KeptActor, LinkTie};
+pub use crate::cell::{AwaitedAnswer, Call, Encode, FarActor, FarCell, KeptActor, LinkTie};
 pub use crate::reply::PendingReply;
 pub use crate::waits::Probe;
 pub use crate::wire::{Encoding, decode, encode};

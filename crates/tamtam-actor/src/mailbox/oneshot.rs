@@ -6,10 +6,14 @@
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
+#[cfg(feature = "serde")]
+use core::task::Waker;
 use std::time::Instant;
 
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
 use tamtam_wait::seam::{self, UnsafeCell};
+#[cfg(feature = "serde")]
+use tamtam_wait::{Context, Operation, Source, TaskWait, Token};
 use tamtam_wait::{Inline, Wait, WaitList};
 
 /// Larger answers lie in a box of their own, so that all oneshots are alike.
@@ -22,6 +26,9 @@ struct Oneshot {
     /// How to drop what is inside, if it was never taken.
     discard: UnsafeCell<unsafe fn(*mut Words)>,
     full: AtomicBool,
+    /// The filler is a link's: the value comes over that.
+    #[cfg(feature = "serde")]
+    is_lent: AtomicBool,
     /// One of the two does not come back.
     left: AtomicBool,
     takers: WaitList,
@@ -33,6 +40,8 @@ impl Oneshot {
             words: UnsafeCell::new(Words::new()),
             discard: UnsafeCell::new(|_| {}),
             full: AtomicBool::new(false),
+            #[cfg(feature = "serde")]
+            is_lent: AtomicBool::new(false),
             left: AtomicBool::new(false),
             takers: WaitList::single(),
         })))
@@ -66,6 +75,48 @@ impl Oneshot {
             // SAFETY: it is full, and the function came with what is inside.
             this.words.with_mut(|words| unsafe { discard(words) });
         }
+    }
+}
+
+/// For a thread that has something else to wait for as well. Beginning takes nothing: the value is the taker's.
+#[cfg(feature = "serde")]
+impl Source for Oneshot {
+    fn try_begin(&self, _: &mut Token) -> bool {
+        // SYNC oneshot-full
+        self.full.load(Ordering::Acquire)
+    }
+
+    fn register(&self, operation: Operation, context: &Context) -> bool {
+        self.takers.register(operation, context);
+        self.looks_ready()
+    }
+
+    fn unregister(&self, operation: Operation, context: &Context) {
+        self.takers.unregister(operation, context);
+    }
+
+    fn is_ready(&self) -> bool {
+        // SYNC oneshot-full
+        self.full.load(Ordering::Acquire)
+    }
+
+    fn watch(&self, operation: Operation, context: &Context) -> bool {
+        self.takers.watch(operation, context);
+        self.looks_ready()
+    }
+
+    fn unwatch(&self, operation: Operation, context: &Context) {
+        self.takers.unwatch(operation, context);
+    }
+
+    fn list(&self) -> Option<&WaitList> {
+        Some(&self.takers)
+    }
+
+    fn looks_ready(&self) -> bool {
+        seam::model_fence();
+        // SYNC oneshot-full
+        self.full.load(Ordering::SeqCst)
     }
 }
 
@@ -108,6 +159,15 @@ impl<T> Filler<T> {
         !unsafe { self.place.as_ref() }.left.load(Ordering::Relaxed)
     }
 
+    /// A link has it from now on.
+    #[cfg(feature = "serde")]
+    pub(crate) fn note_lent(&self) {
+        // SAFETY: it lives until we have left, too.
+        let place = unsafe { self.place.as_ref() };
+        // For the thread that lends it, which is the taker's.
+        place.is_lent.store(true, Ordering::Relaxed);
+    }
+
     /// Brings the value, and wakes the one who waits for it.
     pub(crate) fn fill(self, value: T) {
         // SAFETY: the place lives until both ends have left, and this one has not.
@@ -144,6 +204,31 @@ impl<T> Taker<T> {
         unsafe { self.place.as_ref() }.full.load(Ordering::Acquire)
     }
 
+    /// Whether a link has the filler, as far as this thread knows.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_lent(&self) -> bool {
+        // SAFETY: it lives until we have left, too.
+        unsafe { self.place.as_ref() }
+            .is_lent
+            .load(Ordering::Relaxed)
+    }
+
+    /// As `is_full`; if it is not, the waker is woken once it is. The wait is to be [cancelled](Taker::cancel) before the value is taken.
+    #[cfg(feature = "serde")]
+    pub(crate) fn poll(&self, wait: &mut TaskWait, waker: &Waker) -> bool {
+        // SAFETY: it lives until we have left, too.
+        let place = unsafe { self.place.as_ref() };
+        wait.poll(place, &mut Token::default(), waker, None)
+            .is_ready()
+    }
+
+    /// Ends what `poll` has begun.
+    #[cfg(feature = "serde")]
+    pub(crate) fn cancel(&self, wait: &mut TaskWait) {
+        // SAFETY: it lives until we have left, too.
+        wait.cancel(unsafe { self.place.as_ref() });
+    }
+
     /// Waits for the value, until the deadline if there is one.
     pub(crate) fn take(self, deadline: Option<Instant>) -> Option<T> {
         // SAFETY: it lives until we have left, too.
@@ -161,6 +246,8 @@ impl<T> Taker<T> {
         // SAFETY: it is full, so the other one is done with it; it is read once.
         let value = place.words.with_mut(|words| unsafe { (*words).take() });
         place.full.store(false, Ordering::Relaxed);
+        #[cfg(feature = "serde")]
+        place.is_lent.store(false, Ordering::Relaxed);
         if kept::keep(self.place) {
             core::mem::forget(self);
         }

@@ -65,6 +65,9 @@ impl<R: DeserializeOwned + Send + 'static> Reply<R> {
     pub(crate) fn lend(&self) -> Option<Arc<dyn PendingReply>> {
         let mut place = self.way.lock().unwrap_or_else(PoisonError::into_inner);
         let way = place.take()?;
+        if let ReplyWay::Thread(filler) = &way {
+            filler.note_lent();
+        }
         let lent = Arc::new(Lent(Mutex::new(LentState {
             way: Some(way),
             is_sent: false,

@@ -9,7 +9,9 @@ use tamtam_actor::{Address, Reply, Time};
 use tamtam_wait::seam::{Condvar, Mutex, thread};
 
 use super::carry;
-use super::outlet::Outlet;
+use super::outlet::{Outlet, write_pieces};
+use super::writing::Writing;
+use crate::descriptors::Attached;
 use crate::frame::{Frame, LENGTH};
 use crate::link::Link;
 
@@ -99,10 +101,6 @@ impl Write for Sink {
 }
 
 impl Outlet for Sink {
-    fn writer(&mut self) -> &mut dyn Write {
-        self
-    }
-
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = bytes.len().min(self.most);
         if count == 0 {
@@ -111,6 +109,15 @@ impl Outlet for Sink {
         self.wire.write(&bytes[..count]);
         Ok(count)
     }
+
+    fn write_all(
+        &mut self,
+        bytes: &[u8],
+        _: &mut Vec<Attached>,
+        writing: &Writing,
+    ) -> io::Result<()> {
+        write_pieces(self, bytes, writing)
+    }
 }
 
 /// A link whose other side says nothing, and is gone when this one has closed.
@@ -118,9 +125,9 @@ fn link_over(wire: &Arc<Wire>, most: usize) -> Link {
     let (to, from, closed) = (Arc::clone(wire), Arc::clone(wire), Arc::clone(wire));
     let builder = Link::builder().time(Time::manual());
     let sink = Sink { wire: to, most };
-    let read = move |_: &mut [u8], _: &mut Vec<_>| {
+    let read = move |link: Link, _| {
         from.wait_until(|written| written.is_closed);
-        Ok(0)
+        link.lose("it has closed the stream");
     };
     let close = move || closed.change(|written| written.is_closed = true);
     carry(builder, read, sink, close).unwrap()

@@ -1,5 +1,7 @@
 //! Carriers: two threads each, one that reads for a link and one that writes.
 //!
+//! Over a socket, on Linux, a thread that asks reads its answer itself, instead of being woken by the one that reads.
+//!
 //! A question, or an answer, is written at once by the thread that sends it, with what is before it, if the carrier takes that without
 //! waiting and no other thread writes: the one that writes for the link need not wake up for it. Messages that are not waited for are left to that thread, which writes many at once.
 //!
@@ -12,6 +14,8 @@ mod loom_tests;
 mod outlet;
 #[cfg(unix)]
 mod pipes;
+#[cfg(target_os = "linux")]
+mod reading;
 #[cfg(target_os = "linux")]
 #[doc(hidden)]
 pub mod rights;
@@ -39,7 +43,13 @@ pub use self::tls::{Authorities, Identity, PeerCertificate, Tls, TlsConnection};
 use self::writing::Writing;
 use crate::inbound::Inbound;
 use crate::link::{Link, LinkBuilder};
-use tamtam_actor::link::TakenDescriptor;
+#[cfg(target_os = "linux")]
+use {
+    self::reading::Reading,
+    rustix::net::{RecvFlags, recv},
+    std::os::fd::AsFd,
+    tamtam_actor::link::TakenDescriptor,
+};
 
 /// How much is read at once.
 const PORTION: usize = 64 << 10;
@@ -48,32 +58,33 @@ const PORTION: usize = 64 << 10;
 ///
 /// # Errors
 ///
-/// If the system has no second handle to the socket, or no thread.
+/// If the system has no descriptor to wait for the socket by, or no thread.
 #[cfg(unix)]
 pub fn unix(builder: LinkBuilder, socket: UnixStream) -> io::Result<Link> {
-    let (write, shut) = (socket.try_clone()?, socket.try_clone()?);
+    let socket = Arc::new(socket);
+    let shut = Arc::clone(&socket);
     let close = move || {
         let _ = shut.shutdown(std::net::Shutdown::Both);
     };
     #[cfg(target_os = "linux")]
-    return carry(
+    return carry_socket(
         builder.carry_descriptors(),
-        move |bytes: &mut [u8], descriptors: &mut Vec<TakenDescriptor>| {
-            let flags = rustix::net::RecvFlags::empty();
-            rights::receive_with(&socket, bytes, descriptors, flags)
+        Arc::clone(&socket),
+        rights::Rights(socket),
+        |socket, bytes, descriptors| {
+            rights::receive_with(socket, bytes, descriptors, RecvFlags::DONTWAIT)
         },
-        rights::Rights(write),
         close,
     );
     #[cfg(not(target_os = "linux"))]
-    carry_bytes(builder, socket, outlet::Socket(write), close)
+    carry_bytes(builder, socket.try_clone()?, outlet::Socket(socket), close)
 }
 
 /// A link over TCP, within this machine: what is sent is not encrypted, and no side proves which program it is.
 ///
 /// # Errors
 ///
-/// If the other side is on another machine; if the system has no second handle to the socket, or no thread.
+/// If the other side is on another machine; if the system has no descriptor to wait for the socket by, or no thread.
 pub fn tcp(builder: LinkBuilder, socket: TcpStream) -> io::Result<Link> {
     let other = socket.peer_addr()?;
     if !other.ip().is_loopback() {
@@ -84,14 +95,49 @@ pub fn tcp(builder: LinkBuilder, socket: TcpStream) -> io::Result<Link> {
     }
     // A question waits for its answer, not for more to send with it.
     socket.set_nodelay(true)?;
-    let (write, shut) = (socket.try_clone()?, socket.try_clone()?);
-    #[cfg(unix)]
-    let write = outlet::Socket(write);
-    #[cfg(not(unix))]
-    let write = Stream(write);
-    carry_bytes(builder, socket, write, move || {
+    let socket = Arc::new(socket);
+    let shut = Arc::clone(&socket);
+    let close = move || {
         let _ = shut.shutdown(std::net::Shutdown::Both);
-    })
+    };
+    #[cfg(target_os = "linux")]
+    return carry_socket(
+        builder,
+        Arc::clone(&socket),
+        outlet::Socket(socket),
+        |socket, bytes, _| Ok(recv(socket, bytes, RecvFlags::DONTWAIT)?.0),
+        close,
+    );
+    #[cfg(not(target_os = "linux"))]
+    {
+        let read = socket.try_clone()?;
+        #[cfg(unix)]
+        let write = outlet::Socket(socket);
+        #[cfg(not(unix))]
+        let write = Stream(socket.try_clone()?);
+        carry_bytes(builder, read, write, close)
+    }
+}
+
+/// A link over a socket, of which `read` takes what is there without waiting: see [`reading`].
+#[cfg(target_os = "linux")]
+fn carry_socket<S: AsFd + Send + Sync + 'static>(
+    builder: LinkBuilder,
+    socket: Arc<S>,
+    write: impl Outlet,
+    mut read: impl FnMut(&S, &mut [u8], &mut Vec<TakenDescriptor>) -> io::Result<usize> + Send + 'static,
+    close: impl FnOnce() + Send + 'static,
+) -> io::Result<Link> {
+    let (reading, thread) = Reading::new(Arc::clone(&socket) as _)?;
+    let builder = builder.while_waiting(move |answer, deadline| {
+        reading.while_waiting(answer, deadline);
+    });
+    let read_all = move |link, inbound| {
+        thread.read_all(link, inbound, move |bytes, descriptors| {
+            read(&socket, bytes, descriptors)
+        });
+    };
+    carry(builder, read_all, write, close)
 }
 
 /// A link over two streams. `close` is called, once, when the link has ended and all is written, or the other side does not take the rest
@@ -117,14 +163,18 @@ fn carry_bytes(
     write: impl Outlet,
     close: impl FnOnce() + Send + 'static,
 ) -> io::Result<Link> {
-    let read = move |bytes: &mut [u8], _: &mut Vec<TakenDescriptor>| read.read(bytes);
-    carry(builder, read, write, close)
+    carry(
+        builder,
+        move |link, inbound| read_all(&link, inbound, |bytes| read.read(bytes)),
+        write,
+        close,
+    )
 }
 
-/// A link over what reads, with the descriptors that have come, and what writes all it is given, with the descriptors that go.
+/// A link over what writes all it is given, with the descriptors that go. `read_all` reads for it, on a thread of its own, until it is over.
 fn carry(
     builder: LinkBuilder,
-    read: impl FnMut(&mut [u8], &mut Vec<TakenDescriptor>) -> io::Result<usize> + Send + 'static,
+    read_all: impl FnOnce(Link, Inbound) + Send + 'static,
     write: impl Outlet,
     close: impl FnOnce() + Send + 'static,
 ) -> io::Result<Link> {
@@ -153,7 +203,7 @@ fn carry(
     let reader = link.clone();
     let spawned = thread::Builder::new()
         .name("tamtam-link-read".to_owned())
-        .spawn(move || read_all(&reader, inbound, read));
+        .spawn(move || read_all(reader, inbound));
     if let Err(error) = spawned {
         // The writer's thread ends by it.
         link.lose("there is no thread to read");
@@ -167,16 +217,14 @@ fn carry(
 fn read_all(
     link: &Link,
     mut inbound: Inbound,
-    mut read: impl FnMut(&mut [u8], &mut Vec<TakenDescriptor>) -> io::Result<usize>,
+    mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
 ) {
     let mut portion = vec![0; PORTION];
     loop {
-        let mut descriptors = Vec::new();
-        match read(&mut portion, &mut descriptors) {
+        match read(&mut portion) {
             Ok(0) => return link.lose("it has closed the stream"),
             Ok(count) => {
-                let received = inbound.receive_with(&portion[..count], descriptors);
-                if received.is_err() {
+                if inbound.receive(&portion[..count]).is_err() {
                     return;
                 }
             }

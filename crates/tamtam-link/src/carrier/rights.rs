@@ -7,6 +7,7 @@ use std::io::{self, IoSlice, IoSliceMut, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use rustix::net::{
@@ -19,15 +20,11 @@ use super::writing::{PIECE, Writing};
 use crate::descriptors::{Attached, MOST_IN_MESSAGE};
 
 /// The way out of a Unix socket, with descriptors.
-pub(super) struct Rights(pub(super) UnixStream);
+pub(super) struct Rights(pub(super) Arc<UnixStream>);
 
 impl Outlet for Rights {
-    fn writer(&mut self) -> &mut dyn Write {
-        &mut self.0
-    }
-
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        send_now(&self.0, bytes)
+        send_now(&*self.0, bytes)
     }
 
     fn write_all(

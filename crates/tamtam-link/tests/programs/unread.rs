@@ -121,7 +121,8 @@ fn a_side_that_reads_only_after_the_close_gets_all_that_was_told() {
     let (note, noted) = mpsc::channel();
     let list = pool.spawn_fn(move |text: String, _| note.send(text.len()).unwrap());
     let (here, there) = UnixStream::pair().unwrap();
-    let link = carrier::unix(Link::builder(), here).unwrap();
+    // It has a root, too, whose end is the link's.
+    let link = carrier::unix(Link::builder().root(&list), here).unwrap();
     let far: Address<String> = link.root();
     for _ in 0..MORE {
         far.tell(message()).unwrap();
@@ -132,8 +133,9 @@ fn a_side_that_reads_only_after_the_close_gets_all_that_was_told() {
         let length = noted.recv_timeout(Duration::from_secs(20)).unwrap();
         assert_eq!(length, 64 << 10);
     }
-    assert!(other.root::<()>().end().wait().reason.is_abnormal());
-    assert!(matches!(other.ended(), Some(LinkEnd::Goodbye(_))));
+    assert!(other.root::<String>().end().wait().reason.is_abnormal());
+    let end = other.ended();
+    assert!(matches!(end, Some(LinkEnd::Goodbye(_))), "{end:?}");
     drop((list, pool, link, other));
     before.wait_for("both ends have ended");
 }

@@ -17,6 +17,7 @@ crate::tests! { "lives":
     it_knows_that_it_is_a_worker
     its_standard_input_is_empty
     order_holds_in_both_directions
+    an_answer_that_does_not_come_of_it_is_heard_all_the_same
     large_messages_go_both_ways_at_once
     what_cannot_be_sent_comes_back
     what_cannot_be_read_there_is_told_to_who_asked_and_ends_nothing
@@ -84,6 +85,25 @@ fn order_holds_in_both_directions() {
     }
     assert!((0..10_000).eq(noted.iter().take(10_000)));
     assert_eq!(counter.ask(Count::Read), Ok(10_000));
+}
+
+fn an_answer_that_does_not_come_of_it_is_heard_all_the_same() {
+    tamtam_testing::within(Duration::from_secs(60), || {
+        let counter = counter();
+        let pool = Pool::with_threads(1);
+        let elsewhere = pool.spawn_fn(|reply: Reply<u64>, _| reply.send(7));
+        for round in 0..20 {
+            // The thread that asks again and again reads its answers itself, and nothing comes of the process to this question.
+            for _ in 0..20 {
+                assert_eq!(counter.ask(Count::Read), Ok(round));
+            }
+            let answer = counter.ask(|reply| {
+                elsewhere.tell_after(Duration::from_millis(2), reply);
+                Count::Add(1)
+            });
+            assert_eq!(answer, Ok(7));
+        }
+    });
 }
 
 fn large_messages_go_both_ways_at_once() {

@@ -4,7 +4,7 @@ use std::os::unix::net::UnixStream;
 
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
-use tamtam_actor::{Address, Pool, Reply};
+use tamtam_actor::{Address, Pool, Reply, Spawner};
 use tamtam_link::{Link, carrier};
 
 use crate::ask::{self, Ask, Asker, Counter, Origin, Teller};
@@ -12,7 +12,7 @@ use crate::calls::{self, Call, CallServer, Client, answer};
 use crate::contenders::{VERSION, asked};
 use crate::{Card, Contender, Failure, Measure, Placement, PrivateFolder, ServerProcess, Serving};
 
-/// One actor in another process, and one link to it for all clients.
+/// One link to another process for all clients, and an actor there for each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ActorBehindLink;
 
@@ -24,7 +24,7 @@ impl Contender for ActorBehindLink {
             name: NAME,
             version: VERSION,
             ours: true,
-            about: "one actor of another process, which all clients ask through one link over a Unix socket",
+            about: "an actor of another process for each client, and one link over a Unix socket for all",
         }
     }
 
@@ -36,18 +36,24 @@ impl Contender for ActorBehindLink {
 
     fn serve(&self) -> Result<Serving, Failure> {
         let pool = Pool::with_threads(Placement::Free.threads());
-        let mut counter = Counter::default();
-        let address = pool.spawn_fn(move |message: LinkMessage, _| match message {
-            LinkMessage::Call(request, reply) => reply.send(answer(&request).into()),
-            LinkMessage::Tell(number) => counter.tell(number),
-            LinkMessage::Ask(number, reply) => reply.send(counter.ask(number)),
-        });
+        let address = answerer(&pool.spawner());
         let (folder, path) = PrivateFolder::listening(move |socket| {
             // A link that is lost is the other side's to tell.
             let _ = carrier::unix(Link::builder().root(&address), socket);
         })?;
         Ok(Serving::at(path.to_string_lossy(), (folder, pool)))
     }
+}
+
+/// An actor that answers, and has others that do.
+fn answerer(spawner: &Spawner) -> Address<LinkMessage> {
+    let (mut counter, others) = (Counter::default(), spawner.clone());
+    spawner.clone().spawn_fn(move |message, _| match message {
+        LinkMessage::Call(request, reply) => reply.send(answer(&request).into()),
+        LinkMessage::Tell(number) => counter.tell(number),
+        LinkMessage::Ask(number, reply) => reply.send(counter.ask(number)),
+        LinkMessage::Another(reply) => reply.send(answerer(&others)),
+    })
 }
 
 impl Call for ActorBehindLink {
@@ -67,6 +73,7 @@ pub(super) enum LinkMessage {
     Call(ByteBuf, Reply<ByteBuf>),
     Tell(u64),
     Ask(u64, Reply<u64>),
+    Another(Reply<Address<LinkMessage>>),
 }
 
 impl Ask for ActorBehindLink {
@@ -102,7 +109,10 @@ impl CallServer for Linked {
     type Client = Address<LinkMessage>;
 
     fn connect(&mut self) -> Result<Address<LinkMessage>, Failure> {
-        Ok(self.link.root())
+        let another = self.link.root().ask(LinkMessage::Another);
+        another.map_err(|error| {
+            Failure::Unverified(format!("there is no actor for a client: {error}"))
+        })
     }
 
     fn process(&mut self) -> Option<&mut ServerProcess> {
