@@ -37,7 +37,7 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Value, Fault> {
 pub(crate) async fn write_answer(answer: Answer, out: &mut Vec<u8>) -> Result<(), Fault> {
     let before = out.len();
     let written = match answer {
-        Answer::Typed(typed) => serde_json::to_writer(&mut *out, &*typed).map_err(not_carried),
+        Answer::Typed(typed) => typed.write_json(out).map_err(not_carried),
         Answer::Value(Value::Rows(rows)) => write_rows(&rows, out),
         Answer::Value(value) => write_value(&value, out),
         Answer::Rows(rows) => write_rows(&rows, out),

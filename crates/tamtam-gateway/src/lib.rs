@@ -17,7 +17,7 @@
 // | 5 | push | topics and properties: what is kept of each, and where each subscriber is |
 // | 4 | json, method | JSON without a step between; what a method takes and gives |
 // | 3 | answer, metrics | what comes back, what is counted |
-// | 2 | arguments, caller, row_stream | what is asked, who asks, a table part by part |
+// | 2 | arguments, caller, row_stream, typed | what is asked, who asks; a table part by part, what serde writes |
 // | 1 | exchange, fault | what is measured of a request; what went wrong, as a client is told |
 // | 0 | admission, amf_rows, lasting, limits, link_meter, patient, sessions, value, web_policy | values between protocols; who may begin; what outlives a request; what is allowed |
 
@@ -55,6 +55,7 @@ mod service;
 mod sessions;
 mod subscribing;
 mod table;
+mod typed;
 mod value;
 mod web_policy;
 mod web_socket;
@@ -75,6 +76,7 @@ pub use record::{RecordLoss, Recorder, RecordingError, Replay};
 pub use row_stream::{ClientGone, RowSink, RowStream};
 pub use server::{BindError, ServeError, Server};
 pub use service::Service;
+pub use typed::Typed;
 pub use value::{Array, Dictionary, Items, Members, Object, ReadError, Value, Vector, WriteError};
 
 /// The crate whose configuration [`Server::tls`] takes.

@@ -68,7 +68,7 @@ async fn of_answer(
         exchange::differs();
     }
     let (body, content_range) = match answered {
-        Answer::Typed(typed) => (form.encode_typed(&*typed)?, None),
+        Answer::Typed(typed) => (form.encode_typed(&typed)?, None),
         Answer::Value(Value::Rows(rows)) => of_rows(form, *rows, range).await?,
         Answer::Value(value) => (form.encode_value(&value)?, None),
         Answer::Rows(rows) => of_rows(form, rows, range).await?,

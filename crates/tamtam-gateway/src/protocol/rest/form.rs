@@ -6,7 +6,7 @@ use tamtam_rows::{Encoding, Rows};
 
 use crate::json::{not_carried, write_rows, write_value};
 use crate::value::View;
-use crate::{Answer, Fault, Value};
+use crate::{Answer, Fault, Typed, Value};
 
 /// A form in which an answer is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,16 +115,11 @@ impl Form {
     ///
     /// # Errors
     /// If the form cannot carry it.
-    pub(crate) fn encode_typed(
-        self,
-        typed: &dyn erased_serde::Serialize,
-    ) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn encode_typed(self, typed: &Typed) -> Result<Vec<u8>, Fault> {
         let mut out = Vec::new();
         match self {
-            Form::MessagePack => {
-                rmp_serde::encode::write_named(&mut out, typed).map_err(not_carried)?
-            }
-            _ => serde_json::to_writer(&mut out, typed).map_err(not_carried)?,
+            Form::MessagePack => typed.write_message_pack(&mut out).map_err(not_carried)?,
+            _ => typed.write_json(&mut out).map_err(not_carried)?,
         }
         Ok(out)
     }
