@@ -11,7 +11,7 @@ use axum::http::header::{
     ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName,
     HeaderValue, RETRY_AFTER, VARY,
 };
-use axum::http::{HeaderMap, StatusCode, request};
+use axum::http::{Extensions, HeaderMap, StatusCode, request};
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -23,6 +23,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit};
 use crate::admission::Ticket;
 use crate::exchange::{self, Sent, Source, Step, on_thread};
 use crate::gateway::Shared;
+use crate::link_meter::LinkMeter;
 use crate::patient::Leniency;
 use crate::protocol::rest;
 use crate::{Caller, Protocol};
@@ -33,9 +34,21 @@ const REFUSED_BODY_BYTES: usize = 64 << 10;
 /// From this size on a body is encoded or compressed on another thread than that which serves the sockets.
 pub(crate) const LARGE_BYTES: usize = 256 << 10;
 
-/// The address of the client, as the server has seen it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub(crate) Option<IpAddr>);
+/// How a request has come to a server of ours.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    /// The address of the client; nothing over a Unix socket.
+    pub(crate) peer: Option<IpAddr>,
+    pub(crate) held: Held,
+    pub(crate) meter: Arc<LinkMeter>,
+}
+
+impl Arrival {
+    /// Of a request with these extensions; nothing if a server of axum that is not ours has taken it in.
+    pub(crate) fn of(extensions: &Extensions) -> Option<&Arrival> {
+        extensions.get::<Arc<Arrival>>().map(|arrival| &**arrival)
+    }
+}
 
 /// The connection by which a request came, for what outlives the request.
 #[derive(Clone, Debug)]
@@ -116,8 +129,8 @@ pub(crate) fn admit(
 
 /// Who sends a request.
 pub(crate) fn caller_of(shared: &Shared, parts: &request::Parts, protocol: Protocol) -> Caller {
-    let peer = match parts.extensions.get::<Peer>() {
-        Some(Peer(peer)) => *peer,
+    let peer = match Arrival::of(&parts.extensions) {
+        Some(arrival) => arrival.peer,
         // Served by a server of axum that is not ours.
         None => {
             let info = parts.extensions.get::<ConnectInfo<SocketAddr>>();
@@ -315,6 +328,12 @@ pub(crate) fn plain(status: StatusCode, text: impl Into<Cow<'static, str>>) -> B
     *response.status_mut() = status;
     set(&mut response, CONTENT_TYPE, "text/plain; charset=utf-8");
     Box::new(response)
+}
+
+/// Sets a header to what is known when this is compiled.
+pub(crate) fn put(response: &mut Response, name: HeaderName, value: &'static str) {
+    let value = HeaderValue::from_static(value);
+    response.headers_mut().insert(name, value);
 }
 
 pub(crate) fn set(response: &mut Response, name: HeaderName, value: &str) {

@@ -1,19 +1,22 @@
 //! The sockets of a gateway: HTTP/1.1 and 2 over TCP and Unix sockets, with limits, and an end that finishes what was accepted.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 #[cfg(unix)]
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -23,11 +26,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::Gateway;
 use crate::gateway::Shared;
-use crate::http::{Held, Peer};
+use crate::http::{Arrival, Held};
 use crate::lasting::Stage;
 use crate::link_meter::{LinkMeter, Metered};
 use crate::patient::{Leniency, Patient};
-use crate::routes::routes;
+use crate::routes::Routes;
 
 /// A gateway at a socket.
 ///
@@ -194,7 +197,7 @@ impl Server {
         let (cut, is_cut) = watch::channel(false);
         let connections = Connections {
             is_cut,
-            routes: routes(Arc::clone(&self.shared)),
+            routes: Routes::of(Arc::clone(&self.shared)),
             graceful: GracefulShutdown::new(),
             patience,
             #[cfg(feature = "tls")]
@@ -275,7 +278,7 @@ impl Drop for Listener {
 
 /// What each connection begins with.
 struct Connections {
-    routes: Router,
+    routes: Arc<Routes>,
     graceful: GracefulShutdown,
     /// Whether what has not ended is cut off.
     is_cut: watch::Receiver<bool>,
@@ -291,9 +294,14 @@ impl Connections {
         let cut = held.cut();
         let meter = Arc::new(LinkMeter::default());
         let stream = Metered::new(stream, Arc::clone(&meter));
-        let routes = self.routes.clone().layer(axum::Extension(Peer(peer)));
-        let routes = routes.layer(axum::Extension(held.clone()));
-        let routes = routes.layer(axum::Extension(meter));
+        let answering = Answering {
+            routes: Arc::clone(&self.routes),
+            arrival: Arc::new(Arrival {
+                peer,
+                held: held.clone(),
+                meter,
+            }),
+        };
         let (watcher, patience) = (self.graceful.watcher(), self.patience);
         let mut is_cut = self.is_cut.clone();
         #[cfg(feature = "tls")]
@@ -305,7 +313,7 @@ impl Connections {
                     match tokio::time::timeout(patience, tls.accept(stream)).await {
                         Ok(Ok(stream)) => {
                             let stream = Patient::new(stream, patience, leniency);
-                            converse(stream, routes, watcher, patience).await;
+                            converse(stream, answering, watcher, patience).await;
                         }
                         Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                         Err(_) => tracing::debug!("a TLS handshake took too long"),
@@ -313,7 +321,7 @@ impl Connections {
                     return;
                 }
                 let stream = Patient::new(stream, patience, leniency);
-                converse(stream, routes, watcher, patience).await;
+                converse(stream, answering, watcher, patience).await;
             };
             tokio::select! {
                 () = conversation => {}
@@ -326,9 +334,28 @@ impl Connections {
 }
 
 /// Answers the requests of one connection.
+struct Answering {
+    routes: Arc<Routes>,
+    arrival: Arc<Arrival>,
+}
+
+impl hyper::service::Service<hyper::Request<Incoming>> for Answering {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(Arc::clone(&self.arrival));
+        let routes = Arc::clone(&self.routes);
+        Box::pin(async { Ok(routes.respond(request).await) })
+    }
+}
+
+/// Carries one connection.
 async fn converse(
     stream: impl Stream,
-    routes: Router,
+    answering: Answering,
     watcher: hyper_util::server::graceful::Watcher,
     patience: Duration,
 ) {
@@ -345,8 +372,7 @@ async fn converse(
         .keep_alive_timeout(patience)
         .max_concurrent_streams(MOST_STREAMS)
         .max_header_list_size(MOST_HEADER_BYTES as u32);
-    let connection = builder
-        .serve_connection_with_upgrades(TokioIo::new(stream), TowerToHyperService::new(routes));
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), answering);
     if let Err(error) = watcher.watch(connection.into_owned()).await {
         tracing::debug!(%error, "a connection ended");
     }

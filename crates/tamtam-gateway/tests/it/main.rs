@@ -14,6 +14,7 @@ mod page;
 mod push;
 mod record;
 mod rest;
+mod routes;
 mod server;
 mod services;
 #[cfg(target_os = "linux")]
