@@ -1,6 +1,7 @@
 //! Who may begin: so many requests at once, and so many of one client.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -75,10 +76,10 @@ impl Drop for Place {
         let counts = &self.admission.counts;
         let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
         counts.all -= 1;
-        if let Some(of_client) = counts.of_client.get_mut(&self.client) {
-            *of_client -= 1;
-            if *of_client == 0 {
-                counts.of_client.remove(&self.client);
+        if let Entry::Occupied(mut of_client) = counts.of_client.entry(self.client) {
+            *of_client.get_mut() -= 1;
+            if *of_client.get() == 0 {
+                of_client.remove();
             }
         }
     }

@@ -14,7 +14,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::Notify;
 
 use crate::gateway::Shared;
-use crate::http::{Arrival, Cut, Held, caller_of, plain, set};
+use crate::http::{Arrival, Cut, Held, caller_of, plain, put};
 use crate::lasting::{Lasts, Stage};
 use crate::protocol::rest::arguments_of_query;
 use crate::push::{LAG_PAUSE, PushForm, Subscription, Taken, Wish};
@@ -66,8 +66,8 @@ pub(crate) fn stream(shared: Arc<Shared>, name: &str, request: Request) -> Respo
         Some((Ok::<Bytes, Fault>(next), events))
     }));
     let mut response = Response::new(body);
-    set(&mut response, CONTENT_TYPE, "text/event-stream");
-    set(&mut response, CACHE_CONTROL, "no-store");
+    put(&mut response, CONTENT_TYPE, "text/event-stream");
+    put(&mut response, CACHE_CONTROL, "no-store");
     response
 }
 
@@ -95,8 +95,8 @@ fn refused(fault: &Fault) -> Response {
         StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = *plain(status, fault.description().to_owned());
     match status {
-        StatusCode::SERVICE_UNAVAILABLE => set(&mut response, RETRY_AFTER, "1"),
-        StatusCode::UNAUTHORIZED => set(&mut response, WWW_AUTHENTICATE, "Bearer"),
+        StatusCode::SERVICE_UNAVAILABLE => put(&mut response, RETRY_AFTER, "1"),
+        StatusCode::UNAUTHORIZED => put(&mut response, WWW_AUTHENTICATE, "Bearer"),
         _ => {}
     }
     response

@@ -14,6 +14,7 @@ use crate::caller::Authorize;
 use crate::exchange::{self, Sample, Source, Step};
 use crate::lasting::Lasting;
 use crate::metrics::Metrics;
+use crate::patient::in_time;
 use crate::push::Encoders;
 use crate::service::check_name;
 use crate::sessions::Sessions;
@@ -275,12 +276,12 @@ impl Shared {
             (_, None) => Err(self.no_method(service, method)),
             (_, Some(found)) => self.invoke(found, caller, arguments).await,
         };
-        let name = found.map(|found| format!("{service}.{}", found.name));
         let took = begun.elapsed();
         exchange::add(Step::Call, took);
-        if let (Ok(answer), Some(name)) = (&result, &name) {
-            exchange::called(|| Shared::sample(answer, name, caller));
+        if let (Ok(answer), Some(found)) = (&result, found) {
+            exchange::called(|| Shared::sample(answer, &found.full_name, caller));
         }
+        let name = found.map(|found| &*found.full_name);
         let fault = result.as_ref().err();
         match fault {
             None => tracing::debug!(
@@ -297,7 +298,8 @@ impl Shared {
                 "failed"
             ),
         }
-        self.metrics.answered(caller.protocol, name, took, fault);
+        let method = found.map(|found| (&*found.full_name, &found.figures));
+        self.metrics.answered(caller.protocol, method, took, fault);
         result
     }
 
@@ -340,13 +342,13 @@ impl Shared {
             }
             method.invoke(arguments).await
         });
-        match tokio::time::timeout_at(caller.deadline.into(), guarded.catch_unwind()).await {
-            Ok(Ok(result)) => result,
-            Ok(Err(_)) => {
+        match in_time(|| caller.deadline, guarded.catch_unwind()).await {
+            Some(Ok(result)) => result,
+            Some(Err(_)) => {
                 tracing::error!(method = method.name, "the handler of a method panicked");
                 Err(Fault::of(FaultKind::Internal, "the method failed"))
             }
-            Err(_) => Err(Fault::of(
+            None => Err(Fault::of(
                 FaultKind::TimedOut,
                 "there was no answer in time",
             )),

@@ -5,11 +5,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::ConnectInfo;
 use axum::http::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName,
-    HeaderValue, RETRY_AFTER, VARY,
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue,
+    RETRY_AFTER, VARY,
 };
 use axum::http::{Extensions, HeaderMap, StatusCode, request};
 use axum::response::Response;
@@ -24,7 +24,7 @@ use crate::admission::Ticket;
 use crate::exchange::{self, Sent, Source, Step, on_thread};
 use crate::gateway::Shared;
 use crate::link_meter::LinkMeter;
-use crate::patient::Leniency;
+use crate::patient::{Leniency, in_time};
 use crate::protocol::rest;
 use crate::{Caller, Protocol};
 
@@ -175,7 +175,7 @@ pub(crate) async fn receive(
     }
     let (caller, ticket) = admit(shared, &parts, protocol);
     let most = most_body(shared, &ticket);
-    let body = collect(shared, &parts.headers, &ticket, body).await?;
+    let body = collect(shared, &ticket, body).await?;
     let body = decompressed(&parts.headers, body, most)
         .await
         .map_err(|(status, reason)| {
@@ -218,7 +218,7 @@ pub(crate) fn busy() -> Box<Response> {
         StatusCode::SERVICE_UNAVAILABLE,
         "the server has too much to do",
     );
-    set(&mut response, RETRY_AFTER, "1");
+    put(&mut response, RETRY_AFTER, "1");
     response
 }
 
@@ -232,7 +232,7 @@ pub(crate) async fn receive_whole(
 ) -> Result<(request::Parts, Bytes, Ticket), Box<Response>> {
     let (parts, body) = request.into_parts();
     let (_, ticket) = admit(shared, &parts, Protocol::Rest);
-    let body = collect(shared, &parts.headers, &ticket, body).await?;
+    let body = collect(shared, &ticket, body).await?;
     if matches!(ticket, Ticket::Refused) {
         return Err(busy());
     }
@@ -245,29 +245,24 @@ pub(crate) async fn receive_whole(
 /// The answer, if it is too large or too slow.
 pub(crate) async fn collect(
     shared: &Shared,
-    headers: &HeaderMap,
     ticket: &Ticket,
     body: Body,
 ) -> Result<Bytes, Box<Response>> {
     let most = most_body(shared, ticket);
-    let length = headers
-        .get(CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok());
-    if length
-        .and_then(|length| length.parse().ok())
-        .is_some_and(|length: u64| length > most as u64)
-    {
+    // What the header `Content-Length` says.
+    if body.size_hint().lower() > most as u64 {
         return Err(too_large(shared, ticket));
     }
     let patience = shared.gateway.limits.patience;
-    let begun = Instant::now();
-    let collected = tokio::time::timeout(patience, Limited::new(body, most).collect()).await;
-    exchange::add(Step::Receive, begun.elapsed());
+    let begun = exchange::begin();
+    let collecting = Limited::new(body, most).collect();
+    let collected = in_time(|| Instant::now() + patience, collecting).await;
+    exchange::end(Step::Receive, begun);
     match collected {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(shared, ticket)),
-        Ok(Err(_)) => Err(plain(StatusCode::BAD_REQUEST, "the body was cut off")),
-        Err(_) => Err(plain(
+        Some(Ok(collected)) => Ok(collected.to_bytes()),
+        Some(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(shared, ticket)),
+        Some(Err(_)) => Err(plain(StatusCode::BAD_REQUEST, "the body was cut off")),
+        None => Err(plain(
             StatusCode::REQUEST_TIMEOUT,
             "the body came too slowly",
         )),
@@ -326,7 +321,7 @@ pub(crate) fn plain(status: StatusCode, text: impl Into<Cow<'static, str>>) -> B
     text.push('\n');
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
-    set(&mut response, CONTENT_TYPE, "text/plain; charset=utf-8");
+    put(&mut response, CONTENT_TYPE, "text/plain; charset=utf-8");
     Box::new(response)
 }
 
@@ -347,42 +342,44 @@ pub(crate) fn set(response: &mut Response, name: HeaderName, value: &str) {
 pub(crate) async fn answer(
     shared: &Shared,
     asked: &HeaderMap,
-    content_type: &str,
+    content_type: &'static str,
     body: Vec<u8>,
 ) -> (Response, CompressionKind) {
-    let accepted = asked
-        .get(ACCEPT_ENCODING)
-        .and_then(|value| value.to_str().ok());
-    let wanted = rest::compression(accepted);
-    let compression = Compression {
-        threshold_bytes: shared.gateway.compression.0,
-        ..Compression::new(wanted)
+    let wanted = || {
+        let accepted = asked.get(ACCEPT_ENCODING);
+        rest::compression(accepted.and_then(|value| value.to_str().ok()))
     };
     if content_type == "application/json" {
         exchange::known(|| Source::Json(body.clone()));
     }
-    let (plain_bytes, begun) = (body.len(), Instant::now());
-    let (kind, body) =
-        if wanted == CompressionKind::None || body.len() <= compression.threshold_bytes {
-            (CompressionKind::None, body)
-        } else {
-            compressed(compression, body).await
+    let (plain_bytes, begun) = (body.len(), exchange::begin());
+    let threshold_bytes = shared.gateway.compression.0;
+    let (kind, body) = if plain_bytes <= threshold_bytes {
+        (CompressionKind::None, body)
+    } else {
+        let compression = Compression {
+            threshold_bytes,
+            ..Compression::new(wanted())
         };
-    let compress = begun.elapsed();
-    exchange::add(Step::Compress, compress);
+        match compression.kind {
+            CompressionKind::None => (CompressionKind::None, body),
+            _ => compressed(compression, body).await,
+        }
+    };
+    let compress = exchange::end(Step::Compress, begun);
     exchange::sending(|| Sent {
         content_type: content_type.to_owned(),
         plain_bytes,
         wire_bytes: body.len(),
         compression: kind,
-        accepted: wanted,
+        accepted: wanted(),
         compress,
     });
     let mut response = Response::new(Body::from(body));
-    set(&mut response, CONTENT_TYPE, content_type);
-    set(&mut response, VARY, "accept, accept-encoding, origin");
+    put(&mut response, CONTENT_TYPE, content_type);
+    put(&mut response, VARY, "accept, accept-encoding, origin");
     if kind != CompressionKind::None {
-        set(&mut response, CONTENT_ENCODING, kind.content_encoding());
+        put(&mut response, CONTENT_ENCODING, kind.content_encoding());
     }
     (response, kind)
 }

@@ -7,20 +7,36 @@ use tamtam_rows::{Encoding, Rows};
 use crate::value::{Budget, View, Within};
 use crate::{Answer, Fault, FaultKind, Limits, Value};
 
+/// Bytes that an answer has room for to begin with: most have more than a few, and each doubling copies what is there.
+pub(crate) const USUAL_BYTES: usize = 1 << 10;
+
 /// The value in a text.
 ///
 /// # Errors
 /// If it is no JSON, or exceeds the limits.
 pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Value, Fault> {
+    read_within(bytes, limits, |within, source| within.deserialize(source))
+}
+
+/// A text on its way into values.
+pub(crate) type Source<'de> = serde_json::Deserializer<serde_json::de::SliceRead<'de>>;
+
+/// What is made of a text, within the limits.
+///
+/// # Errors
+/// If it is refused, it is no JSON, or it exceeds the limits.
+pub(crate) fn read_within<'de, T>(
+    bytes: &'de [u8],
+    limits: &Limits,
+    make: impl FnOnce(Within<'_>, &mut Source<'de>) -> serde_json::Result<T>,
+) -> Result<T, Fault> {
     let budget = Budget::new(limits.values, limits.depth);
     let mut source = serde_json::Deserializer::from_slice(bytes);
     let within = Within {
         budget: &budget,
         depth: 0,
     };
-    let value = within
-        .deserialize(&mut source)
-        .and_then(|value| source.end().map(|()| value));
+    let value = make(within, &mut source).and_then(|value| source.end().map(|()| value));
     value.map_err(|error| match budget.exceeded() {
         Some(reason) => Fault::of(FaultKind::TooLarge, reason),
         None => Fault::of(

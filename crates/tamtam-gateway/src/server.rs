@@ -324,6 +324,7 @@ impl Connections {
                 converse(stream, answering, watcher, patience).await;
             };
             tokio::select! {
+                biased;
                 () = conversation => {}
                 _ = is_cut.wait_for(|is_cut| *is_cut) => {}
                 () = cut.asked() => {}

@@ -4,7 +4,7 @@ use tamtam_rows::encoding::{ArrowIpc, MessagePack, Parquet, Text};
 use tamtam_rows::packed::{Mode, Packed};
 use tamtam_rows::{Encoding, Rows};
 
-use crate::json::{not_carried, write_rows, write_value};
+use crate::json::{USUAL_BYTES, not_carried, write_rows, write_value};
 use crate::value::View;
 use crate::{Answer, Fault, Typed, Value};
 
@@ -101,7 +101,7 @@ impl Form {
     /// # Errors
     /// If the form cannot carry it.
     pub(crate) fn encode_value(self, value: &Value) -> Result<Vec<u8>, Fault> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(USUAL_BYTES);
         match self {
             Form::MessagePack => {
                 rmp_serde::encode::write_named(&mut out, &View(value)).map_err(not_carried)?
@@ -116,7 +116,7 @@ impl Form {
     /// # Errors
     /// If the form cannot carry it.
     pub(crate) fn encode_typed(self, typed: &Typed) -> Result<Vec<u8>, Fault> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(USUAL_BYTES);
         match self {
             Form::MessagePack => typed.write_message_pack(&mut out).map_err(not_carried)?,
             _ => typed.write_json(&mut out).map_err(not_carried)?,
