@@ -1,7 +1,7 @@
 //! Who may begin: so many requests at once, and so many of one client.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +16,8 @@ pub(crate) struct Admission {
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
-    of_client: HashMap<Option<IpAddr>, usize>,
+    /// There are few, whom no hash finds sooner than their order does.
+    of_client: BTreeMap<Option<IpAddr>, usize>,
 }
 
 /// The right to work on a request, until it is dropped; or the word that there are too many.

@@ -67,7 +67,10 @@ impl Passed {
                 put(response, VARY, "origin");
             }
         }
-        put(response, X_CONTENT_TYPE_OPTIONS, "nosniff");
+        let nosniff = const { HeaderValue::from_static("nosniff") };
+        response
+            .headers_mut()
+            .insert(X_CONTENT_TYPE_OPTIONS, nosniff);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, HttpBody};
@@ -18,7 +19,8 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tamtam_rows::{Compression, CompressionError, CompressionKind, decompress};
-use tokio::sync::{Notify, OwnedSemaphorePermit};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::AbortHandle;
 
 use crate::admission::Ticket;
 use crate::exchange::{self, Sent, Source, Step, on_thread};
@@ -64,10 +66,19 @@ impl Held {
         Held {
             _place: Arc::new(place),
             cut: Cut {
-                asked: Arc::default(),
+                task: Arc::default(),
                 leniency: leniency.clone(),
             },
             leniency,
+        }
+    }
+
+    /// The connection is carried by this task.
+    pub(crate) fn carried_by(&self, task: AbortHandle) {
+        // It is told once.
+        let _ = self.cut.task.handle.set(task);
+        if self.cut.task.is_cut.load(Ordering::SeqCst) {
+            self.cut.cut();
         }
     }
 
@@ -85,18 +96,23 @@ impl Held {
 /// Ends a connection, whatever is on its way; it does not count as one.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
-    asked: Arc<Notify>,
+    task: Arc<Carrying>,
     leniency: Leniency,
+}
+
+/// The task that carries a connection, which is told of when it runs already.
+#[derive(Debug, Default)]
+struct Carrying {
+    handle: OnceLock<AbortHandle>,
+    is_cut: AtomicBool,
 }
 
 impl Cut {
     pub(crate) fn cut(&self) {
-        self.asked.notify_one();
-    }
-
-    /// Ready when the connection is to end.
-    pub(crate) async fn asked(&self) {
-        self.asked.notified().await;
+        self.task.is_cut.store(true, Ordering::SeqCst);
+        if let Some(handle) = self.task.handle.get() {
+            handle.abort();
+        }
     }
 
     /// Whether its client does not read what was written.
@@ -325,6 +341,12 @@ pub(crate) fn plain(status: StatusCode, text: impl Into<Cow<'static, str>>) -> B
     Box::new(response)
 }
 
+/// Says on what an answer depends.
+pub(crate) fn vary(response: &mut Response) {
+    let on = const { HeaderValue::from_static("accept, accept-encoding, origin") };
+    response.headers_mut().insert(VARY, on);
+}
+
 /// Sets a header to what is known when this is compiled.
 pub(crate) fn put(response: &mut Response, name: HeaderName, value: &'static str) {
     let value = HeaderValue::from_static(value);
@@ -377,7 +399,7 @@ pub(crate) async fn answer(
     });
     let mut response = Response::new(Body::from(body));
     put(&mut response, CONTENT_TYPE, content_type);
-    put(&mut response, VARY, "accept, accept-encoding, origin");
+    vary(&mut response);
     if kind != CompressionKind::None {
         put(&mut response, CONTENT_ENCODING, kind.content_encoding());
     }

@@ -71,24 +71,38 @@ impl Place<'_> {
     /// The methods of HTTP by which it is reached, as the header `Allow` has them.
     pub(crate) fn allows(&self) -> &'static str {
         match self {
-            Place::JsonRpc | Place::XmlRpc | Place::Amf | Place::Weigh(..) => "POST",
-            Place::Method(..) => "GET,HEAD,POST",
-            _ => "GET,HEAD",
+            Place::JsonRpc | Place::XmlRpc | Place::Amf | Place::Weigh(..) => POST,
+            Place::Method(..) => EITHER,
+            _ => GET,
         }
     }
 
     /// Whether it is reached by this method of HTTP.
     pub(crate) fn takes(&self, method: &HttpMethod) -> bool {
-        self.allows().split(',').any(|known| known == method)
+        let reads = *method == HttpMethod::GET || *method == HttpMethod::HEAD;
+        let calls = *method == HttpMethod::POST;
+        match self.allows() {
+            POST => calls,
+            GET => reads,
+            _ => reads || calls,
+        }
     }
 }
+
+/// What the header `Allow` says.
+const POST: &str = "POST";
+const GET: &str = "GET,HEAD";
+const EITHER: &str = "GET,HEAD,POST";
 
 /// A name in a path: none is empty, or goes over a `/`.
 fn decoded(name: &str) -> Option<Cow<'_, str>> {
     if name.is_empty() || name.contains('/') {
         return None;
     }
-    percent_decode_str(name).decode_utf8().ok()
+    match name.contains('%') {
+        true => percent_decode_str(name).decode_utf8().ok(),
+        false => Some(Cow::Borrowed(name)),
+    }
 }
 
 #[cfg(test)]

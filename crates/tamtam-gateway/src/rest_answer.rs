@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::header::{
     ACCEPT, ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
-    RANGE, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+    RANGE, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::admission::Ticket;
 use crate::exchange::{self, on_thread};
 use crate::gateway::Shared;
-use crate::http::{LARGE_BYTES, answer, plain, put, set};
+use crate::http::{LARGE_BYTES, answer, plain, put, set, vary};
 use crate::protocol::rest::{Form, PartWriter, RowRange, accepted};
 use crate::row_stream::Parts;
 use crate::{Answer, Fault, FaultKind, RowStream, Value, json};
@@ -91,15 +91,15 @@ async fn of_answer(
         return Ok(response);
     }
     let tag = is_get.then(|| format!("{:032x}", xxh3_128(&body)));
-    let known = text(IF_NONE_MATCH);
-    if let (Some(tag), Some(known)) = (&tag, known)
+    if let Some(tag) = &tag
+        && let Some(known) = text(IF_NONE_MATCH)
         && content_range.is_none()
         && is_known(tag, known)
     {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         set(&mut response, ETAG, &format!("\"{tag}\""));
-        put(&mut response, VARY, "accept, accept-encoding, origin");
+        vary(&mut response);
         return Ok(response);
     }
     let (mut response, kind) = answer(shared, headers, form.content_type(), body).await;
@@ -199,7 +199,7 @@ async fn of_stream(form: Form, rows: RowStream, ticket: Ticket) -> Result<Respon
     }));
     let mut response = Response::new(body);
     put(&mut response, CONTENT_TYPE, form.content_type());
-    put(&mut response, VARY, "accept, accept-encoding, origin");
+    vary(&mut response);
     Ok(response)
 }
 

@@ -66,7 +66,7 @@ impl Routes {
     pub(crate) async fn respond(self: Arc<Self>, request: Request) -> Response {
         match Measured::begin(&self.measuring, &request) {
             None => self.guarded(request).await,
-            Some(measured) => measured.answer(self.guarded(request)).await,
+            Some(measured) => Box::pin(measured.answer(self.guarded(request))).await,
         }
     }
 

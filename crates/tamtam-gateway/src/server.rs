@@ -22,7 +22,8 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 #[cfg(unix)]
 use tokio::net::UnixListener;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
 
 use crate::Gateway;
 use crate::gateway::Shared;
@@ -194,9 +195,8 @@ impl Server {
         let limits = &self.shared.gateway.limits;
         let (patience, ending) = (limits.patience, limits.stop);
         let places = Arc::new(Semaphore::new(limits.connections));
-        let (cut, is_cut) = watch::channel(false);
-        let connections = Connections {
-            is_cut,
+        let mut connections = Connections {
+            tasks: JoinSet::new(),
             routes: Routes::of(Arc::clone(&self.shared)),
             graceful: GracefulShutdown::new(),
             patience,
@@ -207,6 +207,8 @@ impl Server {
         loop {
             let accepted = tokio::select! {
                 accepted = self.listener.accept() => accepted,
+                // One that has ended is forgotten.
+                Some(_) = connections.tasks.join_next() => continue,
                 () = &mut stop => break,
             };
             match accepted {
@@ -223,7 +225,11 @@ impl Server {
                 Err(error) => return Err(ServeError(error)),
             }
         }
-        let graceful = connections.graceful;
+        let Connections {
+            mut tasks,
+            graceful,
+            ..
+        } = connections;
         drop(self.listener);
         let lasting = &self.shared.lasting;
         lasting.tell(Stage::Stopping);
@@ -231,7 +237,7 @@ impl Server {
         if tokio::time::timeout(ending, ended).await.is_err() {
             tracing::warn!("connections were cut off: they had not ended in time");
             lasting.tell(Stage::Cut);
-            cut.send_replace(true);
+            tasks.abort_all();
         }
         Ok(())
     }
@@ -280,18 +286,22 @@ impl Drop for Listener {
 struct Connections {
     routes: Arc<Routes>,
     graceful: GracefulShutdown,
-    /// Whether what has not ended is cut off.
-    is_cut: watch::Receiver<bool>,
+    /// Each carries a connection; those that are left are cut off when this is dropped.
+    tasks: JoinSet<()>,
     patience: Duration,
     #[cfg(feature = "tls")]
     tls: Option<tokio_rustls::TlsAcceptor>,
 }
 
 impl Connections {
-    fn begin(&self, stream: Box<dyn Stream>, peer: Option<IpAddr>, place: OwnedSemaphorePermit) {
+    fn begin(
+        &mut self,
+        stream: Box<dyn Stream>,
+        peer: Option<IpAddr>,
+        place: OwnedSemaphorePermit,
+    ) {
         let leniency = Leniency::default();
         let held = Held::new(place, leniency.clone());
-        let cut = held.cut();
         let meter = Arc::new(LinkMeter::default());
         let stream = Metered::new(stream, Arc::clone(&meter));
         let answering = Answering {
@@ -303,34 +313,25 @@ impl Connections {
             }),
         };
         let (watcher, patience) = (self.graceful.watcher(), self.patience);
-        let mut is_cut = self.is_cut.clone();
         #[cfg(feature = "tls")]
         let tls = self.tls.clone();
-        tokio::spawn(async move {
-            let conversation = async {
-                #[cfg(feature = "tls")]
-                if let Some(tls) = tls {
-                    match tokio::time::timeout(patience, tls.accept(stream)).await {
-                        Ok(Ok(stream)) => {
-                            let stream = Patient::new(stream, patience, leniency);
-                            converse(stream, answering, watcher, patience).await;
-                        }
-                        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-                        Err(_) => tracing::debug!("a TLS handshake took too long"),
+        let task = self.tasks.spawn(async move {
+            #[cfg(feature = "tls")]
+            if let Some(tls) = tls {
+                match tokio::time::timeout(patience, tls.accept(stream)).await {
+                    Ok(Ok(stream)) => {
+                        let stream = Patient::new(stream, patience, leniency);
+                        converse(stream, answering, watcher, patience).await;
                     }
-                    return;
+                    Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                    Err(_) => tracing::debug!("a TLS handshake took too long"),
                 }
-                let stream = Patient::new(stream, patience, leniency);
-                converse(stream, answering, watcher, patience).await;
-            };
-            tokio::select! {
-                biased;
-                () = conversation => {}
-                _ = is_cut.wait_for(|is_cut| *is_cut) => {}
-                () = cut.asked() => {}
+                return;
             }
-            drop(held);
+            let stream = Patient::new(stream, patience, leniency);
+            converse(stream, answering, watcher, patience).await;
         });
+        held.carried_by(task);
     }
 }
 
