@@ -118,6 +118,15 @@ impl Fault {
         Fault::of(FaultKind::Busy, description)
     }
 
+    /// The call was not begun, since the answers before it in its request have as many bytes as these may have.
+    pub(crate) fn batch_is_full(most_bytes: usize) -> Fault {
+        let reason = format!(
+            "it was not begun: the answers before it have the {most_bytes} bytes that those of one request may have; \
+             call it in another one"
+        );
+        Fault::of(FaultKind::TooLarge, reason)
+    }
+
     pub(crate) fn of(kind: FaultKind, description: impl Into<String>) -> Fault {
         let mut fault = Fault::new(kind.code(), description);
         fault.0.kind = kind;

@@ -7,6 +7,7 @@ mod amf;
 // It reads what Linux tells of a process.
 #[cfg(target_os = "linux")]
 mod apart;
+mod batch;
 mod duties;
 mod json_rpc;
 mod link;

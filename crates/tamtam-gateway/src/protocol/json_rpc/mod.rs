@@ -41,7 +41,7 @@ pub(crate) async fn answer(calls: &impl Calls, limits: &Limits, body: &[u8]) -> 
         }
         Ok(Came::Batch { requests, .. }) => requests,
         Ok(Came::One(request)) => {
-            let is_answered = answer_one(calls, request, &mut out).await;
+            let is_answered = answer_one(calls, request, None, &mut out).await;
             return is_answered.then_some(out);
         }
         Err(fault) => {
@@ -60,7 +60,9 @@ pub(crate) async fn answer(calls: &impl Calls, limits: &Limits, body: &[u8]) -> 
         if is_answered {
             out.push(b',');
         }
-        if answer_one(calls, request, &mut out).await {
+        let most = limits.batch_bytes;
+        let full = (before >= most).then(|| Fault::batch_is_full(most));
+        if answer_one(calls, request, full, &mut out).await {
             is_answered = true;
         } else {
             out.truncate(before);
@@ -70,8 +72,13 @@ pub(crate) async fn answer(calls: &impl Calls, limits: &Limits, body: &[u8]) -> 
     is_answered.then_some(out)
 }
 
-/// Writes the answer to one request; says whether one is wanted.
-async fn answer_one(calls: &impl Calls, asked: Asked<'_>, out: &mut Vec<u8>) -> bool {
+/// Writes the answer to one request; says whether one is wanted. If there is no room for it, that is the answer.
+async fn answer_one(
+    calls: &impl Calls,
+    asked: Asked<'_>,
+    full: Option<Fault>,
+    out: &mut Vec<u8>,
+) -> bool {
     let request = match asked.request() {
         Ok(request) => request,
         Err((id, reason)) => {
@@ -79,7 +86,11 @@ async fn answer_one(calls: &impl Calls, asked: Asked<'_>, out: &mut Vec<u8>) -> 
             return true;
         }
     };
-    let result = calls.call(&request.method, request.arguments).await;
+    let result = match full {
+        Some(full) if request.id.is_some() => Err(full),
+        // What is not answered takes no room.
+        _ => calls.call(&request.method, request.arguments).await,
+    };
     let Some(id) = request.id else {
         return false;
     };
