@@ -7,7 +7,7 @@ use serde::Serialize;
 use tamtam_rows::Rows;
 
 use crate::exchange::{self, Source};
-use crate::{Fault, FaultKind, RowStream, Typed, Value};
+use crate::{Fault, RowStream, Typed, Value};
 
 /// What a method gives back, before a protocol writes it.
 ///
@@ -44,9 +44,7 @@ impl Answer {
             Answer::Rows(rows) => Ok(rows.into()),
             Answer::Stream(stream) => Ok(stream.gather().await?.into()),
             Answer::Typed(typed) => {
-                let value = typed
-                    .to_value()
-                    .map_err(|error| Fault::of(FaultKind::NotCarried, error.to_string()))?;
+                let value = typed.to_value()?;
                 exchange::known(|| Source::Value(value.clone()));
                 Ok(value)
             }

@@ -212,6 +212,12 @@ impl Fault {
     }
 }
 
+/// The protocol cannot carry what the method gave.
+pub(crate) fn not_carried(error: impl fmt::Display) -> Fault {
+    let reason = format!("the answer cannot be sent so: {error}");
+    Fault::of(FaultKind::NotCarried, reason)
+}
+
 impl FaultKind {
     /// The code of faults of this kind that the gateway itself makes.
     pub(crate) fn code(self) -> &'static str {

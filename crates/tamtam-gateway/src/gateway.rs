@@ -331,17 +331,9 @@ impl Shared {
                 Fault::forbidden("the method may change something: call it by POST").status(405),
             );
         }
-        // The check and the handler are the user's: neither takes the server down.
-        let guarded = AssertUnwindSafe(async {
-            if let Some(check) = method
-                .authorize
-                .as_ref()
-                .or(self.gateway.authorize.as_ref())
-            {
-                check(caller)?;
-            }
-            method.invoke(arguments).await
-        });
+        self.may(method.authorize.as_ref(), caller, &method.full_name)?;
+        // The handler is the user's: it does not take the server down.
+        let guarded = AssertUnwindSafe(async { method.invoke(arguments).await });
         match in_time(|| caller.deadline, guarded.catch_unwind()).await {
             Some(Ok(result)) => result,
             Some(Err(_)) => {
@@ -355,28 +347,25 @@ impl Shared {
         }
     }
 
-    /// Asks the gateway's own check.
-    pub(crate) fn check(&self, caller: &Caller) -> Result<(), Fault> {
-        match &self.gateway.authorize {
-            Some(check) => check(caller),
-            None => Ok(()),
-        }
-    }
-
-    /// Asks this check, or else the gateway's own, before something of this name that lasts.
+    /// Whether this caller may have what has this name: its own check says so, or that of its service, or else the gateway's. All
+    /// that is asked of who may is asked here.
+    ///
+    /// # Errors
+    /// What the check says, or that it panicked.
     pub(crate) fn may(
         &self,
-        check: Option<&Authorize>,
+        own: Option<&Authorize>,
         caller: &Caller,
         name: &str,
     ) -> Result<(), Fault> {
-        let Some(check) = check.or(self.gateway.authorize.as_ref()) else {
+        let Some(check) = own.or(self.gateway.authorize.as_ref()) else {
             return Ok(());
         };
-        // The check is the user's.
+        // The check is the user's: it does not take the server down, and what it panics with stays here.
         catch_unwind(AssertUnwindSafe(|| check(caller))).unwrap_or_else(|_| {
             tracing::error!(name, "the check of who may panicked");
-            Err(Fault::of(FaultKind::Internal, "it could not be opened"))
+            let reason = "whether you may could not be found out";
+            Err(Fault::of(FaultKind::Internal, reason))
         })
     }
 

@@ -4,6 +4,7 @@ use serde::de::DeserializeSeed;
 use tamtam_rows::encoding::JsonObjects;
 use tamtam_rows::{Encoding, Rows};
 
+pub(crate) use crate::fault::not_carried;
 use crate::value::{Budget, View, Within};
 use crate::{Answer, Fault, FaultKind, Limits, Value};
 
@@ -53,7 +54,7 @@ pub(crate) fn read_within<'de, T>(
 pub(crate) async fn write_answer(answer: Answer, out: &mut Vec<u8>) -> Result<(), Fault> {
     let before = out.len();
     let written = match answer {
-        Answer::Typed(typed) => typed.write_json(out).map_err(not_carried),
+        Answer::Typed(typed) => typed.write_json(out),
         Answer::Value(Value::Rows(rows)) => write_rows(&rows, out),
         Answer::Value(value) => write_value(&value, out),
         Answer::Rows(rows) => write_rows(&rows, out),
@@ -74,12 +75,4 @@ pub(crate) fn write_value(value: &Value, out: &mut Vec<u8>) -> Result<(), Fault>
 
 pub(crate) fn write_rows(rows: &Rows, out: &mut Vec<u8>) -> Result<(), Fault> {
     JsonObjects.encode(rows, out).map_err(not_carried)
-}
-
-/// The protocol cannot carry what the method gave.
-pub(crate) fn not_carried(error: impl std::fmt::Display) -> Fault {
-    Fault::of(
-        FaultKind::NotCarried,
-        format!("the answer cannot be sent so: {error}"),
-    )
 }

@@ -309,8 +309,9 @@ async fn advice(shared: &Shared, measuring: &Measuring, request: Request) -> Res
 
 /// The answer for a client that the gateway's own check does not let pass: what names methods is for those who may call.
 fn refused(shared: &Shared, request: Request) -> Option<Response> {
-    let caller = caller_of(shared, &request.into_parts().0, Protocol::Rest);
-    let fault = shared.check(&caller).err()?;
+    let (parts, _) = request.into_parts();
+    let caller = caller_of(shared, &parts, Protocol::Rest);
+    let fault = shared.may(None, &caller, parts.uri.path()).err()?;
     let status = StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::FORBIDDEN);
     Some(*plain(status, fault.description().to_owned()))
 }

@@ -20,5 +20,6 @@ mod server;
 mod services;
 #[cfg(target_os = "linux")]
 mod soak;
+mod who_may;
 mod world;
 mod xml_rpc;

@@ -118,8 +118,8 @@ impl Form {
     pub(crate) fn encode_typed(self, typed: &Typed) -> Result<Vec<u8>, Fault> {
         let mut out = Vec::with_capacity(USUAL_BYTES);
         match self {
-            Form::MessagePack => typed.write_message_pack(&mut out).map_err(not_carried)?,
-            _ => typed.write_json(&mut out).map_err(not_carried)?,
+            Form::MessagePack => typed.write_message_pack(&mut out)?,
+            _ => typed.write_json(&mut out)?,
         }
         Ok(out)
     }

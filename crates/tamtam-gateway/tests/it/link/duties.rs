@@ -97,7 +97,7 @@ fn a_page_that_may_not_is_told_why() {
                 "/link/broken",
                 right,
                 1011,
-                "it could not be opened",
+                "whether you may could not be found out",
             ),
             ("/link/panics", right, 1011, "the link could not be opened"),
         ] {
