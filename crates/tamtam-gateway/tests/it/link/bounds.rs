@@ -213,14 +213,19 @@ fn addresses_of_a_page_do_not_outlive_it() {
         let at_root = root.clone();
         let gateway = Gateway::new().link(LinkRoot::new("counter", move |_| at_root.clone()));
         let server = Running::of(gateway).await;
-        for _ in 0..20 {
+        for number in 0..20 {
             let page = Page::open(&server).await;
             let (own, sums) = listener::<u64>(&pool);
             page.root().tell(Count::Watch(own)).unwrap();
             page.root().tell(Count::Add(1)).unwrap();
             super::blocking(move || sums.recv().unwrap()).await;
-            page.link.close();
-            page.closed().await;
+            if number % 2 == 0 {
+                page.link.close();
+                page.closed().await;
+            } else {
+                // It does not say goodbye.
+                page.closed.abort();
+            }
         }
         let links = r#"tamtam_gateway_links{name="counter"}"#;
         until!("all are gone", figure(&server, links).await == 0);
