@@ -5,7 +5,8 @@ import { call, ways, type Given, type Outcome, type Way } from "./call.js";
 import { compared } from "./compare.js";
 import { byId, counted, element, milliseconds, say } from "./dom.js";
 import { argumentsOf } from "./form.js";
-import { Refused, services, setToken, typeName, type Method, type Service } from "./services.js";
+import { linkView } from "./link.js";
+import { described, Refused, setToken, typeName, type Link, type Method, type Service } from "./services.js";
 import { shown } from "./show.js";
 import { snippets } from "./snippets.js";
 import { publicationView } from "./subscribing.js";
@@ -13,11 +14,15 @@ import { publicationView } from "./subscribing.js";
 /** What stands in an address before the name of a topic or property; a method may have the same name. */
 const VALUES = "values/";
 
+/** What stands in an address before the name of a link. */
+const LINK = "link/";
+
 const main = byId("main", HTMLElement);
 const list = byId("methods", HTMLElement);
 const filter = byId("filter", HTMLInputElement);
 const token = byId("token", HTMLInputElement);
 let known: readonly Service[] = [];
+let links: readonly Link[] = [];
 /** Ends the subscription of what is shown. */
 let leave = (): void => {};
 
@@ -27,9 +32,10 @@ function reason(error: unknown): string {
 
 async function load(): Promise<void> {
     try {
-        known = await services();
+        ({ services: known, links } = await described());
     } catch (error) {
         known = [];
+        links = [];
         const isClosed = error instanceof Refused && (error.status === 401 || error.status === 403);
         if (isClosed) byId("access", HTMLDetailsElement).open = true;
         const text = isClosed ? `The server asks for a token: ${reason(error)}` : `The server does not tell what there is to call: ${reason(error)}`;
@@ -41,7 +47,7 @@ async function load(): Promise<void> {
     await routed(false);
 }
 
-/** The methods, topics and properties whose names or words have what is looked for. */
+/** The methods, topics, properties and links whose names or words have what is looked for. */
 function listed(): void {
     const wanted = filter.value.trim().toLowerCase();
     const isFound = ({ full, about }: { full: string; about: string }): boolean => `${full} ${about}`.toLowerCase().includes(wanted);
@@ -59,6 +65,12 @@ function listed(): void {
         count += links.length;
         return links.length === 0 ? [] : [element("h2", {}, service.name), element("ul", {}, ...links)];
     });
+    const found = links.filter(({ name, about }) => isFound({ full: name, about }));
+    if (found.length > 0) {
+        count += found.length;
+        const named = found.map(({ name }) => link(`${LINK}${name}`, name, " ", element("small", { class: "kind" }, "link")));
+        parts.push(element("h2", {}, "Links"), element("ul", {}, ...named));
+    }
     list.replaceChildren(...parts);
     if (wanted !== "") say(`${count} found`);
     if (count === 0) list.append(element("p", { class: "note" }, "There is nothing of that name."));
@@ -86,15 +98,17 @@ async function routed(isChosen: boolean): Promise<void> {
     if (isChosen) main.focus();
 }
 
-/** The method, topic or property that an address names, or the first one. */
+/** The method, topic, property or link that an address names, or the first one. */
 function viewOf(wanted: string): HTMLElement {
+    const linked = links.find(({ name }) => `${LINK}${name}` === wanted);
+    if (linked !== undefined) return linkView(linked);
     const methods = known.flatMap((service) => service.methods);
     const publications = known.flatMap((service) => service.publications);
     const method = methods.find((method) => method.full === wanted);
     const publication = publications.find((publication) => `${VALUES}${publication.full}` === wanted);
     if (method === undefined && (publication !== undefined || methods.length === 0)) {
         const shown = publication ?? publications[0];
-        if (shown === undefined) return element("p", {}, "The server has nothing to call.");
+        if (shown === undefined) return links[0] === undefined ? element("p", {}, "The server has nothing to call.") : linkView(links[0]);
         const service = known.find((service) => service.name === shown.service);
         const view = publicationView(shown, service?.about ?? "");
         leave = view.end;

@@ -40,6 +40,18 @@ export interface Publication {
     readonly gives: Schema | boolean;
 }
 
+/** An actor of the server, reached over a link. */
+export interface Link {
+    readonly name: string;
+    readonly about: string;
+}
+
+/** What there is. */
+export interface Described {
+    readonly services: readonly Service[];
+    readonly links: readonly Link[];
+}
+
 export interface Service {
     readonly name: string;
     readonly about: string;
@@ -79,14 +91,16 @@ export async function ask(path: string): Promise<unknown> {
     return response.json();
 }
 
-export async function services(): Promise<Service[]> {
-    const told = (await ask("services")) as Told[];
-    return told.map((service) => {
+/** What the server describes. */
+export async function described(): Promise<Described> {
+    const { services, links } = (await ask("services")) as { services: Told[]; links: Link[] };
+    const known = services.map((service) => {
         const named = <Item extends { name: string }>(item: Item): Item & { service: string; full: string } => {
             return { ...item, service: service.name, full: `${service.name}.${item.name}` };
         };
         return { ...service, methods: service.methods.map(named), publications: service.publications.map(named) };
     });
+    return { services: known, links };
 }
 
 /** A service as the server writes it: its members do not repeat its name. */

@@ -12,7 +12,7 @@
 
 export { Address, type AskOptions, type Reply } from "./link/address.js";
 export { connect, type ConnectOptions, type Link } from "./link/connect.js";
-export type { LinkEnd } from "./link/core.js";
+export type { LinkEnd } from "./link/end.js";
 export { LinkError, type Fate, type LinkErrorCode } from "./link/error.js";
 export type { End } from "./link/frame.js";
 export type { ExportOptions, Handler, OwnAddress } from "./link/own.js";

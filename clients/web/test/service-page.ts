@@ -7,6 +7,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chromium, type Page } from "playwright-core";
 import { findChromium } from "../bench/chromium.js";
+import { connect, type Address, type Reply } from "../src/link.js";
 
 const url = process.argv[2] ?? assert.fail("say where the server is: service-page.js URL");
 const executablePath = findChromium() ?? assert.fail("there is no Chromium");
@@ -230,6 +231,25 @@ await test("the subscription is given as code", wide, async (page) => {
     const expression = `globalThis.heard = []; { ${(await code.textContent())?.replace("console.log(", "heard.push(")} }`;
     await debug.send("Runtime.evaluate", { expression });
     await page.waitForFunction(() => (globalThis as unknown as { heard: { metal: string }[] }).heard[0]?.metal !== undefined);
+});
+
+await test("a link is shown with its code, and the package reaches its actor", wide, async (page) => {
+    await page.getByRole("link", { name: "counter link" }).click();
+    await page.getByRole("heading", { level: 2, name: "counter" }).waitFor();
+    await page.getByText("A counter for each page").waitFor();
+    const code = (await page.getByLabel("Code", { exact: true }).textContent()) ?? "";
+    const address = /await connect\("(.*)"\)/.exec(code)?.[1];
+    assert.equal(address, `${url}/link/counter`);
+    type Count = { Add: number } | "Reset" | { Total: Reply<number> } | { Watch: Address<number> };
+    const link = await connect<Count>(address);
+    const sums: number[] = [];
+    link.root.tell({ Watch: link.export<number>((sum) => void sums.push(sum)) });
+    for (const number of [1, 2, 3]) link.root.tell({ Add: number });
+    assert.equal(await link.root.ask<number>((reply) => ({ Total: reply })), 6);
+    link.root.tell("Reset");
+    assert.equal(await link.root.ask<number>((reply) => ({ Total: reply })), 0);
+    assert.deepEqual(sums, [1, 3, 6, 0]);
+    link.close();
 });
 
 await test("all of it is reached by keyboard", wide, async (page) => {

@@ -1,6 +1,7 @@
 //! Who may begin: so many requests at once, and so many of one client.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +16,8 @@ pub(crate) struct Admission {
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
-    of_client: HashMap<Option<IpAddr>, usize>,
+    /// There are few, whom no hash finds sooner than their order does.
+    of_client: BTreeMap<Option<IpAddr>, usize>,
 }
 
 /// The right to work on a request, until it is dropped; or the word that there are too many.
@@ -75,10 +77,10 @@ impl Drop for Place {
         let counts = &self.admission.counts;
         let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
         counts.all -= 1;
-        if let Some(of_client) = counts.of_client.get_mut(&self.client) {
-            *of_client -= 1;
-            if *of_client == 0 {
-                counts.of_client.remove(&self.client);
+        if let Entry::Occupied(mut of_client) = counts.of_client.entry(self.client) {
+            *of_client.get_mut() -= 1;
+            if *of_client.get() == 0 {
+                of_client.remove();
             }
         }
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tamtam_rows::Rows;
 
 use crate::exchange::{self, Source};
-use crate::{Fault, FaultKind, RowStream, Value};
+use crate::{Fault, RowStream, Typed, Value};
 
 /// What a method gives back, before a protocol writes it.
 ///
@@ -29,7 +29,7 @@ pub enum Answer {
     /// A value.
     Value(Value),
     /// What serde writes: JSON without a step between.
-    Typed(Box<dyn erased_serde::Serialize + Send>),
+    Typed(Typed),
 }
 
 impl Answer {
@@ -44,8 +44,7 @@ impl Answer {
             Answer::Rows(rows) => Ok(rows.into()),
             Answer::Stream(stream) => Ok(stream.gather().await?.into()),
             Answer::Typed(typed) => {
-                let value = Value::of(&*typed)
-                    .map_err(|error| Fault::of(FaultKind::NotCarried, error.to_string()))?;
+                let value = typed.to_value()?;
                 exchange::known(|| Source::Value(value.clone()));
                 Ok(value)
             }
@@ -114,7 +113,7 @@ pub struct AsItIs;
 
 impl<T: Serialize + JsonSchema + Send + 'static> IntoAnswer<BySerde> for T {
     fn into_answer(self) -> Answer {
-        Answer::Typed(Box::new(self))
+        Answer::Typed(Typed::new(self))
     }
 
     fn schema(generator: &mut SchemaGenerator) -> schemars::Schema {

@@ -62,6 +62,9 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// How many there are; each one as a number is less.
+    pub(crate) const COUNT: usize = Protocol::Link as usize + 1;
+
     /// Its name: `json-rpc`, `xml-rpc`, `rest`, `amf`, `web-socket`, `events`, `link`.
     pub const fn name(self) -> &'static str {
         match self {

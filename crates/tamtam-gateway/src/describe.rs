@@ -1,12 +1,19 @@
-//! What services there are, with the types of their methods, as a client can read it.
+//! What services and links there are, with the types of methods, as a client can read it.
 
 use serde_json::{Value as Json, json};
 
-use crate::{Gateway, Method, Publication, Service};
+use crate::{Gateway, LinkRoot, Method, Publication, Service};
 
-/// All services: their methods with words, names of arguments, and types in JSON Schema; their topics and properties.
+/// All services: their methods with words, names of arguments, and types in JSON Schema; their topics and properties. All links,
+/// with words: each is at `/link/NAME`.
 pub(crate) fn services(gateway: &Gateway) -> Json {
-    gateway.services.values().map(service).collect()
+    let services: Vec<Json> = gateway.services.values().map(service).collect();
+    let links: Vec<Json> = gateway.links.values().map(link).collect();
+    json!({ "services": services, "links": links })
+}
+
+fn link(link: &LinkRoot) -> Json {
+    json!({ "name": link.name, "about": link.about })
 }
 
 fn service(service: &Service) -> Json {

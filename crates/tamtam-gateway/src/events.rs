@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
+use axum::extract::Request;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderName, StatusCode, Version};
 use axum::response::Response;
@@ -14,7 +14,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::Notify;
 
 use crate::gateway::Shared;
-use crate::http::{Cut, Held, caller_of, plain, set};
+use crate::http::{Arrival, Cut, Held, caller_of, plain, put};
 use crate::lasting::{Lasts, Stage};
 use crate::protocol::rest::arguments_of_query;
 use crate::push::{LAG_PAUSE, PushForm, Subscription, Taken, Wish};
@@ -28,22 +28,19 @@ const CHUNK_BYTES: usize = 16 << 10;
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Answers with the values, as long as the client stays.
-pub(crate) async fn stream(
-    State(shared): State<Arc<Shared>>,
-    Path(name): Path<String>,
-    request: Request,
-) -> Response {
+pub(crate) fn stream(shared: Arc<Shared>, name: &str, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let caller = caller_of(&shared, &parts, Protocol::Events);
     let connection = Arc::new(Notify::new());
     let wish = wish_of(parts.uri.query().unwrap_or_default(), &parts.headers);
-    let begun = wish.and_then(|wish| subscribe(&shared, &caller, &name, wish, 1, &connection));
+    let begun = wish.and_then(|wish| subscribe(&shared, &caller, name, wish, 1, &connection));
     let subscription = match begun {
         Ok(subscription) => subscription,
         Err(fault) => return refused(&fault),
     };
     let limits = &shared.gateway.limits;
-    if let Some(held) = parts.extensions.get::<Held>() {
+    let held = Arrival::of(&parts.extensions).map(|arrival| &arrival.held);
+    if let Some(held) = held {
         held.be_lenient(limits.stalled);
     }
     let may_close = subscription.may_close();
@@ -52,7 +49,7 @@ pub(crate) async fn stream(
         is_handed_over: false,
     }));
     if may_close {
-        let cut = parts.extensions.get::<Held>().map(Held::cut);
+        let cut = held.map(Held::cut);
         // The requests of HTTP/2 share their connection.
         let is_alone = parts.version < Version::HTTP_2;
         tokio::spawn(close_if_behind(Arc::downgrade(&state), cut, is_alone));
@@ -69,8 +66,8 @@ pub(crate) async fn stream(
         Some((Ok::<Bytes, Fault>(next), events))
     }));
     let mut response = Response::new(body);
-    set(&mut response, CONTENT_TYPE, "text/event-stream");
-    set(&mut response, CACHE_CONTROL, "no-store");
+    put(&mut response, CONTENT_TYPE, "text/event-stream");
+    put(&mut response, CACHE_CONTROL, "no-store");
     response
 }
 
@@ -98,8 +95,8 @@ fn refused(fault: &Fault) -> Response {
         StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = *plain(status, fault.description().to_owned());
     match status {
-        StatusCode::SERVICE_UNAVAILABLE => set(&mut response, RETRY_AFTER, "1"),
-        StatusCode::UNAUTHORIZED => set(&mut response, WWW_AUTHENTICATE, "Bearer"),
+        StatusCode::SERVICE_UNAVAILABLE => put(&mut response, RETRY_AFTER, "1"),
+        StatusCode::UNAUTHORIZED => put(&mut response, WWW_AUTHENTICATE, "Bearer"),
         _ => {}
     }
     response

@@ -134,6 +134,18 @@ fn current() -> Option<Arc<Exchange>> {
     CURRENT.try_with(Arc::clone).ok()
 }
 
+/// When a step begins; nothing if the current request is not measured, so that no clock is read for it.
+pub(crate) fn begin() -> Option<Instant> {
+    CURRENT.try_with(|_| ()).is_ok().then(Instant::now)
+}
+
+/// Ends a step that has begun then, and gives how long it took.
+pub(crate) fn end(step: Step, begun: Option<Instant>) -> Duration {
+    let took = begun.map_or(Duration::ZERO, |begun| begun.elapsed());
+    add(step, took);
+    took
+}
+
 /// Adds the time of a step of the current request.
 pub(crate) fn add(step: Step, took: Duration) {
     let _ = CURRENT.try_with(|exchange| {

@@ -118,6 +118,15 @@ impl Fault {
         Fault::of(FaultKind::Busy, description)
     }
 
+    /// The call was not begun, since the answers before it in its request have as many bytes as these may have.
+    pub(crate) fn batch_is_full(most_bytes: usize) -> Fault {
+        let reason = format!(
+            "it was not begun: the answers before it have the {most_bytes} bytes that those of one request may have; \
+             call it in another one"
+        );
+        Fault::of(FaultKind::TooLarge, reason)
+    }
+
     pub(crate) fn of(kind: FaultKind, description: impl Into<String>) -> Fault {
         let mut fault = Fault::new(kind.code(), description);
         fault.0.kind = kind;
@@ -201,6 +210,12 @@ impl Fault {
             FaultKind::NotCarried | FaultKind::Internal | FaultKind::Application => 500,
         })
     }
+}
+
+/// The protocol cannot carry what the method gave.
+pub(crate) fn not_carried(error: impl fmt::Display) -> Fault {
+    let reason = format!("the answer cannot be sent so: {error}");
+    Fault::of(FaultKind::NotCarried, reason)
 }
 
 impl FaultKind {

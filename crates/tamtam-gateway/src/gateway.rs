@@ -14,6 +14,7 @@ use crate::caller::Authorize;
 use crate::exchange::{self, Sample, Source, Step};
 use crate::lasting::Lasting;
 use crate::metrics::Metrics;
+use crate::patient::in_time;
 use crate::push::Encoders;
 use crate::service::check_name;
 use crate::sessions::Sessions;
@@ -275,12 +276,12 @@ impl Shared {
             (_, None) => Err(self.no_method(service, method)),
             (_, Some(found)) => self.invoke(found, caller, arguments).await,
         };
-        let name = found.map(|found| format!("{service}.{}", found.name));
         let took = begun.elapsed();
         exchange::add(Step::Call, took);
-        if let (Ok(answer), Some(name)) = (&result, &name) {
-            exchange::called(|| Shared::sample(answer, name, caller));
+        if let (Ok(answer), Some(found)) = (&result, found) {
+            exchange::called(|| Shared::sample(answer, &found.full_name, caller));
         }
+        let name = found.map(|found| &*found.full_name);
         let fault = result.as_ref().err();
         match fault {
             None => tracing::debug!(
@@ -297,7 +298,8 @@ impl Shared {
                 "failed"
             ),
         }
-        self.metrics.answered(caller.protocol, name, took, fault);
+        let method = found.map(|found| (&*found.full_name, &found.figures));
+        self.metrics.answered(caller.protocol, method, took, fault);
         result
     }
 
@@ -329,52 +331,41 @@ impl Shared {
                 Fault::forbidden("the method may change something: call it by POST").status(405),
             );
         }
-        // The check and the handler are the user's: neither takes the server down.
-        let guarded = AssertUnwindSafe(async {
-            if let Some(check) = method
-                .authorize
-                .as_ref()
-                .or(self.gateway.authorize.as_ref())
-            {
-                check(caller)?;
-            }
-            method.invoke(arguments).await
-        });
-        match tokio::time::timeout_at(caller.deadline.into(), guarded.catch_unwind()).await {
-            Ok(Ok(result)) => result,
-            Ok(Err(_)) => {
+        self.may(method.authorize.as_ref(), caller, &method.full_name)?;
+        // The handler is the user's: it does not take the server down.
+        let guarded = AssertUnwindSafe(async { method.invoke(arguments).await });
+        match in_time(|| caller.deadline, guarded.catch_unwind()).await {
+            Some(Ok(result)) => result,
+            Some(Err(_)) => {
                 tracing::error!(method = method.name, "the handler of a method panicked");
                 Err(Fault::of(FaultKind::Internal, "the method failed"))
             }
-            Err(_) => Err(Fault::of(
+            None => Err(Fault::of(
                 FaultKind::TimedOut,
                 "there was no answer in time",
             )),
         }
     }
 
-    /// Asks the gateway's own check.
-    pub(crate) fn check(&self, caller: &Caller) -> Result<(), Fault> {
-        match &self.gateway.authorize {
-            Some(check) => check(caller),
-            None => Ok(()),
-        }
-    }
-
-    /// Asks this check, or else the gateway's own, before something of this name that lasts.
+    /// Whether this caller may have what has this name: its own check says so, or that of its service, or else the gateway's. All
+    /// that is asked of who may is asked here.
+    ///
+    /// # Errors
+    /// What the check says, or that it panicked.
     pub(crate) fn may(
         &self,
-        check: Option<&Authorize>,
+        own: Option<&Authorize>,
         caller: &Caller,
         name: &str,
     ) -> Result<(), Fault> {
-        let Some(check) = check.or(self.gateway.authorize.as_ref()) else {
+        let Some(check) = own.or(self.gateway.authorize.as_ref()) else {
             return Ok(());
         };
-        // The check is the user's.
+        // The check is the user's: it does not take the server down, and what it panics with stays here.
         catch_unwind(AssertUnwindSafe(|| check(caller))).unwrap_or_else(|_| {
             tracing::error!(name, "the check of who may panicked");
-            Err(Fault::of(FaultKind::Internal, "it could not be opened"))
+            let reason = "whether you may could not be found out";
+            Err(Fault::of(FaultKind::Internal, reason))
         })
     }
 

@@ -2,28 +2,31 @@
 
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::ConnectInfo;
 use axum::http::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName,
-    HeaderValue, RETRY_AFTER, VARY,
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue,
+    RETRY_AFTER, VARY,
 };
-use axum::http::{HeaderMap, StatusCode, request};
+use axum::http::{Extensions, HeaderMap, StatusCode, request};
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tamtam_rows::{Compression, CompressionError, CompressionKind, decompress};
-use tokio::sync::{Notify, OwnedSemaphorePermit};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::AbortHandle;
 
 use crate::admission::Ticket;
 use crate::exchange::{self, Sent, Source, Step, on_thread};
 use crate::gateway::Shared;
-use crate::patient::Leniency;
+use crate::link_meter::LinkMeter;
+use crate::patient::{Leniency, in_time};
 use crate::protocol::rest;
 use crate::{Caller, Protocol};
 
@@ -33,9 +36,21 @@ const REFUSED_BODY_BYTES: usize = 64 << 10;
 /// From this size on a body is encoded or compressed on another thread than that which serves the sockets.
 pub(crate) const LARGE_BYTES: usize = 256 << 10;
 
-/// The address of the client, as the server has seen it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub(crate) Option<IpAddr>);
+/// How a request has come to a server of ours.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    /// The address of the client; nothing over a Unix socket.
+    pub(crate) peer: Option<IpAddr>,
+    pub(crate) held: Held,
+    pub(crate) meter: Arc<LinkMeter>,
+}
+
+impl Arrival {
+    /// Of a request with these extensions; nothing if a server of axum that is not ours has taken it in.
+    pub(crate) fn of(extensions: &Extensions) -> Option<&Arrival> {
+        extensions.get::<Arc<Arrival>>().map(|arrival| &**arrival)
+    }
+}
 
 /// The connection by which a request came, for what outlives the request.
 #[derive(Clone, Debug)]
@@ -51,10 +66,19 @@ impl Held {
         Held {
             _place: Arc::new(place),
             cut: Cut {
-                asked: Arc::default(),
+                task: Arc::default(),
                 leniency: leniency.clone(),
             },
             leniency,
+        }
+    }
+
+    /// The connection is carried by this task.
+    pub(crate) fn carried_by(&self, task: AbortHandle) {
+        // It is told once.
+        let _ = self.cut.task.handle.set(task);
+        if self.cut.task.is_cut.load(Ordering::SeqCst) {
+            self.cut.cut();
         }
     }
 
@@ -72,18 +96,23 @@ impl Held {
 /// Ends a connection, whatever is on its way; it does not count as one.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
-    asked: Arc<Notify>,
+    task: Arc<Carrying>,
     leniency: Leniency,
+}
+
+/// The task that carries a connection, which is told of when it runs already.
+#[derive(Debug, Default)]
+struct Carrying {
+    handle: OnceLock<AbortHandle>,
+    is_cut: AtomicBool,
 }
 
 impl Cut {
     pub(crate) fn cut(&self) {
-        self.asked.notify_one();
-    }
-
-    /// Ready when the connection is to end.
-    pub(crate) async fn asked(&self) {
-        self.asked.notified().await;
+        self.task.is_cut.store(true, Ordering::SeqCst);
+        if let Some(handle) = self.task.handle.get() {
+            handle.abort();
+        }
     }
 
     /// Whether its client does not read what was written.
@@ -116,8 +145,8 @@ pub(crate) fn admit(
 
 /// Who sends a request.
 pub(crate) fn caller_of(shared: &Shared, parts: &request::Parts, protocol: Protocol) -> Caller {
-    let peer = match parts.extensions.get::<Peer>() {
-        Some(Peer(peer)) => *peer,
+    let peer = match Arrival::of(&parts.extensions) {
+        Some(arrival) => arrival.peer,
         // Served by a server of axum that is not ours.
         None => {
             let info = parts.extensions.get::<ConnectInfo<SocketAddr>>();
@@ -162,7 +191,7 @@ pub(crate) async fn receive(
     }
     let (caller, ticket) = admit(shared, &parts, protocol);
     let most = most_body(shared, &ticket);
-    let body = collect(shared, &parts.headers, &ticket, body).await?;
+    let body = collect(shared, &ticket, body).await?;
     let body = decompressed(&parts.headers, body, most)
         .await
         .map_err(|(status, reason)| {
@@ -205,7 +234,7 @@ pub(crate) fn busy() -> Box<Response> {
         StatusCode::SERVICE_UNAVAILABLE,
         "the server has too much to do",
     );
-    set(&mut response, RETRY_AFTER, "1");
+    put(&mut response, RETRY_AFTER, "1");
     response
 }
 
@@ -219,7 +248,7 @@ pub(crate) async fn receive_whole(
 ) -> Result<(request::Parts, Bytes, Ticket), Box<Response>> {
     let (parts, body) = request.into_parts();
     let (_, ticket) = admit(shared, &parts, Protocol::Rest);
-    let body = collect(shared, &parts.headers, &ticket, body).await?;
+    let body = collect(shared, &ticket, body).await?;
     if matches!(ticket, Ticket::Refused) {
         return Err(busy());
     }
@@ -232,29 +261,24 @@ pub(crate) async fn receive_whole(
 /// The answer, if it is too large or too slow.
 pub(crate) async fn collect(
     shared: &Shared,
-    headers: &HeaderMap,
     ticket: &Ticket,
     body: Body,
 ) -> Result<Bytes, Box<Response>> {
     let most = most_body(shared, ticket);
-    let length = headers
-        .get(CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok());
-    if length
-        .and_then(|length| length.parse().ok())
-        .is_some_and(|length: u64| length > most as u64)
-    {
+    // What the header `Content-Length` says.
+    if body.size_hint().lower() > most as u64 {
         return Err(too_large(shared, ticket));
     }
     let patience = shared.gateway.limits.patience;
-    let begun = Instant::now();
-    let collected = tokio::time::timeout(patience, Limited::new(body, most).collect()).await;
-    exchange::add(Step::Receive, begun.elapsed());
+    let begun = exchange::begin();
+    let collecting = Limited::new(body, most).collect();
+    let collected = in_time(|| Instant::now() + patience, collecting).await;
+    exchange::end(Step::Receive, begun);
     match collected {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(shared, ticket)),
-        Ok(Err(_)) => Err(plain(StatusCode::BAD_REQUEST, "the body was cut off")),
-        Err(_) => Err(plain(
+        Some(Ok(collected)) => Ok(collected.to_bytes()),
+        Some(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(shared, ticket)),
+        Some(Err(_)) => Err(plain(StatusCode::BAD_REQUEST, "the body was cut off")),
+        None => Err(plain(
             StatusCode::REQUEST_TIMEOUT,
             "the body came too slowly",
         )),
@@ -313,8 +337,20 @@ pub(crate) fn plain(status: StatusCode, text: impl Into<Cow<'static, str>>) -> B
     text.push('\n');
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
-    set(&mut response, CONTENT_TYPE, "text/plain; charset=utf-8");
+    put(&mut response, CONTENT_TYPE, "text/plain; charset=utf-8");
     Box::new(response)
+}
+
+/// Says on what an answer depends.
+pub(crate) fn vary(response: &mut Response) {
+    let on = const { HeaderValue::from_static("accept, accept-encoding, origin") };
+    response.headers_mut().insert(VARY, on);
+}
+
+/// Sets a header to what is known when this is compiled.
+pub(crate) fn put(response: &mut Response, name: HeaderName, value: &'static str) {
+    let value = HeaderValue::from_static(value);
+    response.headers_mut().insert(name, value);
 }
 
 pub(crate) fn set(response: &mut Response, name: HeaderName, value: &str) {
@@ -328,42 +364,44 @@ pub(crate) fn set(response: &mut Response, name: HeaderName, value: &str) {
 pub(crate) async fn answer(
     shared: &Shared,
     asked: &HeaderMap,
-    content_type: &str,
+    content_type: &'static str,
     body: Vec<u8>,
 ) -> (Response, CompressionKind) {
-    let accepted = asked
-        .get(ACCEPT_ENCODING)
-        .and_then(|value| value.to_str().ok());
-    let wanted = rest::compression(accepted);
-    let compression = Compression {
-        threshold_bytes: shared.gateway.compression.0,
-        ..Compression::new(wanted)
+    let wanted = || {
+        let accepted = asked.get(ACCEPT_ENCODING);
+        rest::compression(accepted.and_then(|value| value.to_str().ok()))
     };
     if content_type == "application/json" {
         exchange::known(|| Source::Json(body.clone()));
     }
-    let (plain_bytes, begun) = (body.len(), Instant::now());
-    let (kind, body) =
-        if wanted == CompressionKind::None || body.len() <= compression.threshold_bytes {
-            (CompressionKind::None, body)
-        } else {
-            compressed(compression, body).await
+    let (plain_bytes, begun) = (body.len(), exchange::begin());
+    let threshold_bytes = shared.gateway.compression.0;
+    let (kind, body) = if plain_bytes <= threshold_bytes {
+        (CompressionKind::None, body)
+    } else {
+        let compression = Compression {
+            threshold_bytes,
+            ..Compression::new(wanted())
         };
-    let compress = begun.elapsed();
-    exchange::add(Step::Compress, compress);
+        match compression.kind {
+            CompressionKind::None => (CompressionKind::None, body),
+            _ => compressed(compression, body).await,
+        }
+    };
+    let compress = exchange::end(Step::Compress, begun);
     exchange::sending(|| Sent {
         content_type: content_type.to_owned(),
         plain_bytes,
         wire_bytes: body.len(),
         compression: kind,
-        accepted: wanted,
+        accepted: wanted(),
         compress,
     });
     let mut response = Response::new(Body::from(body));
-    set(&mut response, CONTENT_TYPE, content_type);
-    set(&mut response, VARY, "accept, accept-encoding, origin");
+    put(&mut response, CONTENT_TYPE, content_type);
+    vary(&mut response);
     if kind != CompressionKind::None {
-        set(&mut response, CONTENT_ENCODING, kind.content_encoding());
+        put(&mut response, CONTENT_ENCODING, kind.content_encoding());
     }
     (response, kind)
 }

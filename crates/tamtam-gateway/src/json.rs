@@ -4,23 +4,40 @@ use serde::de::DeserializeSeed;
 use tamtam_rows::encoding::JsonObjects;
 use tamtam_rows::{Encoding, Rows};
 
+pub(crate) use crate::fault::not_carried;
 use crate::value::{Budget, View, Within};
 use crate::{Answer, Fault, FaultKind, Limits, Value};
+
+/// Bytes that an answer has room for to begin with: most have more than a few, and each doubling copies what is there.
+pub(crate) const USUAL_BYTES: usize = 4 << 10;
 
 /// The value in a text.
 ///
 /// # Errors
 /// If it is no JSON, or exceeds the limits.
 pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Value, Fault> {
+    read_within(bytes, limits, |within, source| within.deserialize(source))
+}
+
+/// A text on its way into values.
+pub(crate) type Source<'de> = serde_json::Deserializer<serde_json::de::SliceRead<'de>>;
+
+/// What is made of a text, within the limits.
+///
+/// # Errors
+/// If it is refused, it is no JSON, or it exceeds the limits.
+pub(crate) fn read_within<'de, T>(
+    bytes: &'de [u8],
+    limits: &Limits,
+    make: impl FnOnce(Within<'_>, &mut Source<'de>) -> serde_json::Result<T>,
+) -> Result<T, Fault> {
     let budget = Budget::new(limits.values, limits.depth);
     let mut source = serde_json::Deserializer::from_slice(bytes);
     let within = Within {
         budget: &budget,
         depth: 0,
     };
-    let value = within
-        .deserialize(&mut source)
-        .and_then(|value| source.end().map(|()| value));
+    let value = make(within, &mut source).and_then(|value| source.end().map(|()| value));
     value.map_err(|error| match budget.exceeded() {
         Some(reason) => Fault::of(FaultKind::TooLarge, reason),
         None => Fault::of(
@@ -37,7 +54,7 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Value, Fault> {
 pub(crate) async fn write_answer(answer: Answer, out: &mut Vec<u8>) -> Result<(), Fault> {
     let before = out.len();
     let written = match answer {
-        Answer::Typed(typed) => serde_json::to_writer(&mut *out, &*typed).map_err(not_carried),
+        Answer::Typed(typed) => typed.write_json(out),
         Answer::Value(Value::Rows(rows)) => write_rows(&rows, out),
         Answer::Value(value) => write_value(&value, out),
         Answer::Rows(rows) => write_rows(&rows, out),
@@ -58,12 +75,4 @@ pub(crate) fn write_value(value: &Value, out: &mut Vec<u8>) -> Result<(), Fault>
 
 pub(crate) fn write_rows(rows: &Rows, out: &mut Vec<u8>) -> Result<(), Fault> {
     JsonObjects.encode(rows, out).map_err(not_carried)
-}
-
-/// The protocol cannot carry what the method gave.
-pub(crate) fn not_carried(error: impl std::fmt::Display) -> Fault {
-    Fault::of(
-        FaultKind::NotCarried,
-        format!("the answer cannot be sent so: {error}"),
-    )
 }

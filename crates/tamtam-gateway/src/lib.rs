@@ -6,8 +6,8 @@
 // | floor | modules | what |
 // |---|---|---|
 // | 14 | server | sockets, and the end of all that is on them |
-// | 13 | routes | which path is which protocol, and what stands before all of them |
-// | 12 | measured, page | what stands around them where requests are measured; the service browser |
+// | 13 | routes | which path is which protocol |
+// | 12 | guard, measured, page | what stands before all of them, and around them where requests are measured; the service browser |
 // | 11 | advice, events, record, rest_answer, web_socket | what would be cheaper; values as events of a server; calls of another server, kept and given again; the answer to a call by URL: form, tag, range; calls, values and links over WebSockets |
 // | 10 | subscribing | how a subscription begins |
 // | 9 | client, http, weigh | the client; who asks, bodies within limits, answers on their way; how large an answer is in each form |
@@ -17,9 +17,9 @@
 // | 5 | push | topics and properties: what is kept of each, and where each subscriber is |
 // | 4 | json, method | JSON without a step between; what a method takes and gives |
 // | 3 | answer, metrics | what comes back, what is counted |
-// | 2 | arguments, caller, row_stream | what is asked, who asks, a table part by part |
+// | 2 | arguments, caller, row_stream, typed | what is asked, who asks; a table part by part, what serde writes |
 // | 1 | exchange, fault | what is measured of a request; what went wrong, as a client is told |
-// | 0 | admission, amf_rows, lasting, limits, link_meter, patient, sessions, value, web_policy | values between protocols; who may begin; what outlives a request; what is allowed |
+// | 0 | admission, amf_rows, lasting, limits, link_meter, patient, place, sessions, value, web_policy | values between protocols; what is at a path; who may begin; what outlives a request; what is allowed |
 
 mod admission;
 mod advice;
@@ -33,6 +33,7 @@ mod events;
 mod exchange;
 mod fault;
 mod gateway;
+mod guard;
 mod http;
 mod json;
 mod lasting;
@@ -44,6 +45,7 @@ mod method;
 mod metrics;
 mod page;
 mod patient;
+mod place;
 mod protocol;
 mod push;
 mod record;
@@ -55,6 +57,7 @@ mod service;
 mod sessions;
 mod subscribing;
 mod table;
+mod typed;
 mod value;
 mod web_policy;
 mod web_socket;
@@ -75,6 +78,7 @@ pub use record::{RecordLoss, Recorder, RecordingError, Replay};
 pub use row_stream::{ClientGone, RowSink, RowStream};
 pub use server::{BindError, ServeError, Server};
 pub use service::Service;
+pub use typed::Typed;
 pub use value::{Array, Dictionary, Items, Members, Object, ReadError, Value, Vector, WriteError};
 
 /// The crate whose configuration [`Server::tls`] takes.

@@ -25,6 +25,10 @@ pub struct Limits {
     pub values: usize,
     /// Calls in one request: a batch, a multicall, a packet. 100.
     pub batch: usize,
+    /// Bytes of the answers to the calls of one request. Once they have so many, no further call of it is begun, and each that
+    /// wants an answer gets a fault; so they have at most these, and what the last one has more. Over a WebSocket it is at most
+    /// an eighth of `push_bytes`. 4 MiB.
+    pub batch_bytes: usize,
     /// How long the calls of a request may take, all together. 30 s.
     pub time: Duration,
     /// How long a client may take to send a request, how long it may leave its connection idle, and how long it may read
@@ -61,6 +65,7 @@ impl Limits {
         depth: 64,
         values: 200_000,
         batch: 100,
+        batch_bytes: 4 << 20,
         time: Duration::from_secs(30),
         patience: Duration::from_secs(30),
         requests: 256,

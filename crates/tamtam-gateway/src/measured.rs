@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::body::{Body, HttpBody};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod};
-use axum::middleware::Next;
 use axum::response::Response;
 use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
 
 use crate::advice::{Advisor, Job};
 use crate::exchange::Exchange;
+use crate::http::Arrival;
 use crate::link_meter::LinkMeter;
 
 /// What is done with the measurements.
@@ -23,41 +23,60 @@ pub(crate) struct Measuring {
     pub(crate) advisor: Option<Advisor>,
 }
 
-/// Measures a request, if a page of this server asks, whose reader is shown the times, or its turn has come.
-pub(crate) async fn measured(
-    State(measuring): State<Arc<Measuring>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let is_of_page = |headers: &HeaderMap| {
-        headers
-            .get("sec-fetch-site")
-            .is_some_and(|site| site == "same-origin")
-    };
-    let tells_times = measuring.tells_times && is_of_page(request.headers());
-    let is_sampled = is_call(&request) && measuring.advisor.as_ref().is_some_and(Advisor::is_next);
-    if !tells_times && !is_sampled {
-        return next.run(request).await;
+/// A request that is measured.
+pub(crate) struct Measured {
+    measuring: Arc<Measuring>,
+    exchange: Arc<Exchange>,
+    tells_times: bool,
+    link: Option<Arc<LinkMeter>>,
+}
+
+impl Measured {
+    /// Measures a request, if a page of this server asks, whose reader is shown the times, or its turn has come.
+    pub(crate) fn begin(measuring: &Arc<Measuring>, request: &Request) -> Option<Measured> {
+        let is_of_page = |headers: &HeaderMap| {
+            headers
+                .get("sec-fetch-site")
+                .is_some_and(|site| site == "same-origin")
+        };
+        let tells_times = measuring.tells_times && is_of_page(request.headers());
+        let advisor = measuring.advisor.as_ref();
+        let is_sampled = advisor.is_some_and(|advisor| is_call(request) && advisor.is_next());
+        (tells_times || is_sampled).then(|| Measured {
+            measuring: Arc::clone(measuring),
+            exchange: Exchange::begin(is_sampled),
+            tells_times,
+            link: Arrival::of(request.extensions()).map(|arrival| Arc::clone(&arrival.meter)),
+        })
     }
-    let link = request.extensions().get::<Arc<LinkMeter>>().cloned();
-    let exchange = Exchange::begin(is_sampled);
-    let answering = Arc::clone(&exchange).measure(next.run(request));
-    let mut response = answering.await;
-    if tells_times && let Ok(times) = HeaderValue::from_str(&exchange.server_timing()) {
-        response.headers_mut().insert("server-timing", times);
-    }
-    match exchange.take_sample() {
-        Some((sample, sent)) if measuring.advisor.is_some() => {
-            let job = Some(Job { sample, sent, link });
-            response.map(|body| {
-                Body::new(Looked {
-                    body,
-                    job,
-                    measuring,
-                })
-            })
+
+    /// Answers the request, and does what is done with the measurement.
+    pub(crate) async fn answer(self, answering: impl Future<Output = Response>) -> Response {
+        let Measured {
+            measuring,
+            exchange,
+            link,
+            ..
+        } = self;
+        let mut response = Arc::clone(&exchange).measure(answering).await;
+        if self.tells_times
+            && let Ok(times) = HeaderValue::from_str(&exchange.server_timing())
+        {
+            response.headers_mut().insert("server-timing", times);
         }
-        _ => response,
+        match exchange.take_sample() {
+            Some((sample, sent)) if measuring.advisor.is_some() => {
+                let job = Some(Job { sample, sent, link });
+                response.map(|body| {
+                    Body::new(Looked {
+                        body,
+                        job,
+                        measuring,
+                    })
+                })
+            }
+            _ => response,
+        }
     }
 }
 

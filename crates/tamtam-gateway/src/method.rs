@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 
 use crate::caller::Authorize;
 use crate::exchange::on_thread;
+use crate::metrics::MethodFigures;
 use crate::value::field_names;
 use crate::{Answer, Arguments, Caller, Fault, FaultKind, IntoAnswer};
 
@@ -43,6 +44,9 @@ pub(crate) type Called = Pin<Box<dyn Future<Output = Result<Answer, Fault>> + Se
 /// ```
 pub struct Method {
     pub(crate) name: String,
+    /// With the name of its service: `SERVICE.METHOD`.
+    pub(crate) full_name: String,
+    pub(crate) figures: MethodFigures,
     pub(crate) about: String,
     pub(crate) is_safe: bool,
     pub(crate) authorize: Option<Authorize>,
@@ -180,6 +184,8 @@ impl Method {
         let mut gives: SchemaGenerator = generator();
         Method {
             name: name.into(),
+            full_name: String::new(),
+            figures: MethodFigures::default(),
             about: String::new(),
             is_safe: false,
             authorize: None,

@@ -1,5 +1,6 @@
 //! What a gateway counts, in the text that Prometheus reads.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -37,6 +38,14 @@ pub(crate) struct PushFigures {
     pub(crate) sent: Counter,
     pub(crate) missed: Counter,
     pub(crate) closed: Counter,
+}
+
+/// What is counted of one method, found once: a call does not look for it among those of all.
+#[derive(Debug, Default)]
+pub(crate) struct MethodFigures {
+    seconds: OnceLock<Histogram>,
+    /// Calls that have succeeded, by protocol.
+    answered: [OnceLock<Counter>; Protocol::COUNT],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -162,24 +171,36 @@ impl Metrics {
     pub(crate) fn answered(
         &self,
         protocol: Protocol,
-        method: Option<String>,
+        method: Option<(&str, &MethodFigures)>,
         took: Duration,
         fault: Option<&Fault>,
     ) {
-        if let Some(method) = &method {
-            let labels = MethodLabels {
-                method: method.clone(),
+        let name = method.map_or("", |(name, _)| name);
+        let calls = |outcome| {
+            let labels = CallLabels {
+                protocol: protocol.name(),
+                method: name.to_owned(),
+                outcome,
             };
-            self.seconds
-                .get_or_create(&labels)
-                .observe(took.as_secs_f64());
-        }
-        let labels = CallLabels {
-            protocol: protocol.name(),
-            method: method.unwrap_or_default(),
-            outcome: fault.map_or("ok", |fault| fault.kind().code()),
+            self.calls.get_or_create(&labels).clone()
         };
-        self.calls.get_or_create(&labels).inc();
+        if let Some((name, figures)) = method {
+            let seconds = figures.seconds.get_or_init(|| {
+                let method = name.to_owned();
+                self.seconds.get_or_create(&MethodLabels { method }).clone()
+            });
+            seconds.observe(took.as_secs_f64());
+        }
+        match (fault, method) {
+            (None, Some((_, figures))) => {
+                let answered = &figures.answered[protocol as usize];
+                answered.get_or_init(|| calls("ok")).inc();
+            }
+            (fault, _) => {
+                let outcome = fault.map_or("ok", |fault| fault.kind().code());
+                calls(outcome).inc();
+            }
+        }
     }
 
     pub(crate) fn refused(&self) {

@@ -1,7 +1,8 @@
 //! A connection whose other side has to read.
 
+use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
@@ -52,6 +53,21 @@ impl Leniency {
             milliseconds => Duration::from_millis(milliseconds),
         }
     }
+}
+
+/// What a future gives until then; nothing if that is too late. No timer is made for one that is ready at once.
+pub(crate) async fn in_time<F: Future>(
+    deadline: impl FnOnce() -> std::time::Instant,
+    future: F,
+) -> Option<F::Output> {
+    let mut future = pin!(future);
+    if let Poll::Ready(given) = poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
+    {
+        return Some(given);
+    }
+    tokio::time::timeout_at(deadline().into(), future)
+        .await
+        .ok()
 }
 
 /// What a connection is asked for. That a flush goes on says nothing of a write: a socket has nothing to flush.

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::header::{
     ACCEPT, ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
-    RANGE, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+    RANGE, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::admission::Ticket;
 use crate::exchange::{self, on_thread};
 use crate::gateway::Shared;
-use crate::http::{LARGE_BYTES, answer, plain, set};
+use crate::http::{LARGE_BYTES, answer, plain, put, set, vary};
 use crate::protocol::rest::{Form, PartWriter, RowRange, accepted};
 use crate::row_stream::Parts;
 use crate::{Answer, Fault, FaultKind, RowStream, Value, json};
@@ -51,7 +51,8 @@ async fn of_answer(
             .and_then(|value: &HeaderValue| value.to_str().ok())
     };
     let form = accepted(text(ACCEPT))
-        .into_iter()
+        .iter()
+        .copied()
         .find(|form| form.carries(&answered))
         .ok_or_else(|| {
             let reason =
@@ -68,7 +69,7 @@ async fn of_answer(
         exchange::differs();
     }
     let (body, content_range) = match answered {
-        Answer::Typed(typed) => (form.encode_typed(&*typed)?, None),
+        Answer::Typed(typed) => (form.encode_typed(&typed)?, None),
         Answer::Value(Value::Rows(rows)) => of_rows(form, *rows, range).await?,
         Answer::Value(value) => (form.encode_value(&value)?, None),
         Answer::Rows(rows) => of_rows(form, rows, range).await?,
@@ -90,15 +91,15 @@ async fn of_answer(
         return Ok(response);
     }
     let tag = is_get.then(|| format!("{:032x}", xxh3_128(&body)));
-    let known = text(IF_NONE_MATCH);
-    if let (Some(tag), Some(known)) = (&tag, known)
+    if let Some(tag) = &tag
+        && let Some(known) = text(IF_NONE_MATCH)
         && content_range.is_none()
         && is_known(tag, known)
     {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         set(&mut response, ETAG, &format!("\"{tag}\""));
-        set(&mut response, VARY, "accept, accept-encoding, origin");
+        vary(&mut response);
         return Ok(response);
     }
     let (mut response, kind) = answer(shared, headers, form.content_type(), body).await;
@@ -109,10 +110,10 @@ async fn of_answer(
         };
         set(&mut response, ETAG, &tag);
         // It may be kept, and has to be asked for again.
-        set(&mut response, CACHE_CONTROL, "private, no-cache");
+        put(&mut response, CACHE_CONTROL, "private, no-cache");
     }
     if is_get {
-        set(&mut response, ACCEPT_RANGES, "rows");
+        put(&mut response, ACCEPT_RANGES, "rows");
     }
     if let Some(RangeOf {
         rows,
@@ -182,7 +183,7 @@ async fn of_stream(form: Form, rows: RowStream, ticket: Ticket) -> Result<Respon
         None => {
             let body = writer.finish()?;
             let mut response = Response::new(Body::from(body));
-            set(&mut response, CONTENT_TYPE, form.content_type());
+            put(&mut response, CONTENT_TYPE, form.content_type());
             return Ok(response);
         }
     };
@@ -197,8 +198,8 @@ async fn of_stream(form: Form, rows: RowStream, ticket: Ticket) -> Result<Respon
         Some((next, sending))
     }));
     let mut response = Response::new(body);
-    set(&mut response, CONTENT_TYPE, form.content_type());
-    set(&mut response, VARY, "accept, accept-encoding, origin");
+    put(&mut response, CONTENT_TYPE, form.content_type());
+    vary(&mut response);
     Ok(response)
 }
 
@@ -281,9 +282,9 @@ async fn of_fault(shared: &Shared, headers: &HeaderMap, fault: &Fault) -> Respon
         StatusCode::from_u16(fault.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     *response.status_mut() = status;
     match status {
-        StatusCode::SERVICE_UNAVAILABLE => set(&mut response, RETRY_AFTER, "1"),
-        StatusCode::METHOD_NOT_ALLOWED => set(&mut response, ALLOW, "POST"),
-        StatusCode::UNAUTHORIZED => set(&mut response, WWW_AUTHENTICATE, "Bearer"),
+        StatusCode::SERVICE_UNAVAILABLE => put(&mut response, RETRY_AFTER, "1"),
+        StatusCode::METHOD_NOT_ALLOWED => put(&mut response, ALLOW, "POST"),
+        StatusCode::UNAUTHORIZED => put(&mut response, WWW_AUTHENTICATE, "Bearer"),
         _ => {}
     }
     response

@@ -1,33 +1,37 @@
 //! The sockets of a gateway: HTTP/1.1 and 2 over TCP and Unix sockets, with limits, and an end that finishes what was accepted.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 #[cfg(unix)]
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 #[cfg(unix)]
 use tokio::net::UnixListener;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
 
 use crate::Gateway;
 use crate::gateway::Shared;
-use crate::http::{Held, Peer};
+use crate::http::{Arrival, Held};
 use crate::lasting::Stage;
 use crate::link_meter::{LinkMeter, Metered};
 use crate::patient::{Leniency, Patient};
-use crate::routes::routes;
+use crate::routes::Routes;
 
 /// A gateway at a socket.
 ///
@@ -191,10 +195,9 @@ impl Server {
         let limits = &self.shared.gateway.limits;
         let (patience, ending) = (limits.patience, limits.stop);
         let places = Arc::new(Semaphore::new(limits.connections));
-        let (cut, is_cut) = watch::channel(false);
-        let connections = Connections {
-            is_cut,
-            routes: routes(Arc::clone(&self.shared)),
+        let mut connections = Connections {
+            tasks: JoinSet::new(),
+            routes: Routes::of(Arc::clone(&self.shared)),
             graceful: GracefulShutdown::new(),
             patience,
             #[cfg(feature = "tls")]
@@ -204,6 +207,8 @@ impl Server {
         loop {
             let accepted = tokio::select! {
                 accepted = self.listener.accept() => accepted,
+                // One that has ended is forgotten.
+                Some(_) = connections.tasks.join_next() => continue,
                 () = &mut stop => break,
             };
             match accepted {
@@ -220,7 +225,11 @@ impl Server {
                 Err(error) => return Err(ServeError(error)),
             }
         }
-        let graceful = connections.graceful;
+        let Connections {
+            mut tasks,
+            graceful,
+            ..
+        } = connections;
         drop(self.listener);
         let lasting = &self.shared.lasting;
         lasting.tell(Stage::Stopping);
@@ -228,7 +237,7 @@ impl Server {
         if tokio::time::timeout(ending, ended).await.is_err() {
             tracing::warn!("connections were cut off: they had not ended in time");
             lasting.tell(Stage::Cut);
-            cut.send_replace(true);
+            tasks.abort_all();
         }
         Ok(())
     }
@@ -275,60 +284,80 @@ impl Drop for Listener {
 
 /// What each connection begins with.
 struct Connections {
-    routes: Router,
+    routes: Arc<Routes>,
     graceful: GracefulShutdown,
-    /// Whether what has not ended is cut off.
-    is_cut: watch::Receiver<bool>,
+    /// Each carries a connection; those that are left are cut off when this is dropped.
+    tasks: JoinSet<()>,
     patience: Duration,
     #[cfg(feature = "tls")]
     tls: Option<tokio_rustls::TlsAcceptor>,
 }
 
 impl Connections {
-    fn begin(&self, stream: Box<dyn Stream>, peer: Option<IpAddr>, place: OwnedSemaphorePermit) {
+    fn begin(
+        &mut self,
+        stream: Box<dyn Stream>,
+        peer: Option<IpAddr>,
+        place: OwnedSemaphorePermit,
+    ) {
         let leniency = Leniency::default();
         let held = Held::new(place, leniency.clone());
-        let cut = held.cut();
         let meter = Arc::new(LinkMeter::default());
         let stream = Metered::new(stream, Arc::clone(&meter));
-        let routes = self.routes.clone().layer(axum::Extension(Peer(peer)));
-        let routes = routes.layer(axum::Extension(held.clone()));
-        let routes = routes.layer(axum::Extension(meter));
+        let answering = Answering {
+            routes: Arc::clone(&self.routes),
+            arrival: Arc::new(Arrival {
+                peer,
+                held: held.clone(),
+                meter,
+            }),
+        };
         let (watcher, patience) = (self.graceful.watcher(), self.patience);
-        let mut is_cut = self.is_cut.clone();
         #[cfg(feature = "tls")]
         let tls = self.tls.clone();
-        tokio::spawn(async move {
-            let conversation = async {
-                #[cfg(feature = "tls")]
-                if let Some(tls) = tls {
-                    match tokio::time::timeout(patience, tls.accept(stream)).await {
-                        Ok(Ok(stream)) => {
-                            let stream = Patient::new(stream, patience, leniency);
-                            converse(stream, routes, watcher, patience).await;
-                        }
-                        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-                        Err(_) => tracing::debug!("a TLS handshake took too long"),
+        let task = self.tasks.spawn(async move {
+            #[cfg(feature = "tls")]
+            if let Some(tls) = tls {
+                match tokio::time::timeout(patience, tls.accept(stream)).await {
+                    Ok(Ok(stream)) => {
+                        let stream = Patient::new(stream, patience, leniency);
+                        converse(stream, answering, watcher, patience).await;
                     }
-                    return;
+                    Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                    Err(_) => tracing::debug!("a TLS handshake took too long"),
                 }
-                let stream = Patient::new(stream, patience, leniency);
-                converse(stream, routes, watcher, patience).await;
-            };
-            tokio::select! {
-                () = conversation => {}
-                _ = is_cut.wait_for(|is_cut| *is_cut) => {}
-                () = cut.asked() => {}
+                return;
             }
-            drop(held);
+            let stream = Patient::new(stream, patience, leniency);
+            converse(stream, answering, watcher, patience).await;
         });
+        held.carried_by(task);
     }
 }
 
 /// Answers the requests of one connection.
+struct Answering {
+    routes: Arc<Routes>,
+    arrival: Arc<Arrival>,
+}
+
+impl hyper::service::Service<hyper::Request<Incoming>> for Answering {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(Arc::clone(&self.arrival));
+        let routes = Arc::clone(&self.routes);
+        Box::pin(async { Ok(routes.respond(request).await) })
+    }
+}
+
+/// Carries one connection.
 async fn converse(
     stream: impl Stream,
-    routes: Router,
+    answering: Answering,
     watcher: hyper_util::server::graceful::Watcher,
     patience: Duration,
 ) {
@@ -345,8 +374,7 @@ async fn converse(
         .keep_alive_timeout(patience)
         .max_concurrent_streams(MOST_STREAMS)
         .max_header_list_size(MOST_HEADER_BYTES as u32);
-    let connection = builder
-        .serve_connection_with_upgrades(TokioIo::new(stream), TowerToHyperService::new(routes));
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), answering);
     if let Err(error) = watcher.watch(connection.into_owned()).await {
         tracing::debug!(%error, "a connection ended");
     }

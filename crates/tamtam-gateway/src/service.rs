@@ -90,6 +90,7 @@ impl Service {
         if method.authorize.is_none() {
             method.authorize.clone_from(&self.authorize.0);
         }
+        method.full_name = format!("{}.{}", self.name, method.name);
         let before = self.methods.insert(method.name.clone(), method);
         if let Some(before) = before {
             panic!("{} has two methods {:?}", self.name, before.name);

@@ -32,10 +32,9 @@ impl WebPolicy {
             .authority()
             .map(|authority| authority.as_str())
             .or_else(|| headers.get(HOST)?.to_str().ok())
-            .unwrap_or_default()
-            .to_ascii_lowercase();
+            .unwrap_or_default();
         // What is on a Unix socket is not reached by a page.
-        if !is_local && !self.knows_host(&host) {
+        if !is_local && !self.knows_host(host) {
             return Verdict::WrongHost;
         }
         let Some(origin) = headers.get(ORIGIN) else {
@@ -47,10 +46,8 @@ impl WebPolicy {
         if self.allows(origin) {
             return Verdict::From(origin.to_owned());
         }
-        let own = origin
-            .split_once("://")
-            .map(|(_, authority)| authority.to_ascii_lowercase());
-        if own.is_some_and(|own| own == host) {
+        let own = origin.split_once("://");
+        if own.is_some_and(|(_, own)| own.eq_ignore_ascii_case(host)) {
             return Verdict::Fine;
         }
         Verdict::WrongOrigin
@@ -66,9 +63,10 @@ impl WebPolicy {
     fn knows_host(&self, host: &str) -> bool {
         let name = without_port(host);
         let address = name.trim_start_matches('[').trim_end_matches(']');
-        name == "localhost"
+        let is_known = |known: &String| known == "*" || known.eq_ignore_ascii_case(name);
+        name.eq_ignore_ascii_case("localhost")
             || address.parse::<IpAddr>().is_ok()
-            || self.hosts.iter().any(|known| known == "*" || known == name)
+            || self.hosts.iter().any(is_known)
     }
 
     /// What Flash's player asks before it calls another server.

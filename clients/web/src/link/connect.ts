@@ -1,7 +1,8 @@
 // A link over a WebSocket.
 
 import type { Address } from "./address.js";
-import { Core, wordsOf, type LinkEnd } from "./core.js";
+import { Core } from "./core.js";
+import { wordsOf, type LinkEnd } from "./end.js";
 import { LinkError } from "./error.js";
 import { VERSION } from "./frame.js";
 import { OwnAddress, type ExportOptions, type Handler } from "./own.js";

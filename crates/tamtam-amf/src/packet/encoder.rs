@@ -75,6 +75,11 @@ impl<'out> Encoder<'out> {
         self
     }
 
+    /// How many bytes were written behind which this began, and by it.
+    pub fn bytes(&self) -> usize {
+        self.out.len()
+    }
+
     /// Writes a header from a tree.
     ///
     /// # Errors

@@ -67,9 +67,9 @@ async fn call(arguments: &CallArguments) -> Result<()> {
     }
 }
 
-/// Each method with the names of its arguments, and what it does.
-fn show_methods(services: &Value) -> Result<()> {
-    let services: Vec<Described> = services.clone().to()?;
+/// Each method with the names of its arguments, and what it does; each link.
+fn show_methods(described: &Value) -> Result<()> {
+    let Described { services, links } = described.clone().to()?;
     let mut out = stdout().lock();
     for service in services {
         for method in service.methods {
@@ -78,14 +78,30 @@ fn show_methods(services: &Value) -> Result<()> {
             writeln!(out, "{name:<30} {}", method.about)?;
         }
     }
+    for link in links {
+        let path = format!("/link/{}", link.name);
+        writeln!(out, "{path:<30} {}", link.about)?;
+    }
     Ok(())
 }
 
-/// A service, as a server describes it.
+/// What there is, as a server describes it.
 #[derive(Deserialize)]
 struct Described {
+    services: Vec<DescribedService>,
+    links: Vec<DescribedLink>,
+}
+
+#[derive(Deserialize)]
+struct DescribedService {
     name: String,
     methods: Vec<DescribedMethod>,
+}
+
+#[derive(Deserialize)]
+struct DescribedLink {
+    name: String,
+    about: String,
 }
 
 #[derive(Deserialize)]

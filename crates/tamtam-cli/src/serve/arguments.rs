@@ -23,7 +23,7 @@ const EXAMPLES: &str = "Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct ServeArguments {
-    /// Serve Tiles.list(set), Echo.echo(value) and Fault.raise(), with which one tries a client
+    /// Serve Tiles.list(set), Echo.echo(value) and Fault.raise(), values that are pushed, and the link counter: with these one tries a client
     #[arg(long, required_unless_present_any = ["db", "record", "replay"])]
     pub demo: bool,
     /// A database: the name of a file of SQLite, or mysql://, mariadb:// or postgres://USER:PASSWORD@HOST/DATABASE

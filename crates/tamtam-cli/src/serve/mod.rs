@@ -3,6 +3,7 @@
 
 pub mod arguments;
 pub(crate) mod demo;
+mod linked;
 mod live;
 mod recorded;
 mod tables;
@@ -23,7 +24,7 @@ use arguments::ServeArguments;
 pub fn command(arguments: &ServeArguments) -> Result<ExitCode> {
     let mut gateway = gateway(arguments);
     if arguments.demo {
-        gateway = live::services(demo::services(gateway)?)?;
+        gateway = linked::links(live::services(demo::services(gateway)?)?);
     }
     if let Some(url) = &arguments.db {
         gateway = tables::services(gateway, url, arguments)?;

@@ -414,6 +414,43 @@ fn values_are_watched_and_set_by_a_method() {
 }
 
 #[test]
+fn a_link_is_offered_to_pages_and_described() {
+    let server = Serving::with(&[]);
+    let listed = server.call(&[]).stdout;
+    assert!(listed.contains("/link/counter "), "{listed}");
+    let (_, described) = server.ask("GET", "/services", "", b"");
+    let described: Json = serde_json::from_slice(&described).unwrap();
+    assert_eq!(described["links"][0]["name"], "counter");
+    // Its first message is a hello, which has the actor of the page.
+    let address = server.url.strip_prefix("http://").unwrap();
+    let mut stream = BufReader::new(TcpStream::connect(address).unwrap());
+    let handshake = format!(
+        "GET /link/counter HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+         Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: tamtam-link.3\r\n\r\n"
+    );
+    stream.get_mut().write_all(handshake.as_bytes()).unwrap();
+    let head: Vec<String> = stream
+        .by_ref()
+        .lines()
+        .map(Result::unwrap)
+        .take_while(|line| !line.is_empty())
+        .collect();
+    assert!(head[0].starts_with("HTTP/1.1 101"), "{head:?}");
+    let protocol = "sec-websocket-protocol: tamtam-link.3".to_owned();
+    assert!(head.contains(&protocol), "{head:?}");
+    let mut frame = [0; 2];
+    stream.read_exact(&mut frame).unwrap();
+    // Whole and binary, of so many bytes; a link that is refused closes behind its hello.
+    assert_eq!(frame[0], 0x82);
+    let mut hello = vec![0; frame[1].into()];
+    stream.read_exact(&mut hello).unwrap();
+    let length = u32::from_le_bytes(hello[..4].try_into().unwrap());
+    assert_eq!(length as usize, hello.len() - 4, "{hello:?}");
+    drop(stream);
+    assert_eq!(server.end(), Some(0));
+}
+
+#[test]
 fn what_is_served_over_tls_is_called_and_watched_if_its_certificate_is_trusted() {
     let place = Place::empty();
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();

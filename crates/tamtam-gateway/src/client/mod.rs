@@ -387,7 +387,8 @@ impl Client {
         self.exchange(request, Bytes::from(body)).await
     }
 
-    /// What services there are, with their methods and the types of these in JSON Schema: what `/services` says.
+    /// What there is: in the member `services` the services, with their methods and the types of these in JSON Schema, in `links`
+    /// the links. It is what `/services` says.
     ///
     /// # Errors
     /// As [`call`](Client::call).

@@ -6,22 +6,20 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
+use axum::extract::Request;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
 };
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use axum::routing::{get, post};
 use serde_json::json;
 use tamtam_rows::CompressionKind;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::exchange::{self, Source, on_thread};
 use crate::gateway::Shared;
-use crate::http::{answer, receive, set};
+use crate::http::{answer, put, receive, set};
 use crate::protocol::rest;
 use crate::rest_answer::respond;
 use crate::weigh::{self, Scale};
@@ -36,22 +34,22 @@ const SCRIPT: &str = include_str!("page.js");
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; \
     img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The page, what it is made of, and the scale of answers.
-pub(crate) fn routes() -> Router<Arc<Shared>> {
-    Router::new()
-        .route("/", get(async |headers| asset(&headers, "text/html", PAGE)))
-        .route(
-            "/page/style.css",
-            get(async |headers| asset(&headers, "text/css", STYLE)),
-        )
-        .route(
-            "/page/page.js",
-            get(async |headers| asset(&headers, "text/javascript", SCRIPT)),
-        )
-        .route("/page/weigh/{service}/{method}", post(weighed))
+/// The page.
+pub(crate) fn page(headers: &HeaderMap) -> Response {
+    asset(headers, "text/html; charset=utf-8", PAGE)
 }
 
-fn asset(headers: &HeaderMap, kind: &str, text: &'static str) -> Response {
+/// How it looks.
+pub(crate) fn style(headers: &HeaderMap) -> Response {
+    asset(headers, "text/css; charset=utf-8", STYLE)
+}
+
+/// What it does.
+pub(crate) fn script(headers: &HeaderMap) -> Response {
+    asset(headers, "text/javascript; charset=utf-8", SCRIPT)
+}
+
+fn asset(headers: &HeaderMap, kind: &'static str, text: &'static str) -> Response {
     let tag = format!("\"{:032x}\"", xxh3_128(text.as_bytes()));
     let is_known = headers
         .get(IF_NONE_MATCH)
@@ -60,33 +58,30 @@ fn asset(headers: &HeaderMap, kind: &str, text: &'static str) -> Response {
     if is_known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     }
-    set(
-        &mut response,
-        CONTENT_TYPE,
-        &format!("{kind}; charset=utf-8"),
-    );
-    set(&mut response, CONTENT_SECURITY_POLICY, POLICY);
-    set(&mut response, REFERRER_POLICY, "no-referrer");
-    set(&mut response, CACHE_CONTROL, "no-cache");
+    put(&mut response, CONTENT_TYPE, kind);
+    put(&mut response, CONTENT_SECURITY_POLICY, POLICY);
+    put(&mut response, REFERRER_POLICY, "no-referrer");
+    put(&mut response, CACHE_CONTROL, "no-cache");
     set(&mut response, ETAG, &tag);
     response
 }
 
 /// Calls a method once, and tells how large its answer is in each form and what that takes.
-async fn weighed(
-    State(shared): State<Arc<Shared>>,
-    Path((service, method)): Path<(String, String)>,
+pub(crate) async fn weighed(
+    shared: &Arc<Shared>,
+    service: &str,
+    method: &str,
     request: Request,
 ) -> Response {
     let types = ["application/json"];
-    let received = match receive(&shared, request, Protocol::Rest, &types).await {
+    let received = match receive(shared, request, Protocol::Rest, &types).await {
         Ok(received) => received,
         Err(response) => return *response,
     };
     let (ticket, caller) = (&received.ticket, &received.caller);
     let weighing = async {
         let arguments = rest::arguments_of_body(&received.body, &shared.gateway.limits)?;
-        let called = shared.call(ticket, caller, &service, &method, arguments);
+        let called = shared.call(ticket, caller, service, method, arguments);
         let called = called.await?;
         exchange::differs();
         let source = match called {
@@ -111,11 +106,11 @@ async fn weighed(
     match weighing.await {
         Ok(told) => {
             let body = told.to_string().into_bytes();
-            answer(&shared, &received.headers, types[0], body).await.0
+            answer(shared, &received.headers, types[0], body).await.0
         }
         Err(fault) => {
             respond(
-                &shared,
+                shared,
                 received.ticket,
                 &received.headers,
                 false,

@@ -420,7 +420,7 @@ fn encode(answer: Answer, wants_packed: bool, most_bytes: usize) -> Result<Encod
     let mut packed = None;
     match answer {
         Answer::Typed(typed) => {
-            serde_json::to_writer(&mut out, &*typed).map_err(json::not_carried)?;
+            typed.write_json(&mut out)?;
         }
         Answer::Rows(rows) => {
             json::write_rows(&rows, &mut out)?;

@@ -13,7 +13,7 @@ use crate::gateway::Shared;
 use crate::protocol::json_rpc::{self, Calls, write_fault};
 use crate::push::{Subscription, Wish};
 use crate::subscribing::subscribe;
-use crate::{Answer, Arguments, Caller, Fault, FaultKind, Value};
+use crate::{Answer, Arguments, Caller, Fault, FaultKind, Limits, Value};
 
 /// What the calls of a connection share.
 #[derive(Debug)]
@@ -65,13 +65,17 @@ impl Client {
             ticket,
             begun: Mutex::default(),
         };
-        let body = json_rpc::answer(&frame, limits, &body).await;
+        let most = limits.push_bytes / 4;
+        let of_frame = Limits {
+            batch_bytes: limits.batch_bytes.min(most / 2),
+            ..limits.clone()
+        };
+        let body = json_rpc::answer(&frame, &of_frame, &body).await;
         let begun = frame.begun.into_inner();
         let mut answered = Answered {
             body,
             begun: begun.unwrap_or_else(PoisonError::into_inner),
         };
-        let most = limits.push_bytes / 4;
         if answered.body.as_ref().is_some_and(|body| body.len() > most) {
             answered = Answered {
                 body: Some(refusal(&format!(

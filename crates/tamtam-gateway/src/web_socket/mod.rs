@@ -8,7 +8,7 @@ mod paced;
 use std::sync::Arc;
 
 use axum::extract::ws::{WebSocket, WebSocketUpgrade};
-use axum::extract::{FromRequestParts, Path, Request, State};
+use axum::extract::{FromRequestParts, Request};
 use axum::http::header::SEC_WEBSOCKET_PROTOCOL;
 use axum::http::{HeaderMap, StatusCode, request};
 use axum::response::Response;
@@ -17,7 +17,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::Protocol;
 use crate::gateway::Shared;
-use crate::http::{Held, caller_of, plain};
+use crate::http::{Arrival, Held, caller_of, plain};
 use crate::lasting::Lasts;
 use connection::Connection;
 
@@ -31,10 +31,10 @@ const LINK_PROTOCOL: &str = "tamtam-link.3";
 const BEARER_PREFIX: &str = "tamtam-bearer.";
 
 /// Takes a request to become a WebSocket for calls and subscriptions.
-pub(crate) async fn open(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+pub(crate) async fn open(shared: Arc<Shared>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let caller = caller_of(&shared, &parts, Protocol::WebSocket);
-    let held = parts.extensions.get::<Held>().cloned();
+    let held = held(&parts);
     let serving = Arc::clone(&shared);
     upgrade(&shared, parts, None, move |socket, lasts| async move {
         if let Some(held) = &held {
@@ -46,11 +46,7 @@ pub(crate) async fn open(State(shared): State<Arc<Shared>>, request: Request) ->
 }
 
 /// Takes a request to become a WebSocket that carries a link.
-pub(crate) async fn open_link(
-    State(shared): State<Arc<Shared>>,
-    Path(name): Path<String>,
-    request: Request,
-) -> Response {
+pub(crate) async fn open_link(shared: Arc<Shared>, name: String, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let mut caller = caller_of(&shared, &parts, Protocol::Link);
     if caller.bearer.is_none() {
@@ -78,7 +74,7 @@ async fn upgrade<F>(
 where
     F: Future<Output = ()> + Send,
 {
-    let held = parts.extensions.get::<Held>().cloned();
+    let held = held(&parts);
     let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
         Ok(upgrade) => upgrade,
         Err(_) => {
@@ -102,6 +98,12 @@ where
             serve(socket, lasts).await;
             drop(held);
         })
+}
+
+/// The connection by which a request came, if the server is ours.
+fn held(parts: &request::Parts) -> Option<Held> {
+    let arrival = Arrival::of(&parts.extensions);
+    arrival.map(|arrival| arrival.held.clone())
 }
 
 /// The subprotocols that a client offers.

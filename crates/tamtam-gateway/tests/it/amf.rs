@@ -346,7 +346,7 @@ pub(crate) fn flex(class: &str, members: &[(&str, Amf3)]) -> Amf3 {
     })
 }
 
-fn class_of(value: &Amf3) -> &str {
+pub(crate) fn class_of(value: &Amf3) -> &str {
     match value {
         Amf3::Object(object) => &object.traits.class,
         other => panic!("no object: {other:?}"),

@@ -272,7 +272,7 @@ fn the_services_are_described_to_those_who_may_call() {
         }
         let authorization = ("authorization", "Bearer let me in");
         let described = server.get("/services", &[authorization]).await.json();
-        let tiles = described
+        let tiles = described["services"]
             .as_array()
             .unwrap()
             .iter()

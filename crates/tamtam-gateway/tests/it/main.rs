@@ -7,6 +7,7 @@ mod amf;
 // It reads what Linux tells of a process.
 #[cfg(target_os = "linux")]
 mod apart;
+mod batch;
 mod duties;
 mod json_rpc;
 mod link;
@@ -14,9 +15,11 @@ mod page;
 mod push;
 mod record;
 mod rest;
+mod routes;
 mod server;
 mod services;
 #[cfg(target_os = "linux")]
 mod soak;
+mod who_may;
 mod world;
 mod xml_rpc;

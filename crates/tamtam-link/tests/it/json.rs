@@ -166,12 +166,12 @@ fn what_is_no_message_is_told_to_who_asks_and_ends_nothing() {
             "{\"Add\":18446744073709551616}",
             "invalid type: floating point",
         ),
-        (&deep, "unknown variant"),
+        (&deep, "expected value at line 1 column 1"),
     ] {
         let mut asked = Asked::new();
         asked.tell(&[7], &[], text);
         let said = asked.hears();
-        assert!(said.contains(words) || text == deep, "{text:.40}: {said}");
+        assert!(said.contains(words), "{text:.40}: {said}");
         // The next one is answered.
         asked.tell(&[9], &[], "{\"Read\":{\"$reply\":9}}");
         until("it is answered", || {

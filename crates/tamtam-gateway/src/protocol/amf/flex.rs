@@ -114,7 +114,7 @@ fn command(shared: &Shared, caller: &Caller, message: &Message<'_>) -> Outcome {
                 credentials: Some(credentials.clone()),
                 ..caller.clone()
             };
-            shared.check(&caller)?;
+            shared.may(None, &caller, "login")?;
             // A session of its own: not one that a page may have named before.
             let session = shared.sessions.begin(credentials);
             Ok((Value::from("success"), Some(session)))

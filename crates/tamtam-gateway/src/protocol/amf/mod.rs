@@ -43,7 +43,20 @@ pub(crate) async fn answer(
     let (version, calls, unknown) = read_packet(shared, body, numbering, &mut caller)?;
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, version);
+    let most = shared.gateway.limits.batch_bytes;
     for call in calls {
+        if let Some(to) = &call.response
+            && encoder.bytes() >= most
+        {
+            let full = Fault::batch_is_full(most);
+            if flex::is_message(&call.value) {
+                let response = flex::failed(&call.value, &full);
+                write_flex(&mut encoder, to, response, version)?;
+            } else {
+                write_fault(&mut encoder, to, &full, version)?;
+            }
+            continue;
+        }
         let result = match &unknown {
             Some(name) => {
                 let reason = format!("the header {name:?} has to be understood, and is not known");

@@ -1,28 +1,50 @@
 //! What a client accepts.
 
+use std::ops::Deref;
+
 use tamtam_rows::CompressionKind;
 
 use super::Form;
 
-/// The forms that a header `Accept` names, what is liked best first; none if there is no form that it takes.
-pub(crate) fn accepted(header: Option<&str>) -> Vec<Form> {
-    let Some(header) = header.filter(|header| !header.trim().is_empty()) else {
-        return Form::ALL.to_vec();
+/// The forms that a client takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Accepted {
+    forms: [Form; Form::ALL.len()],
+    count: usize,
+}
+
+/// What is liked best comes first.
+impl Deref for Accepted {
+    type Target = [Form];
+
+    fn deref(&self) -> &[Form] {
+        &self.forms[..self.count]
+    }
+}
+
+/// The forms that a header `Accept` names; none if there is no form that it takes.
+pub(crate) fn accepted(header: Option<&str>) -> Accepted {
+    let all = Accepted {
+        forms: Form::ALL,
+        count: Form::ALL.len(),
     };
-    let ranges: Vec<(String, f32)> = entries(header).collect();
-    let mut liked: Vec<(Form, f32)> = Form::ALL
-        .into_iter()
-        .filter_map(|form| {
-            let types = form.media_types().iter();
-            let quality = types
-                .map(|name| quality_of(name, &ranges))
-                .fold(0.0, f32::max);
-            (quality > 0.0).then_some((form, quality))
-        })
-        .collect();
+    let Some(header) = header.filter(|header| !header.trim().is_empty()) else {
+        return all;
+    };
+    let mut liked = Form::ALL.map(|form| {
+        let types = form.media_types().iter();
+        let quality = types
+            .map(|name| quality_of(name, header))
+            .fold(0.0, f32::max);
+        (form, quality)
+    });
     // A stable sort: what is liked alike stays in our order.
     liked.sort_by(|one, other| other.1.total_cmp(&one.1));
-    liked.into_iter().map(|(form, _)| form).collect()
+    let count = liked.partition_point(|(_, quality)| *quality > 0.0);
+    Accepted {
+        forms: liked.map(|(form, _)| form),
+        count,
+    }
 }
 
 /// Whether a client with this header `Accept` takes an answer of this type.
@@ -31,25 +53,26 @@ pub(crate) fn takes(header: Option<&str>, content_type: &str) -> bool {
         return true;
     };
     let name = content_type.split(';').next().unwrap_or_default().trim();
-    let ranges: Vec<(String, f32)> = entries(header).collect();
-    quality_of(&name.to_ascii_lowercase(), &ranges) > 0.0
+    quality_of(name, header) > 0.0
 }
 
 /// How a type is liked: the most specific range counts.
-fn quality_of(name: &str, ranges: &[(String, f32)]) -> f32 {
+fn quality_of(name: &str, header: &str) -> f32 {
     let (kind, _) = name.split_once('/').unwrap_or((name, ""));
     let specific = |range: &str| {
-        if range == name {
+        if range.eq_ignore_ascii_case(name) {
             3
-        } else if range.strip_suffix("/*") == Some(kind) {
+        } else if range
+            .strip_suffix("/*")
+            .is_some_and(|of| of.eq_ignore_ascii_case(kind))
+        {
             2
         } else {
             u8::from(range == "*/*")
         }
     };
-    ranges
-        .iter()
-        .map(|(range, quality)| (specific(range), *quality))
+    entries(header)
+        .map(|(range, quality)| (specific(range), quality))
         .filter(|(specific, _)| *specific > 0)
         .max_by_key(|(specific, _)| *specific)
         .map_or(0.0, |(_, quality)| quality)
@@ -60,13 +83,12 @@ pub(crate) fn compression(header: Option<&str>) -> CompressionKind {
     let Some(header) = header else {
         return CompressionKind::None;
     };
-    let named: Vec<(String, f32)> = entries(header).collect();
+    let find = |wanted: &str| entries(header).find(|(known, _)| known.eq_ignore_ascii_case(wanted));
     let quality = |name: &str| {
-        let find = |wanted: &str| named.iter().find(|(known, _)| known == wanted);
         let exact = find(name).or_else(|| if name == "gzip" { find("x-gzip") } else { None });
         exact
             .or_else(|| find("*"))
-            .map_or(0.0, |(_, quality)| *quality)
+            .map_or(0.0, |(_, quality)| quality)
     };
     let mut best = (CompressionKind::None, 0.0);
     for kind in [
@@ -82,11 +104,11 @@ pub(crate) fn compression(header: Option<&str>) -> CompressionKind {
     best.0
 }
 
-/// The names in a list, in lower case, with their qualities.
-fn entries(header: &str) -> impl Iterator<Item = (String, f32)> + '_ {
+/// The names in a list, with their qualities.
+fn entries(header: &str) -> impl Iterator<Item = (&str, f32)> {
     header.split(',').filter_map(|entry| {
         let mut parameters = entry.split(';');
-        let name = parameters.next()?.trim().to_ascii_lowercase();
+        let name = parameters.next()?.trim();
         let mut quality = 1.0;
         for parameter in parameters {
             if let Some((key, value)) = parameter.split_once('=')
@@ -107,10 +129,11 @@ mod tests {
     fn a_client_gets_what_it_likes_best() {
         assert_eq!(accepted(None)[0], Form::Json);
         assert_eq!(accepted(Some("*/*"))[0], Form::Json);
-        assert_eq!(accepted(Some("text/csv")), [Form::Csv]);
+        assert_eq!(*accepted(Some("text/csv")), [Form::Csv]);
+        assert_eq!(*accepted(Some("Text/CSV")), [Form::Csv]);
         let listed = "application/json;q=0.5, application/vnd.tamtam.rows, application/vnd.apache.arrow.stream;q=0.9";
         assert_eq!(
-            accepted(Some(listed)),
+            *accepted(Some(listed)),
             [Form::Packed, Form::Arrow, Form::Json]
         );
         assert_eq!(
@@ -118,8 +141,11 @@ mod tests {
             [Form::Csv, Form::Packed]
         );
         assert!(!accepted(Some("*/*, application/json;q=0")).contains(&Form::Json));
-        assert_eq!(accepted(Some("image/png")), []);
-        assert_eq!(accepted(Some("application/x-msgpack")), [Form::MessagePack]);
+        assert_eq!(*accepted(Some("image/png")), []);
+        assert_eq!(
+            *accepted(Some("application/x-msgpack")),
+            [Form::MessagePack]
+        );
     }
 
     #[test]

@@ -4,9 +4,9 @@ use tamtam_rows::encoding::{ArrowIpc, MessagePack, Parquet, Text};
 use tamtam_rows::packed::{Mode, Packed};
 use tamtam_rows::{Encoding, Rows};
 
-use crate::json::{not_carried, write_rows, write_value};
+use crate::json::{USUAL_BYTES, not_carried, write_rows, write_value};
 use crate::value::View;
-use crate::{Answer, Fault, Value};
+use crate::{Answer, Fault, Typed, Value};
 
 /// A form in which an answer is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl Form {
     /// # Errors
     /// If the form cannot carry it.
     pub(crate) fn encode_value(self, value: &Value) -> Result<Vec<u8>, Fault> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(USUAL_BYTES);
         match self {
             Form::MessagePack => {
                 rmp_serde::encode::write_named(&mut out, &View(value)).map_err(not_carried)?
@@ -115,16 +115,11 @@ impl Form {
     ///
     /// # Errors
     /// If the form cannot carry it.
-    pub(crate) fn encode_typed(
-        self,
-        typed: &dyn erased_serde::Serialize,
-    ) -> Result<Vec<u8>, Fault> {
-        let mut out = Vec::new();
+    pub(crate) fn encode_typed(self, typed: &Typed) -> Result<Vec<u8>, Fault> {
+        let mut out = Vec::with_capacity(USUAL_BYTES);
         match self {
-            Form::MessagePack => {
-                rmp_serde::encode::write_named(&mut out, typed).map_err(not_carried)?
-            }
-            _ => serde_json::to_writer(&mut out, typed).map_err(not_carried)?,
+            Form::MessagePack => typed.write_message_pack(&mut out)?,
+            _ => typed.write_json(&mut out)?,
         }
         Ok(out)
     }

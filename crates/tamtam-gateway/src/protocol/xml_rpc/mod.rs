@@ -43,9 +43,7 @@ pub(crate) async fn answer(
         Ok(call) => respond(shared, ticket, caller, call).await,
         Err(fault) => Err(fault),
     };
-    result
-        .and_then(|value| write::response(&value))
-        .unwrap_or_else(|fault| write::fault_response(&fault))
+    result.unwrap_or_else(|fault| write::fault_response(&fault))
 }
 
 async fn respond(
@@ -53,11 +51,11 @@ async fn respond(
     ticket: &Ticket,
     caller: &Caller,
     call: Call,
-) -> Result<Value, Fault> {
+) -> Result<Vec<u8>, Fault> {
     if call.method == "system.multicall" {
         return multicall(shared, ticket, caller, call.params).await;
     }
-    one(shared, ticket, caller, call).await
+    write::response(&one(shared, ticket, caller, call).await?)
 }
 
 async fn one(
@@ -87,27 +85,28 @@ async fn multicall(
     ticket: &Ticket,
     caller: &Caller,
     params: Vec<Value>,
-) -> Result<Value, Fault> {
+) -> Result<Vec<u8>, Fault> {
     let Ok([Value::List(calls)]) = <[Value; 1]>::try_from(params) else {
         return Err(Fault::arguments("system.multicall takes one list of calls"));
     };
-    let most = shared.gateway.limits.batch;
+    let limits = &shared.gateway.limits;
+    let most = limits.batch;
     if calls.len() > most {
         let reason = format!("a multicall has at most {most} calls, not {}", calls.len());
         return Err(Fault::of(FaultKind::TooLarge, reason));
     }
-    let mut answers = Vec::with_capacity(calls.len());
+    let mut answers = write::Answers::new();
     for call in calls {
         let result = match in_multicall(call) {
+            Ok(_) if answers.bytes() >= limits.batch_bytes => {
+                Err(Fault::batch_is_full(limits.batch_bytes))
+            }
             Ok(call) => one(shared, ticket, caller, call).await,
             Err(fault) => Err(fault),
         };
-        answers.push(match result {
-            Ok(value) => Value::List(vec![value]),
-            Err(fault) => write::fault_value(&fault),
-        });
+        answers.push(result);
     }
-    Ok(Value::List(answers))
+    Ok(answers.finish())
 }
 
 fn in_multicall(value: Value) -> Result<Call, Fault> {

@@ -34,19 +34,54 @@ pub(super) fn response(value: &Value) -> Result<Vec<u8>, Fault> {
 pub(super) fn fault_response(fault: &Fault) -> Vec<u8> {
     let mut text = String::from(HEAD);
     text.push_str("<fault>");
-    if write_value(&fault_value(fault), &mut text).is_err() {
-        // Its description has a character that XML does not have.
-        text.truncate(HEAD.len());
-        let plain = "<fault><value><struct><member><name>faultCode</name><value><int>-32603</int></value></member>\
-            <member><name>faultString</name><value><string>the method failed</string></value></member></struct></value>";
-        text.push_str(plain);
-    }
+    write_fault(fault, &mut text);
     text.push_str("</fault></methodResponse>\n");
     text.into_bytes()
 }
 
+/// The answers to a multicall, one behind the other: each is a list of its one value, or a struct of its fault.
+pub(super) struct Answers(String);
+
+impl Answers {
+    pub(super) fn new() -> Answers {
+        Answers(format!("{HEAD}<params><param><value><array><data>"))
+    }
+
+    /// What they have so far.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn push(&mut self, result: Result<Value, Fault>) {
+        let before = self.0.len();
+        let written = result.and_then(|value| write_value(&Value::List(vec![value]), &mut self.0));
+        if let Err(fault) = written {
+            self.0.truncate(before);
+            write_fault(&fault, &mut self.0);
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        let end = "</data></array></value></param></params></methodResponse>\n";
+        self.0.push_str(end);
+        self.0.into_bytes()
+    }
+}
+
+/// Writes a fault as a value.
+fn write_fault(fault: &Fault, out: &mut String) {
+    let before = out.len();
+    if write_value(&fault_value(fault), out).is_err() {
+        // Its description has a character that XML does not have.
+        out.truncate(before);
+        let plain = "<value><struct><member><name>faultCode</name><value><int>-32603</int></value></member>\
+            <member><name>faultString</name><value><string>the method failed</string></value></member></struct></value>";
+        out.push_str(plain);
+    }
+}
+
 /// A fault as a struct: the number, and the code with the description.
-pub(super) fn fault_value(fault: &Fault) -> Value {
+fn fault_value(fault: &Fault) -> Value {
     Value::Map(vec![
         (
             "faultCode".to_owned(),

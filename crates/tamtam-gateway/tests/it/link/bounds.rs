@@ -165,6 +165,30 @@ fn a_message_that_is_too_large_comes_back_at_each_side() {
     run(|| async {
         let pool = Pool::new();
         let server = Running::of(gateway(&pool).limits(limits())).await;
+        // What the page takes is less than what the server does.
+        let builder = Link::builder().longest_frame(2_000);
+        let page = Page::of(&server, "/link/counter", &[PROTOCOL], builder).await;
+        let root = page.root();
+        let (own, told) = listener::<String>(&pool);
+        for (letters, outcome) in [
+            (1_900, "told"),
+            (2_100, "the link carries 2000 at once"),
+            (1_900, "told"),
+        ] {
+            let own = own.clone();
+            let said = root
+                .ask_async(move |reply| Count::Say(own, letters, reply))
+                .await;
+            assert!(
+                said.as_ref().is_ok_and(|said| said.contains(outcome)),
+                "{said:?}"
+            );
+        }
+        let heard = super::blocking(move || {
+            [told.recv(), told.recv()].map(|text| text.map(|text| text.len()))
+        });
+        assert_eq!(heard.await, [Ok(1_900), Ok(1_900)]);
+        page.link.close();
         let page = Page::open(&server).await;
         let root = page.root();
         assert_eq!(root.ask_async(Count::Total).await, Ok(0));
@@ -176,8 +200,6 @@ fn a_message_that_is_too_large_comes_back_at_each_side() {
             refused.contains("the link carries 16384 at once"),
             "{refused}"
         );
-        let (own, _told) = listener::<String>(&pool);
-        root.tell(Count::Flood(own, 1)).unwrap();
         assert_eq!(root.ask_async(Count::Total).await, Ok(0));
         page.link.close();
     });
@@ -191,19 +213,25 @@ fn addresses_of_a_page_do_not_outlive_it() {
         let at_root = root.clone();
         let gateway = Gateway::new().link(LinkRoot::new("counter", move |_| at_root.clone()));
         let server = Running::of(gateway).await;
-        for _ in 0..20 {
+        for number in 0..20 {
             let page = Page::open(&server).await;
             let (own, sums) = listener::<u64>(&pool);
             page.root().tell(Count::Watch(own)).unwrap();
             page.root().tell(Count::Add(1)).unwrap();
             super::blocking(move || sums.recv().unwrap()).await;
-            page.link.close();
-            page.closed().await;
+            if number % 2 == 0 {
+                page.link.close();
+                page.closed().await;
+            } else {
+                // It does not say goodbye.
+                page.closed.abort();
+            }
         }
         let links = r#"tamtam_gateway_links{name="counter"}"#;
         until!("all are gone", figure(&server, links).await == 0);
-        // Those that are gone are told nothing.
+        // Those that are gone are told nothing: the actor learns it as it tries.
         root.tell(Count::Add(1)).unwrap();
         assert_eq!(root.ask_async(Count::Total).await, Ok(21));
+        assert_eq!(root.ask_async(Count::Watchers).await, Ok(0));
     });
 }

@@ -1,5 +1,6 @@
 //! What a server owes with links, too: who may have one, and an end.
 
+use serde_json::json;
 use tamtam_actor::{Pool, Reply};
 use tamtam_gateway::{Caller, Gateway, Limits, LinkRoot, Protocol, bearer};
 use tamtam_link::{Link, LinkEnd};
@@ -32,6 +33,21 @@ fn a_handshake_is_judged_as_a_request_is() {
         let plain = server.get("/link/counter", &[PROTOCOL]).await;
         assert_eq!(plain.status, 426);
         assert_eq!(server.post("/link/counter", "", "").await.status, 405);
+    });
+}
+
+#[test]
+fn the_links_are_described_to_those_who_may() {
+    run(|| async {
+        let pool = Pool::new();
+        let root = LinkRoot::new("sums", move |_| counter(&pool, None));
+        let gateway = Gateway::new().link(root.about("What one counts with."));
+        let server = Running::of(gateway.authorize(bearer("let me in"))).await;
+        assert_eq!(server.get("/services", &[]).await.status, 401);
+        let headers = [("authorization", "Bearer let me in")];
+        let described = server.get("/services", &headers).await.json();
+        let links = json!([{"name": "sums", "about": "What one counts with."}]);
+        assert_eq!(described, json!({"services": [], "links": links}));
     });
 }
 
@@ -77,7 +93,12 @@ fn a_page_that_may_not_is_told_why() {
             ("/link/counter", plain, 3000, "send the token"),
             ("/link/counter", wrong, 3000, "the token is wrong"),
             ("/link/none", right, 1008, "there is no link \"none\""),
-            ("/link/broken", right, 1011, "it could not be opened"),
+            (
+                "/link/broken",
+                right,
+                1011,
+                "whether you may could not be found out",
+            ),
             ("/link/panics", right, 1011, "the link could not be opened"),
         ] {
             let (said, reason) = refused(&server, path, protocols).await;

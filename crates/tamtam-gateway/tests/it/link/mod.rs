@@ -43,6 +43,10 @@ pub(super) enum Count {
     Bytes(String, Reply<u64>),
     /// Tells there so many texts of 1,000 letters each.
     Flood(Address<String>, u64),
+    /// Tells there a text of so many letters, and says how that went.
+    Say(Address<String>, u64, Reply<String>),
+    /// How many watch.
+    Watchers(Reply<u64>),
     Fail(String),
     Keep(Reply<u64>),
 }
@@ -84,6 +88,11 @@ impl Actor for Counter {
                     }
                 }
             }
+            Count::Say(page, letters, reply) => {
+                let told = page.tell("x".repeat(letters as usize));
+                reply.send(told.map_or_else(|error| error.to_string(), |()| "told".to_owned()));
+            }
+            Count::Watchers(reply) => reply.send(self.watchers.len() as u64),
             Count::Fail(words) => panic!("{words}"),
             Count::Keep(reply) => self.kept.push(reply),
         }

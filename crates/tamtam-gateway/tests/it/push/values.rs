@@ -216,7 +216,7 @@ fn a_property_is_followed_by_many_and_set_by_one() {
             assert_eq!(last, market.slider.version() + 1);
         }
         let described = server.get("/services", &[]).await.json();
-        let found = described
+        let found = described["services"]
             .as_array()
             .unwrap()
             .iter()

@@ -1,5 +1,9 @@
 //! JSON-RPC 2.0: calls, notifications and batches.
 
+mod request;
+
+use request::{Asked, Came};
+
 use crate::json;
 use crate::{Answer, Arguments, Fault, FaultKind, Limits, Value};
 
@@ -18,19 +22,16 @@ pub(crate) trait Calls: Sync {
 
 /// The answer to a body; nothing if none is wanted.
 pub(crate) async fn answer(calls: &impl Calls, limits: &Limits, body: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    let requests = match json::read(body, limits) {
-        Ok(Value::List(requests)) if requests.is_empty() => {
+    let mut out = Vec::with_capacity(json::USUAL_BYTES);
+    let requests = match request::read(body, limits) {
+        Ok(Came::Batch { count: 0, .. }) => {
             let fault = Fault::of(FaultKind::Malformed, "the batch is empty");
             write_fault(&fault, &Value::Null, &mut out);
             return Some(out);
         }
-        Ok(Value::List(requests)) if requests.len() > limits.batch => {
-            let reason = format!(
-                "a batch has at most {} requests, not {}",
-                limits.batch,
-                requests.len()
-            );
+        Ok(Came::Batch { count, .. }) if count > limits.batch => {
+            let most = limits.batch;
+            let reason = format!("a batch has at most {most} requests, not {count}");
             write_fault(
                 &Fault::of(FaultKind::TooLarge, reason),
                 &Value::Null,
@@ -38,9 +39,9 @@ pub(crate) async fn answer(calls: &impl Calls, limits: &Limits, body: &[u8]) -> 
             );
             return Some(out);
         }
-        Ok(Value::List(requests)) => requests,
-        Ok(request) => {
-            let is_answered = answer_one(calls, request, &mut out).await;
+        Ok(Came::Batch { requests, .. }) => requests,
+        Ok(Came::One(request)) => {
+            let is_answered = answer_one(calls, request, None, &mut out).await;
             return is_answered.then_some(out);
         }
         Err(fault) => {
@@ -59,7 +60,9 @@ pub(crate) async fn answer(calls: &impl Calls, limits: &Limits, body: &[u8]) -> 
         if is_answered {
             out.push(b',');
         }
-        if answer_one(calls, request, &mut out).await {
+        let most = limits.batch_bytes;
+        let full = (before >= most).then(|| Fault::batch_is_full(most));
+        if answer_one(calls, request, full, &mut out).await {
             is_answered = true;
         } else {
             out.truncate(before);
@@ -69,16 +72,25 @@ pub(crate) async fn answer(calls: &impl Calls, limits: &Limits, body: &[u8]) -> 
     is_answered.then_some(out)
 }
 
-/// Writes the answer to one request; says whether one is wanted.
-async fn answer_one(calls: &impl Calls, request: Value, out: &mut Vec<u8>) -> bool {
-    let request = match Request::read(request) {
+/// Writes the answer to one request; says whether one is wanted. If there is no room for it, that is the answer.
+async fn answer_one(
+    calls: &impl Calls,
+    asked: Asked<'_>,
+    full: Option<Fault>,
+    out: &mut Vec<u8>,
+) -> bool {
+    let request = match asked.request() {
         Ok(request) => request,
         Err((id, reason)) => {
             write_fault(&Fault::of(FaultKind::Malformed, reason), &id, out);
             return true;
         }
     };
-    let result = calls.call(&request.method, request.arguments).await;
+    let result = match full {
+        Some(full) if request.id.is_some() => Err(full),
+        // What is not answered takes no room.
+        _ => calls.call(&request.method, request.arguments).await,
+    };
     let Some(id) = request.id else {
         return false;
     };
@@ -135,59 +147,4 @@ fn write_id(id: &Value, out: &mut Vec<u8>) {
         out.extend_from_slice(b"null");
     }
     out.push(b'}');
-}
-
-/// One request.
-struct Request {
-    /// Nothing: no answer is wanted.
-    id: Option<Value>,
-    method: String,
-    arguments: Arguments,
-}
-
-impl Request {
-    /// A request out of its value; otherwise the number by which to answer, and why it is none.
-    fn read(value: Value) -> Result<Request, (Value, &'static str)> {
-        let Value::Map(members) = value else {
-            return Err((Value::Null, "a request is an object"));
-        };
-        let (mut id, mut version, mut method, mut params) = (None, None, None, None);
-        for (name, value) in members {
-            match &*name {
-                "id" => id = Some(value),
-                "jsonrpc" => version = Some(value),
-                "method" => method = Some(value),
-                "params" => params = Some(value),
-                // Others add members of their own.
-                _ => {}
-            }
-        }
-        let is_id = |id: &Value| {
-            matches!(
-                id,
-                Value::Null | Value::Text(_) | Value::Int(_) | Value::Unsigned(_) | Value::Float(_)
-            )
-        };
-        if id.as_ref().is_some_and(|id| !is_id(id)) {
-            return Err((Value::Null, "the id is a text, a number or null"));
-        }
-        let known = || id.clone().unwrap_or_default();
-        if version != Some(Value::from("2.0")) {
-            return Err((known(), r#"the member jsonrpc has to be "2.0""#));
-        }
-        let Some(Value::Text(method)) = method else {
-            return Err((known(), "the member method has to be a text"));
-        };
-        let arguments = match params {
-            None => Arguments::none(),
-            Some(Value::List(values)) => Arguments::positional(values),
-            Some(Value::Map(members)) => Arguments::named(members),
-            Some(_) => return Err((known(), "the member params is a list or an object")),
-        };
-        Ok(Request {
-            id,
-            method,
-            arguments,
-        })
-    }
 }

@@ -1,0 +1,151 @@
+// Actors of this page, as the other side knows them: their numbers, and how many addresses of each it has.
+
+import { protocol } from "./bytes.js";
+import { chained } from "./end.js";
+import { LinkError } from "./error.js";
+import { isAbnormal, ROOT, type End, type Frame, type Offer } from "./frame.js";
+import type { OwnAddress } from "./own.js";
+import type { Place } from "./values.js";
+
+/** An actor of this side, as the other one knows it. */
+interface Export {
+    readonly actor: OwnAddress<never>;
+    readonly number: number;
+    /** How often it was sent, less how often it was released. */
+    sent: number;
+    isWatched: boolean;
+    isTold: boolean;
+}
+
+/** The actors of this page that the other side knows. */
+export class Exports {
+    readonly #say: (frame: Frame) => void;
+    #last = ROOT;
+    readonly #exports = new Map<number, Export>();
+    readonly #numbers = new WeakMap<OwnAddress<never>, number>();
+    /** Those that end with an actor of the other side, by the number of the link there. */
+    readonly #links = new Map<bigint, { readonly own: number; readonly linker: number }>();
+
+    constructor(say: (frame: Frame) => void) {
+        this.#say = say;
+    }
+
+    get size(): number {
+        return this.#exports.size;
+    }
+
+    get linked(): number {
+        return this.#links.size;
+    }
+
+    /** How an actor stands in a message; it is offered with that. */
+    place(address: OwnAddress<never>, offers: Offer[]): Place {
+        if (address.hasEnded !== undefined) throw new LinkError("stopped", "the actor of this page that stands in it has ended");
+        let number = this.#numbers.get(address);
+        if (number === undefined) {
+            number = ++this.#last;
+            this.#numbers.set(address, number);
+        }
+        if (!this.#exports.has(number)) this.#exports.set(number, { actor: address, number, sent: 0, isWatched: false, isTold: false });
+        offers.push({ actor: number, window: address.window });
+        return [0, number];
+    }
+
+    /** These were offered. */
+    offered(offers: readonly Offer[]): void {
+        for (const { actor } of offers) {
+            const known = this.#exports.get(actor);
+            if (known !== undefined) known.sent++;
+        }
+    }
+
+    /** These were to be offered, and were not. */
+    takeBack(offers: readonly Offer[]): void {
+        for (const { actor } of offers) {
+            const known = this.#exports.get(actor);
+            if (known !== undefined) this.#forget(known);
+        }
+    }
+
+    /** The actor of this number, if it is known there. */
+    get(number: number): OwnAddress<never> | undefined {
+        return this.#exports.get(number)?.actor;
+    }
+
+    /** The actor of this number, of which the other side has to have an address. */
+    held(number: number): OwnAddress<never> {
+        const known = this.#exports.get(number);
+        if (known === undefined || known.sent === 0) throw protocol(`it names actor ${number}, of which it has no address`);
+        return known.actor;
+    }
+
+    /** So many addresses were given up there. */
+    released(number: number, count: number): void {
+        const known = this.#exports.get(number);
+        const sent = known?.sent ?? 0;
+        if (known === undefined || count > sent) throw protocol(`it gives up ${count} addresses of actor ${number}, of which it has ${sent}`);
+        known.sent -= count;
+        this.#forget(known);
+    }
+
+    watched(number: number): void {
+        const known = this.#exports.get(number);
+        if (known === undefined) return this.#unknown(number);
+        known.isWatched = true;
+        const end = known.actor.hasEnded;
+        if (end !== undefined) this.#say({ kind: "ended", number, end });
+    }
+
+    unwatched(number: number): void {
+        const known = this.#exports.get(number);
+        if (known === undefined) return;
+        known.isWatched = false;
+        this.#forget(known);
+    }
+
+    /** An actor of the other side is linked with one of these: it takes that along. */
+    link(link: bigint, own: number, linker: number): void {
+        if (this.#exports.has(own)) this.#links.set(link, { own, linker });
+        else this.#unknown(own);
+    }
+
+    unlink(link: bigint): void {
+        this.#links.delete(link);
+    }
+
+    /** An actor of the other side has ended, and takes those along that are linked with it. */
+    linkerEnded(number: number, end: End): void {
+        for (const [link, { own, linker }] of this.#links) {
+            if (linker !== number) continue;
+            this.#links.delete(link);
+            if (isAbnormal(end)) this.#exports.get(own)?.actor.end(chained(end));
+        }
+    }
+
+    /** One of these has ended. */
+    ended(actor: OwnAddress<never>, end: End): void {
+        const number = this.#numbers.get(actor);
+        const known = number === undefined ? undefined : this.#exports.get(number);
+        if (known === undefined || known.isTold) return;
+        known.isTold = true;
+        this.#say({ kind: "ended", number: known.number, end });
+        this.#forget(known);
+    }
+
+    /** The link has ended. */
+    clear(): void {
+        this.#exports.clear();
+        this.#links.clear();
+    }
+
+    #forget(known: Export): void {
+        const isOfInterest = known.isWatched && !known.isTold;
+        if (known.sent === 0 && !isOfInterest) this.#exports.delete(known.number);
+    }
+
+    /** Says of an actor that it is not known any more. */
+    #unknown(number: number): void {
+        const text = "its last address was given up before its end was asked for";
+        this.#say({ kind: "ended", number, end: { why: "link lost", text } });
+    }
+}

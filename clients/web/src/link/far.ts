@@ -1,0 +1,181 @@
+// Actors of the other side: their addresses here, how many messages to each are on their way, and who waits for room or for an end.
+
+import { Address } from "./address.js";
+import { protocol } from "./bytes.js";
+import { stopped } from "./end.js";
+import { LinkError } from "./error.js";
+import type { End, Frame } from "./frame.js";
+
+/** An actor of the other side. */
+export interface FarActor {
+    readonly number: number;
+    /** How many messages to it may be unconfirmed; any number if it is 0. */
+    window: number;
+    unconfirmed: number;
+    /** Addresses of it that are held here. */
+    handles: number;
+    end: End | undefined;
+    /** Those who wait for room. */
+    readonly waiting: (() => void)[];
+    ended: Promise<End> | undefined;
+    tellEnd: ((end: End) => void) | undefined;
+}
+
+/** What far actors want of their link. */
+export interface Sender {
+    say(frame: Frame): void;
+    tell(actor: FarActor, message: unknown): void;
+}
+
+/** What is released of addresses that are forgotten. */
+const forgotten = new FinalizationRegistry<() => void>((release) => release());
+
+/** The address of an actor of the other side. */
+export class FarAddress<Message> extends Address<Message> {
+    readonly #actors: FarActors;
+    readonly #actor: FarActor;
+    #isReleased = false;
+
+    constructor(actors: FarActors, actor: FarActor) {
+        super();
+        this.#actors = actors;
+        this.#actor = actor;
+        forgotten.register(this, () => actors.released(actor), this);
+    }
+
+    override tell(message: Message): void {
+        this.#actors.tell(this.held(), message);
+    }
+
+    override room(): Promise<void> {
+        return this.#actors.room(this.held());
+    }
+
+    override get ended(): Promise<End> {
+        return this.#actors.endOf(this.#actor);
+    }
+
+    override release(): void {
+        if (this.#isReleased) return;
+        this.#isReleased = true;
+        forgotten.unregister(this);
+        this.#actors.released(this.#actor);
+    }
+
+    /** The actor, if the address is held. */
+    held(): FarActor {
+        if (this.#isReleased) throw new LinkError("used", "the address was released");
+        return this.#actor;
+    }
+
+    isOf(actors: FarActors): boolean {
+        return this.#actors === actors;
+    }
+}
+
+/** The actors of the other side that are known here. */
+export class FarActors {
+    readonly #link: Sender;
+    readonly #actors = new Map<number, FarActor>();
+
+    constructor(link: Sender) {
+        this.#link = link;
+    }
+
+    get size(): number {
+        return this.#actors.size;
+    }
+
+    /** How many messages are not known to be done with. */
+    get unconfirmed(): number {
+        let count = 0;
+        for (const actor of this.#actors.values()) count += actor.unconfirmed;
+        return count;
+    }
+
+    /** An address that was received once more. */
+    import(number: number, window: number): Address<unknown> {
+        let actor = this.#actors.get(number);
+        if (actor === undefined) {
+            actor = { number, window, unconfirmed: 0, handles: 0, end: undefined, waiting: [], ended: undefined, tellEnd: undefined };
+            this.#actors.set(number, actor);
+        }
+        actor.handles++;
+        return new FarAddress(this, actor);
+    }
+
+    tell(actor: FarActor, message: unknown): void {
+        this.#link.tell(actor, message);
+    }
+
+    /** Resolves when an actor takes another message. */
+    room(actor: FarActor): Promise<void> {
+        return new Promise((resolve, reject) => {
+            const look = (): void => {
+                if (actor.end !== undefined) reject(stopped(actor.end));
+                else if (isFull(actor)) actor.waiting.push(look);
+                else resolve();
+            };
+            look();
+        });
+    }
+
+    endOf(actor: FarActor): Promise<End> {
+        if (actor.end !== undefined) return Promise.resolve(actor.end);
+        if (actor.ended === undefined) {
+            actor.ended = new Promise((resolve) => (actor.tellEnd = resolve));
+            // So that it is told also when no address is left here.
+            this.#link.say({ kind: "watch", number: actor.number });
+        }
+        return actor.ended;
+    }
+
+    /** An address was given up here. */
+    released(actor: FarActor): void {
+        actor.handles--;
+        this.#link.say({ kind: "release", number: actor.number, count: 1 });
+        this.#forget(actor);
+    }
+
+    /** The other side is done with so many messages. */
+    confirmed(number: number, count: number): void {
+        const actor = this.#actors.get(number);
+        const sent = actor?.unconfirmed ?? 0;
+        if (actor === undefined || count > sent) throw protocol(`it confirms ${count} messages to actor ${number}, to which ${sent} are on their way`);
+        actor.unconfirmed -= count;
+        for (const look of actor.waiting.splice(0, count)) look();
+        this.#forget(actor);
+    }
+
+    /** One of them has ended. */
+    ended(number: number, end: End): void {
+        const actor = this.#actors.get(number);
+        if (actor !== undefined) this.#end(actor, end);
+    }
+
+    /** The link has: all of them are gone. */
+    allEnded(end: End): void {
+        const actors = Array.from(this.#actors.values());
+        this.#actors.clear();
+        for (const actor of actors) this.#end(actor, end);
+    }
+
+    #end(actor: FarActor, end: End): void {
+        if (actor.end !== undefined) return;
+        actor.end = end;
+        actor.tellEnd?.(end);
+        for (const look of actor.waiting.splice(0)) look();
+        this.#forget(actor);
+    }
+
+    /** Forgets an actor of which nothing is of interest any more. */
+    #forget(actor: FarActor): void {
+        const isWatched = actor.ended !== undefined && actor.end === undefined;
+        if (actor.handles === 0 && actor.unconfirmed === 0 && !isWatched && this.#actors.get(actor.number) === actor) this.#actors.delete(actor.number);
+    }
+}
+
+/** Whether an actor takes no more messages for now. */
+export function isFull(actor: FarActor): boolean {
+    return actor.window > 0 && actor.unconfirmed >= actor.window;
+}

@@ -1,0 +1,89 @@
+//! What stands before all routes: which pages may call, under which names the server is known, and what browsers ask before.
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
+    ACCESS_CONTROL_REQUEST_METHOD, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderValue, Method as HttpMethod, StatusCode};
+use axum::response::Response;
+
+use crate::http::{Arrival, plain, put, set};
+use crate::web_policy::{Verdict, WebPolicy};
+
+/// A request that may pass.
+#[derive(Debug)]
+pub(crate) struct Passed {
+    /// The origin of the page from which it comes, if that is another one.
+    origin: Option<String>,
+}
+
+impl Passed {
+    /// Lets a request pass.
+    ///
+    /// # Errors
+    /// The answer, if its page may not call, it is for another server, or it is what browsers ask before.
+    pub(crate) fn of(web: &WebPolicy, request: &Request) -> Result<Passed, Box<Response>> {
+        let arrival = Arrival::of(request.extensions());
+        let is_local = arrival.is_some_and(|arrival| arrival.peer.is_none());
+        let origin = match web.judge(request.uri(), request.headers(), is_local) {
+            Verdict::Fine => None,
+            Verdict::From(origin) => Some(origin),
+            Verdict::WrongHost => {
+                let reason = "the server is not known by this name; whoever runs it can name it";
+                return Err(plain(StatusCode::MISDIRECTED_REQUEST, reason));
+            }
+            Verdict::WrongOrigin => {
+                let reason =
+                    "pages of this origin may not call; whoever runs the server can allow it";
+                return Err(plain(StatusCode::FORBIDDEN, reason));
+            }
+        };
+        let passed = Passed { origin };
+        let headers = request.headers();
+        let is_preflight = request.method() == HttpMethod::OPTIONS
+            && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
+        if is_preflight && passed.origin.is_some() {
+            let wanted = headers.get(ACCESS_CONTROL_REQUEST_HEADERS);
+            let mut response = preflight(wanted.cloned());
+            passed.mark(&mut response);
+            return Err(Box::new(response));
+        }
+        Ok(passed)
+    }
+
+    /// Says on an answer who may read it, and that what is JSON is not to be taken for a page.
+    pub(crate) fn mark(&self, response: &mut Response) {
+        if let Some(origin) = &self.origin {
+            set(response, ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            put(
+                response,
+                ACCESS_CONTROL_EXPOSE_HEADERS,
+                "etag, content-range, accept-ranges",
+            );
+            if !response.headers().contains_key(VARY) {
+                put(response, VARY, "origin");
+            }
+        }
+        let nosniff = const { HeaderValue::from_static("nosniff") };
+        response
+            .headers_mut()
+            .insert(X_CONTENT_TYPE_OPTIONS, nosniff);
+    }
+}
+
+/// The answer to what a browser asks before it lets a page call.
+fn preflight(wanted: Option<HeaderValue>) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    put(&mut response, ACCESS_CONTROL_ALLOW_METHODS, "GET, POST");
+    put(&mut response, ACCESS_CONTROL_MAX_AGE, "600");
+    if let Some(wanted) = wanted {
+        response
+            .headers_mut()
+            .insert(ACCESS_CONTROL_ALLOW_HEADERS, wanted);
+    }
+    response
+}

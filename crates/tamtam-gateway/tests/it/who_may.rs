@@ -1,0 +1,131 @@
+//! Code of the user that panics where it is asked who may, or writes an answer: a fault, which tells nothing of it.
+
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use tamtam_actor::Pool;
+use tamtam_gateway::{Caller, Fault, Gateway, LinkRoot, Method, Service};
+
+use crate::amf::{amf3_in, flex, in_amf3, packet, send};
+use crate::push::{Market, Socket};
+use crate::world::{Running, run};
+
+const SECRET: &str = "the secret of the house";
+
+/// A gateway with one of each that is asked for, whose check panics.
+fn broken(pool: Pool) -> Gateway {
+    let (_, gateway) = Market::new();
+    let root = LinkRoot::new("counter", move |_: &Caller| {
+        pool.spawn_fn(|_: u64, _| panic!("it was reached"))
+    });
+    let gateway = gateway.page().advice(1).link(root);
+    gateway.authorize(|_: &Caller| panic!("{SECRET}"))
+}
+
+#[test]
+fn a_check_that_panics_lets_no_one_pass_and_tells_nothing() {
+    run(|| async {
+        let server = Running::of(broken(Pool::new())).await;
+        let reason = "whether you may could not be found out";
+        for path in [
+            "/rest/Tiles/list?set=palette",
+            "/services",
+            "/metrics",
+            "/advice",
+            "/events/Market.prices",
+        ] {
+            let answered = server.get(path, &[]).await;
+            assert_eq!(answered.status, 500, "{path}");
+            assert!(
+                answered.text().contains(reason),
+                "{path}: {}",
+                answered.text()
+            );
+            assert!(!answered.text().contains(SECRET), "{path}");
+        }
+        for path in ["/rest/Echo/echo", "/page/weigh/Echo/echo"] {
+            let answered = server.post(path, "application/json", "[1]").await;
+            assert_eq!(answered.status, 500, "{path}");
+            assert!(
+                answered.text().contains(reason),
+                "{path}: {}",
+                answered.text()
+            );
+        }
+        let told = json!({"code": -32603, "message": reason, "data": {"code": "Server.Internal"}});
+        let call = r#"{"jsonrpc":"2.0","id":1,"method":"Echo.echo","params":[1]}"#;
+        assert_eq!(server.json_rpc(call).await["error"], told);
+        let call = "<methodCall><methodName>Echo.echo</methodName></methodCall>";
+        let answer = server.xml_rpc(call.to_owned()).await;
+        assert!(
+            answer.contains(&format!("Server.Internal: {reason}")),
+            "{answer}"
+        );
+        let mut socket = Socket::open(&server).await;
+        assert_eq!(
+            socket.call("Echo.echo", json!([1])).await,
+            Err(told.clone())
+        );
+        let subscribed = socket.call("subscribe", json!({"name": "Market.prices"}));
+        assert_eq!(subscribed.await, Err(told));
+    });
+}
+
+#[test]
+fn a_login_whose_check_panics_begins_no_session() {
+    run(|| async {
+        let server = Running::of(broken(Pool::new())).await;
+        let login = flex(
+            "CommandMessage",
+            &[("operation", 8.into()), ("body", "YWRhOnNlY3JldA==".into())],
+        );
+        let calls = vec![("null", vec![in_amf3(login)].into())];
+        let answer = send(&server, &packet(tamtam_amf::packet::Version::Amf3, calls)).await;
+        let refused = amf3_in(&answer.messages[0].value);
+        assert_eq!(refused.get("faultCode"), Some(&"Server.Internal".into()));
+        assert_eq!(answer.messages[0].target, "/1/onStatus");
+    });
+}
+
+#[derive(schemars::JsonSchema)]
+struct Bomb;
+
+impl Serialize for Bomb {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        panic!("{SECRET}")
+    }
+}
+
+#[test]
+fn an_answer_whose_writing_panics_is_a_fault_in_each_form() {
+    run(|| async {
+        let bomb = Method::new("bomb", |(): ()| async { Ok::<_, Fault>(vec![Bomb]) });
+        let gateway = Gateway::new().service(Service::new("Kit").with(bomb.safe()));
+        let server = Running::of(gateway).await;
+        for accept in ["application/json", "application/vnd.msgpack"] {
+            let answered = server.get("/rest/Kit/bomb", &[("accept", accept)]).await;
+            assert_eq!(answered.status, 500, "{accept}");
+            let told = json!({"code": "Server.Internal", "description": "the method failed"});
+            assert_eq!(answered.json(), told, "{accept}");
+        }
+        let call = r#"{"jsonrpc":"2.0","id":1,"method":"Kit.bomb"}"#;
+        let wrong = r#"{"jsonrpc":"2.0","id":2,"method":"Kit.none"}"#;
+        let answers = server.json_rpc(&format!("[{call},{wrong}]")).await;
+        let error = json!({"code": -32603, "message": "the method failed", "data": {"code": "Server.Internal"}});
+        // What was written of it is taken back.
+        assert_eq!(
+            answers[0],
+            json!({"jsonrpc": "2.0", "error": error, "id": 1})
+        );
+        assert_eq!(answers[1]["error"]["code"], -32601);
+        let call = "<methodCall><methodName>Kit.bomb</methodName></methodCall>";
+        let answer = server.xml_rpc(call.to_owned()).await;
+        assert!(
+            answer.contains("Server.Internal: the method failed"),
+            "{answer}"
+        );
+        let none = tamtam_amf::amf0::Value::from(vec![]);
+        let calls = packet(tamtam_amf::packet::Version::Amf0, vec![("Kit.bomb", none)]);
+        let answer = send(&server, &calls).await;
+        assert_eq!(answer.messages[0].target, "/1/onStatus");
+    });
+}
