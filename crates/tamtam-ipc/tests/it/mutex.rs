@@ -138,7 +138,8 @@ fn a_holder_that_is_killed_at_any_moment_frees_it() {
     let mut numbers = Numbers(0x5EED);
     let (mut kills, mut abandoned) = (0, 0);
     let until = Instant::now() + Duration::from_secs(4);
-    while kills < 300 && Instant::now() < until {
+    // As many as there is time for, and some in any case.
+    while kills < 10 || kills < 300 && Instant::now() < until {
         let mut others = [0, 1].map(|_| Other::start(PATH, "counts", mutex.memory()));
         let both_are_there = Instant::now() + LONG;
         while mutex.processes() < 3 {
@@ -159,7 +160,6 @@ fn a_holder_that_is_killed_at_any_moment_frees_it() {
         }
     }
     println!("{kills} kills, {abandoned} times abandoned");
-    assert!(kills >= 10);
 }
 
 /// How long a thread waits for a lock whose holder was killed: with little memory, and with 64 MiB that the system has to free.

@@ -101,7 +101,8 @@ fn a_process_that_is_killed_at_any_moment_leaves_whole_values() {
     let mut numbers = Numbers(0xFEED);
     let mut kills = 0;
     let until = Instant::now() + Duration::from_secs(3);
-    while kills < 200 && Instant::now() < until {
+    // As many as there is time for, and some in any case.
+    while kills < 10 || kills < 200 && Instant::now() < until {
         let mut other = Other::start(PATH, "changes", properties.memory());
         let joined = Instant::now() + LONG;
         while properties.processes() < 2 {
@@ -134,5 +135,4 @@ fn a_process_that_is_killed_at_any_moment_leaves_whole_values() {
     }
     assert!(properties.names().is_empty());
     println!("{kills} kills");
-    assert!(kills >= 10);
 }

@@ -68,7 +68,8 @@ fn a_writer_that_is_stopped_or_killed_at_any_moment_is_no_hindrance() {
     let mut numbers = Numbers(0xCAFE);
     let mut kills = 0;
     let until = Instant::now() + Duration::from_secs(3);
-    while kills < 200 && Instant::now() < until {
+    // As many as there is time for, and some in any case.
+    while kills < 10 || kills < 200 && Instant::now() < until {
         let version = property.version();
         let mut other = Other::start(PATH, "sets", property.memory());
         property.wait_changed_timeout(version, LONG).unwrap();
@@ -99,5 +100,4 @@ fn a_writer_that_is_stopped_or_killed_at_any_moment_is_no_hindrance() {
     property.set([7; 64]);
     assert_eq!(property.get(), [7; 64]);
     println!("{kills} kills");
-    assert!(kills >= 10);
 }

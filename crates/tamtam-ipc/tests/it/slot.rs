@@ -51,7 +51,8 @@ fn a_process_that_is_killed_at_any_moment_blocks_no_other() {
     let mut numbers = Numbers(0xD1CE);
     let mut kills = 0;
     let until = Instant::now() + Duration::from_secs(3);
-    while kills < 200 && Instant::now() < until {
+    // As many as there is time for, and some in any case.
+    while kills < 10 || kills < 200 && Instant::now() < until {
         let mut other = Other::start(PATH, "puts and takes", slot.memory());
         while slot.processes() < 2 {
             std::thread::yield_now();
@@ -84,7 +85,6 @@ fn a_process_that_is_killed_at_any_moment_blocks_no_other() {
         assert!(began.elapsed() < LONG / 2);
     }
     println!("{kills} kills");
-    assert!(kills >= 10);
 }
 
 /// A stopped process may hold the place; those that have a timeout get past.
