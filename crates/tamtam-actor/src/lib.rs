@@ -13,7 +13,7 @@
 // |---|---|---|
 // | 14 | replaceable | actors of which another instance takes the place of one that hangs |
 // | 13 | comm, life, listener, stepper | built on the face: other programs' callers, watches and supervisors, listeners, tests that step |
-// | 12 | frame, worker | homes of one thread |
+// | 12 | frame, models, worker | homes of one thread; that of models of protocols |
 // | 11 | pool, spawner (one circle) | the pool, which a spawner is for unless another home is named; what is said of an actor before it is born |
 // | 10 | later, line, link, topic | timers of an actor; the executor of one thread; replies and addresses on their way to another process; one message to many |
 // | 9 | actor, context, first_turn, pipe, restart, runner (one circle) | the actor and its turn |
