@@ -77,10 +77,15 @@ fn refused(world: &World, body: &[u8]) {
     }
     let answer = answer_of(&answered.body);
     match xml_call(body) {
-        Some((method, _)) if !method.trim().starts_with("system.") => assert!(
-            matches!(answer, XmlAnswer::Fault(BUSY | TOO_LARGE, _)),
-            "{answer:?}"
-        ),
+        // The calendar may not have a date.
+        Some((method, params))
+            if !method.trim().starts_with("system.") && !params.iter().any(has_date) =>
+        {
+            assert!(
+                matches!(answer, XmlAnswer::Fault(BUSY | TOO_LARGE, _)),
+                "{answer:?}"
+            )
+        }
         _ => {}
     }
 }
