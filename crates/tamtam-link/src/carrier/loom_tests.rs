@@ -9,9 +9,7 @@ use tamtam_actor::{Address, Reply, Time};
 use tamtam_wait::seam::{Condvar, Mutex, thread};
 
 use super::carry;
-use super::outlet::{Outlet, write_pieces};
-use super::writing::Writing;
-use crate::descriptors::Attached;
+use super::outlet::Outlet;
 use crate::frame::{Frame, LENGTH};
 use crate::link::Link;
 
@@ -101,6 +99,10 @@ impl Write for Sink {
 }
 
 impl Outlet for Sink {
+    fn writer(&mut self) -> impl Write {
+        self
+    }
+
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = bytes.len().min(self.most);
         if count == 0 {
@@ -108,15 +110,6 @@ impl Outlet for Sink {
         }
         self.wire.write(&bytes[..count]);
         Ok(count)
-    }
-
-    fn write_all(
-        &mut self,
-        bytes: &[u8],
-        _: &mut Vec<Attached>,
-        writing: &Writing,
-    ) -> io::Result<()> {
-        write_pieces(self, bytes, writing)
     }
 }
 

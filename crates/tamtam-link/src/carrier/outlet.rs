@@ -17,47 +17,38 @@ const STREAM: Duration = Duration::from_micros(50);
 
 /// What the bytes of a link go out by.
 pub(super) trait Outlet: Send + 'static {
+    /// What they are written to, however long the other side takes.
+    fn writer(&mut self) -> impl Write;
+
     /// Writes as many of these bytes as go without waiting; how many, or an error if there are none.
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Writes all of these bytes, however long the other side takes, and notes each piece. There are no descriptors, unless the link carries them:
-    /// then they go, too.
-    fn write_all(
-        &mut self,
-        bytes: &[u8],
-        attached: &mut Vec<Attached>,
-        writing: &Writing,
-    ) -> io::Result<()>;
-}
-
-/// Writes all of these bytes, and notes each piece.
-pub(super) fn write_pieces(
-    mut writer: impl Write,
-    bytes: &[u8],
-    writing: &Writing,
-) -> io::Result<()> {
-    for piece in bytes.chunks(PIECE) {
-        writer.write_all(piece)?;
-        writing.note_piece();
-    }
-    writer.flush()
-}
-
-/// What can be written to, and may wait.
-pub(super) struct Stream<W>(pub(super) W);
-
-impl<W: Write + Send + 'static> Outlet for Stream<W> {
-    fn write_now(&mut self, _: &[u8]) -> io::Result<usize> {
-        Err(io::ErrorKind::WouldBlock.into())
-    }
-
+    /// Writes all of these bytes, and notes each piece. There are no descriptors, unless the link carries them: then they go, too.
     fn write_all(
         &mut self,
         bytes: &[u8],
         _: &mut Vec<Attached>,
         writing: &Writing,
     ) -> io::Result<()> {
-        write_pieces(&mut self.0, bytes, writing)
+        let mut writer = self.writer();
+        for piece in bytes.chunks(PIECE) {
+            writer.write_all(piece)?;
+            writing.note_piece();
+        }
+        writer.flush()
+    }
+}
+
+/// What can be written to, and may wait.
+pub(super) struct Stream<W>(pub(super) W);
+
+impl<W: Write + Send + 'static> Outlet for Stream<W> {
+    fn writer(&mut self) -> impl Write {
+        &mut self.0
+    }
+
+    fn write_now(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::WouldBlock.into())
     }
 }
 
@@ -71,17 +62,12 @@ where
     S: std::os::fd::AsFd + Send + Sync + 'static,
     for<'a> &'a S: Write,
 {
-    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        send_now(&*self.0, bytes)
+    fn writer(&mut self) -> impl Write {
+        &*self.0
     }
 
-    fn write_all(
-        &mut self,
-        bytes: &[u8],
-        _: &mut Vec<Attached>,
-        writing: &Writing,
-    ) -> io::Result<()> {
-        write_pieces(&*self.0, bytes, writing)
+    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        send_now(&*self.0, bytes)
     }
 }
 

@@ -8,9 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::carry_bytes;
-use super::outlet::{Outlet, write_pieces};
-use super::writing::Writing;
-use crate::descriptors::Attached;
+use super::outlet::Outlet;
 use crate::link::{Link, LinkBuilder};
 
 /// A pipe that holds something less than this takes so many bytes at once without waiting (POSIX).
@@ -121,6 +119,10 @@ impl Write for Ending {
 }
 
 impl Outlet for Ending {
+    fn writer(&mut self) -> impl Write {
+        self
+    }
+
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let bytes = &bytes[..bytes.len().min(ROOM)];
         let mut pipe = [PollFd::new(&self.pipe, PollFlags::OUT)];
@@ -129,14 +131,5 @@ impl Outlet for Ending {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         self.pipe.write(bytes)
-    }
-
-    fn write_all(
-        &mut self,
-        bytes: &[u8],
-        _: &mut Vec<Attached>,
-        writing: &Writing,
-    ) -> io::Result<()> {
-        write_pieces(self, bytes, writing)
     }
 }

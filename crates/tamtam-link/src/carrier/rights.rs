@@ -23,6 +23,10 @@ use crate::descriptors::{Attached, MOST_IN_MESSAGE};
 pub(super) struct Rights(pub(super) Arc<UnixStream>);
 
 impl Outlet for Rights {
+    fn writer(&mut self) -> impl Write {
+        &*self.0
+    }
+
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
         send_now(&*self.0, bytes)
     }
