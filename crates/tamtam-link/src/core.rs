@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use smallvec::SmallVec;
 use tamtam_actor::link::{
-    AwaitedAnswer, Call, Encode, Encoding, FarCell, FarEnd, FarFailure, FarHold,
+    AwaitedAnswer, Call, Encode, Encoding, FarCell, FarEnd, FarFailure, FarHold, Flush, Flushing,
+    flush_later,
 };
 use tamtam_actor::{EndReason, Fate, LinkFailure, Refusal, Time};
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,6 +31,8 @@ thread_local! {
 
 /// A thread keeps so many bytes for the next message.
 const MOST_SCRATCH: usize = 64 << 10;
+/// So many bytes are not left to be sent with others.
+const ENOUGH: usize = 16 << 10;
 
 pub(crate) struct Core {
     pub(crate) this: Weak<Core>,
@@ -42,8 +45,8 @@ pub(crate) struct Core {
     pub(crate) time: Time,
     state: Mutex<State>,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
-    /// Called before when what there is to send is waited for: a question, or an answer.
-    send_at_once: Option<SendAtOnce>,
+    /// How what is waited for is sent by the thread that has written it: a question, or an answer.
+    sender: Option<Box<dyn SendAtOnce>>,
     /// Called on each thread that is about to wait for an actor of the other side.
     pub(crate) before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     /// Waits for an answer on a thread that asks.
@@ -128,16 +131,22 @@ pub(crate) struct Parts {
     pub(crate) keeps_root: bool,
     pub(crate) carries_descriptors: bool,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
-    pub(crate) send_at_once: Option<SendAtOnce>,
+    pub(crate) sender: Option<Box<dyn SendAtOnce>>,
     pub(crate) before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     pub(crate) while_waiting: Option<WhileWaiting>,
     pub(crate) supervised: Option<Arc<dyn Supervised>>,
     pub(crate) root_name: FarName,
 }
 
-/// Sends what is outgoing on the thread that has added to it, unless that would wait; whether it is on its way. If not, the carrier is woken up, but
-/// by the one who added to nothing, where this one did not.
-pub(crate) type SendAtOnce = Box<dyn Fn(&Core, bool) -> bool + Send + Sync>;
+/// How what is waited for is sent by the thread that has added it to what is outgoing.
+pub(crate) trait SendAtOnce: Send + Sync {
+    /// Sends what is outgoing, unless that would wait; whether it is on its way. If not, the carrier is woken up, but by the one who added to
+    /// nothing, where this one did not.
+    fn send_now(&self, core: &Core, had_outgoing: bool) -> bool;
+
+    /// The thread sends it when it is through with other things. If that takes long, what carries the link does.
+    fn send_soon(&self);
+}
 
 /// What a thread does while it waits for an answer: see [`FarActor::while_waiting`].
 pub(crate) type WhileWaiting = Box<dyn Fn(&mut dyn AwaitedAnswer, Option<Instant>) + Send + Sync>;
@@ -184,7 +193,7 @@ impl Core {
             time: parts.time,
             state: Mutex::new(state),
             wake: parts.wake,
-            send_at_once: parts.send_at_once,
+            sender: parts.sender,
             before_wait: parts.before_wait,
             while_waiting: parts.while_waiting,
             supervised: parts.supervised,
@@ -306,14 +315,21 @@ impl Core {
 
     /// As `written`, of what is waited for: this thread sends it, with all that is before it, if that does not wait.
     fn written_now(&self, state: MutexGuard<'_, State>, had_outgoing: bool) {
-        let Some(send_at_once) = &self.send_at_once else {
+        let Some(sender) = &self.sender else {
             return self.written(state, had_outgoing);
         };
         let waiting = state.outgoing.len();
         let has_outgoing = state.has_outgoing();
         drop(state);
+        if waiting < ENOUGH && has_outgoing {
+            match flush_later(self, || Some(self.this()?)) {
+                Flushing::Now => {}
+                Flushing::Left => return sender.send_soon(),
+                Flushing::LeftBefore => return,
+            }
+        }
         if has_outgoing
-            && !send_at_once(self, had_outgoing)
+            && !sender.send_now(self, had_outgoing)
             && had_outgoing
             && waiting > self.most_unread
         {
@@ -687,6 +703,14 @@ impl Core {
     /// How the root has ended, if what goes to it is kept.
     pub(crate) fn root_end(&self) -> Option<EndReason> {
         self.lock().root_end.clone().map(FarEnd::heard)
+    }
+}
+
+impl Flush for Core {
+    fn flush(&self) {
+        if let Some(sender) = &self.sender {
+            sender.send_now(self, false);
+        }
     }
 }
 

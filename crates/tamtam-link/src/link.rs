@@ -77,7 +77,7 @@ pub struct LinkBuilder {
     keeps_root: bool,
     holds_root: bool,
     carries_descriptors: bool,
-    send_at_once: Option<SendAtOnce>,
+    sender: Option<Box<dyn SendAtOnce>>,
     before_wait: Option<Box<dyn Fn() + Send + Sync>>,
     while_waiting: Option<WhileWaiting>,
     supervised: Option<Arc<dyn Supervised>>,
@@ -98,7 +98,7 @@ impl Link {
             keeps_root: false,
             holds_root: false,
             carries_descriptors: false,
-            send_at_once: None,
+            sender: None,
             before_wait: None,
             while_waiting: None,
             supervised: None,
@@ -390,12 +390,9 @@ impl LinkBuilder {
         self
     }
 
-    /// Calls this instead of what wakes the carrier, on the thread that has sent a question or an answer: see [`SendAtOnce`].
-    pub(crate) fn send_at_once(
-        mut self,
-        call: impl Fn(&Core, bool) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.send_at_once = Some(Box::new(call));
+    /// Has a thread that has written a question or an answer send it by this, instead of waking the carrier.
+    pub(crate) fn send_at_once(mut self, sender: impl SendAtOnce + 'static) -> Self {
+        self.sender = Some(Box::new(sender));
         self
     }
 
@@ -468,7 +465,7 @@ impl LinkBuilder {
             keeps_root: self.keeps_root,
             carries_descriptors: self.carries_descriptors,
             wake: Box::new(wake),
-            send_at_once: self.send_at_once,
+            sender: self.sender,
             before_wait: self.before_wait,
             while_waiting: self.while_waiting,
             supervised: self.supervised,

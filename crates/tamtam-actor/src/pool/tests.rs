@@ -1,7 +1,8 @@
 //! The scheduler's parts, one by one, and a small pool: small enough for Miri.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::thread;
 
 use super::Pool;
@@ -10,6 +11,7 @@ use super::lifo_slot::LifoSlot;
 use crate::context::Here;
 use crate::error::AskError;
 use crate::reply::Reply;
+use crate::task::{Flush, Flushing, flush_later};
 
 fn push<T>(ring: &Deque<T>, item: T) -> Result<(), T> {
     // SAFETY: each ring has one thread that uses the owner's methods.
@@ -256,4 +258,134 @@ fn what_comes_in_has_its_turn_beside_a_flood() {
     }
     latch.wait();
     flood.stop();
+}
+
+/// Counts how often it was flushed.
+#[derive(Default)]
+struct Flushes(AtomicUsize);
+
+impl Flush for Flushes {
+    fn flush(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Flushes {
+    fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    fn write(self: &Arc<Self>) -> Flushing {
+        flush_later(&**self, || Some(Arc::clone(self) as _))
+    }
+
+    /// Writes three times on a thread that leaves all but the first.
+    fn write_and_leave(self: &Arc<Self>) {
+        let written = [self.write(), self.write(), self.write()];
+        assert_eq!(
+            written,
+            [Flushing::Now, Flushing::Left, Flushing::LeftBefore]
+        );
+        assert_eq!(self.count(), 0);
+    }
+}
+
+#[test]
+fn what_a_turn_leaves_is_flushed_once_behind_it() {
+    let pool = Pool::with_threads(1);
+    let flushes = Arc::new(Flushes::default());
+    let left = Arc::clone(&flushes);
+    let writer = pool.spawn_fn(move |reply: Reply<usize>, _| {
+        left.write_and_leave();
+        reply.send(left.count());
+    });
+    assert_eq!(writer.ask(|reply| reply), Ok(0));
+    pool.wait_idle().unwrap();
+    assert_eq!(flushes.count(), 1);
+}
+
+#[test]
+fn what_is_left_goes_with_what_other_actors_leave_that_are_due() {
+    let pool = Pool::with_threads(1);
+    let flushes = Arc::new(Flushes::default());
+    let (say, said) = mpsc::channel();
+    let writers: Vec<_> = (0..3)
+        .map(|_| {
+            let (left, say) = (Arc::clone(&flushes), say.clone());
+            pool.spawn_fn(move |(), _| say.send(left.write()).unwrap())
+        })
+        .collect();
+    let gate = pool.spawn_fn(move |(), _| {
+        for writer in &writers {
+            writer.tell(()).unwrap();
+        }
+    });
+    // Where the three together take long each may be for itself.
+    let mut lefts = 0;
+    for _ in 0..10_000 {
+        gate.tell(()).unwrap();
+        pool.wait_idle().unwrap();
+        let written: Vec<_> = said.try_iter().collect();
+        assert_eq!(written.len(), 3);
+        let is_left = |written: &&Flushing| **written == Flushing::Left;
+        lefts += written.iter().filter(is_left).count();
+        assert_eq!(flushes.count(), lefts);
+        if written == [Flushing::Now, Flushing::Left, Flushing::LeftBefore] {
+            return;
+        }
+    }
+    panic!("three that are due one behind the other do not leave it to the last of them");
+}
+
+#[test]
+fn what_is_left_is_flushed_before_a_handler_waits() {
+    let pool = Pool::with_threads(2);
+    let flushes = Arc::new(Flushes::default());
+    let seen = Arc::clone(&flushes);
+    let asked = pool.spawn_fn(move |reply: Reply<usize>, _| reply.send(seen.count()));
+    let left = Arc::clone(&flushes);
+    let asker = pool.spawn_fn(move |reply: Reply<usize>, _| {
+        left.write_and_leave();
+        reply.send(asked.ask(|reply| reply).unwrap());
+    });
+    assert_eq!(asker.ask(|reply| reply), Ok(1));
+}
+
+#[test]
+fn what_is_left_is_flushed_also_where_there_is_always_more_due() {
+    let pool = Pool::with_threads(1);
+    let flushes = Arc::new(Flushes::default());
+    let (left, (say, said)) = (Arc::clone(&flushes), mpsc::channel());
+    let restless = pool.spawn_fn(move |begins: bool, cx| {
+        if begins {
+            left.write_and_leave();
+        }
+        if left.count() == 0 {
+            cx.address().tell(false).unwrap();
+        } else {
+            say.send(()).unwrap();
+        }
+    });
+    let busy = pool.spawn_fn(|(), cx| drop(cx.address().tell(())));
+    busy.tell(()).unwrap();
+    restless.tell(true).unwrap();
+    said.recv().unwrap();
+    busy.stop();
+}
+
+#[test]
+fn what_is_left_is_flushed_when_its_thread_ends() {
+    let pool = Pool::with_threads(1);
+    let flushes = Arc::new(Flushes::default());
+    let left = Arc::clone(&flushes);
+    let writer = pool.spawn_fn(move |(), _| left.write_and_leave());
+    writer.tell(()).unwrap();
+    drop((writer, pool));
+    assert_eq!(flushes.count(), 1);
+}
+
+#[test]
+fn a_thread_that_is_not_a_pools_leaves_nothing() {
+    let flushes = Arc::new(Flushes::default());
+    assert_eq!([flushes.write(), flushes.write()], [Flushing::Now; 2]);
 }

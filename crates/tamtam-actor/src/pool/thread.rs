@@ -26,7 +26,9 @@ use super::deque::Deque;
 use super::lifo_slot::LifoSlot;
 use super::stealer::Stealer;
 use crate::observe::{Counts, HomeKind, HomeSnapshot, Ledger, Observe, WatchedHome, told, watch};
-use crate::task::{AtClose, Home, InjectSlot, Remembered, Task, TurnLimits, set_blocking};
+use crate::task::{
+    AtClose, Home, InjectSlot, Remembered, Task, TurnLimits, Unflushed, set_blocking,
+};
 use crate::time::{Time, vigil};
 
 mod busy;
@@ -131,6 +133,7 @@ impl Desk {
             pace: CacheAligned(Pace {
                 turns: AtomicUsize::new(0),
                 has_note: AtomicBool::new(false),
+                was_long: AtomicBool::new(false),
                 was_away: AtomicBool::new(false),
                 counts: Counts::default(),
             }),
@@ -142,9 +145,11 @@ impl Desk {
 struct Pace {
     /// How many turns there were; tells others whether one takes long.
     turns: AtomicUsize,
-    /// The last turn is to be followed by another one of the same actor, or `was_away`. For the thread itself.
+    /// The thread has something to look at before its next turn: the two below, or what it has [not flushed](Unflushed). For the thread itself.
     has_note: AtomicBool,
-    /// The thread has waited in a handler. For the thread itself, which looks only if `has_note` is set.
+    /// The last turn is to be followed by another one of the same actor. For the thread itself, which looks only if `has_note` is set.
+    was_long: AtomicBool,
+    /// The thread has waited in a handler. As that.
     was_away: AtomicBool,
     counts: Counts,
 }
@@ -245,6 +250,18 @@ impl ThreadSeat {
         // that: neither the slice of desks nor the box of a spare one is replaced before `shared` is dropped.
         core::ptr::eq(self.shared, shared).then(|| unsafe { &*self.desk })
     }
+}
+
+/// Has this thread look at what it has not flushed before its next turn; `false` if it is at no turn of a pool.
+fn note_unflushed() -> bool {
+    let seat = SEAT.get();
+    if seat.shared.is_null() {
+        return false;
+    }
+    // SAFETY: a seat is set by a thread that keeps what is shared until it has left the seat, and the desk is a part of that.
+    let desk = unsafe { &*seat.desk };
+    desk.pace.has_note.store(true, Ordering::Relaxed);
+    true
 }
 
 impl vigil::Sleeper for Shared {
@@ -478,10 +495,12 @@ impl Shared {
             desk: self.desk(ring),
             ring,
         });
+        Unflushed::begin(note_unflushed);
         let has_resigned = match role {
             Role::Own | Role::StandIn => self.take_turns(ring, role),
             Role::Reserve => self.serve_as_reserve(ring),
         };
+        Unflushed::end();
         // What becomes due from now on does not come to this thread's desk, where it would not be found.
         SEAT.set(ThreadSeat::NONE);
         POOL.set(Weak::new());
@@ -618,6 +637,7 @@ impl Home for Shared {
     fn schedule_again(&self, task: Task) {
         match SEAT.get().desk_at(self) {
             Some(desk) => {
+                desk.pace.was_long.store(true, Ordering::Relaxed);
                 desk.pace.has_note.store(true, Ordering::Relaxed);
                 self.append(desk, task);
             }

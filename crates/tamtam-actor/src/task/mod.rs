@@ -7,6 +7,9 @@ mod inject_slot;
 mod remembered;
 #[cfg(feature = "tokio")]
 mod tokio_worker;
+// Without links there is nothing to flush.
+#[cfg_attr(not(feature = "serde"), allow(dead_code, unreachable_pub))]
+mod unflushed;
 
 pub(crate) use blocking::{Blocking, Stuck, set_blocking, wait_for, while_blocked};
 pub(crate) use due::{Acts, Due, Task};
@@ -15,3 +18,8 @@ pub(crate) use inject_slot::InjectSlot;
 pub(crate) use remembered::Remembered;
 #[cfg(feature = "tokio")]
 pub(crate) use tokio_worker::{BlockedWorker, RuntimeThread};
+pub(crate) use unflushed::Unflushed;
+#[cfg(feature = "serde")]
+pub use unflushed::{Flush, Flushing, flush_later};
+#[cfg(all(test, not(feature = "serde")))]
+pub(crate) use unflushed::{Flush, Flushing, flush_later};

@@ -10,6 +10,7 @@ use tamtam_wait::seam::{Condvar, Mutex, thread};
 
 use super::carry;
 use super::outlet::Outlet;
+use super::writing::Writing;
 use crate::frame::{Frame, LENGTH};
 use crate::link::Link;
 
@@ -225,4 +226,31 @@ fn loom_a_sender_that_writes_against_the_end() {
 #[test]
 fn loom_a_sender_that_writes_a_part_against_the_end() {
     a_sender_against_the_end(3);
+}
+
+/// What a sender has left, and does not come to write itself, is written by the thread that writes: it is rung for the first batch, and looks
+/// as long as others follow.
+#[test]
+fn loom_what_a_sender_leaves_is_written_without_it() {
+    model(3, || {
+        let (writing, left) = (Writing::new(|| {}), Arc::new(Mutex::new(0)));
+        let sender = {
+            let (writing, left) = (Arc::clone(&writing), Arc::clone(&left));
+            thread::spawn(move || {
+                for _ in 0..2 {
+                    *left.lock() += 1;
+                    writing.note_left();
+                }
+            })
+        };
+        let mut written = 0;
+        loop {
+            written += std::mem::take(&mut *left.lock());
+            if written == 2 {
+                break;
+            }
+            writing.wait();
+        }
+        sender.join().unwrap();
+    });
 }

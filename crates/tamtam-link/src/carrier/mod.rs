@@ -41,6 +41,7 @@ pub use self::stepped::{SteppedLink, stepped};
 #[cfg(feature = "tls")]
 pub use self::tls::{Authorities, Identity, PeerCertificate, Tls, TlsConnection};
 use self::writing::Writing;
+use crate::core::{Core, SendAtOnce};
 use crate::inbound::Inbound;
 use crate::link::{Link, LinkBuilder};
 #[cfg(target_os = "linux")]
@@ -180,16 +181,9 @@ fn carry(
 ) -> io::Result<Link> {
     let writing = Writing::new(close);
     let outgoing = Arc::new(Outgoing::new(write));
-    let (at_once, ringer) = (Arc::clone(&outgoing), Arc::clone(&writing));
-    let builder = builder.send_at_once(move |core, had_outgoing| {
-        let attempt = at_once.write_now(core, &ringer);
-        match attempt {
-            Attempt::Written => {}
-            // Who added the first of it sees to it.
-            Attempt::Busy if had_outgoing => {}
-            Attempt::Busy | Attempt::Left => ringer.ring(),
-        }
-        attempt == Attempt::Written
+    let builder = builder.send_at_once(WriteAtOnce {
+        outgoing: Arc::clone(&outgoing),
+        writing: Arc::clone(&writing),
     });
     let ringer = Arc::clone(&writing);
     let (link, inbound) = builder.build(move || ringer.ring());
@@ -212,6 +206,29 @@ fn carry(
     }
     writing.begin(&link);
     Ok(link)
+}
+
+/// How a thread that has written a question or an answer sends it.
+struct WriteAtOnce<O> {
+    outgoing: Arc<Outgoing<O>>,
+    writing: Arc<Writing>,
+}
+
+impl<O: Outlet> SendAtOnce for WriteAtOnce<O> {
+    fn send_now(&self, core: &Core, had_outgoing: bool) -> bool {
+        let attempt = self.outgoing.write_now(core, &self.writing);
+        match attempt {
+            Attempt::Written => {}
+            // Who added the first of it sees to it.
+            Attempt::Busy if had_outgoing => {}
+            Attempt::Busy | Attempt::Left => self.writing.ring(),
+        }
+        attempt == Attempt::Written
+    }
+
+    fn send_soon(&self) {
+        self.writing.note_left();
+    }
 }
 
 fn read_all(

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tamtam_wait::seam::{Condvar, Mutex, thread};
+use tamtam_wait::seam::{Condvar, Mutex, MutexGuard, thread};
 
 use crate::link::Link;
 
@@ -14,6 +14,10 @@ use crate::link::Link;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// So many bytes are written at once: that much is to be taken within [`PATIENCE`].
 pub(super) const PIECE: usize = 64 << 10;
+
+/// So often the thread looks whether senders have written what they have left.
+#[cfg(not(tamtam_loom))]
+const LOOK: Duration = Duration::from_millis(1);
 
 /// Ends a read and a write that wait, where it can.
 type Close = Box<dyn FnOnce() + Send>;
@@ -30,6 +34,10 @@ struct State {
     has_rung: bool,
     is_over: bool,
     is_watched: bool,
+    /// Batches of messages so far that senders write when they are through with other things: one a nanosecond makes 2^64 in 500 years.
+    left: u64,
+    /// The thread looks now and then whether such a batch is still there.
+    is_looking: bool,
     /// Pieces so far: one a nanosecond makes 2^64 in 500 years.
     pieces: u64,
     close: Option<Close>,
@@ -44,6 +52,8 @@ impl Writing {
                 has_rung: false,
                 is_over: false,
                 is_watched: false,
+                left: 0,
+                is_looking: false,
                 pieces: 0,
                 close: Some(Box::new(close)),
                 link: None,
@@ -93,11 +103,50 @@ impl Writing {
         }
     }
 
-    /// Waits until there is something to write, or the link has ended.
+    /// A sender has left a batch, which it writes when it is through with other things. If that takes longer than a look or two of this thread, this does.
+    pub(super) fn note_left(&self) {
+        let mut state = self.state.lock();
+        state.left += 1;
+        if !state.is_looking {
+            // From then on it looks by itself, as long as batches come.
+            state.is_looking = true;
+            state.has_rung = true;
+            self.rung.notify_one();
+        }
+    }
+
+    /// Waits until there is something to write, or may be, or the link has ended.
     pub(super) fn wait(&self) {
         let has_not_rung = |state: &mut State| !state.has_rung;
-        let mut state = self.rung.wait_while(self.state.lock(), has_not_rung);
+        let mut state = self.state.lock();
+        if state.is_looking {
+            let left = state.left;
+            let (after, is_late) = self.look(state);
+            state = after;
+            // What was left before is written behind this.
+            state.is_looking = !is_late || state.left != left;
+        } else {
+            state = self.rung.wait_while(state, has_not_rung);
+        }
         state.has_rung = false;
+    }
+
+    /// Waits until there is something to write, but no longer than until the next look: whether it is time for that.
+    fn look<'a>(&'a self, state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, bool) {
+        #[cfg(not(tamtam_loom))]
+        {
+            let has_not_rung = |state: &mut State| !state.has_rung;
+            self.rung.wait_timeout_while(state, LOOK, has_not_rung)
+        }
+        // A model has no clock: it is time whenever the thread has its turn.
+        #[cfg(tamtam_loom)]
+        {
+            drop(state);
+            tamtam_wait::seam::yield_now();
+            let state = self.state.lock();
+            let is_late = !state.has_rung;
+            (state, is_late)
+        }
     }
 
     /// Waits until the link has ended, but not long.

@@ -37,9 +37,18 @@ impl Shared {
     /// What a thread does before its next turn if there is a note: it may find that turn.
     #[inline(never)]
     fn see_to_note(&self, desk: &Desk, ring: usize, round: &mut ThreadRound) -> Option<Task> {
-        desk.pace.has_note.store(false, Ordering::Relaxed);
-        if !desk.pace.was_away.load(Ordering::Relaxed) {
+        let has_queue = self.injector.length.load(Ordering::Relaxed) != 0;
+        let is_more_due = desk.next.is_full()
+            || desk.ring.len() != 0
+            || has_queue
+            || self.injector.inject_slot.is_full();
+        let is_unflushed = Unflushed::flush_when_through(is_more_due);
+        desk.pace.has_note.store(is_unflushed, Ordering::Relaxed);
+        if desk.pace.was_long.load(Ordering::Relaxed) {
+            desk.pace.was_long.store(false, Ordering::Relaxed);
             self.note_long(ring, round);
+        }
+        if !desk.pace.was_away.load(Ordering::Relaxed) {
             return None;
         }
         desk.pace.was_away.store(false, Ordering::Relaxed);
@@ -202,7 +211,11 @@ impl Shared {
                         Some(FoundTurn::Call)
                     }
                     None if is_called() => Some(FoundTurn::Call),
-                    None => None,
+                    None => {
+                        // What was due when the last turn ended, another thread has taken.
+                        Unflushed::flush_all();
+                        None
+                    }
                 }
             };
             let watches = self.injector.watched.swap(LOOKING, Ordering::SeqCst) != LOOKING;

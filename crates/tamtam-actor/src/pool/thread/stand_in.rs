@@ -47,6 +47,7 @@ impl Shared {
 
     /// A stand-in gives what it has to do to the others.
     pub(super) fn hand_over(&self, ring: usize) {
+        Unflushed::flush_all();
         let desk = self.desk(ring);
         // SAFETY: this thread owns the desk.
         while let Some(task) = unsafe { desk.next.take().or_else(|| desk.ring.pop()) } {
@@ -81,6 +82,7 @@ impl Shared {
             };
             let Some(task) = task else { return false };
             self.run(self.desk(ring), task);
+            Unflushed::flush_all();
             if self.reserve_resigns() {
                 break;
             }
@@ -100,6 +102,8 @@ impl Shared {
 
     /// This thread is about to wait, for the actor whose tasks are there if that is known.
     pub(super) fn block(self: &Arc<Self>, awaited: Option<usize>) -> LeftForWait {
+        // What it waits for may be an answer to that.
+        Unflushed::flush_all();
         self.blocking_asks.fetch_add(1, Ordering::Relaxed);
         told::blocking_ask(AtWork::asker);
         let (stand_in, is_reserve, number) = {

@@ -1,0 +1,129 @@
+//! What a thread has written and not flushed: it does that when nothing more is due on it, or after a moment.
+//!
+//! A thread that gives one actor after another its turn may write many answers, and many questions, to one other process. The first of them is
+//! sent at once. Those behind it can be left until the thread is through with what is due, and then go in one piece: a piece costs a call of the
+//! system, on this side and on the other one, and mostly a wake-up there. (So does a server that answers pipelined requests, such as Redis: it
+//! writes when it has handled what it had read.)
+//!
+//! A home whose threads do this says so by [`Unflushed::begin`], and flushes before its thread sleeps, or waits.
+
+use core::cell::RefCell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Where something is written that is to be flushed.
+pub trait Flush: Send + Sync {
+    /// Sends what was written.
+    fn flush(&self);
+}
+
+/// So long after the first of them others are flushed between two turns, also if more is due. As long as a turn may last.
+const LONGEST: Duration = Duration::from_micros(50);
+
+thread_local! {
+    static THREAD: RefCell<Unflushed> = const { RefCell::new(Unflushed::none()) };
+}
+
+/// What this thread has not flushed.
+pub(crate) struct Unflushed {
+    /// Has the thread look here before its next turn; `false` if it is not at one. None of a thread that leaves nothing.
+    note: Option<fn() -> bool>,
+    /// When the batch has begun that this thread is at: with something that was sent, or is left.
+    begun: Option<Instant>,
+    left: Vec<Arc<dyn Flush>>,
+}
+
+impl Unflushed {
+    const fn none() -> Self {
+        Unflushed {
+            note: None,
+            begun: None,
+            left: Vec::new(),
+        }
+    }
+
+    /// Does something with what this thread has not flushed; nothing is where a thread is about to end.
+    fn with<R: Default>(run: impl FnOnce(&mut Self) -> R) -> R {
+        let ran = THREAD.try_with(|thread| Some(run(&mut *thread.try_borrow_mut().ok()?)));
+        ran.ok().flatten().unwrap_or_default()
+    }
+
+    /// From now on this thread looks here before each turn, once `note` has had it do so.
+    pub(crate) fn begin(note: fn() -> bool) {
+        Self::with(|thread| thread.note = Some(note));
+    }
+
+    /// From now on this thread flushes at once.
+    pub(crate) fn end() {
+        Self::with(|thread| thread.note = None);
+        Self::flush_all();
+    }
+
+    /// Between two turns: flushes, unless more is due and the first was sent just now. Whether something is left, or may be.
+    #[cold]
+    pub(crate) fn flush_when_through(is_more_due: bool) -> bool {
+        let waits = Self::with(|thread| {
+            let is_new = |begun: Instant| begun.elapsed() < LONGEST;
+            is_more_due && thread.begun.is_some_and(is_new)
+        });
+        if !waits {
+            Self::flush_all();
+        }
+        waits
+    }
+
+    /// Flushes, since this thread is about to sleep or to wait.
+    pub(crate) fn flush_all() {
+        let taken = Self::with(|thread| {
+            thread.begun.take()?;
+            Some(core::mem::take(&mut thread.left))
+        });
+        let Some(mut left) = taken else {
+            return;
+        };
+        left.iter().for_each(|left| left.flush());
+        // The memory is kept for the next ones. What goes with these goes before this is borrowed.
+        left.clear();
+        Self::with(|thread| {
+            if thread.left.is_empty() {
+                thread.left = left;
+            }
+        });
+    }
+}
+
+/// Whether what was written here is to be sent at once, or is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flushing {
+    /// It is to be sent at once.
+    Now,
+    /// It is left until the thread is through with what is due.
+    Left,
+    /// So were others before.
+    LeftBefore,
+}
+
+/// Something was written, which this gives: whether it is to be sent at once. If not, this thread flushes soon.
+pub fn flush_later(
+    what: &(impl Flush + 'static),
+    give: impl FnOnce() -> Option<Arc<dyn Flush>>,
+) -> Flushing {
+    let is_this = |other: &Arc<dyn Flush>| core::ptr::addr_eq(Arc::as_ptr(other), what);
+    let left = Unflushed::with(|thread| {
+        let note = thread.note?;
+        if thread.begun.is_none() {
+            // A handler that goes on for long when it has answered does not keep its answer.
+            thread.begun = note().then(Instant::now);
+            return None;
+        }
+        if thread.left.iter().any(is_this) {
+            return Some(Flushing::LeftBefore);
+        }
+        if !note() {
+            return None;
+        }
+        thread.left.push(give()?);
+        Some(Flushing::Left)
+    });
+    left.unwrap_or(Flushing::Now)
+}
