@@ -7,8 +7,7 @@ use std::time::Instant;
 
 use smallvec::SmallVec;
 use tamtam_actor::link::{
-    AwaitedAnswer, Call, Encode, Encoding, FarCell, FarEnd, FarFailure, FarHold, Flush, Flushing,
-    flush_later,
+    AwaitedAnswer, Call, Encode, Encoding, FarCell, FarEnd, FarFailure, FarHold, Flush, flush_later,
 };
 use tamtam_actor::{EndReason, Fate, LinkFailure, Refusal, Time};
 use tamtam_wait::seam::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -321,12 +320,12 @@ impl Core {
         let waiting = state.outgoing.len();
         let has_outgoing = state.has_outgoing();
         drop(state);
-        if waiting < ENOUGH && has_outgoing {
-            match flush_later(self, || Some(self.this()?)) {
-                Flushing::Now => {}
-                Flushing::Left => return sender.send_soon(),
-                Flushing::LeftBefore => return,
+        if waiting < ENOUGH && has_outgoing && flush_later(self, || Some(self.this()?)) {
+            // Otherwise the one who added the first of it has seen to it.
+            if !had_outgoing {
+                sender.send_soon();
             }
+            return;
         }
         if has_outgoing
             && !sender.send_now(self, had_outgoing)

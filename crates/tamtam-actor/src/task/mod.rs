@@ -20,6 +20,6 @@ pub(crate) use remembered::Remembered;
 pub(crate) use tokio_worker::{BlockedWorker, RuntimeThread};
 pub(crate) use unflushed::Unflushed;
 #[cfg(feature = "serde")]
-pub use unflushed::{Flush, Flushing, flush_later};
+pub use unflushed::{Flush, flush_later};
 #[cfg(all(test, not(feature = "serde")))]
-pub(crate) use unflushed::{Flush, Flushing, flush_later};
+pub(crate) use unflushed::{Flush, flush_later};

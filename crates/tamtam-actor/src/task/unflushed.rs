@@ -92,22 +92,11 @@ impl Unflushed {
     }
 }
 
-/// Whether what was written here is to be sent at once, or is left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flushing {
-    /// It is to be sent at once.
-    Now,
-    /// It is left until the thread is through with what is due.
-    Left,
-    /// So were others before.
-    LeftBefore,
-}
-
-/// Something was written, which this gives: whether it is to be sent at once. If not, this thread flushes soon.
+/// Something was written, which this gives: `false` if it is to be sent at once. Else this thread flushes it when it is through with what is due.
 pub fn flush_later(
     what: &(impl Flush + 'static),
     give: impl FnOnce() -> Option<Arc<dyn Flush>>,
-) -> Flushing {
+) -> bool {
     let is_this = |other: &Arc<dyn Flush>| core::ptr::addr_eq(Arc::as_ptr(other), what);
     let left = Unflushed::with(|thread| {
         let note = thread.note?;
@@ -116,14 +105,11 @@ pub fn flush_later(
             thread.begun = note().then(Instant::now);
             return None;
         }
-        if thread.left.iter().any(is_this) {
-            return Some(Flushing::LeftBefore);
+        if !thread.left.iter().any(is_this) {
+            note().then_some(())?;
+            thread.left.push(give()?);
         }
-        if !note() {
-            return None;
-        }
-        thread.left.push(give()?);
-        Some(Flushing::Left)
+        Some(true)
     });
-    left.unwrap_or(Flushing::Now)
+    left.unwrap_or_default()
 }

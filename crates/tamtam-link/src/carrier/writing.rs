@@ -15,9 +15,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// So many bytes are written at once: that much is to be taken within [`PATIENCE`].
 pub(super) const PIECE: usize = 64 << 10;
 
-/// So often the thread looks whether senders have written what they have left.
+/// So long the thread leaves it to a sender to write what that has left.
 #[cfg(not(tamtam_loom))]
-const LOOK: Duration = Duration::from_millis(1);
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Ends a read and a write that wait, where it can.
 type Close = Box<dyn FnOnce() + Send>;
@@ -34,10 +34,8 @@ struct State {
     has_rung: bool,
     is_over: bool,
     is_watched: bool,
-    /// Batches of messages so far that senders write when they are through with other things: one a nanosecond makes 2^64 in 500 years.
-    left: u64,
-    /// The thread looks now and then whether such a batch is still there.
-    is_looking: bool,
+    /// Something was left to be written by its sender.
+    is_to_look: bool,
     /// Pieces so far: one a nanosecond makes 2^64 in 500 years.
     pieces: u64,
     close: Option<Close>,
@@ -52,8 +50,7 @@ impl Writing {
                 has_rung: false,
                 is_over: false,
                 is_watched: false,
-                left: 0,
-                is_looking: false,
+                is_to_look: false,
                 pieces: 0,
                 close: Some(Box::new(close)),
                 link: None,
@@ -103,50 +100,39 @@ impl Writing {
         }
     }
 
-    /// A sender has left a batch, which it writes when it is through with other things. If that takes longer than a look or two of this thread, this does.
+    /// A sender has left something, which it writes when it is through with other things; the thread looks after a moment whether it has.
     pub(super) fn note_left(&self) {
         let mut state = self.state.lock();
-        state.left += 1;
-        if !state.is_looking {
-            // From then on it looks by itself, as long as batches come.
-            state.is_looking = true;
-            state.has_rung = true;
+        if !std::mem::replace(&mut state.is_to_look, true) {
             self.rung.notify_one();
         }
     }
 
     /// Waits until there is something to write, or may be, or the link has ended.
     pub(super) fn wait(&self) {
-        let has_not_rung = |state: &mut State| !state.has_rung;
-        let mut state = self.state.lock();
-        if state.is_looking {
-            let left = state.left;
-            let (after, is_late) = self.look(state);
-            state = after;
-            // What was left before is written behind this.
-            state.is_looking = !is_late || state.left != left;
-        } else {
-            state = self.rung.wait_while(state, has_not_rung);
+        let is_idle = |state: &mut State| !state.has_rung && !state.is_to_look;
+        let mut state = self.rung.wait_while(self.state.lock(), is_idle);
+        if !state.has_rung {
+            state = self.pause(state);
         }
+        // What is written now is all that was left so far.
         state.has_rung = false;
+        state.is_to_look = false;
     }
 
-    /// Waits until there is something to write, but no longer than until the next look: whether it is time for that.
-    fn look<'a>(&'a self, state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, bool) {
-        #[cfg(not(tamtam_loom))]
-        {
-            let has_not_rung = |state: &mut State| !state.has_rung;
-            self.rung.wait_timeout_while(state, LOOK, has_not_rung)
-        }
-        // A model has no clock: it is time whenever the thread has its turn.
-        #[cfg(tamtam_loom)]
-        {
-            drop(state);
-            tamtam_wait::seam::yield_now();
-            let state = self.state.lock();
-            let is_late = !state.has_rung;
-            (state, is_late)
-        }
+    /// Leaves it to the sender for a moment, unless there is something to write.
+    #[cfg(not(tamtam_loom))]
+    fn pause<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let has_not_rung = |state: &mut State| !state.has_rung;
+        self.rung.wait_timeout_while(state, PAUSE, has_not_rung).0
+    }
+
+    /// As that: a model has no clock, so the moment is as long as other threads have their turns.
+    #[cfg(tamtam_loom)]
+    fn pause<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        drop(state);
+        tamtam_wait::seam::yield_now();
+        self.state.lock()
     }
 
     /// Waits until the link has ended, but not long.

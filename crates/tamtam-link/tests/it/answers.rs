@@ -194,3 +194,42 @@ fn a_timer_tells_a_far_actor_again_and_again() {
         crate::conformance::until("the timer has ended", || !timer.is_pending());
     });
 }
+
+/// A thread of a pool sends the first answer of a batch at once, and leaves the others until it is through with what is due. If it is not for
+/// long, they go without it.
+#[test]
+fn a_handler_that_goes_on_keeps_no_answer_and_no_question() {
+    on_each(|pair| {
+        let pool = Pool::with_threads(1);
+        let (go_on, goes_on) = mpsc::channel::<()>();
+        let answerer = pool.spawn_fn(move |replies: Vec<Reply<u32>>, _| {
+            for (number, reply) in (0..).zip(replies) {
+                reply.send(number);
+            }
+            // The turn is not over before all of them have come.
+            goes_on.recv().unwrap();
+        });
+        let (here, there) = pair(Link::builder(), Link::builder().root(&answerer));
+        let far: Address<Vec<Reply<u32>>> = here.root();
+
+        let own = Pool::with_threads(1);
+        let (say, said) = mpsc::channel();
+        let (all_came, all) = mpsc::channel();
+        let asker = own.spawn_fn(move |count: u32, _| {
+            for question in 0..count {
+                let say = say.clone();
+                let first = Reply::to(|answer| assert_eq!(answer, Ok(0)));
+                let last = Reply::to(move |answer| say.send((question, answer)).unwrap());
+                far.tell(vec![first, last]).unwrap();
+            }
+            for question in 0..count {
+                assert_eq!(said.recv().unwrap(), (question, Ok(1)));
+                go_on.send(()).unwrap();
+            }
+            all_came.send(()).unwrap();
+        });
+        asker.tell(20).unwrap();
+        all.recv().unwrap();
+        drop((here, there));
+    });
+}
