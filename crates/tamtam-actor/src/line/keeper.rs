@@ -26,6 +26,9 @@ impl Line {
                 }
                 if let Some(task) = self.next() {
                     task.run();
+                    if Unflushed::is_noted() {
+                        Unflushed::flush_when_through(self.is_due());
+                    }
                     backoff = Backoff::new();
                 } else if self.rest() {
                     self.wait(None);
@@ -44,6 +47,7 @@ impl Line {
     /// The caller is the keeper, and stays it.
     pub(crate) unsafe fn work(&self) {
         let entered = self.enter();
+        Unflushed::begin_here();
         // SAFETY: the caller is the keeper.
         unsafe { self.run_while(|| self.order() == RUN) };
         if self.order() == DRAIN {
@@ -65,6 +69,7 @@ impl Line {
                 }
             }
         }
+        Unflushed::end();
         drop(entered);
         // SAFETY: the caller is the keeper, and no turn is under way: all above have returned.
         unsafe { self.end() };

@@ -35,7 +35,7 @@ use tamtam_wait::{Wait, WaitList, contain};
 
 use crate::mailbox::{Head, Popped, Seen, Tail};
 use crate::observe::{Ledger, Shown, WatchedHome};
-use crate::task::{Home, InjectSlot, Task, TurnLimits};
+use crate::task::{Home, InjectSlot, Task, TurnLimits, Unflushed};
 
 use crate::time::{Time, vigil};
 
@@ -478,6 +478,7 @@ impl Line {
         loop {
             let calls = vigil::calls();
             let look = vigil::attend();
+            Unflushed::flush_all();
             if look.has_rung {
                 return true;
             }

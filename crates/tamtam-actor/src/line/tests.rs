@@ -2,9 +2,11 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use crate::task::Flushes;
 use crate::{Actor, Budget, Context, Frame, Overflow, Quit, Reply, Restart, Worker};
 
 /// Belongs to one thread, and knows what it has added.
@@ -127,5 +129,74 @@ fn an_actor_holds_is_muted_is_begun_again_and_finishes() {
         busy.finish();
         end.wait();
         assert_eq!((busy.lost(), sum.lost()), (1, 0));
+    });
+}
+
+#[test]
+fn what_a_turn_of_a_worker_leaves_is_flushed_once_behind_it() {
+    within_limit(|| {
+        let (worker, flushes) = (Worker::new(), Arc::new(Flushes::default()));
+        let left = Arc::clone(&flushes);
+        let writer = worker.spawn_fn(move |(), _| left.write_and_leave());
+        let seen = Arc::clone(&flushes);
+        let reader = worker.spawn_fn(move |reply: Reply<usize>, _| reply.send(seen.count()));
+        for round in 1..=3 {
+            writer.tell(()).unwrap();
+            // It comes behind that, and is no part of the batch when it has slept.
+            while reader.ask(|reply| reply) != Ok(round) {
+                thread::yield_now();
+            }
+        }
+        drop((writer, reader, worker));
+        assert_eq!(flushes.count(), 3);
+    });
+}
+
+#[test]
+fn what_is_left_by_a_worker_is_flushed_before_a_handler_waits() {
+    within_limit(|| {
+        let [worker, other] = [Worker::new(), Worker::new()];
+        let flushes = Arc::new(Flushes::default());
+        let seen = Arc::clone(&flushes);
+        let asked = other.spawn_fn(move |reply: Reply<usize>, _| reply.send(seen.count()));
+        let left = Arc::clone(&flushes);
+        let asker = worker.spawn_fn(move |reply: Reply<usize>, _| {
+            left.write_and_leave();
+            reply.send(asked.ask(|reply| reply).unwrap());
+        });
+        assert_eq!(asker.ask(|reply| reply), Ok(1));
+    });
+}
+
+#[test]
+fn what_is_left_by_a_worker_is_flushed_also_where_there_is_always_more_due() {
+    within_limit(|| {
+        let (worker, flushes) = (Worker::new(), Arc::new(Flushes::default()));
+        let (left, (say, said)) = (Arc::clone(&flushes), mpsc::channel());
+        let restless = worker.spawn_fn(move |begins: bool, cx| {
+            if begins {
+                left.write_and_leave();
+            }
+            if left.count() == 0 {
+                cx.address().tell(false).unwrap();
+            } else {
+                say.send(()).unwrap();
+            }
+        });
+        restless.tell(true).unwrap();
+        said.recv().unwrap();
+    });
+}
+
+#[test]
+fn what_is_left_by_a_worker_is_flushed_when_it_ends() {
+    within_limit(|| {
+        let (worker, flushes) = (Worker::new(), Arc::new(Flushes::default()));
+        let left = Arc::clone(&flushes);
+        let writer = worker.spawn_fn(move |(), _| left.write_and_leave());
+        writer.tell(()).unwrap();
+        worker.quit(Quit::Drain);
+        worker.join();
+        assert_eq!(flushes.count(), 1);
     });
 }

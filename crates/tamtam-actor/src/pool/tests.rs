@@ -1,7 +1,7 @@
 //! The scheduler's parts, one by one, and a small pool: small enough for Miri.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
@@ -11,7 +11,7 @@ use super::lifo_slot::LifoSlot;
 use crate::context::Here;
 use crate::error::AskError;
 use crate::reply::Reply;
-use crate::task::{Flush, flush_later};
+use crate::task::Flushes;
 
 fn push<T>(ring: &Deque<T>, item: T) -> Result<(), T> {
     // SAFETY: each ring has one thread that uses the owner's methods.
@@ -258,34 +258,6 @@ fn what_comes_in_has_its_turn_beside_a_flood() {
     }
     latch.wait();
     flood.stop();
-}
-
-/// Counts how often it was flushed.
-#[derive(Default)]
-struct Flushes(AtomicUsize);
-
-impl Flush for Flushes {
-    fn flush(&self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-impl Flushes {
-    fn count(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
-    }
-
-    /// `true` if it is left.
-    fn write(self: &Arc<Self>) -> bool {
-        flush_later(&**self, || Some(Arc::clone(self) as _))
-    }
-
-    /// Writes three times on a thread that leaves all but the first.
-    fn write_and_leave(self: &Arc<Self>) {
-        let written = [self.write(), self.write(), self.write()];
-        assert_eq!(written, [false, true, true]);
-        assert_eq!(self.count(), 0);
-    }
 }
 
 #[test]

@@ -6,6 +6,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use super::unflushed::Unflushed;
+
 /// No thread of the pool is left to run the actor that is waited for.
 #[derive(Clone, Debug)]
 pub(crate) struct Stuck {
@@ -44,6 +46,8 @@ pub(crate) fn set_blocking(blocking: &'static dyn Blocking) {
 /// Does something that may wait for an actor. If this is a thread of a pool, another one stands in for it
 /// meanwhile, since the actor may need it.
 pub(crate) fn while_blocked<R>(wait: impl FnOnce() -> R) -> R {
+    // What it waits for may come of that.
+    Unflushed::flush_all();
     let Some(blocking) = BLOCKING.get() else {
         return wait();
     };
@@ -66,6 +70,7 @@ pub(crate) fn wait_for<R>(
     deadline: Option<Instant>,
     mut wait: impl FnMut(Option<Instant>) -> Option<R>,
 ) -> Result<Option<R>, Stuck> {
+    Unflushed::flush_all();
     let Some(blocking) = BLOCKING.get() else {
         return Ok(wait(deadline));
     };

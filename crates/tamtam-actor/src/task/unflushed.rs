@@ -7,7 +7,7 @@
 //!
 //! A home whose threads do this says so by [`Unflushed::begin`], and flushes before its thread sleeps, or waits.
 
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,8 @@ const LONGEST: Duration = Duration::from_micros(50);
 
 thread_local! {
     static THREAD: RefCell<Unflushed> = const { RefCell::new(Unflushed::none()) };
+    /// A thread that has no other place for it is to look before its next turn.
+    static IS_NOTED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What this thread has not flushed.
@@ -53,6 +55,20 @@ impl Unflushed {
         Self::with(|thread| thread.note = Some(note));
     }
 
+    /// As `begin`, for a thread that asks [`is_noted`](Unflushed::is_noted) behind each turn.
+    pub(crate) fn begin_here() {
+        Self::begin(|| {
+            IS_NOTED.set(true);
+            true
+        });
+    }
+
+    /// Whether this thread is to look here before its next turn.
+    #[inline]
+    pub(crate) fn is_noted() -> bool {
+        IS_NOTED.get()
+    }
+
     /// From now on this thread flushes at once.
     pub(crate) fn end() {
         Self::with(|thread| thread.note = None);
@@ -69,6 +85,7 @@ impl Unflushed {
         if !waits {
             Self::flush_all();
         }
+        IS_NOTED.set(waits);
         waits
     }
 
@@ -112,4 +129,36 @@ pub fn flush_later(
         Some(true)
     });
     left.unwrap_or_default()
+}
+
+/// Counts how often it was flushed.
+#[cfg(test)]
+#[derive(Default)]
+pub(crate) struct Flushes(core::sync::atomic::AtomicUsize);
+
+#[cfg(test)]
+impl Flush for Flushes {
+    fn flush(&self) {
+        self.0.fetch_add(1, core::sync::atomic::Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+impl Flushes {
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(core::sync::atomic::Ordering::SeqCst)
+    }
+
+    /// `true` if it is left.
+    pub(crate) fn write(self: &Arc<Self>) -> bool {
+        flush_later(&**self, || Some(Arc::clone(self) as _))
+    }
+
+    /// Writes three times on a thread that leaves all but the first.
+    pub(crate) fn write_and_leave(self: &Arc<Self>) {
+        let before = self.count();
+        let written = [self.write(), self.write(), self.write()];
+        assert_eq!(written, [false, true, true]);
+        assert_eq!(self.count(), before);
+    }
 }

@@ -102,8 +102,6 @@ impl Shared {
 
     /// This thread is about to wait, for the actor whose tasks are there if that is known.
     pub(super) fn block(self: &Arc<Self>, awaited: Option<usize>) -> LeftForWait {
-        // What it waits for may be an answer to that.
-        Unflushed::flush_all();
         self.blocking_asks.fetch_add(1, Ordering::Relaxed);
         told::blocking_ask(AtWork::asker);
         let (stand_in, is_reserve, number) = {
