@@ -5,6 +5,9 @@
 //! A question, or an answer, is written at once by the thread that sends it, with what is before it, if the carrier takes that without
 //! waiting and no other thread writes: the one that writes for the link need not wake up for it. Messages that are not waited for are left to that thread, which writes many at once.
 //!
+//! A thread that gives one actor after another its turn leaves all but the first of them until it is through with what is due: many then go in
+//! one piece, which costs one call of the system, at this side and at the other one. The thread that writes looks after a moment whether they have gone.
+//!
 //! A link ends with its carrier, and a carrier with its link. The last [`Link`] that is dropped leaves both as they are; to end
 //! them there is [`Link::close`]. What is outgoing then still goes; but another side that takes less than 64 KiB of it in 2 seconds is not
 //! waited for: threads and socket are given back, whatever it does.
