@@ -177,3 +177,64 @@ fn loom_one_who_comes_late_against_publish() {
         stage.run();
     });
 }
+
+/// What two threads publish comes to a subscriber once, in the order of each, and is counted, whoever uses the streak.
+#[test]
+fn loom_two_publish_to_one() {
+    model(2, || {
+        let (stage, topic) = (ModelHome::new(), Topic::new());
+        let (address, seen) = collector::<u32>(&stage);
+        let subscription = topic.subscribe(&address);
+        topic.publish(0).unwrap();
+        let other = {
+            let topic = topic.clone();
+            thread::spawn(move || {
+                for number in 11..13 {
+                    assert_eq!(topic.publish(number).unwrap(), 1);
+                }
+            })
+        };
+        for number in 1..3 {
+            assert_eq!(topic.publish(number).unwrap(), 1);
+        }
+        other.join().unwrap();
+        stage.run();
+        let (theirs, ours): (Vec<u32>, Vec<u32>) =
+            (seen.lock().unwrap().iter()).partition(|number| **number > 10);
+        assert_eq!((ours, theirs), (vec![0, 1, 2], vec![11, 12]));
+        assert_eq!(subscription.delivered(), 5);
+        drop(address);
+        stage.run();
+    });
+}
+
+/// What is put into a block while the actor stops is handled, or lost and counted.
+#[test]
+fn loom_publish_into_a_block_against_stop() {
+    model(2, || {
+        let (stage, topic) = (ModelHome::new(), Topic::new());
+        let (address, seen) = collector::<Arc<()>>(&stage);
+        let subscription = topic.subscribe(&address);
+        let message = Arc::new(());
+        for _ in 0..2 {
+            topic.publish(Arc::clone(&message)).unwrap();
+        }
+        let publisher = {
+            let (topic, message) = (topic.clone(), Arc::clone(&message));
+            thread::spawn(move || topic.publish(message).unwrap())
+        };
+        address.stop();
+        stage.run();
+        let taken = publisher.join().unwrap() as u64;
+        stage.run();
+        let handled = seen.lock().unwrap().drain(..).count() as u64;
+        assert_eq!(subscription.delivered(), 2 + taken);
+        assert_eq!(handled + address.lost(), 2 + taken);
+        assert_eq!(
+            Arc::strong_count(&message),
+            1,
+            "nothing is left in the mailbox"
+        );
+        drop((address, subscription));
+    });
+}
