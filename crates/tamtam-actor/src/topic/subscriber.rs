@@ -26,7 +26,7 @@ pub(super) trait Subscriber<M>: Member {
     /// Whether it wants this one.
     fn interest(&self, message: &M) -> Interest;
 
-    /// Offers a message that it wants. `streaks`: nobody else uses those of the topic.
+    /// Offers a message that it wants. With `streaks` this round is the only one that uses those of the topic.
     fn offer(
         &self,
         message: M,
