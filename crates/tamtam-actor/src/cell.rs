@@ -26,7 +26,8 @@ use crate::error::{TellError, panic_of};
 use crate::id::{ActorId, forget_name};
 use crate::mailbox::{
     DeadLetter, Downstream, Head, Level, Limited, Linked, Loss, Mark, Mute, Open, Popped, Pushed,
-    Reserved, Ruled, Seen, Special, Store, Tail, Things, Upstream, Urgent, WhenNoRoom, tell_of,
+    Reserved, Ruled, Seen, Special, Store, Streak, Tail, Things, Upstream, Urgent, WhenNoRoom,
+    tell_of,
 };
 use crate::observe::{Record, told};
 use crate::task::{Acts, AtClose, Due, Home, Task, ThreadWait, TurnLimits};

@@ -51,6 +51,13 @@ enum Handles<'a> {
 }
 
 impl<'a> Handles<'a> {
+    fn as_mut_slice(&mut self) -> &mut [Option<Handle<'a>>] {
+        match self {
+            Handles::Inline(handles, length) => &mut handles[..*length],
+            Handles::Heap(handles) => handles,
+        }
+    }
+
     fn as_slice(&self) -> &[Option<Handle<'a>>] {
         match self {
             Handles::Inline(handles, length) => &handles[..*length],
@@ -80,7 +87,10 @@ impl<'a> Handles<'a> {
 
     #[cold]
     fn move_to_heap(&mut self) {
-        *self = Handles::Heap(self.as_slice().to_vec());
+        // Who has more than a few has many: so they do not move again at once.
+        let mut handles = Vec::with_capacity(4 * INLINE);
+        handles.extend_from_slice(self.as_slice());
+        *self = Handles::Heap(handles);
     }
 
     fn remove(&mut self, position: usize) {
@@ -400,24 +410,18 @@ impl<'a> Select<'a> {
     }
 
     /// In which order the operations are looked at and entered into lists: at random, unless the order counts.
-    fn shuffle(&mut self) -> Order {
+    fn order(&self) -> Order {
         if self.biased {
             return Order::AsTheyLie;
         }
-        // Fisher and Yates.
-        match &mut self.handles {
+        match self.handles {
             Handles::Inline(_, count) => Order::Of(Places {
                 places: core::array::from_fn(|place| place as u8),
-                count: *count,
+                count,
                 chosen: 0,
                 random: random(),
             }),
-            Handles::Heap(handles) => {
-                for last in (1..handles.len()).rev() {
-                    handles.swap(last, random_below(last + 1));
-                }
-                Order::AsTheyLie
-            }
+            Handles::Heap(_) => Order::Moved { chosen: 0 },
         }
     }
 
@@ -474,20 +478,19 @@ impl<'a> Select<'a> {
             Limit::At(deadline) => Some(deadline),
             Limit::Now | Limit::Never => None,
         };
-        let mut order = self.shuffle();
-        let handles = self.handles.as_slice();
-        let mut attempt_all = |order: &mut Order, look: Look| {
-            let in_order = (0..handles.len()).map(|turn| &handles[order.place(turn)]);
-            let mut in_order = in_order.flatten();
-            in_order.find(|handle| attempt(handle, look)).copied()
+        let mut order = self.order();
+        let biased = self.biased;
+        let handles = self.handles.as_mut_slice();
+        let mut attempt_all = |handles: &mut [Option<Handle<'a>>], order: &mut Order, look| {
+            (0..handles.len()).find_map(|turn| {
+                let place = order.place(turn, handles);
+                let handle = handles[place].as_ref()?;
+                attempt(handle, look).then_some(*handle)
+            })
         };
         // What is passed over by a light look may come first in the order.
-        let light = if self.biased {
-            Look::Thorough
-        } else {
-            Look::Light
-        };
-        if let Some(handle) = attempt_all(&mut order, light) {
+        let light = if biased { Look::Thorough } else { Look::Light };
+        if let Some(handle) = attempt_all(handles, &mut order, light) {
             return Some(Found::Attempted(handle));
         }
         let rest = PACE.try_with(Pace::rest).unwrap_or(Patience::REST);
@@ -500,7 +503,7 @@ impl<'a> Select<'a> {
                 } else {
                     light
                 };
-                if let Some(handle) = attempt_all(&mut order, look) {
+                if let Some(handle) = attempt_all(handles, &mut order, look) {
                     patience.rewarded();
                     return Some(Found::Attempted(handle));
                 }
@@ -521,11 +524,12 @@ impl<'a> Select<'a> {
             };
             patience.sleeps();
             let arranged = order.arranged(handles);
-            let arranged = arranged
-                .as_ref()
-                .map_or(handles, |arranged| &arranged[..handles.len()]);
             loop {
-                match sleep(arranged, until, interest) {
+                let in_order = match &arranged {
+                    Some(arranged) => &arranged[..handles.len()],
+                    None => &*handles,
+                };
+                match sleep(in_order, until, interest) {
                     Slept::Selected(handle, context) => {
                         patience.woken();
                         return Some(Found::Selected(handle, context));
@@ -534,7 +538,8 @@ impl<'a> Select<'a> {
                     Slept::TimedOut if matches!(limit, Limit::Now) => return None,
                     Slept::TimedOut => {
                         // A timer may be the reason.
-                        let found = attempt_all(&mut order, Look::Thorough).map(Found::Attempted);
+                        let found =
+                            attempt_all(handles, &mut order, Look::Thorough).map(Found::Attempted);
                         if found.is_some()
                             || deadline.is_some_and(|deadline| deadline <= Instant::now())
                         {
@@ -542,7 +547,7 @@ impl<'a> Select<'a> {
                         }
                     }
                 }
-                if let Some(handle) = attempt_all(&mut order, Look::Thorough) {
+                if let Some(handle) = attempt_all(handles, &mut order, Look::Thorough) {
                     return Some(Found::Attempted(handle));
                 }
             }
@@ -553,6 +558,10 @@ impl<'a> Select<'a> {
 /// In which order a select looks at its operations.
 enum Order {
     AsTheyLie,
+    /// As they lie, where each is exchanged for a later one when its turn comes: so many are where they stay.
+    Moved {
+        chosen: usize,
+    },
     /// These places, one after the other: their numbers are moved sooner than the operations.
     Of(Places),
 }
@@ -568,11 +577,19 @@ struct Places {
 }
 
 impl Order {
-    /// The place of the operation that has this turn.
+    /// The place of the operation that has this turn; no turn before it was left out.
     #[inline]
-    fn place(&mut self, turn: usize) -> usize {
+    fn place(&mut self, turn: usize, handles: &mut [Option<Handle<'_>>]) -> usize {
         match self {
             Order::AsTheyLie => turn,
+            Order::Moved { chosen } => {
+                if turn == *chosen {
+                    // Fisher and Yates, from the other end: mostly the first few bring something.
+                    handles.swap(turn, turn + random_below(handles.len() - turn));
+                    *chosen += 1;
+                }
+                turn
+            }
             Order::Of(places) => places.place(turn),
         }
     }

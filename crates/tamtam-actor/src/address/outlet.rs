@@ -7,7 +7,7 @@ use tamtam_wait::Source;
 use super::recipient::{Held, Recipient};
 use super::{Address, Way};
 use crate::error::TellError;
-use crate::mailbox::WhenNoRoom;
+use crate::mailbox::{Streak, WhenNoRoom};
 
 /// A way to an actor that is no address of it: it reaches the actor as long as that lives, and does not
 /// keep it from stopping. What stays is its cell, without the actor.
@@ -34,6 +34,38 @@ impl<M> Outlet<M> {
         match self {
             Outlet::Here(cell) => cell.0.push(message, when),
             Outlet::Through(recipient) => recipient.push(message, when, None),
+        }
+    }
+
+    /// As `tell`, for another streak than the thread's.
+    #[inline]
+    pub(crate) fn tell_in_streak(
+        &self,
+        streak: &Streak,
+        message: M,
+        when: WhenNoRoom,
+    ) -> Result<(), TellError<M>> {
+        match self {
+            Outlet::Here(cell) => cell.0.push_in_streak(streak, message, when),
+            Outlet::Through(recipient) => recipient.push(message, when, None),
+        }
+    }
+
+    /// Puts a message behind those of the streak, if these lie where it can lie, too; otherwise it comes back. No user
+    /// code runs. If the actor has stopped since, the sender [looks after](Outlet::look_after_end) that.
+    #[inline(always)]
+    pub(crate) fn put_into_block(&self, streak: &Streak, message: M) -> Result<(), M> {
+        match self {
+            Outlet::Here(cell) => cell.0.push_into_block(streak, message),
+            Outlet::Through(_) => Err(message),
+        }
+    }
+
+    /// What a sender does that sees the actor stopped after it has put something into a block. User code may run.
+    #[cold]
+    pub(crate) fn look_after_end(&self) {
+        if let Outlet::Here(cell) = self {
+            cell.0.look_after_end();
         }
     }
 

@@ -52,6 +52,40 @@ impl<M> Cell<M> {
         Ok(())
     }
 
+    /// As `push`, for another streak than the thread's.
+    #[inline]
+    pub(crate) fn push_in_streak(
+        self: &Arc<Self>,
+        streak: &Streak,
+        message: M,
+        when: WhenNoRoom,
+    ) -> Result<(), TellError<M>> {
+        if !self.is_plain() {
+            return self.push(message, when);
+        }
+        if self.tail.push_in_streak_of(streak, message) {
+            return self.schedule_message();
+        }
+        self.sent(false);
+        Ok(())
+    }
+
+    /// Puts a message into the block that the streak has in the mailbox; it comes back if there is none. If the actor has
+    /// closed since, the sender [looks after](Cell::look_after_end) that.
+    #[inline(always)]
+    pub(crate) fn push_into_block(&self, streak: &Streak, message: M) -> Result<(), M> {
+        if !self.is_plain() {
+            return Err(message);
+        }
+        self.tail.push_into_block(streak, message)
+    }
+
+    /// What a sender does that sees the actor closed after it has sent something.
+    #[cold]
+    pub(crate) fn look_after_end(self: &Arc<Self>) {
+        self.sent(false);
+    }
+
     /// As `push`, to an actor that has a limit, is observed or the like.
     #[inline(never)]
     pub(super) fn push_special(

@@ -6,7 +6,7 @@
 use tamtam_wait::seam::{self, Arc, UnsafeCell, thread};
 
 use super::streak::Streak;
-use super::{Head, Popped, Seen, Tail, Urgent, oneshot};
+use super::{Head, LockedStreak, Popped, Seen, StreakLock, Tail, Urgent, oneshot};
 use crate::models::model;
 
 /// A queue with what its receiver has got.
@@ -199,6 +199,49 @@ fn loom_a_block_is_filled_and_emptied() {
             assert_eq!(mailbox.received(), all);
         });
     }
+}
+
+/// Two threads send in one streak, each when it has the lock, and otherwise by themselves.
+#[test]
+fn loom_a_streak_of_two_threads() {
+    model(2, || {
+        let mailbox = Mailbox::new();
+        let lock = Arc::new(StreakLock::new());
+        let streak = Arc::new(lock.streak());
+        let send = {
+            let mailbox = Arc::clone(&mailbox);
+            move |lock: &StreakLock, streak: &LockedStreak, number| {
+                let woken = match lock.try_lock() {
+                    Some(guard) => streak.with(&guard, |streak| {
+                        let streak = streak.expect("a streak of this lock");
+                        let message = Boxed::new(number);
+                        let back = mailbox.tail.push_into_block(streak, message).err();
+                        back.is_some_and(|back| mailbox.tail.push_in_streak_of(streak, back))
+                    }),
+                    None => mailbox.tail.push(Boxed::new(number)),
+                };
+                if woken {
+                    mailbox.receive();
+                }
+            }
+        };
+        let other = {
+            let (lock, streak, send) = (Arc::clone(&lock), Arc::clone(&streak), send.clone());
+            thread::spawn(move || {
+                send(&lock, &streak, 11);
+                send(&lock, &streak, 12);
+            })
+        };
+        for number in 1..=3 {
+            send(&lock, &streak, number);
+        }
+        other.join().unwrap();
+        let received = mailbox.received();
+        assert_eq!(received.len(), 5);
+        let (theirs, ours): (Vec<u32>, Vec<u32>) =
+            received.into_iter().partition(|number| *number > 10);
+        assert!(theirs.is_sorted() && ours.is_sorted());
+    });
 }
 
 /// Whoever knows that another one has sent before him is behind him.

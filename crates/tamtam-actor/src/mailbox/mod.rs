@@ -17,6 +17,7 @@ mod receipt;
 mod room;
 mod sorted;
 mod streak;
+mod streaks;
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests;
 mod urgent;
@@ -38,4 +39,6 @@ pub(crate) use queue::{Head, Mark, Popped, Seen, Tail};
 pub(crate) use receipt::Receipt;
 #[cfg(feature = "serde")]
 pub(crate) use room::Room;
+pub(crate) use streak::Streak;
+pub(crate) use streaks::{LockedStreak, StreakGuard, StreakLock};
 pub(crate) use urgent::{Linked, Open, Things, Urgent};

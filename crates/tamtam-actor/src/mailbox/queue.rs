@@ -152,6 +152,35 @@ impl<M> Tail<M> {
         self.push(message)
     }
 
+    /// As `push`; puts the message into the block of this streak, if it has one here. Otherwise it comes back.
+    #[inline(always)]
+    pub(crate) fn push_into_block(&self, streak: &Streak, message: M) -> Result<(), M> {
+        if !streak.is_in_block_of(self) {
+            return Err(message);
+        }
+        let message = ManuallyDrop::new(message);
+        // Others may send now, as they may at the next step: then the messages come in one order or the other. Who sent
+        // before us, so that we know of it, is seen here.
+        let youngest = || unmarked(self.last.load(Ordering::Relaxed)).cast();
+        // SAFETY: if it is moved, it is not used any more.
+        if unsafe { streak.put(&raw const *message, youngest) } {
+            seam::model_fence();
+            return Ok(());
+        }
+        Err(ManuallyDrop::into_inner(message))
+    }
+
+    /// As `push_in_streak`, for another streak than the thread's.
+    #[inline]
+    #[must_use = "whoever wakes the receiver has to give it a turn"]
+    pub(crate) fn push_in_streak_of(&self, streak: &Streak, message: M) -> bool {
+        #[cfg(not(tamtam_loom))]
+        if !Block::<M>::SERVES {
+            return self.push(message);
+        }
+        self.push_of(streak, message)
+    }
+
     /// As `push`, for the thread of this streak.
     #[inline(always)]
     #[must_use = "whoever wakes the receiver has to give it a turn"]

@@ -56,6 +56,12 @@ impl Streak {
         false
     }
 
+    /// Whether there is a block in this mailbox.
+    #[inline(always)]
+    pub(super) fn is_in_block_of<M>(&self, tail: &Tail<M>) -> bool {
+        !self.block.get().is_null() && ptr::eq(self.tail.get(), ptr::from_ref(tail).cast())
+    }
+
     /// Whether there is a block, or one is to be begun.
     #[inline(always)]
     pub(super) fn is_for_blocks(&self) -> bool {

@@ -6,7 +6,9 @@ use std::thread;
 use super::block::Block;
 use super::label::Labels;
 use super::streak::Streak;
-use super::{Head, Limited, Loss, Overflow, Popped, Pushed, Seen, Tail, Urgent, oneshot};
+use super::{
+    Head, Limited, Loss, Overflow, Popped, Pushed, Seen, StreakLock, Tail, Urgent, oneshot,
+};
 
 /// A tail and a head whose receiver is this thread.
 struct Mailbox<M> {
@@ -253,6 +255,42 @@ fn streaks_of_two_senders_come_out_in_the_order_in_which_they_went_in() {
         goes_well(seed, |number| [number; 7], |numbers| numbers[6]);
         goes_well(seed, |number| [number; 8], |numbers| numbers[7]);
     }
+}
+
+#[test]
+fn a_streak_is_shown_to_who_has_its_own_lock() {
+    let (lock, other) = (StreakLock::new(), StreakLock::new());
+    let streak = lock.streak();
+    for _ in 0..2 {
+        let guard = lock.try_lock().expect("it is free");
+        assert!(lock.try_lock().is_none());
+        assert!(streak.with(&guard, |streak| streak.is_some()));
+        let other = other.try_lock().expect("the other one is free");
+        assert!(streak.with(&other, |streak| streak.is_none()));
+    }
+}
+
+#[test]
+fn what_does_not_fit_into_a_block_comes_back() {
+    let (mailbox, other) = (Mailbox::new(), Mailbox::new());
+    let streak = Streak::new();
+    let mut sent = 0..;
+    let mut next = || sent.next().expect("numbers without end");
+    // There is no block, and then there is one.
+    assert_eq!(mailbox.tail.push_into_block(&streak, 99), Err(99));
+    while mailbox.tail.push_into_block(&streak, 99).is_err() {
+        let _ = mailbox.tail.push_in_streak_of(&streak, next());
+    }
+    // Not in another mailbox, nor behind what another sender has sent.
+    assert_eq!(other.tail.push_into_block(&streak, 99), Err(99));
+    assert!(!mailbox.tail.push(98));
+    assert_eq!(mailbox.tail.push_into_block(&streak, 99), Err(99));
+    let before = next();
+    for number in 0..before {
+        assert_eq!(mailbox.message(), Some(number));
+    }
+    assert_eq!((mailbox.message(), mailbox.message()), (Some(99), Some(98)));
+    assert_eq!(mailbox.message(), None);
 }
 
 #[test]

@@ -166,7 +166,7 @@ impl<M: Send + 'static> Feed<M> {
                 limit: usize::MAX,
             },
             admit: Box::new(|topic, wishes, address| {
-                topic.admit(|id| Each::new(wishes.common(id), address.outlet()))
+                topic.admit(|id| Each::new(wishes.common(id), address.outlet(), topic.streak()))
             }),
         }
     }

@@ -14,10 +14,10 @@ use super::feed::Until;
 use super::gathering::{Gathered, Gathering};
 use super::ledger::{Ending, SubscriptionLedger};
 use super::round::Patience;
-use super::subscriber::{Common, Member, Offered, Subscriber, Told};
+use super::subscriber::{Common, Interest, Member, Offered, Subscriber, Told};
 use crate::address::{Address, Outlet};
 use crate::cell::{Continuation, Door};
-use crate::mailbox::WhenNoRoom;
+use crate::mailbox::{StreakGuard, WhenNoRoom};
 use crate::time::{Alarm, Key, elsewhere};
 
 /// So many messages of which some may replace others wait at least, before that is looked at.
@@ -294,7 +294,8 @@ where
         if !ledger.is_active() {
             return Some(delivery);
         }
-        match self.common.tell(&self.outlet, delivery, WhenNoRoom::AsMade) {
+        let when = WhenNoRoom::AsMade;
+        match self.common.tell(&self.outlet, delivery, when, None) {
             Told::Accepted => ledger.delivered.add(size),
             Told::Full(delivery) => return Some(delivery),
             Told::Stopped | Told::Panicked => ledger.dropped.add(size),
@@ -357,11 +358,11 @@ where
     M: Send + 'static,
     G: Gathering<M>,
 {
-    fn wants(&self, message: &M) -> bool {
-        self.common.wants(message)
+    fn interest(&self, message: &M) -> Interest {
+        self.common.interest(message)
     }
 
-    fn offer(&self, message: M, patience: Patience) -> Offered<M> {
+    fn offer(&self, message: M, patience: Patience, _: Option<&StreakGuard<'_>>) -> Offered<M> {
         let put = match patience {
             Patience::Until(deadline) => self.put_until(message, deadline),
             Patience::AsMade | Patience::ForSome | Patience::ForAll => self.put(message),

@@ -4,6 +4,8 @@ use core::fmt;
 
 use tamtam_wait::seam::atomic::{AtomicU8, AtomicU64, Ordering};
 
+use crate::mailbox::StreakGuard;
+
 /// The number of a subscription, of its own among those of one topic; later ones have greater numbers.
 ///
 /// # Examples
@@ -67,7 +69,10 @@ const ACTIVE: u8 = 0;
 pub(super) struct SubscriptionLedger {
     pub(super) id: SubscriptionId,
     ended: AtomicU8,
+    /// Those that did not go into a block of a streak.
     pub(super) delivered: MessageCount,
+    /// Those that did: changed by the thread that has the lock of the streaks, and so by no locked instruction.
+    streamed: AtomicU64,
     pub(super) dropped: MessageCount,
     pub(super) refused: MessageCount,
     pub(super) replaced: MessageCount,
@@ -79,10 +84,23 @@ impl SubscriptionLedger {
             id,
             ended: AtomicU8::new(ACTIVE),
             delivered: MessageCount::new(),
+            streamed: AtomicU64::new(0),
             dropped: MessageCount::new(),
             refused: MessageCount::new(),
             replaced: MessageCount::new(),
         }
+    }
+
+    /// A message went into a block.
+    #[inline]
+    pub(super) fn count_in_streak(&self, _: &StreakGuard<'_>) {
+        let before = self.streamed.load(Ordering::Relaxed);
+        self.streamed.store(before + 1, Ordering::Relaxed);
+    }
+
+    /// How many messages were delivered, in whatever way.
+    pub(super) fn all_delivered(&self) -> u64 {
+        self.delivered.get() + self.streamed.load(Ordering::Relaxed)
     }
 
     #[inline]

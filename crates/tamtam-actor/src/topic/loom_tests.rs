@@ -8,6 +8,7 @@ use tamtam_wait::seam::thread;
 
 use super::{Subscription, Topic};
 use crate::address::Address;
+use crate::context::Here;
 use crate::models::{ModelHome, model};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -175,5 +176,68 @@ fn loom_one_who_comes_late_against_publish() {
         assert_eq!(subscription.delivered(), seen.len() as u64);
         drop(address);
         stage.run();
+    });
+}
+
+/// What two threads publish comes to a subscriber once, in the order of each, and is counted, whoever uses the streak.
+#[test]
+fn loom_two_publish_to_one() {
+    model(2, || {
+        let (stage, topic) = (ModelHome::new(), Topic::new());
+        let (address, seen) = collector::<u32>(&stage);
+        let subscription = topic.subscribe(&address);
+        topic.publish(0).unwrap();
+        let other = {
+            let topic = topic.clone();
+            thread::spawn(move || {
+                for number in 11..13 {
+                    assert_eq!(topic.publish(number).unwrap(), 1);
+                }
+            })
+        };
+        for number in 1..3 {
+            assert_eq!(topic.publish(number).unwrap(), 1);
+        }
+        other.join().unwrap();
+        stage.run();
+        let (theirs, ours): (Vec<u32>, Vec<u32>) =
+            (seen.lock().unwrap().iter()).partition(|number| **number > 10);
+        assert_eq!((ours, theirs), (vec![0, 1, 2], vec![11, 12]));
+        assert_eq!(subscription.delivered(), 5);
+        drop(address);
+        stage.run();
+    });
+}
+
+/// What is put into a block while the actor stops, by itself, so that nothing else comes into its mailbox, is handled, or lost
+/// and counted.
+#[test]
+fn loom_publish_into_a_block_against_stop() {
+    model(2, || {
+        let (stage, topic) = (ModelHome::new(), Topic::new());
+        let mut left = 2;
+        let address = stage
+            .spawner()
+            .spawn_fn(move |_: Arc<()>, here: &mut Here<Arc<()>>| {
+                left -= 1;
+                if left == 0 {
+                    here.stop();
+                }
+            });
+        let subscription = topic.subscribe(&address);
+        let message = Arc::new(());
+        for _ in 0..2 {
+            topic.publish(Arc::clone(&message)).unwrap();
+        }
+        let publisher = {
+            let (topic, message) = (topic.clone(), Arc::clone(&message));
+            thread::spawn(move || topic.publish(message).unwrap())
+        };
+        stage.run();
+        let taken = publisher.join().unwrap() as u64;
+        assert_eq!(subscription.delivered(), 2 + taken);
+        assert_eq!(address.lost(), taken);
+        assert_eq!(Arc::strong_count(&message), 1, "nothing is left behind");
+        drop((address, subscription));
     });
 }

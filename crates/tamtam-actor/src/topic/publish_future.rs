@@ -102,7 +102,7 @@ impl<M: Clone + Send + 'static> PublishFuture<M> {
         let Some(message) = message else {
             unreachable!("as long as a subscriber is awaited there is a message")
         };
-        match member.offer(message, Patience::ForAll) {
+        match member.offer(message, Patience::ForAll, None) {
             Offered::NoRoom(message) => {
                 self.message.get_or_insert(message);
                 return false;

@@ -9,8 +9,9 @@ use tamtam_wait::seam::{self, Mutex};
 
 use super::ledger::{Ending, SubscriptionId};
 use super::round::Patience;
-use super::subscriber::{Member, Offered, Subscriber};
+use super::subscriber::{Interest, Member, Offered, Subscriber};
 use super::{Subscription, Topic};
+use crate::mailbox::{LockedStreak, StreakLock};
 
 /// A topic with fewer subscribers is not searched for those that have stopped.
 const SEARCHED_FROM: usize = if cfg!(tamtam_loom) { 1 } else { 64 };
@@ -22,6 +23,8 @@ pub(super) struct Subscribers<M> {
     keep: Option<fn(M) -> RetainedMessage<M>>,
     /// So many try to get in while others publish without a pause.
     entering: AtomicUsize,
+    /// Of the streaks of what is sent to the subscribers.
+    pub(super) streaks: StreakLock,
 }
 
 /// Subscribers as they were at some time, in the order in which they came.
@@ -57,6 +60,7 @@ impl<M> Subscribers<M> {
             }),
             keep: None,
             entering: AtomicUsize::new(0),
+            streaks: StreakLock::new(),
         }
     }
 
@@ -209,11 +213,11 @@ fn greet<M>(subscriber: &dyn Subscriber<M>, kept: Option<RetainedMessage<M>>) {
     let Some(message) = kept.map(|kept| kept()) else {
         return;
     };
-    if !subscriber.ledger().is_active() || !subscriber.wants(&message) {
+    let Interest::Wants = subscriber.interest(&message) else {
         return;
-    }
+    };
     // No publisher is there who could be told.
-    if let Offered::NoRoom(message) = subscriber.offer(message, Patience::ForAll) {
+    if let Offered::NoRoom(message) = subscriber.offer(message, Patience::ForAll, None) {
         subscriber.ledger().dropped.add(1);
         contain(move || drop(message));
     }
@@ -238,6 +242,11 @@ impl<M> Forget for Subscribers<M> {
 }
 
 impl<M: Send + 'static> Topic<M> {
+    /// A streak for one subscriber, which a round uses that has the lock.
+    pub(super) fn streak(&self) -> LockedStreak {
+        self.roster.streaks.streak()
+    }
+
     /// Adds a subscriber that was made by a feed.
     pub(super) fn admit<S: Subscriber<M> + 'static>(
         &self,

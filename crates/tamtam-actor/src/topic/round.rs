@@ -7,7 +7,8 @@ use tamtam_wait::contain;
 
 use super::error::PublishError;
 use super::roster::Subscribers;
-use super::subscriber::{Offered, Subscriber};
+use super::subscriber::{Interest, Offered, Subscriber};
+use crate::mailbox::StreakGuard;
 
 /// How a message is handed out.
 pub(super) struct Round<'a, M> {
@@ -18,6 +19,9 @@ pub(super) struct Round<'a, M> {
     /// The first message that came back.
     returned: Option<M>,
     taken: usize,
+    /// No other round uses the streaks to the subscribers: not one of another thread, and not one that this one is part of,
+    /// since a filter or a clone may publish.
+    streaks: Option<StreakGuard<'a>>,
 }
 
 /// Whether subscribers without room are waited for.
@@ -41,13 +45,16 @@ impl<'a, M: Clone + Send + 'static> Round<'a, M> {
             without_room: Vec::new(),
             returned: None,
             taken: 0,
+            streaks: roster.streaks.try_lock(),
         }
     }
 
     /// To all who have subscribed. Those that a task is to await are in the error.
     pub(super) fn hand_out_to_all(mut self, message: M) -> Result<usize, PublishError<M>> {
         let members = self.roster.begin_round(&message);
-        self.hand_out(&members, message, |member, message| member.wants(message));
+        self.hand_out(&members, message, |member, message| {
+            member.interest(message)
+        });
         // Perhaps the last trace of a subscriber that has left meanwhile, with what it has brought.
         contain(move || drop(members));
         self.finish()
@@ -59,7 +66,13 @@ impl<'a, M: Clone + Send + 'static> Round<'a, M> {
         members: &[Arc<dyn Subscriber<M>>],
         message: M,
     ) -> Result<usize, PublishError<M>> {
-        self.hand_out(members, message, |_, _| true);
+        self.hand_out(members, message, |member, _| {
+            if member.ledger().is_active() {
+                Interest::Wants
+            } else {
+                Interest::Over
+            }
+        });
         self.finish()
     }
 
@@ -67,20 +80,19 @@ impl<'a, M: Clone + Send + 'static> Round<'a, M> {
         &mut self,
         members: &[Arc<dyn Subscriber<M>>],
         message: M,
-        wants: impl Fn(&dyn Subscriber<M>, &M) -> bool,
+        interest: impl Fn(&dyn Subscriber<M>, &M) -> Interest,
     ) {
         // One gets it when the next one is found who wants it: so it is known who the last one is.
         let mut next: Option<&Arc<dyn Subscriber<M>>> = None;
         for member in members {
-            if !member.ledger().is_active() {
-                self.roster.bury(&**member);
-            } else if wants(&**member, &message) {
-                if let Some(one) = next.replace(member) {
-                    self.offer(one, message.clone());
+            match interest(&**member, &message) {
+                Interest::Wants => {
+                    if let Some(one) = next.replace(member) {
+                        self.offer(one, message.clone());
+                    }
                 }
-            } else if !member.ledger().is_active() {
-                // Its filter has panicked.
-                self.roster.bury(&**member);
+                Interest::Not => {}
+                Interest::Over => self.roster.bury(&**member),
             }
         }
         if let Some(last) = next {
@@ -90,7 +102,7 @@ impl<'a, M: Clone + Send + 'static> Round<'a, M> {
 
     #[inline]
     fn offer(&mut self, member: &Arc<dyn Subscriber<M>>, message: M) {
-        match member.offer(message, self.patience) {
+        match member.offer(message, self.patience, self.streaks.as_ref()) {
             Offered::Taken => self.taken += 1,
             Offered::NoRoom(message) => {
                 self.without_room.push(Arc::clone(member));

@@ -8,7 +8,7 @@ use super::feed::WhenFull;
 use super::ledger::{Ending, SubscriptionId, SubscriptionLedger};
 use super::round::Patience;
 use crate::address::Outlet;
-use crate::mailbox::WhenNoRoom;
+use crate::mailbox::{LockedStreak, Streak, StreakGuard, WhenNoRoom};
 
 /// A subscriber, whatever its messages are.
 pub(super) trait Member: Send + Sync {
@@ -24,13 +24,28 @@ pub(super) trait Member: Send + Sync {
 /// One to whom messages are offered.
 pub(super) trait Subscriber<M>: Member {
     /// Whether it wants this one.
-    fn wants(&self, message: &M) -> bool;
+    fn interest(&self, message: &M) -> Interest;
 
-    /// Offers a message that it wants.
-    fn offer(&self, message: M, patience: Patience) -> Offered<M>;
+    /// Offers a message that it wants. With `streaks` this round is the only one that uses those of the topic.
+    fn offer(
+        &self,
+        message: M,
+        patience: Patience,
+        streaks: Option<&StreakGuard<'_>>,
+    ) -> Offered<M>;
 
     /// Shows the room to a task that awaits it.
     fn with_room(&self, look: &mut dyn FnMut(&dyn Source));
+}
+
+/// What a subscriber says of a message before it is offered.
+pub(super) enum Interest {
+    /// It wants it.
+    Wants,
+    /// It does not.
+    Not,
+    /// The subscription has ended; perhaps by this, since its filter has panicked.
+    Over,
 }
 
 /// What became of a message that was offered.
@@ -77,10 +92,19 @@ impl<M> Common<M> {
     }
 
     #[inline]
-    pub(super) fn wants(&self, message: &M) -> bool {
-        self.filter
-            .as_ref()
-            .is_none_or(|filter| self.guard(|| filter(message)).unwrap_or(false))
+    pub(super) fn interest(&self, message: &M) -> Interest {
+        if !self.ledger.is_active() {
+            return Interest::Over;
+        }
+        let Some(filter) = &self.filter else {
+            return Interest::Wants;
+        };
+        match self.guard(|| filter(message)) {
+            Some(true) => Interest::Wants,
+            // It may have ended its own subscription.
+            Some(false) if self.ledger.is_active() => Interest::Not,
+            Some(false) | None => Interest::Over,
+        }
     }
 
     /// Runs something that the subscriber has brought. A panic is its own affair: it ends the subscription.
@@ -95,8 +119,18 @@ impl<M> Common<M> {
 
     /// Tells the actor something, and sees to the end of the subscription if that is the outcome.
     #[inline]
-    pub(super) fn tell<N>(&self, outlet: &Outlet<N>, message: N, when: WhenNoRoom) -> Told<N> {
-        match self.guard(|| outlet.tell(message, when)) {
+    pub(super) fn tell<N>(
+        &self,
+        outlet: &Outlet<N>,
+        message: N,
+        when: WhenNoRoom,
+        streak: Option<&Streak>,
+    ) -> Told<N> {
+        let told = self.guard(|| match streak {
+            Some(streak) => outlet.tell_in_streak(streak, message, when),
+            None => outlet.tell(message, when),
+        });
+        match told {
             Some(Ok(())) => Told::Accepted,
             Some(Err(error)) if error.is_full() => Told::Full(error.into_inner()),
             Some(Err(error)) => {
@@ -144,11 +178,17 @@ impl<M> Common<M> {
 pub(super) struct Each<M> {
     common: Common<M>,
     outlet: Outlet<M>,
+    /// Of what the topic sends here.
+    streak: LockedStreak,
 }
 
 impl<M> Each<M> {
-    pub(super) fn new(common: Common<M>, outlet: Outlet<M>) -> Arc<Self> {
-        Arc::new(Each { common, outlet })
+    pub(super) fn new(common: Common<M>, outlet: Outlet<M>, streak: LockedStreak) -> Arc<Self> {
+        Arc::new(Each {
+            common,
+            outlet,
+            streak,
+        })
     }
 }
 
@@ -165,32 +205,71 @@ impl<M: Send + 'static> Member for Each<M> {
 }
 
 impl<M: Send + 'static> Subscriber<M> for Each<M> {
-    fn wants(&self, message: &M) -> bool {
-        self.common.wants(message)
+    #[inline]
+    fn interest(&self, message: &M) -> Interest {
+        self.common.interest(message)
     }
 
     #[inline]
-    fn offer(&self, message: M, patience: Patience) -> Offered<M> {
-        let when = match patience {
-            Patience::AsMade => WhenNoRoom::AsMade,
-            Patience::Until(deadline) => WhenNoRoom::WaitUntil(deadline),
-            Patience::ForSome | Patience::ForAll => WhenNoRoom::GiveBack,
-        };
-        match self.common.tell(&self.outlet, message, when) {
-            Told::Accepted => {
-                self.common.ledger.delivered.add(1);
-                Offered::Taken
-            }
-            Told::Full(message) => self.common.no_room(message, patience, self.outlet.waits()),
-            Told::Stopped => Offered::Over,
-            Told::Panicked => {
-                self.common.ledger.dropped.add(1);
-                Offered::Over
-            }
+    fn offer(
+        &self,
+        message: M,
+        patience: Patience,
+        streaks: Option<&StreakGuard<'_>>,
+    ) -> Offered<M> {
+        match streaks {
+            None => self.offer_in(None, message, patience),
+            Some(streaks) => self.streak.with(streaks, |streak| {
+                let streak = streak.map(|streak| (streak, streaks));
+                self.offer_in(streak, message, patience)
+            }),
         }
     }
 
     fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
         self.outlet.with_room(look);
+    }
+}
+
+impl<M: Send + 'static> Each<M> {
+    /// Offers a message; in the streak, if that is the caller's to use.
+    #[inline(always)]
+    fn offer_in(
+        &self,
+        streak: Option<(&Streak, &StreakGuard<'_>)>,
+        mut message: M,
+        patience: Patience,
+    ) -> Offered<M> {
+        let ledger = &self.common.ledger;
+        if let Some((streak, streaks)) = streak {
+            match self.outlet.put_into_block(streak, message) {
+                Ok(()) => {
+                    ledger.count_in_streak(streaks);
+                    if self.outlet.is_stopped() {
+                        self.common.guard(|| self.outlet.look_after_end());
+                    }
+                    return Offered::Taken;
+                }
+                Err(back) => message = back,
+            }
+        }
+        let when = match patience {
+            Patience::AsMade => WhenNoRoom::AsMade,
+            Patience::Until(deadline) => WhenNoRoom::WaitUntil(deadline),
+            Patience::ForSome | Patience::ForAll => WhenNoRoom::GiveBack,
+        };
+        let streak = streak.map(|(streak, _)| streak);
+        match self.common.tell(&self.outlet, message, when, streak) {
+            Told::Accepted => {
+                ledger.delivered.add(1);
+                Offered::Taken
+            }
+            Told::Full(message) => self.common.no_room(message, patience, self.outlet.waits()),
+            Told::Stopped => Offered::Over,
+            Told::Panicked => {
+                ledger.dropped.add(1);
+                Offered::Over
+            }
+        }
     }
 }

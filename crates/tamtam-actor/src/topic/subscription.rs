@@ -82,7 +82,7 @@ impl Subscription {
     /// How many messages were put into the mailbox; of a batch each one counts.
     #[must_use]
     pub fn delivered(&self) -> u64 {
-        self.member.ledger().delivered.get()
+        self.member.ledger().all_delivered()
     }
 
     /// How many messages were dropped: for want of room, by [`WhenFull`](crate::WhenFull), or gathered and not

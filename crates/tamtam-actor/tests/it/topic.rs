@@ -420,6 +420,50 @@ fn a_panic_when_a_filter_is_dropped_is_nobody_elses_affair() {
     });
 }
 
+/// Bursts, so that messages share blocks, by two threads that tell the subscribers something in between.
+#[test]
+fn what_is_published_and_told_comes_in_the_order_of_each_thread() {
+    const BURST: u64 = 300;
+    within_limit(|| {
+        let pool = Pool::with_threads(2);
+        let topic = Topic::new();
+        let subscribers: Vec<_> = (0..3).map(|_| collector::<(u64, u64)>(&pool)).collect();
+        let subscriptions: Vec<_> = (subscribers.iter())
+            .map(|(address, _)| topic.subscribe(address))
+            .collect();
+        thread::scope(|scope| {
+            for sender in 0..2 {
+                let topic = &topic;
+                let addresses: Vec<_> = subscribers.iter().map(|(it, _)| it.clone()).collect();
+                scope.spawn(move || {
+                    for number in 0..BURST {
+                        if number % 50 == 49 {
+                            for address in &addresses {
+                                address.tell((sender, number)).expect("it lives");
+                            }
+                        } else {
+                            assert_eq!(topic.publish((sender, number)).unwrap(), 3);
+                        }
+                    }
+                });
+            }
+        });
+        for (_, heard) in &subscribers {
+            let mut due = [0, 0];
+            while due != [BURST, BURST] {
+                let (sender, number) = next(heard);
+                let due = &mut due[sender as usize];
+                assert_eq!(number, *due, "of sender {sender}");
+                *due += 1;
+            }
+            assert!(heard.try_recv().is_err());
+        }
+        for subscription in &subscriptions {
+            assert_eq!(subscription.delivered(), 2 * (BURST - BURST / 50));
+        }
+    });
+}
+
 #[test]
 fn what_topics_are_made_of_can_be_sent_and_shared() {
     fn both<T: Send + Sync>() {}

@@ -95,6 +95,41 @@ fn arms_that_are_never_ready_do_not_favour_their_neighbours() {
     }
 }
 
+/// More arms than lie inline, of which three neighbours are ready: made for each select, or kept.
+#[test]
+fn ready_arms_among_many_get_a_fair_share() {
+    const SELECTS: usize = 6_000;
+    let channels: Vec<_> = (0..24).map(|_| unbounded()).collect();
+    for (sender, _) in &channels[20..23] {
+        (0..2 * SELECTS).for_each(|number| sender.send(number).unwrap());
+    }
+    let of_all = || {
+        let mut select = Select::new();
+        for (_, receiver) in &channels {
+            select.recv(receiver);
+        }
+        select
+    };
+    for is_kept in [false, true] {
+        let mut share = [0; 3];
+        let mut select = of_all();
+        for _ in 0..SELECTS {
+            if !is_kept {
+                select = of_all();
+            }
+            let selected = select.select();
+            let index = selected.index();
+            selected.recv(&channels[index].1).unwrap();
+            share[index - 20] += 1;
+        }
+        // Each is to have 2,000, with a deviation of 37.
+        assert!(
+            share.iter().all(|share| (1_700..2_300).contains(share)),
+            "kept: {is_kept}, {share:?}"
+        );
+    }
+}
+
 #[test]
 fn arms_of_one_channel_are_chosen_as_often_by_who_sleeps() {
     const SELECTS: usize = 1_000;
