@@ -23,6 +23,7 @@ use crate::seam::UnsafeCell;
 use crate::seam::atomic::{AtomicU64, Ordering};
 
 const FREE: u64 = 0;
+/// All of the word: the thread that has claimed the place writes the count again.
 const CLAIMED: u64 = 1;
 const LISTED: u64 = 2;
 const WAKING: u64 = 3;
@@ -81,7 +82,7 @@ impl Lone {
             || self
                 .word
                 // SYNC lone-free: the waiter that had the place before is done with the waker.
-                .compare_exchange(word, word | CLAIMED, Ordering::Acquire, Ordering::Relaxed)
+                .compare_exchange(word, CLAIMED, Ordering::Acquire, Ordering::Relaxed)
                 .is_err()
         {
             return None;
@@ -153,9 +154,8 @@ impl Lone {
 
     /// Claims the place for the task that is listed in it; `false` if it was chosen before.
     fn claim(&self, ticket: Ticket) -> bool {
-        let claimed = (ticket.0 & !STATE) | CLAIMED;
         self.word
-            .compare_exchange(ticket.0, claimed, Ordering::Acquire, Ordering::Acquire)
+            .compare_exchange(ticket.0, CLAIMED, Ordering::Acquire, Ordering::Acquire)
             .is_ok()
     }
 

@@ -112,6 +112,11 @@ pub(crate) fn all() -> Vec<Step> {
             .about("every example runs to its end, and those with a file beside them print what is there")
             .limit(900)
             .concerns(|part| part.is("tamtam")),
+        step("drop-in", steps::elsewhere::drop_in)
+            .about("the tests that crossbeam-channel publishes pass with tamtam-channel in its place")
+            .load(Half)
+            .limit(5400)
+            .folders(&["drop-in"]),
         step("window", steps::window::window)
             .about("a worker posts to a real window, which sleeps without mail, and shows what it heard")
             .load(Half)
@@ -203,11 +208,6 @@ pub(crate) fn all() -> Vec<Step> {
             .load(Half)
             .needs(&["rust", "msrv"])
             .folders(&["msrv"]),
-        step("drop-in", steps::elsewhere::drop_in)
-            .about("the tests that crossbeam-channel publishes pass with tamtam-channel in its place")
-            .load(Half)
-            .limit(5400)
-            .folders(&["drop-in"]),
         step("web", steps::web::web)
             .about("the TypeScript package type-checks, its WebAssembly is what its source gives, its tests pass on Node, those of links against a real gateway")
             .needs(&["web"])

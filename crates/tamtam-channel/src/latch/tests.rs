@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::stripes::Stripes;
-use super::{LARGE, Latch};
+use super::{LARGE, Latch, number};
 
 /// A small generator of the linear congruential kind, good enough to mix amounts.
 struct Random(u64);
@@ -50,6 +50,20 @@ fn sizes_are_as_documented() {
     assert!(Latch::new(LARGE - 1).stripes.is_none());
     assert!(Latch::new(LARGE).stripes.is_some());
     assert_eq!(LARGE, 65_536);
+}
+
+/// What is counted on a lease leaves alone what all threads share; that is what stripes are for.
+#[test]
+fn a_thread_counts_on_a_lease_of_its_own() {
+    let (stripes, pool) = (Stripes::new(), AtomicU64::new(100_000));
+    assert!(stripes.count(&pool, number::current(), 1));
+    let left = pool.load(Ordering::Relaxed);
+    assert!(left < 99_999, "{left}: no lease was taken");
+    for _ in 0..31 {
+        assert!(stripes.count(&pool, number::current(), 1));
+    }
+    assert_eq!(pool.load(Ordering::Relaxed), left);
+    assert_eq!(stripes.remaining(&pool), 100_000 - 32);
 }
 
 #[test]

@@ -92,6 +92,9 @@ pub struct TryArguments {
     /// Try the forms on the first N rows
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub rows: u64,
+    /// Milliseconds for which one thing is done again and again, at least three times: what only looks at what is said needs few.
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 60, hide = true)]
+    pub each: u64,
     /// Try nothing, and write all rows to FILE: .rows, .csv, .tsv, .json, .jsonl or .parquet
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub write: Option<PathBuf>,

@@ -17,6 +17,7 @@ mod verdict;
 use std::io::{Write, stderr, stdout};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 
@@ -60,8 +61,9 @@ fn try_each(arguments: &TryArguments) -> Result<()> {
     if rows.is_empty() {
         bail!("there are no rows to try");
     }
-    let trials = trial::all(&rows)?;
-    let plans = trial::plans(&rows);
+    let time = trial::LongEnough(Duration::from_millis(arguments.each));
+    let trials = trial::all(&rows, time)?;
+    let plans = trial::plans(&rows, time);
     let mut out = stdout().lock();
     if arguments.json {
         report::json(&rows, &trials, &plans, &mut out)?;

@@ -14,7 +14,8 @@ use tamtam_rows::{
 use tamtam_lab::rows::{LINKS, Link};
 
 /// How long one thing is done again and again, at least three times.
-const LONG_ENOUGH: Duration = Duration::from_millis(60);
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LongEnough(pub(super) Duration);
 
 /// What a form costs for a table.
 #[derive(Clone, Debug)]
@@ -44,7 +45,7 @@ pub(super) struct Squeezed {
 }
 
 /// Tries each form that the program has.
-pub(super) fn all(rows: &Rows) -> Result<Vec<Trial>> {
+pub(super) fn all(rows: &Rows, time: LongEnough) -> Result<Vec<Trial>> {
     let bar = ProgressBar::new(encoding::all().count() as u64);
     if !stderr().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -53,7 +54,7 @@ pub(super) fn all(rows: &Rows) -> Result<Vec<Trial>> {
     let trials = encoding::all()
         .map(|form| {
             bar.set_message(form.name());
-            let outcome = cost(form, rows);
+            let outcome = cost(form, rows, time);
             bar.inc(1);
             Trial {
                 form: form.name(),
@@ -65,7 +66,7 @@ pub(super) fn all(rows: &Rows) -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-fn cost(form: &dyn Encoding, rows: &Rows) -> Result<Cost, String> {
+fn cost(form: &dyn Encoding, rows: &Rows, time: LongEnough) -> Result<Cost, String> {
     let says = |error: &dyn std::error::Error| error.to_string();
     let mut bytes = Vec::new();
     form.encode(rows, &mut bytes)
@@ -79,11 +80,11 @@ fn cost(form: &dyn Encoding, rows: &Rows) -> Result<Cost, String> {
     }
     drop(decoded);
     let mut out = Vec::with_capacity(bytes.len());
-    let encode = median(|| {
+    let encode = time.median(|| {
         out.clear();
         let _ = form.encode(black_box(rows), &mut out);
     });
-    let decode = median(|| {
+    let decode = time.median(|| {
         let _ = black_box(form.decode(black_box(&bytes), schema, &Limits::NONE));
     });
     let mut compressed = Vec::new();
@@ -101,11 +102,11 @@ fn cost(form: &dyn Encoding, rows: &Rows) -> Result<Cost, String> {
         if sent.kind == CompressionKind::None {
             continue;
         }
-        let compress = median_of(
+        let compress = time.median_of(
             || bytes.clone(),
             |body| drop(black_box(compression.compress(body))),
         );
-        let expand = median(|| drop(black_box(decompress(by, &sent.bytes, usize::MAX))));
+        let expand = time.median(|| drop(black_box(decompress(by, &sent.bytes, usize::MAX))));
         compressed.push(Squeezed {
             by,
             bytes: sent.bytes.len() as u64,
@@ -131,16 +132,16 @@ pub(super) struct Planned {
 }
 
 /// A plan for each link, or none where the packed encoding cannot carry the table.
-pub(super) fn plans(rows: &Rows) -> Vec<(Link, Option<Planned>)> {
-    let of = |link: Link| (link, planned(rows, link));
+pub(super) fn plans(rows: &Rows, time: LongEnough) -> Vec<(Link, Option<Planned>)> {
+    let of = |link: Link| (link, planned(rows, link, time));
     LINKS.into_iter().map(of).collect()
 }
 
-fn planned(rows: &Rows, link: Link) -> Option<Planned> {
+fn planned(rows: &Rows, link: Link, time: LongEnough) -> Option<Planned> {
     let plan = Plan::for_link(rows, link.bits_per_second()).ok()?;
     let sent = plan.encode(rows).ok()?;
-    let encode = median(|| drop(black_box(plan.encode(black_box(rows)))));
-    let decode = median(|| {
+    let encode = time.median(|| drop(black_box(plan.encode(black_box(rows)))));
+    let decode = time.median(|| {
         let body = black_box(&sent.bytes);
         if sent.kind == CompressionKind::None {
             drop(black_box(packed::decode(body, &Limits::NONE)));
@@ -169,21 +170,23 @@ fn equal(left: &Rows, right: &Rows) -> bool {
         })
 }
 
-/// The median time of the work, in microseconds.
-fn median(mut work: impl FnMut()) -> f64 {
-    median_of(|| (), |()| work())
-}
-
-/// The same, without the time of what it is given.
-fn median_of<T>(mut given: impl FnMut() -> T, mut work: impl FnMut(T)) -> f64 {
-    let began = Instant::now();
-    let mut times = Vec::new();
-    while times.len() < 3 || (began.elapsed() < LONG_ENOUGH && times.len() < 1_000) {
-        let input = given();
-        let start = Instant::now();
-        work(input);
-        times.push(start.elapsed());
+impl LongEnough {
+    /// The median time of the work, in microseconds.
+    fn median(self, mut work: impl FnMut()) -> f64 {
+        self.median_of(|| (), |()| work())
     }
-    times.sort_unstable();
-    times[times.len() / 2].as_nanos() as f64 / 1e3
+
+    /// The same, without the time of what it is given.
+    fn median_of<T>(self, mut given: impl FnMut() -> T, mut work: impl FnMut(T)) -> f64 {
+        let began = Instant::now();
+        let mut times = Vec::new();
+        while times.len() < 3 || (began.elapsed() < self.0 && times.len() < 1_000) {
+            let input = given();
+            let start = Instant::now();
+            work(input);
+            times.push(start.elapsed());
+        }
+        times.sort_unstable();
+        times[times.len() / 2].as_nanos() as f64 / 1e3
+    }
 }

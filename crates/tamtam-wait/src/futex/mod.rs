@@ -319,6 +319,28 @@ mod tests {
         conforms(fallback::wait, fallback::wake);
     }
 
+    /// Otherwise each wait that times out would look at the clock and at the word once more.
+    #[test]
+    fn the_sleep_that_a_deadline_ends_says_so() {
+        let words = [Futex::new(7), Futex::new(7)];
+        let asked = [
+            (&words[0], 7, Scope::Private),
+            (&words[1], 7, Scope::Shared),
+        ];
+        // Of several words only where that is one sleep.
+        for asked in [&asked[..1], &asked[..]] {
+            if asked.len() > 1 && !Futex::can_wait_any() {
+                continue;
+            }
+            // A wake-up for nothing may end one, but not each of them.
+            let says_so = |_| {
+                let soon = Instant::now() + Duration::from_millis(10);
+                Futex::wait_any(asked, Some(soon)) == Err(TimedOut)
+            };
+            assert!((0..5).any(says_so), "of {} words", asked.len());
+        }
+    }
+
     type WaitAnyFunction = fn(&[(&Futex, u32, Scope)], Option<Instant>) -> Result<(), TimedOut>;
 
     fn any_conforms(wait_any: WaitAnyFunction) {

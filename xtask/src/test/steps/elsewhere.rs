@@ -100,7 +100,9 @@ pub(crate) fn package(stage: &Stage) -> Result<()> {
     let mut manifest =
         "[workspace]\nresolver = \"3\"\nmembers = [\"alike\", \"tamtam*/\"]\n[patch.crates-io]\n"
             .to_owned();
-    let alike = packages.join("alike");
+    let unpacked = folder.join("unpacked");
+    let _ = fs::remove_dir_all(&unpacked);
+    let alike = unpacked.join("alike");
     fs::create_dir_all(alike.join("src"))?;
     for file in ["Cargo.toml", "src/lib.rs"] {
         let ours = stage.root().join("testing/alike").join(file);
@@ -111,13 +113,12 @@ pub(crate) fn package(stage: &Stage) -> Result<()> {
         if archive.extension() != Some(OsStr::new("crate")) {
             continue;
         }
-        // As files of now: in a package all are of one day long ago, and cargo would not look at what has changed.
         run(stage
             .command("tar")
-            .arg("-xzmf")
+            .arg("-xzf")
             .arg(&archive)
             .arg("-C")
-            .arg(&packages))?;
+            .arg(&unpacked))?;
         let folder = archive
             .file_stem()
             .and_then(OsStr::to_str)
@@ -131,10 +132,41 @@ pub(crate) fn package(stage: &Stage) -> Result<()> {
         .find("\n[profile")
         .context("the profiles of the workspace")?;
     manifest += &ours[profiles..];
-    fs::write(packages.join("Cargo.toml"), manifest)?;
-    fs::copy(stage.root().join("Cargo.lock"), packages.join("Cargo.lock"))?;
+    fs::write(unpacked.join("Cargo.toml"), manifest)?;
+    fs::copy(stage.root().join("Cargo.lock"), unpacked.join("Cargo.lock"))?;
+    // Cargo goes by the times of files, and in a package all are of one day long ago. What has changed since the last run is of
+    // now, and what has not was compiled then.
+    let workspace = folder.join("workspace");
+    make_alike(&unpacked, &workspace)?;
     let mut cargo = stage.cargo("check --workspace --all-features --manifest-path");
-    run(cargo.arg(packages.join("Cargo.toml"))).context("compiling what is in the packages")
+    run(cargo.arg(workspace.join("Cargo.toml"))).context("compiling what is in the packages")
+}
+
+/// Makes a folder have the files of another one, and no others; those that are in it with the same bytes stay as old as they are.
+fn make_alike(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).with_context(|| to.display().to_string())?;
+    for entry in fs::read_dir(to)? {
+        let path = entry?.path();
+        let there = from.join(path.file_name().context("the name of a file")?);
+        if path.is_dir() && !there.is_dir() {
+            fs::remove_dir_all(&path)?;
+        } else if !path.is_dir() && !there.is_file() {
+            fs::remove_file(&path)?;
+        }
+    }
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            make_alike(&from, &to)?;
+            continue;
+        }
+        let bytes = fs::read(&from)?;
+        if fs::read(&to).ok().as_ref() != Some(&bytes) {
+            fs::write(&to, bytes).with_context(|| to.display().to_string())?;
+        }
+    }
+    Ok(())
 }
 
 /// `90` of `cargo 1.90.2 (..)`.
@@ -287,6 +319,53 @@ pub(crate) fn drop_in(stage: &Stage) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_are_the_same_stay_and_others_go_or_come() {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
+        let write = |root: &Path, name: &str, text: &str| {
+            let file = root.join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        };
+        for (name, before, after) in [
+            ("same/a.rs", Some("a"), Some("a")),
+            ("same/b.rs", Some("b"), Some("c")),
+            ("new/c.rs", None, Some("c")),
+            ("old/d.rs", Some("d"), None),
+            ("same/old.rs", Some("e"), None),
+            // What was a file is a folder now, and the other way round.
+            ("turned", Some("f"), None),
+            ("turned/g.rs", None, Some("g")),
+            ("back/h.rs", Some("h"), None),
+            ("back", None, Some("h")),
+        ] {
+            if let Some(text) = before {
+                write(&to, name, text);
+            }
+            if let Some(text) = after {
+                write(&from, name, text);
+            }
+        }
+        let long_ago = std::time::SystemTime::UNIX_EPOCH;
+        for name in ["same/a.rs", "same/b.rs"] {
+            let file = fs::File::options().append(true).open(to.join(name));
+            file.unwrap().set_modified(long_ago).unwrap();
+        }
+        make_alike(&from, &to).unwrap();
+        let is_old = |name| fs::metadata(to.join(name)).unwrap().modified().unwrap() == long_ago;
+        assert!(is_old("same/a.rs") && !is_old("same/b.rs"));
+        for (name, text) in [
+            ("same/b.rs", "c"),
+            ("new/c.rs", "c"),
+            ("turned/g.rs", "g"),
+            ("back", "h"),
+        ] {
+            assert_eq!(fs::read_to_string(to.join(name)).unwrap(), text);
+        }
+        assert!(!to.join("old").exists() && !to.join("same/old.rs").exists());
+    }
 
     #[test]
     fn versions_are_read() {

@@ -309,3 +309,27 @@ impl Shared {
             .flatten()
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    /// A thread that is looked at twice within a turn is not stuck at it: between two looks there is some time.
+    #[test]
+    fn others_are_looked_after_now_and_then() {
+        let shared = Shared::new(2, String::new(), None);
+        let mut round = ThreadRound::default();
+        shared.look_after_others(0, &mut round);
+        assert!(round.looked_after_others.is_some());
+        assert_eq!(round.seen.len(), 2);
+        let now = Instant::now();
+        let later = now.checked_add(Duration::from_secs(3600));
+        round.looked_after_others = later;
+        shared.look_after_others(0, &mut round);
+        assert_eq!(round.looked_after_others, later, "it was looked just now");
+        let before = now.checked_sub(LOOK_AFTER_OTHERS);
+        round.looked_after_others = before;
+        shared.look_after_others(0, &mut round);
+        assert!(round.looked_after_others >= Some(now));
+    }
+}

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tamtam_channel::{
-    RecvError, RecvTimeoutError, SendManyError, TryRecvError, after, bounded, never,
+    RecvError, RecvTimeoutError, SendManyError, TryRecvError, after, bounded, never, unbounded,
 };
 
 use crate::support::{
@@ -45,6 +45,17 @@ fn a_batch_arrives_whole_and_in_order(flavour: Flavour) {
             }
         });
         assert!(got.into_iter().eq(0..count));
+    }
+}
+
+/// A portion has at most 256 messages; a batch is all that is there.
+#[test]
+fn a_batch_of_several_portions_is_all_that_is_there() {
+    for (sender, receiver) in [bounded(1_000), unbounded()] {
+        assert_eq!(sender.send_many(0..1_000), Ok(1_000));
+        let mut got = Vec::new();
+        assert_eq!(receiver.try_recv_many(&mut got, 5_000), Ok(1_000));
+        assert!(got.into_iter().eq(0..1_000));
     }
 }
 
