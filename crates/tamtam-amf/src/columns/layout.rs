@@ -13,7 +13,7 @@ const ROWS_TOGETHER: usize = 128;
 /// What is the same in each row: some bytes, with the cells of a fixed length among them, up to a cell of changing length or to
 /// the end of the row.
 #[derive(Debug)]
-struct Stretch {
+struct Segment {
     /// Zeros where the cells are.
     same: Vec<u8>,
     /// The bytes of a cell at their end.
@@ -22,9 +22,9 @@ struct Stretch {
     places: [usize; ROWS_TOGETHER],
 }
 
-impl Stretch {
+impl Segment {
     fn new() -> Self {
-        Stretch {
+        Segment {
             same: Vec::new(),
             last_cell: 0,
             places: [0; ROWS_TOGETHER],
@@ -53,17 +53,17 @@ impl Stretch {
     }
 }
 
-/// Where a column is in each row: so many bytes behind the beginning of a stretch.
+/// Where a column is in each row: so many bytes behind the beginning of a segment.
 #[derive(Clone, Copy, Debug)]
 struct Spot {
-    stretch: usize,
+    segment: usize,
     offset: usize,
 }
 
 /// How rows of some columns lie.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    stretches: Vec<Stretch>,
+    segments: Vec<Segment>,
     spots: Vec<Spot>,
     /// Cells of columns of any kind, as they are written.
     cells: Vec<u8>,
@@ -79,31 +79,31 @@ impl Layout {
         leads: impl IntoIterator<Item = &'l [u8]>,
         tail: &[u8],
     ) -> Self {
-        let mut stretches = Vec::new();
-        let mut stretch = Stretch::new();
-        stretch.push(head.iter().copied());
+        let mut segments = Vec::new();
+        let mut segment = Segment::new();
+        segment.push(head.iter().copied());
         let spots = columns
             .iter()
             .zip(leads)
             .map(|(column, lead)| {
-                stretch.push(lead.iter().copied().chain(column.marker()));
+                segment.push(lead.iter().copied().chain(column.marker()));
                 let spot = Spot {
-                    stretch: stretches.len(),
-                    offset: stretch.same.len(),
+                    segment: segments.len(),
+                    offset: segment.same.len(),
                 };
                 match column.width() {
-                    Some(width) => stretch.push_cell(width),
-                    None => stretches.push(std::mem::replace(&mut stretch, Stretch::new())),
+                    Some(width) => segment.push_cell(width),
+                    None => segments.push(std::mem::replace(&mut segment, Segment::new())),
                 }
                 spot
             })
             .collect();
         if !tail.is_empty() {
-            stretch.push(tail.iter().copied());
+            segment.push(tail.iter().copied());
         }
-        stretches.push(stretch);
+        segments.push(segment);
         Layout {
-            stretches,
+            segments,
             spots,
             cells: Vec::new(),
             ends: Vec::new(),
@@ -136,8 +136,8 @@ impl Layout {
         self.note_lengths(columns, rows.clone())?;
         let end = self.find_places(rows.len(), out.len());
         out.resize(end, 0);
-        for stretch in &self.stretches {
-            stretch.put(rows.len(), out);
+        for segment in &self.segments {
+            segment.put(rows.len(), out);
         }
         let mut any = Any {
             cells: &self.cells,
@@ -145,7 +145,7 @@ impl Layout {
             begin: 0,
         };
         for (column, spot) in columns.iter().zip(&self.spots) {
-            let places = &self.stretches[spot.stretch].places[..rows.len()];
+            let places = &self.segments[spot.segment].places[..rows.len()];
             let out = &mut out[spot.offset..];
             match column {
                 Column::Boolean(cells) => {
@@ -185,7 +185,7 @@ impl Layout {
         self.cells.clear();
         self.ends.clear();
         for (column, spot) in columns.iter().zip(&self.spots) {
-            let lengths = &mut self.stretches[spot.stretch].places;
+            let lengths = &mut self.segments[spot.segment].places;
             match column {
                 Column::Text(cells) => {
                     for (length, cell) in lengths.iter_mut().zip(&cells[rows.clone()]) {
@@ -211,26 +211,26 @@ impl Layout {
         Ok(())
     }
 
-    /// Finds where each stretch begins in so many rows, the first of which begins here; where the last of them ends.
+    /// Finds where each segment begins in so many rows, the first of which begins here; where the last of them ends.
     fn find_places(&mut self, rows: usize, begin: usize) -> usize {
-        let Some((last, others)) = self.stretches.split_last_mut() else {
+        let Some((last, others)) = self.segments.split_last_mut() else {
             return begin;
         };
         // Of all rows that there can be, for loops of a known length are faster.
         let mut places = [last.same.len(); ROWS_TOGETHER];
-        for stretch in &*others {
-            for (bytes, length) in places.iter_mut().zip(&stretch.places) {
-                *bytes += stretch.same.len() + length;
+        for segment in &*others {
+            for (bytes, length) in places.iter_mut().zip(&segment.places) {
+                *bytes += segment.same.len() + length;
             }
         }
         let mut end = begin;
         for place in &mut places[..rows] {
             end += std::mem::replace(place, end);
         }
-        for stretch in others {
-            for (next, place) in places.iter_mut().zip(&mut stretch.places) {
+        for segment in others {
+            for (next, place) in places.iter_mut().zip(&mut segment.places) {
                 let length = std::mem::replace(place, *next);
-                *next += stretch.same.len() + length;
+                *next += segment.same.len() + length;
             }
         }
         last.places = places;
