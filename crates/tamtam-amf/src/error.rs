@@ -263,6 +263,9 @@ pub enum EncodeError {
         /// How many are missing.
         left: usize,
     },
+    /// Rows that are not within an array without names.
+    #[error("rows are written together only within an array without names")]
+    NoArray,
     /// Columns of one table that have different lengths.
     #[error(
         "a column has {other} cells beside one that has {rows}: columns of a table are of one length"

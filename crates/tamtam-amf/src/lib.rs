@@ -5,13 +5,15 @@
 //
 // | floor | modules | what |
 // |---|---|---|
-// | 5 | typed | Rust types, by serde |
-// | 4 | packet, recordset | the envelope of remoting, and the table that Flash Remoting sends |
+// | 6 | typed | Rust types, by serde |
+// | 5 | packet, recordset | the envelope of remoting, and the table that Flash Remoting sends |
+// | 4 | columns | rows out of columns, as arrays or objects of AMF0 |
 // | 3 | amf0 | the first format, in which the second one may lie |
 // | 2 | amf3, references (one circle) | the second format, and the references of both |
 // | 1 | input | bytes that are read within limits |
 // | 0 | error, limits, scalar, sharing, weight | what went wrong, what is allowed, what stands for itself, what becomes of references, what a copy costs |
 
+mod columns;
 mod error;
 mod input;
 mod limits;

@@ -1,5 +1,6 @@
-//! What does a call through the gateway cost, beyond the handler and a web server that has nothing else to do? The same page of
-//! 4.7 KB is asked for over one connection that is kept: of a bare handler of axum, by URL, and by JSON-RPC.
+//! What does a call through the gateway cost, beyond the handler and a web server that has nothing else to do? Over connections that
+//! are kept, a page of 4.7 KB is asked for of a bare handler of axum, by URL, and by JSON-RPC; and a table of 1,000 rows by URL, packed,
+//! and by AMF0 as RecordSet, each beside a bare handler that has its bytes ready.
 //!
 //!     cargo run --release -p tamtam-gateway --example cost_of_a_call
 //!
@@ -13,6 +14,7 @@
 use std::error::Error;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
@@ -22,7 +24,11 @@ use axum::routing::post;
 use axum::serve::ListenerExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tamtam_amf::amf0;
+use tamtam_amf::packet::{Encoder, Version};
 use tamtam_gateway::{Fault, Gateway, Server, Service};
+use tamtam_rows::encoding::{self, Amf0RecordSet};
+use tamtam_rows::{Column, Encoding, Field, Kind, Rows, Schema, Strings};
 
 #[derive(Deserialize, JsonSchema)]
 struct Request {
@@ -67,33 +73,86 @@ impl Request {
     }
 }
 
-/// What the page is asked by.
+/// What is asked for, and by what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
+    /// A page of a bare handler.
     Axum,
     Rest,
     JsonRpc,
+    /// The bytes of a packed table of a bare handler.
+    PackedBytes,
+    Packed,
+    /// The bytes of a RecordSet of a bare handler.
+    RecordSetBytes,
+    RecordSet,
 }
 
-const WAYS: [(Way, &str); 3] = [
-    (Way::Axum, "axum"),
-    (Way::Rest, "rest"),
-    (Way::JsonRpc, "json-rpc"),
+/// Each with the way of the bare handler that does the same.
+const WAYS: [(Way, &str, Way); 7] = [
+    (Way::Axum, "axum", Way::Axum),
+    (Way::Rest, "rest", Way::Axum),
+    (Way::JsonRpc, "json-rpc", Way::Axum),
+    (Way::PackedBytes, "packed-bytes", Way::PackedBytes),
+    (Way::Packed, "packed", Way::PackedBytes),
+    (Way::RecordSetBytes, "recordset-bytes", Way::RecordSetBytes),
+    (Way::RecordSet, "recordset", Way::RecordSetBytes),
 ];
 
 const ASKED: &str = r#"{"set":3,"offset":1200000,"limit":66}"#;
 
+/// How the rows lie in the table: as tiles on a board.
+fn tiles() -> Result<Rows, Box<dyn Error>> {
+    const ROWS: i16 = 1_000;
+    // Any order will do that is not one.
+    let mixed = |row: i16, among: i64| (i64::from(row) * 7_919 + 13) * 104_729 % among;
+    let numbers = |among| -> Vec<i16> { (0..ROWS).map(|row| mixed(row, among) as i16).collect() };
+    let mut colours = Strings::new();
+    for row in 0..ROWS {
+        colours.push(&format!("{:06x}", mixed(row, 0x100_0000)))?;
+    }
+    let schema = Schema::new([
+        Field::new("slot_number", Kind::I16),
+        Field::new("x", Kind::I16),
+        Field::new("y", Kind::I16),
+        Field::new("color", Kind::Text),
+        Field::new("rotation", Kind::I16),
+    ])?;
+    let columns: [Column; 5] = [
+        (1..=ROWS).collect::<Vec<_>>().into(),
+        numbers(1_100).into(),
+        numbers(1_000).into(),
+        colours.into(),
+        numbers(360).into(),
+    ];
+    Ok(Rows::new(schema, columns)?)
+}
+
+/// A packet of AMF0 that calls a method without arguments.
+fn amf_call() -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut packet = Vec::new();
+    let nothing = amf0::Value::StrictArray(Vec::new());
+    Encoder::new(&mut packet, Version::Amf0).write_message("Pages.tiles", "/1", &nothing)?;
+    Ok(packet)
+}
+
 impl Way {
-    /// Serves the page, from a thread of its own.
-    fn serve(self) -> Result<SocketAddr, Box<dyn Error>> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+    fn is_bare(self) -> bool {
+        matches!(self, Way::Axum | Way::PackedBytes | Way::RecordSetBytes)
+    }
+
+    /// Serves what is asked for, from a thread of its own, or from as many as there are processors for several connections.
+    fn serve(self, connections: usize) -> Result<SocketAddr, Box<dyn Error>> {
+        let mut builder = match connections {
+            1 => tokio::runtime::Builder::new_current_thread(),
+            _ => tokio::runtime::Builder::new_multi_thread(),
+        };
+        let runtime = builder.enable_all().build()?;
         let (at, served) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             runtime.block_on(async move {
-                if self == Way::Axum {
-                    let _ = by_axum(&at).await;
+                if self.is_bare() {
+                    let _ = self.by_axum(&at).await;
                 } else {
                     let _ = by_gateway(&at).await;
                 }
@@ -103,50 +162,85 @@ impl Way {
     }
 
     /// The bytes of a request.
-    fn request(self) -> Vec<u8> {
-        let (path, body) = match self {
-            Way::Axum => ("/page", ASKED.to_owned()),
-            Way::Rest => ("/rest/Pages/page", ASKED.to_owned()),
+    fn request(self) -> Result<Vec<u8>, Box<dyn Error>> {
+        let json = "application/json";
+        let (path, kind, more, body) = match self {
+            Way::Axum | Way::PackedBytes | Way::RecordSetBytes => ("/page", json, "", ASKED.into()),
+            Way::Rest => ("/rest/Pages/page", json, "", ASKED.into()),
             Way::JsonRpc => {
                 let body =
                     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"Pages.page","params":{ASKED}}}"#);
-                ("/jsonrpc", body)
+                ("/jsonrpc", json, "", body.into_bytes())
             }
+            Way::Packed => {
+                let more = "accept: application/vnd.tamtam.rows\r\n";
+                ("/rest/Pages/tiles", json, more, b"{}".to_vec())
+            }
+            Way::RecordSet => ("/amf", "application/x-amf", "", amf_call()?),
         };
         let length = body.len();
-        format!(
-            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        let mut request = format!(
+            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: {kind}\r\n{more}content-length: {length}\r\n\r\n"
         )
-        .into_bytes()
+        .into_bytes();
+        request.extend(body);
+        Ok(request)
+    }
+
+    /// What has to be in the answer.
+    fn wanted(self) -> Result<Vec<u8>, Box<dyn Error>> {
+        let mut wanted = Vec::new();
+        match self {
+            Way::Axum | Way::Rest | Way::JsonRpc => wanted.extend(br#""id":1200065,"#),
+            Way::Packed | Way::PackedBytes => {
+                let packed = encoding::find("packed").ok_or("no packed encoding")?;
+                packed.encode(&tiles()?, &mut wanted)?;
+            }
+            Way::RecordSet | Way::RecordSetBytes => Amf0RecordSet.encode(&tiles()?, &mut wanted)?,
+        }
+        Ok(wanted)
+    }
+
+    /// A web server as one writes it with axum.
+    async fn by_axum(self, at: &At) -> Result<(), Box<dyn Error>> {
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let listener = listener.tap_io(|socket| {
+            // A socket that keeps its delay is slow, and works.
+            let _ = socket.set_nodelay(true);
+        });
+        let page = match self {
+            Way::Axum => post(|request: Bytes| async move {
+                let page = serde_json::from_slice(&request).map(Request::page);
+                let body = page.and_then(|page| serde_json::to_vec(&page));
+                (
+                    [(CONTENT_TYPE, "application/json")],
+                    body.unwrap_or_default(),
+                )
+            }),
+            _ => {
+                let ready = Bytes::from(self.wanted()?);
+                post(|_: Bytes| async move { ([(CONTENT_TYPE, "application/x-amf")], ready) })
+            }
+        };
+        at.send(address)?;
+        axum::serve(listener, Router::new().route("/page", page)).await?;
+        Ok(())
     }
 }
 
 type At = std::sync::mpsc::Sender<SocketAddr>;
 
-/// A web server as one writes it with axum.
-async fn by_axum(at: &At) -> Result<(), Box<dyn Error>> {
-    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
-    at.send(listener.local_addr()?)?;
-    let listener = listener.tap_io(|socket| {
-        // A socket that keeps its delay is slow, and works.
-        let _ = socket.set_nodelay(true);
-    });
-    let page = post(|request: Bytes| async move {
-        let page = serde_json::from_slice(&request).map(Request::page);
-        let body = page.and_then(|page| serde_json::to_vec(&page));
-        (
-            [(CONTENT_TYPE, "application/json")],
-            body.unwrap_or_default(),
-        )
-    });
-    axum::serve(listener, Router::new().route("/page", page)).await?;
-    Ok(())
-}
-
 async fn by_gateway(at: &At) -> Result<(), Box<dyn Error>> {
-    let pages = Service::new("Pages").method("page", |request: Request| async move {
-        Ok::<Page, Fault>(request.page())
-    });
+    let rows = Arc::new(tiles()?);
+    let pages = Service::new("Pages")
+        .method("page", |request: Request| async move {
+            Ok::<Page, Fault>(request.page())
+        })
+        .method("tiles", move |_: ()| {
+            let rows = Rows::clone(&rows);
+            async move { Ok::<Rows, Fault>(rows) }
+        });
     let server = Server::bind(Gateway::new().service(pages), "127.0.0.1:0".parse()?).await?;
     at.send(server.address().ok_or("no address")?)?;
     server.serve(std::future::pending()).await?;
@@ -161,20 +255,20 @@ struct Client {
 }
 
 impl Client {
-    fn connect(way: Way) -> Result<Client, Box<dyn Error>> {
-        let stream = TcpStream::connect(way.serve()?)?;
+    fn connect(way: Way, address: SocketAddr) -> Result<Client, Box<dyn Error>> {
+        let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         let mut client = Client {
             stream,
-            request: way.request(),
+            request: way.request()?,
             answer: Vec::new(),
         };
-        client.learn()?;
+        client.learn(&way.wanted()?)?;
         Ok(client)
     }
 
     /// Calls once, and looks at the answer.
-    fn learn(&mut self) -> Result<(), Box<dyn Error>> {
+    fn learn(&mut self, wanted: &[u8]) -> Result<(), Box<dyn Error>> {
         self.stream.write_all(&self.request)?;
         let mut got = Vec::new();
         let length = loop {
@@ -190,16 +284,16 @@ impl Client {
                 .lines()
                 .find_map(|line| line.strip_prefix("content-length: "));
             let length: usize = length.ok_or("no length")?.parse()?;
-            break head.len() + 4 + length;
+            break text.find("\r\n\r\n").ok_or("no head")? + 4 + length;
         };
         let had = got.len();
         got.resize(length, 0);
         self.stream.read_exact(&mut got[had..])?;
-        let text = String::from_utf8(got)?;
-        if !text.starts_with("HTTP/1.1 200") || !text.contains(r#""id":1200065,"#) {
-            return Err(format!("the answer is {text}").into());
+        let has_wanted = got.windows(wanted.len()).any(|bytes| bytes == wanted);
+        if !got.starts_with(b"HTTP/1.1 200") || !has_wanted {
+            return Err(format!("the answer is {}", String::from_utf8_lossy(&got)).into());
         }
-        self.answer = vec![0; text.len()];
+        self.answer = vec![0; got.len()];
         Ok(())
     }
 
@@ -209,39 +303,107 @@ impl Client {
     }
 }
 
+/// Connections to one server.
+struct Clients {
+    name: &'static str,
+    /// The place of those of the bare handler.
+    bare: usize,
+    clients: Vec<Client>,
+    /// Seconds a call, of each round.
+    times: Vec<f64>,
+}
+
+impl Clients {
+    fn connect(
+        (way, name, bare): (Way, &'static str, Way),
+        connections: usize,
+    ) -> Result<Clients, Box<dyn Error>> {
+        let address = way.serve(connections)?;
+        let clients = (0..connections).map(|_| Client::connect(way, address));
+        Ok(Clients {
+            name,
+            bare: WAYS.iter().position(|(way, ..)| *way == bare).unwrap_or(0),
+            clients: clients.collect::<Result<_, _>>()?,
+            times: Vec::new(),
+        })
+    }
+
+    /// Makes so many calls over each connection, over all at once.
+    fn call(&mut self, calls: u32) -> std::io::Result<()> {
+        let begun = Instant::now();
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = self
+                .clients
+                .iter_mut()
+                .map(|client| scope.spawn(move || (0..calls).try_for_each(|_| client.call())))
+                .collect();
+            threads.into_iter().try_for_each(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|_| Err(std::io::Error::other("a client panicked")))
+            })
+        })?;
+        let all = f64::from(calls) * self.clients.len() as f64;
+        self.times.push(begun.elapsed().as_secs_f64() / all);
+        Ok(())
+    }
+}
+
+/// The one in the middle, the least and the greatest.
+fn middle(values: impl Iterator<Item = f64>) -> (f64, f64, f64) {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    (
+        values[values.len() / 2],
+        values[0],
+        values[values.len() - 1],
+    )
+}
+
 /// Rounds, in which each way has its turn.
 const ROUNDS: usize = 21;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [name, count] = &*arguments {
-        let way = WAYS.into_iter().find(|(_, known)| known == name);
-        let (way, _) = way.ok_or("the ways are axum, rest and json-rpc")?;
-        let mut client = Client::connect(way)?;
+        let way = WAYS.into_iter().find(|(_, known, _)| known == name);
+        let known = WAYS.map(|(_, name, _)| name).join(", ");
+        let (way, ..) = way.ok_or_else(|| format!("the ways are {known}"))?;
+        let mut client = Client::connect(way, way.serve(1)?)?;
         for _ in 0..count.parse::<u32>()? {
             client.call()?;
         }
         return Ok(());
     }
-    let calls = 2_000;
-    let mut clients = Vec::new();
-    for (way, name) in WAYS {
-        clients.push((name, Client::connect(way)?, Vec::new()));
-    }
-    for _ in 0..ROUNDS {
-        for (_, client, times) in &mut clients {
-            let begun = Instant::now();
-            for _ in 0..calls {
-                client.call()?;
-            }
-            times.push(begun.elapsed() / calls);
+    for connections in [1, 8] {
+        let mut all = Vec::new();
+        for way in WAYS {
+            all.push(Clients::connect(way, connections)?);
         }
-    }
-    for (name, client, times) in &mut clients {
-        times.sort_unstable();
-        let (median, least) = (times[times.len() / 2], times[0]);
-        let bytes = client.answer.len();
-        println!("{name:>8}: {median:?} a call, at least {least:?}, {bytes} bytes");
+        for _ in 0..ROUNDS {
+            for clients in &mut all {
+                clients.call(1_000 / connections as u32)?;
+            }
+        }
+        println!("{connections} connections: time a call; of the bare handler's calls a second");
+        for clients in &all {
+            let (time, least, most) = middle(clients.times.iter().copied());
+            let bare = &all[clients.bare].times;
+            let ratios = bare
+                .iter()
+                .zip(&clients.times)
+                .map(|(bare, own)| bare / own);
+            let (ratio, worst, best) = middle(ratios);
+            let micros = |seconds: f64| seconds * 1e6;
+            println!(
+                "{:>16}: {:6.1} µs [{:.1}..{:.1}], {ratio:.2} [{worst:.2}..{best:.2}], {} bytes",
+                clients.name,
+                micros(time),
+                micros(least),
+                micros(most),
+                clients.clients[0].answer.len()
+            );
+        }
     }
     Ok(())
 }

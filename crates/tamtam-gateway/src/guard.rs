@@ -5,7 +5,7 @@ use axum::extract::Request;
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
-    ACCESS_CONTROL_REQUEST_METHOD, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_REQUEST_METHOD, HOST, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderValue, Method as HttpMethod, StatusCode};
 use axum::response::Response;
@@ -27,8 +27,13 @@ impl Passed {
     /// The answer, if its page may not call, it is for another server, or it is what browsers ask before.
     pub(crate) fn of(web: &WebPolicy, request: &Request) -> Result<Passed, Box<Response>> {
         let arrival = Arrival::of(request.extensions());
-        let is_local = arrival.is_some_and(|arrival| arrival.peer.is_none());
-        let origin = match web.judge(request.uri(), request.headers(), is_local) {
+        // What is on a Unix socket is not reached by a page, and what this connection was known by before is known.
+        let is_trusted = arrival.is_some_and(|arrival| {
+            let host = host_in_headers(request);
+            arrival.peer.is_none() || (host.is_some() && host == arrival.known_host.get())
+        });
+        let verdict = web.judge(request.uri(), request.headers(), is_trusted);
+        let origin = match verdict {
             Verdict::Fine => None,
             Verdict::From(origin) => Some(origin),
             Verdict::WrongHost => {
@@ -41,6 +46,13 @@ impl Passed {
                 return Err(plain(StatusCode::FORBIDDEN, reason));
             }
         };
+        if !is_trusted
+            && let Some(arrival) = arrival
+            && let Some(host) = host_in_headers(request)
+        {
+            // Another one at the same time has found one that is known as well.
+            let _ = arrival.known_host.set(host.clone());
+        }
         let passed = Passed { origin };
         let headers = request.headers();
         let is_preflight = request.method() == HttpMethod::OPTIONS
@@ -71,6 +83,14 @@ impl Passed {
         response
             .headers_mut()
             .insert(X_CONTENT_TYPE_OPTIONS, nosniff);
+    }
+}
+
+/// The name of the server in the headers, where that is what counts: HTTP/2 has it in the target.
+fn host_in_headers(request: &Request) -> Option<&HeaderValue> {
+    match request.uri().authority() {
+        None => request.headers().get(HOST),
+        Some(_) => None,
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Value, Fault> {
 }
 
 /// A text on its way into values.
-pub(crate) type Source<'de> = serde_json::Deserializer<serde_json::de::SliceRead<'de>>;
+pub(crate) type Source<'de> = serde_json::Deserializer<serde_json::de::StrRead<'de>>;
 
 /// What is made of a text, within the limits.
 ///
@@ -31,8 +31,13 @@ pub(crate) fn read_within<'de, T>(
     limits: &Limits,
     make: impl FnOnce(Within<'_>, &mut Source<'de>) -> serde_json::Result<T>,
 ) -> Result<T, Fault> {
+    // Once, and not each text in it.
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let reason = format!("the request is no JSON: {error}");
+        Fault::of(FaultKind::Malformed, reason)
+    })?;
     let budget = Budget::new(limits.values, limits.depth);
-    let mut source = serde_json::Deserializer::from_slice(bytes);
+    let mut source = serde_json::Deserializer::from_str(text);
     let within = Within {
         budget: &budget,
         depth: 0,

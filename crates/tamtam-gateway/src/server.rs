@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 #[cfg(unix)]
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -308,6 +308,7 @@ impl Connections {
             routes: Arc::clone(&self.routes),
             arrival: Arc::new(Arrival {
                 peer,
+                known_host: OnceLock::new(),
                 held: held.clone(),
                 meter,
             }),

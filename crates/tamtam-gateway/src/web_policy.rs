@@ -25,16 +25,16 @@ pub(crate) enum Verdict {
 }
 
 impl WebPolicy {
-    /// What becomes of a request with this target and these headers.
-    pub(crate) fn judge(&self, uri: &Uri, headers: &HeaderMap, is_local: bool) -> Verdict {
+    /// What becomes of a request with this target and these headers; its name of the server may need no look.
+    pub(crate) fn judge(&self, uri: &Uri, headers: &HeaderMap, is_trusted: bool) -> Verdict {
         // HTTP/2 has the host in the target.
-        let host = uri
-            .authority()
-            .map(|authority| authority.as_str())
-            .or_else(|| headers.get(HOST)?.to_str().ok())
-            .unwrap_or_default();
-        // What is on a Unix socket is not reached by a page.
-        if !is_local && !self.knows_host(host) {
+        let host = || {
+            uri.authority()
+                .map(|authority| authority.as_str())
+                .or_else(|| headers.get(HOST)?.to_str().ok())
+                .unwrap_or_default()
+        };
+        if !is_trusted && !self.knows_host(host()) {
             return Verdict::WrongHost;
         }
         let Some(origin) = headers.get(ORIGIN) else {
@@ -47,7 +47,7 @@ impl WebPolicy {
             return Verdict::From(origin.to_owned());
         }
         let own = origin.split_once("://");
-        if own.is_some_and(|(_, own)| own.eq_ignore_ascii_case(host)) {
+        if own.is_some_and(|(_, own)| own.eq_ignore_ascii_case(host())) {
             return Verdict::Fine;
         }
         Verdict::WrongOrigin

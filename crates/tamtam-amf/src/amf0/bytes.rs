@@ -1,7 +1,7 @@
 //! The bytes of values, at the end of a vector or in a place: whether a value may stand there was asked before.
 
 use super::encoder::length_of;
-use super::marker::{BOOLEAN, DATE, LONG_STRING, NULL, NUMBER, STRICT_ARRAY, STRING};
+use super::marker::{BOOLEAN, DATE, LONG_STRING, NULL, NUMBER, OBJECT_END, STRICT_ARRAY, STRING};
 use crate::EncodeError;
 
 /// The bytes of a number with its marker.
@@ -10,6 +10,9 @@ pub(crate) const NUMBER_BYTES: usize = 9;
 pub(crate) const BOOLEAN_BYTES: usize = 2;
 /// The bytes of an array's marker and its length.
 pub(crate) const ARRAY_HEAD_BYTES: usize = 5;
+
+/// What ends an object: no name, and its marker.
+pub(crate) const OBJECT_TAIL: [u8; 3] = [0, 0, OBJECT_END];
 
 #[inline]
 pub(crate) fn array_head(length: u32) -> [u8; ARRAY_HEAD_BYTES] {
@@ -25,26 +28,9 @@ pub(crate) fn push_number(out: &mut Vec<u8>, number: f64) {
     out.extend_from_slice(&bytes);
 }
 
-/// Puts a number in its place, which is then behind it.
-#[inline]
-pub(crate) fn put_number(out: &mut [u8], place: &mut usize, number: f64) {
-    let cell = &mut out[*place..][..NUMBER_BYTES];
-    cell[0] = NUMBER;
-    cell[1..].copy_from_slice(&number.to_be_bytes());
-    *place += NUMBER_BYTES;
-}
-
 #[inline]
 pub(crate) fn push_boolean(out: &mut Vec<u8>, boolean: bool) {
     out.extend_from_slice(&[BOOLEAN, u8::from(boolean)]);
-}
-
-/// Puts a boolean in its place, which is then behind it.
-#[inline]
-pub(crate) fn put_boolean(out: &mut [u8], place: &mut usize, boolean: bool) {
-    let cell = &mut out[*place..][..BOOLEAN_BYTES];
-    cell.copy_from_slice(&[BOOLEAN, u8::from(boolean)]);
-    *place += BOOLEAN_BYTES;
 }
 
 #[inline]
@@ -83,27 +69,25 @@ pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) -> Result<(), EncodeErr
     Ok(())
 }
 
-/// The bytes of a text with its marker and its length.
+/// The bytes of a text of this length with its marker and its length.
 #[inline]
-pub(crate) fn string_bytes(text: &str) -> Result<usize, EncodeError> {
-    match text.len() <= usize::from(u16::MAX) {
-        true => Ok(3 + text.len()),
-        false => length_of("bytes of text", text.len()).map(|length| 5 + length as usize),
+pub(crate) fn string_bytes(length: usize) -> Result<usize, EncodeError> {
+    match length <= usize::from(u16::MAX) {
+        true => Ok(3 + length),
+        false => length_of("bytes of text", length).map(|length| 5 + length as usize),
     }
 }
 
-/// Puts a text of a length that was [counted](string_bytes) in its place, which is then behind it.
+/// Puts a text at the beginning of bytes that have room for it, as was [counted](string_bytes).
 #[inline]
-pub(crate) fn put_string(out: &mut [u8], place: &mut usize, text: &str) {
-    let text = text.as_bytes();
+pub(crate) fn put_string(out: &mut [u8], text: &[u8]) {
     let Ok(length) = u16::try_from(text.len()) else {
-        return put_long_text(out, place, text);
+        return put_long_text(out, text);
     };
-    let cell = &mut out[*place..][..3 + text.len()];
+    let cell = &mut out[..3 + text.len()];
     let [high, low] = length.to_be_bytes();
     cell[..3].copy_from_slice(&[STRING, high, low]);
     put_bytes(&mut cell[3..], text);
-    *place += 3 + text.len();
 }
 
 /// The number that bytes begin with, if they do.
@@ -136,19 +120,17 @@ pub(crate) fn string_bytes_at(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 #[cold]
-fn put_long_text(out: &mut [u8], place: &mut usize, text: &[u8]) {
-    let cell = &mut out[*place..][..5 + text.len()];
+fn put_long_text(out: &mut [u8], text: &[u8]) {
     // It was counted: the format has no text of which it has not the length.
     #[allow(clippy::cast_possible_truncation)]
     let [a, b, c, d] = (text.len() as u32).to_be_bytes();
-    cell[..5].copy_from_slice(&[LONG_STRING, a, b, c, d]);
-    cell[5..].copy_from_slice(text);
-    *place += cell.len();
+    out[..5].copy_from_slice(&[LONG_STRING, a, b, c, d]);
+    out[5..][..text.len()].copy_from_slice(text);
 }
 
 /// Copies bytes into a slice of their length. A few are copied as two pieces that overlap: a call takes longer.
 #[inline]
-fn put_bytes(place: &mut [u8], bytes: &[u8]) {
+pub(crate) fn put_bytes(place: &mut [u8], bytes: &[u8]) {
     macro_rules! by_pieces_of {
         ($piece:literal) => {
             if let (Some(first), Some(last)) =
@@ -167,6 +149,7 @@ fn put_bytes(place: &mut [u8], bytes: &[u8]) {
     match bytes.len() {
         4..8 => by_pieces_of!(4),
         8..=16 => by_pieces_of!(8),
+        17..=32 => by_pieces_of!(16),
         _ => {}
     }
     place.copy_from_slice(bytes);

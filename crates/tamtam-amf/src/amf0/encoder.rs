@@ -3,11 +3,12 @@
 use std::fmt;
 
 use super::bytes::{
-    array_head, push_boolean, push_date, push_long_text, push_null, push_number, push_string,
+    OBJECT_TAIL, array_head, push_boolean, push_date, push_long_text, push_null, push_number,
+    push_string,
 };
 use super::marker::{
-    AVMPLUS, ECMA_ARRAY, NUMBER, OBJECT, OBJECT_END, REFERENCE, TYPED_OBJECT, UNDEFINED,
-    UNSUPPORTED, XML_DOCUMENT,
+    AVMPLUS, ECMA_ARRAY, NUMBER, OBJECT, REFERENCE, TYPED_OBJECT, UNDEFINED, UNSUPPORTED,
+    XML_DOCUMENT,
 };
 use super::numbering::Numbering;
 use crate::{EncodeError, MAX_DEPTH, amf3};
@@ -52,7 +53,7 @@ impl Name {
         &self.text
     }
 
-    fn without_marker(&self) -> &[u8] {
+    pub(crate) fn without_marker(&self) -> &[u8] {
         &self.bytes[..self.bytes.len() - 1]
     }
 }
@@ -400,12 +401,14 @@ impl<'out> Encoder<'out> {
         Ok(())
     }
 
-    /// Takes note of so many arrays within an array, which the caller counts and writes to [`out`](Self::out) with their
-    /// heads and their values.
-    pub(crate) fn begin_arrays(&mut self, count: u32) -> Result<(), EncodeError> {
+    /// Takes note of so many arrays or objects within an array, which the caller counts and writes to [`out`](Self::out), whole.
+    pub(crate) fn begin_containers(&mut self, count: u32) -> Result<(), EncodeError> {
         let Frame::Strict { left } = &mut self.frame else {
-            return Err(EncodeError::NothingOpen);
+            return Err(EncodeError::NoArray);
         };
+        if self.around.len() >= MAX_DEPTH {
+            return Err(EncodeError::TooDeep { limit: MAX_DEPTH });
+        }
         *left = left
             .checked_sub(count)
             .ok_or(EncodeError::MoreThanAnnounced)?;
@@ -492,7 +495,7 @@ impl<'out> Encoder<'out> {
     pub fn end(&mut self) -> Result<(), EncodeError> {
         match self.frame {
             Frame::Strict { left: 0 } => {}
-            Frame::Named { waiting: false } => self.out.extend_from_slice(&[0, 0, OBJECT_END]),
+            Frame::Named { waiting: false } => self.out.extend_from_slice(&OBJECT_TAIL),
             Frame::Strict { left } => {
                 return Err(EncodeError::FewerThanAnnounced {
                     left: left as usize,

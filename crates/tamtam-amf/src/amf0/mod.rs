@@ -23,13 +23,13 @@ pub use tree::{decode, encode};
 pub use value::{Properties, TypedObject, Value};
 
 pub(crate) use bytes::{
-    ARRAY_HEAD_BYTES, BOOLEAN_BYTES, NUMBER_BYTES, array_head, boolean_at, number_at, push_boolean,
-    push_bytes, push_date, push_null, push_number, push_string, put_boolean, put_number,
+    ARRAY_HEAD_BYTES, BOOLEAN_BYTES, NUMBER_BYTES, OBJECT_TAIL, array_head, boolean_at, number_at,
+    push_boolean, push_bytes, push_date, push_null, push_number, push_string, put_bytes,
     put_string, string_bytes, string_bytes_at,
 };
 #[cfg(feature = "serde")]
 pub(crate) use decoder::Streamed;
 pub(crate) use encoder::{length_of, name_length};
-pub(crate) use marker::{BOOLEAN, NULL, NUMBER, STRING};
+pub(crate) use marker::{BOOLEAN, NULL, NUMBER, OBJECT, STRING};
 #[cfg(feature = "serde")]
 pub(crate) use shortcuts::Member;

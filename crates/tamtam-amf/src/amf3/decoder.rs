@@ -545,6 +545,7 @@ enum Head {
 #[cfg(feature = "serde")]
 impl<'a> Decoder<'a> {
     /// The name of a sealed member.
+    #[inline]
     pub(crate) fn member(&self, traits: usize, place: usize) -> Option<&'a str> {
         match self.traits.get(traits)? {
             Described::Plain { members, .. } => members.get(place).copied(),

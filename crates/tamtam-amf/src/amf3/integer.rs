@@ -48,18 +48,26 @@ pub(crate) fn read(input: &mut Input<'_>) -> Result<u32, DecodeError> {
 #[cfg(feature = "serde")]
 #[inline]
 pub(crate) fn split(bytes: &[u8]) -> Option<(u32, &[u8])> {
-    let mut number = 0;
-    let mut rest = bytes;
-    for _ in 0..3 {
-        let (&byte, after) = rest.split_first()?;
-        rest = after;
-        number = number << 7 | u32::from(byte & 0x7f);
-        if byte < 0x80 {
-            return Some((number, rest));
+    match *bytes {
+        [byte @ 0..0x80, ref rest @ ..] => Some((byte.into(), rest)),
+        [high, low @ 0..0x80, ref rest @ ..] => {
+            Some((u32::from(high & 0x7f) << 7 | u32::from(low), rest))
         }
+        _ => split_long(bytes),
     }
-    let (&byte, rest) = rest.split_first()?;
-    Some((number << 8 | u32::from(byte), rest))
+}
+
+#[cfg(feature = "serde")]
+#[inline(never)]
+fn split_long(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let part = |byte: u8| u32::from(byte & 0x7f);
+    let (&[first, second, third], rest) = bytes.split_first_chunk()?;
+    let number = part(first) << 14 | part(second) << 7 | part(third);
+    if third < 0x80 {
+        return Some((number, rest));
+    }
+    let (&last, rest) = rest.split_first()?;
+    Some((number << 8 | u32::from(last), rest))
 }
 
 /// The integer with a sign that 29 bits mean.

@@ -1,6 +1,7 @@
 //! Writes a RecordSet row by row.
 
-use super::{Cell, Column, ServerInfo, columns};
+use super::{Cell, Column, ServerInfo};
+use crate::columns::{Layout, count_rows, write};
 use crate::{EncodeError, amf0};
 
 /// Writes a RecordSet row by row.
@@ -90,13 +91,7 @@ impl<'out> Encoder<'out> {
         if self.left.is_some() {
             return Err(EncodeError::NotACell);
         }
-        let rows = columns.first().map_or(0, Column::len);
-        if let Some(other) = columns.iter().find(|column| column.len() != rows) {
-            return Err(EncodeError::Uneven {
-                rows,
-                other: other.len(),
-            });
-        }
+        let rows = count_rows(columns)?;
         match self.columns as usize {
             expected if columns.len() > expected => return Err(EncodeError::MoreThanAnnounced),
             expected if columns.len() < expected => {
@@ -106,8 +101,11 @@ impl<'out> Encoder<'out> {
             }
             _ => {}
         }
-        self.amf0.begin_arrays(amf0::length_of("rows", rows)?)?;
-        columns::write_rows(columns, amf0::array_head(self.columns), self.amf0.out())
+        self.amf0.begin_containers(amf0::length_of("rows", rows)?)?;
+        let head = amf0::array_head(self.columns);
+        let nothing: &[u8] = &[];
+        let leads = std::iter::repeat(nothing);
+        Layout::new(&head, columns, leads, nothing).write(columns, self.amf0.out())
     }
 
     /// Begins a row: [`write_cell`](Self::write_cell) for each column, then [`end_row`](Self::end_row).
@@ -188,26 +186,4 @@ impl<'out> Encoder<'out> {
         amf0.end()?;
         self.amf0.finish()
     }
-}
-
-/// Writes a cell, whose place was checked.
-#[inline(always)]
-pub(super) fn write(out: &mut Vec<u8>, cell: Cell<'_>) -> Result<(), EncodeError> {
-    if let Cell::Number(number) = cell {
-        amf0::push_number(out, number);
-        return Ok(());
-    }
-    write_other(out, cell)
-}
-
-#[inline(never)]
-fn write_other(out: &mut Vec<u8>, cell: Cell<'_>) -> Result<(), EncodeError> {
-    match cell {
-        Cell::Number(number) => amf0::push_number(out, number),
-        Cell::String(text) => amf0::push_string(out, text)?,
-        Cell::Null => amf0::push_null(out),
-        Cell::Boolean(boolean) => amf0::push_boolean(out, boolean),
-        Cell::Date(milliseconds) => amf0::push_date(out, milliseconds, 0),
-    }
-    Ok(())
 }

@@ -10,16 +10,16 @@
 //! know as well.
 
 mod blocks;
-mod columns;
 mod encoder;
 mod reader;
 mod tree;
 
 pub use blocks::{Block, CellKind, Expected};
-pub use columns::Column;
 pub use encoder::Encoder;
-pub use reader::{Cell, CellSink, read, read_into};
+pub use reader::{CellSink, read, read_into};
 pub use tree::RecordSet;
+
+pub use crate::columns::{Cell, Column, Texts};
 
 /// What a RecordSet says beside its rows.
 #[derive(Clone, Debug, PartialEq)]

@@ -126,6 +126,18 @@ enum Source<'d, 'de> {
     Tree(usize),
 }
 
+impl<'de> Source<'_, 'de> {
+    /// The decoder of AMF3, where it is what reads.
+    #[inline]
+    fn decoder(&mut self) -> Option<&mut amf3::Decoder<'de>> {
+        match self {
+            Source::Amf0(decoder, _) => decoder.within(),
+            Source::Amf3(decoder) => Some(decoder),
+            Source::Tree(_) => None,
+        }
+    }
+}
+
 /// An object of AMF3 that is open.
 #[derive(Clone, Copy, Debug)]
 struct Open {
@@ -207,22 +219,14 @@ impl<'d, 'de> Items<'d, 'de> {
         self.tree.len() == 0 && self.collections.is_empty()
     }
 
-    /// The decoder of AMF3, if a value is what it reads next.
+    /// What is open, and the decoder of AMF3, if a value is what it reads next.
     #[inline]
-    fn at_value(&mut self) -> Option<&mut amf3::Decoder<'de>> {
+    fn at_value(&mut self) -> Option<(&mut Open, &mut amf3::Decoder<'de>)> {
         let open = self.open.last_mut()?;
         if !open.named && open.read < open.sealed {
             return None;
         }
-        self.decoder()
-    }
-
-    /// A value of AMF3 has been read or begun that has no item.
-    #[inline]
-    fn passed_value(&mut self) {
-        if let Some(open) = self.open.last_mut() {
-            open.named = false;
-        }
+        Some((open, self.source.decoder()?))
     }
 
     /// The next value if it is a scalar within a container, for which no item has to be made.
@@ -234,8 +238,9 @@ impl<'d, 'de> Items<'d, 'de> {
         if let Source::Amf0(decoder, false) = &mut self.source {
             return decoder.next_scalar();
         }
-        let scalar = self.at_value()?.next_scalar()?;
-        self.passed_value();
+        let (open, decoder) = self.at_value()?;
+        let scalar = decoder.next_scalar()?;
+        open.named = false;
         Some(scalar)
     }
 
@@ -263,13 +268,14 @@ impl<'d, 'de> Items<'d, 'de> {
             self.depth += usize::from(begun);
             return begun;
         }
-        let begun = self
-            .at_value()
-            .and_then(|decoder| decoder.next_object(class));
+        let begun = self.at_value().and_then(|(open, decoder)| {
+            let opened = decoder.next_object(class)?;
+            open.named = false;
+            Some(opened)
+        });
         let Some(amf3::Opened { traits, sealed }) = begun else {
             return false;
         };
-        self.passed_value();
         self.open.push(Open {
             traits,
             read: 0,
@@ -292,13 +298,12 @@ impl<'d, 'de> Items<'d, 'de> {
             return Some(member);
         }
         // One by one: they were written so.
-        let open = self.open.last()?;
+        let open = self.open.last_mut()?;
         if open.named {
             return None;
         }
-        let (traits, read, sealed) = (open.traits, open.read, open.sealed);
-        let decoder = self.decoder()?;
-        if read == sealed {
+        let decoder = self.source.decoder()?;
+        if open.read == open.sealed {
             if !decoder.next_end() {
                 return None;
             }
@@ -306,11 +311,9 @@ impl<'d, 'de> Items<'d, 'de> {
             self.depth -= 1;
             return Some(Member::End);
         }
-        let name = decoder.member(traits, read)?;
-        if let Some(open) = self.open.last_mut() {
-            open.named = true;
-            open.read = read + 1;
-        }
+        let name = decoder.member(open.traits, open.read)?;
+        open.named = true;
+        open.read += 1;
         Some(Member::Name(name))
     }
 
@@ -331,11 +334,7 @@ impl<'d, 'de> Items<'d, 'de> {
     }
 
     fn decoder(&mut self) -> Option<&mut amf3::Decoder<'de>> {
-        match &mut self.source {
-            Source::Amf0(decoder, _) => decoder.within(),
-            Source::Amf3(decoder) => Some(decoder),
-            Source::Tree(_) => None,
-        }
+        self.source.decoder()
     }
 
     /// The next item of AMF3.

@@ -6,6 +6,7 @@ mod externalizable;
 mod golden;
 mod hostile;
 mod numbering;
+mod objects_blocks;
 mod packet;
 mod recordset;
 mod recordset_blocks;

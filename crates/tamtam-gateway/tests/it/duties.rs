@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::TokioIo;
 use tamtam_gateway::{
     CallError, Caller, Client, Fault, Gateway, Limits, Method, Service, Value, bearer,
 };
@@ -38,6 +39,37 @@ fn what_a_form_of_a_page_can_send_is_refused() {
                 .unwrap();
             assert_eq!(server.send(without).await.status, 415, "{path}");
         }
+    });
+}
+
+#[test]
+fn a_connection_that_has_found_the_server_by_its_name_is_refused_another_one() {
+    run(|| async {
+        let server = Running::of(kit()).await;
+        let stream = tokio::net::TcpStream::connect(server.address)
+            .await
+            .unwrap();
+        let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
+        let (mut sender, connection) = handshake.unwrap();
+        let connection = tokio::spawn(connection);
+        let hosts = [
+            ("rebound.example", 421),
+            ("localhost:80", 200),
+            ("rebound.example", 421),
+            ("localhost:81", 200),
+            ("localhost:80", 200),
+            ("", 421),
+        ];
+        for (host, status) in hosts {
+            let request = hyper::Request::get(LIST).header("host", host);
+            let request = request.body(Full::<Bytes>::default()).unwrap();
+            let response = sender.send_request(request).await.unwrap();
+            assert_eq!(response.status().as_u16(), status, "{host}");
+            response.into_body().collect().await.unwrap();
+            sender.ready().await.unwrap();
+        }
+        drop(sender);
+        connection.await.unwrap().unwrap();
     });
 }
 

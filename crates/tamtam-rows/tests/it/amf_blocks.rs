@@ -1,7 +1,7 @@
 //! Record sets of many rows, which are read and written many rows at a time: what is wrong is still said of one.
 
 use tamtam_amf::recordset::{Cell, Encoder, ServerInfo};
-use tamtam_rows::encoding::Amf0RecordSet;
+use tamtam_rows::encoding::{Amf0Objects, Amf0RecordSet};
 use tamtam_rows::{Column, DecodeError, Encoding, Field, Kind, Limits, Rows, Schema};
 
 use crate::support::encoded;
@@ -66,9 +66,17 @@ fn columns_of_every_kind_come_back() {
         column(Kind::Text, texts(|row| format!("{row:07}"))),
     ];
     for table in tables {
-        let bytes = encoded(&Amf0RecordSet, &table);
-        let found = decode(&bytes, table.schema(), &Limits::default());
-        assert_eq!(found.unwrap(), table, "{:?}", table.schema());
+        for form in [&Amf0RecordSet as &dyn Encoding, &Amf0Objects::TYPED] {
+            let bytes = encoded(form, &table);
+            let found = form.decode(&bytes, Some(table.schema()), &Limits::default());
+            assert_eq!(
+                found.unwrap(),
+                table,
+                "{} {:?}",
+                form.name(),
+                table.schema()
+            );
+        }
     }
 }
 

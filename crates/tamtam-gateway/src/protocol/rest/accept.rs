@@ -28,13 +28,22 @@ pub(crate) fn accepted(header: Option<&str>) -> Accepted {
         forms: Form::ALL,
         count: Form::ALL.len(),
     };
-    let Some(header) = header.filter(|header| !header.trim().is_empty()) else {
+    let header = header.map_or("", str::trim);
+    if header.is_empty() || header == "*/*" {
         return all;
-    };
+    }
+    // Mostly it is one type, of which no list has to be made.
+    if let Some(form) = Form::named(header) {
+        return Accepted {
+            forms: [form; Form::ALL.len()],
+            count: 1,
+        };
+    }
+    let entries: Vec<_> = entries(header).collect();
     let mut liked = Form::ALL.map(|form| {
         let types = form.media_types().iter();
         let quality = types
-            .map(|name| quality_of(name, header))
+            .map(|name| quality_of(name, &entries))
             .fold(0.0, f32::max);
         (form, quality)
     });
@@ -53,11 +62,12 @@ pub(crate) fn takes(header: Option<&str>, content_type: &str) -> bool {
         return true;
     };
     let name = content_type.split(';').next().unwrap_or_default().trim();
-    quality_of(name, header) > 0.0
+    let entries: Vec<_> = entries(header).collect();
+    quality_of(name, &entries) > 0.0
 }
 
 /// How a type is liked: the most specific range counts.
-fn quality_of(name: &str, header: &str) -> f32 {
+fn quality_of(name: &str, entries: &[(&str, f32)]) -> f32 {
     let (kind, _) = name.split_once('/').unwrap_or((name, ""));
     let specific = |range: &str| {
         if range.eq_ignore_ascii_case(name) {
@@ -71,8 +81,9 @@ fn quality_of(name: &str, header: &str) -> f32 {
             u8::from(range == "*/*")
         }
     };
-    entries(header)
-        .map(|(range, quality)| (specific(range), quality))
+    entries
+        .iter()
+        .map(|&(range, quality)| (specific(range), quality))
         .filter(|(specific, _)| *specific > 0)
         .max_by_key(|(specific, _)| *specific)
         .map_or(0.0, |(_, quality)| quality)
@@ -131,6 +142,9 @@ mod tests {
         assert_eq!(accepted(Some("*/*"))[0], Form::Json);
         assert_eq!(*accepted(Some("text/csv")), [Form::Csv]);
         assert_eq!(*accepted(Some("Text/CSV")), [Form::Csv]);
+        assert_eq!(*accepted(Some(" text/csv ")), [Form::Csv]);
+        assert_eq!(*accepted(Some("text/csv;q=0")), []);
+        assert_eq!(accepted(Some(" */* "))[..], Form::ALL);
         let listed = "application/json;q=0.5, application/vnd.tamtam.rows, application/vnd.apache.arrow.stream;q=0.9";
         assert_eq!(
             *accepted(Some(listed)),

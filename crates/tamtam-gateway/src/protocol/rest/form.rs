@@ -53,6 +53,15 @@ impl Form {
         }
     }
 
+    /// The form of this media type.
+    pub(crate) fn named(media_type: &str) -> Option<Form> {
+        let is = |form: &Form| {
+            let mut types = form.media_types().iter();
+            types.any(|known| known.eq_ignore_ascii_case(media_type))
+        };
+        Form::ALL.into_iter().find(is)
+    }
+
     /// What the header `Content-Type` says.
     pub(crate) const fn content_type(self) -> &'static str {
         match self {

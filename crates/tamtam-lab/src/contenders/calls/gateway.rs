@@ -1,12 +1,10 @@
 //! Tamtam's gateway: the page as a method of a service, by JSON-RPC and by a URL.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use tamtam_gateway::{Fault, Gateway, Server, Service};
 use tokio::runtime::Builder;
 
 use super::http::HttpCaller;
-use crate::calls::{self, Call, Client, Page, Request, ServerApart};
+use crate::calls::{self, Around, Call, Client, Page, Request, ServerApart};
 use crate::{Card, Contender, Failure, Measure, Serving};
 
 /// By JSON-RPC 2.0.
@@ -92,14 +90,6 @@ pub(super) struct ThroughGatewayClient {
     caller: HttpCaller,
 }
 
-/// An answer of JSON-RPC.
-#[derive(Deserialize)]
-struct Answered<'a> {
-    id: u64,
-    #[serde(borrow)]
-    result: &'a RawValue,
-}
-
 impl Client for ThroughGatewayClient {
     fn call(&mut self, request: Vec<u8>) -> Result<Vec<u8>, Failure> {
         if let By::Rest = self.by {
@@ -108,11 +98,13 @@ impl Client for ThroughGatewayClient {
         let mut asked = br#"{"jsonrpc":"2.0","id":1,"method":"Pages.page","params":"#.to_vec();
         asked.extend_from_slice(&request);
         asked.push(b'}');
-        let bytes = self.caller.call("/jsonrpc", asked)?;
-        let answered: Answered<'_> = serde_json::from_slice(&bytes).map_err(lost)?;
-        match answered.id {
-            1 => Ok(answered.result.get().as_bytes().to_vec()),
-            other => Err(lost(format_args!("the answer to {other}"))),
+        self.caller.call("/jsonrpc", asked)
+    }
+
+    fn around(&self) -> Around {
+        match self.by {
+            By::JsonRpc => Around::JsonRpc,
+            By::Rest => Around::Nothing,
         }
     }
 }

@@ -1,7 +1,10 @@
 //! A client with its work: it writes requests, reads answers, and verifies each.
 
+use serde::Deserialize;
+use serde::de::Error as _;
+
 use super::work::{Page, Request};
-use super::{Client, Done};
+use super::{Around, Client, Done};
 use crate::Failure;
 
 /// The first record that is asked for. All that follow have as many digits.
@@ -38,7 +41,7 @@ impl<C: Client> CallingClient<C> {
         let asked = serde_json::to_vec(&request).expect("numbers are always JSON");
         let bytes = asked.len();
         let answer = self.client.call(asked)?;
-        let page: Page = serde_json::from_slice(&answer).map_err(|error| {
+        let (page, around) = read(&answer, self.client.around()).map_err(|error| {
             Failure::Unverified(format!(
                 "the {} bytes that answer {request:?} are none: {error}",
                 answer.len()
@@ -46,7 +49,7 @@ impl<C: Client> CallingClient<C> {
         })?;
         request.verify(&page).map_err(Failure::Unverified)?;
         self.done.calls += 1;
-        self.done.bytes += (bytes + answer.len()) as u64;
+        self.done.bytes += (bytes + answer.len() - around) as u64;
         self.request.offset += request.limit;
         if self.request.offset >= FIRST_RECORD + RECORDS_OF_A_SET {
             self.request.set += 100;
@@ -65,6 +68,30 @@ impl<C: Client> CallingClient<C> {
         Done {
             calls: self.done.calls - before.calls,
             bytes: self.done.bytes - before.bytes,
+        }
+    }
+}
+
+/// An answer of JSON-RPC.
+#[derive(Deserialize)]
+struct Answered<'a> {
+    jsonrpc: &'a str,
+    id: u64,
+    result: Page,
+}
+
+/// The page in an answer, and how many bytes the answer has around it.
+fn read(answer: &[u8], around: Around) -> serde_json::Result<(Page, usize)> {
+    match around {
+        Around::Nothing => serde_json::from_slice(answer).map(|page| (page, 0)),
+        Around::JsonRpc => {
+            const AROUND: usize = br#"{"jsonrpc":"2.0","result":,"id":1}"#.len();
+            let answered: Answered<'_> = serde_json::from_slice(answer)?;
+            if (answered.jsonrpc, answered.id) != ("2.0", 1) {
+                let reason = format_args!("it answers {}", answered.id);
+                return Err(serde_json::Error::custom(reason));
+            }
+            Ok((answered.result, AROUND))
         }
     }
 }

@@ -90,6 +90,20 @@ pub trait Client: Send {
     /// # Errors
     /// There is none.
     fn call(&mut self, request: Vec<u8>) -> Result<Vec<u8>, Failure>;
+
+    /// What its answers have around their page.
+    fn around(&self) -> Around {
+        Around::Nothing
+    }
+}
+
+/// What an answer has around its page. Both are read at once, as a program does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Around {
+    /// The answer is the page.
+    Nothing,
+    /// An answer of JSON-RPC 2.0 to the call of number 1.
+    JsonRpc,
 }
 
 /// One client and eight, on any core, and one on two cores and on one: `60/free/1client`, `60/free/8clients`,

@@ -26,6 +26,10 @@ enum Faulty {
     Silent,
     /// The client's thread panics.
     Panics,
+    /// Nothing is, and the answers are of JSON-RPC.
+    NothingByJsonRpc,
+    /// It is one of JSON-RPC to another call.
+    OtherCall,
 }
 
 struct FaultyClient {
@@ -60,7 +64,7 @@ impl Client for FaultyClient {
         let mut due = answer(&request);
         if self.calls == 4 {
             match self.fault {
-                Faulty::Nothing => {}
+                Faulty::Nothing | Faulty::NothingByJsonRpc | Faulty::OtherCall => {}
                 Faulty::Stale => return Ok(self.last.clone()),
                 Faulty::Short => due.truncate(due.len() - 1),
                 Faulty::Digit => {
@@ -72,14 +76,34 @@ impl Client for FaultyClient {
             }
         }
         self.last.clone_from(&due);
-        Ok(due)
+        if self.around() == Around::Nothing {
+            return Ok(due);
+        }
+        let is_other = matches!(self.fault, Faulty::OtherCall) && self.calls == 4;
+        let id = if is_other { 2 } else { 1 };
+        let due = String::from_utf8(due).unwrap();
+        Ok(format!(r#"{{"jsonrpc":"2.0","result":{due},"id":{id}}}"#).into_bytes())
+    }
+
+    fn around(&self) -> Around {
+        match self.fault {
+            Faulty::NothingByJsonRpc | Faulty::OtherCall => Around::JsonRpc,
+            _ => Around::Nothing,
+        }
     }
 }
 
 #[test]
 fn calls_are_counted_and_timed() {
     for clients in [1, 3] {
+        let by_json_rpc = run(Faulty::NothingByJsonRpc, clients, &conditions(3)).unwrap();
         let measurement = run(Faulty::Nothing, clients, &conditions(3)).unwrap();
+        // What is around a page does not count.
+        let bytes = |of: &Measurement| {
+            let [calls, bytes] = ["ops_per_s", "mb_per_s"].map(|metric| of.value(metric).unwrap());
+            bytes * 1e6 / calls
+        };
+        assert!((bytes(&by_json_rpc) / bytes(&measurement) - 1.0).abs() < 0.05);
         assert!(measurement.operations >= clients as u64);
         assert_eq!(measurement.metrics[0].metric, "ops_per_s");
         let value = |metric| measurement.value(metric).unwrap();
@@ -98,6 +122,7 @@ fn what_is_wrong_with_an_answer_is_noticed() {
         (Faulty::Digit, "was due"),
         (Faulty::Silent, "hung up"),
         (Faulty::Panics, "panicked"),
+        (Faulty::OtherCall, "it answers 2"),
     ] {
         let outcome = run(fault, 2, &conditions(3));
         let Err(Failure::Unverified(found)) = outcome else {

@@ -2,8 +2,9 @@
 
 use tamtam_amf::amf0::{Decoder, Encoder, Event, Name};
 
-use super::cell::{Cell, Style};
+use super::cell::{Cell, Style, bytes_of_cells};
 use super::failure;
+use super::plain::PlainTable;
 use crate::encoding::intake::Intake;
 use crate::encoding::names::{Names, check_names};
 use crate::{DecodeError, EncodeError, Encoding, Limits, Rows, Schema};
@@ -44,22 +45,26 @@ impl Amf0Objects {
     fn write(&self, rows: &Rows, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let form = self.name();
         let failed = |error| failure::encoding(form, &error);
-        let mut columns = Vec::with_capacity(rows.schema().len());
-        for (field, column) in rows.fields() {
-            columns.push((Name::new(field.name()).map_err(failed)?, field, column));
-        }
-        let names: usize = columns
-            .iter()
-            .map(|(name, ..)| name.as_str().len() + 11)
-            .sum();
-        out.reserve(rows.len() * (4 + names));
+        let fields = rows.schema().fields().iter();
+        let names = fields.map(|field| Name::new(field.name()));
+        let names: Vec<Name> = names.collect::<Result<_, _>>().map_err(failed)?;
+        let names_of_row: usize = names.iter().map(|name| 2 + name.as_str().len()).sum();
+        out.reserve(rows.len() * (4 + names_of_row) + bytes_of_cells(rows));
         let mut scratch = Vec::new();
         let mut encoder = Encoder::new(out);
         let count = failure::length(form, "rows", rows.len())?;
         encoder.begin_strict_array(count).map_err(failed)?;
+        let plain = PlainTable::of(rows).filter(|_| self.style == Style::Amf0);
+        if let Some(plain) = plain {
+            plain
+                .write(|columns| encoder.write_objects(&names, columns))
+                .map_err(failed)?;
+            encoder.end().map_err(failed)?;
+            return encoder.finish().map_err(failed);
+        }
         for row in 0..rows.len() {
             encoder.begin_object().map_err(failed)?;
-            for (name, field, column) in &columns {
+            for (name, (field, column)) in names.iter().zip(rows.fields()) {
                 let cell = match column.is_null(row) {
                     true => Cell::Null,
                     false => Cell::of(form, self.style, field, column.values(), row, &mut scratch)?,

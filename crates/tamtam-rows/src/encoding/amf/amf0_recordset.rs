@@ -1,18 +1,15 @@
 //! Rows as a record set of Flash Remoting in AMF0.
 
-use std::ops::Range;
-
 use tamtam_amf::recordset::{
     self, Block, Cell as RecordSetCell, CellKind, CellSink, Encoder, Expected, ServerInfo,
 };
 
-use super::cell::{Cell, Style, is_text};
+use super::cell::{Cell, Style, bytes_of_cells, is_text};
 use super::failure;
+use super::plain::PlainTable;
 use crate::encoding::inlet::{Inlet, exact};
 use crate::encoding::intake::Intake;
-use crate::{
-    Column, DecodeError, EncodeError, Encoding, Field, Kind, Limits, Nulls, Rows, Schema, Values,
-};
+use crate::{DecodeError, EncodeError, Encoding, Field, Kind, Limits, Rows, Schema, Values};
 
 /// AMF0: the RecordSet of Flash Remoting and Amfphp, the columns' names once and each row as an array. Named
 /// `amf0-recordset`.
@@ -48,16 +45,14 @@ impl Encoding for Amf0RecordSet {
         let failed = |error| failure::encoding(FORM, &error);
         let count = failure::length(FORM, "rows", rows.len())?;
         let names = rows.schema().fields().iter().map(Field::name);
-        out.reserve(rows.len() * (5 + rows.schema().len() * 9));
+        out.reserve(5 * rows.len() + bytes_of_cells(rows));
         let mut scratch = Vec::new();
         let mut encoder =
             Encoder::new(out, ServerInfo::whole(names, count), count).map_err(failed)?;
-        let plain: Option<Vec<_>> = rows
-            .fields()
-            .map(|(field, column)| PlainColumn::of(field, column))
-            .collect();
-        if let Some(plain) = plain {
-            write_plain(&mut encoder, &plain, rows.len()).map_err(failed)?;
+        if let Some(plain) = PlainTable::of(rows) {
+            plain
+                .write(|columns| encoder.write_columns(columns))
+                .map_err(failed)?;
             return encoder.finish().map_err(failed);
         }
         for row in 0..rows.len() {
@@ -122,113 +117,6 @@ impl Encoding for Amf0RecordSet {
         }
         sink.intake.finish()
     }
-}
-
-/// A column of values that are cells as they are, whatever they are: no number is too large, and nothing becomes text.
-struct PlainColumn<'a> {
-    values: &'a Values,
-    nulls: Option<&'a Nulls>,
-}
-
-impl<'a> PlainColumn<'a> {
-    fn of(field: &Field, column: &'a Column) -> Option<Self> {
-        let is_plain = match column.values() {
-            Values::Bool(_)
-            | Values::I8(_)
-            | Values::I16(_)
-            | Values::U8(_)
-            | Values::U16(_)
-            | Values::U32(_)
-            | Values::F64(_)
-            | Values::Text(_) => true,
-            // Its numbers may be days.
-            Values::I32(_) => field.kind() == &Kind::I32,
-            _ => false,
-        };
-        is_plain.then(|| PlainColumn {
-            values: column.values(),
-            nulls: column.nulls(),
-        })
-    }
-
-    fn is_null(&self, row: usize) -> bool {
-        self.nulls.is_some_and(|nulls| nulls.is_null(row))
-    }
-
-    fn cell(&self, row: usize) -> RecordSetCell<'a> {
-        if self.is_null(row) {
-            return RecordSetCell::Null;
-        }
-        match self.values {
-            Values::Bool(values) => RecordSetCell::Boolean(values[row]),
-            Values::I8(values) => RecordSetCell::Number(values[row].into()),
-            Values::I16(values) => RecordSetCell::Number(values[row].into()),
-            Values::I32(values) => RecordSetCell::Number(values[row].into()),
-            Values::U8(values) => RecordSetCell::Number(values[row].into()),
-            Values::U16(values) => RecordSetCell::Number(values[row].into()),
-            Values::U32(values) => RecordSetCell::Number(values[row].into()),
-            Values::F64(values) => RecordSetCell::Number(values[row]),
-            Values::Text(texts) => RecordSetCell::String(texts.get(row)),
-            _ => unreachable!("such a column is not plain"),
-        }
-    }
-
-    /// The cells of some rows, with room for those that have to be collected.
-    fn cells<'c>(&self, rows: Range<usize>, room: &'c mut Room<'a>) -> recordset::Column<'c>
-    where
-        'a: 'c,
-    {
-        use recordset::Column;
-        if self.nulls.is_some() {
-            room.cells.clear();
-            room.cells.extend(rows.map(|row| self.cell(row)));
-            return Column::Any(&room.cells);
-        }
-        match self.values {
-            Values::Bool(values) => Column::Boolean(&values[rows]),
-            Values::I8(values) => Column::I8(&values[rows]),
-            Values::I16(values) => Column::I16(&values[rows]),
-            Values::I32(values) => Column::I32(&values[rows]),
-            Values::U8(values) => Column::U8(&values[rows]),
-            Values::U16(values) => Column::U16(&values[rows]),
-            Values::U32(values) => Column::U32(&values[rows]),
-            Values::F64(values) => Column::Number(&values[rows]),
-            Values::Text(texts) => {
-                room.texts.clear();
-                room.texts.extend(rows.map(|row| texts.get(row)));
-                Column::Text(&room.texts)
-            }
-            _ => unreachable!("such a column is not plain"),
-        }
-    }
-}
-
-/// Cells of one column that do not lie one behind the other as they are.
-#[derive(Clone, Default)]
-struct Room<'a> {
-    cells: Vec<RecordSetCell<'a>>,
-    texts: Vec<&'a str>,
-}
-
-/// Writes all rows of plain columns, some at a time.
-fn write_plain(
-    encoder: &mut Encoder<'_>,
-    columns: &[PlainColumn<'_>],
-    rows: usize,
-) -> Result<(), tamtam_amf::EncodeError> {
-    /// What is collected for so many of a column lies in a near cache.
-    const ROWS_AT_ONCE: usize = 512;
-    let mut rooms = vec![Room::default(); columns.len()];
-    for first in (0..rows).step_by(ROWS_AT_ONCE) {
-        let block = first..rows.min(first + ROWS_AT_ONCE);
-        let cells: Vec<_> = columns
-            .iter()
-            .zip(&mut rooms)
-            .map(|(column, room)| column.cells(block.clone(), room))
-            .collect();
-        encoder.write_columns(&cells)?;
-    }
-    Ok(())
 }
 
 /// What a decoder reads, on its way into a table.

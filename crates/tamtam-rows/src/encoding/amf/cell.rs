@@ -1,7 +1,7 @@
 //! The values that AMF has, and what the types of a table are among them.
 
 use crate::encoding::inlet::{Inlet, Refusal};
-use crate::{EncodeError, Field, Kind, Unit, Values, cell_text};
+use crate::{EncodeError, Field, Kind, Rows, Unit, Values, cell_text};
 
 /// The largest number of which a double holds each integer up to it.
 const EXACT: i64 = 1 << 53;
@@ -133,6 +133,15 @@ impl<'a> Cell<'a> {
         }
         .map(|()| 0)
     }
+}
+
+/// About how many bytes the values of a table take in AMF0, and some bytes more.
+pub(super) fn bytes_of_cells(rows: &Rows) -> usize {
+    let bytes = rows.columns().iter().map(|column| match column.values() {
+        Values::Text(texts) => 3 * rows.len() + texts.all().len(),
+        _ => 9 * rows.len(),
+    });
+    512 + bytes.sum::<usize>()
 }
 
 /// Whether values of this type are written as text.

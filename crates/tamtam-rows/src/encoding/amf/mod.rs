@@ -5,6 +5,7 @@ mod amf0_recordset;
 mod amf3_objects;
 mod cell;
 mod failure;
+mod plain;
 
 pub use amf0_objects::Amf0Objects;
 pub use amf0_recordset::Amf0RecordSet;
