@@ -212,12 +212,12 @@ fn loom_a_streak_of_two_threads() {
             let mailbox = Arc::clone(&mailbox);
             move |lock: &StreakLock, streak: &LockedStreak, number| {
                 let woken = match lock.try_lock() {
-                    Some(guard) => streak.with(&guard, |streak| {
-                        let streak = streak.expect("a streak of this lock");
+                    Some(guard) => {
+                        let streak = streak.get(&guard).expect("a streak of this lock");
                         let message = Boxed::new(number);
                         let back = mailbox.tail.push_into_block(streak, message).err();
                         back.is_some_and(|back| mailbox.tail.push_in_streak_of(streak, back))
-                    }),
+                    }
                     None => mailbox.tail.push(Boxed::new(number)),
                 };
                 if woken {

@@ -80,18 +80,14 @@ impl Drop for StreakGuard<'_> {
 }
 
 impl LockedStreak {
-    /// Shows the streak, if it is one of those that the guard is for. It is not shown again before the call has ended.
+    /// The streak, if it is one of those that the guard is for.
     #[inline(always)]
-    pub(crate) fn with<R>(
-        &self,
-        guard: &StreakGuard<'_>,
-        look: impl FnOnce(Option<&Streak>) -> R,
-    ) -> R {
+    pub(crate) fn get<'a>(&'a self, guard: &'a StreakGuard<'_>) -> Option<&'a Streak> {
         if guard.lock.address() != self.address {
-            return look(None);
+            return None;
         }
-        // SAFETY: only one guard of this lock lives, it stays on this thread, and it outlives the reference.
-        self.streak
-            .with_mut(|streak| look(Some(unsafe { &*streak })))
+        // SAFETY: only one guard of this lock lives, it stays on this thread, and it outlives the reference; no method hands out
+        // a unique one. That models see a write here has them find two threads that use the streak at once.
+        Some(self.streak.with_mut(|streak| unsafe { &*streak }))
     }
 }

@@ -264,9 +264,9 @@ fn a_streak_is_shown_to_who_has_its_own_lock() {
     for _ in 0..2 {
         let guard = lock.try_lock().expect("it is free");
         assert!(lock.try_lock().is_none());
-        assert!(streak.with(&guard, |streak| streak.is_some()));
+        assert!(streak.get(&guard).is_some());
         let other = other.try_lock().expect("the other one is free");
-        assert!(streak.with(&other, |streak| streak.is_none()));
+        assert!(streak.get(&other).is_none());
     }
 }
 

@@ -217,32 +217,13 @@ impl<M: Send + 'static> Subscriber<M> for Each<M> {
         patience: Patience,
         streaks: Option<&StreakGuard<'_>>,
     ) -> Offered<M> {
-        match streaks {
-            None => self.offer_in(None, message, patience),
-            Some(streaks) => self.streak.with(streaks, |streak| {
-                let streak = streak.map(|streak| (streak, streaks));
-                self.offer_in(streak, message, patience)
-            }),
-        }
-    }
-
-    fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
-        self.outlet.with_room(look);
-    }
-}
-
-impl<M: Send + 'static> Each<M> {
-    /// Offers a message; in the streak, if that is the caller's to use.
-    #[inline(always)]
-    fn offer_in(
-        &self,
-        streak: Option<(&Streak, &StreakGuard<'_>)>,
-        mut message: M,
-        patience: Patience,
-    ) -> Offered<M> {
         let ledger = &self.common.ledger;
-        if let Some((streak, streaks)) = streak {
-            match self.outlet.put_into_block(streak, message) {
+        let mut message = message;
+        let mut streak = None;
+        if let Some(streaks) = streaks
+            && let Some(own) = self.streak.get(streaks)
+        {
+            match self.outlet.put_into_block(own, message) {
                 Ok(()) => {
                     ledger.count_in_streak(streaks);
                     if self.outlet.is_stopped() {
@@ -252,13 +233,13 @@ impl<M: Send + 'static> Each<M> {
                 }
                 Err(back) => message = back,
             }
+            streak = Some(own);
         }
         let when = match patience {
             Patience::AsMade => WhenNoRoom::AsMade,
             Patience::Until(deadline) => WhenNoRoom::WaitUntil(deadline),
             Patience::ForSome | Patience::ForAll => WhenNoRoom::GiveBack,
         };
-        let streak = streak.map(|(streak, _)| streak);
         match self.common.tell(&self.outlet, message, when, streak) {
             Told::Accepted => {
                 ledger.delivered.add(1);
@@ -271,5 +252,8 @@ impl<M: Send + 'static> Each<M> {
                 Offered::Over
             }
         }
+    }
+    fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
+        self.outlet.with_room(look);
     }
 }
