@@ -30,8 +30,8 @@ thread_local! {
 
 /// A thread keeps so many bytes for the next message.
 const MOST_SCRATCH: usize = 64 << 10;
-/// So many bytes are not left to be sent with others.
-const ENOUGH: usize = 16 << 10;
+/// So many bytes are left to be sent with what follows, at most.
+const MOST_LEFT: usize = 16 << 10;
 
 pub(crate) struct Core {
     pub(crate) this: Weak<Core>,
@@ -320,7 +320,7 @@ impl Core {
         let waiting = state.outgoing.len();
         let has_outgoing = state.has_outgoing();
         drop(state);
-        if waiting < ENOUGH && has_outgoing && flush_later(self, || Some(self.this()?)) {
+        if waiting <= MOST_LEFT && has_outgoing && flush_later(self, || Some(self.this()?)) {
             // Otherwise the one who added the first of it has seen to it.
             if !had_outgoing {
                 sender.send_soon();

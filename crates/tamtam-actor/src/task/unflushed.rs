@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Where something is written that is to be flushed.
+#[doc(hidden)]
 pub trait Flush: Send + Sync {
     /// Sends what was written.
     fn flush(&self);
