@@ -88,7 +88,7 @@ fn read(answer: &[u8], around: Around) -> serde_json::Result<(Page, usize)> {
             const AROUND: usize = br#"{"jsonrpc":"2.0","result":,"id":1}"#.len();
             let answered: Answered<'_> = serde_json::from_slice(answer)?;
             if (answered.jsonrpc, answered.id) != ("2.0", 1) {
-                let reason = format_args!("it answers {}", answered.id);
+                let reason = format!("it answers {}", answered.id);
                 return Err(serde_json::Error::custom(reason));
             }
             Ok((answered.result, AROUND))
