@@ -275,6 +275,7 @@ fn what_a_turn_leaves_is_flushed_once_behind_it() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "50 µs are over there after a few steps")]
 fn what_is_left_goes_with_what_other_actors_leave_that_are_due() {
     let pool = Pool::with_threads(1);
     let flushes = Arc::new(Flushes::default());
