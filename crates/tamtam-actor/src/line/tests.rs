@@ -158,7 +158,7 @@ fn what_is_left_by_a_worker_is_flushed_before_a_handler_waits() {
         let [worker, other] = [Worker::new(), Worker::new()];
         let flushes = Arc::new(Flushes::default());
         let seen = Arc::clone(&flushes);
-        let asked = other.spawn_fn(move |reply: Reply<usize>, _| reply.send(seen.count()));
+        let asked = other.spawn_fn(move |reply: Reply<usize>, _| reply.send(seen.until_flushed()));
         let left = Arc::clone(&flushes);
         let asker = worker.spawn_fn(move |reply: Reply<usize>, _| {
             left.write_and_leave();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use super::Pool;
 use super::deque::Deque;
@@ -309,16 +310,18 @@ fn what_is_left_goes_with_what_other_actors_leave_that_are_due() {
 
 #[test]
 fn what_is_left_is_flushed_before_a_handler_waits() {
-    let pool = Pool::with_threads(2);
-    let flushes = Arc::new(Flushes::default());
-    let seen = Arc::clone(&flushes);
-    let asked = pool.spawn_fn(move |reply: Reply<usize>, _| reply.send(seen.count()));
-    let left = Arc::clone(&flushes);
-    let asker = pool.spawn_fn(move |reply: Reply<usize>, _| {
-        left.write_and_leave();
-        reply.send(asked.ask(|reply| reply).unwrap());
+    tamtam_testing::within(Duration::from_secs(120), || {
+        let pool = Pool::with_threads(2);
+        let flushes = Arc::new(Flushes::default());
+        let seen = Arc::clone(&flushes);
+        let asked = pool.spawn_fn(move |reply: Reply<usize>, _| reply.send(seen.until_flushed()));
+        let left = Arc::clone(&flushes);
+        let asker = pool.spawn_fn(move |reply: Reply<usize>, _| {
+            left.write_and_leave();
+            reply.send(asked.ask(|reply| reply).unwrap());
+        });
+        assert_eq!(asker.ask(|reply| reply), Ok(1));
     });
-    assert_eq!(asker.ask(|reply| reply), Ok(1));
 }
 
 #[test]

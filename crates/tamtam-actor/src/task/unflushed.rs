@@ -150,6 +150,14 @@ impl Flushes {
         self.0.load(core::sync::atomic::Ordering::SeqCst)
     }
 
+    /// How often, once it was: for an answer that comes no sooner.
+    pub(crate) fn until_flushed(&self) -> usize {
+        while self.count() == 0 {
+            std::thread::yield_now();
+        }
+        self.count()
+    }
+
     /// `true` if it is left.
     pub(crate) fn write(self: &Arc<Self>) -> bool {
         flush_later(&**self, || Some(Arc::clone(self) as _))
