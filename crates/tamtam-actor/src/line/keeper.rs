@@ -17,7 +17,7 @@ impl Line {
     unsafe fn run_while(&self, mut goes_on: impl FnMut() -> bool) {
         let mut backoff = Backoff::new();
         loop {
-            // SAFETY: the caller is the keeper, which is what `take_in`, `next`, `rest` and `wait` ask for.
+            // SAFETY: the caller is the keeper, which is what `take_in`, `next`, `is_due`, `rest` and `wait` ask for.
             unsafe {
                 self.take_in();
                 // After it: what we were woken for is seen now, and for what comes later we cannot become idle.

@@ -159,15 +159,29 @@ impl<M> Tail<M> {
             return Err(message);
         }
         let message = ManuallyDrop::new(message);
+        // SAFETY: if it is moved, it is not used any more.
+        match unsafe { self.put_into_block(streak, &raw const *message) } {
+            true => Ok(()),
+            false => Err(ManuallyDrop::into_inner(message)),
+        }
+    }
+
+    /// Puts a message into the block of this streak, if the last message of that went here, and the block takes it.
+    ///
+    /// # Safety
+    ///
+    /// If so, `true`, the message was moved out of there.
+    #[inline(always)]
+    unsafe fn put_into_block(&self, streak: &Streak, message: *const M) -> bool {
         // Others may send now, as they may at the next step: then the messages come in one order or the other. Who sent
         // before us, so that we know of it, is seen here.
         let youngest = || unmarked(self.last.load(Ordering::Relaxed)).cast();
-        // SAFETY: if it is moved, it is not used any more.
-        if unsafe { streak.put(&raw const *message, youngest) } {
+        // SAFETY: by the caller's promise, of a message that is moved.
+        let is_in = unsafe { streak.put(message, youngest) };
+        if is_in {
             seam::model_fence();
-            return Ok(());
         }
-        Err(ManuallyDrop::into_inner(message))
+        is_in
     }
 
     /// As `push_in_streak`, for another streak than the thread's.
@@ -188,12 +202,8 @@ impl<M> Tail<M> {
         if streak.goes_on(self) && streak.is_for_blocks() {
             // Only here: one that lies in a node of its own comes there without having been in memory before.
             let message = ManuallyDrop::new(message);
-            // Others may send now, as they may at the next step: then the messages come in one order or the other. Who sent
-            // before us, so that we know of it, is seen here.
-            let youngest = || unmarked(self.last.load(Ordering::Relaxed)).cast();
             // SAFETY: if it is moved, it is not used any more.
-            if unsafe { streak.put(&raw const *message, youngest) } {
-                seam::model_fence();
+            if unsafe { self.put_into_block(streak, &raw const *message) } {
                 return false;
             }
             // SAFETY: the block has not taken the message, so it is still there to be moved; it is not used any more

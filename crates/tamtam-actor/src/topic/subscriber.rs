@@ -253,6 +253,7 @@ impl<M: Send + 'static> Subscriber<M> for Each<M> {
             }
         }
     }
+
     fn with_room(&self, look: &mut dyn FnMut(&dyn Source)) {
         self.outlet.with_room(look);
     }

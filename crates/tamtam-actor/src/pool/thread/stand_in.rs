@@ -47,7 +47,6 @@ impl Shared {
 
     /// A stand-in gives what it has to do to the others.
     pub(super) fn hand_over(&self, ring: usize) {
-        Unflushed::flush_all();
         let desk = self.desk(ring);
         // SAFETY: this thread owns the desk.
         while let Some(task) = unsafe { desk.next.take().or_else(|| desk.ring.pop()) } {
