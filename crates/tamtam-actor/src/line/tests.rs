@@ -136,8 +136,7 @@ fn an_actor_holds_is_muted_is_begun_again_and_finishes() {
 fn what_a_turn_of_a_worker_leaves_is_flushed_once_behind_it() {
     within_limit(|| {
         let (worker, flushes) = (Worker::new(), Arc::new(Flushes::default()));
-        let left = Arc::clone(&flushes);
-        let writer = worker.spawn_fn(move |(), _| left.write_and_leave());
+        let writer = worker.spawn_fn(flushes.leaver());
         let seen = Arc::clone(&flushes);
         let reader = worker.spawn_fn(move |reply: Reply<usize>, _| reply.send(seen.count()));
         for round in 1..=3 {
@@ -157,13 +156,8 @@ fn what_is_left_by_a_worker_is_flushed_before_a_handler_waits() {
     within_limit(|| {
         let [worker, other] = [Worker::new(), Worker::new()];
         let flushes = Arc::new(Flushes::default());
-        let seen = Arc::clone(&flushes);
-        let asked = other.spawn_fn(move |reply: Reply<usize>, _| reply.send(seen.until_flushed()));
-        let left = Arc::clone(&flushes);
-        let asker = worker.spawn_fn(move |reply: Reply<usize>, _| {
-            left.write_and_leave();
-            reply.send(asked.ask(|reply| reply).unwrap());
-        });
+        let asked = other.spawn_fn(flushes.answerer());
+        let asker = worker.spawn_fn(flushes.asker(asked));
         assert_eq!(asker.ask(|reply| reply), Ok(1));
     });
 }
@@ -172,17 +166,8 @@ fn what_is_left_by_a_worker_is_flushed_before_a_handler_waits() {
 fn what_is_left_by_a_worker_is_flushed_also_where_there_is_always_more_due() {
     within_limit(|| {
         let (worker, flushes) = (Worker::new(), Arc::new(Flushes::default()));
-        let (left, (say, said)) = (Arc::clone(&flushes), mpsc::channel());
-        let restless = worker.spawn_fn(move |begins: bool, cx| {
-            if begins {
-                left.write_and_leave();
-            }
-            if left.count() == 0 {
-                cx.address().tell(false).unwrap();
-            } else {
-                say.send(()).unwrap();
-            }
-        });
+        let (say, said) = mpsc::channel();
+        let restless = worker.spawn_fn(flushes.restless(say));
         restless.tell(true).unwrap();
         said.recv().unwrap();
     });
@@ -192,8 +177,7 @@ fn what_is_left_by_a_worker_is_flushed_also_where_there_is_always_more_due() {
 fn what_is_left_by_a_worker_is_flushed_when_it_ends() {
     within_limit(|| {
         let (worker, flushes) = (Worker::new(), Arc::new(Flushes::default()));
-        let left = Arc::clone(&flushes);
-        let writer = worker.spawn_fn(move |(), _| left.write_and_leave());
+        let writer = worker.spawn_fn(flushes.leaver());
         writer.tell(()).unwrap();
         worker.quit(Quit::Drain);
         worker.join();

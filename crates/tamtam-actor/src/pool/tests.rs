@@ -313,13 +313,8 @@ fn what_is_left_is_flushed_before_a_handler_waits() {
     tamtam_testing::within(Duration::from_secs(120), || {
         let pool = Pool::with_threads(2);
         let flushes = Arc::new(Flushes::default());
-        let seen = Arc::clone(&flushes);
-        let asked = pool.spawn_fn(move |reply: Reply<usize>, _| reply.send(seen.until_flushed()));
-        let left = Arc::clone(&flushes);
-        let asker = pool.spawn_fn(move |reply: Reply<usize>, _| {
-            left.write_and_leave();
-            reply.send(asked.ask(|reply| reply).unwrap());
-        });
+        let asked = pool.spawn_fn(flushes.answerer());
+        let asker = pool.spawn_fn(flushes.asker(asked));
         assert_eq!(asker.ask(|reply| reply), Ok(1));
     });
 }
@@ -328,17 +323,8 @@ fn what_is_left_is_flushed_before_a_handler_waits() {
 fn what_is_left_is_flushed_also_where_there_is_always_more_due() {
     let pool = Pool::with_threads(1);
     let flushes = Arc::new(Flushes::default());
-    let (left, (say, said)) = (Arc::clone(&flushes), mpsc::channel());
-    let restless = pool.spawn_fn(move |begins: bool, cx| {
-        if begins {
-            left.write_and_leave();
-        }
-        if left.count() == 0 {
-            cx.address().tell(false).unwrap();
-        } else {
-            say.send(()).unwrap();
-        }
-    });
+    let (say, said) = mpsc::channel();
+    let restless = pool.spawn_fn(flushes.restless(say));
     let busy = pool.spawn_fn(|(), cx| drop(cx.address().tell(())));
     busy.tell(()).unwrap();
     restless.tell(true).unwrap();
@@ -350,8 +336,7 @@ fn what_is_left_is_flushed_also_where_there_is_always_more_due() {
 fn what_is_left_is_flushed_when_its_thread_ends() {
     let pool = Pool::with_threads(1);
     let flushes = Arc::new(Flushes::default());
-    let left = Arc::clone(&flushes);
-    let writer = pool.spawn_fn(move |(), _| left.write_and_leave());
+    let writer = pool.spawn_fn(flushes.leaver());
     writer.tell(()).unwrap();
     drop((writer, pool));
     assert_eq!(flushes.count(), 1);

@@ -132,42 +132,7 @@ pub fn flush_later(
     left.unwrap_or_default()
 }
 
-/// Counts how often it was flushed.
 #[cfg(test)]
-#[derive(Default)]
-pub(crate) struct Flushes(core::sync::atomic::AtomicUsize);
-
+mod testing;
 #[cfg(test)]
-impl Flush for Flushes {
-    fn flush(&self) {
-        self.0.fetch_add(1, core::sync::atomic::Ordering::SeqCst);
-    }
-}
-
-#[cfg(test)]
-impl Flushes {
-    pub(crate) fn count(&self) -> usize {
-        self.0.load(core::sync::atomic::Ordering::SeqCst)
-    }
-
-    /// How often, once it was: for an answer that comes no sooner.
-    pub(crate) fn until_flushed(&self) -> usize {
-        while self.count() == 0 {
-            std::thread::yield_now();
-        }
-        self.count()
-    }
-
-    /// `true` if it is left.
-    pub(crate) fn write(self: &Arc<Self>) -> bool {
-        flush_later(&**self, || Some(Arc::clone(self) as _))
-    }
-
-    /// Writes three times on a thread that leaves all but the first.
-    pub(crate) fn write_and_leave(self: &Arc<Self>) {
-        let before = self.count();
-        let written = [self.write(), self.write(), self.write()];
-        assert_eq!(written, [false, true, true]);
-        assert_eq!(self.count(), before);
-    }
-}
+pub(crate) use testing::Flushes;

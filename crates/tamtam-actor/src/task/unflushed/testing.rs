@@ -1,0 +1,88 @@
+//! What tests flush, and the handlers that all homes have to serve alike.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use super::{Flush, flush_later};
+use crate::address::Address;
+use crate::context::Here;
+use crate::reply::Reply;
+
+/// Counts how often it was flushed.
+#[derive(Default)]
+pub(crate) struct Flushes(AtomicUsize);
+
+impl Flush for Flushes {
+    fn flush(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Flushes {
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// `true` if it is left.
+    pub(crate) fn write(self: &Arc<Self>) -> bool {
+        flush_later(&**self, || Some(Arc::clone(self) as _))
+    }
+
+    /// Writes three times on a thread that leaves all but the first.
+    pub(crate) fn write_and_leave(self: &Arc<Self>) {
+        let before = self.count();
+        let written = [self.write(), self.write(), self.write()];
+        assert_eq!(written, [false, true, true]);
+        assert_eq!(self.count(), before);
+    }
+
+    /// Leaves something.
+    pub(crate) fn leaver(self: &Arc<Self>) -> impl FnMut((), &mut Here<()>) + Send + use<> {
+        let this = Arc::clone(self);
+        move |(), _| this.write_and_leave()
+    }
+
+    /// Answers, no sooner than it was flushed, how often it was.
+    pub(crate) fn answerer(
+        self: &Arc<Self>,
+    ) -> impl FnMut(Reply<usize>, &mut Here<Reply<usize>>) + Send + use<> {
+        let this = Arc::clone(self);
+        move |reply: Reply<usize>, _: &mut Here<_>| {
+            while this.count() == 0 {
+                std::thread::yield_now();
+            }
+            reply.send(this.count());
+        }
+    }
+
+    /// Leaves something, and then waits for an answer, which is its own.
+    pub(crate) fn asker(
+        self: &Arc<Self>,
+        asked: Address<Reply<usize>>,
+    ) -> impl FnMut(Reply<usize>, &mut Here<Reply<usize>>) + Send + use<> {
+        let this = Arc::clone(self);
+        move |reply: Reply<usize>, _: &mut Here<_>| {
+            this.write_and_leave();
+            reply.send(asked.ask(|reply| reply).unwrap());
+        }
+    }
+
+    /// Leaves something when it begins, and is always due until that was flushed, which it says.
+    pub(crate) fn restless(
+        self: &Arc<Self>,
+        say: Sender<()>,
+    ) -> impl FnMut(bool, &mut Here<bool>) + Send + use<> {
+        let this = Arc::clone(self);
+        move |begins, cx: &mut Here<bool>| {
+            if begins {
+                this.write_and_leave();
+            }
+            if this.count() == 0 {
+                cx.address().tell(false).unwrap();
+            } else {
+                say.send(()).unwrap();
+            }
+        }
+    }
+}
