@@ -320,7 +320,8 @@ impl Core {
         let waiting = state.outgoing.len();
         let has_outgoing = state.has_outgoing();
         drop(state);
-        if waiting <= MOST_LEFT && has_outgoing && flush_later(self, || Some(self.this()?)) {
+        let may_wait = waiting <= MOST_LEFT.min(self.most_unread);
+        if may_wait && has_outgoing && flush_later(self, || Some(self.this()?)) {
             // Otherwise the one who added the first of it has seen to it.
             if !had_outgoing {
                 sender.send_soon();

@@ -233,3 +233,26 @@ fn a_handler_that_goes_on_keeps_no_answer_and_no_question() {
         drop((here, there));
     });
 }
+
+/// What waits for another side that reads nothing is bounded, however small the bound is, also while a turn leaves what it writes.
+#[cfg(unix)]
+#[test]
+fn a_turn_leaves_no_more_than_may_be_unread() {
+    use tamtam_link::{LinkEnd, carrier};
+
+    let (here, _never_read) = std::os::unix::net::UnixStream::pair().unwrap();
+    let link = carrier::unix(Link::builder().most_unread(2_000), here).unwrap();
+    let far: Address<Reply<()>> = link.root();
+    let pool = Pool::with_threads(1);
+    let (say, said) = mpsc::channel();
+    let asker = pool.spawn_fn(move |(), _| {
+        while far.tell(Reply::to(drop)).is_ok() {}
+        say.send(()).unwrap();
+    });
+    asker.tell(()).unwrap();
+    said.recv().unwrap();
+    match link.ended() {
+        Some(LinkEnd::Unread(bytes)) => assert!((2_001..2_100).contains(&bytes), "{bytes}"),
+        other => panic!("{other:?}"),
+    }
+}
