@@ -5,13 +5,13 @@ use axum::extract::Request;
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
-    ACCESS_CONTROL_REQUEST_METHOD, HOST, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_REQUEST_METHOD, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderValue, Method as HttpMethod, StatusCode};
 use axum::response::Response;
 
 use crate::http::{Arrival, plain, put, set};
-use crate::web_policy::{Verdict, WebPolicy};
+use crate::web_policy::{Verdict, WebPolicy, host_of};
 
 /// A request that may pass.
 #[derive(Debug)]
@@ -27,13 +27,13 @@ impl Passed {
     /// The answer, if its page may not call, it is for another server, or it is what browsers ask before.
     pub(crate) fn of(web: &WebPolicy, request: &Request) -> Result<Passed, Box<Response>> {
         let arrival = Arrival::of(request.extensions());
+        let host = host_of(request.uri(), request.headers());
         // What is on a Unix socket is not reached by a page, and what this connection was known by before is known.
         let is_trusted = arrival.is_some_and(|arrival| {
-            let host = host_in_headers(request);
-            arrival.peer.is_none() || (host.is_some() && host == arrival.known_host.get())
+            let known = arrival.known_host.get();
+            arrival.peer.is_none() || known.is_some_and(|known| **known == *host)
         });
-        let verdict = web.judge(request.uri(), request.headers(), is_trusted);
-        let origin = match verdict {
+        let origin = match web.judge(host, request.headers(), is_trusted) {
             Verdict::Fine => None,
             Verdict::From(origin) => Some(origin),
             Verdict::WrongHost => {
@@ -46,12 +46,9 @@ impl Passed {
                 return Err(plain(StatusCode::FORBIDDEN, reason));
             }
         };
-        if !is_trusted
-            && let Some(arrival) = arrival
-            && let Some(host) = host_in_headers(request)
-        {
+        if !is_trusted && let Some(arrival) = arrival {
             // Another one at the same time has found one that is known as well.
-            let _ = arrival.known_host.set(host.clone());
+            let _ = arrival.known_host.set(host.into());
         }
         let passed = Passed { origin };
         let headers = request.headers();
@@ -83,14 +80,6 @@ impl Passed {
         response
             .headers_mut()
             .insert(X_CONTENT_TYPE_OPTIONS, nosniff);
-    }
-}
-
-/// The name of the server in the headers, where that is what counts: HTTP/2 has it in the target.
-fn host_in_headers(request: &Request) -> Option<&HeaderValue> {
-    match request.uri().authority() {
-        None => request.headers().get(HOST),
-        Some(_) => None,
     }
 }
 

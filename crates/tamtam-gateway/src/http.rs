@@ -42,7 +42,7 @@ pub(crate) struct Arrival {
     /// The address of the client; nothing over a Unix socket.
     pub(crate) peer: Option<IpAddr>,
     /// The name under which its first request has found the server: mostly that of all others, too.
-    pub(crate) known_host: OnceLock<HeaderValue>,
+    pub(crate) known_host: OnceLock<Box<str>>,
     pub(crate) held: Held,
     pub(crate) meter: Arc<LinkMeter>,
 }

@@ -25,16 +25,9 @@ pub(crate) enum Verdict {
 }
 
 impl WebPolicy {
-    /// What becomes of a request with this target and these headers; its name of the server may need no look.
-    pub(crate) fn judge(&self, uri: &Uri, headers: &HeaderMap, is_trusted: bool) -> Verdict {
-        // HTTP/2 has the host in the target.
-        let host = || {
-            uri.authority()
-                .map(|authority| authority.as_str())
-                .or_else(|| headers.get(HOST)?.to_str().ok())
-                .unwrap_or_default()
-        };
-        if !is_trusted && !self.knows_host(host()) {
+    /// What becomes of a request for the server of this [name](host_of) with these headers; the name may need no look.
+    pub(crate) fn judge(&self, host: &str, headers: &HeaderMap, is_trusted: bool) -> Verdict {
+        if !is_trusted && !self.knows_host(host) {
             return Verdict::WrongHost;
         }
         let Some(origin) = headers.get(ORIGIN) else {
@@ -47,7 +40,7 @@ impl WebPolicy {
             return Verdict::From(origin.to_owned());
         }
         let own = origin.split_once("://");
-        if own.is_some_and(|(_, own)| own.eq_ignore_ascii_case(host())) {
+        if own.is_some_and(|(_, own)| own.eq_ignore_ascii_case(host)) {
             return Verdict::Fine;
         }
         Verdict::WrongOrigin
@@ -95,6 +88,15 @@ impl WebPolicy {
     }
 }
 
+/// The name of the server that a request is for; empty if it has none.
+pub(crate) fn host_of<'r>(uri: &'r Uri, headers: &'r HeaderMap) -> &'r str {
+    // HTTP/2 has it in the target.
+    uri.authority()
+        .map(|authority| authority.as_str())
+        .or_else(|| headers.get(HOST)?.to_str().ok())
+        .unwrap_or_default()
+}
+
 fn without_port(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((name, port))
@@ -118,7 +120,8 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(ORIGIN, origin.parse().unwrap());
         }
-        policy.judge(&Uri::from_static("/jsonrpc"), &headers, false)
+        let host = host_of(&Uri::from_static("/jsonrpc"), &headers).to_owned();
+        policy.judge(&host, &headers, false)
     }
 
     #[test]
