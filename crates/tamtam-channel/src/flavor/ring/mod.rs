@@ -528,3 +528,35 @@ impl<T> Source for RingSending<'_, T> {
         self.0.is_ready()
     }
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use super::*;
+
+    /// A sender sleeps only where this says no, so it says yes beside a receiver that is just taking, after whose look for
+    /// sleepers the sender may have come, and of a closed ring, full or not.
+    #[test]
+    fn a_sender_about_to_sleep_looks_again_beside_a_receiver_at_work_and_when_it_is_closed() {
+        let full = || {
+            let ring = Ring::new(1, Overflow::Wait, false);
+            assert!(ring.has_room());
+            let claim = ring.claim().expect("it is empty");
+            ring.write(claim, 7);
+            assert!(!ring.has_room());
+            ring
+        };
+        let ring = full();
+        let (head, cell) = ring.lock_mail().expect("it has a message");
+        assert!(ring.has_room(), "a receiver is at work");
+        assert!(ring.close());
+        assert!(ring.has_room(), "closed, and a receiver is at work");
+        // SAFETY: the position and the cell are those that `lock_mail` has returned.
+        let taken = unsafe { ring.take_locked::<()>(head, cell) };
+        assert_eq!(taken, Ok(7));
+        assert!(ring.has_room(), "closed and empty");
+
+        let ring = full();
+        assert!(ring.close());
+        assert!(ring.has_room(), "closed and full");
+    }
+}
