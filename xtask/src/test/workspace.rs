@@ -22,6 +22,8 @@ pub(crate) struct Package {
     pub(crate) folder: PathBuf,
     /// All but `default` and those that only others switch on, which begin with an underscore.
     pub(crate) features: Vec<String>,
+    /// The choices of features that it is built with, where its manifest names them: each with commas between.
+    pub(crate) choices: Option<Vec<String>>,
     /// The crates that it depends on, whatever for.
     pub(crate) dependencies: Vec<String>,
     /// The names of its integration tests.
@@ -92,6 +94,11 @@ impl Package {
             .filter(|feature| *feature != "default" && !feature.starts_with('_'))
             .cloned()
             .collect();
+        let choices = package["metadata"]["tamtam"]["feature-choices"].as_array();
+        parsed.choices = choices.map(|choices| {
+            let choices = choices.iter().filter_map(Value::as_str);
+            choices.map(str::to_owned).collect()
+        });
         parsed.dependencies = each(&package["dependencies"])
             .filter_map(|dependency| dependency["name"].as_str().map(str::to_owned))
             .collect();
@@ -138,6 +145,7 @@ mod tests {
          "features": {}, "dependencies": [{"name": "libc"}, {"name": "loom", "target": "cfg(tamtam_loom)"}],
          "targets": [{"name": "tamtam_wait", "kind": ["lib"]}]},
         {"name": "tamtam-cli", "manifest_path": "/home/crates/tamtam-cli/Cargo.toml", "publish": [],
+         "metadata": {"tamtam": {"feature-choices": ["", "lab"]}},
          "features": {"default": ["lab"], "lab": ["dep:csv"], "_hidden": []}, "dependencies": [{"name": "csv"}],
          "targets": [{"name": "tamtam", "kind": ["bin"]}, {"name": "it", "kind": ["test"]}, {"name": "stress", "kind": ["test"]}]}
     ]}"#;
@@ -151,11 +159,13 @@ mod tests {
         let program = workspace.package("tamtam-cli").unwrap();
         assert_eq!(program.folder, Path::new("crates/tamtam-cli"));
         assert_eq!(program.features, ["lab"]);
+        assert_eq!(program.choices.as_deref().unwrap(), ["", "lab"]);
         assert_eq!(program.tests, ["it", "stress"]);
         assert!(program.is_program && !program.is_library && !program.is_published);
         assert!(!program.has_models());
 
         let library = workspace.package("tamtam-wait").unwrap();
+        assert_eq!(library.choices, None);
         assert!(library.is_library && library.is_published && library.has_models());
         assert!(workspace.package("tamtam-sea").is_none());
     }

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::floors::Floors;
 use crate::test::features;
 use crate::test::jobs::Job;
+use crate::test::libtest::HEADING;
 use crate::test::stage::{Stage, find_program, packages_as_arguments, run, run_into, skip};
 use crate::test::workspace::Package;
 use crate::{Graph, Sources};
@@ -234,56 +235,49 @@ pub(crate) fn docs(stage: &Stage) -> Result<()> {
 }
 
 pub(crate) fn features(stage: &Stage) -> Result<()> {
-    // A check takes one core, and cargo lets only one at a time work in a folder. These two take as long as all others.
-    const BESIDE: [&str; 2] = ["tamtam", "tamtam-actor"];
     // Choices of these differ in what they ask of libraries on which large ones are built. With this crate they do not.
     const ON_LARGE_LIBRARIES: [&str; 3] = ["tamtam-cli", "tamtam-lab", "tamtam-rows"];
     const ALIKE: &str = "tamtam-alike";
-    let (mut here, mut beside) = (Vec::new(), Vec::new());
+    let mut commands = Vec::new();
     let is_ours = |package: &&Package| package.folder.starts_with("crates");
     for package in stage.packages().filter(is_ours) {
-        let is_beside = stage.is_whole() && BESIDE.contains(&package.name.as_str());
-        for choice in features::choices(&package.features) {
-            let name = format!(
-                "{} with features: {}",
-                package.name,
-                if choice.is_empty() { "none" } else { &choice }
-            );
-            let mut cargo = stage.cargo("clippy --quiet --no-default-features");
+        for choice in features::choices(package) {
+            let shown = if choice.is_empty() { "none" } else { &choice };
+            let mut echo = stage.command("echo");
+            echo.arg(format!("{HEADING}{} with features: {shown}", package.name));
+            // Clippy has seen all of the code, with all features, and takes twice as long.
+            let mut cargo = stage.cargo("check --quiet --no-default-features");
             cargo.args(["--package", &package.name, "--features"]);
             cargo.arg(features::of(&package.name, &choice));
             if ON_LARGE_LIBRARIES.contains(&package.name.as_str()) {
                 cargo.args(["--package", ALIKE]);
             }
-            if is_beside {
-                cargo.arg("--target-dir").arg(stage.target.join("features"));
-            }
-            cargo.args(["--", "-D", "warnings"]);
-            let jobs = if is_beside { &mut beside } else { &mut here };
-            jobs.push((name, cargo));
+            commands.extend([echo, cargo]);
         }
     }
-    let in_turn = |name: &str, commands: Vec<(String, std::process::Command)>| Job {
-        name: name.to_owned(),
-        commands: commands
-            .into_iter()
-            .flat_map(|(name, cargo)| {
-                let mut echo = stage.command("echo");
-                echo.arg(format!("{}{name}", crate::test::libtest::HEADING));
-                [echo, cargo]
-            })
-            .collect(),
-    };
-    if here.is_empty() && beside.is_empty() {
-        bail!("there is no crate to choose features of");
+    ensure!(
+        !commands.is_empty(),
+        "there is no crate to choose features of"
+    );
+    let name = "features".to_owned();
+    stage.run_jobs(1, [Job { name, commands }])?;
+    let log = fs::read_to_string(stage.log(&format!("{}.log", stage.step)))?;
+    match warned_of(&log) {
+        None => Ok(()),
+        Some(choice) => bail!("the compiler warns of {choice}"),
     }
-    stage.run_jobs(
-        2,
-        [
-            in_turn("features", here),
-            in_turn("features in a folder of their own", beside),
-        ],
-    )
+}
+
+/// The first choice of features with a warning below its heading. `cargo check` itself cannot be told to fail for one, but by
+/// flags with which it would compile all libraries again.
+fn warned_of(log: &str) -> Option<&str> {
+    let mut choice = "";
+    log.lines().find_map(|line| {
+        if let Some(heading) = line.strip_prefix(HEADING) {
+            choice = heading;
+        }
+        line.starts_with("warning: ").then_some(choice)
+    })
 }
 
 #[cfg(test)]
@@ -296,6 +290,13 @@ mod tests {
         assert!(has_word("x = dbg!(y)", "dbg!"));
         assert!(!has_word("my_todo!()", "todo!"));
         assert!(!has_word("// to do", "todo!"));
+    }
+
+    #[test]
+    fn a_choice_of_features_with_a_warning_is_named() {
+        let (none, some) = ("--- a\n--- b\n", "--- a\n--- b\nwarning: unused\n--- c\n");
+        assert_eq!(warned_of(none), None);
+        assert_eq!(warned_of(some), Some("b"));
     }
 
     #[test]
