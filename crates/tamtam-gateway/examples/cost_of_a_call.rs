@@ -1,6 +1,6 @@
 //! What does a call through the gateway cost, beyond the handler and a web server that has nothing else to do? Over connections that
 //! are kept, a page of 4.7 KB is asked for of a bare handler of axum, by URL, and by JSON-RPC; and a table of 1,000 rows by URL, packed,
-//! and by AMF0 as RecordSet, each beside a bare handler that has its bytes ready.
+//! and by AMF0 as RecordSet, encoded for each call and kept, each beside a bare handler that has its bytes ready.
 //!
 //!     cargo run --release -p tamtam-gateway --example cost_of_a_call
 //!
@@ -26,7 +26,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamtam_amf::amf0;
 use tamtam_amf::packet::{Encoder, Version};
-use tamtam_gateway::{Fault, Gateway, Server, Service};
+use tamtam_gateway::{CachedRows, Fault, Gateway, Server, Service};
 use tamtam_rows::encoding::{self, Amf0RecordSet};
 use tamtam_rows::{Column, Encoding, Field, Kind, Rows, Schema, Strings};
 
@@ -83,21 +83,29 @@ enum Way {
     /// The bytes of a packed table of a bare handler.
     PackedBytes,
     Packed,
+    /// Of a table that is kept.
+    PackedKept,
     /// The bytes of a RecordSet of a bare handler.
     RecordSetBytes,
     RecordSet,
+    /// Of a table that is kept.
+    RecordSetKept,
 }
 
 /// Each with the way of the bare handler that does the same.
-const WAYS: [(Way, &str, Way); 7] = [
+const WAYS: [(Way, &str, Way); 9] = [
     (Way::Axum, "axum", Way::Axum),
     (Way::Rest, "rest", Way::Axum),
     (Way::JsonRpc, "json-rpc", Way::Axum),
     (Way::PackedBytes, "packed-bytes", Way::PackedBytes),
     (Way::Packed, "packed", Way::PackedBytes),
+    (Way::PackedKept, "packed-kept", Way::PackedBytes),
     (Way::RecordSetBytes, "recordset-bytes", Way::RecordSetBytes),
     (Way::RecordSet, "recordset", Way::RecordSetBytes),
+    (Way::RecordSetKept, "recordset-kept", Way::RecordSetBytes),
 ];
+
+const AMF: &str = "application/x-amf";
 
 const ASKED: &str = r#"{"set":3,"offset":1200000,"limit":66}"#;
 
@@ -128,11 +136,11 @@ fn tiles() -> Result<Rows, Box<dyn Error>> {
     Ok(Rows::new(schema, columns)?)
 }
 
-/// A packet of AMF0 that calls a method without arguments.
-fn amf_call() -> Result<Vec<u8>, Box<dyn Error>> {
+/// A packet of AMF0 that calls this method without arguments.
+fn amf_call(method: &str) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut packet = Vec::new();
     let nothing = amf0::Value::StrictArray(Vec::new());
-    Encoder::new(&mut packet, Version::Amf0).write_message("Pages.tiles", "/1", &nothing)?;
+    Encoder::new(&mut packet, Version::Amf0).write_message(method, "/1", &nothing)?;
     Ok(packet)
 }
 
@@ -172,11 +180,16 @@ impl Way {
                     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"Pages.page","params":{ASKED}}}"#);
                 ("/jsonrpc", json, "", body.into_bytes())
             }
-            Way::Packed => {
+            Way::Packed | Way::PackedKept => {
                 let more = "accept: application/vnd.tamtam.rows\r\n";
-                ("/rest/Pages/tiles", json, more, b"{}".to_vec())
+                let path = match self {
+                    Way::Packed => "/rest/Pages/tiles",
+                    _ => "/rest/Pages/kept",
+                };
+                (path, json, more, b"{}".to_vec())
             }
-            Way::RecordSet => ("/amf", "application/x-amf", "", amf_call()?),
+            Way::RecordSet => ("/amf", AMF, "", amf_call("Pages.tiles")?),
+            Way::RecordSetKept => ("/amf", AMF, "", amf_call("Pages.kept")?),
         };
         let length = body.len();
         let mut request = format!(
@@ -192,11 +205,13 @@ impl Way {
         let mut wanted = Vec::new();
         match self {
             Way::Axum | Way::Rest | Way::JsonRpc => wanted.extend(br#""id":1200065,"#),
-            Way::Packed | Way::PackedBytes => {
+            Way::Packed | Way::PackedKept | Way::PackedBytes => {
                 let packed = encoding::find("packed").ok_or("no packed encoding")?;
                 packed.encode(&tiles()?, &mut wanted)?;
             }
-            Way::RecordSet | Way::RecordSetBytes => Amf0RecordSet.encode(&tiles()?, &mut wanted)?,
+            Way::RecordSet | Way::RecordSetKept | Way::RecordSetBytes => {
+                Amf0RecordSet.encode(&tiles()?, &mut wanted)?;
+            }
         }
         Ok(wanted)
     }
@@ -220,7 +235,7 @@ impl Way {
             }),
             _ => {
                 let ready = Bytes::from(self.wanted()?);
-                post(|_: Bytes| async move { ([(CONTENT_TYPE, "application/x-amf")], ready) })
+                post(|_: Bytes| async move { ([(CONTENT_TYPE, AMF)], ready) })
             }
         };
         at.send(address)?;
@@ -233,6 +248,7 @@ type At = std::sync::mpsc::Sender<SocketAddr>;
 
 async fn by_gateway(at: &At) -> Result<(), Box<dyn Error>> {
     let rows = Arc::new(tiles()?);
+    let kept = CachedRows::new(tiles()?);
     let pages = Service::new("Pages")
         .method("page", |request: Request| async move {
             Ok::<Page, Fault>(request.page())
@@ -240,6 +256,10 @@ async fn by_gateway(at: &At) -> Result<(), Box<dyn Error>> {
         .method("tiles", move |_: ()| {
             let rows = Rows::clone(&rows);
             async move { Ok::<Rows, Fault>(rows) }
+        })
+        .method("kept", move |_: ()| {
+            let kept = kept.clone();
+            async move { Ok::<CachedRows, Fault>(kept) }
         });
     let server = Server::bind(Gateway::new().service(pages), "127.0.0.1:0".parse()?).await?;
     at.send(server.address().ok_or("no address")?)?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tamtam_rows::Rows;
 
 use crate::exchange::{self, Source};
-use crate::{Fault, RowStream, Typed, Value};
+use crate::{CachedRows, Fault, RowStream, Typed, Value};
 
 /// What a method gives back, before a protocol writes it.
 ///
@@ -24,6 +24,8 @@ use crate::{Fault, RowStream, Typed, Value};
 pub enum Answer {
     /// A table, which each protocol writes in a form for tables.
     Rows(Rows),
+    /// A table that many calls get.
+    Cached(CachedRows),
     /// A table that comes part by part.
     Stream(RowStream),
     /// A value.
@@ -42,6 +44,7 @@ impl Answer {
         match self {
             Answer::Value(value) => Ok(value),
             Answer::Rows(rows) => Ok(rows.into()),
+            Answer::Cached(table) => Ok(table.rows().clone().into()),
             Answer::Stream(stream) => Ok(stream.gather().await?.into()),
             Answer::Typed(typed) => {
                 let value = typed.to_value()?;
@@ -56,6 +59,7 @@ impl fmt::Debug for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Answer::Rows(rows) => write!(f, "Answer({} rows)", rows.len()),
+            Answer::Cached(table) => write!(f, "Answer({} rows, kept)", table.rows().len()),
             Answer::Stream(_) => f.write_str("Answer(rows, part by part)"),
             Answer::Value(value) => write!(f, "Answer({value:?})"),
             Answer::Typed(_) => f.write_str("Answer(of serde)"),
@@ -63,8 +67,8 @@ impl fmt::Debug for Answer {
     }
 }
 
-/// What a handler may give back: what serde writes, a [`Value`], a table ([`Rows`]) or one that comes part by part
-/// ([`RowStream`]).
+/// What a handler may give back: what serde writes, a [`Value`], a table ([`Rows`]), one that many calls get
+/// ([`CachedRows`]), or one that comes part by part ([`RowStream`]).
 ///
 /// `Way` tells these apart for the compiler; it is never written.
 ///
@@ -124,6 +128,16 @@ impl<T: Serialize + JsonSchema + Send + 'static> IntoAnswer<BySerde> for T {
 impl IntoAnswer<AsItIs> for Rows {
     fn into_answer(self) -> Answer {
         Answer::Rows(self)
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> schemars::Schema {
+        table_schema()
+    }
+}
+
+impl IntoAnswer<AsItIs> for CachedRows {
+    fn into_answer(self) -> Answer {
+        Answer::Cached(self)
     }
 
     fn schema(_: &mut SchemaGenerator) -> schemars::Schema {

@@ -307,6 +307,7 @@ impl Shared {
     fn sample(answer: &Answer, method: &str, caller: &Caller) -> Option<Sample> {
         let source = match answer {
             Answer::Rows(rows) => Source::Rows(rows.clone()),
+            Answer::Cached(table) => Source::Rows(table.rows().clone()),
             Answer::Value(Value::Rows(rows)) => Source::Rows(Rows::clone(rows)),
             Answer::Value(value) => Source::Value(value.clone()),
             Answer::Typed(_) => Source::Unwritten,

@@ -28,7 +28,7 @@ use crate::gateway::Shared;
 use crate::link_meter::LinkMeter;
 use crate::patient::{Leniency, in_time};
 use crate::protocol::rest;
-use crate::{Caller, Protocol};
+use crate::{Caller, Protocol, json};
 
 /// So many bytes of a request are read even where there is too much to do, so that it is told so in its protocol's form.
 const REFUSED_BODY_BYTES: usize = 64 << 10;
@@ -369,34 +369,34 @@ pub(crate) async fn answer(
     content_type: &'static str,
     body: Vec<u8>,
 ) -> (Response, CompressionKind) {
-    let wanted = || {
-        let accepted = asked.get(ACCEPT_ENCODING);
-        rest::compression(accepted.and_then(|value| value.to_str().ok()))
-    };
-    if content_type == "application/json" {
+    if content_type == json::MEDIA_TYPE {
         exchange::known(|| Source::Json(body.clone()));
     }
     let (plain_bytes, begun) = (body.len(), exchange::begin());
-    let threshold_bytes = shared.gateway.compression.0;
-    let (kind, body) = if plain_bytes <= threshold_bytes {
-        (CompressionKind::None, body)
-    } else {
-        let compression = Compression {
-            threshold_bytes,
-            ..Compression::new(wanted())
-        };
-        match compression.kind {
-            CompressionKind::None => (CompressionKind::None, body),
-            _ => compressed(compression, body).await,
-        }
-    };
+    let (kind, body) = compressed_for(shared, asked, body).await;
     let compress = exchange::end(Step::Compress, begun);
+    let body = Bytes::from(body);
+    (
+        answer_of(asked, content_type, kind, body, plain_bytes, compress),
+        kind,
+    )
+}
+
+/// An answer with a body that is compressed so, or not; it was of so many bytes before, and that took so long.
+pub(crate) fn answer_of(
+    asked: &HeaderMap,
+    content_type: &'static str,
+    kind: CompressionKind,
+    body: Bytes,
+    plain_bytes: usize,
+    compress: Duration,
+) -> Response {
     exchange::sending(|| Sent {
         content_type: content_type.to_owned(),
         plain_bytes,
         wire_bytes: body.len(),
         compression: kind,
-        accepted: wanted(),
+        accepted: accepted_compression(asked),
         compress,
     });
     let mut response = Response::new(Body::from(body));
@@ -405,7 +405,33 @@ pub(crate) async fn answer(
     if kind != CompressionKind::None {
         put(&mut response, CONTENT_ENCODING, kind.content_encoding());
     }
-    (response, kind)
+    response
+}
+
+/// By what this client would have an answer compressed.
+pub(crate) fn accepted_compression(asked: &HeaderMap) -> CompressionKind {
+    let accepted = asked.get(ACCEPT_ENCODING);
+    rest::compression(accepted.and_then(|value| value.to_str().ok()))
+}
+
+/// A body compressed if it is large and the client reads that.
+pub(crate) async fn compressed_for(
+    shared: &Shared,
+    asked: &HeaderMap,
+    body: Vec<u8>,
+) -> (CompressionKind, Vec<u8>) {
+    let threshold_bytes = shared.gateway.compression.0;
+    if body.len() <= threshold_bytes {
+        return (CompressionKind::None, body);
+    }
+    let compression = Compression {
+        threshold_bytes,
+        ..Compression::new(accepted_compression(asked))
+    };
+    match compression.kind {
+        CompressionKind::None => (CompressionKind::None, body),
+        _ => compressed(compression, body).await,
+    }
 }
 
 async fn compressed(compression: Compression, body: Vec<u8>) -> (CompressionKind, Vec<u8>) {

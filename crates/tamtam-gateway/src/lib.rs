@@ -19,13 +19,14 @@
 // | 3 | answer, metrics | what comes back, what is counted |
 // | 2 | arguments, caller, row_stream, typed | what is asked, who asks; a table part by part, what serde writes |
 // | 1 | exchange, fault | what is measured of a request; what went wrong, as a client is told |
-// | 0 | admission, amf_rows, lasting, limits, link_meter, patient, place, sessions, value, web_policy | values between protocols; what is at a path; who may begin; what outlives a request; what is allowed |
+// | 0 | admission, amf_rows, cached_rows, lasting, limits, link_meter, patient, place, sessions, value, web_policy | values between protocols; what is at a path; who may begin; what outlives a request; what is allowed |
 
 mod admission;
 mod advice;
 mod amf_rows;
 mod answer;
 mod arguments;
+mod cached_rows;
 mod caller;
 mod client;
 mod describe;
@@ -66,6 +67,7 @@ mod weigh;
 pub use amf_rows::AmfRows;
 pub use answer::{Answer, AsItIs, BySerde, IntoAnswer};
 pub use arguments::Arguments;
+pub use cached_rows::CachedRows;
 pub use caller::{Caller, Protocol, bearer};
 pub use client::{CallError, Client, ConnectError, Pushed, RawAnswer, Rest, Socket, Values};
 pub use fault::{Fault, FaultKind};

@@ -1,5 +1,7 @@
 //! The answer to a call by URL: its form, its tag, its range of rows.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::header::{
     ACCEPT, ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
@@ -10,15 +12,17 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
 use tamtam_rows::{CompressionKind, Rows};
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::admission::Ticket;
-use crate::exchange::{self, on_thread};
+use crate::cached_rows::{Encoded, tag_of};
+use crate::exchange::{self, Step, on_thread};
 use crate::gateway::Shared;
-use crate::http::{LARGE_BYTES, answer, plain, put, set, vary};
+use crate::http::{
+    LARGE_BYTES, accepted_compression, answer, answer_of, compressed_for, plain, put, set, vary,
+};
 use crate::protocol::rest::{Form, PartWriter, RowRange, accepted};
 use crate::row_stream::Parts;
-use crate::{Answer, Fault, FaultKind, RowStream, Value, json};
+use crate::{Answer, CachedRows, Fault, FaultKind, RowStream, Value, json};
 
 /// The response to a call. A tag and a range have only what changes nothing: `is_get`.
 pub(crate) async fn respond(
@@ -73,6 +77,10 @@ async fn of_answer(
         Answer::Value(Value::Rows(rows)) => of_rows(form, *rows, range).await?,
         Answer::Value(value) => (form.encode_value(&value)?, None),
         Answer::Rows(rows) => of_rows(form, rows, range).await?,
+        Answer::Cached(table) if range.is_none() => {
+            return of_cached(shared, headers, form, is_get, table).await;
+        }
+        Answer::Cached(table) => of_rows(form, table.rows().clone(), range).await?,
         Answer::Stream(stream) if range.is_some() || !form.takes_parts() => {
             of_rows(form, stream.gather().await?, range).await?
         }
@@ -90,30 +98,16 @@ async fn of_answer(
         set(&mut response, CONTENT_RANGE, &format!("rows */{rows}"));
         return Ok(response);
     }
-    let tag = is_get.then(|| format!("{:032x}", xxh3_128(&body)));
+    let tag = is_get.then(|| tag_of(&body));
     if let Some(tag) = &tag
-        && let Some(known) = text(IF_NONE_MATCH)
         && content_range.is_none()
-        && is_known(tag, known)
+        && is_known(tag, headers)
     {
-        let mut response = Response::new(Body::empty());
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-        set(&mut response, ETAG, &format!("\"{tag}\""));
-        vary(&mut response);
-        return Ok(response);
+        return Ok(not_modified(tag));
     }
     let (mut response, kind) = answer(shared, headers, form.content_type(), body).await;
     if let Some(tag) = tag {
-        let tag = match kind {
-            CompressionKind::None => format!("\"{tag}\""),
-            kind => format!("\"{tag}-{}\"", kind.name()),
-        };
-        set(&mut response, ETAG, &tag);
-        // It may be kept, and has to be asked for again.
-        put(&mut response, CACHE_CONTROL, "private, no-cache");
-    }
-    if is_get {
-        put(&mut response, ACCEPT_RANGES, "rows");
+        put_tag(&mut response, &tag, kind);
     }
     if let Some(RangeOf {
         rows,
@@ -128,6 +122,76 @@ async fn of_answer(
         );
     }
     Ok(response)
+}
+
+/// A table that many calls get, whole.
+async fn of_cached(
+    shared: &Shared,
+    headers: &HeaderMap,
+    form: Form,
+    is_get: bool,
+    table: CachedRows,
+) -> Result<Response, Fault> {
+    let (content_type, wanted) = (form.content_type(), accepted_compression(headers));
+    let (encoded, compress) = match table.get(content_type, wanted) {
+        Some(encoded) => (encoded, Duration::ZERO),
+        None => {
+            let body = match table.get(content_type, CompressionKind::None) {
+                Some(plain) => plain.body.into(),
+                None => {
+                    let (memory, table) = (table.rows().memory(), table.clone());
+                    encoded(memory, move || form.encode(table.rows())).await?
+                }
+            };
+            let (plain_bytes, tag) = (body.len(), tag_of(&body).into());
+            let begun = exchange::begin();
+            let (kind, body) = compressed_for(shared, headers, body).await;
+            let compress = exchange::end(Step::Compress, begun);
+            let encoded = Encoded {
+                body: body.into(),
+                kind,
+                plain_bytes,
+                tag,
+            };
+            table.keep(content_type, wanted, &encoded);
+            (encoded, compress)
+        }
+    };
+    if is_get && is_known(&encoded.tag, headers) {
+        return Ok(not_modified(&encoded.tag));
+    }
+    let Encoded {
+        body,
+        kind,
+        plain_bytes,
+        tag,
+    } = encoded;
+    let mut response = answer_of(headers, content_type, kind, body, plain_bytes, compress);
+    if is_get {
+        put_tag(&mut response, &tag, kind);
+    }
+    Ok(response)
+}
+
+/// The answer to a client that has this one already.
+fn not_modified(tag: &str) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    set(&mut response, ETAG, &format!("\"{tag}\""));
+    vary(&mut response);
+    response
+}
+
+/// What an answer that changes nothing says of itself.
+fn put_tag(response: &mut Response, tag: &str, kind: CompressionKind) {
+    let tag = match kind {
+        CompressionKind::None => format!("\"{tag}\""),
+        kind => format!("\"{tag}-{}\"", kind.name()),
+    };
+    set(response, ETAG, &tag);
+    // It may be kept, and has to be asked for again.
+    put(response, CACHE_CONTROL, "private, no-cache");
+    put(response, ACCEPT_RANGES, "rows");
 }
 
 /// Which rows of how many an answer has: none where the table has none of those that were asked for.
@@ -164,13 +228,20 @@ async fn of_rows(
             )
         }
     };
-    let body = if rows.memory() > LARGE_BYTES {
-        let encoded = tokio::task::spawn_blocking(on_thread(move || form.encode(&rows))).await;
-        encoded.unwrap_or_else(|_| Err(Fault::of(FaultKind::Internal, "the method failed")))?
-    } else {
-        form.encode(&rows)?
-    };
+    let body = encoded(rows.memory(), move || form.encode(&rows)).await?;
     Ok((body, range))
+}
+
+/// A table of so many bytes in memory, encoded: on another thread if it is large.
+async fn encoded(
+    memory: usize,
+    encode: impl FnOnce() -> Result<Vec<u8>, Fault> + Send + 'static,
+) -> Result<Vec<u8>, Fault> {
+    if memory <= LARGE_BYTES {
+        return encode();
+    }
+    let encoded = tokio::task::spawn_blocking(on_thread(encode)).await;
+    encoded.unwrap_or_else(|_| Err(Fault::of(FaultKind::Internal, "the method failed")))
 }
 
 /// A table that is sent while its source gives it. The next part is taken when the last one has gone to the socket.
@@ -255,8 +326,12 @@ impl Sending {
     }
 }
 
-/// Whether a client that knows these tags knows this one, however it was compressed.
-fn is_known(tag: &str, known: &str) -> bool {
+/// Whether a client says that it knows this tag, however it was compressed.
+fn is_known(tag: &str, headers: &HeaderMap) -> bool {
+    let known = headers.get(IF_NONE_MATCH);
+    let Some(known) = known.and_then(|value| value.to_str().ok()) else {
+        return false;
+    };
     known.split(',').any(|known| {
         let known = known.trim();
         let known = known.strip_prefix("W/").unwrap_or(known).trim_matches('"');

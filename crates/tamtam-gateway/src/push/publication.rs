@@ -414,6 +414,22 @@ fn guarded<T>(make: impl FnOnce() -> Result<T, Fault>) -> Option<T> {
     }
 }
 
+/// A table in JSON, and packed if that is wanted.
+fn encode_rows(
+    rows: &Rows,
+    wants_packed: bool,
+    json: &mut Vec<u8>,
+) -> Result<Option<Bytes>, Fault> {
+    json::write_rows(rows, json)?;
+    if !wants_packed {
+        return Ok(None);
+    }
+    let mut packed = Vec::new();
+    let written = Packed { mode: Mode::Packed }.encode(rows, &mut packed);
+    written.map_err(json::not_carried)?;
+    Ok(Some(packed.into()))
+}
+
 /// The forms of a value.
 fn encode(answer: Answer, wants_packed: bool, most_bytes: usize) -> Result<Encoded, Fault> {
     let mut out = Vec::new();
@@ -422,16 +438,8 @@ fn encode(answer: Answer, wants_packed: bool, most_bytes: usize) -> Result<Encod
         Answer::Typed(typed) => {
             typed.write_json(&mut out)?;
         }
-        Answer::Rows(rows) => {
-            json::write_rows(&rows, &mut out)?;
-            if wants_packed {
-                let mut bytes = Vec::new();
-                Packed { mode: Mode::Packed }
-                    .encode(&rows, &mut bytes)
-                    .map_err(json::not_carried)?;
-                packed = Some(Bytes::from(bytes));
-            }
-        }
+        Answer::Rows(rows) => packed = encode_rows(&rows, wants_packed, &mut out)?,
+        Answer::Cached(table) => packed = encode_rows(table.rows(), wants_packed, &mut out)?,
         Answer::Value(value) => json::write_value(&value, &mut out)?,
         Answer::Stream(_) => return Err(json::not_carried("a table that comes part by part")),
     }

@@ -199,6 +199,12 @@ async fn write_answer(
     form: AmfRows,
 ) -> Result<(), Fault> {
     let target = format!("{to}/onResult");
+    let form = RowForm::of(version, form);
+    if let Answer::Cached(table) = answer {
+        return write_rows(encoder, &target, |out| {
+            table.write(form.name(), out, |rows, out| form.encode(rows, out))
+        });
+    }
     let rows = match answer {
         Answer::Rows(rows) => rows,
         Answer::Value(Value::Rows(rows)) => *rows,
@@ -210,10 +216,16 @@ async fn write_answer(
                 .map_err(not_carried);
         }
     };
+    write_rows(encoder, &target, |out| form.encode(&rows, out))
+}
+
+fn write_rows(
+    encoder: &mut Encoder<'_>,
+    target: &str,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
     encoder
-        .message_bytes(&target, "null", |out| {
-            encode_rows(&rows, out, version, form).map_err(Refused::Fault)
-        })
+        .message_bytes(target, "null", |out| write(out).map_err(Refused::Fault))
         .map_err(|refused| match refused {
             Refused::Fault(fault) => fault,
             Refused::Packet(error) => not_carried(error),
@@ -235,23 +247,44 @@ impl From<tamtam_amf::packet::PacketEncodeError> for Refused {
 /// The marker of AMF3 within AMF0.
 const AVMPLUS: u8 = 0x11;
 
-fn encode_rows(
-    rows: &Rows,
-    out: &mut Vec<u8>,
-    version: Version,
-    form: AmfRows,
-) -> Result<(), Fault> {
-    let encoded = match (form, version) {
-        (AmfRows::RecordSet, _) | (AmfRows::Usual, Version::Amf0) => {
-            Amf0RecordSet.encode(rows, out)
+/// The form of a table in a packet.
+#[derive(Clone, Copy)]
+enum RowForm {
+    RecordSet,
+    Objects0,
+    /// Within AMF0.
+    Objects3,
+}
+
+impl RowForm {
+    fn of(version: Version, form: AmfRows) -> RowForm {
+        match (form, version) {
+            (AmfRows::RecordSet, _) | (AmfRows::Usual, Version::Amf0) => RowForm::RecordSet,
+            (_, Version::Amf0) => RowForm::Objects0,
+            (_, Version::Amf3) => RowForm::Objects3,
         }
-        (_, Version::Amf0) => Amf0Objects::TYPED.encode(rows, out),
-        (_, Version::Amf3) => {
-            out.push(AVMPLUS);
-            Amf3Objects.encode(rows, out)
+    }
+
+    /// By which it is kept.
+    fn name(self) -> &'static str {
+        match self {
+            RowForm::RecordSet => "amf0-recordset",
+            RowForm::Objects0 => "amf0-objects",
+            RowForm::Objects3 => "amf3-objects",
         }
-    };
-    encoded.map_err(not_carried)
+    }
+
+    fn encode(self, rows: &Rows, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let encoded = match self {
+            RowForm::RecordSet => Amf0RecordSet.encode(rows, out),
+            RowForm::Objects0 => Amf0Objects::TYPED.encode(rows, out),
+            RowForm::Objects3 => {
+                out.push(AVMPLUS);
+                Amf3Objects.encode(rows, out)
+            }
+        };
+        encoded.map_err(not_carried)
+    }
 }
 
 /// A fault as Flash gets it: an object with level, code, description and detail.

@@ -2,7 +2,7 @@
 
 use tamtam_amf::packet::{Encoder, Version};
 
-use super::{Refused, encode_rows, write};
+use super::{RowForm, write, write_rows};
 use crate::json::not_carried;
 use crate::{AmfRows, Fault, Value};
 
@@ -14,14 +14,10 @@ pub(crate) fn answer(value: &Value, version: Version, form: AmfRows) -> Result<V
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, version);
     match value {
-        Value::Rows(rows) => encoder
-            .message_bytes("/1/onResult", "null", |out| {
-                encode_rows(rows, out, version, form).map_err(Refused::Fault)
-            })
-            .map_err(|refused| match refused {
-                Refused::Fault(fault) => fault,
-                Refused::Packet(error) => not_carried(error),
-            })?,
+        Value::Rows(rows) => {
+            let form = RowForm::of(version, form);
+            write_rows(&mut encoder, "/1/onResult", |out| form.encode(rows, out))?;
+        }
         other => {
             let value = write::value(other.clone(), version)?;
             encoder

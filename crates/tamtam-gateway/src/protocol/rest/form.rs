@@ -4,7 +4,7 @@ use tamtam_rows::encoding::{ArrowIpc, MessagePack, Parquet, Text};
 use tamtam_rows::packed::{Mode, Packed};
 use tamtam_rows::{Encoding, Rows};
 
-use crate::json::{USUAL_BYTES, not_carried, write_rows, write_value};
+use crate::json::{MEDIA_TYPE, USUAL_BYTES, not_carried, write_rows, write_value};
 use crate::value::View;
 use crate::{Answer, Fault, Typed, Value};
 
@@ -35,7 +35,7 @@ impl Form {
     /// The types by which it is asked for; the first is what an answer says.
     pub(crate) const fn media_types(self) -> &'static [&'static str] {
         match self {
-            Form::Json => &["application/json"],
+            Form::Json => &[MEDIA_TYPE],
             Form::Packed => &["application/vnd.tamtam.rows"],
             Form::Arrow => &["application/vnd.apache.arrow.stream"],
             Form::Parquet => &["application/vnd.apache.parquet"],
@@ -73,7 +73,10 @@ impl Form {
     /// Whether an answer can be sent so; what cannot is told by another form, or by an error.
     pub(crate) fn carries(self, answer: &Answer) -> bool {
         match answer {
-            Answer::Rows(_) | Answer::Stream(_) | Answer::Value(Value::Rows(_)) => true,
+            Answer::Rows(_)
+            | Answer::Cached(_)
+            | Answer::Stream(_)
+            | Answer::Value(Value::Rows(_)) => true,
             Answer::Value(_) | Answer::Typed(_) => matches!(self, Form::Json | Form::MessagePack),
         }
     }
