@@ -34,7 +34,7 @@ fn unless_set((name, value): (&'static str, &str)) -> (&'static str, OsString) {
 fn manner(arguments: &[&str]) -> Manner {
     Manner {
         arguments: arguments.iter().map(ToString::to_string).collect(),
-        ..Manner::default()
+        is_timed: true,
     }
 }
 
