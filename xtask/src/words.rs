@@ -1,9 +1,10 @@
-//! The rule of words: each module says what it is for, and what stands beside unsafe code proves it by itself.
+//! The rule of words: each module says what it is for, and no more than one idea; what stands beside unsafe code proves it by itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{AttrStyle, Attribute, Item};
 
@@ -25,6 +26,8 @@ pub struct Breach {
 pub enum What {
     /// The module does not say in its first line what it is for.
     NoFirstLine,
+    /// The module has more code than one idea takes.
+    TooLong,
     /// A note beside unsafe code leans on another one, or on a promise that it does not name.
     LeansOnAnother,
     /// A note beside unsafe code is too short to prove anything.
@@ -40,6 +43,9 @@ impl fmt::Display for Breach {
         let what = match self.what {
             What::NoFirstLine => {
                 "the module begins without a line (`//!`) that says what it is for"
+            }
+            What::TooLong => {
+                "the module has more than 600 lines of code, without its tests: split it by what its parts do"
             }
             What::LeansOnAnother => {
                 "the SAFETY note leans on another one, or on a promise that it does not name: say here what makes this block sound"
@@ -69,6 +75,8 @@ const LEANING: [&str; 10] = [
     "promised",
     "by the caller's promise.",
 ];
+/// Lines of code of a module, at most: neither comments nor its own tests count.
+const MOST_LINES_OF_CODE: usize = 600;
 /// A note of fewer words says no reason.
 const FEWEST_WORDS: usize = 4;
 /// Names of constants that tell a quantity of nothing.
@@ -92,6 +100,9 @@ pub fn breaches(sources: &Sources) -> Vec<Breach> {
         if !source.syntax.attrs.iter().any(is_first_line) {
             add(1, What::NoFirstLine);
         }
+        if lines_of_code(source) > MOST_LINES_OF_CODE {
+            add(1, What::TooLong);
+        }
         for (line, note) in notes(source) {
             let note = note.to_lowercase();
             let leans = LEANING.iter().any(|begin| note.starts_with(begin));
@@ -114,6 +125,19 @@ pub fn breaches(sources: &Sources) -> Vec<Breach> {
         }
     }
     breaches
+}
+
+/// How many lines have code on them, before the module's own tests.
+fn lines_of_code(source: &Source) -> usize {
+    let is_test = |item: &&Item| matches!(item, Item::Mod(module) if is_for_tests(&module.attrs));
+    let tests = source.syntax.items.iter().find(is_test);
+    let end = tests.map_or(usize::MAX, |item| item.span().start().line);
+    let lines = source.text.lines().take(end.saturating_sub(1));
+    let has_code = |line: &&str| {
+        let line = line.trim_start();
+        !line.is_empty() && !line.starts_with("//")
+    };
+    lines.filter(has_code).count()
 }
 
 /// The lines of constants with vague names; what only tests have does not count.

@@ -34,6 +34,18 @@ fn a_module_without_a_first_line_is_found() {
 }
 
 #[test]
+fn a_module_with_more_code_than_one_idea_takes_is_found() {
+    let code = |lines| "const NUMBER: u8 = 1;\n".repeat(lines);
+    let of = |lines| format!("//! .\n{}", code(lines));
+    assert_eq!(found(&of(601)), [(1, What::TooLong)]);
+    assert_eq!(found(&of(600)), []);
+    // What explains it does not count, nor what tests it.
+    let comments = "/// A comment.\n\n".repeat(300);
+    let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", code(300));
+    assert_eq!(found(&format!("{}{comments}{tests}", of(599))), []);
+}
+
+#[test]
 fn a_note_that_leans_on_another_one_is_found() {
     let leaning = "//! .\nfn work() {\n    // SAFETY: as above.\n    unsafe { work() }\n    // SAFETY: by the caller's promise.\n    unsafe { work() }\n}\n";
     assert_eq!(
