@@ -120,10 +120,10 @@ enum Kind {
 }
 
 impl Building {
-    fn named(kind: Kind) -> Self {
+    fn named(kind: Kind, names: &Names) -> Self {
         Building::Named {
             kind,
-            properties: Vec::new(),
+            properties: Vec::with_capacity(names.count.min(MOST_EXPECTED)),
         }
     }
 
@@ -141,25 +141,50 @@ impl Building {
     }
 }
 
-/// The names of the last object, by place: those of the next one are mostly the same, and then they are shared.
+/// Places for properties that an object may begin with, because the last one had so many: what more it has it pays for.
+const MOST_EXPECTED: usize = 16;
+
+/// The class of the last object at a depth, and its names by place: those of the next one are mostly the same, and then they are
+/// shared.
 #[derive(Default)]
-struct Names(Vec<Arc<str>>);
+struct Names {
+    class: Option<Arc<str>>,
+    names: Vec<Arc<str>>,
+    /// How many properties the last one had.
+    count: usize,
+}
 
 impl Names {
     fn get(&mut self, place: usize, name: &str) -> Arc<str> {
-        match self.0.get_mut(place) {
-            Some(known) if **known == *name => Arc::clone(known),
-            Some(known) => {
-                *known = name.into();
-                Arc::clone(known)
-            }
+        match self.names.get_mut(place) {
+            Some(known) => shared(known, name),
             None => {
                 let name: Arc<str> = name.into();
-                self.0.push(Arc::clone(&name));
+                self.names.push(Arc::clone(&name));
                 name
             }
         }
     }
+
+    fn class(&mut self, class: &str) -> Arc<str> {
+        shared(self.class.get_or_insert_with(|| class.into()), class)
+    }
+}
+
+/// The text that is known, if it is this one; else this one is known from now on.
+fn shared(known: &mut Arc<str>, text: &str) -> Arc<str> {
+    if **known != *text {
+        *known = text.into();
+    }
+    Arc::clone(known)
+}
+
+/// What is known of objects at this depth, from 0 on.
+fn at_depth(names: &mut Vec<Names>, depth: usize) -> &mut Names {
+    if names.len() <= depth {
+        names.resize_with(depth + 1, Names::default);
+    }
+    &mut names[depth]
 }
 
 impl Decoder<'_> {
@@ -267,15 +292,19 @@ impl Decoder<'_> {
                 Event::XmlDocument(text) => Value::XmlDocument(text.into()),
                 Event::Avmplus(value) => Value::Avmplus(value),
                 Event::BeginObject => {
-                    open.push(Building::named(Kind::Object));
+                    let names = at_depth(&mut names, open.len());
+                    open.push(Building::named(Kind::Object, names));
                     continue;
                 }
                 Event::BeginEcmaArray { .. } => {
-                    open.push(Building::named(Kind::EcmaArray));
+                    let names = at_depth(&mut names, open.len());
+                    open.push(Building::named(Kind::EcmaArray, names));
                     continue;
                 }
                 Event::BeginTypedObject(class) => {
-                    open.push(Building::named(Kind::Typed(class.into())));
+                    let names = at_depth(&mut names, open.len());
+                    let kind = Kind::Typed(names.class(class));
+                    open.push(Building::named(kind, names));
                     continue;
                 }
                 Event::BeginStrictArray { length } => {
@@ -286,16 +315,18 @@ impl Decoder<'_> {
                 Event::Property(name) => {
                     let depth = open.len();
                     if let Some(Building::Named { properties, .. }) = open.last_mut() {
-                        if names.len() < depth {
-                            names.resize_with(depth, Names::default);
-                        }
                         let name = names[depth - 1].get(properties.len(), name);
                         properties.push((name, Value::Undefined));
                     }
                     continue;
                 }
                 Event::End => match open.pop() {
-                    Some(building) => building.finish(),
+                    Some(building) => {
+                        if let Building::Named { properties, .. } = &building {
+                            names[open.len()].count = properties.len();
+                        }
+                        building.finish()
+                    }
                     None => return Input::error_at(position, Cause::NotAValue),
                 },
             };
