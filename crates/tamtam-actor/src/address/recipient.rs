@@ -18,7 +18,8 @@ use crate::task::ThreadWait;
 /// A cell; if it is counted, with one of its addresses.
 pub(crate) struct Held<M, const COUNTED: bool>(pub(super) Arc<Cell<M>>);
 
-type Counted<M> = Held<M, true>;
+/// A cell with one of its addresses.
+pub(crate) type Counted<M> = Held<M, true>;
 
 impl<M, const COUNTED: bool> Held<M, COUNTED> {
     pub(super) fn stop(&self) {
@@ -29,6 +30,18 @@ impl<M, const COUNTED: bool> Held<M, COUNTED> {
 
     pub(super) fn uncounted(&self) -> Held<M, false> {
         Held(Arc::clone(&self.0))
+    }
+}
+
+impl<M> Counted<M> {
+    /// With an address that was counted before.
+    pub(crate) fn first(cell: Arc<Cell<M>>) -> Self {
+        Held(cell)
+    }
+
+    #[inline(always)]
+    pub(crate) fn cell(&self) -> &Arc<Cell<M>> {
+        &self.0
     }
 }
 
