@@ -600,7 +600,7 @@ impl<M: Send + 'static> Address<M> {
     /// Shows where timers knock for the actor.
     pub(crate) fn with_door<R>(&self, look: impl FnOnce(&dyn Door) -> R) -> R {
         match &self.way {
-            Way::Here(cell) => look(&*cell.0),
+            Way::Here(cell) => look(&**cell.cell()),
             Way::Through(recipient) => look(&*recipient.door()),
         }
     }

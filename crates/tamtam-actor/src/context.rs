@@ -384,8 +384,7 @@ impl<M: Send + 'static> Here<M> {
 
     /// As `own_address`.
     pub(crate) fn own_counted(&self) -> Counted<M> {
-        self.cell.add_address();
-        Counted::first(self.cell.to_arc())
+        Counted::another(&self.cell.uncounted())
     }
 
     /// The actor, as others know it: not only this cell, if they send to another one; and not any more if this one was replaced.

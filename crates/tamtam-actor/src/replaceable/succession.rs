@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tamtam_wait::contain;
 use tamtam_wait::seam::{Mutex, MutexGuard};
 
-use crate::address::{Address, Envelope};
+use crate::address::{Address, Counted, Envelope};
 use crate::cell::{AnyActor, Cell, System};
 use crate::ended::EndReason;
 use crate::error::AskError;
@@ -442,8 +442,7 @@ impl<M: Send + 'static> Upstream<M> for Part<M> {
     }
 
     fn address(&self) -> Box<dyn Any> {
-        self.public.add_address();
-        Box::new(Address::noting(Arc::clone(&self.public)))
+        Box::new(Address::noting(Counted::another(&self.public)))
     }
 
     fn public(&self) -> Option<Box<dyn Any>> {
