@@ -169,18 +169,18 @@ mod tests {
     use super::*;
 
     /// Counts what becomes of it; `SIZE` bytes longer than it has to be.
-    struct Counted<const SIZE: usize> {
+    struct CountedAlarm<const SIZE: usize> {
         counts: Arc<[AtomicUsize; 4]>,
         _more: [u8; SIZE],
     }
 
-    impl<const SIZE: usize> Counted<SIZE> {
+    impl<const SIZE: usize> CountedAlarm<SIZE> {
         fn count(&self, place: usize) {
             self.counts[place].fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    impl<const SIZE: usize> Alarm for Counted<SIZE> {
+    impl<const SIZE: usize> Alarm for CountedAlarm<SIZE> {
         fn ring(self, _: Key) {
             self.count(0);
         }
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    impl<const SIZE: usize> Drop for Counted<SIZE> {
+    impl<const SIZE: usize> Drop for CountedAlarm<SIZE> {
         fn drop(&mut self) {
             self.count(3);
         }
@@ -204,7 +204,7 @@ mod tests {
     fn each_is_dropped_once<const SIZE: usize>() {
         let counts: Arc<[AtomicUsize; 4]> = Arc::default();
         let alarm = || {
-            AnyAlarm::new(Counted {
+            AnyAlarm::new(CountedAlarm {
                 counts: Arc::clone(&counts),
                 _more: [0; SIZE],
             })

@@ -87,7 +87,7 @@ impl<E: Numbered> Slab<E> {
     ///
     /// With four thousand million values.
     #[inline(always)]
-    pub(super) fn insert(&mut self, entry: impl FnOnce(NonZeroU64) -> E) -> Key {
+    pub(super) fn insert(&mut self, entry: impl FnOnce(NonZeroU64) -> E) -> (Key, &mut E) {
         if self.open == NONE {
             self.open_one();
         }
@@ -102,15 +102,18 @@ impl<E: Numbered> Slab<E> {
         }
         let free = chunk.free.trailing_zeros();
         chunk.free &= chunk.free - 1;
-        let place = &mut chunk.places[free as usize];
-        // There is nothing, and so nothing to look at: the line may be far away.
-        core::mem::forget(place.replace(entry(number)));
         if chunk.free == 0 {
             self.close(at);
         }
-        Key {
-            place: at * CHUNK as u32 + free,
-            number,
+        let place = &mut self.chunks[at as usize].places[free as usize];
+        // There is nothing, and so nothing to look at: the line may be far away.
+        core::mem::forget(place.replace(entry(number)));
+        match place {
+            Some(entry) => {
+                let place = at * CHUNK as u32 + free;
+                (Key { place, number }, entry)
+            }
+            None => unreachable!("it was put there just now"),
         }
     }
 
@@ -314,7 +317,7 @@ mod tests {
     }
 
     fn insert<T>(slab: &mut Slab<Numbering<T>>, value: T) -> Key {
-        slab.insert(|number| Numbering(value, number))
+        slab.insert(|number| Numbering(value, number)).0
     }
 
     fn remove<T: Copy>(slab: &mut Slab<Numbering<T>>, key: Key) -> Option<T> {

@@ -117,9 +117,9 @@ impl<T: Default> Wheel<T> {
         let due = due.max(self.now);
         let (level, number) = self.slot_of(due);
         let before = self.slots[level][number].last;
-        let key = self.add(due, before);
+        let (key, entry) = self.add(due, before);
         // It is written where it is: what is written in parts and then copied as a whole keeps a processor waiting.
-        fill(&mut self.entries.at(key.place).what);
+        fill(&mut entry.what);
         self.append(level, number, key.place);
         if let Some(owner) = owner {
             self.join(key.place, owner);
@@ -129,7 +129,7 @@ impl<T: Default> Wheel<T> {
 
     /// An entry in a slot behind `before`, or in none.
     #[inline(always)]
-    fn add(&mut self, due: u64, before: u32) -> Key {
+    fn add(&mut self, due: u64, before: u32) -> (Key, &mut TimerEntry<T>) {
         self.entries.insert(|number| TimerEntry {
             due,
             number,
@@ -259,8 +259,7 @@ impl<T: Default> Wheel<T> {
 
     /// An owner: entries that have it can be removed together.
     pub(crate) fn insert_owner(&mut self) -> Key {
-        let key = self.add(0, NOWHERE);
-        let owner = self.entries.at(key.place);
+        let (key, owner) = self.add(0, NOWHERE);
         (owner.owned_before, owner.owned_next) = (key.place, key.place);
         key
     }
