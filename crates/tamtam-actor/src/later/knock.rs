@@ -8,18 +8,18 @@ use crate::time::{Alarm, AnyAlarm, Key, Time, elsewhere};
 
 /// Knocks at an actor. One that has closed may still be about to finish: the timers `OF_ACTOR` have their turns until it has
 /// ended, others until it has closed.
-pub(super) struct Knock<const OF_ACTOR: bool> {
+pub(super) struct TimerKnock<const OF_ACTOR: bool> {
     door: Arc<dyn Door>,
 }
 
-impl<const OF_ACTOR: bool> Knock<OF_ACTOR> {
+impl<const OF_ACTOR: bool> TimerKnock<OF_ACTOR> {
     /// What rings instead of a timer that is to happen in the turn of its actor.
     pub(super) fn at(door: Arc<dyn Door>) -> AnyAlarm {
         AnyAlarm::new(Self { door })
     }
 }
 
-impl<const OF_ACTOR: bool> Alarm for Knock<OF_ACTOR> {
+impl<const OF_ACTOR: bool> Alarm for TimerKnock<OF_ACTOR> {
     fn ring(self, key: Key) {
         let Self { door } = self;
         let is_over = if OF_ACTOR {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tamtam_wait::contain;
 
-use super::knock::Knock;
+use super::knock::TimerKnock;
 use crate::address::{Address, Counted, WeakAddress};
 use crate::cell::Door;
 use crate::context::Here;
@@ -186,7 +186,7 @@ impl<M: Send + 'static> Alarm for OnceDelivery<M> {
     fn knock(&self) -> Option<AnyAlarm> {
         let cell = self.to.cell();
         // Nothing of the user's runs where the mailbox takes every message as it is: so there is no need for a turn.
-        (!cell.is_plain()).then(|| Knock::<false>::at(Arc::clone(cell) as Arc<dyn Door>))
+        (!cell.is_plain()).then(|| TimerKnock::<false>::at(Arc::clone(cell) as Arc<dyn Door>))
     }
 
     fn ring(self, _: Key) {
@@ -220,7 +220,7 @@ struct MappedDelivery<M> {
 
 impl<M: Send + 'static> Alarm for MappedDelivery<M> {
     fn knock(&self) -> Option<AnyAlarm> {
-        Some(Knock::<false>::at(self.to.door()))
+        Some(TimerKnock::<false>::at(self.to.door()))
     }
 
     fn happen(self, _: Key, _: &mut dyn Any) {
@@ -259,7 +259,7 @@ impl<M: Send + 'static, F: FnMut() -> M + Send + 'static> Alarm for RepeatedDeli
     const REPEATS: bool = true;
 
     fn knock(&self) -> Option<AnyAlarm> {
-        Some(Knock::<false>::at(Arc::clone(&self.door)))
+        Some(TimerKnock::<false>::at(Arc::clone(&self.door)))
     }
 
     fn happen(mut self, key: Key, _: &mut dyn Any) {

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::knock::Knock;
+use super::knock::TimerKnock;
 use crate::actor::Actor;
 use crate::address::Counted;
 use crate::cell::{Cell, Door};
@@ -178,7 +178,7 @@ where
 {
     fn knock(&self) -> Option<AnyAlarm> {
         let cell = Arc::clone(self.here.cell());
-        Some(Knock::<true>::at(cell as Arc<dyn Door>))
+        Some(TimerKnock::<true>::at(cell as Arc<dyn Door>))
     }
 
     fn happen(self, _: Key, running: &mut dyn Any) {
@@ -208,7 +208,7 @@ where
 
     fn knock(&self) -> Option<AnyAlarm> {
         let cell = Arc::clone(&self.here);
-        Some(Knock::<true>::at(cell as Arc<dyn Door>))
+        Some(TimerKnock::<true>::at(cell as Arc<dyn Door>))
     }
 
     fn happen(mut self, key: Key, running: &mut dyn Any) {
