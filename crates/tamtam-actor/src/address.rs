@@ -30,6 +30,7 @@ pub(crate) use outlet::Outlet;
 pub use tell_future::TellFuture;
 pub use weak::WeakAddress;
 
+pub(crate) use recipient::Counted;
 use recipient::{Held, Mapped, Recipient};
 
 /// Where an actor is reached, for as many as want to.
@@ -80,9 +81,7 @@ enum Way<M> {
 impl<M> Address<M> {
     /// The first address of a new cell.
     pub(crate) fn first(cell: Arc<Cell<M>>) -> Self {
-        Address {
-            way: Way::Here(Held(cell)),
-        }
+        Address::from(Counted::first(cell))
     }
 
     /// Sends a message: appends it to the actor's mailbox and returns at once, unless that is full and made for
@@ -601,21 +600,16 @@ impl<M: Send + 'static> Address<M> {
     /// Shows where timers knock for the actor.
     pub(crate) fn with_door<R>(&self, look: impl FnOnce(&dyn Door) -> R) -> R {
         match &self.way {
-            Way::Here(cell) => look(&*cell.0),
+            Way::Here(cell) => look(&**cell.cell()),
             Way::Through(recipient) => look(&*recipient.door()),
         }
     }
 
-    /// Whether a message goes into the mailbox as it is, and nothing of the user's runs.
-    pub(crate) fn is_plain(&self) -> bool {
-        matches!(&self.way, Way::Here(cell) if cell.0.is_plain())
-    }
-
-    /// As `tell`, for the clock's thread, to one that [is plain](Address::is_plain).
-    pub(crate) fn tell_by_clock(&self, message: M) -> Result<(), TellError<M>> {
-        match &self.way {
-            Way::Here(cell) => cell.0.push_by_clock(message),
-            Way::Through(_) => self.tell(message),
+    /// The cell and its count, if messages go straight into its mailbox.
+    pub(crate) fn into_counted(self) -> Result<Counted<M>, Self> {
+        match self.way {
+            Way::Here(cell) => Ok(cell),
+            Way::Through(_) => Err(self),
         }
     }
 
@@ -624,6 +618,14 @@ impl<M: Send + 'static> Address<M> {
         match &self.way {
             Way::Here(cell) => Arc::clone(&cell.0) as Arc<dyn Door>,
             Way::Through(recipient) => recipient.door(),
+        }
+    }
+}
+
+impl<M> From<Counted<M>> for Address<M> {
+    fn from(cell: Counted<M>) -> Self {
+        Address {
+            way: Way::Here(cell),
         }
     }
 }

@@ -9,6 +9,7 @@
 
 use core::any::Any;
 use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
 use core::ops::Deref;
 use core::ptr::NonNull;
 use std::sync::{Arc, Weak};
@@ -200,11 +201,13 @@ pub(crate) struct Own<M>(NonNull<Cell<M>>);
 impl<M> Own<M> {
     /// The cell, counted.
     pub(crate) fn to_arc(&self) -> Arc<Cell<M>> {
-        // SAFETY: the cell came from an `Arc`, and lives as long as the actor in it.
-        unsafe {
-            Arc::increment_strong_count(self.0.as_ptr());
-            Arc::from_raw(self.0.as_ptr())
-        }
+        Arc::clone(&self.uncounted())
+    }
+
+    /// The cell, not counted.
+    pub(crate) fn uncounted(&self) -> ManuallyDrop<Arc<Cell<M>>> {
+        // SAFETY: the cell came from an `Arc`, and lives as long as the actor in it; what is made here is not dropped.
+        ManuallyDrop::new(unsafe { Arc::from_raw(self.0.as_ptr()) })
     }
 }
 
@@ -333,11 +336,15 @@ impl<M: Send + 'static> Cell<M> {
 impl<M> Cell<M> {
     // ------------------------------------------------------------------------------- addresses
 
-    pub(crate) fn add_address(&self) {
-        if self.addresses.fetch_add(1, Ordering::Relaxed) > isize::MAX as usize {
+    /// One more address; `true` if there was none, and the cell is to be counted for all of them.
+    #[inline]
+    pub(crate) fn add_address(&self) -> bool {
+        let before = self.addresses.fetch_add(1, Ordering::Relaxed);
+        if before > isize::MAX as usize {
             // Only by leaking clones can one get here, and a panic could be caught and repeated.
             std::process::abort();
         }
+        before == 0
     }
 
     /// One more address, unless there is none any more.
@@ -349,11 +356,15 @@ impl<M> Cell<M> {
             .is_ok()
     }
 
-    pub(crate) fn remove_address(self: &Arc<Self>) {
+    /// One address less; `true` if it was the last one, and the cell is no longer to be counted for them.
+    #[inline]
+    pub(crate) fn remove_address(self: &Arc<Self>) -> bool {
         // SYNC cell-addresses: what others did through theirs.
-        if self.addresses.fetch_sub(1, Ordering::AcqRel) == 1 && !self.is_closed() {
+        let was_last = self.addresses.fetch_sub(1, Ordering::AcqRel) == 1;
+        if was_last && !self.is_closed() {
             self.push_system(System::Orphaned);
         }
+        was_last
     }
 
     pub(crate) fn has_addresses(&self) -> bool {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::actor::Actor;
-use crate::address::Address;
+use crate::address::{Address, Counted};
 use crate::cell::{AnyActor, Cell, Continuation, Own, State, System};
 use crate::error::AskError;
 use crate::id::ActorId;
@@ -379,8 +379,12 @@ impl<M: Send + 'static> Here<M> {
 
     /// An address of this very cell, also if others send to another one: it keeps the actor in it from stopping.
     pub(crate) fn own_address(&self) -> Address<M> {
-        self.cell.add_address();
-        Address::first(self.cell.to_arc())
+        Address::from(self.own_counted())
+    }
+
+    /// As `own_address`.
+    pub(crate) fn own_counted(&self) -> Counted<M> {
+        Counted::another(&self.cell.uncounted())
     }
 
     /// The actor, as others know it: not only this cell, if they send to another one; and not any more if this one was replaced.

@@ -307,52 +307,34 @@ where
 }
 
 /// A pause before an actor is begun again. It is over when this is dropped.
-pub(crate) struct Pause(Arc<RestartPause>);
-
-struct RestartPause {
-    place: Weak<dyn AnyActor>,
+pub(crate) struct Pause {
     time: Time,
     key: Key,
 }
 
+/// What tells an actor that its pause is over.
+struct RestartPause(Weak<dyn AnyActor>);
+
 impl Pause {
     pub(crate) fn new(place: &Arc<dyn AnyActor>, time: &Time, pause: Duration) -> Self {
-        let due = time.now().checked_add(pause);
-        Pause(time.set(due, false, None, |key| {
-            Arc::new(RestartPause {
-                place: Arc::downgrade(place),
-                time: time.clone(),
-                key,
-            })
-        }))
+        let key = time.set_after(pause, None, RestartPause(Arc::downgrade(place)));
+        Pause {
+            time: time.clone(),
+            key,
+        }
     }
 }
 
 impl Drop for Pause {
     fn drop(&mut self) {
-        self.0.cancel();
+        self.time.remove(self.key);
     }
 }
 
 impl Alarm for RestartPause {
-    fn ring(self: Arc<Self>) {
-        if let Some(place) = self.place.upgrade() {
+    fn ring(self, _: Key) {
+        if let Some(place) = self.0.upgrade() {
             place.send(System::Resume(None));
         }
-    }
-
-    fn cancel(&self) -> bool {
-        self.time.remove(self.key);
-        true
-    }
-
-    fn die(&self) {}
-
-    fn is_pending(&self) -> bool {
-        true
-    }
-
-    fn missed(&self) -> u64 {
-        0
     }
 }

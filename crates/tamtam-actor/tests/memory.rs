@@ -223,9 +223,9 @@ fn the_memory_of_a_burst_is_given_back() {
     });
 }
 
-/// What a timer takes that calls something without a state, on the average of many: its entry in the wheel, the
-/// timer, and its share of what links them.
-const TIMER: i64 = 128;
+/// What a timer takes at most that calls something without a state, on the average of many: its entry in the wheel, and its
+/// share of what keeps the entries.
+const TIMER: i64 = 72;
 
 /// Sets timers, and counts those that have been due.
 struct Timed(Arc<AtomicU32>);
@@ -328,6 +328,44 @@ fn a_million_timers_are_set_and_given_back() {
         until(|| time.timers() == 0);
         println!("gone with their actor in {} ns each", each(began.elapsed()));
         until(|| live() - before < MAY_STAY);
+    });
+}
+
+/// By the system's time memory is kept for timers that come, and given back when it was not used for a second or two.
+#[test]
+fn the_memory_of_timers_that_are_over_is_given_back_when_none_come() {
+    let _alone = alone();
+    within_limit(|| {
+        const COUNT: i64 = 100_000;
+        const ENTRY: i64 = 64;
+        let few = 64 * 1_024;
+        let pool = Pool::with_threads(1);
+        let actor = pool.spawn_fn(|_: u64, _| {});
+        let set = || {
+            let hour = Duration::from_secs(3_600);
+            let set = |number| actor.tell_after(hour, number);
+            (0..COUNT as u64).map(set).collect::<Vec<_>>()
+        };
+        let handles = COUNT * size_of::<Timer>() as i64;
+        until(|| {
+            let timers = set();
+            assert!(timers.iter().all(Timer::cancel));
+            drop(timers);
+            // Those that come now find what those had, unless that takes them longer than a second.
+            let before = live();
+            let timers = set();
+            let more = live() - before;
+            assert!(timers.iter().all(Timer::cancel));
+            more < handles + few
+        });
+        // All are over, or all but one, which keeps the memory of its neighbours alone.
+        for left in [0, 1] {
+            let mut timers = set();
+            let most = live();
+            assert!(timers.drain(left..).all(|timer| timer.cancel()));
+            until(|| most - live() > COUNT * ENTRY - few);
+            assert!(timers.iter().all(Timer::cancel));
+        }
     });
 }
 

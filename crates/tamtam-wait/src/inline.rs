@@ -49,6 +49,40 @@ impl<const WORDS: usize> Inline<WORDS> {
         }
     }
 
+    /// The value inside.
+    ///
+    /// # Safety
+    ///
+    /// The last [`put`](Inline::put) was of the same type `T`, and its value was not taken since.
+    #[inline]
+    pub unsafe fn get<T>(&self) -> &T {
+        let place = self.words.as_ptr();
+        if const { Self::fits::<T>() } {
+            // SAFETY: a `T` was written here, and is still here, says the caller.
+            unsafe { &*place.cast::<T>() }
+        } else {
+            // SAFETY: a `T` does not fit, so a pointer out of its box was written here, whose value is still there, says the
+            // caller.
+            unsafe { &**place.cast::<*const T>() }
+        }
+    }
+
+    /// Drops the value inside.
+    ///
+    /// # Safety
+    ///
+    /// The last [`put`](Inline::put) was of the same type `T`, and its value was not taken since.
+    #[inline]
+    pub unsafe fn drop<T>(&mut self) {
+        if const { Self::fits::<T>() } {
+            // SAFETY: a `T` was written here, and is dropped once, says the caller.
+            unsafe { self.words.as_mut_ptr().cast::<T>().drop_in_place() }
+        } else {
+            // SAFETY: the caller has a `T` in here, which nothing uses afterwards.
+            drop(unsafe { self.take::<T>() });
+        }
+    }
+
     /// Takes the value out.
     ///
     /// # Safety
@@ -88,13 +122,31 @@ mod tests {
         let mut place = Inline::<8>::new();
         place.put([7_u64; 8]);
         // SAFETY: an array of eight was put in just now.
+        assert_eq!(unsafe { place.get::<[u64; 8]>() }, &[7; 8]);
+        // SAFETY: an array of eight was put in just now.
         assert_eq!(unsafe { place.take::<[u64; 8]>() }, [7; 8]);
         place.put([1_u8; 1000]);
+        // SAFETY: an array of a thousand was put in just now.
+        assert_eq!(unsafe { place.get::<[u8; 1000]>() }, &[1; 1000]);
         // SAFETY: an array of a thousand was put in just now.
         assert_eq!(unsafe { place.take::<[u8; 1000]>() }, [1; 1000]);
         place.put(String::from("boxed or not, it is dropped once"));
         // SAFETY: a string was put in just now.
         assert!(unsafe { place.take::<String>() }.starts_with("boxed"));
+    }
+
+    #[test]
+    fn small_and_large_values_are_dropped_in_place() {
+        let mut place = Inline::<2>::new();
+        let text = std::sync::Arc::<str>::from("counted");
+        place.put(text.clone());
+        // SAFETY: such an `Arc` was put in just now.
+        unsafe { place.drop::<std::sync::Arc<str>>() };
+        place.put([text.clone(), text.clone()]);
+        assert_eq!(std::sync::Arc::strong_count(&text), 3);
+        // SAFETY: two of them were put in just now.
+        unsafe { place.drop::<[std::sync::Arc<str>; 2]>() };
+        assert_eq!(std::sync::Arc::strong_count(&text), 1);
     }
 
     #[test]

@@ -80,8 +80,9 @@ impl TaskDeadline {
     /// which it was set, nor where no thread could be started. Then it comes only if its task
     /// [attends](TaskDeadline::attend) to it, or when a thread can be started again.
     #[must_use]
+    #[inline]
     pub fn is_kept(&self) -> bool {
-        !clock::is_foreign(&self.entry) && clock::has_thread()
+        clock::is_kept(&self.entry)
     }
 
     /// The task was polled while it waits: `true` if the wait is over, since the deadline has passed or the
@@ -279,6 +280,12 @@ mod clock {
     /// Whether it is in the clock of a process that this one was forked from.
     pub(super) fn is_foreign(entry: &Entry) -> bool {
         !entry.clock.is_ours()
+    }
+
+    /// Whether it is in this process' clock, and nothing has kept that from having a thread.
+    #[inline]
+    pub(super) fn is_kept(entry: &Entry) -> bool {
+        entry.clock.is_ours() && !entry.clock.is_without_thread.load(Ordering::Relaxed)
     }
 
     /// Whether nothing has kept the clock from having a thread.
@@ -531,6 +538,10 @@ mod clock {
 
     pub(super) fn is_foreign(_: &Entry) -> bool {
         false
+    }
+
+    pub(super) fn is_kept(_: &Entry) -> bool {
+        true
     }
 
     pub(super) fn has_thread() -> bool {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use tamtam_wait::Source;
 
-use super::recipient::{Held, Recipient};
+use super::recipient::{Counted, Held, Recipient};
 use super::{Address, Way};
-use crate::cell::{AnyActor, Cell, Door};
+use crate::cell::{AnyActor, Door};
 use crate::error::TellError;
 use crate::id::ActorId;
 use crate::mailbox::{Level, Loss, Reserved, WhenNoRoom};
@@ -34,10 +34,10 @@ impl<M> Envelope<M> {
 struct Noting<M, const COUNTED: bool>(Held<Envelope<M>, COUNTED>);
 
 impl<M: Send + 'static> Address<M> {
-    /// The first address of a new cell that takes messages in envelopes.
-    pub(crate) fn noting(cell: Arc<Cell<Envelope<M>>>) -> Self {
+    /// The address of a cell that takes messages in envelopes.
+    pub(crate) fn noting(cell: Counted<Envelope<M>>) -> Self {
         Address {
-            way: Way::Through(Arc::new(Noting::<M, true>(Held(cell)))),
+            way: Way::Through(Arc::new(Noting::<M, true>(cell))),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What an address leads to: a cell, or something that makes other messages for one.
 
+use core::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use tamtam_wait::Source;
@@ -16,9 +17,14 @@ use crate::reply::{AskedBy, refuse};
 use crate::task::ThreadWait;
 
 /// A cell; if it is counted, with one of its addresses.
-pub(crate) struct Held<M, const COUNTED: bool>(pub(super) Arc<Cell<M>>);
+///
+/// All addresses that are counted keep the cell together, by one count of its `Arc`: so another one costs one count, and not
+/// two. The one that is the first again, of which there may be one in the actor's own turn, adds that count, and the last one
+/// takes it away.
+pub(crate) struct Held<M, const COUNTED: bool>(pub(super) ManuallyDrop<Arc<Cell<M>>>);
 
-type Counted<M> = Held<M, true>;
+/// A cell with one of its addresses.
+pub(crate) type Counted<M> = Held<M, true>;
 
 impl<M, const COUNTED: bool> Held<M, COUNTED> {
     pub(super) fn stop(&self) {
@@ -28,21 +34,63 @@ impl<M, const COUNTED: bool> Held<M, COUNTED> {
     }
 
     pub(super) fn uncounted(&self) -> Held<M, false> {
-        Held(Arc::clone(&self.0))
+        Held(ManuallyDrop::clone(&self.0))
+    }
+}
+
+impl<M> Counted<M> {
+    /// With the address that a new cell counts.
+    pub(crate) fn first(cell: Arc<Cell<M>>) -> Self {
+        Held(ManuallyDrop::new(cell))
+    }
+
+    /// With one more address, also where there was none.
+    pub(crate) fn another(cell: &Arc<Cell<M>>) -> Self {
+        if cell.add_address() {
+            return Counted::first(Arc::clone(cell));
+        }
+        // SAFETY: an address was counted just now, and not as the first one.
+        unsafe { Counted::copy(cell) }
+    }
+
+    /// With one more address, unless there is none any more.
+    pub(super) fn another_if_any(cell: &Arc<Cell<M>>) -> Option<Self> {
+        // SAFETY: an address was counted just now, and not as the first one.
+        (cell.add_address_if_any()).then(|| unsafe { Counted::copy(cell) })
+    }
+
+    /// # Safety
+    ///
+    /// An address was counted for this, and not as the first one.
+    #[inline(always)]
+    unsafe fn copy(cell: &Arc<Cell<M>>) -> Self {
+        // SAFETY: there is an address, so the cell is counted for all of them until the last one is gone; and only the last one
+        // drops what is copied here.
+        Held(ManuallyDrop::new(unsafe { core::ptr::read(cell) }))
+    }
+
+    #[inline(always)]
+    pub(crate) fn cell(&self) -> &Arc<Cell<M>> {
+        &self.0
     }
 }
 
 impl<M> Clone for Counted<M> {
+    #[inline]
     fn clone(&self) -> Self {
-        self.0.add_address();
-        Held(Arc::clone(&self.0))
+        let is_first = self.0.add_address();
+        debug_assert!(!is_first, "there is this one");
+        // SAFETY: an address was counted just now, and there was this one.
+        unsafe { Counted::copy(&self.0) }
     }
 }
 
 impl<M, const COUNTED: bool> Drop for Held<M, COUNTED> {
+    #[inline]
     fn drop(&mut self) {
-        if COUNTED {
-            self.0.remove_address();
+        if !COUNTED || self.0.remove_address() {
+            // SAFETY: it is dropped once. Either it has a count of its own, or it was the last one of all that have one together.
+            unsafe { ManuallyDrop::drop(&mut self.0) }
         }
     }
 }

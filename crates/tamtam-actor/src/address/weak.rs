@@ -3,7 +3,7 @@
 use core::fmt;
 use std::sync::{Arc, Weak};
 
-use super::recipient::{Held, Recipient};
+use super::recipient::{Counted, Recipient};
 use super::{Address, Way};
 use crate::cell::Cell;
 
@@ -38,13 +38,7 @@ impl<M> WeakAddress<M> {
     /// An address that counts, if there is another one that does.
     pub fn upgrade(&self) -> Option<Address<M>> {
         let way = match &self.way {
-            WeakWay::Here(cell) => {
-                let cell = cell.upgrade()?;
-                if !cell.add_address_if_any() {
-                    return None;
-                }
-                Way::Here(Held(cell))
-            }
+            WeakWay::Here(cell) => Way::Here(Counted::another_if_any(&cell.upgrade()?)?),
             WeakWay::Through(recipient) => Way::Through(recipient.upgrade()?),
         };
         Some(Address { way })

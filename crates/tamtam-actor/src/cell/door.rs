@@ -11,6 +11,7 @@ use crate::time::{Time, elsewhere};
 pub(crate) trait Door: Send + Sync {
     fn knock(self: Arc<Self>, with: Box<dyn Continuation>);
     fn is_closed(&self) -> bool;
+    fn has_ended(&self) -> bool;
     fn count_lost(&self, why: Loss);
     fn time(&self) -> &Time;
 }
@@ -45,6 +46,10 @@ impl<M: Send + 'static> Door for Cell<M> {
 
     fn is_closed(&self) -> bool {
         Cell::is_closed(self)
+    }
+
+    fn has_ended(&self) -> bool {
+        self.life().has_ended()
     }
 
     fn count_lost(&self, why: Loss) {

@@ -418,6 +418,10 @@ impl Door for FarCell {
         self.is_stopped()
     }
 
+    fn has_ended(&self) -> bool {
+        self.is_stopped()
+    }
+
     fn count_lost(&self, why: Loss) {
         self.note_lost(self.message_type, why);
     }

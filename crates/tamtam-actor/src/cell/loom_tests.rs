@@ -18,6 +18,7 @@ use crate::models::{ModelHome, model};
 use crate::reply::Reply;
 use crate::restart::{Born, Policy, Restart};
 
+mod addresses;
 mod ask;
 mod birth;
 #[cfg(feature = "serde")]

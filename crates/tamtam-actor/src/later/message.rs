@@ -8,16 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tamtam_wait::contain;
-use tamtam_wait::seam::Mutex;
-use tamtam_wait::seam::atomic::{AtomicU64, Ordering};
 
-use super::Stage;
-use crate::address::{Address, WeakAddress};
-use crate::cell::{Continuation, Door};
+use super::knock::TimerKnock;
+use crate::address::{Address, Counted, WeakAddress};
+use crate::cell::Door;
 use crate::context::Here;
 use crate::error::TellError;
 use crate::mailbox::Loss;
-use crate::time::{Alarm, Every, Key, Rhythm, Time, Timer, elsewhere};
+use crate::time::{Alarm, AnyAlarm, Every, Key, Missed, Rhythm, Timer, elsewhere};
 
 impl<M: Send + 'static> Address<M> {
     /// Sends a message after this delay, by the time of the actor's home.
@@ -53,7 +51,7 @@ impl<M: Send + 'static> Address<M> {
     /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
     /// ```
     pub fn tell_after(&self, delay: Duration, message: M) -> Timer {
-        self.with_door(|door| deliver_once(door.time(), self.clone(), delay, None, message))
+        deliver_once(self.clone(), delay, None, message)
     }
 
     /// Sends a message again and again, by the time of the actor's home. `message` makes each, in a turn of the
@@ -95,7 +93,7 @@ impl<M: Send + 'static> Here<M> {
     pub fn tell_after(&mut self, delay: Duration, message: M) -> Timer {
         let owner = self.timers_owner();
         let to = self.address();
-        deliver_once(self.cell().time(), to, delay, Some(owner), message)
+        deliver_once(to, delay, Some(owner), message)
     }
 
     /// Sends a message to the actor that this function is, again and again; `message` makes each.
@@ -112,22 +110,24 @@ impl<M: Send + 'static> Here<M> {
 }
 
 fn deliver_once<M: Send + 'static>(
-    time: &Time,
     to: Address<M>,
     delay: Duration,
     owner: Option<Key>,
     message: M,
 ) -> Timer {
-    let due = time.now().checked_add(delay);
-    Timer::new(time.set(due, false, owner, |key| {
-        Arc::new(OnceDelivery {
-            key,
-            waiting: Mutex::new(Some(OnceMessage {
-                address: to,
-                message,
-            })),
-        })
-    }))
+    match to.into_counted() {
+        Ok(to) => {
+            // It is kept by what is set, and what is set may be over before this returns.
+            let time = to.cell().time().clone();
+            let key = time.set_after(delay, owner, OnceDelivery { to, message });
+            Timer::once(time, key)
+        }
+        Err(to) => {
+            let time = to.with_door(|door| door.time().clone());
+            let key = time.set_after(delay, owner, MappedDelivery { to, message });
+            Timer::once(time, key)
+        }
+    }
 }
 
 fn deliver_every<M: Send + 'static>(
@@ -139,35 +139,28 @@ fn deliver_every<M: Send + 'static>(
     let door = to.door();
     let time = door.time().clone();
     let rhythm = Rhythm::new(every, time.now());
-    let due = rhythm.planned();
-    Timer::new(time.set(due, true, owner, |key| {
-        Arc::new(RepeatedDelivery {
+    let missed = Missed::default();
+    let key = time.set(
+        rhythm.planned(),
+        owner,
+        RepeatedDelivery {
             door,
             to: to.downgrade(),
-            key,
-            stage: Mutex::new(Stage::Set(RepeatedMessage { make, rhythm })),
-            missed: AtomicU64::new(0),
-        })
-    }))
+            make,
+            rhythm,
+            missed: missed.clone(),
+        },
+    );
+    Timer::repeats(time, key, missed)
 }
 
-/// Something that is due, and sends its message in the actor's turn.
-trait Delivery: Alarm + 'static {
-    /// Sends the message, unless that was cancelled.
-    fn deliver(self: Arc<Self>);
-}
-
-/// Knocks at the actor, for the message to be sent in its turn.
-fn knock(door: Arc<dyn Door>, delivery: Arc<impl Delivery>) {
-    let knock = Box::new(MessageKnock {
-        delivery: Some(delivery),
+/// Sends a message in the turn of the actor that it is for, or of the one that is told for it.
+fn deliver<M: Send + 'static>(to: Address<M>, message: M) {
+    // What another actor's mapping does wrong is none of this one's business.
+    contain(move || {
+        let sent = to.tell(message);
+        to.with_door(|door| count_if_refused(door, sent));
     });
-    if door.is_closed() {
-        // It would not be opened.
-        drop(knock);
-    } else {
-        door.knock(knock);
-    }
 }
 
 /// Counts a message that was refused as lost.
@@ -184,89 +177,62 @@ fn count_if_refused<M>(door: &dyn Door, sent: Result<(), TellError<M>>) {
 
 /// A timer that sends one message.
 struct OnceDelivery<M> {
-    key: Key,
-    /// The one that takes it from here has it: the clock, the turn, or the thread that cancels it.
-    waiting: Mutex<Option<OnceMessage<M>>>,
-}
-
-struct OnceMessage<M> {
     /// Keeps the actor from stopping for want of addresses.
-    address: Address<M>,
+    to: Counted<M>,
     message: M,
 }
 
-impl<M: Send + 'static> OnceDelivery<M> {
-    /// Ends it: what it was to send is the caller's to drop.
-    fn end(&self) -> Option<OnceMessage<M>> {
-        self.waiting.lock().take()
-    }
-}
-
-impl<M: Send + 'static> Delivery for OnceDelivery<M> {
-    fn deliver(self: Arc<Self>) {
-        let Some(OnceMessage { address, message }) = self.end() else {
-            return;
-        };
-        // What another actor's mapping does wrong is none of this one's business.
-        contain(move || {
-            let sent = address.tell(message);
-            address.with_door(|door| count_if_refused(door, sent));
-        });
-    }
-}
-
 impl<M: Send + 'static> Alarm for OnceDelivery<M> {
-    fn ring(self: Arc<Self>) {
-        let mut waiting = self.waiting.lock();
+    fn knock(&self) -> Option<AnyAlarm> {
+        let cell = self.to.cell();
         // Nothing of the user's runs where the mailbox takes every message as it is: so there is no need for a turn.
-        if let Some(once) = waiting.take_if(|once| once.address.is_plain()) {
-            drop(waiting);
-            return put_into_mailbox(once);
-        }
-        let door = waiting.as_ref().map(|once| once.address.door());
-        drop(waiting);
-        if let Some(door) = door {
-            knock(door, self);
-        }
+        (!cell.is_plain()).then(|| TimerKnock::<false>::at(Arc::clone(cell) as Arc<dyn Door>))
     }
 
-    fn cancel(&self) -> bool {
-        let Some(once) = self.end() else {
-            return false;
-        };
-        once.address.with_door(|door| door.time().remove(self.key));
-        true
-    }
-
-    fn die(&self) {
-        if let Some(once) = self.end() {
-            once.address.with_door(|door| {
-                door.count_lost(Loss::Stopped);
-                // Not every actor owns the timers by which it is told something.
-                door.time().remove(self.key);
+    fn ring(self, _: Key) {
+        let OnceDelivery { to, message } = self;
+        // If the actor has stopped meanwhile, the message is dropped where that does not keep the clock.
+        if let Err(refused) = to.cell().push_by_clock(message) {
+            elsewhere((to, refused), |(to, refused)| {
+                count_if_refused(&**to.cell(), Err(refused));
             });
         }
     }
 
-    fn is_pending(&self) -> bool {
-        let waiting = self.waiting.lock();
-        let is_open = |once: &OnceMessage<M>| once.address.with_door(|door| !door.is_closed());
-        waiting.as_ref().is_some_and(is_open)
+    fn happen(self, _: Key, _: &mut dyn Any) {
+        deliver(Address::from(self.to), self.message);
     }
 
-    fn missed(&self) -> u64 {
-        0
+    fn is_open(&self) -> bool {
+        !self.to.cell().is_closed()
+    }
+
+    fn die(self) {
+        self.to.cell().count_lost(Loss::Stopped);
     }
 }
 
-/// Sends a message to a mailbox that takes it as it is. If the actor has stopped meanwhile, it is dropped where that does not keep
-/// the clock.
-fn put_into_mailbox<M: Send + 'static>(once: OnceMessage<M>) {
-    let OnceMessage { address, message } = once;
-    if let Err(refused) = address.tell_by_clock(message) {
-        elsewhere((address, refused), |(address, refused)| {
-            address.with_door(|door| count_if_refused(door, Err(refused)));
-        });
+/// A timer that sends one message to one that makes another one out of it.
+struct MappedDelivery<M> {
+    to: Address<M>,
+    message: M,
+}
+
+impl<M: Send + 'static> Alarm for MappedDelivery<M> {
+    fn knock(&self) -> Option<AnyAlarm> {
+        Some(TimerKnock::<false>::at(self.to.door()))
+    }
+
+    fn happen(self, _: Key, _: &mut dyn Any) {
+        deliver(self.to, self.message);
+    }
+
+    fn is_open(&self) -> bool {
+        self.to.with_door(|door| !door.is_closed())
+    }
+
+    fn die(self) {
+        self.to.with_door(|door| door.count_lost(Loss::Stopped));
     }
 }
 
@@ -274,98 +240,39 @@ fn put_into_mailbox<M: Send + 'static>(once: OnceMessage<M>) {
 struct RepeatedDelivery<M, F> {
     door: Arc<dyn Door>,
     to: WeakAddress<M>,
-    key: Key,
-    /// The one that takes it from here has it: the turn, or the thread that cancels it.
-    stage: Mutex<Stage<RepeatedMessage<F>>>,
-    missed: AtomicU64,
-}
-
-struct RepeatedMessage<F> {
     make: F,
     rhythm: Rhythm,
+    missed: Missed,
 }
 
 impl<M: Send + 'static, F: FnMut() -> M + Send + 'static> RepeatedDelivery<M, F> {
     /// Sends a message, and plans the next one: how many were missed. None if there is to be none.
-    fn post(&self, message: &mut RepeatedMessage<F>) -> Option<u64> {
+    fn post(&mut self) -> Option<u64> {
         let address = self.to.upgrade()?;
-        let make = &mut message.make;
+        let make = &mut self.make;
         contain(|| count_if_refused(&*self.door, address.tell(make())))?;
-        Some(message.rhythm.plan(self.door.time().now()))
-    }
-
-    fn end(&self) -> Stage<RepeatedMessage<F>> {
-        let stage = self.stage.lock().end();
-        // Not every actor owns the timers by which it is told something.
-        self.door.time().remove(self.key);
-        stage
-    }
-}
-
-impl<M: Send + 'static, F: FnMut() -> M + Send + 'static> Delivery for RepeatedDelivery<M, F> {
-    fn deliver(self: Arc<Self>) {
-        let message = self.stage.lock().begin();
-        let Some(mut message) = message else {
-            return;
-        };
-        let Some(missed) = self.post(&mut message) else {
-            self.end();
-            return;
-        };
-        let due = message.rhythm.planned();
-        self.missed.fetch_add(missed, Ordering::Relaxed);
-        let renewed = self.stage.lock().renew(message);
-        match renewed {
-            // If it is cancelled just now its key leads nowhere.
-            Ok(()) => self.door.time().set_again(self.key, due),
-            Err(cancelled) => drop(cancelled),
-        }
+        Some(self.rhythm.plan(self.door.time().now()))
     }
 }
 
 impl<M: Send + 'static, F: FnMut() -> M + Send + 'static> Alarm for RepeatedDelivery<M, F> {
-    fn ring(self: Arc<Self>) {
-        knock(Arc::clone(&self.door), self);
+    const REPEATS: bool = true;
+
+    fn knock(&self) -> Option<AnyAlarm> {
+        Some(TimerKnock::<false>::at(Arc::clone(&self.door)))
     }
 
-    fn cancel(&self) -> bool {
-        self.end().is_pending(true)
-    }
-
-    fn die(&self) {
-        self.end();
-    }
-
-    fn is_pending(&self) -> bool {
-        let is_set = self.stage.lock().is_pending(true);
-        is_set && !self.door.is_closed()
-    }
-
-    fn missed(&self) -> u64 {
-        self.missed.load(Ordering::Relaxed)
-    }
-}
-
-/// A message that is due, on its way to the actor's turn.
-struct MessageKnock<D: Delivery> {
-    delivery: Option<Arc<D>>,
-}
-
-impl<D: Delivery> Continuation for MessageKnock<D> {
-    fn go_on(mut self: Box<Self>, _: &mut dyn Any) {
-        let delivery = self.delivery.take();
-        drop(self);
-        if let Some(delivery) = delivery {
-            delivery.deliver();
+    fn happen(mut self, key: Key, _: &mut dyn Any) {
+        let door = Arc::clone(&self.door);
+        if let Some(missed) = self.post() {
+            self.missed.add(missed);
+            door.time().set_again(key, self.rhythm.planned(), self);
+        } else {
+            door.time().remove(key);
         }
     }
-}
 
-impl<D: Delivery> Drop for MessageKnock<D> {
-    fn drop(&mut self) {
-        // The actor stopped before it opened.
-        if let Some(delivery) = self.delivery.take() {
-            elsewhere(delivery, |delivery| delivery.die());
-        }
+    fn is_open(&self) -> bool {
+        !self.door.is_closed()
     }
 }

@@ -5,16 +5,13 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tamtam_wait::seam::Mutex;
-use tamtam_wait::seam::atomic::{AtomicU64, Ordering};
-
-use super::Stage;
+use super::knock::TimerKnock;
 use crate::actor::Actor;
-use crate::address::Address;
-use crate::cell::{Cell, Continuation, System};
+use crate::address::Counted;
+use crate::cell::{Cell, Door};
 use crate::context::{Context, Here};
 use crate::runner::ActorRunner;
-use crate::time::{Alarm, Every, Key, Rhythm, Timer, Timers, elsewhere};
+use crate::time::{Alarm, AnyAlarm, Every, Key, Missed, Rhythm, Timer, Timers};
 
 impl<A: Actor> Context<A> {
     /// Does something in a turn of this actor's own, before its messages, after this delay.
@@ -61,12 +58,16 @@ impl<A: Actor> Context<A> {
         delay: Duration,
         then: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static,
     ) -> Timer {
-        let due = self.now().checked_add(delay);
+        let here = self.here();
+        let owner = here.timers_owner();
         let once = OnceTurn {
             then,
-            address: self.here_ref().own_address(),
+            here: here.own_counted(),
+            actor: PhantomData,
         };
-        self.later(due, once)
+        let time = here.cell().time();
+        let key = time.set_after(delay, Some(owner), once);
+        Timer::once(time.clone(), key)
     }
 
     /// Does something again and again, each time in a turn of this actor's own, before its messages.
@@ -113,7 +114,20 @@ impl<A: Actor> Context<A> {
         then: impl FnMut(&mut A, &mut Context<A>) + Send + 'static,
     ) -> Timer {
         let rhythm = Rhythm::new(every, self.now());
-        self.later(rhythm.planned(), RepeatTurn { then, rhythm })
+        let here = self.here();
+        let owner = here.timers_owner();
+        let missed = Missed::default();
+        let due = rhythm.planned();
+        let repeat = RepeatTurn {
+            then,
+            rhythm,
+            here: here.to_arc(),
+            missed: missed.clone(),
+            actor: PhantomData,
+        };
+        let time = here.cell().time();
+        let key = time.set(due, Some(owner), repeat);
+        Timer::repeats(time.clone(), key, missed)
     }
 
     /// What time it is where this actor lives; a test may have it moved by hand, see
@@ -121,24 +135,6 @@ impl<A: Actor> Context<A> {
     #[must_use]
     pub fn now(&self) -> Instant {
         self.here_ref().now()
-    }
-
-    fn later<C: TimerCall<A>>(&mut self, due: Option<Instant>, call: C) -> Timer {
-        let generation = self.generation();
-        let here = self.here();
-        let owner = here.timers_owner();
-        let cell = here.to_arc();
-        let time = here.cell().time();
-        Timer::new(time.set(due, C::REPEATS, Some(owner), |key| {
-            Arc::new(Later {
-                cell,
-                key,
-                generation,
-                stage: Mutex::new(Stage::Set(call)),
-                missed: C::Missed::default(),
-                actor: PhantomData,
-            })
-        }))
     }
 }
 
@@ -160,191 +156,68 @@ impl<M: Send + 'static> Here<M> {
     }
 }
 
-/// What is done when a timer of an actor is due.
-trait TimerCall<A: Actor>: Sized + Send + 'static {
-    /// Whether it is done more than once.
-    const REPEATS: bool;
-
-    /// How often it was left out, if it may be.
-    type Missed: Missed;
-
-    /// Does it. If it is to be done again, then when, and how often it was missed.
-    fn call(self, actor: &mut A, context: &mut Context<A>) -> Option<PlannedTurn<Self>>;
+/// The actor whose turn this is, and its context; none if it has none.
+fn parts_of<A: Actor>(running: &mut dyn Any) -> Option<(&mut A, &mut Context<A>)> {
+    running
+        .downcast_mut::<ActorRunner<A>>()
+        .and_then(ActorRunner::parts)
 }
 
-/// A count for those who may be left out; nothing for the others, of whom there may be a million.
-trait Missed: Default + Send + Sync + 'static {
-    fn add(&self, more: u64);
-    fn get(&self) -> u64;
-}
-
-impl Missed for () {
-    fn add(&self, _: u64) {}
-
-    fn get(&self) -> u64 {
-        0
-    }
-}
-
-impl Missed for AtomicU64 {
-    fn add(&self, more: u64) {
-        self.fetch_add(more, Ordering::Relaxed);
-    }
-
-    fn get(&self) -> u64 {
-        self.load(Ordering::Relaxed)
-    }
-}
-
-/// What is to be done again, when, and how often it was missed.
-struct PlannedTurn<C> {
-    call: C,
-    due: Option<Instant>,
-    missed: u64,
-}
-
-struct OnceTurn<M, F> {
+/// A timer of an actor that happens once.
+struct OnceTurn<A: Actor, F> {
     then: F,
     /// Keeps the actor from stopping for want of addresses.
-    address: Address<M>,
+    here: Counted<A::Message>,
+    actor: PhantomData<fn(A)>,
 }
 
-impl<A, F> TimerCall<A> for OnceTurn<A::Message, F>
+impl<A, F> Alarm for OnceTurn<A, F>
 where
     A: Actor,
     F: FnOnce(&mut A, &mut Context<A>) + Send + 'static,
 {
-    const REPEATS: bool = false;
-    type Missed = ();
+    fn knock(&self) -> Option<AnyAlarm> {
+        let cell = Arc::clone(self.here.cell());
+        Some(TimerKnock::<true>::at(cell as Arc<dyn Door>))
+    }
 
-    fn call(self, actor: &mut A, context: &mut Context<A>) -> Option<PlannedTurn<Self>> {
-        (self.then)(actor, context);
+    fn happen(self, _: Key, running: &mut dyn Any) {
+        if let Some((actor, context)) = parts_of(running) {
+            (self.then)(actor, context);
+        }
         // Not before: it may have set the next one.
-        drop(self.address);
-        None
+        drop(self.here);
     }
 }
 
-struct RepeatTurn<F> {
+/// A timer of an actor that happens again and again.
+struct RepeatTurn<A: Actor, F> {
     then: F,
     rhythm: Rhythm,
+    here: Arc<Cell<A::Message>>,
+    missed: Missed,
+    actor: PhantomData<fn(A)>,
 }
 
-impl<A, F> TimerCall<A> for RepeatTurn<F>
+impl<A, F> Alarm for RepeatTurn<A, F>
 where
     A: Actor,
     F: FnMut(&mut A, &mut Context<A>) + Send + 'static,
 {
     const REPEATS: bool = true;
-    type Missed = AtomicU64;
 
-    fn call(mut self, actor: &mut A, context: &mut Context<A>) -> Option<PlannedTurn<Self>> {
+    fn knock(&self) -> Option<AnyAlarm> {
+        let cell = Arc::clone(&self.here);
+        Some(TimerKnock::<true>::at(cell as Arc<dyn Door>))
+    }
+
+    fn happen(mut self, key: Key, running: &mut dyn Any) {
+        let Some((actor, context)) = parts_of(running) else {
+            return;
+        };
         (self.then)(actor, context);
-        let missed = self.rhythm.plan(context.now());
-        Some(PlannedTurn {
-            due: self.rhythm.planned(),
-            missed,
-            call: self,
-        })
-    }
-}
-
-/// A timer of an actor.
-struct Later<A: Actor, C: TimerCall<A>> {
-    cell: Arc<Cell<A::Message>>,
-    key: Key,
-    /// Of the actor that has set it: one that is begun again meanwhile is not called.
-    generation: u32,
-    /// The one that takes it from here has it: the turn, or the thread that cancels it.
-    stage: Mutex<Stage<C>>,
-    missed: C::Missed,
-    actor: PhantomData<fn(A)>,
-}
-
-impl<A: Actor, C: TimerCall<A>> Alarm for Later<A, C> {
-    fn ring(self: Arc<Self>) {
-        let cell = Arc::clone(&self.cell);
-        let knock = Box::new(TurnKnock { later: Some(self) });
-        // One that has closed may still be about to finish.
-        if cell.life().has_ended() {
-            // It would not be opened.
-            drop(knock);
-        } else {
-            cell.push_system(System::Continue(knock));
-        }
-    }
-
-    fn cancel(&self) -> bool {
-        let stage = self.stage.lock().end();
-        if let Stage::Over = stage {
-            return false;
-        }
-        // While it happens it is too late, unless it would happen again.
-        let was_in_time = stage.is_pending(C::REPEATS);
-        self.cell.time().remove(self.key);
-        drop(stage);
-        was_in_time
-    }
-
-    fn die(&self) {
-        let stage = self.stage.lock().end();
-        drop(stage);
-    }
-
-    fn is_pending(&self) -> bool {
-        self.stage.lock().is_pending(C::REPEATS)
-    }
-
-    fn missed(&self) -> u64 {
-        self.missed.get()
-    }
-}
-
-/// A timer that is due, on its way to its actor's turn.
-struct TurnKnock<A: Actor, C: TimerCall<A>> {
-    later: Option<Arc<Later<A, C>>>,
-}
-
-impl<A: Actor, C: TimerCall<A>> Continuation for TurnKnock<A, C> {
-    fn go_on(mut self: Box<Self>, running: &mut dyn Any) {
-        let later = self.later.take();
-        drop(self);
-        let Some(later) = later else { return };
-        let running = running.downcast_mut::<ActorRunner<A>>();
-        let here = running.and_then(ActorRunner::parts);
-        // It was due already when the actor was begun again, and so no longer among the timers that went then.
-        let Some((actor, context)) =
-            here.filter(|(_, context)| context.generation() == later.generation)
-        else {
-            return later.die();
-        };
-        let call = later.stage.lock().begin();
-        let Some(call) = call else {
-            return;
-        };
-        let Some(planned) = call.call(actor, context) else {
-            later.stage.lock().end();
-            return;
-        };
-        later.missed.add(planned.missed);
-        let renewed = later.stage.lock().renew(planned.call);
-        match renewed {
-            // If it is cancelled just now its key leads nowhere.
-            Ok(()) => context
-                .here()
-                .cell()
-                .time()
-                .set_again(later.key, planned.due),
-            Err(cancelled) => drop(cancelled),
-        }
-    }
-}
-
-impl<A: Actor, C: TimerCall<A>> Drop for TurnKnock<A, C> {
-    fn drop(&mut self) {
-        // The actor stopped before it opened.
-        if let Some(later) = self.later.take() {
-            elsewhere(later, |later| later.die());
-        }
+        self.missed.add(self.rhythm.plan(context.now()));
+        let time = context.here().cell().time();
+        time.set_again(key, self.rhythm.planned(), self);
     }
 }

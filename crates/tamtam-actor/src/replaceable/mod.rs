@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::actor::Actor;
-use crate::address::{Address, Envelope};
+use crate::address::{Address, Counted, Envelope};
 use crate::cell::Cell;
 use crate::context::Context;
 use crate::life::Restarting;
@@ -109,7 +109,7 @@ unsafe fn settle<A: Actor, B: Describes<A::Message>>(
     // An instance may keep mail back when the home ends.
     cell.be_told_of_close();
     cell.nudge();
-    Address::noting(cell)
+    Address::noting(Counted::first(cell))
 }
 
 impl<B> Spawner<Pool, B> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tamtam_wait::contain;
 use tamtam_wait::seam::{Mutex, MutexGuard};
 
-use crate::address::{Address, Envelope};
+use crate::address::{Address, Counted, Envelope};
 use crate::cell::{AnyActor, Cell, System};
 use crate::ended::EndReason;
 use crate::error::AskError;
@@ -442,8 +442,7 @@ impl<M: Send + 'static> Upstream<M> for Part<M> {
     }
 
     fn address(&self) -> Box<dyn Any> {
-        self.public.add_address();
-        Box::new(Address::noting(Arc::clone(&self.public)))
+        Box::new(Address::noting(Counted::another(&self.public)))
     }
 
     fn public(&self) -> Option<Box<dyn Any>> {
@@ -454,18 +453,13 @@ impl<M: Send + 'static> Upstream<M> for Part<M> {
 
 /// A timer that looks after the turn of an actor that is replaced when one lasts too long. It is set when a turn begins and it is not
 /// set yet: so short turns cost a look at the clock, and no timer each.
-struct Guard<M: Send + 'static> {
-    succession: Weak<Succession<M>>,
-    key: Key,
-}
+struct Guard<M: Send + 'static>(Weak<Succession<M>>);
 
 impl<M: Send + 'static> Succession<M> {
     /// Looks after the turn that has begun then. Called under the lock.
     fn set_guard(self: &Arc<Self>, state: &mut SuccessionState<M>, time: &Time, began: Instant) {
         let due = self.limit.and_then(|limit| began.checked_add(limit));
-        let succession = Arc::downgrade(self);
-        let guard = time.set(due, false, None, |key| Arc::new(Guard { succession, key }));
-        state.guard = Some(guard.key);
+        state.guard = Some(time.set(due, None, Guard(Arc::downgrade(self))));
     }
 
     /// The timer is due. The turn that has lasted too long, if there is one.
@@ -490,8 +484,8 @@ impl<M: Send + 'static> Succession<M> {
 }
 
 impl<M: Send + 'static> Alarm for Guard<M> {
-    fn ring(self: Arc<Self>) {
-        let Some(succession) = self.succession.upgrade() else {
+    fn ring(self, _: Key) {
+        let Some(succession) = self.0.upgrade() else {
             return;
         };
         // This may be the clock's thread, and wakes others, who may be user code.
@@ -503,19 +497,5 @@ impl<M: Send + 'static> Alarm for Guard<M> {
                 succession.replace_in(Some(turn));
             }
         });
-    }
-
-    fn cancel(&self) -> bool {
-        true
-    }
-
-    fn die(&self) {}
-
-    fn is_pending(&self) -> bool {
-        true
-    }
-
-    fn missed(&self) -> u64 {
-        0
     }
 }

@@ -1,48 +1,32 @@
 //! The time by which actors live, real or advanced by hand, and the timers that are set on it.
 
 use core::fmt;
+use core::mem::ManuallyDrop;
+use core::ops::Deref;
 use std::sync::{Arc, OnceLock};
 use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
-use tamtam_wait::seam::Mutex;
 use tamtam_wait::seam::atomic::{AtomicBool, Ordering};
+use tamtam_wait::seam::{Mutex, MutexGuard};
 use tamtam_wait::{Context, TaskDeadline, contain};
 
+use super::alarm::{Alarm, AnyAlarm};
 use super::errand::keep_time;
 use super::slab::Key;
+use super::tick::{farthest, tick_before, tick_of, time_of};
 use super::vigil::{self, TimerLook};
 use super::wheel::Wheel;
 
-/// The resolution of timers.
-pub(super) const TICK: Duration = Duration::from_millis(1);
 /// So many timers are taken out at a time, so that others can set theirs meanwhile.
 const BATCH: usize = 64;
 /// After so many batches in a row the shared timer thread sees to others first.
 const BATCHES: usize = 16;
-/// A manual time is moved by no more than so many seconds, in bits: more milliseconds would not fit into 64 bits.
-const MOST_SECONDS: u32 = 54;
 /// A clock that has nothing to do any more has the shared timer thread come so soon for the last time, and not at
 /// once: an actor that sets and cancels one timer after the other does not make an appointment each time.
 const NEAR: Duration = Duration::from_secs(1);
 /// Where the clock's thread could not be started, it is not attempted again before.
 const PAUSE: Duration = Duration::from_millis(1);
-
-/// What happens when a timer is due.
-pub(crate) trait Alarm: Send + Sync {
-    /// It is due. Only knocks at the actor: this may be the clock's thread.
-    fn ring(self: Arc<Self>);
-
-    /// It is not to happen; `false` if it has happened. Drops what it keeps. What is in the wheel goes, too.
-    fn cancel(&self) -> bool;
-
-    /// The actor that it belongs to is gone, and its entry in the wheel, too.
-    fn die(&self);
-
-    fn is_pending(&self) -> bool;
-
-    fn missed(&self) -> u64;
-}
 
 /// The time by which actors live: the system's, or one that is moved by hand.
 ///
@@ -78,18 +62,53 @@ pub(crate) trait Alarm: Send + Sync {
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 #[derive(Clone)]
-pub struct Time(Arc<Clock>);
+pub struct Time(ClockRef);
+
+/// A clock, counted, but for that which all share: there are as many of these as there are timers.
+struct ClockRef(ManuallyDrop<Arc<Clock>>);
+
+impl Deref for ClockRef {
+    type Target = Clock;
+
+    #[inline(always)]
+    fn deref(&self) -> &Clock {
+        &self.0
+    }
+}
+
+impl Clone for ClockRef {
+    #[inline]
+    fn clone(&self) -> Self {
+        if !self.is_shared {
+            return ClockRef(ManuallyDrop::clone(&self.0));
+        }
+        // SAFETY: the clock is shared, so its count is never given up: neither here nor by the one that was copied.
+        ClockRef(unsafe { core::ptr::read(&raw const self.0) })
+    }
+}
+
+impl Drop for ClockRef {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.is_shared {
+            // SAFETY: it is dropped once, and not used afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.0) }
+        }
+    }
+}
 
 struct Clock {
     began: Instant,
     is_manual: bool,
+    /// It is the system's time, and is never dropped.
+    is_shared: bool,
     /// There is an appointment, or was one: for a look without the lock.
     may_have_appointment: AtomicBool,
     state: Mutex<ClockState>,
 }
 
 struct ClockState {
-    wheel: Wheel<Arc<dyn Alarm>>,
+    wheel: Wheel<AnyAlarm>,
     /// How far a manual time was moved.
     moved: Duration,
     /// When the shared timer thread wakes us, and how to take that back.
@@ -98,22 +117,36 @@ struct ClockState {
     failed: Option<Instant>,
     /// The tick until which those sleep at most that look after the timers then.
     known: u64,
+    /// When memory is given back that was not used since, if there is some.
+    gives_back: Option<u64>,
+}
+
+impl ClockState {
+    /// The tick at which there is something to do.
+    fn next(&self) -> Option<u64> {
+        match (self.wheel.next(), self.gives_back) {
+            (Some(due), Some(back)) => Some(due.min(back)),
+            (due, back) => due.or(back),
+        }
+    }
 }
 
 impl Time {
-    fn new(is_manual: bool) -> Self {
-        Time(Arc::new(Clock {
+    fn new(is_manual: bool, is_shared: bool) -> Self {
+        Time(ClockRef(ManuallyDrop::new(Arc::new(Clock {
             began: Instant::now(),
             is_manual,
+            is_shared,
             may_have_appointment: AtomicBool::new(false),
             state: Mutex::new(ClockState {
-                wheel: Wheel::new(),
+                wheel: Wheel::new(!is_manual),
                 moved: Duration::ZERO,
                 appointment: None,
                 failed: None,
                 known: u64::MAX,
+                gives_back: None,
             }),
-        }))
+        }))))
     }
 
     /// The system's monotonic time. All who ask for it share one.
@@ -133,12 +166,12 @@ impl Time {
 
     pub(crate) fn shared() -> &'static Self {
         static SYSTEM: OnceLock<Time> = OnceLock::new();
-        SYSTEM.get_or_init(|| Time::new(false))
+        SYSTEM.get_or_init(|| Time::new(false, true))
     }
 
     /// A time of its own that only [`advance`](Time::advance) moves: for tests, simulations and replays.
     pub fn manual() -> Self {
-        Self::new(true)
+        Self::new(true, false)
     }
 
     /// What time it is. A manual time begins with the moment at which it was made.
@@ -192,56 +225,88 @@ impl Time {
         let mut due = Vec::with_capacity(BATCH);
         while self.take_due(&mut due) {
             count += due.len();
-            due.drain(..).for_each(|alarm| alarm.ring());
+            due.drain(..).for_each(DueAlarm::ring);
         }
         count
     }
 
-    /// Sets a timer, for an alarm that knows its key. `None` is never.
-    pub(crate) fn set<A: Alarm + 'static>(
-        &self,
-        due: Option<Instant>,
-        repeats: bool,
-        owner: Option<Key>,
-        alarm: impl FnOnce(Key) -> Arc<A>,
-    ) -> Arc<A> {
+    /// Sets a timer for that moment. `None` is never.
+    pub(crate) fn set(&self, due: Option<Instant>, owner: Option<Key>, alarm: impl Alarm) -> Key {
         let due = self.tick_of(due);
-        let mut made = None;
-        let mut state = self.0.state.lock();
-        state.wheel.insert_with(due, repeats, owner, |key| {
-            let alarm = alarm(key);
-            made = Some(Arc::clone(&alarm));
-            alarm
-        });
+        self.insert(self.0.state.lock(), due, owner, alarm)
+    }
+
+    /// Sets a timer for the moment that is so far away.
+    pub(crate) fn set_after(&self, delay: Duration, owner: Option<Key>, alarm: impl Alarm) -> Key {
+        // Not under the lock, if that may be.
+        let passed = (!self.0.is_manual).then(|| self.0.began.elapsed());
+        let state = self.0.state.lock();
+        let due = passed.unwrap_or(state.moved).checked_add(delay);
+        self.insert(state, due.map_or(u64::MAX, tick_of), owner, alarm)
+    }
+
+    #[inline(always)]
+    fn insert(
+        &self,
+        mut state: MutexGuard<'_, ClockState>,
+        due: u64,
+        owner: Option<Key>,
+        alarm: impl Alarm,
+    ) -> Key {
+        let key = state.wheel.insert(due, owner, |entry| entry.put(alarm));
         let is_earlier = self.appoint(&mut state, due);
         drop(state);
         if is_earlier {
             vigil::call();
         }
-        match made {
-            Some(alarm) => alarm,
-            None => unreachable!("the wheel makes what it keeps"),
-        }
+        key
     }
 
-    /// Sets a timer that repeats for another time, if it was due and not removed.
-    pub(crate) fn set_again(&self, key: Key, due: Option<Instant>) {
-        let due = self.tick_of(due);
+    /// It happens from now on, in the turn of its actor: what is to happen, unless it was removed.
+    pub(crate) fn begin(&self, key: Key) -> Option<AnyAlarm> {
         let mut state = self.0.state.lock();
-        let is_earlier = state.wheel.set_again(key, due) && self.appoint(&mut state, due);
+        state.wheel.begin(key, |alarm| {
+            let stays = alarm.repeats();
+            alarm.is_some().then(|| (alarm.take(), stays))
+        })
+    }
+
+    /// Sets a timer that repeats for another time, if it was not removed while it happened.
+    pub(crate) fn set_again(&self, key: Key, due: Option<Instant>, alarm: impl Alarm) {
+        let due = self.tick_of(due);
+        // What it keeps is the user's, and is not dropped under the lock.
+        let mut alarm = Some(alarm);
+        let mut state = self.0.state.lock();
+        let is_set = state.wheel.set_again(key, due, |entry| {
+            if let Some(alarm) = alarm.take() {
+                entry.put(alarm);
+            }
+        });
+        let is_earlier = is_set && self.appoint(&mut state, due);
         drop(state);
         if is_earlier {
             vigil::call();
         }
     }
 
-    pub(crate) fn remove(&self, key: Key) {
+    /// Removes a timer; `false` if it is over. What it keeps is dropped.
+    pub(crate) fn remove(&self, key: Key) -> bool {
+        self.take(key, &mut AnyAlarm::default())
+    }
+
+    /// Removes a timer, which is over then; `false` if it was over before. `alarm` is then what it was to do, or none while it
+    /// happens.
+    pub(crate) fn take(&self, key: Key, alarm: &mut AnyAlarm) -> bool {
         let mut state = self.0.state.lock();
-        let alarm = state.wheel.remove(key);
+        let is_found = state.wheel.remove(key, |entry| *alarm = entry.take());
         self.come_sooner(&mut state);
-        drop(state);
-        // With the alarm goes what it keeps, which is the user's.
-        drop(alarm);
+        is_found
+    }
+
+    /// Whether a timer is still to happen, and its actor has not stopped.
+    pub(crate) fn is_pending(&self, key: Key) -> bool {
+        let state = self.0.state.lock();
+        state.wheel.get(key).is_some_and(AnyAlarm::is_open)
     }
 
     fn insert_owner(&self) -> Key {
@@ -251,15 +316,18 @@ impl Time {
     /// Lets all timers of an owner die.
     fn remove_owner(&self, owner: Key) {
         loop {
+            let mut alarm = AnyAlarm::default();
             let mut state = self.0.state.lock();
-            let alarm = state.wheel.remove_owned(owner);
+            let was_left = state
+                .wheel
+                .remove_owned(owner, |entry| alarm = entry.take());
             self.come_sooner(&mut state);
             drop(state);
-            match alarm {
-                // A panic in a drop is the user's, and does not keep the others.
-                Some(alarm) => contain(move || alarm.die()),
-                None => return,
-            };
+            if !was_left {
+                return;
+            }
+            // A panic in a drop is the user's, and does not keep the others.
+            contain(move || alarm.die());
         }
     }
 
@@ -280,17 +348,22 @@ impl Time {
     }
 
     /// Takes timers out that are due; `false` if there was none.
-    fn take_due(&self, due: &mut Vec<Arc<dyn Alarm>>) -> bool {
+    fn take_due(&self, due: &mut Vec<DueAlarm>) -> bool {
         let mut state = self.0.state.lock();
         // Rounded down, while a timer's tick is rounded up: so none is early.
         let tick = tick_before(self.passed(&state));
         while due.len() < BATCH
-            && let Some(alarm) = state.wheel.pop(tick)
-        {
-            due.push(alarm);
-        }
-        let is_earlier = due.is_empty()
-            && (state.wheel.next()).is_some_and(|next| self.appoint(&mut state, next));
+            && state.wheel.pop(tick, |key, entry| {
+                let knock = entry.knock();
+                let stays = knock.is_some();
+                let alarm = knock.unwrap_or_else(|| entry.take());
+                due.push(DueAlarm { key, alarm });
+                stays
+            })
+        {}
+        let is_earlier =
+            due.is_empty() && (state.next()).is_some_and(|next| self.appoint(&mut state, next));
+        self.see_to_spares(&mut state);
         drop(state);
         if is_earlier {
             vigil::call();
@@ -311,7 +384,7 @@ impl Time {
                     return false;
                 }
                 // It is lost: with the thread, or with the process that made it.
-                let next = state.wheel.next().map_or(tick, |next| next.min(tick));
+                let next = state.next().map_or(tick, |next| next.min(tick));
                 self.wake_at(state, next)
             }
             _ => self.wake_at(state, tick),
@@ -352,10 +425,11 @@ impl Time {
                 break;
             }
             has_rung = true;
-            due.drain(..).for_each(|alarm| alarm.ring());
+            due.drain(..).for_each(DueAlarm::ring);
         }
+        self.give_back();
         let mut state = self.0.state.lock();
-        let next = state.wheel.next();
+        let next = state.next();
         state.known = next.unwrap_or(u64::MAX);
         let is_kept = match (next, &state.appointment) {
             (Some(_), Some((_, deadline))) => deadline.is_kept(),
@@ -398,6 +472,7 @@ impl Time {
                 self.wake_at(state, tick_of(near));
             }
         }
+        self.see_to_spares(state);
     }
 
     /// The shared timer thread has come to the appointment.
@@ -410,12 +485,13 @@ impl Time {
             state.appointment.take()
         };
         drop(over);
+        self.give_back();
         let mut due = Vec::with_capacity(BATCH);
         for _ in 0..BATCHES {
             if !self.take_due(&mut due) {
                 return;
             }
-            due.drain(..).for_each(|alarm| alarm.ring());
+            due.drain(..).for_each(DueAlarm::ring);
         }
         // The thread is also that of all tasks that wait with a deadline: those whose time came before now are first.
         let mut state = self.0.state.lock();
@@ -428,34 +504,7 @@ impl Time {
     }
 }
 
-/// The last moment to which a time that began then can be moved, from its beginning.
-fn farthest(began: Instant) -> Duration {
-    (0..MOST_SECONDS).rev().fold(Duration::ZERO, |far, bit| {
-        let farther = far + Duration::from_secs(1 << bit);
-        match began.checked_add(farther) {
-            Some(_) => farther,
-            None => far,
-        }
-    })
-}
-
-/// The last tick that is not after that, from the beginning.
-fn tick_before(time: Duration) -> u64 {
-    time.as_secs() * 1_000 + u64::from(time.subsec_millis())
-}
-
-/// The first tick that is not before that, from the beginning.
-fn tick_of(time: Duration) -> u64 {
-    let within = time.subsec_nanos().div_ceil(TICK.subsec_nanos());
-    time.as_secs()
-        .saturating_mul(1_000)
-        .saturating_add(u64::from(within))
-}
-
-/// When a tick is, from the beginning; `None` is never.
-fn time_of(tick: u64) -> Option<Duration> {
-    (tick != u64::MAX).then(|| Duration::from_millis(tick))
-}
+mod spare;
 
 /// What the shared timer thread wakes.
 struct Bell(Time);
@@ -472,6 +521,19 @@ impl fmt::Debug for Time {
             .field("manual", &self.0.is_manual)
             .field("timers", &self.timers())
             .finish_non_exhaustive()
+    }
+}
+
+/// What rings for a timer that is due.
+struct DueAlarm {
+    key: Key,
+    alarm: AnyAlarm,
+}
+
+impl DueAlarm {
+    #[inline]
+    fn ring(self) {
+        self.alarm.ring(self.key);
     }
 }
 
@@ -507,28 +569,19 @@ mod tests {
     use super::*;
 
     /// A timer that is due again as soon as it has rung.
-    struct Restless {
+    struct Restless(Arc<RestlessState>);
+
+    struct RestlessState {
         time: Time,
-        key: Key,
+        is_over: AtomicBool,
     }
 
     impl Alarm for Restless {
-        fn ring(self: Arc<Self>) {
-            self.time.set_again(self.key, Some(self.time.0.began));
-        }
-
-        fn cancel(&self) -> bool {
-            true
-        }
-
-        fn die(&self) {}
-
-        fn is_pending(&self) -> bool {
-            true
-        }
-
-        fn missed(&self) -> u64 {
-            0
+        fn ring(self, _: Key) {
+            if !self.0.is_over.load(Ordering::Relaxed) {
+                let time = self.0.time.clone();
+                time.set(Some(time.0.began), None, self);
+            }
         }
     }
 
@@ -542,11 +595,12 @@ mod tests {
 
     #[test]
     fn a_timer_that_is_always_due_leaves_the_timer_thread_to_others() {
-        let time = Time::new(false);
-        let own = time.clone();
-        let restless = time.set(Some(time.0.began), true, None, |key| {
-            Arc::new(Restless { time: own, key })
+        let time = Time::new(false, false);
+        let restless = Arc::new(RestlessState {
+            time: time.clone(),
+            is_over: AtomicBool::new(false),
         });
+        time.set(Some(time.0.began), None, Restless(Arc::clone(&restless)));
         let context = Context::for_task(&Waker::from(Arc::new(Unpark(thread::current()))));
         let began = Instant::now();
         let deadline = TaskDeadline::new(began + Duration::from_millis(20), &context);
@@ -554,7 +608,7 @@ mod tests {
             thread::park_timeout(Duration::from_secs(1));
         }
         // The alarm keeps the time in which it is set.
-        time.remove(restless.key);
+        restless.is_over.store(true, Ordering::Relaxed);
         assert!(context.outcome().is_some(), "the thread did not come");
         drop(deadline);
     }

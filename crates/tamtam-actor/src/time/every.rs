@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::clock::TICK;
+use super::tick::TICK;
 
 /// When a timer that repeats is due again.
 ///

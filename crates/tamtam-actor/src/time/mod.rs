@@ -5,18 +5,22 @@
 //! that actor. So no user code runs on the clock's thread: not what a timer calls, not what makes a message, and no
 //! drop of either.
 
+mod alarm;
 mod clock;
 mod errand;
 mod every;
 mod slab;
+mod tick;
 mod timer;
 pub(crate) mod vigil;
 mod wheel;
 
+pub(crate) use alarm::{Alarm, AnyAlarm};
 pub use clock::Time;
-pub(crate) use clock::{Alarm, Timers};
+pub(crate) use clock::Timers;
 pub(crate) use errand::elsewhere;
 pub use every::Every;
 pub(crate) use every::Rhythm;
 pub(crate) use slab::Key;
+pub(crate) use timer::Missed;
 pub use timer::Timer;

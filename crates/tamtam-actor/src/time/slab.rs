@@ -2,171 +2,167 @@
 //!
 //! Places lie in chunks, so that growing moves nothing, and the memory of a chunk without values is given back.
 
-/// So many places have their memory together.
-const CHUNK: usize = if cfg!(test) { 4 } else { 128 };
-/// No place, or no chunk.
+use core::num::NonZeroU64;
+
+/// So many places have their memory together: no more than a word has bits.
+const CHUNK: usize = if cfg!(test) { 4 } else { 64 };
+/// The bits of a chunk all of whose places are free.
+const ALL_FREE: u64 = u64::MAX >> (u64::BITS as usize - CHUNK);
+/// No chunk.
 const NONE: u32 = u32::MAX;
 
 /// Where a value is. A key of one that is gone leads nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) place: u32,
-    number: u32,
+    number: NonZeroU64,
+}
+
+impl Key {
+    /// The key of the first value of a slab.
+    #[cfg(all(test, not(tamtam_loom)))]
+    pub(crate) const fn first() -> Self {
+        Key {
+            place: 0,
+            number: NonZeroU64::MIN,
+        }
+    }
+}
+
+/// A value that keeps the number that it has in its slab.
+pub(super) trait Numbered {
+    fn number(&self) -> NonZeroU64;
 }
 
 /// Values in places.
-pub(crate) struct Slab<E> {
+pub(super) struct Slab<E> {
     chunks: Vec<Chunk<E>>,
     /// The first chunk with memory and free places; they are linked.
     open: u32,
     /// Chunks without memory. May name some that have got memory since, or are no more.
     bare: Vec<u32>,
-    /// The chunk without values that has kept its memory, so that a single value that comes and goes costs none.
+    /// The chunk without values that has kept its memory, so that a single value that comes and goes costs none. Not used by
+    /// one that retains.
     spare: u32,
-    /// Counts the values that there ever were, so that keys differ. After 2³² of them they repeat; a holder that keeps a
-    /// key for so long knows from elsewhere that its value is gone.
-    next_number: u32,
+    /// Whether chunks without values keep their memory until they are stripped.
+    retains: bool,
+    /// How many chunks without values have kept their memory.
+    spares: usize,
+    /// The fewest of them that there were since this was asked last.
+    fewest_spares: usize,
+    /// Counts the values that there ever were, so that keys differ. With a thousand million in each second that is enough for
+    /// centuries.
+    next_number: NonZeroU64,
 }
 
 struct Chunk<E> {
     /// None if the chunk has no memory.
-    places: Vec<SlabPlace<E>>,
-    used: u32,
-    /// The first free place, within this chunk.
-    free: u32,
+    places: Box<[Option<E>]>,
+    /// A bit for each place that is free.
+    free: u64,
     /// The neighbours among the open ones.
     before: u32,
     next: u32,
 }
 
-struct SlabPlace<E> {
-    number: u32,
-    content: Content<E>,
-}
-
-enum Content<E> {
-    /// The next free place, within the chunk.
-    Free(u32),
-    Used(E),
-}
-
-impl<E> Slab<E> {
-    pub(crate) const fn new() -> Self {
+impl<E: Numbered> Slab<E> {
+    /// One that `retains` keeps the memory of chunks without values until that is [taken](Slab::take_spare) from it; another
+    /// one gives it back at once, but for one chunk.
+    pub(super) const fn new(retains: bool) -> Self {
         Slab {
             chunks: Vec::new(),
             open: NONE,
             bare: Vec::new(),
             spare: NONE,
-            next_number: 0,
+            retains,
+            spares: 0,
+            fewest_spares: 0,
+            next_number: NonZeroU64::MIN,
         }
     }
 
-    /// Puts a value into a free place.
+    /// Puts a value that has this number into a free place.
     ///
     /// # Panics
     ///
     /// With four thousand million values.
-    pub(crate) fn insert(&mut self, entry: E) -> Key {
+    #[inline(always)]
+    pub(super) fn insert(&mut self, entry: impl FnOnce(NonZeroU64) -> E) -> (Key, &mut E) {
         if self.open == NONE {
             self.open_one();
         }
         let number = self.next_number;
-        self.next_number = self.next_number.wrapping_add(1);
+        self.next_number = number.saturating_add(1);
         let at = self.open;
         let chunk = &mut self.chunks[at as usize];
-        if chunk.used == 0 {
+        if chunk.free == ALL_FREE {
             self.spare = NONE;
+            self.spares -= 1;
+            self.fewest_spares = self.fewest_spares.min(self.spares);
         }
-        let free = chunk.free;
-        let place = &mut chunk.places[free as usize];
-        if let Content::Free(next) = place.content {
-            chunk.free = next;
-        }
-        *place = SlabPlace {
-            number,
-            content: Content::Used(entry),
-        };
-        chunk.used += 1;
-        if chunk.free == NONE {
+        let free = chunk.free.trailing_zeros();
+        chunk.free &= chunk.free - 1;
+        if chunk.free == 0 {
             self.close(at);
         }
-        Key {
-            place: at * CHUNK as u32 + free,
-            number,
+        let place = &mut self.chunks[at as usize].places[free as usize];
+        // There is nothing, and so nothing to look at: the line may be far away.
+        core::mem::forget(place.replace(entry(number)));
+        match place {
+            Some(entry) => {
+                let place = at * CHUNK as u32 + free;
+                (Key { place, number }, entry)
+            }
+            None => unreachable!("it was put there just now"),
         }
     }
 
-    /// Takes a value out.
-    pub(crate) fn remove(&mut self, key: Key) -> Option<E> {
-        self.get(key)?;
-        let at = key.place / CHUNK as u32;
-        let within = key.place % CHUNK as u32;
+    /// Takes the value in a place out, for those who know that there is one, and drops it there.
+    #[inline]
+    pub(super) fn remove(&mut self, place: u32) {
+        let at = place / CHUNK as u32;
+        let within = place % CHUNK as u32;
         let chunk = &mut self.chunks[at as usize];
-        let was_full = chunk.free == NONE;
-        let place = &mut chunk.places[within as usize];
-        let content = core::mem::replace(&mut place.content, Content::Free(chunk.free));
-        chunk.free = within;
-        chunk.used -= 1;
-        let is_empty = chunk.used == 0;
+        chunk.places[within as usize] = None;
+        let was_full = chunk.free == 0;
+        chunk.free |= 1 << within;
+        let is_empty = chunk.free == ALL_FREE;
         if was_full {
             self.link(at);
         }
         if is_empty {
-            match self.spare {
-                NONE => self.spare = at,
-                // Of two the one nearer to the end gives its memory back, so that chunks go from there.
-                spare => {
-                    self.spare = spare.min(at);
-                    self.strip(spare.max(at));
-                }
-            }
-        }
-        match content {
-            Content::Used(entry) => Some(entry),
-            Content::Free(_) => None,
+            self.emptied(at);
         }
     }
 
     #[inline]
-    pub(crate) fn get(&self, key: Key) -> Option<&E> {
+    pub(super) fn get(&self, key: Key) -> Option<&E> {
         let chunk = self.chunks.get(key.place as usize / CHUNK)?;
-        match chunk.places.get(key.place as usize % CHUNK)? {
-            SlabPlace {
-                number,
-                content: Content::Used(entry),
-            } if *number == key.number => Some(entry),
-            _ => None,
-        }
+        let entry = chunk.places.get(key.place as usize % CHUNK)?.as_ref()?;
+        (entry.number() == key.number).then_some(entry)
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, key: Key) -> Option<&mut E> {
+    pub(super) fn get_mut(&mut self, key: Key) -> Option<&mut E> {
         let chunk = self.chunks.get_mut(key.place as usize / CHUNK)?;
-        match chunk.places.get_mut(key.place as usize % CHUNK)? {
-            SlabPlace {
-                number,
-                content: Content::Used(entry),
-            } if *number == key.number => Some(entry),
-            _ => None,
-        }
+        let entry = chunk.places.get_mut(key.place as usize % CHUNK)?.as_mut()?;
+        (entry.number() == key.number).then_some(entry)
     }
 
     /// The key of the value in a place, for those who know that there is one.
     #[inline]
-    pub(crate) fn key_of(&self, place: u32) -> Key {
-        Key {
-            place,
-            number: self.chunks[place as usize / CHUNK].places[place as usize % CHUNK].number,
-        }
+    pub(super) fn key_of(&mut self, place: u32) -> Key {
+        let number = self.at(place).number();
+        Key { place, number }
     }
 
     /// The value in a place, for those who know that there is one.
     #[inline]
-    pub(crate) fn at(&mut self, place: u32) -> &mut E {
+    pub(super) fn at(&mut self, place: u32) -> &mut E {
         let chunk = &mut self.chunks[place as usize / CHUNK];
-        match &mut chunk.places[place as usize % CHUNK].content {
-            Content::Used(entry) => entry,
-            Content::Free(_) => unreachable!("a link leads to a place in use"),
+        match &mut chunk.places[place as usize % CHUNK] {
+            Some(entry) => entry,
+            None => unreachable!("a link leads to a place in use"),
         }
     }
 
@@ -186,9 +182,8 @@ impl<E> Slab<E> {
                 Some(_) => {}
                 None => {
                     self.chunks.push(Chunk {
-                        places: Vec::new(),
-                        used: 0,
-                        free: NONE,
+                        places: Box::default(),
+                        free: 0,
                         before: NONE,
                         next: NONE,
                     });
@@ -198,16 +193,11 @@ impl<E> Slab<E> {
         };
         assert!(bare < NONE / CHUNK as u32, "too many timers");
         let chunk = &mut self.chunks[bare as usize];
-        chunk.places.reserve_exact(CHUNK);
-        chunk
-            .places
-            .extend((1..=CHUNK as u32).map(|next| SlabPlace {
-                number: 0,
-                content: Content::Free(if next == CHUNK as u32 { NONE } else { next }),
-            }));
-        chunk.free = 0;
+        chunk.places = (0..CHUNK).map(|_| None).collect();
+        chunk.free = ALL_FREE;
         // It is about to be used; until then it counts as the spare one.
         self.spare = bare;
+        self.spares += 1;
         self.link(bare);
     }
 
@@ -237,13 +227,49 @@ impl<E> Slab<E> {
         }
     }
 
-    /// Gives a chunk's memory back.
+    /// A chunk has no values any more.
+    fn emptied(&mut self, at: u32) {
+        self.spares += 1;
+        if self.retains {
+            return;
+        }
+        match self.spare {
+            NONE => self.spare = at,
+            // Of two the one nearer to the end gives its memory back, so that chunks go from there.
+            spare => {
+                self.spare = spare.min(at);
+                drop(self.strip(spare.max(at)));
+            }
+        }
+    }
+
+    /// How many chunks without values have kept their memory.
+    pub(super) fn spares(&self) -> usize {
+        self.spares
+    }
+
+    /// How many of them were there all the time since this was asked last.
+    pub(super) fn long_spare(&mut self) -> usize {
+        core::mem::replace(&mut self.fewest_spares, self.spares)
+    }
+
+    /// The memory of the last chunk without values among the first `below`, which is then where that was.
+    pub(super) fn take_spare(&mut self, below: &mut usize) -> Option<SpareMemory<E>> {
+        let chunks = &self.chunks[..(*below).min(self.chunks.len())];
+        *below = chunks.iter().rposition(|chunk| chunk.free == ALL_FREE)?;
+        self.spare = NONE;
+        Some(self.strip(*below as u32))
+    }
+
+    /// Takes a chunk's memory away, to be given back.
     #[cold]
-    fn strip(&mut self, at: u32) {
+    fn strip(&mut self, at: u32) -> SpareMemory<E> {
         self.close(at);
+        self.spares -= 1;
+        self.fewest_spares = self.fewest_spares.min(self.spares);
         let chunk = &mut self.chunks[at as usize];
-        chunk.places = Vec::new();
-        chunk.free = NONE;
+        let memory = core::mem::take(&mut chunk.places);
+        chunk.free = 0;
         self.bare.push(at);
         while self
             .chunks
@@ -267,52 +293,111 @@ impl<E> Slab<E> {
             self.bare.retain(|at| (*at as usize) < len);
             self.bare.shrink_to(most);
         }
+        SpareMemory { _places: memory }
     }
+}
+
+/// The memory of a chunk without values. Dropping it gives it back.
+pub(super) struct SpareMemory<E> {
+    _places: Box<[Option<E>]>,
 }
 
 #[cfg(all(test, not(tamtam_loom)))]
 mod tests {
     use super::*;
 
+    /// A value with its number.
+    #[derive(Debug, PartialEq)]
+    struct Numbering<T>(T, NonZeroU64);
+
+    impl<T> Numbered for Numbering<T> {
+        fn number(&self) -> NonZeroU64 {
+            self.1
+        }
+    }
+
+    fn insert<T>(slab: &mut Slab<Numbering<T>>, value: T) -> Key {
+        slab.insert(|number| Numbering(value, number)).0
+    }
+
+    fn remove<T: Copy>(slab: &mut Slab<Numbering<T>>, key: Key) -> Option<T> {
+        let value = slab.get(key)?.0;
+        slab.remove(key.place);
+        Some(value)
+    }
+
     #[test]
     fn a_key_is_good_for_one_value() {
-        let mut slab = Slab::new();
-        let first = slab.insert("first");
-        assert_eq!(slab.remove(first), Some("first"));
-        assert_eq!(slab.remove(first), None);
-        let second = slab.insert("second");
+        let mut slab = Slab::new(false);
+        let first = insert(&mut slab, "first");
+        assert_eq!(first, Key::first());
+        assert_eq!(remove(&mut slab, first), Some("first"));
+        assert_eq!(remove(&mut slab, first), None);
+        let second = insert(&mut slab, "second");
         assert_eq!(first.place, second.place);
-        assert_eq!((slab.get(first), slab.get(second)), (None, Some(&"second")));
+        let found = slab.get(second).map(|entry| entry.0);
+        assert_eq!((slab.get(first), found), (None, Some("second")));
     }
 
     #[test]
     fn memory_is_given_back_but_for_one_chunk() {
-        let mut slab = Slab::new();
-        let keys: Vec<_> = (0..1_000).map(|number| slab.insert(number)).collect();
+        let mut slab = Slab::new(false);
+        let keys: Vec<_> = (0..1_000).map(|number| insert(&mut slab, number)).collect();
         // In an order that empties chunks here and there.
         for (number, key) in keys
             .iter()
             .enumerate()
             .filter(|(number, _)| number % 7 != 0)
         {
-            assert_eq!(slab.remove(*key), Some(number));
+            assert_eq!(remove(&mut slab, *key), Some(number));
         }
         for (number, key) in keys
             .iter()
             .enumerate()
             .filter(|(number, _)| number % 7 == 0)
         {
-            assert_eq!(slab.get(*key), Some(&number));
-            assert_eq!(slab.remove(*key), Some(number));
+            assert_eq!(slab.get(*key).map(|entry| entry.0), Some(number));
+            assert_eq!(remove(&mut slab, *key), Some(number));
         }
         let kept = slab.chunks.iter().filter(|chunk| !chunk.places.is_empty());
         assert_eq!(kept.count(), 1);
-        let again: Vec<_> = (0..1_000).map(|number| slab.insert(number)).collect();
+        let again: Vec<_> = (0..1_000).map(|number| insert(&mut slab, number)).collect();
         assert_eq!(slab.chunks.len(), 1_000 / CHUNK);
         for (number, key) in again.into_iter().enumerate().rev() {
-            assert_eq!(slab.remove(key), Some(number));
+            assert_eq!(remove(&mut slab, key), Some(number));
         }
         assert_eq!(slab.chunks.len(), 1);
         assert!(slab.chunks.capacity() <= 8 && slab.bare.capacity() <= 8);
+    }
+
+    #[test]
+    fn what_is_retained_is_taken_when_it_was_spare_for_long() {
+        let mut slab = Slab::new(true);
+        let fill = |slab: &mut Slab<_>| -> Vec<_> {
+            (0..100).map(|number| insert(slab, number)).collect()
+        };
+        let empty = |slab: &mut Slab<_>, keys: Vec<Key>| {
+            for key in keys {
+                assert!(remove(slab, key).is_some());
+            }
+        };
+        let chunks = 100 / CHUNK;
+        let keys = fill(&mut slab);
+        empty(&mut slab, keys);
+        assert_eq!((slab.spares(), slab.long_spare()), (chunks, 0));
+        // All but two are needed in between.
+        let mut keys = fill(&mut slab);
+        let rest = keys.split_off(100 - 2 * CHUNK);
+        empty(&mut slab, rest);
+        assert_eq!((slab.spares(), slab.long_spare()), (2, 0));
+        assert_eq!(slab.long_spare(), 2);
+        let mut below = usize::MAX;
+        while slab.take_spare(&mut below).is_some() {}
+        assert_eq!((slab.spares(), slab.long_spare()), (0, 0));
+        empty(&mut slab, keys);
+        assert_eq!(slab.spares(), chunks - 2);
+        let mut below = usize::MAX;
+        while slab.take_spare(&mut below).is_some() {}
+        assert_eq!((slab.spares(), slab.chunks.len(), slab.open), (0, 0, NONE));
     }
 }

@@ -2,8 +2,10 @@
 
 use core::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::clock::Alarm;
+use super::clock::Time;
+use super::slab::Key;
 
 /// Something that happens later, and that can be cancelled until then.
 ///
@@ -28,12 +30,53 @@ use super::clock::Alarm;
 /// ```
 #[derive(Clone)]
 pub struct Timer {
-    alarm: Arc<dyn Alarm>,
+    kind: TimerKind,
+}
+
+#[derive(Clone)]
+enum TimerKind {
+    Once { time: Time, key: Key },
+    Repeats(Arc<RepeatedTimer>),
+}
+
+struct RepeatedTimer {
+    time: Time,
+    key: Key,
+    missed: Missed,
+}
+
+/// How often a timer that repeats was left out. Kept by the timer and by what it is for.
+#[derive(Clone, Default)]
+pub(crate) struct Missed(Arc<AtomicU64>);
+
+impl Missed {
+    pub(crate) fn add(&self, more: u64) {
+        self.0.fetch_add(more, Ordering::Relaxed);
+    }
 }
 
 impl Timer {
-    pub(crate) fn new(alarm: Arc<dyn Alarm>) -> Self {
-        Timer { alarm }
+    /// One that happens once.
+    #[inline]
+    pub(crate) fn once(time: Time, key: Key) -> Self {
+        Timer {
+            kind: TimerKind::Once { time, key },
+        }
+    }
+
+    /// One that repeats.
+    pub(crate) fn repeats(time: Time, key: Key, missed: Missed) -> Self {
+        Timer {
+            kind: TimerKind::Repeats(Arc::new(RepeatedTimer { time, key, missed })),
+        }
+    }
+
+    #[inline]
+    fn parts(&self) -> (&Time, Key) {
+        match &self.kind {
+            TimerKind::Once { time, key } => (time, *key),
+            TimerKind::Repeats(timer) => (&timer.time, timer.key),
+        }
     }
 
     /// Cancels it; what it keeps is dropped here and now. `true` if that was in time: it has not happened yet and
@@ -46,21 +89,26 @@ impl Timer {
     /// A message that was sent by [`Address::tell_after`](crate::Address::tell_after) and its like cannot be cancelled
     /// any more once it is in the mailbox.
     pub fn cancel(&self) -> bool {
-        self.alarm.cancel()
+        let (time, key) = self.parts();
+        time.remove(key)
     }
 
     /// Whether it can still happen: it has not happened yet, or it repeats; it was not cancelled, and the actor has
     /// not stopped.
     #[must_use]
     pub fn is_pending(&self) -> bool {
-        self.alarm.is_pending()
+        let (time, key) = self.parts();
+        time.is_pending(key)
     }
 
     /// How often it has not happened that it should have, because the actor came too late: see
     /// [`Every::rate`](crate::Every::rate). Always 0 for what does not repeat at a fixed rate.
     #[must_use]
     pub fn missed(&self) -> u64 {
-        self.alarm.missed()
+        match &self.kind {
+            TimerKind::Once { .. } => 0,
+            TimerKind::Repeats(timer) => timer.missed.0.load(Ordering::Relaxed),
+        }
     }
 }
 

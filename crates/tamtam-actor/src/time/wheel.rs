@@ -11,7 +11,9 @@
 //! tick in the order in which they were set: what moves down to a slot comes there before anything can be set for it
 //! directly.
 
-use super::slab::{Key, Slab};
+use core::num::NonZeroU64;
+
+use super::slab::{Key, Numbered, Slab};
 
 /// Slots of a level: as many as a word has bits.
 const SLOTS: usize = 64;
@@ -20,8 +22,8 @@ const BITS: u32 = 6;
 const LEVELS: usize = u64::BITS.div_ceil(BITS) as usize;
 /// No entry.
 const NONE: u32 = u32::MAX;
-/// The place of an entry that is in no slot.
-const NOWHERE: u16 = u16::MAX;
+/// In the place of the neighbour before: the entry is in no slot.
+const NOWHERE: u32 = u32::MAX - 1;
 
 /// Entries, each with the tick at which it is due.
 pub(crate) struct Wheel<T> {
@@ -41,10 +43,13 @@ struct WheelSlot {
     last: u32,
 }
 
+/// An entry: a cache line, with [`AnyAlarm`](super::alarm::AnyAlarm) in it.
+#[repr(align(64))]
 struct TimerEntry<T> {
     due: u64,
-    /// None for owners.
-    what: Option<T>,
+    number: NonZeroU64,
+    /// Empty for owners, and while it happens.
+    what: T,
     /// The neighbours in the slot.
     before: u32,
     next: u32,
@@ -52,10 +57,13 @@ struct TimerEntry<T> {
     /// no owner.
     owned_before: u32,
     owned_next: u32,
-    /// The level and the slot.
-    place: u16,
-    /// Whether the entry stays when it has been due, to be set again.
-    stays: bool,
+}
+
+impl<T> Numbered for TimerEntry<T> {
+    #[inline(always)]
+    fn number(&self) -> NonZeroU64 {
+        self.number
+    }
 }
 
 const EMPTY: WheelSlot = WheelSlot {
@@ -63,13 +71,14 @@ const EMPTY: WheelSlot = WheelSlot {
     last: NONE,
 };
 
-impl<T: Clone> Wheel<T> {
-    pub(crate) fn new() -> Self {
+impl<T: Default> Wheel<T> {
+    /// One that `retains` keeps memory that it does not use until it is [told](Wheel::take_spare) not to.
+    pub(crate) fn new(retains: bool) -> Self {
         Wheel {
             now: 0,
             used: [0; LEVELS],
             slots: Box::new([[EMPTY; SLOTS]; LEVELS]),
-            entries: Slab::new(),
+            entries: Slab::new(retains),
             waiting: 0,
         }
     }
@@ -79,43 +88,89 @@ impl<T: Clone> Wheel<T> {
         self.waiting
     }
 
-    #[cfg(all(test, not(tamtam_loom)))]
-    fn insert(&mut self, due: u64, what: T, stays: bool, owner: Option<Key>) -> Key {
-        self.insert_with(due, stays, owner, |_| what)
+    /// How many pieces of memory are there for entries, and not used.
+    pub(crate) fn spares(&self) -> usize {
+        self.entries.spares()
     }
 
-    /// Adds an entry, which may know its key; one of the past is due at once. If it `stays`, it is still there when it
-    /// has been due, in no slot, until it is set again or removed.
-    pub(crate) fn insert_with(
+    /// How many of them were not used since this was asked last.
+    pub(crate) fn long_spare(&mut self) -> usize {
+        self.entries.long_spare()
+    }
+
+    /// One of them that was among the first `below`, and is the first one after that; to be dropped.
+    pub(crate) fn take_spare(&mut self, below: &mut usize) -> Option<impl Send + use<T>>
+    where
+        T: Send,
+    {
+        self.entries.take_spare(below)
+    }
+
+    /// Adds an entry, and has it filled; one of the past is due at once.
+    #[inline(always)]
+    pub(crate) fn insert(
         &mut self,
         due: u64,
-        stays: bool,
         owner: Option<Key>,
-        what: impl FnOnce(Key) -> T,
+        fill: impl FnOnce(&mut T),
     ) -> Key {
-        let key = self.entries.insert(TimerEntry {
-            due,
-            what: None,
-            before: NONE,
-            next: NONE,
-            owned_before: NONE,
-            owned_next: NONE,
-            place: NOWHERE,
-            stays,
-        });
-        self.entries.at(key.place).what = Some(what(key));
-        if let Some(owner) = owner.filter(|owner| self.entries.get(*owner).is_some()) {
-            self.join(key.place, owner.place);
+        let due = due.max(self.now);
+        let (level, number) = self.slot_of(due);
+        let before = self.slots[level][number].last;
+        let (key, entry) = self.add(due, before);
+        // It is written where it is: what is written in parts and then copied as a whole keeps a processor waiting.
+        fill(&mut entry.what);
+        self.append(level, number, key.place);
+        if let Some(owner) = owner {
+            self.join(key.place, owner);
         }
-        self.put(key.place);
         key
     }
 
-    /// Sets an entry that stays, and that is in no slot, for another tick. `false` if it was removed.
-    pub(crate) fn set_again(&mut self, key: Key, due: u64) -> bool {
+    /// An entry in a slot behind `before`, or in none.
+    #[inline(always)]
+    fn add(&mut self, due: u64, before: u32) -> (Key, &mut TimerEntry<T>) {
+        self.entries.insert(|number| TimerEntry {
+            due,
+            number,
+            what: T::default(),
+            before,
+            next: NONE,
+            owned_before: NONE,
+            owned_next: NONE,
+        })
+    }
+
+    /// What is in an entry, unless it is gone.
+    pub(crate) fn get(&self, key: Key) -> Option<&T> {
+        self.entries.get(key).map(|entry| &entry.what)
+    }
+
+    /// An entry that has been due is emptied by `begin`, which has nothing if that was done before, and says whether the entry
+    /// stays, to be set again.
+    pub(crate) fn begin<R>(
+        &mut self,
+        key: Key,
+        begin: impl FnOnce(&mut T) -> Option<(R, bool)>,
+    ) -> Option<R> {
+        let entry = self.entries.get_mut(key)?;
+        if entry.before != NOWHERE {
+            return None;
+        }
+        let (begun, stays) = begin(&mut entry.what)?;
+        if !stays {
+            self.leave(key.place);
+            self.entries.remove(key.place);
+        }
+        Some(begun)
+    }
+
+    /// Sets an entry that has [begun](Wheel::begin) for another tick, and has it filled again. `false` if it was removed.
+    pub(crate) fn set_again(&mut self, key: Key, due: u64, fill: impl FnOnce(&mut T)) -> bool {
         match self.entries.get_mut(key) {
-            Some(entry) if entry.place == NOWHERE => {
+            Some(entry) if entry.before == NOWHERE => {
                 entry.due = due;
+                fill(&mut entry.what);
                 self.put(key.place);
                 true
             }
@@ -123,16 +178,43 @@ impl<T: Clone> Wheel<T> {
         }
     }
 
-    /// Takes an entry out, wherever it is.
-    pub(crate) fn remove(&mut self, key: Key) -> Option<T> {
-        self.entries.get(key)?;
-        self.take(key.place);
-        self.leave(key.place);
-        self.entries.remove(key)?.what
+    /// Takes an entry out, wherever it is, and what is in it by `empty`. `false` if it is gone.
+    #[inline]
+    pub(crate) fn remove(&mut self, key: Key, empty: impl FnOnce(&mut T)) -> bool {
+        let Some(entry) = self.entries.get_mut(key) else {
+            return false;
+        };
+        empty(&mut entry.what);
+        self.remove_at(key.place);
+        true
     }
 
-    /// What is due next at tick `until` or before; if there is nothing, then it is `until`.
-    pub(crate) fn pop(&mut self, until: u64) -> Option<T> {
+    /// Removes an entry that is there, and empty.
+    #[inline]
+    fn remove_at(&mut self, place: u32) {
+        self.take(place);
+        self.leave(place);
+        self.entries.remove(place);
+    }
+
+    /// Has what is due next at tick `until` or before taken out of its entry, unless that `stays`, then in no slot. `false` if
+    /// nothing is due; then it is `until`.
+    #[inline]
+    pub(crate) fn pop(&mut self, until: u64, stays: impl FnOnce(Key, &mut T) -> bool) -> bool {
+        let Some(place) = self.pop_place(until) else {
+            return false;
+        };
+        self.take(place);
+        let key = self.entries.key_of(place);
+        if !stays(key, &mut self.entries.at(place).what) {
+            self.leave(place);
+            self.entries.remove(place);
+        }
+        true
+    }
+
+    /// The entry that is due next at tick `until` or before; if there is none, then it is `until`.
+    fn pop_place(&mut self, until: u64) -> Option<u32> {
         loop {
             let (level, slot, start) = match self.first_slot() {
                 Some(first) if first.2 <= until => first,
@@ -143,15 +225,7 @@ impl<T: Clone> Wheel<T> {
             };
             self.now = self.now.max(start);
             if level == 0 {
-                let place = self.slots[0][slot].first;
-                self.take(place);
-                let entry = self.entries.at(place);
-                if entry.stays {
-                    return entry.what.clone();
-                }
-                self.leave(place);
-                let key = self.entries.key_of(place);
-                return self.entries.remove(key)?.what;
+                return Some(self.slots[0][slot].first);
             }
             // What is in this slot moves down, in order.
             let mut place = core::mem::replace(&mut self.slots[level][slot], EMPTY).first;
@@ -185,32 +259,24 @@ impl<T: Clone> Wheel<T> {
 
     /// An owner: entries that have it can be removed together.
     pub(crate) fn insert_owner(&mut self) -> Key {
-        let key = self.entries.insert(TimerEntry {
-            due: 0,
-            what: None,
-            before: NONE,
-            next: NONE,
-            owned_before: NONE,
-            owned_next: NONE,
-            place: NOWHERE,
-            stays: true,
-        });
-        let owner = self.entries.at(key.place);
+        let (key, owner) = self.add(0, NOWHERE);
         (owner.owned_before, owner.owned_next) = (key.place, key.place);
         key
     }
 
-    /// Removes an owner's next entry; when there is none any more, the owner.
-    pub(crate) fn remove_owned(&mut self, owner: Key) -> Option<T> {
-        let next = self.entries.get(owner)?.owned_next;
+    /// Removes an owner's next entry, and takes what is in it by `empty`; `false` if there was none any more: then the owner is
+    /// removed.
+    pub(crate) fn remove_owned(&mut self, owner: Key, empty: impl FnOnce(&mut T)) -> bool {
+        let Some(next) = self.entries.get(owner).map(|owner| owner.owned_next) else {
+            return false;
+        };
         if next == owner.place {
-            self.entries.remove(owner);
-            return None;
+            self.entries.remove(next);
+            return false;
         }
-        self.take(next);
-        self.leave(next);
-        let key = self.entries.key_of(next);
-        self.entries.remove(key)?.what
+        empty(&mut self.entries.at(next).what);
+        self.remove_at(next);
+        true
     }
 
     /// The first slot in use: its level, its number, and the tick at which it begins, or now if that is later.
@@ -228,26 +294,37 @@ impl<T: Clone> Wheel<T> {
         Some((level, slot as usize, start.max(self.now)))
     }
 
-    /// Puts an entry into its slot, behind the others.
+    /// The level and the number of the slot for this tick, which is not before now. It is the same until now has come to that
+    /// slot, when what is there moves down.
     #[inline]
-    fn put(&mut self, place: u32) {
-        let entry = self.entries.at(place);
-        entry.due = entry.due.max(self.now);
-        let due = entry.due;
+    fn slot_of(&self, due: u64) -> (usize, usize) {
         // The highest digit in which they differ; the lowest one if they do not.
         let level = ((due ^ self.now) | 1).ilog2() / BITS;
-        let number = (due >> (level * BITS)) as usize % SLOTS;
-        let level = level as usize;
+        ((level as usize), (due >> (level * BITS)) as usize % SLOTS)
+    }
+
+    /// Puts an entry into its slot, behind the others.
+    fn put(&mut self, place: u32) {
+        let now = self.now;
+        let entry = self.entries.at(place);
+        let due = entry.due.max(now);
+        entry.due = due;
+        let (level, number) = self.slot_of(due);
+        let before = self.slots[level][number].last;
+        let entry = self.entries.at(place);
+        (entry.before, entry.next) = (before, NONE);
+        self.append(level, number, place);
+    }
+
+    /// Makes an entry the last one of a slot; it knows that.
+    #[inline(always)]
+    fn append(&mut self, level: usize, number: usize, place: u32) {
         let slot = &mut self.slots[level][number];
         let before = core::mem::replace(&mut slot.last, place);
         if before == NONE {
             slot.first = place;
             self.used[level] |= 1 << number;
-        }
-        entry.before = before;
-        entry.next = NONE;
-        entry.place = (level * SLOTS + number) as u16;
-        if before != NONE {
+        } else {
             self.entries.at(before).next = place;
         }
         self.waiting += 1;
@@ -257,20 +334,23 @@ impl<T: Clone> Wheel<T> {
     #[inline]
     fn take(&mut self, place: u32) {
         let entry = self.entries.at(place);
-        let (before, next) = (entry.before, entry.next);
-        let at = core::mem::replace(&mut entry.place, NOWHERE) as usize;
-        if at == NOWHERE as usize {
+        let (due, next) = (entry.due, entry.next);
+        let before = core::mem::replace(&mut entry.before, NOWHERE);
+        if before == NOWHERE {
             return;
         }
-        let slot = &mut self.slots[at / SLOTS][at % SLOTS];
-        if before == NONE {
-            slot.first = next;
-        }
-        if next == NONE {
-            slot.last = before;
-        }
-        if slot.first == NONE {
-            self.used[at / SLOTS] &= !(1 << (at % SLOTS));
+        if before == NONE || next == NONE {
+            let (level, number) = self.slot_of(due);
+            let slot = &mut self.slots[level][number];
+            if before == NONE {
+                slot.first = next;
+            }
+            if next == NONE {
+                slot.last = before;
+            }
+            if slot.first == NONE {
+                self.used[level] &= !(1 << number);
+            }
         }
         if before != NONE {
             self.entries.at(before).next = next;
@@ -281,12 +361,15 @@ impl<T: Clone> Wheel<T> {
         self.waiting -= 1;
     }
 
-    /// Adds an entry to those of an owner.
-    fn join(&mut self, place: u32, owner: u32) {
-        let next = core::mem::replace(&mut self.entries.at(owner).owned_next, place);
+    /// Adds an entry to those of an owner, if there is one.
+    fn join(&mut self, place: u32, owner: Key) {
+        let Some(entry) = self.entries.get_mut(owner) else {
+            return;
+        };
+        let next = core::mem::replace(&mut entry.owned_next, place);
         self.entries.at(next).owned_before = place;
         let entry = self.entries.at(place);
-        (entry.owned_before, entry.owned_next) = (owner, next);
+        (entry.owned_before, entry.owned_next) = (owner.place, next);
     }
 
     /// Removes an entry from those of its owner, if it has one.

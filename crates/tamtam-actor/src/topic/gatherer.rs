@@ -186,15 +186,10 @@ where
         let interval = match self.until {
             Until::Interval(interval) => interval,
             Until::Turn if is_held => PAUSE,
-            Until::Turn => return this.ring(),
+            Until::Turn => return this.knock(),
         };
         let time = self.door.time();
-        let due = time.now().checked_add(interval);
-        let mut set = None;
-        drop(time.set(due, false, None, |key| {
-            set = Some(key);
-            this
-        }));
+        let set = Some(time.set_after(interval, None, GathererAlarm(this)));
         let unwanted = {
             let mut state = self.state.lock();
             // It may have rung meanwhile, and be set again.
@@ -207,6 +202,18 @@ where
         if let Some(key) = unwanted {
             // One that has rung leads nowhere.
             time.remove(key);
+        }
+    }
+
+    /// Knocks at the subscriber.
+    fn knock(self: Arc<Self>) {
+        let door = Arc::clone(&self.door);
+        let knock = Box::new(Knock(Some(self)));
+        if door.is_closed() {
+            // It would not be opened.
+            drop(knock);
+        } else {
+            door.knock(knock);
         }
     }
 
@@ -412,39 +419,16 @@ impl<R: Fn() -> bool> Source for GathererRoom<'_, R> {
     }
 }
 
-impl<M, G> Alarm for Gatherer<M, G>
+/// What rings for a gatherer.
+struct GathererAlarm<M, G: Gathering<M>>(Arc<Gatherer<M, G>>);
+
+impl<M, G> Alarm for GathererAlarm<M, G>
 where
     M: Send + 'static,
     G: Gathering<M>,
 {
-    fn ring(self: Arc<Self>) {
-        let door = Arc::clone(&self.door);
-        let knock = Box::new(Knock(Some(self)));
-        if door.is_closed() {
-            // It would not be opened.
-            drop(knock);
-        } else {
-            door.knock(knock);
-        }
-    }
-
-    fn cancel(&self) -> bool {
-        let was_active = self.common.ledger.is_active();
-        self.common.ledger.end(Ending::Unsubscribed);
-        self.clear();
-        was_active
-    }
-
-    fn die(&self) {
-        self.bury();
-    }
-
-    fn is_pending(&self) -> bool {
-        self.state.lock().armed
-    }
-
-    fn missed(&self) -> u64 {
-        0
+    fn ring(self, _: Key) {
+        self.0.knock();
     }
 }
 
