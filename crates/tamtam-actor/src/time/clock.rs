@@ -612,4 +612,30 @@ mod tests {
         assert!(context.outcome().is_some(), "the thread did not come");
         drop(deadline);
     }
+
+    struct Silent;
+
+    impl Alarm for Silent {}
+
+    #[test]
+    fn a_far_appointment_for_nothing_gives_way_to_a_near_one_and_others_stay() {
+        let time = Time::new(false, false);
+        let appointed = || {
+            let state = time.0.state.lock();
+            let (tick, _) = state.appointment.as_ref().expect("it waits for something");
+            time_of(*tick).expect("it is to come")
+        };
+        let hour = Duration::from_secs(3_600);
+        let far = time.set_after(hour, None, Silent);
+        let soon = time.set_after(hour / 2, None, Silent);
+        assert!(time.remove(soon));
+        assert!(appointed() >= hour / 2 && appointed() <= time.0.began.elapsed() + hour);
+        assert!(time.remove(far));
+        assert!(appointed() <= time.0.began.elapsed() + NEAR + Duration::from_millis(1));
+        // What was near enough is not changed for each timer that is set and cancelled.
+        let before = appointed();
+        let next = time.set_after(2 * NEAR, None, Silent);
+        assert!(time.remove(next));
+        assert_eq!(appointed(), before);
+    }
 }
