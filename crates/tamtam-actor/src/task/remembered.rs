@@ -64,3 +64,38 @@ impl Remembered {
 fn call(place: &Weak<dyn AtClose>) -> bool {
     place.upgrade().is_some_and(AtClose::close)
 }
+
+#[cfg(all(test, not(tamtam_loom)))]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    struct Actor;
+
+    impl AtClose for Actor {
+        fn close(self: Arc<Self>) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn those_that_have_ended_are_forgotten_and_the_others_are_called() {
+        let remembered = Remembered::new();
+        let add = |actor: &Arc<Actor>| {
+            let weak = Arc::downgrade(actor);
+            remembered.add(weak);
+        };
+        let lasting: Vec<_> = (0..10).map(|_| Arc::new(Actor)).collect();
+        lasting.iter().for_each(add);
+        for _ in 0..10_000 {
+            add(&Arc::new(Actor));
+        }
+        let capacity = remembered.inner.lock().places.capacity();
+        assert!(capacity <= 2 * SEARCHED_FROM, "room for {capacity}");
+        assert_eq!(remembered.close(), lasting.len());
+        // A home that has closed calls at once, and keeps nothing.
+        add(&Arc::new(Actor));
+        assert_eq!(remembered.close(), 0);
+    }
+}
