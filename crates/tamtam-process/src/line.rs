@@ -16,6 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use tamtam_actor::link::Call;
 use tamtam_actor::{Budget, EndReason, Frame};
 use tamtam_ipc::CarrierWaker;
 use tamtam_link::{Attached, Inbound, Link, TakenOut};
@@ -34,6 +35,9 @@ const SHORTLY: Duration = Duration::from_micros(20);
 /// So many messages the actor is given in one turn at most, and for about so long: what has come since is to be read, too.
 const MOST_IN_TURN: u32 = 64;
 const LONGEST_TURN: Duration = Duration::from_micros(100);
+
+/// So long an answer waits for those to the messages behind it, so that the parent is woken once for all of them: as long as some wake-ups take.
+const LONGEST_WAIT: Duration = Duration::from_micros(50);
 
 thread_local! {
     /// This is the thread that runs the actor.
@@ -62,6 +66,77 @@ impl AtHand<'_> {
     fn done(&self, messages: u64) {
         self.progress.done(messages);
     }
+
+    /// It is done with what it was given, and is given the next.
+    fn go_on(&mut self) -> bool {
+        self.done(self.given);
+        self.begin();
+        self.given += 1;
+        true
+    }
+}
+
+/// Since when answers are written for which the parent was not woken, and since when messages are at hand one behind the other.
+#[derive(Default)]
+struct Answers {
+    since: Option<Instant>,
+    turn: Option<Instant>,
+}
+
+impl Answers {
+    /// Another message is at hand, and the parent sleeps: whether it is woken for the answer to the last one with that to the next. Not if handlers
+    /// take long.
+    fn wait_for_next(&mut self) -> bool {
+        let now = Instant::now();
+        let is_quick = |since: Instant| now - since < LONGEST_WAIT;
+        let turn = self.turn.replace(now);
+        turn.is_some_and(is_quick) && is_quick(*self.since.get_or_insert(now))
+    }
+
+    /// The parent is woken, or awake.
+    fn are_told(&mut self, has_more: bool) {
+        self.since = None;
+        if !has_more {
+            self.turn = None;
+        }
+    }
+}
+
+/// How many messages the root is given in one turn.
+struct Pace {
+    handled: u32,
+    began: Option<Instant>,
+    is_over: bool,
+}
+
+impl Pace {
+    /// One was given.
+    fn new() -> Self {
+        Pace {
+            handled: 1,
+            began: None,
+            is_over: false,
+        }
+    }
+
+    /// Whether one more may be begun in this turn, and is counted: as long as nothing else is to be done.
+    fn goes_on(&mut self, line: &Line) -> bool {
+        let goes_on = self.handled < MOST_IN_TURN
+            && !line.has_to_send.load(Ordering::SeqCst)
+            // What the deputy has taken to write is written before the next message is begun.
+            && !line.has_deputy.load(Ordering::SeqCst)
+            && !line.link().is_over()
+            && !self.is_late();
+        self.handled += 1;
+        self.is_over = !goes_on;
+        goes_on
+    }
+
+    fn is_late(&mut self) -> bool {
+        // A look at the clock costs as much as a small message.
+        let began = *self.began.get_or_insert_with(Instant::now);
+        self.handled > 1 && self.handled.is_power_of_two() && began.elapsed() >= LONGEST_TURN
+    }
 }
 
 /// The link's end here, with what carries it.
@@ -78,6 +153,9 @@ pub(crate) struct Line {
     inbound: Mutex<Option<Inbound>>,
     /// There is something to be sent.
     has_to_send: AtomicBool,
+    /// What wakes the parent, which sleeps and has not been woken for what was written last.
+    sleeper: Mutex<Option<Call>>,
+    has_sleeper: AtomicBool,
     /// A handler runs: the main thread does not read and write.
     is_in_turn: AtomicBool,
     /// How many turns there were; at 2^64 there were a thousand million a second for 500 years.
@@ -135,6 +213,8 @@ impl Line {
             link: OnceLock::new(),
             inbound: Mutex::new(None),
             has_to_send: AtomicBool::new(true),
+            sleeper: Mutex::new(None),
+            has_sleeper: AtomicBool::new(false),
             is_in_turn: AtomicBool::new(false),
             turns: AtomicU64::new(0),
             does_deputy_sleep: AtomicBool::new(false),
@@ -227,7 +307,10 @@ impl Line {
             } else {
                 0
             };
-            let is_late = is_same && is_in_turn && self.has_to_send.load(Ordering::SeqCst);
+            let is_waited_for = || {
+                self.has_to_send.load(Ordering::SeqCst) || self.has_sleeper.load(Ordering::SeqCst)
+            };
+            let is_late = is_same && is_in_turn && is_waited_for();
             if !std::mem::take(&mut deputy.is_called) && !is_late {
                 continue;
             }
@@ -278,8 +361,14 @@ impl Line {
         self.has_deputy.store(false, Ordering::SeqCst);
     }
 
-    /// Writes what is to go.
+    /// Writes what is to go, and wakes the parent for it and for what was written before.
     pub(crate) fn flush(&self) {
+        self.write();
+        self.wake_parent();
+    }
+
+    /// Writes what is to go. If the parent sleeps it is still to be [woken](Line::wake_parent) for that.
+    fn write(&self) {
         if !self.has_to_send.swap(false, Ordering::SeqCst) {
             return;
         }
@@ -287,12 +376,30 @@ impl Line {
         let (outgoing, bytes, attached) = &mut *outgoing;
         bytes.clear();
         self.link().take_outgoing_with(bytes, attached);
-        let written = outgoing.write_all(bytes, attached);
+        let written = outgoing.write_unrung(bytes, attached);
         // What a burst has taken is given back.
         bytes.shrink_to(1 << 20);
-        if let Err(error) = written {
-            self.link()
-                .lose(&format!("nothing can be written: {error}"));
+        match written {
+            Ok(None) => {}
+            // One wake-up is for all that is written before it.
+            Ok(sleeper) => {
+                *lock(&self.sleeper) = sleeper;
+                self.has_sleeper.store(true, Ordering::SeqCst);
+            }
+            Err(error) => {
+                let text = format!("nothing can be written: {error}");
+                self.link().lose(&text);
+            }
+        }
+    }
+
+    /// Wakes the parent, if something was written while it slept.
+    fn wake_parent(&self) {
+        if self.has_sleeper.swap(false, Ordering::SeqCst) {
+            let sleeper = lock(&self.sleeper).take();
+            if let Some(wake) = sleeper {
+                wake();
+            }
         }
     }
 
@@ -377,30 +484,27 @@ impl Line {
     /// A turn of the actors here: with the message that the root was given, and with those behind it, as long as nothing else is to be
     /// done. `true` if more is left for a turn.
     fn turn(&self, frame: &mut Frame, taken_out: &mut TakenOut, at_hand: &mut AtHand<'_>) -> bool {
-        let mut began = None;
-        for handled in 1.. {
-            let left = frame.pump(Budget::unlimited()).left;
-            let goes_on = !left
-                && handled < MOST_IN_TURN
-                && taken_out.has_message()
-                && taken_out.root_is_idle()
-                && !self.has_to_send.load(Ordering::SeqCst)
-                // What the deputy has taken to write is written before the next message is begun.
-                && !self.has_deputy.load(Ordering::SeqCst)
-                && !self.link().is_over();
-            if !goes_on {
-                return left;
+        let mut left = frame.pump(Budget::unlimited()).left;
+        let mut pace = Pace::new();
+        while !left && taken_out.has_message() && taken_out.root_is_idle() {
+            let given = at_hand.given;
+            let mut begin = || pace.goes_on(self) && at_hand.go_on();
+            taken_out.offer(&mut begin, &mut || {
+                left = frame.pump(Budget::unlimited()).left;
+            });
+            if at_hand.given > given && !pace.is_over {
+                continue;
             }
-            // A look at the clock costs as much as a small message.
-            let began = *began.get_or_insert_with(Instant::now);
-            if (handled == 2 || handled % 8 == 0) && began.elapsed() >= LONGEST_TURN {
-                return left;
+            // It takes none by itself, if one may be begun at all.
+            let is_free = !left && taken_out.has_message() && taken_out.root_is_idle();
+            if pace.is_over || !is_free || !pace.goes_on(self) {
+                break;
             }
-            at_hand.done(at_hand.given);
-            at_hand.begin();
-            at_hand.given += u64::from(taken_out.give_next());
+            at_hand.go_on();
+            taken_out.give_next();
+            left = frame.pump(Budget::unlimited()).left;
         }
-        false
+        left
     }
 
     /// Puts back what the root was not given. Whether it is done with what it was given, and whether there is more for it.
@@ -420,6 +524,7 @@ impl Line {
         let mut taken_out = TakenOut::default();
         let mut at_hand = AtHand { progress, given: 0 };
         let mut confirmed = 0_u64;
+        let mut answers = Answers::default();
         loop {
             self.begin_turn();
             let left = self.turn(frame, &mut taken_out, &mut at_hand);
@@ -442,11 +547,17 @@ impl Line {
                 self.link().confirm_root(done - confirmed);
                 confirmed = done;
             }
-            // What a message has led to goes before the next is begun, which may be the last: what this process is done with is not to be
-            // lost with it.
-            self.flush();
+            // What a message has led to is written before the next is begun, which may be the last: what this process is done with is not to be
+            // lost with it. But where messages come faster than they are handled, the parent is woken for several answers at once: that costs as
+            // much as some of them.
+            self.write();
             let has_more =
                 !has_ended && is_idle && holds_any && self.give_next(&mut taken_out, &mut at_hand);
+            let parent_sleeps = self.has_sleeper.load(Ordering::SeqCst);
+            if !(parent_sleeps && has_more && answers.wait_for_next()) {
+                answers.are_told(has_more);
+                self.wake_parent();
+            }
             if has_ended {
                 return;
             }

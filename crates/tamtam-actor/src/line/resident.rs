@@ -81,6 +81,23 @@ impl<A: Actor> SettledActor<A> {
     }
 }
 
+#[cfg(feature = "serde")]
+impl<A: Actor> ActorRunner<A> {
+    /// Handles what is offered to the actor, as long as neither it nor another one here has something else to do.
+    fn take_offered(&mut self, line: &Line, handled: &mut u32) -> Turn {
+        while self.is_free() {
+            // SAFETY: this is a turn, and so the keeper's thread.
+            let is_due = unsafe { line.is_due() };
+            if is_due || *handled >= line.own.allowance.get() || !self.handle_offered() {
+                return Turn::Done;
+            }
+            *handled += 1;
+        }
+        // What it has to do instead is for another turn.
+        Turn::More
+    }
+}
+
 impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
     fn turn(&mut self) -> Turn {
         let line = &*self.seat.line;
@@ -94,6 +111,11 @@ impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
             &mut count.handled,
             self.last_to_drain,
         );
+        #[cfg(feature = "serde")]
+        let turn = match turn {
+            Turn::Done => self.running.take_offered(line, &mut count.handled),
+            turn => turn,
+        };
         drop(count);
         if turn == Turn::Done {
             self.last_to_drain = None;
