@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iceoryx2::prelude::*;
+use iceoryx2::service::port_factory::PortFactory as _;
 use iceoryx2::service::port_factory::publish_subscribe::PortFactory;
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -49,15 +50,21 @@ impl Sender {
         let publisher = way
             .publisher_builder()
             .initial_max_slice_len(size)
-            .unable_to_deliver_strategy(UnableToDeliverStrategy::Block)
+            .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()?;
         Ok(Sender(publisher))
     }
 
+    /// Sends until it is delivered: also where a sender is to wait for room, version 0.9 drops what has none, and says so by the number of those
+    /// that have got it.
     fn send(&self, bytes: &[u8]) -> Outcome {
-        let sample = self.0.loan_slice_uninit(bytes.len())?;
-        sample.write_from_slice(bytes).send()?;
-        Ok(())
+        loop {
+            let sample = self.0.loan_slice_uninit(bytes.len())?;
+            if sample.write_from_slice(bytes).send()? > 0 {
+                return Ok(());
+            }
+            hint::spin_loop();
+        }
     }
 }
 
@@ -86,7 +93,8 @@ fn other(half: &str, name: &str, size: usize, count: u64) -> Outcome {
     let mut bytes = vec![7; size];
     let sender = Sender::new(&way(&node, name, size)?, size)?;
     if half == "send" {
-        for _ in 0..count {
+        for number in 0..count {
+            bytes[..8].copy_from_slice(&number.to_le_bytes());
             sender.send(&bytes)?;
         }
         // What lies in memory of a sender that is gone is gone.
@@ -104,7 +112,12 @@ fn other(half: &str, name: &str, size: usize, count: u64) -> Outcome {
 }
 
 fn start(half: &str, name: &str, size: usize, count: u64) -> Outcome<Child> {
-    let words = [half.to_owned(), name.to_owned(), size.to_string(), count.to_string()];
+    let words = [
+        half.to_owned(),
+        name.to_owned(),
+        size.to_string(),
+        count.to_string(),
+    ];
     Ok(Command::new(std::env::current_exe()?).args(words).spawn()?)
 }
 
@@ -121,15 +134,16 @@ fn show(what: &str, size: usize, mut run: impl FnMut(&str) -> Outcome<f64>) -> O
 }
 
 fn one_way(name: &str, size: usize) -> Outcome<f64> {
-    let count = (512 << 20_u64).min(size as u64 * 400_000) / size as u64;
+    let count = (512_u64 << 20).min(size as u64 * 400_000) / size as u64;
     let node = NodeBuilder::new().create::<ipc::Service>()?;
     let receiver = Receiver::new(&way(&node, name, size)?)?;
     let mut child = start("send", name, size, count)?;
     let mut bytes = vec![0; size];
     receiver.receive(&mut bytes)?;
     let begin = Instant::now();
-    for _ in 1..count {
+    for number in 1..count {
         receiver.receive(&mut bytes)?;
+        assert_eq!(bytes[..8], number.to_le_bytes());
     }
     let time = begin.elapsed();
     assert_eq!(bytes[size - 1], 7);

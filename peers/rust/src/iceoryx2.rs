@@ -111,7 +111,10 @@ impl Call for Iceoryx2 {
 
     fn open(&self, _threads: usize) -> Result<Clients, Failure> {
         let process = ServerProcess::start(NAME)?;
-        Ok(Clients { process, clients: 0 })
+        Ok(Clients {
+            process,
+            clients: 0,
+        })
     }
 }
 
