@@ -206,22 +206,6 @@ impl Outgoing {
         }
     }
 
-    /// As [`write_all`](Outgoing::write_all), but does not wake the other side, if it sleeps and all has room: then what it gives has to. What is
-    /// written is there for it in either case, also if this process dies now.
-    pub(crate) fn write_unrung(
-        &mut self,
-        bytes: &[u8],
-        attached: &mut Vec<Attached>,
-    ) -> io::Result<Option<Call>> {
-        if let Outgoing::Memory(memory) = self
-            && attached.is_empty()
-            && memory.put(bytes)
-        {
-            return Ok(memory.show());
-        }
-        self.write_all(bytes, attached).map(|()| None)
-    }
-
     /// Whether writing what is taken at once is so cheap that no other thread has to be woken for it.
     pub(crate) fn is_cheap(&self) -> bool {
         matches!(self, Outgoing::Memory(..))

@@ -16,7 +16,6 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
-use tamtam_actor::link::Call;
 use tamtam_actor::{Budget, EndReason, Frame};
 use tamtam_ipc::CarrierWaker;
 use tamtam_link::{Attached, Inbound, Link, TakenOut};
@@ -35,9 +34,6 @@ const SHORTLY: Duration = Duration::from_micros(20);
 /// So many messages the actor is given in one turn at most, and for about so long: what has come since is to be read, too.
 const MOST_IN_TURN: u32 = 64;
 const LONGEST_TURN: Duration = Duration::from_micros(100);
-
-/// So long an answer waits for those to the messages behind it, so that the parent is woken once for all of them: as long as some wake-ups take.
-const LONGEST_WAIT: Duration = Duration::from_micros(50);
 
 thread_local! {
     /// This is the thread that runs the actor.
@@ -73,32 +69,6 @@ impl AtHand<'_> {
         self.begin();
         self.given += 1;
         true
-    }
-}
-
-/// Since when answers are written for which the parent was not woken, and since when messages are at hand one behind the other.
-#[derive(Default)]
-struct Answers {
-    since: Option<Instant>,
-    turn: Option<Instant>,
-}
-
-impl Answers {
-    /// Another message is at hand, and the parent sleeps: whether it is woken for the answer to the last one with that to the next. Not if handlers
-    /// take long.
-    fn wait_for_next(&mut self) -> bool {
-        let now = Instant::now();
-        let is_quick = |since: Instant| now - since < LONGEST_WAIT;
-        let turn = self.turn.replace(now);
-        turn.is_some_and(is_quick) && is_quick(*self.since.get_or_insert(now))
-    }
-
-    /// The parent is woken, or awake.
-    fn are_told(&mut self, has_more: bool) {
-        self.since = None;
-        if !has_more {
-            self.turn = None;
-        }
     }
 }
 
@@ -153,9 +123,6 @@ pub(crate) struct Line {
     inbound: Mutex<Option<Inbound>>,
     /// There is something to be sent.
     has_to_send: AtomicBool,
-    /// What wakes the parent, which sleeps and has not been woken for what was written last.
-    sleeper: Mutex<Option<Call>>,
-    has_sleeper: AtomicBool,
     /// A handler runs: the main thread does not read and write.
     is_in_turn: AtomicBool,
     /// How many turns there were; at 2^64 there were a thousand million a second for 500 years.
@@ -213,8 +180,6 @@ impl Line {
             link: OnceLock::new(),
             inbound: Mutex::new(None),
             has_to_send: AtomicBool::new(true),
-            sleeper: Mutex::new(None),
-            has_sleeper: AtomicBool::new(false),
             is_in_turn: AtomicBool::new(false),
             turns: AtomicU64::new(0),
             does_deputy_sleep: AtomicBool::new(false),
@@ -307,10 +272,7 @@ impl Line {
             } else {
                 0
             };
-            let is_waited_for = || {
-                self.has_to_send.load(Ordering::SeqCst) || self.has_sleeper.load(Ordering::SeqCst)
-            };
-            let is_late = is_same && is_in_turn && is_waited_for();
+            let is_late = is_same && is_in_turn && self.has_to_send.load(Ordering::SeqCst);
             if !std::mem::take(&mut deputy.is_called) && !is_late {
                 continue;
             }
@@ -361,14 +323,8 @@ impl Line {
         self.has_deputy.store(false, Ordering::SeqCst);
     }
 
-    /// Writes what is to go, and wakes the parent for it and for what was written before.
+    /// Writes what is to go.
     pub(crate) fn flush(&self) {
-        self.write();
-        self.wake_parent();
-    }
-
-    /// Writes what is to go. If the parent sleeps it is still to be [woken](Line::wake_parent) for that.
-    fn write(&self) {
         if !self.has_to_send.swap(false, Ordering::SeqCst) {
             return;
         }
@@ -376,30 +332,12 @@ impl Line {
         let (outgoing, bytes, attached) = &mut *outgoing;
         bytes.clear();
         self.link().take_outgoing_with(bytes, attached);
-        let written = outgoing.write_unrung(bytes, attached);
+        let written = outgoing.write_all(bytes, attached);
         // What a burst has taken is given back.
         bytes.shrink_to(1 << 20);
-        match written {
-            Ok(None) => {}
-            // One wake-up is for all that is written before it.
-            Ok(sleeper) => {
-                *lock(&self.sleeper) = sleeper;
-                self.has_sleeper.store(true, Ordering::SeqCst);
-            }
-            Err(error) => {
-                let text = format!("nothing can be written: {error}");
-                self.link().lose(&text);
-            }
-        }
-    }
-
-    /// Wakes the parent, if something was written while it slept.
-    fn wake_parent(&self) {
-        if self.has_sleeper.swap(false, Ordering::SeqCst) {
-            let sleeper = lock(&self.sleeper).take();
-            if let Some(wake) = sleeper {
-                wake();
-            }
+        if let Err(error) = written {
+            self.link()
+                .lose(&format!("nothing can be written: {error}"));
         }
     }
 
@@ -524,7 +462,6 @@ impl Line {
         let mut taken_out = TakenOut::default();
         let mut at_hand = AtHand { progress, given: 0 };
         let mut confirmed = 0_u64;
-        let mut answers = Answers::default();
         loop {
             self.begin_turn();
             let left = self.turn(frame, &mut taken_out, &mut at_hand);
@@ -547,17 +484,11 @@ impl Line {
                 self.link().confirm_root(done - confirmed);
                 confirmed = done;
             }
-            // What a message has led to is written before the next is begun, which may be the last: what this process is done with is not to be
-            // lost with it. But where messages come faster than they are handled, the parent is woken for several answers at once: that costs as
-            // much as some of them.
-            self.write();
+            // What a message has led to goes before the next is begun, which may be the last: what this process is done with is not to be
+            // lost with it.
+            self.flush();
             let has_more =
                 !has_ended && is_idle && holds_any && self.give_next(&mut taken_out, &mut at_hand);
-            let parent_sleeps = self.has_sleeper.load(Ordering::SeqCst);
-            if !(parent_sleeps && has_more && answers.wait_for_next()) {
-                answers.are_told(has_more);
-                self.wake_parent();
-            }
             if has_ended {
                 return;
             }
