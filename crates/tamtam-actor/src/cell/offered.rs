@@ -58,6 +58,12 @@ impl<M> Cell<M> {
         run();
     }
 
+    /// Whether something is offered on this thread, to whichever actor.
+    #[inline]
+    pub(crate) fn is_any_offered() -> bool {
+        OFFERED.with(|now| now.get().is_some())
+    }
+
     /// The next of what is offered to this actor, in its turn; `None` if there is none, or none for it.
     pub(crate) fn next_offered(&self) -> Option<M> {
         let offered = OFFERED.with(Changing::get)?;

@@ -85,6 +85,7 @@ impl<A: Actor> SettledActor<A> {
 impl<A: Actor> ActorRunner<A> {
     /// Handles what is offered to the actor, as long as neither it nor another one here has something else to do.
     fn take_offered(&mut self, line: &Line, handled: &mut u32) -> Turn {
+        let before = *handled;
         while self.is_free() {
             // SAFETY: this is a turn, and so the keeper's thread.
             let is_due = unsafe { line.is_due() };
@@ -93,8 +94,12 @@ impl<A: Actor> ActorRunner<A> {
             }
             *handled += 1;
         }
-        // What it has to do instead is for another turn.
-        Turn::More
+        // What it has to do instead is for another turn; if it has taken none, that turn comes as it would without an offer.
+        if *handled == before {
+            Turn::Done
+        } else {
+            Turn::More
+        }
     }
 }
 
@@ -113,7 +118,9 @@ impl<A: Actor> Behavior<A::Message> for SettledActor<A> {
         );
         #[cfg(feature = "serde")]
         let turn = match turn {
-            Turn::Done => self.running.take_offered(line, &mut count.handled),
+            Turn::Done if Cell::<A::Message>::is_any_offered() => {
+                self.running.take_offered(line, &mut count.handled)
+            }
             turn => turn,
         };
         drop(count);
